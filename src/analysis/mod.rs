@@ -1,0 +1,1 @@
+//! The pipeline from a trace to a report.

@@ -1,0 +1,1 @@
+//! Readers of trace formats: bytes on disk to the event model.

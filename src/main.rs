@@ -1,0 +1,2 @@
+//! The `iophase` program.
+fn main() {}

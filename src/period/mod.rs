@@ -1,0 +1,1 @@
+//! From a bandwidth signal to its periods.

@@ -1,0 +1,1 @@
+//! The event model: what a trace holds once its format is forgotten.

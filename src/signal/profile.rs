@@ -1,0 +1,1 @@
+//! The exact bandwidth over time as a piecewise constant function.
