@@ -7,9 +7,12 @@
 
 pub mod analysis;
 pub mod cli;
+pub mod error;
 pub mod formats;
 pub mod period;
 pub mod record;
 pub mod render;
 pub mod signal;
 pub mod transform;
+
+pub use error::{Error, ErrorKind, Place, Result};

@@ -1,1 +1,18 @@
 //! The event model: what a trace holds once its format is forgotten.
+//!
+//! Two kinds of trace fit. [`Requests`] are calls, with offset and size where the format knows them (Darshan DXT, strace,
+//! text). [`Intervals`] are bytes moved over a stretch of time (TMIO phases, heatmaps, counters, metrics). Both are
+//! columns ([`Column`]) with interned names ([`Files`], [`Calls`]); a [`Trace`] adds the facts about the job and what was lost
+//! on the way.
+
+mod column;
+mod intervals;
+mod names;
+mod requests;
+mod trace;
+
+pub use column::Column;
+pub use intervals::{Interval, Intervals};
+pub use names::{CallId, Calls, FileId, Files, is_system_path};
+pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
+pub use trace::{Data, Header, Job, Layer, LayerSummary, Quality, Timing, Trace, Warning};

@@ -1,0 +1,22 @@
+//! Darshan logs: DXT segments, heatmaps and counters.
+
+use super::{Format, ReadOptions, Sniff, Source};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::Trace;
+
+/// The format.
+pub struct Darshan;
+
+impl Format for Darshan {
+    fn name(&self) -> &'static str {
+        "darshan"
+    }
+
+    fn sniff(&self, _head: &[u8]) -> Sniff {
+        Sniff::No("not read yet")
+    }
+
+    fn read(&self, _source: &Source, _options: &ReadOptions) -> Result<Trace> {
+        Err(Error::new(ErrorKind::Unsupported, "not read yet"))
+    }
+}

@@ -1,0 +1,122 @@
+//! Which format is it?
+
+use super::{ALL, Format, ReadOptions, Sniff, Source};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Trace, Warning};
+
+/// The format called `name`.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] with the list of names.
+pub fn find(name: &str) -> Result<&'static dyn Format> {
+    ALL.iter().copied().find(|f| f.name() == name).ok_or_else(|| {
+        let names: Vec<_> = ALL.iter().map(|f| f.name()).collect();
+        Error::new(ErrorKind::Usage, format!("no format is called {name}"))
+            .expected(format!("one of {}", names.join(", ")))
+    })
+}
+
+/// The format of a file by its content: the first that is sure, else the first that thinks it possible.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`]: what every format missed.
+pub fn probe(source: &Source) -> Result<&'static dyn Format> {
+    let mut possible = None;
+    let mut reasons = Vec::new();
+    for &format in ALL {
+        match format.sniff(source.head()) {
+            Sniff::Yes => return Ok(format),
+            Sniff::Maybe => possible = possible.or(Some(format)),
+            Sniff::No(why) => reasons.push(format!("{}: {why}", format.name())),
+        }
+    }
+    possible.ok_or_else(|| {
+        let found = if source.head().is_empty() { "an empty file" } else { "no known trace format" };
+        Error::new(ErrorKind::Unsupported, format!("{found} ({})", reasons.join("; ")))
+            .remedy("name the format with --format if the start of the file is damaged")
+            .in_file(source.name())
+    })
+}
+
+/// Reads a file or folder, of the named format or of the one that its content shows.
+///
+/// In a folder the first file of a known format decides; files of another format are left out with a warning.
+///
+/// # Errors
+/// As [`Source::open`](super::Source::open), [`probe`] and [`Format::read`], each with the name of the input.
+pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
+    let mut trace = match source.members() {
+        None => {
+            let f = match format {
+                Some(f) => f,
+                None => probe(source)?,
+            };
+            f.read(source, options)
+        }
+        Some(members) => {
+            let mut chosen = format;
+            let mut sources = Vec::new();
+            let mut others = Vec::new();
+            for path in members {
+                let s = Source::open(path, &options.limits)?;
+                match (chosen, probe(&s)) {
+                    (None, Ok(f)) => {
+                        chosen = Some(f);
+                        sources.push(s);
+                    }
+                    (Some(c), Ok(f)) if c.name() == f.name() => sources.push(s),
+                    _ => others.push(s.file_name().to_owned()),
+                }
+            }
+            let Some(f) = chosen.filter(|_| !sources.is_empty()) else {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("no trace in this folder ({} files looked at)", members.len()),
+                )
+                .in_file(source.name()));
+            };
+            f.read_many(&sources, options).map(|mut t| {
+                if let Some(first) = others.first() {
+                    t.warnings.push(Warning::new(
+                        "other-files",
+                        format!(
+                            "{} files of the folder are no {} traces and were left out, the first: {first}",
+                            others.len(),
+                            f.name()
+                        ),
+                    ));
+                }
+                t
+            })
+        }
+    }
+    .map_err(|e| e.in_file(source.name()))?;
+    trace.path = source.name().to_owned();
+    if let Some(w) = source.wrapping().name() {
+        trace.header.compression.get_or_insert_with(|| w.to_owned());
+    }
+    Ok(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        for f in ALL {
+            assert_eq!(find(f.name()).unwrap().name(), f.name());
+            assert_eq!(ALL.iter().filter(|g| g.name() == f.name()).count(), 1);
+        }
+        assert_eq!(find("nonsense").err().unwrap().kind(), ErrorKind::Usage);
+    }
+
+    #[test]
+    fn unknown_content_says_why() {
+        let e = probe(&Source::from_bytes("x", *b"\x00\x01\x02 what is this")).err().unwrap();
+        assert_eq!(e.kind(), ErrorKind::Unsupported);
+        for f in ALL {
+            assert!(e.to_string().contains(f.name()), "{e}");
+        }
+    }
+}

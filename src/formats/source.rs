@@ -1,0 +1,293 @@
+//! Inputs: a file, a folder or bytes in memory, with gzip and zstd opened as they come.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Limits, ReadOptions};
+use crate::error::{Error, ErrorKind, Result};
+
+/// Bytes of the start of an input that probing may look at.
+pub const HEAD_BYTES: usize = 64 << 10;
+
+/// Compression around an input, told by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrapping {
+    /// As it is.
+    None,
+    /// gzip, any number of members.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+}
+
+impl Wrapping {
+    fn of(head: &[u8]) -> Wrapping {
+        match head {
+            [0x1f, 0x8b, ..] => Wrapping::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Wrapping::Zstd,
+            _ => Wrapping::None,
+        }
+    }
+
+    /// `gzip`, `zstd`, or `None`.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Wrapping::None => None,
+            Wrapping::Gzip => Some("gzip"),
+            Wrapping::Zstd => Some("zstd"),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    File(PathBuf),
+    Memory(Arc<[u8]>),
+    Folder(Vec<PathBuf>),
+}
+
+/// An input that can be read more than once.
+#[derive(Debug, Clone)]
+pub struct Source {
+    name: String,
+    kind: Kind,
+    wrapping: Wrapping,
+    head: Vec<u8>,
+    len: u64,
+}
+
+impl Source {
+    /// Opens a file or folder, or standard input for `-`, and reads the first [`HEAD_BYTES`] of it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] if it cannot be read, [`ErrorKind::Unsupported`] if it is neither file nor folder,
+    /// [`ErrorKind::Limit`] if standard input or a folder is too large.
+    pub fn open(path: &Path, limits: &Limits) -> Result<Source> {
+        let name = path.display().to_string();
+        Source::open_unnamed(path, limits).map_err(|e| e.in_file(name))
+    }
+
+    fn open_unnamed(path: &Path, limits: &Limits) -> Result<Source> {
+        if path.as_os_str() == "-" {
+            let mut bytes = Vec::new();
+            read_bounded(&mut io::stdin().lock(), limits.memory_bytes, &mut bytes)?;
+            return Ok(Source::from_bytes("-", bytes));
+        }
+        let meta = std::fs::metadata(path).map_err(|e| {
+            let remedy = match e.kind() {
+                io::ErrorKind::NotFound => "check the path",
+                io::ErrorKind::PermissionDenied => "ask the owner of the file for read permission",
+                _ => "check the file system",
+            };
+            Error::from(e).remedy(remedy)
+        })?;
+        let name = path.display().to_string();
+        if meta.is_dir() {
+            let members = list_folder(path, limits)?;
+            return Ok(Source {
+                name,
+                kind: Kind::Folder(members),
+                wrapping: Wrapping::None,
+                head: Vec::new(),
+                len: 0,
+            });
+        }
+        if !meta.is_file() {
+            return Err(Error::new(ErrorKind::Unsupported, "neither a regular file nor a folder")
+                .remedy("to read a pipe, redirect it to standard input and name the trace `-`"));
+        }
+        let mut raw = Vec::new();
+        File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut raw)?;
+        let wrapping = Wrapping::of(&raw);
+        let mut s = Source { name, kind: Kind::File(path.into()), wrapping, head: raw, len: meta.len() };
+        s.unwrap_head();
+        Ok(s)
+    }
+
+    /// An input from memory.
+    pub fn from_bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Source {
+        let bytes: Arc<[u8]> = bytes.into();
+        let wrapping = Wrapping::of(&bytes);
+        let head = bytes[..bytes.len().min(HEAD_BYTES)].to_vec();
+        let len = bytes.len() as u64;
+        let mut s = Source { name: name.into(), kind: Kind::Memory(bytes), wrapping, head, len };
+        s.unwrap_head();
+        s
+    }
+
+    /// Replaces the compressed head by the decompressed one. What cannot be decompressed shows when it is read.
+    fn unwrap_head(&mut self) {
+        if self.wrapping != Wrapping::None {
+            let mut head = Vec::new();
+            if let Ok(r) = self.reader(&ReadOptions::default()) {
+                // A damaged stream gives what came before the damage.
+                let _ = r.take(HEAD_BYTES as u64).read_to_end(&mut head);
+            }
+            self.head = head;
+        }
+    }
+
+    /// As the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Last part of the name without `.gz` or `.zst`: what name conventions such as `cid_host_rid.st` look at.
+    pub fn file_name(&self) -> &str {
+        let n = self.name.rsplit('/').next().unwrap_or(&self.name);
+        n.strip_suffix(".gz").or_else(|| n.strip_suffix(".zst")).unwrap_or(n)
+    }
+
+    /// The first [`HEAD_BYTES`] at most, decompressed.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// Size as stored, in bytes; 0 for a folder.
+    pub fn stored_bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// Compression around the input.
+    pub fn wrapping(&self) -> Wrapping {
+        self.wrapping
+    }
+
+    /// The regular files of a folder in the order of their names (numbers by value), `None` for anything else.
+    pub fn members(&self) -> Option<&[PathBuf]> {
+        match &self.kind {
+            Kind::Folder(m) => Some(m),
+            _ => None,
+        }
+    }
+
+    /// The decompressed content as a stream, from the start. Reports the stored bytes it consumes to `options.progress`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] if the file cannot be opened, [`ErrorKind::Usage`] for a folder.
+    pub fn reader(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send + '_>> {
+        let raw: Box<dyn Read + Send + '_> = match &self.kind {
+            Kind::File(p) => Box::new(File::open(p).map_err(|e| Error::from(e).in_file(&self.name))?),
+            Kind::Memory(b) => Box::new(&b[..]),
+            Kind::Folder(_) => {
+                return Err(Error::new(ErrorKind::Usage, "a folder cannot be read as a file").in_file(&self.name));
+            }
+        };
+        let raw = Counting { inner: raw, progress: options.progress.clone() };
+        Ok(match self.wrapping {
+            Wrapping::None => Box::new(raw),
+            Wrapping::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(256 << 10, raw))),
+            Wrapping::Zstd => {
+                let r = BufReader::with_capacity(256 << 10, raw);
+                let d = ruzstd::decoding::StreamingDecoder::new(r).map_err(|e| {
+                    Error::new(ErrorKind::Malformed, format!("not a sound zstd stream: {e}")).in_file(&self.name)
+                })?;
+                Box::new(d)
+            }
+        })
+    }
+
+    /// The decompressed content as a whole.
+    ///
+    /// # Errors
+    /// As [`Source::reader`]; [`ErrorKind::Io`] if reading fails; [`ErrorKind::Limit`] above `limits.memory_bytes`.
+    pub fn read_all(&self, options: &ReadOptions) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if self.wrapping == Wrapping::None {
+            bytes.reserve_exact(self.len.min(options.limits.memory_bytes) as usize);
+        }
+        let mut r = self.reader(options)?;
+        read_bounded(&mut r, options.limits.memory_bytes, &mut bytes).map_err(|e| e.in_file(&self.name))?;
+        Ok(bytes)
+    }
+}
+
+/// True if the error means that the data is damaged or cut, rather than that the system could not read it.
+pub fn is_damage(e: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    matches!(e.kind(), UnexpectedEof | InvalidData | InvalidInput | Other)
+}
+
+fn read_bounded(r: &mut dyn Read, cap: u64, out: &mut Vec<u8>) -> Result<()> {
+    r.take(cap.saturating_add(1)).read_to_end(out)?;
+    if out.len() as u64 > cap {
+        return Err(Error::limit("the input has to fit in memory and is larger", format!("{cap} bytes")));
+    }
+    Ok(())
+}
+
+struct Counting<R> {
+    inner: R,
+    progress: Option<super::Progress>,
+}
+
+impl<R: Read> Read for Counting<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        if let Some(p) = &self.progress {
+            p(n as u64);
+        }
+        Ok(n)
+    }
+}
+
+/// The regular files directly in a folder. Symbolic links are not followed.
+fn list_folder(path: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let hidden = entry.file_name().as_encoded_bytes().first() == Some(&b'.');
+        if entry.file_type()?.is_file() && !hidden {
+            files.push(entry.path());
+        }
+        if files.len() > limits.folder_files {
+            return Err(Error::limit("the folder holds more files", format!("{} files", limits.folder_files)));
+        }
+    }
+    files.sort_by_cached_key(|p| natural_key(&p.file_name().unwrap_or_default().to_string_lossy()));
+    Ok(files)
+}
+
+/// Sort key that orders the numbers in names by value: `rank_9` before `rank_10`.
+fn natural_key(name: &str) -> Vec<(String, u128)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = rest[text..].find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len() - text);
+        parts.push((rest[..text].to_owned(), rest[text..text + digits].parse().unwrap_or(u128::MAX)));
+        rest = &rest[text + digits..];
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn gzip_is_opened_and_counted() {
+        let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        z.write_all(b"hello").unwrap();
+        let s = Source::from_bytes("x/a_b_1.st.gz", z.finish().unwrap());
+        assert_eq!((s.head(), s.file_name(), s.wrapping()), (&b"hello"[..], "a_b_1.st", Wrapping::Gzip));
+        assert_eq!(s.read_all(&ReadOptions::default()).unwrap(), b"hello");
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let s = Source::from_bytes("x", vec![1u8; 100]);
+        let o = ReadOptions { limits: Limits { memory_bytes: 99, ..Limits::default() }, ..ReadOptions::default() };
+        assert_eq!(s.read_all(&o).unwrap_err().kind(), ErrorKind::Limit);
+    }
+
+    #[test]
+    fn names_sort_by_number() {
+        let mut v = ["r10", "r9", "r9a", "a"];
+        v.sort_by_cached_key(|n| natural_key(n));
+        assert_eq!(v, ["a", "r9", "r9a", "r10"]);
+    }
+}

@@ -1,0 +1,22 @@
+//! strace text: system calls with tracked file offsets.
+
+use super::{Format, ReadOptions, Sniff, Source};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::Trace;
+
+/// The format.
+pub struct Strace;
+
+impl Format for Strace {
+    fn name(&self) -> &'static str {
+        "strace"
+    }
+
+    fn sniff(&self, _head: &[u8]) -> Sniff {
+        Sniff::No("not read yet")
+    }
+
+    fn read(&self, _source: &Source, _options: &ReadOptions) -> Result<Trace> {
+        Err(Error::new(ErrorKind::Unsupported, "not read yet"))
+    }
+}

@@ -1,0 +1,22 @@
+//! TMIO: phases per rank as JSON, JSONL or MessagePack.
+
+use super::{Format, ReadOptions, Sniff, Source};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::Trace;
+
+/// The format.
+pub struct Tmio;
+
+impl Format for Tmio {
+    fn name(&self) -> &'static str {
+        "tmio"
+    }
+
+    fn sniff(&self, _head: &[u8]) -> Sniff {
+        Sniff::No("not read yet")
+    }
+
+    fn read(&self, _source: &Source, _options: &ReadOptions) -> Result<Trace> {
+        Err(Error::new(ErrorKind::Unsupported, "not read yet"))
+    }
+}

@@ -1,0 +1,194 @@
+//! Interned names: files and calls.
+
+use std::collections::HashMap;
+
+/// Number of a file in [`Files`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+impl FileId {
+    /// No file, or an unknown one.
+    pub const NONE: FileId = FileId(u32::MAX);
+}
+
+impl Default for FileId {
+    fn default() -> Self {
+        FileId::NONE
+    }
+}
+
+/// Number of a call name in [`Calls`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(pub u16);
+
+impl CallId {
+    /// No name known.
+    pub const NONE: CallId = CallId(u16::MAX);
+}
+
+impl Default for CallId {
+    fn default() -> Self {
+        CallId::NONE
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct Interner {
+    names: Vec<Box<str>>,
+    index: HashMap<Box<str>, u32>,
+}
+
+impl Interner {
+    fn intern(&mut self, name: &str) -> u32 {
+        if let Some(&i) = self.index.get(name) {
+            return i;
+        }
+        let i = self.names.len() as u32;
+        self.names.push(name.into());
+        self.index.insert(name.into(), i);
+        i
+    }
+}
+
+/// The file names of a trace; each is stored once.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    interner: Interner,
+    system: Vec<bool>,
+}
+
+impl Files {
+    /// The number of `name`, new or known. [`FileId::NONE`] once 2³² − 1 names are stored.
+    pub fn intern(&mut self, name: &str) -> FileId {
+        if self.interner.names.len() >= FileId::NONE.0 as usize {
+            return FileId::NONE;
+        }
+        let i = self.interner.intern(name);
+        if i as usize == self.system.len() {
+            self.system.push(is_system_path(name));
+        }
+        FileId(i)
+    }
+
+    /// The name; empty for [`FileId::NONE`].
+    pub fn name(&self, id: FileId) -> &str {
+        self.interner.names.get(id.0 as usize).map_or("", |s| s)
+    }
+
+    /// True for pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries: what Darshan leaves out too.
+    pub fn is_system(&self, id: FileId) -> bool {
+        self.system.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.interner.names.len()
+    }
+
+    /// True if there is no name.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All names with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (FileId, &str)> {
+        self.interner.names.iter().enumerate().map(|(i, s)| (FileId(i as u32), &**s))
+    }
+}
+
+/// True for names that are no data files of a job: pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc`, shared libraries.
+pub fn is_system_path(name: &str) -> bool {
+    const PREFIXES: [&str; 11] =
+        ["/proc/", "/sys/", "/dev/", "/etc/", "pipe:", "socket:", "anon_inode:", "TCP", "UDP", "UNIX", "NETLINK"];
+    const EXACT: [&str; 10] =
+        ["/proc", "/sys", "/dev", "/etc", "pipe", "socket", "anon_inode", "<STDIN>", "<STDOUT>", "<STDERR>"];
+    if PREFIXES.iter().any(|p| name.starts_with(p)) || EXACT.contains(&name) {
+        // Shared memory is memory, but files there can be a job's data.
+        return !name.starts_with("/dev/shm/");
+    }
+    let file = name.rsplit('/').next().unwrap_or(name);
+    if file.ends_with(".so") {
+        return true;
+    }
+    // libc.so.6: ".so." followed by a version number.
+    file.find(".so.").is_some_and(|i| {
+        let version = &file[i + 4..];
+        !version.is_empty() && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    })
+}
+
+/// The call names of a trace (`pwrite64`, `MPI_File_write_at`); each is stored once.
+#[derive(Debug, Clone, Default)]
+pub struct Calls {
+    interner: Interner,
+}
+
+impl Calls {
+    /// The number of `name`, new or known; [`CallId::NONE`] once 65,535 names are stored.
+    pub fn intern(&mut self, name: &str) -> CallId {
+        if let Some(&i) = self.interner.index.get(name) {
+            return CallId(i as u16);
+        }
+        if self.interner.names.len() >= CallId::NONE.0 as usize {
+            return CallId::NONE;
+        }
+        CallId(self.interner.intern(name) as u16)
+    }
+
+    /// The name; empty for [`CallId::NONE`].
+    pub fn name(&self, id: CallId) -> &str {
+        self.interner.names.get(id.0 as usize).map_or("", |s| s)
+    }
+
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.interner.names.len()
+    }
+
+    /// True if there is no name.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_paths() {
+        for p in [
+            "/proc/self/maps",
+            "/etc/passwd",
+            "/dev/null",
+            "/usr/lib/libc.so.6",
+            "/opt/x/libm.so",
+            "pipe:[12]",
+            "socket",
+            "/sys",
+        ] {
+            assert!(is_system_path(p), "{p}");
+        }
+        for p in [
+            "/scratch/out.h5",
+            "/dev/shm/ckpt",
+            "/home/u/my.solution",
+            "/data/x.so.txt",
+            "relative.dat",
+            "/devices/a",
+            "",
+        ] {
+            assert!(!is_system_path(p), "{p}");
+        }
+    }
+
+    #[test]
+    fn names_are_stored_once() {
+        let mut f = Files::default();
+        let a = f.intern("/a");
+        let b = f.intern("/etc/b");
+        assert_eq!((f.intern("/a"), f.len()), (a, 2));
+        assert_eq!((f.name(b), f.name(FileId::NONE)), ("/etc/b", ""));
+        assert!(f.is_system(b) && !f.is_system(a) && !f.is_system(FileId::NONE));
+    }
+}

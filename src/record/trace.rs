@@ -1,0 +1,246 @@
+//! A trace: its records or intervals, and the facts about job, file and quality that come with them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::intervals::Intervals;
+use super::names::{Calls, Files};
+use super::requests::{Op, Requests};
+
+/// Layer of the I/O stack at which something was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// POSIX calls.
+    Posix,
+    /// MPI-IO calls.
+    Mpiio,
+    /// C library streams.
+    Stdio,
+}
+
+impl Layer {
+    /// Lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::Posix => "posix",
+            Layer::Mpiio => "mpiio",
+            Layer::Stdio => "stdio",
+        }
+    }
+}
+
+/// What one row of the data stands for, and so how exact its times are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Timing {
+    /// A single request.
+    #[default]
+    Request,
+    /// A phase of requests, with its own start and end.
+    Phase,
+    /// A bin of fixed width.
+    Heatmap,
+    /// Totals of a file between its first and last access.
+    Counter,
+}
+
+/// The rows of a trace.
+#[derive(Debug, Clone)]
+pub enum Data {
+    /// Calls, with offsets where known.
+    Requests(Requests),
+    /// Stretches without offsets.
+    Intervals(Intervals),
+}
+
+impl Default for Data {
+    fn default() -> Self {
+        Data::Requests(Requests::default())
+    }
+}
+
+impl Data {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Data::Requests(r) => r.len(),
+            Data::Intervals(i) => i.len(),
+        }
+    }
+
+    /// True if there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Facts about the job; `None` where the trace does not say.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Job {
+    /// Job id of the batch system.
+    pub id: Option<i64>,
+    /// Command line.
+    pub executable: Option<String>,
+    /// Number of processes.
+    pub ranks: Option<u64>,
+    /// Start, seconds since 1970.
+    pub start_unix_s: Option<f64>,
+    /// End, seconds since 1970.
+    pub end_unix_s: Option<f64>,
+    /// Run time in seconds.
+    pub run_time_s: Option<f64>,
+}
+
+/// Totals of one kind of data in a trace (`posix`, `dxt-posix`, `heatmap-stdio`, `requests`, `phases`, ...).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct LayerSummary {
+    /// `posix`, `mpiio`, `stdio` (counters), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `requests`, `phases`.
+    pub layer: String,
+    /// Records of the file: counter records, segments, heatmap records, requests, phases.
+    pub records: u64,
+    /// Read operations, if the layer counts them.
+    pub reads: Option<u64>,
+    /// Write operations, if the layer counts them.
+    pub writes: Option<u64>,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// First access in seconds.
+    pub first_s: Option<f64>,
+    /// Last access in seconds.
+    pub last_s: Option<f64>,
+}
+
+/// What was lost, left out or bent on the way from the file to the data.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Quality {
+    /// Records seen in the input, kept or not.
+    pub records_read: u64,
+    /// Records that could not be used: unparsable, without the fields they need, from a damaged tail.
+    pub records_dropped: u64,
+    /// Records left out on purpose: failed or interrupted calls, system files.
+    pub records_left_out: u64,
+    /// Records whose times or sizes had to be brought into range (end before start, negative, not finite).
+    pub clamped: u64,
+    /// Times the clock of a stream stepped back.
+    pub clock_backwards: u64,
+    /// Modules or parts known to be incomplete.
+    pub partial: Vec<String>,
+}
+
+/// Something a person should know before trusting the numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Warning {
+    /// Stable kebab-case code, e.g. `damaged-tail`.
+    pub code: String,
+    /// What is the matter, in one sentence.
+    pub message: String,
+    /// What to do about it; `null` if nothing can be done.
+    pub remedy: Option<String>,
+}
+
+impl Warning {
+    /// A warning without remedy.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Warning { code: code.into(), message: message.into(), remedy: None }
+    }
+
+    /// Adds the remedy.
+    pub fn remedy(mut self, what: impl Into<String>) -> Self {
+        self.remedy = Some(what.into());
+        self
+    }
+}
+
+/// What the file says of itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Header {
+    /// Version of the format.
+    pub version: Option<String>,
+    /// `little` or `big`.
+    pub byte_order: Option<String>,
+    /// Compression inside the format or around it: `zlib`, `bzip2`, `none`, `gzip`, `zstd`.
+    pub compression: Option<String>,
+}
+
+/// A trace as every later step sees it.
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    /// As the user named it.
+    pub path: String,
+    /// Name of the format in the registry.
+    pub format: &'static str,
+    /// What the file says of itself.
+    pub header: Header,
+    /// Facts about the job, if the format has them.
+    pub job: Option<Job>,
+    /// The layer that `data` was taken from, if the format records several.
+    pub layer: Option<Layer>,
+    /// Processes of the job if the format says, else the number of ranks seen.
+    pub ranks: u64,
+    /// Whole seconds to add to every time of `data` to be on the trace's own clock. Keeps epoch stamps exact in `f64`.
+    pub origin_s: i64,
+    /// File names.
+    pub files: Files,
+    /// Call names.
+    pub calls: Calls,
+    /// The rows.
+    pub data: Data,
+    /// What a row stands for.
+    pub timing: Timing,
+    /// Width of the bins in seconds, for heatmaps.
+    pub bin_s: Option<f64>,
+    /// Totals of everything the file holds, also of layers that `data` does not hold.
+    pub layers: Vec<LayerSummary>,
+    /// How often each call occurs.
+    pub call_counts: BTreeMap<String, u64>,
+    /// What was lost or bent.
+    pub quality: Quality,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}
+
+impl Trace {
+    /// Totals of `data` as a layer called `name`: what formats with one kind of data put into [`Trace::layers`].
+    pub fn summarise(&self, name: &str) -> LayerSummary {
+        let mut s = LayerSummary { layer: name.into(), ..LayerSummary::default() };
+        let (mut reads, mut writes, mut read, mut written) = (0, 0, 0u128, 0u128);
+        let (mut read_f, mut written_f) = (0.0, 0.0);
+        let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
+        match &self.data {
+            Data::Requests(r) => {
+                for x in r.iter().filter(|x| x.op.moves_bytes()) {
+                    if x.op == Op::Read {
+                        (reads, read) = (reads + 1, read + u128::from(x.size));
+                    } else {
+                        (writes, written) = (writes + 1, written + u128::from(x.size));
+                    }
+                    (first, last) = (first.min(x.start), last.max(x.end));
+                }
+            }
+            Data::Intervals(i) => {
+                for x in i.iter() {
+                    if x.op == Op::Read {
+                        (reads, read_f) = (reads + 1, read_f + x.bytes);
+                    } else {
+                        (writes, written_f) = (writes + 1, written_f + x.bytes);
+                    }
+                    (first, last) = (first.min(x.start), last.max(x.end));
+                }
+            }
+        }
+        let origin = self.origin_s as f64;
+        s.records = self.data.len() as u64;
+        (s.reads, s.writes) = (Some(reads), Some(writes));
+        s.bytes_read = u64::try_from(read).unwrap_or(u64::MAX).saturating_add(read_f.round() as u64);
+        s.bytes_written = u64::try_from(written).unwrap_or(u64::MAX).saturating_add(written_f.round() as u64);
+        if first <= last {
+            (s.first_s, s.last_s) = (Some(origin + first), Some(origin + last));
+        }
+        s
+    }
+}
