@@ -29,7 +29,7 @@ fn short_way(text: &[u8]) -> Option<f64> {
     for &b in digits {
         let d = b.wrapping_sub(b'0');
         if d < 10 {
-            mantissa = mantissa * 10 + u64::from(d);
+            mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(d));
             seen += 1;
             places += usize::from(point);
         } else if b == b'.' && !point {
@@ -38,6 +38,7 @@ fn short_way(text: &[u8]) -> Option<f64> {
             return None;
         }
     }
+    // Up to 19 digits cannot have wrapped.
     if seen == 0 || seen > 19 || mantissa > 1 << 53 || places > 22 {
         return None;
     }
