@@ -1,6 +1,21 @@
 //! From records to bandwidth over time.
+//!
+//! [`Activity`] picks the transfers of a trace, [`Signal::build`] puts them on an even grid: the exact mean of each bin
+//! ([`bin`]), or the value at each point ([`points`]).
 
+mod binning;
 pub mod profile;
+mod rate;
+mod selection;
+
+pub use binning::{Grid, bin, points};
+pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate};
+pub use selection::{Activity, Mode, RankSet, Selection};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind, Result};
 
 /// One transfer: `bytes` moved evenly over `[start, end)`, in seconds.
 ///
@@ -13,4 +28,92 @@ pub struct Span {
     pub end: f64,
     /// Bytes moved.
     pub bytes: f64,
+}
+
+/// How the bandwidth is put on the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampling {
+    /// The exact mean of each bin; conserves bytes.
+    #[default]
+    Bin,
+    /// The value at each sample point, as in the paper.
+    Point,
+}
+
+/// Samples that any rate may give: a bound on memory.
+pub const MAX_SAMPLES: f64 = 1e9;
+
+/// Bandwidth over time on an even grid.
+#[derive(Debug, Clone)]
+pub struct Signal {
+    /// Samples in bytes per second.
+    pub samples: Vec<f64>,
+    /// Sampling rate in Hz.
+    pub rate_hz: f64,
+    /// Start of the first sample in seconds, relative to the origin of the trace.
+    pub start: f64,
+    /// End of the last transfer in seconds, relative to the origin of the trace.
+    pub end: f64,
+    /// Bytes of the transfers.
+    pub bytes: f64,
+    /// How the samples were taken.
+    pub sampling: Sampling,
+    /// |bytes under the samples − bytes of the transfers| / bytes of the transfers.
+    pub abstraction_error: f64,
+}
+
+impl Signal {
+    /// The signal of `activity`, whose extent is `extent`, at `rate_hz`.
+    ///
+    /// With [`Sampling::Bin`] there are ⌈f (t_end − t_start)⌉ samples, so that all bytes are in; with [`Sampling::Point`]
+    /// ⌊f (t_end − t_start)⌋, as the published program has it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] if there is no transfer; [`ErrorKind::Usage`] if the rate is not positive;
+    /// [`ErrorKind::Limit`] if it gives more than [`MAX_SAMPLES`].
+    pub fn build(activity: &Activity<'_>, extent: &Extent, rate_hz: f64, sampling: Sampling) -> Result<Signal> {
+        if !(rate_hz > 0.0 && rate_hz.is_finite()) {
+            return Err(
+                Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is no sampling rate")).expected("a positive number")
+            );
+        }
+        if extent.count == 0 {
+            return Err(Error::new(ErrorKind::Empty, "no transfer is left for this signal")
+                .remedy("look at what the trace holds with `iophase info`"));
+        }
+        let exact = extent.duration() * rate_hz;
+        // Rounding may push a whole number of samples just above it.
+        let cells = match sampling {
+            Sampling::Bin => (exact - 1e-9 * exact.max(1.0)).ceil().max(1.0),
+            Sampling::Point => (exact + 1e-9 * exact.max(1.0)).floor(),
+        };
+        if cells > MAX_SAMPLES {
+            return Err(Error::limit(
+                format!("{rate_hz} Hz over {} s give {cells:.0} samples", extent.duration()),
+                MAX_SAMPLES,
+            )
+            .remedy("lower --sampling-rate or narrow the window with --from and --until"));
+        }
+        let grid = Grid { start: extent.start, width: 1.0 / rate_hz, cells: cells as usize };
+        let samples = match sampling {
+            Sampling::Bin => bin(activity.spans(), grid),
+            Sampling::Point => points(activity.spans(), grid),
+        };
+        let under = binning::exact_sum(samples.iter().copied()) / rate_hz;
+        Ok(Signal {
+            samples,
+            rate_hz,
+            start: extent.start,
+            end: extent.end,
+            bytes: extent.bytes,
+            sampling,
+            abstraction_error: (under - extent.bytes).abs() / extent.bytes,
+        })
+    }
+
+    /// Seconds covered by the samples.
+    pub fn duration(&self) -> f64 {
+        self.samples.len() as f64 / self.rate_hz
+    }
 }

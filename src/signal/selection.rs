@@ -1,0 +1,271 @@
+//! Which transfers of a trace enter a signal.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Span;
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Data, FileId, Op, Trace};
+
+/// Direction and kind of the transfers that enter a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// All writes.
+    Write,
+    /// All reads.
+    Read,
+    /// Reads and writes.
+    All,
+    /// Blocking writes.
+    WriteSync,
+    /// Blocking reads.
+    ReadSync,
+    /// Non-blocking writes.
+    WriteAsync,
+    /// Non-blocking reads.
+    ReadAsync,
+}
+
+impl Mode {
+    /// Name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Write => "write",
+            Mode::Read => "read",
+            Mode::All => "all",
+            Mode::WriteSync => "write_sync",
+            Mode::ReadSync => "read_sync",
+            Mode::WriteAsync => "write_async",
+            Mode::ReadAsync => "read_async",
+        }
+    }
+
+    #[inline]
+    fn takes(self, op: Op, asynchronous: bool) -> bool {
+        match self {
+            Mode::Write => op == Op::Write,
+            Mode::Read => op == Op::Read,
+            Mode::All => op.moves_bytes(),
+            Mode::WriteSync => op == Op::Write && !asynchronous,
+            Mode::ReadSync => op == Op::Read && !asynchronous,
+            Mode::WriteAsync => op == Op::Write && asynchronous,
+            Mode::ReadAsync => op == Op::Read && asynchronous,
+        }
+    }
+}
+
+/// A set of ranks such as `0-3,7`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankSet(Vec<RangeInclusive<u32>>);
+
+impl RankSet {
+    /// True if `rank` is in the set.
+    pub fn contains(&self, rank: u32) -> bool {
+        self.0.iter().any(|r| r.contains(&rank))
+    }
+}
+
+impl FromStr for RankSet {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let range = |part: &str| {
+            let (a, b) = part.split_once('-').unwrap_or((part, part));
+            let (a, b): (u32, u32) = (a.trim().parse().ok()?, b.trim().parse().ok()?);
+            (a <= b).then_some(a..=b)
+        };
+        text.split(',').map(range).collect::<Option<Vec<_>>>().map(RankSet).ok_or_else(|| {
+            Error::new(ErrorKind::Usage, format!("`{text}` is no set of ranks"))
+                .expected("numbers and ranges such as 0-3,7")
+        })
+    }
+}
+
+/// What to keep of a trace, beside the mode.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Only these ranks.
+    pub ranks: Option<RankSet>,
+    /// Only files whose name matches.
+    pub files: Option<Regex>,
+    /// Also pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries.
+    pub all_files: bool,
+    /// Only what lies at or after this time, in seconds on the trace's own clock.
+    pub from_s: Option<f64>,
+    /// Only what lies before this time, in seconds on the trace's own clock.
+    pub until_s: Option<f64>,
+}
+
+/// The transfers of a trace that a mode and a selection keep, cut to the time window.
+///
+/// Times are relative to the origin of the trace ([`Trace::origin_s`]).
+#[derive(Debug, Clone)]
+pub struct Activity<'a> {
+    trace: &'a Trace,
+    mode: Mode,
+    ranks: Option<&'a RankSet>,
+    /// For each file, whether it is kept; `None` if all are.
+    keep_file: Option<Vec<bool>>,
+    keep_unnamed: bool,
+    from: f64,
+    until: f64,
+}
+
+impl<'a> Activity<'a> {
+    /// The transfers of `trace` for this mode and selection.
+    pub fn new(trace: &'a Trace, mode: Mode, selection: &'a Selection) -> Self {
+        let keep = |id: FileId, name: &str| {
+            (selection.all_files || !trace.files.is_system(id))
+                && selection.files.as_ref().is_none_or(|r| r.is_match(name))
+        };
+        let keep_file: Vec<bool> = trace.files.iter().map(|(id, name)| keep(id, name)).collect();
+        let origin = trace.origin_s as f64;
+        Activity {
+            trace,
+            mode,
+            ranks: selection.ranks.as_ref(),
+            keep_file: keep_file.contains(&false).then_some(keep_file),
+            keep_unnamed: selection.files.is_none(),
+            from: selection.from_s.map_or(f64::NEG_INFINITY, |t| t - origin),
+            until: selection.until_s.map_or(f64::INFINITY, |t| t - origin),
+        }
+    }
+
+    #[inline]
+    fn keeps(&self, op: Op, asynchronous: bool, rank: u32, file: FileId) -> bool {
+        self.mode.takes(op, asynchronous)
+            && self.ranks.is_none_or(|r| r.contains(rank))
+            && match &self.keep_file {
+                _ if file == FileId::NONE => self.keep_unnamed,
+                None => true,
+                Some(keep) => keep.get(file.0 as usize).copied().unwrap_or(self.keep_unnamed),
+            }
+    }
+
+    /// The part of a span inside the window.
+    #[inline]
+    fn cut(&self, s: Span) -> Option<Span> {
+        if s.start >= self.from && s.end <= self.until {
+            return (s.bytes > 0.0 && (s.end - s.start).is_finite() && s.bytes.is_finite()).then_some(s);
+        }
+        let (start, end) = (s.start.max(self.from), s.end.min(self.until));
+        let share = (end - start) / (s.end - s.start);
+        let bytes = s.bytes * share;
+        (end > start && bytes > 0.0 && bytes.is_finite()).then_some(Span { start, end, bytes })
+    }
+
+    /// The kept transfers among rows `from..to` of the data, in input order.
+    pub fn spans_of(&self, rows: std::ops::Range<usize>) -> impl Iterator<Item = Span> + '_ {
+        let rows = rows.start..rows.end.min(self.trace.data.len());
+        rows.filter_map(move |i| {
+            let span = match &self.trace.data {
+                Data::Requests(r) => {
+                    let (op, rank, file) = (r.op.get(i), r.rank.get(i), r.file.get(i));
+                    self.keeps(op, false, rank, file).then(|| Span {
+                        start: r.start[i],
+                        end: r.end[i],
+                        bytes: r.size.get(i) as f64,
+                    })
+                }
+                Data::Intervals(v) => {
+                    let keeps = self.keeps(v.op.get(i), v.asynchronous.get(i), v.rank.get(i), v.file.get(i));
+                    keeps.then(|| Span { start: v.start[i], end: v.end[i], bytes: v.bytes[i] })
+                }
+            };
+            span.and_then(|s| self.cut(s))
+        })
+    }
+
+    /// All kept transfers in input order.
+    pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
+        self.spans_of(0..self.rows())
+    }
+
+    /// Rows of the data, kept or not.
+    pub fn rows(&self) -> usize {
+        self.trace.data.len()
+    }
+
+    /// Rows that the mode asks for but that belong to system files.
+    pub fn left_out(&self) -> u64 {
+        let Some(keep) = &self.keep_file else { return 0 };
+        let system = |f: FileId| self.trace.files.is_system(f) && !keep.get(f.0 as usize).copied().unwrap_or(true);
+        match &self.trace.data {
+            Data::Requests(r) => {
+                (0..r.len()).filter(|&i| self.mode.takes(r.op.get(i), false) && system(r.file.get(i))).count() as u64
+            }
+            Data::Intervals(_) => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Request, Requests};
+
+    fn trace() -> Trace {
+        let mut t = Trace { origin_s: 100, ..Trace::default() };
+        let (a, lib) = (t.files.intern("/data/a"), t.files.intern("/lib/libc.so.6"));
+        let row = |op, rank, file, start: f64| Request {
+            op,
+            rank,
+            file,
+            size: 10,
+            start,
+            end: start + 1.0,
+            ..Request::default()
+        };
+        let rows = [
+            row(Op::Write, 0, a, 0.0),
+            row(Op::Read, 1, a, 2.0),
+            row(Op::Read, 2, lib, 4.0),
+            row(Op::Write, 3, FileId::NONE, 6.0),
+            row(Op::Open, 0, a, 8.0),
+        ];
+        t.data = Data::Requests(rows.into_iter().collect::<Requests>());
+        t
+    }
+
+    fn starts(mode: Mode, s: &Selection) -> Vec<f64> {
+        Activity::new(&trace(), mode, s).spans().map(|x| x.start).collect()
+    }
+
+    #[test]
+    fn modes_and_filters() {
+        let mut s = Selection::default();
+        assert_eq!(starts(Mode::Write, &s), [0.0, 6.0]);
+        assert_eq!(starts(Mode::All, &s), [0.0, 2.0, 6.0]);
+        assert!(starts(Mode::WriteAsync, &s).is_empty());
+        assert_eq!(Activity::new(&trace(), Mode::All, &s).left_out(), 1);
+        s.all_files = true;
+        assert_eq!(starts(Mode::Read, &s), [2.0, 4.0]);
+        s.ranks = Some("1,3-9".parse().unwrap());
+        assert_eq!(starts(Mode::All, &s), [2.0, 6.0]);
+        s.files = Some(Regex::new("^/data").unwrap());
+        assert_eq!(starts(Mode::All, &s), [2.0]);
+    }
+
+    #[test]
+    fn a_window_cuts_spans() {
+        let s = Selection { from_s: Some(100.25), until_s: Some(102.5), ..Selection::default() };
+        let t = trace();
+        let got: Vec<_> = Activity::new(&t, Mode::All, &s).spans().collect();
+        assert_eq!(got[0], Span { start: 0.25, end: 1.0, bytes: 7.5 });
+        assert_eq!(got[1], Span { start: 2.0, end: 2.5, bytes: 5.0 });
+        assert_eq!(got.len(), 2);
+    }
+
+    #[test]
+    fn rank_sets() {
+        assert!("0-3,7".parse::<RankSet>().unwrap().contains(7));
+        for bad in ["", "a", "3-1", "1,,2", "-"] {
+            assert!(bad.parse::<RankSet>().is_err(), "{bad}");
+        }
+    }
+}
