@@ -1,1 +1,9 @@
 //! From a bandwidth signal to its periods.
+
+mod findings;
+pub mod spectrum;
+
+pub use findings::{
+    Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10, SpectrumStatistics,
+    Spread, Validity, Verdict,
+};

@@ -1,0 +1,229 @@
+//! What period analysis says of a signal: the plain results that reports carry.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Where the period is sought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Chains of bursts in the time domain, judged by a calibrated probability: the most accurate.
+    #[default]
+    Auto,
+    /// Power spectrum of the sampled signal.
+    Dft,
+}
+
+/// How outliers of a spectrum are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Detector {
+    /// The one that suits the method.
+    #[default]
+    Auto,
+    /// Standard deviations from the mean power.
+    ZScore,
+}
+
+/// The answer in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// There is a period.
+    Periodic,
+    /// There are bursts, or power, but no regularity.
+    Irregular,
+    /// All I/O is one burst.
+    SingleBurst,
+    /// Two bursts, or less than two cycles: nothing to tell a period from chance.
+    TooFewCycles,
+    /// The bandwidth does not change.
+    Constant,
+    /// There is no I/O.
+    Empty,
+}
+
+impl Verdict {
+    /// In words that follow "not periodic: ".
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Periodic => "periodic",
+            Verdict::Irregular => "bursts without a regular distance",
+            Verdict::SingleBurst => "a single burst",
+            Verdict::TooFewCycles => "too few cycles to tell",
+            Verdict::Constant => "constant bandwidth",
+            Verdict::Empty => "no I/O",
+        }
+    }
+}
+
+/// A period that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Dominant {
+    /// 1 / period.
+    pub frequency_hz: f64,
+    /// Seconds from one burst to the next.
+    pub period_s: f64,
+    /// Standard error of the period in seconds.
+    pub period_std_s: Option<f64>,
+    /// Periods that were seen.
+    pub cycles: f64,
+    /// Of method `auto`: the probability that the period is right within 5 %. Of the others: the score of the detector.
+    pub confidence: f64,
+    /// Amplitude of the cosine with this frequency in the signal.
+    pub amplitude_bytes_per_s: f64,
+    /// Its phase at the start of the signal.
+    pub phase_rad: f64,
+    /// The bin of the DFT, if the period was taken from one.
+    pub dft_bin: Option<u64>,
+}
+
+/// A period that was considered.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Candidate {
+    /// 1 / period.
+    pub frequency_hz: f64,
+    /// Seconds.
+    pub period_s: f64,
+    /// Confidence, as for the dominant period.
+    pub confidence: f64,
+    /// What the detector ranks by: the z-score, or the logit of the judge.
+    pub score: f64,
+    /// The candidate of which this is a harmonic.
+    pub harmonic_of: Option<f64>,
+}
+
+/// Mean and standard deviation of the powers of a spectrum, normalised to a sum of 1 without the mean of the signal.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct SpectrumStatistics {
+    /// Mean power of a bin.
+    pub mean: f64,
+    /// Population standard deviation.
+    pub std: f64,
+}
+
+/// The answer for one signal.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Detection {
+    /// Is there a period?
+    pub periodic: bool,
+    /// The answer in one word.
+    pub verdict: Verdict,
+    /// Where it was sought.
+    pub method: Method,
+    /// How outliers were found.
+    pub detector: Detector,
+    /// The period that moves the most bytes.
+    pub dominant: Option<Dominant>,
+    /// What was considered, best first.
+    pub candidates: Vec<Candidate>,
+    /// Further independent periods.
+    pub others: Vec<Dominant>,
+    /// Statistics of the power spectrum.
+    pub spectrum: Option<SpectrumStatistics>,
+}
+
+/// A cosine a cos(2π f (t − start) + φ) of the signal; f = 0 is the mean.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Component {
+    /// f.
+    pub frequency_hz: f64,
+    /// a.
+    pub amplitude_bytes_per_s: f64,
+    /// φ.
+    pub phase_rad: f64,
+}
+
+/// Mean square errors of the reconstructions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Fit {
+    /// With the cosines of the DFT.
+    pub mse_dft: f64,
+    /// With the fitted cosines.
+    pub mse_fit: f64,
+    /// 1 − mse_fit / mse_dft.
+    pub improvement: f64,
+}
+
+/// A stretch of time in which the dominant period holds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Validity {
+    /// Seconds on the trace's own clock.
+    pub start_s: f64,
+    /// Seconds on the trace's own clock.
+    pub end_s: f64,
+    /// Mean correlation of the signal with the dominant cosine, if it was computed.
+    pub correlation: Option<f64>,
+}
+
+/// Smallest, middle and largest value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Spread {
+    /// Smallest.
+    pub min: f64,
+    /// Median.
+    pub median: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of some values; `None` if there is none.
+    pub fn of(values: impl Iterator<Item = f64>) -> Option<Spread> {
+        let mut v: Vec<f64> = values.collect();
+        v.sort_by(f64::total_cmp);
+        let (min, max) = (*v.first()?, *v.last()?);
+        let middle = v.len() / 2;
+        let median = if v.len() % 2 == 1 { v[middle] } else { 0.5 * (v[middle - 1] + v[middle]) };
+        Some(Spread { min, median, max })
+    }
+}
+
+/// The bursts of the dominant period.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Bursts {
+    /// How many.
+    pub count: u64,
+    /// Seconds from first to last byte of a burst.
+    pub width_s: Spread,
+    /// Bytes of a burst.
+    pub bytes: Spread,
+    /// Share of the period that a burst lasts: median width / period.
+    pub duty_cycle: f64,
+    /// Start of each burst, seconds on the trace's own clock.
+    pub starts_s: Vec<f64>,
+}
+
+/// Class of a job in IO-Sets (Boito, Pallez et al., TPDS 2023): jobs of one set take turns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Set10 {
+    /// Seconds between the starts of I/O phases.
+    pub characteristic_s: f64,
+    /// round(log10(characteristic_s)).
+    pub set: i32,
+}
+
+/// The next burst.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Prediction {
+    /// Start, seconds on the trace's own clock.
+    pub next_start_s: f64,
+    /// Standard deviation of the start.
+    pub next_start_std_s: Option<f64>,
+    /// End.
+    pub next_end_s: f64,
+    /// Bytes: median of the bursts seen.
+    pub bytes: f64,
+    /// Bytes not exceeded by 95 % of the bursts seen.
+    pub bytes_p95: f64,
+    /// Seconds without I/O before it.
+    pub idle_s: f64,
+    /// The period.
+    pub period_s: f64,
+    /// Confidence in the period.
+    pub confidence: f64,
+    /// Until when this is worth something: the start of the burst after the next.
+    pub valid_until_s: f64,
+    /// Class for IO-Sets.
+    pub set10: Set10,
+}
