@@ -1,1 +1,232 @@
 //! The pipeline from a trace to a report.
+//!
+//! [`analyze`] takes a trace and [`Options`] and gives a [`Report`] for programs and the [`View`]s that pictures are drawn
+//! from. It prints nothing, reads no environment and uses the thread pool it is called in.
+
+mod info;
+mod options;
+mod report;
+mod view;
+
+pub use info::{INFO_SCHEMA, Info};
+pub use options::{ModeChoice, Options};
+pub use report::{QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary};
+pub use view::{Curve, View};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::period::spectrum::{self, Powers};
+use crate::period::{Component, Detection, Detector, Dominant, Method, Verdict};
+use crate::record::{Data, Op, Trace, Warning};
+use crate::signal::{Activity, Extent, Mode, Signal, auto_rate};
+use crate::transform::Spectrum;
+
+/// A report and what its pictures show.
+#[derive(Debug, Clone)]
+pub struct Analysis {
+    /// For programs.
+    pub report: Report,
+    /// For pictures: one for each signal of the report, in the same order.
+    pub views: Vec<View>,
+}
+
+/// Analyses a trace.
+///
+/// # Errors
+/// [`ErrorKind::Empty`] if nothing is left of the trace for this request; [`ErrorKind::Usage`] and [`ErrorKind::Limit`]
+/// for a sampling rate that cannot be.
+pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
+    let modes: &[Mode] = match options.mode {
+        ModeChoice::Auto => &[Mode::Write, Mode::Read],
+        ModeChoice::One(ref m) => std::slice::from_ref(m),
+    };
+    let mut signals = Vec::new();
+    let mut views = Vec::new();
+    let mut warnings = trace.warnings.clone();
+    let mut left_out = 0;
+    for &mode in modes {
+        let activity = Activity::new(trace, mode, &options.selection);
+        left_out += activity.left_out();
+        let extent = Extent::of(activity.spans());
+        if extent.count > 0 {
+            let (signal, view) = analyze_signal(trace, mode, &activity, &extent, options, &mut warnings)?;
+            signals.push(signal);
+            views.push(view);
+        }
+    }
+    if signals.is_empty() {
+        return Err(nothing_left(trace, options, left_out));
+    }
+    let primary =
+        signals.iter().filter(|s| s.period.periodic).max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map(|s| s.mode);
+    let report = Report {
+        schema: REPORT_SCHEMA.into(),
+        tool: Tool::this(),
+        trace: summary(trace),
+        signals,
+        primary,
+        patterns: None,
+        quality: quality(trace, left_out),
+        warnings,
+    };
+    Ok(Analysis { report, views })
+}
+
+fn nothing_left(trace: &Trace, options: &Options, left_out: u64) -> Error {
+    let what = match options.mode {
+        ModeChoice::Auto => "read or write".to_owned(),
+        ModeChoice::One(m) => m.name().replace('_', " "),
+    };
+    let remedy = if left_out > 0 {
+        "all of it is on pipes, terminals or system files: keep them with --all-files"
+    } else if trace.data.is_empty() {
+        "see what the trace holds with `iophase info`"
+    } else {
+        "widen --mode, --ranks, --files, --from and --until, or see what the trace holds with `iophase info`"
+    };
+    Error::new(
+        ErrorKind::Empty,
+        format!("nothing to analyse: no {what} with bytes is left of {} records", trace.data.len()),
+    )
+    .remedy(remedy)
+    .in_file(&trace.path)
+}
+
+fn summary(trace: &Trace) -> TraceSummary {
+    let (start_s, end_s) = info::extent(trace);
+    let bytes = |op: Op| -> u64 {
+        match &trace.data {
+            Data::Requests(r) => {
+                let sum: u128 =
+                    r.op.iter().zip(r.size.iter()).filter(|(o, _)| *o == op).map(|(_, s)| u128::from(s)).sum();
+                u64::try_from(sum).unwrap_or(u64::MAX)
+            }
+            Data::Intervals(i) => {
+                i.op.iter().zip(&i.bytes).filter(|(o, _)| *o == op).map(|(_, b)| b).sum::<f64>().round() as u64
+            }
+        }
+    };
+    TraceSummary {
+        path: trace.path.clone(),
+        format: trace.format.into(),
+        layer: trace.layer,
+        ranks: trace.ranks,
+        files: trace.files.len() as u64,
+        records: trace.data.len() as u64,
+        bytes_read: bytes(Op::Read),
+        bytes_written: bytes(Op::Write),
+        start_s,
+        end_s,
+        job: trace.job.clone(),
+    }
+}
+
+fn quality(trace: &Trace, left_out: u64) -> QualityReport {
+    let q = &trace.quality;
+    QualityReport {
+        records_read: q.records_read,
+        records_dropped: q.records_dropped,
+        records_left_out: q.records_left_out + left_out,
+        clamped: q.clamped,
+        clock_backwards: q.clock_backwards,
+        partial: q.partial.clone(),
+        timing: trace.timing,
+        bin_s: trace.bin_s,
+    }
+}
+
+fn analyze_signal(
+    trace: &Trace,
+    mode: Mode,
+    activity: &Activity<'_>,
+    extent: &Extent,
+    options: &Options,
+    warnings: &mut Vec<Warning>,
+) -> Result<(SignalReport, View)> {
+    let rate_hz = options.rate_hz.unwrap_or_else(|| auto_rate(extent, trace.bin_s));
+    let signal = Signal::build(activity, extent, rate_hz, options.sampling).map_err(|e| e.in_file(&trace.path))?;
+    if signal.abstraction_error > 0.05 {
+        warnings.push(
+            Warning::new(
+                "coarse-sampling",
+                format!(
+                    "{:.0} % of the bytes of {} are lost between the sample points",
+                    100.0 * signal.abstraction_error,
+                    mode.name()
+                ),
+            )
+            .remedy("raise --sampling-rate or use --sampling bin"),
+        );
+    }
+    let origin = trace.origin_s as f64;
+    let spectrum = Spectrum::of(&signal.samples);
+    let powers = Powers::of(&spectrum, rate_hz);
+    let detection = by_spectrum(&signal, &spectrum, powers.as_ref(), options);
+    let components = top_components(&spectrum, powers.as_ref(), rate_hz, options.components);
+    let view = View::new(activity, &signal, origin, powers, spectrum);
+    let report = SignalReport {
+        mode,
+        sampling_hz: rate_hz,
+        samples: signal.samples.len() as u64,
+        start_s: origin + signal.start,
+        end_s: origin + signal.end,
+        bytes: signal.bytes,
+        abstraction_error: signal.abstraction_error,
+        sampling: signal.sampling,
+        period: detection,
+        components,
+        fit: None,
+        validity: Vec::new(),
+        bursts: None,
+        prediction: None,
+    };
+    Ok((report, view))
+}
+
+/// The published method: outliers of the power spectrum.
+fn by_spectrum(signal: &Signal, spectrum: &Spectrum, powers: Option<&Powers>, options: &Options) -> Detection {
+    let mut d = Detection {
+        periodic: false,
+        verdict: Verdict::Constant,
+        method: Method::Dft,
+        detector: Detector::ZScore,
+        dominant: None,
+        candidates: Vec::new(),
+        others: Vec::new(),
+        spectrum: None,
+    };
+    let Some(powers) = powers else { return d };
+    let outliers = spectrum::z_score(powers, options.tolerance);
+    d.spectrum = Some(powers.statistics);
+    d.verdict = Verdict::Irregular;
+    d.candidates = spectrum::candidates(powers, &outliers, options.tolerance);
+    let Some(k) = outliers.dominant() else { return d };
+    let Some(cosine) = spectrum.cosine(k, signal.rate_hz) else { return d };
+    let candidate = d.candidates.iter().find(|c| c.frequency_hz == powers.frequency(k));
+    d.periodic = true;
+    d.verdict = Verdict::Periodic;
+    d.dominant = Some(Dominant {
+        frequency_hz: cosine.frequency_hz,
+        period_s: 1.0 / cosine.frequency_hz,
+        // The true frequency lies anywhere in the bin: a uniform error of one bin.
+        period_std_s: Some(1.0 / cosine.frequency_hz / (k as f64 * 12f64.sqrt())),
+        cycles: k as f64,
+        confidence: candidate.map_or(0.0, |c| c.confidence),
+        amplitude_bytes_per_s: cosine.amplitude,
+        phase_rad: cosine.phase,
+        dft_bin: Some(k as u64),
+    });
+    d
+}
+
+/// The mean and the `n` strongest cosines of the spectrum.
+fn top_components(spectrum: &Spectrum, powers: Option<&Powers>, rate_hz: f64, n: usize) -> Vec<Component> {
+    let Some(powers) = powers.filter(|_| n > 0) else { return Vec::new() };
+    let mut order: Vec<usize> = (1..=powers.power.len()).collect();
+    order.sort_by(|a, b| powers.power[b - 1].total_cmp(&powers.power[a - 1]).then(a.cmp(b)));
+    order.truncate(n);
+    std::iter::once(0)
+        .chain(order)
+        .filter_map(|k| spectrum.cosine(k, rate_hz))
+        .map(|c| Component { frequency_hz: c.frequency_hz, amplitude_bytes_per_s: c.amplitude, phase_rad: c.phase })
+        .collect()
+}

@@ -1,0 +1,84 @@
+//! What a trace holds: schema `iophase.info.v1`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::record::{Data, Job, LayerSummary, Trace, Warning};
+
+/// Name of the schema of [`Info`].
+pub const INFO_SCHEMA: &str = "iophase.info.v1";
+
+/// What a trace holds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Info {
+    /// [`INFO_SCHEMA`].
+    pub schema: String,
+    /// As the user named it.
+    pub path: String,
+    /// Name of the format.
+    pub format: String,
+    /// Version of the format.
+    pub version: Option<String>,
+    /// `little` or `big`.
+    pub byte_order: Option<String>,
+    /// Compression inside or around the trace.
+    pub compression: Option<String>,
+    /// The job.
+    pub job: Option<Job>,
+    /// Processes of the job, or ranks seen.
+    pub ranks: u64,
+    /// Files.
+    pub files: u64,
+    /// First access.
+    pub start_s: Option<f64>,
+    /// Last access.
+    pub end_s: Option<f64>,
+    /// Parts known to be incomplete.
+    pub partial: Vec<String>,
+    /// What each layer holds.
+    pub layers: Vec<LayerSummary>,
+    /// How often each call occurs.
+    pub calls: BTreeMap<String, u64>,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}
+
+impl Info {
+    /// Of a trace that was read with [`survey`](crate::formats::ReadOptions::survey).
+    pub fn of(trace: &Trace) -> Info {
+        let (start_s, end_s) = extent(trace);
+        let first = trace.layers.iter().filter_map(|l| l.first_s).reduce(f64::min);
+        let last = trace.layers.iter().filter_map(|l| l.last_s).reduce(f64::max);
+        Info {
+            schema: INFO_SCHEMA.into(),
+            path: trace.path.clone(),
+            format: trace.format.into(),
+            version: trace.header.version.clone(),
+            byte_order: trace.header.byte_order.clone(),
+            compression: trace.header.compression.clone(),
+            job: trace.job.clone(),
+            ranks: trace.ranks,
+            files: trace.files.len() as u64,
+            start_s: [start_s, first].into_iter().flatten().reduce(f64::min),
+            end_s: [end_s, last].into_iter().flatten().reduce(f64::max),
+            partial: trace.quality.partial.clone(),
+            layers: trace.layers.clone(),
+            calls: trace.call_counts.clone(),
+            warnings: trace.warnings.clone(),
+        }
+    }
+}
+
+/// First start and last end of all rows, on the trace's own clock.
+pub(super) fn extent(trace: &Trace) -> (Option<f64>, Option<f64>) {
+    let (start, end) = match &trace.data {
+        Data::Requests(r) => (&r.start, &r.end),
+        Data::Intervals(i) => (&i.start, &i.end),
+    };
+    let origin = trace.origin_s as f64;
+    let first = start.iter().copied().reduce(f64::min).map(|t| t + origin);
+    let last = end.iter().copied().reduce(f64::max).map(|t| t + origin);
+    (first, last)
+}

@@ -1,0 +1,50 @@
+//! What the pipeline is asked to do.
+
+use crate::period::{Detector, Method};
+use crate::signal::{Mode, Sampling, Selection};
+
+/// Which signals are analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ModeChoice {
+    /// Writes and reads, each if it moves bytes.
+    #[default]
+    Auto,
+    /// This one.
+    One(Mode),
+}
+
+/// Everything that a caller may choose; the defaults are those of the command line.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which transfers: ranks, files, time window.
+    pub selection: Selection,
+    /// Which signals.
+    pub mode: ModeChoice,
+    /// Sampling rate in Hz; `None` chooses one from the trace.
+    pub rate_hz: Option<f64>,
+    /// Means of bins or values at points.
+    pub sampling: Sampling,
+    /// Where the period is sought.
+    pub method: Method,
+    /// Outliers of the spectrum.
+    pub detector: Detector,
+    /// Share of the largest score that a candidate of the spectrum needs, 0 to 1.
+    pub tolerance: f64,
+    /// Number of cosines of the reconstruction.
+    pub components: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            selection: Selection::default(),
+            mode: ModeChoice::Auto,
+            rate_hz: None,
+            sampling: Sampling::Bin,
+            method: Method::Auto,
+            detector: Detector::Auto,
+            tolerance: 0.8,
+            components: 0,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The report of one trace, as programs read it: schema `iophase.report.v1`.
+//!
+//! Times are seconds on the trace's own clock, sizes bytes, rates bytes per second, unknown is `null`.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::period::{Bursts, Component, Detection, Fit, Prediction, Validity};
+use crate::record::{Job, Layer, Timing, Warning};
+use crate::signal::{Mode, Sampling};
+
+/// Name of the schema of [`Report`].
+pub const REPORT_SCHEMA: &str = "iophase.report.v1";
+
+/// Program and version that made a report.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Tool {
+    /// `iophase`.
+    pub name: String,
+    /// Version.
+    pub version: String,
+}
+
+impl Tool {
+    /// This program.
+    pub fn this() -> Tool {
+        Tool { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() }
+    }
+}
+
+/// The trace, in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TraceSummary {
+    /// As the user named it.
+    pub path: String,
+    /// Name of the format.
+    pub format: String,
+    /// Layer that was analysed, if the format records several.
+    pub layer: Option<Layer>,
+    /// Processes of the job, or ranks seen.
+    pub ranks: u64,
+    /// Files.
+    pub files: u64,
+    /// Rows analysed.
+    pub records: u64,
+    /// Bytes read in these rows.
+    pub bytes_read: u64,
+    /// Bytes written in these rows.
+    pub bytes_written: u64,
+    /// First start.
+    pub start_s: Option<f64>,
+    /// Last end.
+    pub end_s: Option<f64>,
+    /// The job.
+    pub job: Option<Job>,
+}
+
+/// One signal and what was found in it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SignalReport {
+    /// Which transfers.
+    pub mode: Mode,
+    /// Sampling rate.
+    pub sampling_hz: f64,
+    /// Samples.
+    pub samples: u64,
+    /// First start.
+    pub start_s: f64,
+    /// Last end.
+    pub end_s: f64,
+    /// Bytes.
+    pub bytes: f64,
+    /// Share of the bytes that sampling lost or added.
+    pub abstraction_error: f64,
+    /// How it was sampled.
+    pub sampling: Sampling,
+    /// The period.
+    pub period: Detection,
+    /// Cosines of the reconstruction.
+    pub components: Vec<Component>,
+    /// Errors of the reconstruction, if it was fitted.
+    pub fit: Option<Fit>,
+    /// Where the dominant period holds.
+    pub validity: Vec<Validity>,
+    /// Bursts of the dominant period.
+    pub bursts: Option<Bursts>,
+    /// The next burst.
+    pub prediction: Option<Prediction>,
+}
+
+/// What was lost, left out or bent, and how exact the times are.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct QualityReport {
+    /// Records seen in the input.
+    pub records_read: u64,
+    /// Records that could not be used.
+    pub records_dropped: u64,
+    /// Records left out on purpose: failed calls, system files.
+    pub records_left_out: u64,
+    /// Records whose times or sizes had to be brought into range.
+    pub clamped: u64,
+    /// Times a clock stepped back.
+    pub clock_backwards: u64,
+    /// Parts known to be incomplete.
+    pub partial: Vec<String>,
+    /// What one row stands for.
+    pub timing: Timing,
+    /// Width of the bins of a heatmap.
+    pub bin_s: Option<f64>,
+}
+
+/// The report of one trace.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Report {
+    /// [`REPORT_SCHEMA`].
+    pub schema: String,
+    /// Who made it.
+    pub tool: Tool,
+    /// The trace.
+    pub trace: TraceSummary,
+    /// One entry a signal.
+    pub signals: Vec<SignalReport>,
+    /// The signal to act on: of the periodic ones the one that moves the most bytes.
+    pub primary: Option<Mode>,
+    /// Access patterns; `null` if they were not sought or the trace has no offsets.
+    pub patterns: Option<serde_json::Value>,
+    /// What was lost.
+    pub quality: QualityReport,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}
+
+impl Report {
+    /// The primary signal.
+    pub fn primary_signal(&self) -> Option<&SignalReport> {
+        let mode = self.primary?;
+        self.signals.iter().find(|s| s.mode == mode)
+    }
+}
