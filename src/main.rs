@@ -1,2 +1,5 @@
 //! The `iophase` program.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    iophase::cli::run()
+}

@@ -1,1 +1,222 @@
-//! The command line.
+//! The command line: arguments to the pipeline, the pipeline to outputs, errors to exit codes.
+
+mod args;
+mod output;
+mod progress;
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::analysis::{self, Analysis, Info, ModeChoice, Options};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::{self, Format, ReadOptions, Source};
+use crate::record::Trace;
+use crate::render::{json, svg, text};
+use crate::signal::Selection;
+use args::{Analyze, Cli, Command, InfoArgs, Input, Rate, Talk};
+use output::Lines;
+
+/// Runs the program on the arguments of the process.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let worst = match &cli.command {
+        Command::Analyze(a) => with_threads(&a.input, || analyze(a)),
+        Command::Info(a) => with_threads(&a.input, || info(a)),
+        Command::Schema { name } => code(schema(name)),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "iophase", &mut script);
+            code(output::print(&String::from_utf8_lossy(&script)))
+        }
+        Command::Man => code(man()),
+    };
+    ExitCode::from(worst)
+}
+
+/// The exit code of a step, after telling its error.
+fn code(r: Result<()>) -> u8 {
+    r.map_or_else(
+        |e| {
+            output::error(&e);
+            e.exit_code()
+        },
+        |()| 0,
+    )
+}
+
+fn with_threads(input: &Input, work: impl FnOnce() -> u8 + Send) -> u8 {
+    let Some(n) = input.threads else { return work() };
+    match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
+        Ok(pool) => pool.install(work),
+        Err(e) => code(Err(Error::new(ErrorKind::Usage, format!("{n} threads cannot be started: {e}")))),
+    }
+}
+
+fn schema(name: &str) -> Result<()> {
+    let schema =
+        json::schema(name).ok_or_else(|| Error::new(ErrorKind::Usage, format!("no schema is called {name}")))?;
+    let text = serde_json::to_string_pretty(&schema).map_err(|e| Error::new(ErrorKind::Output, e.to_string()))?;
+    output::print(&format!("{text}\n"))
+}
+
+fn man() -> Result<()> {
+    let mut page = Vec::new();
+    let failed = |e: io::Error| Error::new(ErrorKind::Output, e.to_string());
+    let mut root = Cli::command();
+    root.build();
+    clap_mangen::Man::new(root.clone()).render(&mut page).map_err(failed)?;
+    for sub in root.get_subcommands().filter(|s| s.get_name() != "help") {
+        clap_mangen::Man::new(sub.clone()).render(&mut page).map_err(failed)?;
+    }
+    output::print(&String::from_utf8_lossy(&page))
+}
+
+/// Reads each input and hands it to `work`; one that fails is told and does not stop the others. Gives the worst exit code.
+fn each_trace(input: &Input, talk: &Talk, options: &ReadOptions, mut work: impl FnMut(Trace) -> Result<()>) -> u8 {
+    let format = match input.format.as_str() {
+        "auto" => None,
+        name => match formats::find(name) {
+            Ok(f) => Some(f),
+            Err(e) => return code(Err(e)),
+        },
+    };
+    let mut worst = 0;
+    for path in &input.traces {
+        worst = worst.max(code(read(path, format, talk, options).and_then(&mut work)));
+    }
+    worst
+}
+
+fn read(path: &Path, format: Option<&dyn Format>, talk: &Talk, options: &ReadOptions) -> Result<Trace> {
+    let source = Source::open(path, &options.limits)?;
+    let total = match source.members() {
+        Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
+        None => source.stored_bytes(),
+    };
+    let bar = if talk.quiet == 0 { progress::reading(source.name(), total) } else { None };
+    let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options.clone() };
+    let trace = formats::read(&source, format, &options);
+    if let Some((bar, _)) = bar {
+        bar.finish_and_clear();
+    }
+    trace
+}
+
+fn analyze(a: &Analyze) -> u8 {
+    let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+    let options = Options {
+        selection: Selection {
+            ranks: a.ranks.clone(),
+            files: a.files.clone(),
+            all_files: a.all_files,
+            from_s: a.from,
+            until_s: a.until,
+        },
+        mode: Option::from(a.mode).map_or(ModeChoice::Auto, ModeChoice::One),
+        rate_hz: match a.sampling_rate {
+            Rate::Auto => None,
+            Rate::Hz(f) => Some(f),
+        },
+        sampling: a.sampling.into(),
+        method: a.method.into(),
+        detector: a.detector.into(),
+        tolerance: a.tolerance,
+        components: a.components,
+    };
+    let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
+        Ok(l) => l,
+        Err(e) => return code(Err(e)),
+    };
+    let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
+    let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
+    let mut names = PictureNames::default();
+    let mut first = true;
+    each_trace(&a.input, &a.talk, &read, |trace| {
+        let Analysis { report, views } = analysis::analyze(&trace, &options)?;
+        drop(trace);
+        if let Some(l) = &mut lines {
+            l.write(&json::line(&report)?)?;
+        }
+        if let Some(folder) = &a.svg {
+            let stem = names.stem(&report.trace.path);
+            for (signal, view) in report.signals.iter().zip(&views) {
+                for (kind, picture) in svg::pictures(signal, view)? {
+                    output::write_into(folder, &format!("{stem}.{}.{kind}.svg", signal.mode.name()), &picture)?;
+                }
+            }
+        }
+        if json_only {
+            if a.talk.quiet < 2 {
+                output::warnings(&report.trace.path, &report.warnings);
+            }
+        } else if a.talk.quiet == 0 {
+            let gap = if std::mem::take(&mut first) { "" } else { "\n" };
+            output::print(&format!("{gap}{}", text::report(&report, style)))?;
+        }
+        Ok(())
+    })
+}
+
+fn info(a: &InfoArgs) -> u8 {
+    let read = ReadOptions {
+        layer: a.input.layer.into(),
+        detail: formats::Detail::Calls,
+        survey: true,
+        ..ReadOptions::default()
+    };
+    let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
+        Ok(l) => l,
+        Err(e) => return code(Err(e)),
+    };
+    let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
+    let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
+    let mut first = true;
+    each_trace(&a.input, &a.talk, &read, |trace| {
+        let info = Info::of(&trace);
+        if let Some(l) = &mut lines {
+            l.write(&json::line(&info)?)?;
+        }
+        if json_only {
+            if a.talk.quiet < 2 {
+                output::warnings(&info.path, &info.warnings);
+            }
+        } else if a.talk.quiet == 0 {
+            let gap = if std::mem::take(&mut first) { "" } else { "\n" };
+            output::print(&format!("{gap}{}", text::info(&info, style)))?;
+        }
+        Ok(())
+    })
+}
+
+/// File names for the pictures of several traces, without doubles.
+#[derive(Default)]
+struct PictureNames(HashSet<String>);
+
+impl PictureNames {
+    fn stem(&mut self, path: &str) -> String {
+        let file = Path::new(path).file_name().map_or_else(|| "stdin".into(), |n| n.to_string_lossy());
+        let base = if file == "-" { "stdin".into() } else { file };
+        let mut stem = base.clone().into_owned();
+        let mut n = 1;
+        while !self.0.insert(stem.clone()) {
+            n += 1;
+            stem = format!("{base}.{n}");
+        }
+        stem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_do_not_overwrite_each_other() {
+        let mut n = PictureNames::default();
+        assert_eq!([n.stem("a/x.json"), n.stem("b/x.json"), n.stem("-")], ["x.json", "x.json.2", "stdin"]);
+    }
+}

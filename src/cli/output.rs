@@ -1,0 +1,102 @@
+//! Where results go: standard output, files, and messages on standard error.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::Warning;
+
+/// True if `stream` is a terminal that wants colour.
+pub fn wants_color(stream: &impl IsTerminal) -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|t| t == "dumb");
+    stream.is_terminal() && !refused && !dumb
+}
+
+/// Writes text to standard output. A reader that has gone away (`| head`) is no error.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(output(e).in_file("standard output")),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a message to standard error; if that is gone, too, nobody is there to be told.
+pub fn message(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// An error as a person reads it.
+pub fn error(e: &Error) {
+    let (a, b) = if wants_color(&io::stderr()) { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
+    message(&format!("{a}error{b}: {e}"));
+}
+
+/// Warnings of a trace.
+pub fn warnings(path: &str, warnings: &[Warning]) {
+    let (a, b) = if wants_color(&io::stderr()) { ("\x1b[33m", "\x1b[0m") } else { ("", "") };
+    for w in warnings {
+        let remedy = w.remedy.as_ref().map_or(String::new(), |r| format!("; {r}"));
+        message(&format!("{a}warning{b}: {path}: {}{remedy}", w.message));
+    }
+}
+
+fn output(e: io::Error) -> Error {
+    Error::new(ErrorKind::Output, e.to_string())
+}
+
+/// A file for lines, or standard output for `-`.
+pub enum Lines {
+    /// Standard output.
+    Stdout,
+    /// A file and its name.
+    File(BufWriter<File>, String),
+}
+
+impl Lines {
+    /// Opens the target.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if the file cannot be made.
+    pub fn create(path: &Path) -> Result<Lines> {
+        if path.as_os_str() == "-" {
+            return Ok(Lines::Stdout);
+        }
+        let name = path.display().to_string();
+        match File::create(path) {
+            Ok(f) => Ok(Lines::File(BufWriter::new(f), name)),
+            Err(e) => Err(output(e).in_file(name).remedy("choose a path that can be written")),
+        }
+    }
+
+    /// True if the lines go to standard output, which then holds nothing else.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self, Lines::Stdout)
+    }
+
+    /// Writes a line.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if that fails.
+    pub fn write(&mut self, line: &str) -> Result<()> {
+        match self {
+            Lines::Stdout => print(&format!("{line}\n")),
+            Lines::File(f, name) => {
+                writeln!(f, "{line}").and_then(|()| f.flush()).map_err(|e| output(e).in_file(name.as_str()))
+            }
+        }
+    }
+}
+
+/// Writes a file into a folder, which is made if need be.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if that fails.
+pub fn write_into(folder: &Path, name: &str, content: &str) -> Result<()> {
+    let path = folder.join(name);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&path, content))
+        .map_err(|e| output(e).in_file(path.display().to_string()).remedy("choose a folder that can be written"))
+}

@@ -1,0 +1,29 @@
+//! Reports as JSON, and the JSON Schemas of all outputs.
+
+use schemars::Schema;
+use serde::Serialize;
+
+use crate::analysis::{Info, Report};
+use crate::error::{Error, ErrorKind, Result};
+
+/// One line of JSON.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if a value has no JSON form.
+pub fn line<T: Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| Error::new(ErrorKind::Output, format!("cannot be written as JSON: {e}")))
+}
+
+/// Names of the schemas that [`schema`] knows.
+pub const SCHEMAS: &[&str] = &["report", "info"];
+
+/// The JSON Schema of an output by its short name.
+pub fn schema(name: &str) -> Option<Schema> {
+    // Output, not input: a field that may be null is still always there.
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    match name {
+        "report" => Some(settings.into_generator().into_root_schema_for::<Report>()),
+        "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! Power spectrum with the outlier threshold, candidates and harmonics.
+
+use plotters::prelude::*;
+
+use super::frame::{Axis, Key, chart, color, failed, headroom, picture};
+use crate::analysis::{SignalReport, View};
+use crate::error::Result;
+use crate::period::spectrum::{OUTLIER, Powers};
+use crate::render::units;
+
+/// The picture of one signal; `None` if its bandwidth is constant.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.
+pub fn spectrum(signal: &SignalReport, view: &View) -> Result<Option<String>> {
+    let Some(powers) = &view.powers else { return Ok(None) };
+    let mode = signal.mode.name().replace('_', " ");
+    let dominant = signal.period.dominant.as_ref().map(|d| d.frequency_hz);
+    let threshold = powers.statistics.mean + OUTLIER * powers.statistics.std;
+    let last = shown_bins(powers, dominant);
+    let x = Axis { range: (0.0, powers.frequency(last)), label: "Frequency", unit: "Hz", plain: false };
+    let top = powers.power[..last].iter().copied().fold(0.0, f64::max).max(threshold);
+    let y = Axis { range: (0.0, 100.0 * headroom(top)), label: "Share of the power", unit: "%", plain: true };
+    let title = match dominant {
+        Some(f) => format!("Power spectrum ({mode}): {} = 1 / {}", units::hertz(f), units::seconds(1.0 / f)),
+        None => format!("Power spectrum ({mode}): no dominant frequency"),
+    };
+    let near = |f: f64| ((f / powers.resolution_hz).round() as usize).clamp(1, powers.power.len());
+    let height = |f: f64| 100.0 * powers.power[near(f) - 1];
+    let visible = |f: &f64| *f <= x.range.1;
+    let mut legend = vec![
+        (Key::Line(color::SIGNAL, 3), "power of a bin".to_owned()),
+        (Key::Line(color::INK, 1), "outliers lie above (z = 3)".to_owned()),
+    ];
+    let candidates: Vec<f64> =
+        signal.period.candidates.iter().filter(|c| c.harmonic_of.is_none()).map(|c| c.frequency_hz).collect();
+    let mut harmonics: Vec<f64> =
+        signal.period.candidates.iter().filter(|c| c.harmonic_of.is_some()).map(|c| c.frequency_hz).collect();
+    if let Some(f) = dominant {
+        harmonics.extend((2..=8).map(|k| k as f64 * f));
+        harmonics.dedup();
+        legend.push((Key::Line(color::DOMINANT, 3), "dominant".to_owned()));
+        legend.push((Key::Dot(color::NEXT), "its harmonics".to_owned()));
+    }
+    if candidates.iter().any(|c| Some(*c) != dominant) {
+        legend.push((Key::Dot(color::VALID), "candidates".to_owned()));
+    }
+    picture(|area| {
+        let mut c = chart(area, &title, &legend, &x, &y)?;
+        let stems = columns(powers, last).into_iter().map(|(f, p)| {
+            PathElement::new(vec![(f, 0.0), (f, 100.0 * p)], color::SIGNAL.stroke_width(if last > 400 { 2 } else { 3 }))
+        });
+        c.draw_series(stems).map_err(failed)?;
+        let line = vec![(0.0, 100.0 * threshold), (x.range.1, 100.0 * threshold)];
+        c.draw_series(DashedLineSeries::new(line, 8, 6, color::INK.stroke_width(1))).map_err(failed)?;
+        if let Some(f) = dominant {
+            let line = vec![(f, 0.0), (f, y.range.1)];
+            c.draw_series(DashedLineSeries::new(line, 10, 5, color::DOMINANT.stroke_width(3))).map_err(failed)?;
+            c.draw_series([Circle::new((f, height(f)), 8, color::DOMINANT.filled())]).map_err(failed)?;
+        }
+        let dots =
+            harmonics.iter().filter(|f| visible(f)).map(|f| Circle::new((*f, height(*f)), 6, color::NEXT.filled()));
+        c.draw_series(dots).map_err(failed)?;
+        let dots = candidates.iter().filter(|f| visible(f) && Some(**f) != dominant);
+        c.draw_series(dots.map(|f| Circle::new((*f, height(*f)), 6, color::VALID.filled()))).map_err(failed)?;
+        Ok(())
+    })
+    .map(Some)
+}
+
+/// Bins to show: those that hold 99 % of the power, at least ten times the dominant frequency and 20 bins.
+fn shown_bins(powers: &Powers, dominant: Option<f64>) -> usize {
+    let mut sum = 0.0;
+    let most = powers.power.iter().position(|p| {
+        sum += p;
+        sum >= 0.99
+    });
+    let most = most.map_or(powers.power.len(), |i| i + 1);
+    let least = dominant.map_or(20, |f| ((10.5 * f / powers.resolution_hz) as usize).max(20));
+    // Bursts have harmonics without end; forty times the period is enough to see them.
+    let cap = dominant.map_or(usize::MAX, |f| ((40.0 * f / powers.resolution_hz) as usize).max(least));
+    most.clamp(least, cap).min(powers.power.len())
+}
+
+/// Stems for a picture: of bins that share a pixel the highest.
+fn columns(powers: &Powers, last: usize) -> Vec<(f64, f64)> {
+    let group = last.div_ceil(1100);
+    (1..=last)
+        .step_by(group)
+        .filter_map(|k| {
+            let bins = k..(k + group).min(last + 1);
+            bins.map(|b| (powers.frequency(b), powers.power[b - 1])).max_by(|a, b| a.1.total_cmp(&b.1))
+        })
+        .collect()
+}

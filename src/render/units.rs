@@ -1,0 +1,142 @@
+//! Numbers with units for people.
+
+/// A factor and the SI prefix that brings `x` between 1 and 1000: 2.5e9 gives (1e9, "G").
+pub fn si_prefix(x: f64) -> (f64, &'static str) {
+    const PREFIXES: [(f64, &str); 10] = [
+        (1e18, "E"),
+        (1e15, "P"),
+        (1e12, "T"),
+        (1e9, "G"),
+        (1e6, "M"),
+        (1e3, "k"),
+        (1.0, ""),
+        (1e-3, "m"),
+        (1e-6, "µ"),
+        (1e-9, "n"),
+    ];
+    let x = x.abs();
+    // What would round up to 1000 takes the next prefix.
+    PREFIXES.into_iter().find(|(f, _)| x >= f * 0.9995).unwrap_or(if x == 0.0 { (1.0, "") } else { (1e-9, "n") })
+}
+
+/// Three significant digits, without an exponent where that is short.
+pub fn digits(x: f64) -> String {
+    let a = x.abs();
+    if a == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    let places = (2 - a.log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{x:.places$}");
+    // 9.996 becomes 10.00: one digit too many.
+    if text.parse::<f64>().is_ok_and(|y| y.abs().log10().floor() > a.log10().floor()) && places > 0 {
+        return format!("{x:.*}", places - 1);
+    }
+    text
+}
+
+fn with_unit(x: f64, unit: &str) -> String {
+    let (factor, prefix) = si_prefix(x);
+    format!("{} {prefix}{unit}", digits(x / factor))
+}
+
+/// Bytes with SI prefix: `1.68 GB`.
+pub fn bytes(x: f64) -> String {
+    if x.abs() < 1000.0 { format!("{} B", x.round()) } else { with_unit(x, "B") }
+}
+
+/// Bytes per second with SI prefix: `35.2 MB/s`.
+pub fn rate(x: f64) -> String {
+    with_unit(x, "B/s")
+}
+
+/// Frequency with SI prefix: `92.2 mHz`.
+pub fn hertz(x: f64) -> String {
+    with_unit(x, "Hz")
+}
+
+/// A length of time: milliseconds below a second, minutes and hours beside the seconds from ten minutes on.
+pub fn seconds(x: f64) -> String {
+    let a = x.abs();
+    if a == 0.0 {
+        return "0 s".into();
+    }
+    if a < 1.0 {
+        return with_unit(x, "s");
+    }
+    let base = if a < 1000.0 { format!("{} s", four_digits(x)) } else { format!("{} s", grouped(x.round() as i64)) };
+    if a < 600.0 {
+        return base;
+    }
+    let minutes = (a / 60.0).round() as u64;
+    let (h, m) = (minutes / 60, minutes % 60);
+    match h / 24 {
+        0 if h == 0 => format!("{base} ({m} min)"),
+        0 => format!("{base} ({h} h {m:02} min)"),
+        days => format!("{base} ({days} d {} h)", h % 24),
+    }
+}
+
+fn four_digits(x: f64) -> String {
+    let places = (3 - x.abs().log10().floor() as i32).clamp(0, 3) as usize;
+    format!("{x:.places$}")
+}
+
+/// A point in time on a trace's clock, with as many digits as the span between events deserves.
+pub fn clock(t: f64, resolution: f64) -> String {
+    let places = (1 - resolution.max(1e-6).log10().floor() as i32).clamp(0, 6) as usize;
+    format!("{t:.places$} s")
+}
+
+/// A whole number with its thousands apart: `131,072`.
+pub fn grouped(x: i64) -> String {
+    let text = x.unsigned_abs().to_string();
+    let mut out = String::with_capacity(text.len() + 8);
+    if x < 0 {
+        out.push('-');
+    }
+    for (i, c) in text.chars().enumerate() {
+        if i > 0 && (text.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// `1 file`, `2 files`.
+pub fn counted(n: u64, noun: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", grouped(i64::try_from(n).unwrap_or(i64::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_these() {
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(999.0), "999 B");
+        assert_eq!(bytes(1.68e9), "1.68 GB");
+        assert_eq!(bytes(999_999.0), "1.00 MB");
+        assert_eq!(rate(35.24e6), "35.2 MB/s");
+        assert_eq!(rate(0.5), "500 mB/s");
+        assert_eq!(hertz(0.0922), "92.2 mHz");
+        assert_eq!(seconds(0.0123), "12.3 ms");
+        assert_eq!(seconds(10.842), "10.84 s");
+        assert_eq!(seconds(599.96), "600.0 s");
+        assert_eq!(seconds(3661.0), "3,661 s (1 h 01 min)");
+        assert_eq!(seconds(200_000.0), "200,000 s (2 d 7 h)");
+        assert_eq!(clock(12.3456, 0.05), "12.346 s");
+        assert_eq!(grouped(-1_234_567), "-1,234,567");
+        assert_eq!(counted(1, "rank"), "1 rank");
+        assert_eq!(counted(4096, "rank"), "4,096 ranks");
+    }
+
+    #[test]
+    fn digits_keep_three() {
+        for (x, t) in [(9.996, "10.0"), (0.999_96, "1.00"), (123.4, "123"), (1.005e-5, "0.0000101"), (-2.5, "-2.50")] {
+            assert_eq!(digits(x), t);
+        }
+    }
+}
