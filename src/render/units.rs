@@ -95,7 +95,7 @@ pub fn grouped(x: i64) -> String {
         out.push('-');
     }
     for (i, c) in text.chars().enumerate() {
-        if i > 0 && (text.len() - i) % 3 == 0 {
+        if i > 0 && (text.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(c);

@@ -1,0 +1,259 @@
+//! The contract of the command line: exit codes, streams, JSON against its schema.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+fn iophase(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iophase")).args(args).output().unwrap()
+}
+
+fn stdout(o: &Output) -> String {
+    String::from_utf8(o.stdout.clone()).unwrap()
+}
+
+fn stderr(o: &Output) -> String {
+    String::from_utf8(o.stderr.clone()).unwrap()
+}
+
+fn schema(name: &str) -> jsonschema::Validator {
+    let o = iophase(&["schema", name]);
+    assert!(o.status.success());
+    let schema: Value = serde_json::from_str(&stdout(&o)).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn json(o: &Output) -> Vec<Value> {
+    stdout(o).lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+}
+
+/// Every trace of `data/`.
+fn samples() -> Vec<String> {
+    let mut all: Vec<String> = fs::read_dir(data(""))
+        .unwrap()
+        .map(|e| e.unwrap().path().display().to_string())
+        .filter(|p| !p.ends_with(".md") && !p.ends_with(".svg"))
+        .collect();
+    all.sort();
+    assert!(all.len() >= 8);
+    all
+}
+
+/// Keys of an object of the contract, in its order.
+fn has_keys(v: &Value, keys: &str) {
+    for k in keys.split(' ') {
+        assert!(v.get(k).is_some(), "{k} is missing in {v}");
+    }
+}
+
+#[test]
+fn reports_match_schema_and_contract() {
+    let schema = schema("report");
+    let samples = samples();
+    let mut args = vec!["analyze", "--json", "-", "-n", "3"];
+    args.extend(samples.iter().map(String::as_str));
+    let o = iophase(&args);
+    assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+    let reports = json(&o);
+    assert_eq!(reports.len(), samples.len());
+    for r in &reports {
+        schema.validate(r).unwrap_or_else(|e| panic!("{e}\n{r}"));
+        assert_eq!(r["schema"], "iophase.report.v1");
+        has_keys(r, "schema tool trace signals primary patterns quality warnings");
+        has_keys(&r["tool"], "name version");
+        has_keys(&r["trace"], "path format layer ranks files records bytes_read bytes_written start_s end_s job");
+        has_keys(
+            &r["quality"],
+            "records_read records_dropped records_left_out clamped clock_backwards partial timing bin_s",
+        );
+        for s in r["signals"].as_array().unwrap() {
+            has_keys(
+                s,
+                "mode sampling_hz samples start_s end_s bytes abstraction_error sampling period components fit validity bursts prediction",
+            );
+            let p = &s["period"];
+            has_keys(p, "periodic verdict method detector dominant candidates others spectrum");
+            assert_eq!(p["periodic"].as_bool().unwrap(), p["dominant"].is_object());
+            assert_eq!(p["periodic"].as_bool().unwrap(), p["verdict"] == "periodic");
+            if p["dominant"].is_object() {
+                has_keys(
+                    &p["dominant"],
+                    "frequency_hz period_s period_std_s cycles confidence amplitude_bytes_per_s phase_rad dft_bin",
+                );
+                let c = p["dominant"]["confidence"].as_f64().unwrap();
+                assert!((0.0..=1.0).contains(&c));
+                let product =
+                    p["dominant"]["frequency_hz"].as_f64().unwrap() * p["dominant"]["period_s"].as_f64().unwrap();
+                assert!((product - 1.0).abs() < 1e-9);
+            }
+            assert_eq!(s["components"].as_array().unwrap().len(), 4, "mean and three cosines");
+        }
+    }
+}
+
+#[test]
+fn info_matches_schema_and_contract() {
+    let schema = schema("info");
+    let samples = samples();
+    let mut args = vec!["info", "--json", "-"];
+    args.extend(samples.iter().map(String::as_str));
+    let o = iophase(&args);
+    assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+    let infos = json(&o);
+    assert_eq!(infos.len(), samples.len());
+    for i in &infos {
+        schema.validate(i).unwrap_or_else(|e| panic!("{e}\n{i}"));
+        has_keys(
+            i,
+            "schema path format version byte_order compression job ranks files start_s end_s partial layers calls warnings",
+        );
+        for l in i["layers"].as_array().unwrap() {
+            has_keys(l, "layer records reads writes bytes_read bytes_written first_s last_s");
+        }
+        assert!(!i["layers"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn text_says_the_answer_first() {
+    let o = iophase(&["analyze", data("stable.darshan").to_str().unwrap()]);
+    assert_eq!(o.status.code(), Some(0));
+    let text = stdout(&o);
+    assert!(text.lines().next().unwrap().starts_with("write: periodic, every 2.0"), "{text}");
+    assert!(text.lines().count() <= 24, "one screen: {text}");
+    assert!(!text.contains('\x1b'), "no colours off a terminal");
+}
+
+#[test]
+fn usage_errors_give_2() {
+    for args in [
+        &["analyze"][..],
+        &["analyze", "x", "--mode", "sideways"],
+        &["analyze", "x", "-f", "0"],
+        &["analyze", "x", "--tolerance", "2"],
+        &["analyze", "x", "--ranks", "3-1"],
+        &["analyze", "x", "--files", "("],
+        &["nonsense"],
+        &["schema", "nonsense"],
+        &["analyze", "--format", "nonsense", "x"],
+    ] {
+        let o = iophase(args);
+        assert_eq!(o.status.code(), Some(2), "{args:?}: {}", stderr(&o));
+        assert!(o.stdout.is_empty());
+    }
+}
+
+#[test]
+fn unreadable_inputs_give_3_and_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let garbage = dir.path().join("garbage");
+    fs::write(&garbage, b"\x01\x02\x03 nothing that anybody knows").unwrap();
+    let empty = dir.path().join("empty");
+    fs::write(&empty, b"").unwrap();
+    let missing = dir.path().join("missing");
+    for path in [&garbage, &empty, &missing, &dir.path().join("garbage/below")] {
+        let path = path.to_str().unwrap();
+        for command in ["analyze", "info"] {
+            let o = iophase(&[command, path]);
+            assert_eq!(o.status.code(), Some(3), "{path}");
+            let text = stderr(&o);
+            assert!(text.starts_with("error: ") && text.contains(path) && text.contains("; "), "{text}");
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+    }
+}
+
+#[test]
+fn nothing_to_analyse_gives_4() {
+    let trace = data("stable.darshan");
+    let trace = trace.to_str().unwrap();
+    for args in [
+        &["analyze", trace, "--mode", "write_async"][..],
+        &["analyze", trace, "--from", "1000"],
+        &["analyze", trace, "--ranks", "77"],
+        &["analyze", trace, "--files", "no such file"],
+        &["analyze", trace, "--layer", "mpiio"],
+    ] {
+        let o = iophase(args);
+        assert_eq!(o.status.code(), Some(4), "{args:?}: {}", stderr(&o));
+        assert!(stderr(&o).contains("; "), "a remedy: {}", stderr(&o));
+    }
+}
+
+#[test]
+fn unwritable_outputs_give_5() {
+    let trace = data("stable.darshan");
+    let trace = trace.to_str().unwrap();
+    for args in
+        [&["analyze", trace, "--json", "/nonexistent/x.json"][..], &["analyze", trace, "--svg", "/proc/nonexistent"]]
+    {
+        let o = iophase(args);
+        assert_eq!(o.status.code(), Some(5), "{args:?}: {}", stderr(&o));
+    }
+}
+
+#[test]
+fn one_bad_input_does_not_stop_the_others() {
+    let good = data("stable.darshan");
+    let o = iophase(&["analyze", "/nonexistent", good.to_str().unwrap(), "--json", "-"]);
+    assert_eq!(o.status.code(), Some(3));
+    assert_eq!(json(&o).len(), 1);
+}
+
+#[test]
+fn standard_input_is_a_trace() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_iophase"))
+        .args(["analyze", "-", "--json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&fs::read(data("stable.msgpack")).unwrap()).unwrap();
+    let o = child.wait_with_output().unwrap();
+    assert_eq!(o.status.code(), Some(0));
+    assert_eq!(json(&o)[0]["trace"]["format"], "tmio");
+}
+
+#[test]
+fn the_same_bytes_for_any_number_of_threads() {
+    let samples = samples();
+    let run = |threads: &str| {
+        let mut args = vec!["analyze", "--json", "-", "--threads", threads];
+        args.extend(samples.iter().map(String::as_str));
+        stdout(&iophase(&args))
+    };
+    let one = run("1");
+    assert!(!one.is_empty());
+    assert_eq!(one, run("2"));
+    assert_eq!(one, run("7"));
+}
+
+#[test]
+fn pictures_are_sound_svg() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = data("stable.darshan");
+    let o = iophase(&["analyze", trace.to_str().unwrap(), "--svg", dir.path().to_str().unwrap(), "-q"]);
+    assert_eq!(o.status.code(), Some(0));
+    for kind in ["bandwidth", "spectrum"] {
+        let svg = fs::read_to_string(dir.path().join(format!("stable.darshan.write.{kind}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{kind}");
+    }
+}
+
+#[test]
+fn completions_and_manual_are_there() {
+    for args in [&["completions", "bash"][..], &["completions", "zsh"], &["completions", "fish"], &["man"]] {
+        let o = iophase(args);
+        assert_eq!(o.status.code(), Some(0));
+        assert!(stdout(&o).contains("analyze"), "{args:?}");
+    }
+}
