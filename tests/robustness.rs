@@ -1,0 +1,139 @@
+//! Damaged input of every format: truncated at any byte, any one bit flipped. No panic, no hang, bounded memory.
+
+// A counting allocator is the only way to see what a reader allocates; it does nothing but count and pass on.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use iophase::analysis::{self, Options};
+use iophase::formats::{self, Detail, ReadOptions, Source};
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(now, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        unsafe { System.dealloc(p, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Tests take turns: the counters are of the whole process.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// What reading a small damaged input may allocate at its peak: buffers of fixed size and a multiple of the input.
+const BOUND: usize = 96 << 20;
+
+fn samples() -> Vec<(PathBuf, Vec<u8>)> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/robustness");
+    let mut all: Vec<_> = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+    all.sort();
+    all.into_iter().map(|p| (p.clone(), fs::read(p).unwrap())).collect()
+}
+
+/// Reads with everything on; whatever comes back is an answer. Tells whether rows were read.
+fn read(name: &str, bytes: Vec<u8>) -> bool {
+    let before = NOW.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    let input = bytes.len();
+    let source = Source::from_bytes(name, bytes);
+    let options = ReadOptions { detail: Detail::Calls, survey: true, ..ReadOptions::default() };
+    let rows = match formats::read(&source, None, &options) {
+        Ok(t) => {
+            assert!(t.data.len() <= 4 * input + 1000, "{name}: {} rows from {input} bytes", t.data.len());
+            check_rows(name, &t);
+            !t.data.is_empty()
+        }
+        Err(e) => {
+            assert!(e.to_string().contains(name) && e.exit_code() >= 3, "{e}");
+            false
+        }
+    };
+    let peak = PEAK.load(Ordering::Relaxed) - before;
+    assert!(peak <= BOUND, "{name}: {peak} bytes allocated for {input} bytes of input");
+    rows
+}
+
+/// What every reader promises of its rows.
+fn check_rows(name: &str, t: &iophase::record::Trace) {
+    use iophase::record::Data;
+    let (start, end) = match &t.data {
+        Data::Requests(r) => (&r.start, &r.end),
+        Data::Intervals(i) => {
+            assert!(i.bytes.iter().all(|b| b.is_finite() && *b >= 0.0), "{name}: bytes");
+            (&i.start, &i.end)
+        }
+    };
+    assert_eq!(start.len(), end.len());
+    assert!(start.iter().zip(end).all(|(s, e)| s.is_finite() && e.is_finite() && s <= e), "{name}: times");
+}
+
+#[test]
+fn samples_are_read_as_they_are() {
+    let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
+    let all = samples();
+    for format in formats::ALL {
+        let found = all.iter().any(|(p, b)| {
+            formats::probe(&Source::from_bytes(&p.display().to_string(), b.clone()))
+                .is_ok_and(|f| f.name() == format.name())
+        });
+        assert!(found, "no sample of format {}", format.name());
+    }
+    for (path, bytes) in all {
+        assert!(read(&path.display().to_string(), bytes), "{}", path.display());
+    }
+}
+
+#[test]
+fn truncation_at_any_byte() {
+    let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
+    for (path, bytes) in samples() {
+        for n in 0..bytes.len() {
+            read(&path.display().to_string(), bytes[..n].to_vec());
+        }
+    }
+}
+
+#[test]
+fn any_one_bit_flipped() {
+    let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
+    for (path, bytes) in samples() {
+        for bit in 0..8 * bytes.len() {
+            let mut b = bytes.clone();
+            b[bit / 8] ^= 1 << (bit % 8);
+            read(&path.display().to_string(), b);
+        }
+    }
+}
+
+#[test]
+fn damaged_numbers_reach_the_analysis_unharmed() {
+    let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
+    for (path, bytes) in samples() {
+        for bit in (0..8 * bytes.len()).step_by(37) {
+            let mut b = bytes.clone();
+            b[bit / 8] ^= 1 << (bit % 8);
+            let source = Source::from_bytes(&path.display().to_string(), b);
+            if let Ok(t) = formats::read(&source, None, &ReadOptions::default()) {
+                // An error is an answer, too; a panic is not.
+                let _ = analysis::analyze(&t, &Options::default());
+            }
+        }
+    }
+}
