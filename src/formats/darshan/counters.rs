@@ -1,0 +1,313 @@
+//! POSIX, MPI-IO and STDIO counters, of every version, brought to the current layout.
+
+use super::bytes::{ByteOrder, Fields};
+use super::counter_names as names;
+use super::header::{Module, Slot};
+use super::region::Region;
+use crate::error::Result;
+use crate::record::Layer;
+
+/// Value of counters that a version does not have, except POSIX_RENAMED_FROM, which is 0.
+pub const MISSING: i64 = -1;
+
+const RENAMED_FROM: usize = 12;
+
+/// Layout and meaning of the counters of a layer, in the newest version.
+#[derive(Debug)]
+pub struct Schema {
+    /// The layer.
+    pub layer: Layer,
+    /// Names of the integer counters.
+    pub ints: &'static [&'static str],
+    /// Names of the real counters.
+    pub floats: &'static [&'static str],
+    /// Integer counters that count calls.
+    pub calls: &'static [usize],
+    /// Integer counters that sum up to the read calls.
+    pub reads: &'static [usize],
+    /// Integer counters that sum up to the write calls.
+    pub writes: &'static [usize],
+    /// Integer counters: bytes read, bytes written.
+    pub bytes: [usize; 2],
+    /// Real counters: start and end of reading, start and end of writing.
+    pub times: [[usize; 2]; 2],
+}
+
+const POSIX: Schema = Schema {
+    layer: Layer::Posix,
+    ints: &names::POSIX,
+    floats: &names::POSIX_F,
+    calls: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    reads: &[3],
+    writes: &[4],
+    bytes: [14, 15],
+    times: [[1, 5], [2, 6]],
+};
+
+const MPIIO: Schema = Schema {
+    layer: Layer::Mpiio,
+    ints: &names::MPIIO,
+    floats: &names::MPIIO_F,
+    calls: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12],
+    reads: &[2, 4, 6, 8],
+    writes: &[3, 5, 7, 9],
+    bytes: [14, 15],
+    times: [[1, 5], [2, 6]],
+};
+
+const STDIO: Schema = Schema {
+    layer: Layer::Stdio,
+    ints: &names::STDIO,
+    floats: &names::STDIO_F,
+    calls: &[0, 1, 2, 3, 4, 5],
+    reads: &[2],
+    writes: &[3],
+    // Written before read, unlike the other two.
+    bytes: [7, 6],
+    times: [[6, 10], [5, 9]],
+};
+
+impl Schema {
+    /// The schema of a layer.
+    pub fn of(layer: Layer) -> &'static Schema {
+        match layer {
+            Layer::Posix => &POSIX,
+            Layer::Mpiio => &MPIIO,
+            Layer::Stdio => &STDIO,
+        }
+    }
+
+    /// The module with the counters of this layer.
+    pub fn module(&self) -> Module {
+        match self.layer {
+            Layer::Posix => Module::Posix,
+            Layer::Mpiio => Module::MpiIo,
+            Layer::Stdio => Module::Stdio,
+        }
+    }
+}
+
+/// Where the counters of the newest layout are in the records of one version.
+struct Layout {
+    ints: Vec<Option<usize>>,
+    floats: Vec<Option<usize>>,
+    stored_ints: usize,
+    stored_floats: usize,
+    /// The counter of stdio opens, in records that mix POSIX and stdio.
+    stdio_opens: Option<usize>,
+}
+
+impl Layout {
+    fn new(schema: &Schema, version: u32) -> Layout {
+        let (missing_ints, missing_floats, foreign): (&[usize], &[usize], std::ops::Range<usize>) =
+            match (schema.layer, version) {
+                // Version 1 has four stdio counters between MMAPS and FSYNCS.
+                (Layer::Posix, 1) => (&[1, 2, 10, 11, 12], &[3, 4], 6..10),
+                (Layer::Posix, 2) => (&[1, 2, 10, 11, 12], &[3, 4], 0..0),
+                (Layer::Posix, 3) => (&[1, 2, 10, 11, 12], &[], 0..0),
+                (Layer::Mpiio, 1 | 2) => (&[], &[3, 4], 0..0),
+                (Layer::Stdio, 1) => (&[1], &[], 0..0),
+                _ => (&[], &[], 0..0),
+            };
+        let place = |count: usize, missing: &[usize], foreign: &std::ops::Range<usize>| {
+            let mut next = 0;
+            let at = (0..count)
+                .map(|i| {
+                    if missing.contains(&i) {
+                        return None;
+                    }
+                    if next == foreign.start {
+                        next = foreign.end;
+                    }
+                    next += 1;
+                    Some(next - 1)
+                })
+                .collect::<Vec<_>>();
+            (at, next)
+        };
+        let (ints, stored_ints) = place(schema.ints.len(), missing_ints, &foreign);
+        let (floats, stored_floats) = place(schema.floats.len(), missing_floats, &(0..0));
+        let stdio_opens = (!foreign.is_empty()).then_some(foreign.start);
+        Layout { ints, floats, stored_ints, stored_floats, stdio_opens }
+    }
+
+    fn record_bytes(&self) -> usize {
+        16 + 8 * (self.stored_ints + self.stored_floats)
+    }
+}
+
+/// A counter record in the newest layout.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CounterRecord {
+    /// Record id of the file.
+    pub id: u64,
+    /// Rank, or −1 for totals over all processes.
+    pub rank: i64,
+    /// Integer counters in the order of [`Schema::ints`]; [`MISSING`] where the version has none.
+    pub ints: Vec<i64>,
+    /// Real counters in the order of [`Schema::floats`]; [`MISSING`] where the version has none.
+    pub floats: Vec<f64>,
+}
+
+impl CounterRecord {
+    /// Sum of integer counters, those that are missing or not monitored (negative) left out.
+    pub fn sum(&self, places: &[usize]) -> u64 {
+        places.iter().filter_map(|&i| u64::try_from(*self.ints.get(i)?).ok()).fold(0, |a, b| a.saturating_add(b))
+    }
+
+    /// Bytes read and bytes written.
+    pub fn bytes(&self, schema: &Schema) -> [u64; 2] {
+        schema.bytes.map(|i| self.sum(&[i]))
+    }
+
+    /// Start and end of reading (0) or writing (1), if the record knows them: finite, and not 0, which stands for never.
+    pub fn span(&self, schema: &Schema, direction: usize) -> Option<(f64, f64)> {
+        let [start, end] = (*schema.times.get(direction)?).map(|i| self.floats.get(i).copied().unwrap_or_default());
+        (start.is_finite() && end.is_finite() && start >= 0.0 && end > 0.0).then_some((start, end))
+    }
+}
+
+/// What a walk over counters met besides the records it gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Walked {
+    /// Records given.
+    pub records: u64,
+    /// Records left out because they mix POSIX and stdio counters (POSIX version 1 only).
+    pub left_out: u64,
+    /// Bytes after the last whole record.
+    pub trailing_bytes: u64,
+}
+
+/// Gives every record of a region to `f`.
+pub(super) fn walk(
+    region: &mut Region,
+    schema: &Schema,
+    slot: &Slot,
+    order: ByteOrder,
+    mut f: impl FnMut(&CounterRecord) -> Result<()>,
+) -> Result<Walked> {
+    let layout = Layout::new(schema, slot.version);
+    let size = layout.record_bytes();
+    let mut walked = Walked::default();
+    let mut record = CounterRecord::default();
+    loop {
+        let w = region.window(size)?;
+        let whole = w.len() / size * size;
+        if whole == 0 {
+            walked.trailing_bytes = w.len() as u64;
+            return Ok(walked);
+        }
+        for bytes in w[..whole].chunks_exact(size) {
+            let s = Fields { bytes, order };
+            if layout.stdio_opens.is_some_and(|i| s.i64(16 + 8 * i) > 0) {
+                walked.left_out += 1;
+                continue;
+            }
+            walked.records += 1;
+            (record.id, record.rank) = (s.u64(0), s.i64(8));
+            record.ints.clear();
+            record.ints.extend(layout.ints.iter().enumerate().map(|(i, at)| match at {
+                Some(at) => s.i64(16 + 8 * at),
+                None if schema.layer == Layer::Posix && i == RENAMED_FROM => 0,
+                None => MISSING,
+            }));
+            record.floats.clear();
+            record.floats.extend(layout.floats.iter().map(|at| match at {
+                Some(at) => s.f64(16 + 8 * (layout.stored_ints + at)),
+                None => MISSING as f64,
+            }));
+            f(&record)?;
+        }
+        region.consume(whole);
+    }
+}
+
+/// All counter records of a layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CounterTable {
+    /// The layer.
+    pub layer: Layer,
+    /// Version of the records in the log.
+    pub version: u32,
+    /// The records, in the order of the log.
+    pub records: Vec<CounterRecord>,
+    /// What else the region held.
+    pub walked: Walked,
+    /// Names of counters that this version does not have.
+    pub absent: Vec<&'static str>,
+}
+
+impl CounterTable {
+    pub(super) fn new(schema: &Schema, slot: &Slot, records: Vec<CounterRecord>, walked: Walked) -> CounterTable {
+        let layout = Layout::new(schema, slot.version);
+        let ints = schema.ints.iter().zip(&layout.ints);
+        let floats = schema.floats.iter().zip(&layout.floats);
+        let absent = ints.chain(floats).filter(|(_, at)| at.is_none()).map(|(&name, _)| name).collect();
+        CounterTable { layer: schema.layer, version: slot.version, records, walked, absent }
+    }
+
+    /// Value of an integer counter in record `row`; `None` for an unknown name or row, or a counter that this version lacks.
+    pub fn int(&self, row: usize, name: &str) -> Option<i64> {
+        if self.absent.contains(&name) {
+            return None;
+        }
+        let i = Schema::of(self.layer).ints.iter().position(|&n| n == name)?;
+        self.records.get(row)?.ints.get(i).copied()
+    }
+
+    /// Value of a real counter in record `row`; `None` as for [`CounterTable::int`].
+    pub fn float(&self, row: usize, name: &str) -> Option<f64> {
+        if self.absent.contains(&name) {
+            return None;
+        }
+        let i = Schema::of(self.layer).floats.iter().position(|&n| n == name)?;
+        self.records.get(row)?.floats.get(i).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_sizes_are_those_of_the_releases() {
+        let sizes = [
+            (Layer::Posix, 1, 680),
+            (Layer::Posix, 2, 648),
+            (Layer::Posix, 3, 664),
+            (Layer::Posix, 4, 704),
+            (Layer::Mpiio, 1, 544),
+            (Layer::Mpiio, 2, 544),
+            (Layer::Mpiio, 3, 560),
+            (Layer::Stdio, 1, 240),
+            (Layer::Stdio, 2, 248),
+        ];
+        for (layer, version, bytes) in sizes {
+            assert_eq!(Layout::new(Schema::of(layer), version).record_bytes(), bytes, "{layer:?} {version}");
+        }
+    }
+
+    #[test]
+    fn positions_carry_the_names_they_stand_for() {
+        for layer in [Layer::Posix, Layer::Mpiio, Layer::Stdio] {
+            let s = Schema::of(layer);
+            assert!(s.ints[s.bytes[0]].ends_with("_BYTES_READ") && s.ints[s.bytes[1]].ends_with("_BYTES_WRITTEN"));
+            for (i, what) in [(0, "READ"), (1, "WRITE")] {
+                assert!(s.floats[s.times[i][0]].ends_with(&format!("_F_{what}_START_TIMESTAMP")));
+                assert!(s.floats[s.times[i][1]].ends_with(&format!("_F_{what}_END_TIMESTAMP")));
+            }
+            assert!(s.reads.iter().all(|&i| s.ints[i].ends_with("READS")));
+            assert!(s.writes.iter().all(|&i| s.ints[i].ends_with("WRITES")));
+        }
+        assert_eq!(POSIX.ints[RENAMED_FROM], "POSIX_RENAMED_FROM");
+    }
+
+    #[test]
+    fn the_oldest_posix_layout_steps_over_stdio() {
+        let l = Layout::new(&POSIX, 1);
+        let at = |name: &str| l.ints[POSIX.ints.iter().position(|&n| n == name).unwrap()];
+        assert_eq!(at("POSIX_MMAPS"), Some(5));
+        assert_eq!(at("POSIX_FSYNCS"), Some(10));
+        assert_eq!((at("POSIX_DUPS"), l.stdio_opens), (None, Some(6)));
+    }
+}

@@ -1,0 +1,322 @@
+//! The header: version, byte order, compression, and where the regions are.
+
+use std::borrow::Cow;
+
+use super::bytes::{ByteOrder, Fields, until_nul};
+use crate::error::{Error, ErrorKind, Place, Result};
+
+/// The number at byte 8 of every log.
+const MAGIC: u64 = 6_567_223;
+
+/// Format versions that releases 3.0.0 to 3.5.0 have written.
+const VERSIONS: [&str; 5] = ["3.00", "3.10", "3.20", "3.21", "3.41"];
+
+/// Compression of all regions of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// zlib streams.
+    Zlib,
+    /// bzip2 streams.
+    Bzip2,
+    /// None: a region is its data.
+    None,
+}
+
+impl Compression {
+    /// `zlib`, `bzip2` or `none`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Compression::Zlib => "zlib",
+            Compression::Bzip2 => "bzip2",
+            Compression::None => "none",
+        }
+    }
+}
+
+/// A Darshan module, by its current number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Module {
+    /// POSIX counters.
+    Posix,
+    /// MPI-IO counters.
+    MpiIo,
+    /// HDF5 files.
+    H5f,
+    /// HDF5 datasets.
+    H5d,
+    /// PnetCDF files.
+    PnetcdfFile,
+    /// PnetCDF variables.
+    PnetcdfVar,
+    /// Blue Gene/Q.
+    Bgq,
+    /// Lustre striping.
+    Lustre,
+    /// Counters of C library streams.
+    Stdio,
+    /// Segments of POSIX reads and writes.
+    DxtPosix,
+    /// Segments of MPI-IO reads and writes.
+    DxtMpiio,
+    /// MDHIM.
+    Mdhim,
+    /// Cray Aries counters (AutoPerf).
+    Apxc,
+    /// MPI counters (AutoPerf).
+    Apmpi,
+    /// Bytes over time.
+    Heatmap,
+    /// DAOS file system.
+    Dfs,
+    /// DAOS objects.
+    Daos,
+    /// A number that no release up to 3.5.0 uses.
+    Unknown(u8),
+}
+
+impl Module {
+    const NAMED: [(Module, &'static str); 17] = [
+        (Module::Posix, "POSIX"),
+        (Module::MpiIo, "MPI-IO"),
+        (Module::H5f, "H5F"),
+        (Module::H5d, "H5D"),
+        (Module::PnetcdfFile, "PNETCDF_FILE"),
+        (Module::PnetcdfVar, "PNETCDF_VAR"),
+        (Module::Bgq, "BG/Q"),
+        (Module::Lustre, "LUSTRE"),
+        (Module::Stdio, "STDIO"),
+        (Module::DxtPosix, "DXT_POSIX"),
+        (Module::DxtMpiio, "DXT_MPIIO"),
+        (Module::Mdhim, "MDHIM"),
+        (Module::Apxc, "APXC"),
+        (Module::Apmpi, "APMPI"),
+        (Module::Heatmap, "HEATMAP"),
+        (Module::Dfs, "DFS"),
+        (Module::Daos, "DAOS"),
+    ];
+
+    /// The module with this current number.
+    fn from_number(id: usize) -> Module {
+        id.checked_sub(1).and_then(|i| Module::NAMED.get(i)).map_or(Module::Unknown(id as u8), |&(m, _)| m)
+    }
+
+    /// Current number.
+    pub fn number(self) -> u8 {
+        match self {
+            Module::Unknown(n) => n,
+            m => 1 + Module::NAMED.iter().position(|&(x, _)| x == m).unwrap_or_default() as u8,
+        }
+    }
+
+    /// Darshan's name.
+    pub fn name(self) -> Cow<'static, str> {
+        match Module::NAMED.iter().find(|&&(m, _)| m == self) {
+            Some(&(_, name)) => Cow::Borrowed(name),
+            None => Cow::Owned(format!("module {}", self.number())),
+        }
+    }
+
+    /// The highest version that the releases up to 3.5.0, and for DXT the one after, have written.
+    pub fn newest_version(self) -> u32 {
+        match self {
+            Module::Posix => 4,
+            Module::MpiIo | Module::H5f | Module::PnetcdfFile | Module::DxtMpiio => 3,
+            Module::Stdio | Module::H5d | Module::Bgq | Module::Lustre | Module::DxtPosix => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// Where a module's data is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The module.
+    pub module: Module,
+    /// Its number in this file; older formats number otherwise.
+    pub file_index: u8,
+    /// Version of its records.
+    pub version: u32,
+    /// Start of its region in bytes.
+    pub offset: u64,
+    /// Length of its region in (compressed) bytes; 0 if the module wrote nothing.
+    pub length: u64,
+    /// The module ran out of memory: data is missing.
+    pub partial: bool,
+}
+
+/// The header of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// Version of the format, e.g. `3.41`; not the release of Darshan.
+    pub version: String,
+    /// 100 × the version.
+    pub version_number: u32,
+    /// Byte order of all numbers.
+    pub order: ByteOrder,
+    /// Compression of all regions.
+    pub compression: Compression,
+    /// Bytes of the header.
+    pub length: u64,
+    /// The partial flags as stored, by the module numbers of this file.
+    pub partial_bits: u64,
+    /// Start and length of the job region.
+    pub job: (u64, u64),
+    /// Start and length of the name region; length 0 if there is none.
+    pub names: (u64, u64),
+    /// Modules with data or with their partial flag set, in the order of their numbers.
+    pub slots: Vec<Slot>,
+}
+
+/// True if the bytes carry the magic number of a Darshan log of format 3.
+pub(super) fn has_magic(head: &[u8]) -> bool {
+    byte_order(head).is_some()
+}
+
+fn byte_order(head: &[u8]) -> Option<ByteOrder> {
+    let bytes = head.get(..16)?;
+    [ByteOrder::Little, ByteOrder::Big].into_iter().find(|&order| Fields { bytes, order }.u64(8) == MAGIC)
+}
+
+/// The current number of a file's module index: formats before 3.20 had no H5D (4), before 3.41 no PNETCDF_VAR (6).
+fn current_number(index: usize, version_number: u32) -> usize {
+    let mut i = index;
+    if version_number < 320 && i >= 4 {
+        i += 1;
+    }
+    if version_number < 341 && i >= 6 {
+        i += 1;
+    }
+    i
+}
+
+impl Header {
+    /// Reads the header and checks that every region lies in the file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] with the place, [`ErrorKind::Unsupported`] for another format version or compression.
+    pub fn parse(file: &[u8]) -> Result<Header> {
+        let Some(order) = byte_order(file) else {
+            let what = if file.is_empty() { "an empty file" } else { "no Darshan magic number" };
+            return Err(Error::malformed(Place::Byte(8), what)
+                .expected(format!("{MAGIC} in either byte order"))
+                .remedy("name another --format if this is no Darshan log"));
+        };
+        let text = String::from_utf8_lossy(until_nul(&file[..8])).into_owned();
+        let Some(version_number) =
+            VERSIONS.contains(&text.as_str()).then(|| text.replace('.', "").parse().ok()).flatten()
+        else {
+            return Err(Error::new(ErrorKind::Unsupported, format!("format version {text:?}"))
+                .at(Place::Byte(0))
+                .expected(format!("one of {}", VERSIONS.join(", ")))
+                .remedy("convert the log with darshan-convert of the release that wrote it"));
+        };
+        let wide = version_number >= 341;
+        let (length, slots, map_at, versions_at) = if wide { (1328, 64, 48, 1072) } else { (360, 16, 40, 296) };
+        let Some(bytes) = file.get(..length) else {
+            return Err(truncated(file, length as u64).at(Place::Byte(file.len() as u64)));
+        };
+        let f = Fields { bytes, order };
+        let compression = match bytes[16] {
+            0 => Compression::Zlib,
+            1 => Compression::Bzip2,
+            2 => Compression::None,
+            x => {
+                return Err(Error::new(ErrorKind::Unsupported, format!("compression {x}"))
+                    .at(Place::Byte(16))
+                    .expected("0 (zlib), 1 (bzip2) or 2 (none)"));
+            }
+        };
+        let (partial_bits, names_at) = if wide { (f.u64(24), 32) } else { (f.u32(20).into(), 24) };
+        let names = (f.u64(names_at), f.u64(names_at + 8));
+        let check = |place: usize, what: &str, (offset, len): (u64, u64)| -> Result<()> {
+            if offset < length as u64 {
+                return Err(Error::malformed(
+                    Place::Byte(place as u64),
+                    format!("the {what} region starts at byte {offset}, inside the header"),
+                )
+                .expected(format!("{length} or more")));
+            }
+            match offset.checked_add(len) {
+                Some(end) if end <= file.len() as u64 => Ok(()),
+                Some(end) => Err(truncated(file, end).at(Place::Byte(file.len() as u64))),
+                None => Err(Error::malformed(
+                    Place::Byte(place as u64),
+                    format!("the {what} region starts at byte {offset} and has {len} bytes"),
+                )
+                .expected("a region within the file")),
+            }
+        };
+        if names.1 > 0 {
+            check(names_at, "name", names)?;
+        }
+        let mut found = Vec::new();
+        for index in 0..slots {
+            let at = map_at + 16 * index;
+            let slot = Slot {
+                module: Module::from_number(current_number(index, version_number)),
+                file_index: index as u8,
+                version: f.u32(versions_at + 4 * index),
+                offset: f.u64(at),
+                length: f.u64(at + 8),
+                partial: partial_bits >> index & 1 == 1,
+            };
+            // A module that wrote nothing has length 0, and often an offset at the end of the file.
+            if slot.length > 0 {
+                check(at, &slot.module.name(), (slot.offset, slot.length))?;
+                if slot.version == 0 {
+                    return Err(Error::malformed(
+                        Place::Byte((versions_at + 4 * index) as u64),
+                        format!("{} has data of version 0", slot.module.name()),
+                    )
+                    .expected("a version of 1 or more"));
+                }
+            }
+            if slot.length > 0 || slot.partial {
+                found.push(slot);
+            }
+        }
+        check_overlaps(names, &found)?;
+        let after_job = [names.0].into_iter().chain(found.iter().map(|s| s.offset));
+        let end =
+            after_job.filter(|&o| o >= length as u64 && o <= file.len() as u64).min().unwrap_or(file.len() as u64);
+        Ok(Header {
+            version: text,
+            version_number,
+            order,
+            compression,
+            length: length as u64,
+            partial_bits,
+            job: (length as u64, end - length as u64),
+            names,
+            slots: found,
+        })
+    }
+
+    /// The slot of a module that has data.
+    pub fn slot(&self, module: Module) -> Option<&Slot> {
+        self.slots.iter().find(|s| s.module == module && s.length > 0)
+    }
+}
+
+/// Refuses regions that share bytes: one of them would be read as what it is not.
+fn check_overlaps(names: (u64, u64), slots: &[Slot]) -> Result<()> {
+    let mut regions: Vec<(u64, u64, Cow<str>)> = slots.iter().map(|s| (s.offset, s.length, s.module.name())).collect();
+    regions.push((names.0, names.1, "name".into()));
+    regions.retain(|r| r.1 > 0);
+    regions.sort();
+    for pair in regions.windows(2) {
+        if let [a, b] = pair
+            && a.0 + a.1 > b.0
+        {
+            return Err(Error::malformed(Place::Byte(b.0), format!("the {} and {} regions overlap", a.2, b.2))
+                .expected("regions that share no bytes"));
+        }
+    }
+    Ok(())
+}
+
+fn truncated(file: &[u8], wanted: u64) -> Error {
+    Error::new(ErrorKind::Malformed, format!("the file ends after {} bytes", file.len()))
+        .expected(format!("{wanted} bytes or more, as its header says"))
+        .remedy("copy the log again: it was cut on the way")
+}

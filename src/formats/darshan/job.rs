@@ -1,0 +1,113 @@
+//! The job record: who ran what, when, on how many processes.
+
+use super::bytes::{Fields, until_nul};
+use super::header::Header;
+use super::region::Region;
+use crate::error::Result;
+
+/// Bytes of the job record that are used.
+const MAX_BYTES: usize = 4096;
+/// Bytes of its metadata field.
+const METADATA_BYTES: usize = 1024;
+
+/// The job record of a log.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobRecord {
+    /// User id.
+    pub uid: i64,
+    /// Start: seconds since 1970 and nanoseconds (0 before format 3.41).
+    pub start: (i64, i64),
+    /// End: seconds since 1970 and nanoseconds (0 before format 3.41).
+    pub end: (i64, i64),
+    /// Number of processes as stored; not sure to be positive.
+    pub processes: i64,
+    /// Job id.
+    pub id: i64,
+    /// Lines `key=value` of the metadata, in order; `lib_ver` is the release of Darshan.
+    pub metadata: Vec<(String, String)>,
+    /// Command line.
+    pub executable: String,
+    /// Mounted file systems: type and path.
+    pub mounts: Vec<(String, String)>,
+    /// The times have nanoseconds.
+    pub fine: bool,
+    /// Decompressed bytes of the record.
+    pub bytes: usize,
+}
+
+impl JobRecord {
+    pub(super) fn parse(region: &mut Region, header: &Header) -> Result<JobRecord> {
+        let fine = header.version_number >= 341;
+        let text_at = if fine { 1080 } else { 1064 };
+        let bytes = region.window(MAX_BYTES)?;
+        let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
+        if bytes.len() < text_at {
+            let short = bytes.len();
+            return Err(region
+                .malformed(format!("the job record ends after {short} bytes"))
+                .expected(format!("{text_at} bytes or more")));
+        }
+        let f = Fields { bytes, order: header.order };
+        let (start, end, rest) = if fine {
+            ((f.i64(8), f.i64(16)), (f.i64(24), f.i64(32)), 40)
+        } else {
+            ((f.i64(8), 0), (f.i64(16), 0), 24)
+        };
+        let metadata = String::from_utf8_lossy(until_nul(&bytes[rest + 16..rest + 16 + METADATA_BYTES]));
+        let text = String::from_utf8_lossy(until_nul(&bytes[text_at..]));
+        let mut lines = text.split('\n');
+        Ok(JobRecord {
+            uid: f.i64(0),
+            start,
+            end,
+            processes: f.i64(rest),
+            id: f.i64(rest + 8),
+            metadata: metadata
+                .lines()
+                .filter_map(|l| l.split_once('='))
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                .collect(),
+            executable: lines.next().unwrap_or_default().to_owned(),
+            mounts: lines
+                .filter_map(|l| l.split_once('\t'))
+                .map(|(kind, path)| (kind.to_owned(), path.to_owned()))
+                .collect(),
+            fine,
+            bytes: bytes.len(),
+        })
+    }
+
+    /// Start in seconds since 1970.
+    pub fn start_s(&self) -> f64 {
+        self.start.0 as f64 + self.start.1 as f64 * 1e-9
+    }
+
+    /// End in seconds since 1970.
+    pub fn end_s(&self) -> f64 {
+        self.end.0 as f64 + self.end.1 as f64 * 1e-9
+    }
+
+    /// Run time in seconds. Formats before 3.41 know whole seconds only; as Darshan does, one is added so that it is never 0.
+    pub fn run_time_s(&self) -> f64 {
+        let seconds = self.end.0.saturating_sub(self.start.0) as f64;
+        if self.fine { seconds + self.end.1.saturating_sub(self.start.1) as f64 * 1e-9 } else { seconds + 1.0 }
+    }
+
+    /// Number of processes, if it can be one.
+    pub fn ranks(&self) -> Option<u64> {
+        (1..=1 << 31).contains(&self.processes).then_some(self.processes.unsigned_abs())
+    }
+
+    /// Value of a metadata key.
+    pub fn meta(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
+    }
+
+    /// Type and path of the file system that a file is on: the longest mount path that ends at a `/` of the name.
+    pub fn mount(&self, file: &str) -> Option<(&str, &str)> {
+        let holds = |path: &str| {
+            file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.mounts.iter().filter(|(_, p)| holds(p)).max_by_key(|(_, p)| p.len()).map(|(k, p)| (k.as_str(), p.as_str()))
+    }
+}

@@ -1,0 +1,188 @@
+//! A log as it is: every region on its own.
+
+use super::bytes::ByteOrder;
+use super::counters::{self, CounterTable, Schema};
+use super::dxt::{self, DxtRecord};
+use super::header::{Header, Module, Slot};
+use super::heatmap::{self, HeatmapRecord};
+use super::job::JobRecord;
+use super::names::Names;
+use super::others;
+use super::region::Region;
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::Limits;
+use crate::record::Layer;
+
+/// A Darshan log: header, job and names read, module data read on request.
+///
+/// ```no_run
+/// use iophase::formats::{Limits, darshan::Log};
+/// use iophase::record::Layer;
+///
+/// let log = Log::new(std::fs::read("job.darshan")?, &Limits::default())?;
+/// if let Some(table) = log.counters(Layer::Posix)? {
+///     assert_eq!(table.records.len(), table.walked.records as usize);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Log {
+    file: Vec<u8>,
+    header: Header,
+    job: JobRecord,
+    names: Names,
+    limits: Limits,
+}
+
+impl Log {
+    /// A log from the bytes of its file.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`], [`ErrorKind::Unsupported`] or [`ErrorKind::Limit`] if header, job or names cannot be read, or
+    /// a region lies outside the file.
+    pub fn new(file: Vec<u8>, limits: &Limits) -> Result<Log> {
+        let header = Header::parse(&file)?;
+        let mut region = Region::new("job".into(), &file, header.job, header.compression, limits);
+        let job = JobRecord::parse(&mut region, &header)?;
+        let names = if header.names.1 > 0 {
+            let mut region = Region::new("name".into(), &file, header.names, header.compression, limits);
+            Names::parse(&mut region, &header, limits)?
+        } else {
+            Names::default()
+        };
+        Ok(Log { file, header, job, names, limits: limits.clone() })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The job record.
+    pub fn job(&self) -> &JobRecord {
+        &self.job
+    }
+
+    /// The names of record ids.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Bytes of the file.
+    pub fn bytes(&self) -> usize {
+        self.file.len()
+    }
+
+    pub(super) fn order(&self) -> ByteOrder {
+        self.header.order
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The slot of a module that has data of a version that can be read.
+    pub(super) fn readable(&self, module: Module) -> Option<&Slot> {
+        self.header.slot(module).filter(|s| s.version <= module.newest_version())
+    }
+
+    pub(super) fn region(&self, slot: &Slot) -> Region<'_> {
+        let at = (slot.offset, slot.length);
+        Region::new(slot.module.name(), &self.file, at, self.header.compression, &self.limits)
+    }
+
+    fn supported(&self, module: Module) -> Result<Option<&Slot>> {
+        match self.header.slot(module) {
+            Some(s) if s.version > module.newest_version() => {
+                Err(Error::new(ErrorKind::Unsupported, format!("{} data of version {}", module.name(), s.version))
+                    .at(Place::Byte(s.offset))
+                    .expected(format!("a version up to {}", module.newest_version())))
+            }
+            slot => Ok(slot),
+        }
+    }
+
+    /// The counters of a layer, `None` if the log has none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] or [`ErrorKind::Limit`] if the region is damaged, [`ErrorKind::Unsupported`] if its version is newer
+    /// than those known.
+    pub fn counters(&self, layer: Layer) -> Result<Option<CounterTable>> {
+        let schema = Schema::of(layer);
+        let Some(slot) = self.supported(schema.module())? else {
+            return Ok(None);
+        };
+        let mut records = Vec::new();
+        let walked = counters::walk(&mut self.region(slot), schema, slot, self.order(), |r| {
+            records.push(r.clone());
+            Ok(())
+        })?;
+        Ok(Some(CounterTable::new(schema, slot, records, walked)))
+    }
+
+    /// The DXT records of a layer, none for [`Layer::Stdio`].
+    ///
+    /// # Errors
+    /// As [`Log::counters`].
+    pub fn dxt(&self, layer: Layer) -> Result<Vec<DxtRecord>> {
+        let Some(slot) = dxt_module(layer).map(|m| self.supported(m)).transpose()?.flatten() else {
+            return Ok(Vec::new());
+        };
+        let mut all = dxt::Collect::default();
+        dxt::walk(&mut self.region(slot), slot, self.order(), &mut all)?;
+        Ok(all.records)
+    }
+
+    /// The heatmap records of all layers.
+    ///
+    /// # Errors
+    /// As [`Log::counters`].
+    pub fn heatmaps(&self) -> Result<Vec<HeatmapRecord>> {
+        let mut all = Vec::new();
+        if let Some(slot) = self.supported(Module::Heatmap)? {
+            heatmap::walk(&mut self.region(slot), self.order(), |r| {
+                all.push(r.clone());
+                Ok(())
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// The layer of a heatmap record: by the name of its id. `None` for DFS, DAOS and unknown ones.
+    pub fn heatmap_layer(&self, record: &HeatmapRecord) -> Option<Layer> {
+        heatmap::layer(self.names.get(record.id)?)
+    }
+
+    /// Number of records of a module whose records are not read otherwise; `None` if it has no data or its layout is not known.
+    ///
+    /// # Errors
+    /// As [`Log::counters`].
+    pub fn count(&self, module: Module) -> Result<Option<u64>> {
+        match self.supported(module)? {
+            Some(slot) => others::count(&mut self.region(slot), slot, self.order()),
+            None => Ok(None),
+        }
+    }
+
+    /// Compressed streams and plain bytes of a module's region; zeros if it has no data.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] or [`ErrorKind::Limit`] if the region is damaged.
+    pub fn measure(&self, module: Module) -> Result<(u64, u64)> {
+        let Some(slot) = self.header.slot(module) else {
+            return Ok((0, 0));
+        };
+        let mut region = self.region(slot);
+        while region.skip(1 << 20)? {}
+        Ok((region.streams(), region.position()))
+    }
+}
+
+/// The module with the segments of a layer.
+pub(super) fn dxt_module(layer: Layer) -> Option<Module> {
+    match layer {
+        Layer::Posix => Some(Module::DxtPosix),
+        Layer::Mpiio => Some(Module::DxtMpiio),
+        Layer::Stdio => None,
+    }
+}

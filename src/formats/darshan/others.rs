@@ -1,0 +1,78 @@
+//! Modules whose records are only counted and checked.
+
+use super::bytes::{ByteOrder, Fields};
+use super::header::{Module, Slot};
+use super::region::Region;
+use crate::error::Result;
+
+/// Records of a region, `None` where the layout is not known.
+pub(super) fn count(region: &mut Region, slot: &Slot, order: ByteOrder) -> Result<Option<u64>> {
+    match slot.module {
+        Module::Lustre => lustre(region, slot.version, order).map(Some),
+        module => match record_bytes(module, slot.version) {
+            Some((ahead, size)) => {
+                let before = region.position();
+                while region.skip(1 << 20)? {}
+                let left = (region.position() - before).saturating_sub(ahead);
+                Ok(Some(left / size))
+            }
+            None => Ok(None),
+        },
+    }
+}
+
+/// Bytes before the first record, and of a record.
+fn record_bytes(module: Module, version: u32) -> Option<(u64, u64)> {
+    Some(match (module, version) {
+        (Module::H5f, 1) => (0, 40),
+        (Module::H5f, 2) => (0, 56),
+        (Module::H5f, 3) => (0, 80),
+        (Module::H5d, 1) => (0, 904),
+        (Module::H5d, 2) => (0, 912),
+        (Module::PnetcdfFile, 1) => (0, 48),
+        (Module::PnetcdfFile, 2) => (0, 64),
+        (Module::PnetcdfFile, 3) => (0, 152),
+        (Module::PnetcdfVar, 1) => (0, 1120),
+        (Module::Bgq, 1) => (0, 120),
+        (Module::Bgq, 2) => (0, 112),
+        (Module::Dfs, 1) => (0, 584),
+        (Module::Daos, 1) => (0, 696),
+        // One header for the job, then a record for each process.
+        (Module::Apmpi, 1) => (48, 5232),
+        _ => return None,
+    })
+}
+
+fn lustre(region: &mut Region, version: u32, order: ByteOrder) -> Result<u64> {
+    // Version 1: id, rank, OSTs, MDTs, stripe offset, stripe size, stripe count; version 2: id, rank, components, stripes.
+    let fixed = if version == 1 { 56 } else { 32 };
+    let mut records = 0;
+    loop {
+        let w = region.window(fixed)?;
+        if w.is_empty() {
+            return Ok(records);
+        }
+        let Some(bytes) = w.get(..fixed) else {
+            let left = w.len();
+            return Err(region.malformed(format!("{left} bytes after the last record")));
+        };
+        let s = Fields { bytes, order };
+        let (components, stripes) = if version == 1 { (0, s.i64(48)) } else { (s.i64(16), s.i64(24)) };
+        let bytes = match (u64::try_from(components), u64::try_from(stripes)) {
+            (Ok(0), _) if version > 1 => Some(0),
+            (Ok(c), Ok(s)) => c.checked_mul(72).zip(s.checked_mul(8)).and_then(|(a, b)| a.checked_add(b)),
+            _ if version > 1 && components < 1 => Some(0),
+            _ => None,
+        };
+        let Some(bytes) = bytes else {
+            return Err(region
+                .malformed(format!("a record of {components} components and {stripes} stripes"))
+                .expected("counts that fit into the region"));
+        };
+        region.consume(fixed);
+        if !region.skip(bytes)? {
+            return Err(region.malformed(format!("record {records} needs {bytes} bytes more than there are")));
+        }
+        records += 1;
+    }
+}

@@ -1,0 +1,373 @@
+//! Module data to the rows of a trace.
+
+use std::collections::{HashMap, HashSet};
+
+use super::counters::{self, Schema};
+use super::dxt::{self, DxtHeader, Segments, Visitor};
+use super::header::{Module, Slot};
+use super::heatmap;
+use super::log::{Log, dxt_module};
+use super::survey::{self, add_segments, widen};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::Limits;
+use crate::record::{
+    Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op, Quality, Requests, Timing, Warning,
+};
+
+/// A kind of data of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub timing: Timing,
+    pub layer: Layer,
+}
+
+/// Where a log stands in a trace that is made of one or several.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Placement {
+    /// Rank of all rows, in place of the ranks of the log.
+    pub rank: Option<u32>,
+    /// Seconds to add to all times.
+    pub shift_s: f64,
+}
+
+/// Rows with what was learned on the way.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub data: Data,
+    pub bin_s: Option<f64>,
+    /// Totals of the rows as a layer, for DXT.
+    pub summary: Option<LayerSummary>,
+    pub quality: Quality,
+    /// Records of totals over all ranks.
+    pub shared: u64,
+    /// Ranks met.
+    pub ranks: HashSet<u32>,
+    pub warnings: Vec<Warning>,
+}
+
+impl Taken {
+    /// Appends the rows of another log, whose files are of the same table.
+    pub fn absorb(&mut self, other: Taken) {
+        match (&mut self.data, other.data) {
+            (Data::Requests(a), Data::Requests(b)) => a.append(b),
+            (Data::Intervals(a), Data::Intervals(b)) => a.append(b),
+            (mine, theirs) if mine.is_empty() => *mine = theirs,
+            _ => {}
+        }
+        self.bin_s = match (self.bin_s, other.bin_s) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
+        if let Some(s) = other.summary {
+            survey::add(&mut self.summary, s);
+        }
+        let (q, o) = (&mut self.quality, other.quality);
+        q.records_read += o.records_read;
+        q.records_dropped += o.records_dropped;
+        q.records_left_out += o.records_left_out;
+        q.clamped += o.clamped;
+        q.clock_backwards += o.clock_backwards;
+        self.shared += other.shared;
+        self.ranks.extend(other.ranks);
+        self.warnings.extend(other.warnings);
+    }
+}
+
+/// Reads the rows of a choice; none if the log has no such data.
+pub(super) fn take(log: &Log, choice: Choice, files: &mut Files, placement: Placement) -> Result<Taken> {
+    match choice.timing {
+        Timing::Request => match dxt_module(choice.layer).and_then(|m| log.readable(m)) {
+            Some(slot) => segments(log, choice.layer, slot, files, placement),
+            None => Ok(Taken::default()),
+        },
+        Timing::Heatmap => bins(log, choice.layer, placement),
+        _ => totals(log, choice.layer, files, placement),
+    }
+}
+
+fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: Placement) -> Result<Taken> {
+    let mut rows = SegmentRows::new(log, layer, files, placement);
+    let mut region = log.region(slot);
+    let Err(e) = dxt::walk(&mut region, slot, log.order(), &mut rows) else {
+        return Ok(rows.finish());
+    };
+    if e.kind() != ErrorKind::Malformed {
+        return Err(e);
+    }
+    // Some of these rows may come from a stream whose checksum is wrong: read again up to the last sound one.
+    let verified = region.verified();
+    let mut rows = SegmentRows::new(log, layer, files, placement);
+    let again = dxt::walk(&mut log.region(slot).stop_after(verified), slot, log.order(), &mut rows);
+    if rows.requests.is_empty() || again.is_err_and(|e| e.kind() != ErrorKind::Malformed) {
+        return Err(e);
+    }
+    rows.warnings.push(
+        Warning::new("damaged-tail", format!("only the first {} segments could be read: {e}", rows.requests.len()))
+            .remedy("copy the log again if it was damaged on the way"),
+    );
+    Ok(rows.finish())
+}
+
+/// Turns segments into requests.
+struct SegmentRows<'a> {
+    log: &'a Log,
+    files: &'a mut Files,
+    placement: Placement,
+    requests: Requests,
+    summary: LayerSummary,
+    quality: Quality,
+    ranks: HashSet<u32>,
+    bad_ranks: u64,
+    warnings: Vec<Warning>,
+    ids: HashMap<u64, FileId>,
+    threads: HashMap<u64, u32>,
+    file: FileId,
+    rank: u32,
+    /// Kind and end of the last segment of the record.
+    last: (Op, f64),
+}
+
+impl<'a> SegmentRows<'a> {
+    fn new(log: &'a Log, layer: Layer, files: &'a mut Files, placement: Placement) -> Self {
+        SegmentRows {
+            log,
+            files,
+            placement,
+            requests: Requests::default(),
+            summary: survey::DxtTotals::new(layer).summary,
+            quality: Quality::default(),
+            ranks: HashSet::new(),
+            bad_ranks: 0,
+            warnings: Vec::new(),
+            ids: HashMap::new(),
+            threads: HashMap::new(),
+            file: FileId::NONE,
+            rank: 0,
+            last: (Op::Other, f64::NEG_INFINITY),
+        }
+    }
+
+    fn finish(mut self) -> Taken {
+        let q = &mut self.quality;
+        q.records_read = self.summary.records;
+        if q.records_dropped > 0 {
+            self.warnings.push(Warning::new(
+                "unusable-segments",
+                format!(
+                    "{} of {} segments have times that are no numbers and were dropped",
+                    q.records_dropped, q.records_read
+                ),
+            ));
+        }
+        if q.clamped > 0 {
+            self.warnings.push(Warning::new(
+                "clamped-segments",
+                format!(
+                    "{} of {} segments end before they start, or have an impossible offset or length, and were brought into range",
+                    q.clamped, q.records_read
+                ),
+            ));
+        }
+        if self.bad_ranks > 0 {
+            self.warnings.push(Warning::new(
+                "bad-ranks",
+                format!("{} records have an impossible rank; their rows are under rank 0", self.bad_ranks),
+            ));
+        }
+        Taken {
+            data: Data::Requests(self.requests),
+            summary: Some(self.summary),
+            quality: self.quality,
+            ranks: self.ranks,
+            warnings: self.warnings,
+            ..Taken::default()
+        }
+    }
+}
+
+impl Visitor for SegmentRows<'_> {
+    fn record(&mut self, header: &DxtHeader) -> Result<()> {
+        let (log, files) = (self.log, &mut *self.files);
+        self.file = *self.ids.entry(header.id).or_insert_with(|| file_id(log, header.id, files));
+        self.rank = match self.placement.rank {
+            Some(r) => r,
+            None => u32::try_from(header.rank).unwrap_or_else(|_| {
+                self.bad_ranks += 1;
+                0
+            }),
+        };
+        self.ranks.insert(self.rank);
+        self.last = (Op::Other, f64::NEG_INFINITY);
+        Ok(())
+    }
+
+    fn segments(&mut self, op: Op, segments: Segments<'_>) -> Result<()> {
+        let rows = self.requests.len() + segments.len();
+        check_rows(rows, self.log.limits())?;
+        let before = self.requests.len();
+        let shift = self.placement.shift_s;
+        let (mut dropped, mut clamped, mut backwards) = (0u64, 0u64, 0u64);
+        let (mut sum, mut first, mut last) = (0u64, f64::INFINITY, f64::NEG_INFINITY);
+        let mut last_end = if self.last.0 == op { self.last.1 } else { f64::NEG_INFINITY };
+        let (r, threads) = (&mut self.requests, &mut self.threads);
+        segments.for_each(|s| {
+            if !(s.start.is_finite() && s.end.is_finite()) {
+                dropped += 1;
+                return;
+            }
+            let offset = s.known_offset();
+            // −1 is "not traced"; any other place that cannot be is a mistake.
+            let misplaced = offset == crate::record::UNKNOWN_OFFSET && s.offset != -1;
+            clamped += u64::from(s.end < s.start || s.length < 0 || misplaced);
+            let size = s.length.max(0).unsigned_abs();
+            let (start, end) = (s.start + shift, s.end.max(s.start) + shift);
+            // Segments of a record are in the order in which they ended.
+            backwards += u64::from(end < last_end);
+            last_end = end;
+            sum = sum.saturating_add(size);
+            (first, last) = (first.min(start), last.max(end));
+            r.offset.push(offset);
+            r.size.push(size);
+            r.start.push(start);
+            r.end.push(end);
+            if s.thread != 0 {
+                let next = threads.len() as u32 + 1;
+                r.task.push(*threads.entry(s.thread).or_insert(next));
+            } else {
+                r.task.push(0);
+            }
+        });
+        let kept = r.start.len() - before;
+        r.op.append(Column::constant(op, kept));
+        r.call.append(Column::constant(crate::record::CallId::NONE, kept));
+        r.rank.append(Column::constant(self.rank, kept));
+        r.file.append(Column::constant(self.file, kept));
+        self.last = (op, last_end);
+        self.quality.records_dropped += dropped;
+        self.quality.clamped += clamped;
+        self.quality.clock_backwards += backwards;
+        add_segments(&mut self.summary, op, segments.len() as u64, sum);
+        if first <= last {
+            widen(&mut self.summary, first, last);
+        }
+        Ok(())
+    }
+}
+
+fn bins(log: &Log, layer: Layer, placement: Placement) -> Result<Taken> {
+    let mut taken = Taken::default();
+    let Some(slot) = log.readable(Module::Heatmap) else {
+        return Ok(taken);
+    };
+    let mut rows = Intervals::default();
+    let mut widths = HashSet::new();
+    heatmap::walk(&mut log.region(slot), log.order(), |r| {
+        if log.heatmap_layer(r) != Some(layer) {
+            return Ok(());
+        }
+        let rank = placement.rank.unwrap_or_else(|| u32::try_from(r.rank).unwrap_or(0));
+        taken.ranks.insert(rank);
+        widths.insert(r.bin_s.to_bits());
+        taken.bin_s = Some(taken.bin_s.map_or(r.bin_s, |w| w.max(r.bin_s)));
+        for (op, series) in [(Op::Write, &r.written), (Op::Read, &r.read)] {
+            for (k, &bytes) in series.iter().enumerate().filter(|&(_, &b)| b != 0) {
+                taken.quality.records_read += 1;
+                if bytes < 0 {
+                    taken.quality.records_dropped += 1;
+                    continue;
+                }
+                rows.push(Interval {
+                    op,
+                    asynchronous: false,
+                    rank,
+                    file: FileId::NONE,
+                    bytes: bytes as f64,
+                    start: k as f64 * r.bin_s + placement.shift_s,
+                    end: (k + 1) as f64 * r.bin_s + placement.shift_s,
+                });
+            }
+        }
+        check_rows(rows.len(), log.limits())
+    })?;
+    if widths.len() > 1 {
+        taken.warnings.push(Warning::new(
+            "mixed-bins",
+            format!("heatmap records have bins of {} widths; the widest is reported", widths.len()),
+        ));
+    }
+    if taken.quality.records_dropped > 0 {
+        taken.warnings.push(Warning::new(
+            "unusable-bins",
+            format!("{} bins hold a negative number of bytes and were dropped", taken.quality.records_dropped),
+        ));
+    }
+    taken.data = Data::Intervals(rows);
+    Ok(taken)
+}
+
+fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> Result<Taken> {
+    let mut taken = Taken::default();
+    let schema = Schema::of(layer);
+    let Some(slot) = log.readable(schema.module()) else {
+        return Ok(taken);
+    };
+    let mut rows = Intervals::default();
+    let mut untimed = 0u64;
+    let run_time = log.job().run_time_s().max(0.0);
+    let walked = counters::walk(&mut log.region(slot), schema, slot, log.order(), |r| {
+        taken.quality.records_read += 1;
+        taken.shared += u64::from(r.rank < 0);
+        let rank = placement.rank.unwrap_or_else(|| u32::try_from(r.rank).unwrap_or(0));
+        let bytes = r.bytes(schema);
+        if bytes != [0, 0] {
+            taken.ranks.insert(rank);
+        }
+        for (direction, op) in [Op::Read, Op::Write].into_iter().enumerate() {
+            let moved = bytes[direction];
+            if moved == 0 {
+                continue;
+            }
+            let (start, end) = r.span(schema, direction).unwrap_or_else(|| {
+                untimed += 1;
+                (0.0, run_time)
+            });
+            taken.quality.clamped += u64::from(end < start);
+            rows.push(Interval {
+                op,
+                asynchronous: false,
+                rank,
+                file: file_id(log, r.id, files),
+                bytes: moved as f64,
+                start: start + placement.shift_s,
+                end: end.max(start) + placement.shift_s,
+            });
+        }
+        check_rows(rows.len(), log.limits())
+    })?;
+    taken.quality.records_read += walked.left_out;
+    taken.quality.records_left_out = walked.left_out;
+    taken.quality.clamped += untimed;
+    if untimed > 0 {
+        taken.warnings.push(Warning::new(
+            "untimed-records",
+            format!("{untimed} file records move bytes at no time; their bytes are spread over the run"),
+        ));
+    }
+    taken.data = Data::Intervals(rows);
+    Ok(taken)
+}
+
+fn check_rows(rows: usize, limits: &Limits) -> Result<()> {
+    if rows > limits.records {
+        return Err(Error::limit("the log holds more rows", format!("{} rows", limits.records)));
+    }
+    Ok(())
+}
+
+/// The file of a record id. Ids without a name, which Darshan can leave, get one of their own.
+fn file_id(log: &Log, id: u64, files: &mut Files) -> FileId {
+    match log.names().get(id).filter(|n| !n.is_empty()) {
+        Some(name) => files.intern(name),
+        None => files.intern(&format!("record:{id}")),
+    }
+}
