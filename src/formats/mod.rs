@@ -5,13 +5,17 @@
 
 pub mod custom;
 pub mod darshan;
+mod json;
 mod limits;
 pub mod number;
+mod phases;
 mod probe;
 pub mod radar;
+mod series;
 mod source;
 pub mod strace;
 pub mod tmio;
+mod window;
 
 use std::fmt;
 use std::sync::Arc;

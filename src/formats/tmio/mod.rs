@@ -1,22 +1,65 @@
-//! TMIO: phases per rank as JSON, JSONL or MessagePack.
+//! TMIO: phases of the ranks of an MPI job, with the rate that each reached.
+//!
+//! TMIO (the tracer of Tarraf and others, TU Darmstadt) writes one file per run: JSON at the end of the job, or JSON Lines or
+//! MessagePack that grow by a chunk at every flush. All hold the same: for reads and writes, synchronous and asynchronous,
+//! a row per phase of a rank. The rank of a row is not recorded. Of asynchronous calls the rates that were reached are
+//! read; those that were required (`_b`) are no transfers.
 
+mod msgpack;
+
+use super::json::member_names;
+use super::series::{self, Section};
 use super::{Format, ReadOptions, Sniff, Source};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::record::Trace;
 
 /// The format.
 pub struct Tmio;
+
+/// Statistics that TMIO writes into every section, and other writers of such sections do not.
+const STATISTICS: [&[u8]; 7] = [
+    b"max_bytes_per_rank",
+    b"max_bytes_per_phase",
+    b"max_transfersize_over_ranks",
+    b"max_io_phases_per_rank",
+    b"total_io_phases",
+    b"max_io_ops_per_rank",
+    b"total_io_ops",
+];
 
 impl Format for Tmio {
     fn name(&self) -> &'static str {
         "tmio"
     }
 
-    fn sniff(&self, _head: &[u8]) -> Sniff {
-        Sniff::No("not read yet")
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        if msgpack::begins_object(head) {
+            return Sniff::Yes;
+        }
+        const MEMBERS: usize = 64;
+        let names = member_names(json_text(head), MEMBERS);
+        match names.first() {
+            Some((1, name)) => match Section::named(name) {
+                Some(Section::Times) => Sniff::Yes,
+                Some(_) if names.iter().any(|(d, n)| *d == 2 && STATISTICS.contains(n)) => Sniff::Yes,
+                Some(_) => Sniff::No("sections of rates, but without the statistics of TMIO"),
+                None => Sniff::No("JSON that does not begin with a section such as read_sync"),
+            },
+            _ => Sniff::No("neither JSON nor MessagePack with sections such as read_sync"),
+        }
     }
 
-    fn read(&self, _source: &Source, _options: &ReadOptions) -> Result<Trace> {
-        Err(Error::new(ErrorKind::Unsupported, "not read yet"))
+    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
+        // What was named `tmio` by hand may be damaged at its start: JSON has a brace there.
+        if json_text(source.head()).starts_with(b"{") {
+            series::read(source, options, self.name())
+        } else {
+            msgpack::read(source, options, self.name())
+        }
     }
+}
+
+/// The text after a byte order mark and white space.
+fn json_text(head: &[u8]) -> &[u8] {
+    head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
 }

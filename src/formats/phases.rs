@@ -1,0 +1,280 @@
+//! Phases with a rate: what TMIO and the JSON forms around it record, and how they become intervals.
+
+use super::Limits;
+use crate::error::{Error, Result};
+use crate::record::{Column, Data, Intervals, Job, Op, Timing, Trace, Warning};
+
+/// Clocks above this many seconds are taken as epoch or uptime stamps; the trace then gets an origin.
+const LARGE_CLOCK_S: f64 = 1e6;
+
+/// What the calls of a section do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mode {
+    pub(crate) op: Op,
+    pub(crate) asynchronous: bool,
+}
+
+impl Mode {
+    fn index(self) -> usize {
+        usize::from(self.op == Op::Write) * 2 + usize::from(self.asynchronous)
+    }
+
+    fn name(index: usize) -> &'static str {
+        ["read_sync", "read_async", "write_sync", "write_async"][index]
+    }
+}
+
+/// What a file says about the phases of one mode, beside the phases.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Announced {
+    /// Bytes.
+    pub(crate) bytes: f64,
+    /// Operations; `None` if it does not say.
+    pub(crate) operations: Option<f64>,
+}
+
+/// Collects phases in the order of the input.
+#[derive(Debug, Default)]
+pub(crate) struct Phases {
+    pub(crate) trace: Trace,
+    rows: Intervals,
+    announced: [Announced; 4],
+    found_bytes: [f64; 4],
+    /// Phases with a rate but no duration: their bytes are lost.
+    without_duration: u64,
+    /// Lengths of the series of a section differ.
+    uneven: u64,
+    /// Run times of rank 0, one a chunk.
+    run_times: Vec<f64>,
+}
+
+impl Phases {
+    /// For a trace of the format called `format`.
+    pub(crate) fn new(format: &'static str) -> Self {
+        Phases { trace: Trace { format, timing: Timing::Phase, ..Trace::default() }, ..Phases::default() }
+    }
+
+    /// Number of rows so far.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Adds what the file says of the phases of a mode.
+    pub(crate) fn announce(&mut self, mode: Mode, a: Announced) {
+        let sum = &mut self.announced[mode.index()];
+        sum.bytes += if a.bytes.is_finite() { a.bytes.max(0.0) } else { 0.0 };
+        if let Some(n) = a.operations.filter(|n| n.is_finite() && *n >= 0.0) {
+            *sum.operations.get_or_insert(0.0) += n;
+        }
+    }
+
+    /// Notes a number of ranks; the largest counts.
+    pub(crate) fn announce_ranks(&mut self, n: f64) {
+        if (1.0..=2f64.powi(31)).contains(&n) {
+            self.trace.ranks = self.trace.ranks.max(n as u64);
+        }
+    }
+
+    /// Notes the run time of rank 0 over one chunk.
+    pub(crate) fn announce_run_time(&mut self, seconds: f64) {
+        self.run_times.push(seconds);
+    }
+
+    /// Adds phases from parallel series: mean rate in bytes per second, start and end in seconds.
+    /// The bytes of a phase are its rate times its duration, so that the sum of the phases is the step curve of the rates.
+    pub(crate) fn add_rates(
+        &mut self,
+        mode: Mode,
+        mut rate: Vec<f64>,
+        mut start: Vec<f64>,
+        mut end: Vec<f64>,
+        limits: &Limits,
+    ) -> Result<()> {
+        let n = rate.len().min(start.len()).min(end.len());
+        let longest = rate.len().max(start.len()).max(end.len());
+        self.uneven += (longest - n) as u64;
+        for v in [&mut rate, &mut start, &mut end] {
+            v.truncate(n);
+        }
+        let q = &mut self.trace.quality;
+        q.records_read += longest as u64;
+        q.records_dropped += (longest - n) as u64;
+        // One pass over sound rows; a difference or product that is not finite has a term that is not, or overflows.
+        let sound = |r: f64, s: f64, e: f64| r >= 0.0 && e >= s && (r * (e - s)).is_finite();
+        if !(0..n).all(|i| sound(rate[i], start[i], end[i])) {
+            let mut kept = 0;
+            for i in 0..n {
+                let (mut r, s, mut e) = (rate[i], start[i], end[i]);
+                if r < 0.0 || e < s {
+                    (r, e) = (r.max(0.0), e.max(s));
+                    q.clamped += 1;
+                }
+                if sound(r, s, e) {
+                    (rate[kept], start[kept], end[kept]) = (r, s, e);
+                    kept += 1;
+                } else {
+                    q.records_dropped += 1;
+                }
+            }
+            for v in [&mut rate, &mut start, &mut end] {
+                v.truncate(kept);
+            }
+        }
+        let mut total = 0.0;
+        for (r, (s, e)) in rate.iter_mut().zip(start.iter().zip(&end)) {
+            self.without_duration += u64::from(*r > 0.0 && e == s);
+            *r *= e - s;
+            total += *r;
+        }
+        self.append(mode, rate, start, end, total, limits)
+    }
+
+    /// Adds a step curve: the rate `rate[i]` holds from `time[i]` to `time[i + 1]`.
+    pub(crate) fn add_curve(
+        &mut self,
+        mode: Mode,
+        mut rate: Vec<f64>,
+        mut time: Vec<f64>,
+        limits: &Limits,
+    ) -> Result<()> {
+        let largest = rate.iter().copied().filter(|r| r.is_finite()).fold(0.0, f64::max);
+        // Sums of rates that come and go do not return to zero exactly.
+        let negligible = 1e-6 * largest;
+        for r in rate.iter_mut().filter(|r| r.abs() <= negligible) {
+            *r = 0.0;
+        }
+        let steps = rate.len().min(time.len().saturating_sub(1));
+        if rate.get(steps).is_some_and(|&r| r != 0.0) {
+            self.trace.warnings.push(Warning::new(
+                "open-end",
+                format!("the last rate of the curve, {}, has no end and was left out", rate[steps]),
+            ));
+        }
+        // One rate a time or one a step; anything else is uneven.
+        let extra = rate.len().saturating_sub(steps + 1) + time.len().saturating_sub(steps + 1);
+        self.uneven += extra as u64;
+        self.trace.quality.records_dropped += extra as u64;
+        self.trace.quality.records_read += extra as u64;
+        self.trace.quality.clock_backwards += time.windows(2).filter(|w| w[1] < w[0]).count() as u64;
+        rate.truncate(steps);
+        time.truncate(if steps == 0 { 0 } else { steps + 1 });
+        let end = time.get(1..).unwrap_or_default().to_vec();
+        time.truncate(steps);
+        self.add_rates(mode, rate, time, end, limits)
+    }
+
+    /// Adds phases whose rows are sound.
+    pub(crate) fn append(
+        &mut self,
+        mode: Mode,
+        bytes: Vec<f64>,
+        start: Vec<f64>,
+        end: Vec<f64>,
+        total: f64,
+        limits: &Limits,
+    ) -> Result<()> {
+        let n = bytes.len();
+        if self.rows.len() + n > limits.records {
+            return Err(Error::limit(
+                format!("{} phases or more", self.rows.len() + n),
+                format!("{} records", limits.records),
+            ));
+        }
+        self.found_bytes[mode.index()] += total;
+        self.rows.append(Intervals {
+            op: Column::constant(mode.op, n),
+            asynchronous: Column::constant(mode.asynchronous, n),
+            rank: Column::constant(0, n),
+            file: Column::constant(Default::default(), n),
+            bytes,
+            start,
+            end,
+        });
+        Ok(())
+    }
+
+    /// The trace. `whole` is false if the input is damaged: then sums need not agree.
+    pub(crate) fn into_trace(mut self, whole: bool) -> Trace {
+        self.rebase();
+        let mut trace = self.trace;
+        if whole {
+            trace
+                .warnings
+                .extend((0..4).filter_map(|i| disagreement(Mode::name(i), &self.announced[i], self.found_bytes[i])));
+            if self.uneven > 0 {
+                trace.warnings.push(Warning::new(
+                    "uneven-series",
+                    format!(
+                        "series of one section differ in length: {} values have no partner and were left out",
+                        self.uneven
+                    ),
+                ));
+            }
+        }
+        if self.without_duration > 0 {
+            trace.warnings.push(
+                Warning::new(
+                    "zero-duration",
+                    format!(
+                        "{} phases have a rate but no duration, so their bytes are not known",
+                        self.without_duration
+                    ),
+                )
+                .remedy("record MessagePack, which keeps the bytes and all digits of the times"),
+            );
+        }
+        // The counters of a chunk cover the time since the chunk before; after a restart of the clock they cannot be added.
+        let run_time_s = match self.run_times[..] {
+            [t] if whole && t.is_finite() && t > 0.0 => Some(t),
+            _ => None,
+        };
+        let ranks = (trace.ranks > 0).then_some(trace.ranks);
+        if run_time_s.is_some() || ranks.is_some() {
+            trace.job = Some(Job { ranks, run_time_s, ..Job::default() });
+        }
+        if trace.ranks == 0 && !self.rows.is_empty() {
+            trace.ranks = 1;
+        }
+        trace.data = Data::Intervals(self.rows);
+        let mut summary = trace.summarise("phases");
+        let operations = |sync: usize| match (self.announced[sync].operations, self.announced[sync + 1].operations) {
+            (None, None) => None,
+            (a, b) => Some((a.unwrap_or(0.0) + b.unwrap_or(0.0)) as u64),
+        };
+        if whole {
+            summary.reads = operations(0).or(summary.reads);
+            summary.writes = operations(2).or(summary.writes);
+        }
+        trace.layers = vec![summary];
+        trace
+    }
+
+    /// Moves the origin of a large clock to the first phase.
+    fn rebase(&mut self) {
+        let first = self.rows.start.iter().copied().fold(f64::INFINITY, f64::min);
+        // Seconds of a clock, not of a damaged number: within the exact integers.
+        if first.is_finite() && (LARGE_CLOCK_S..2f64.powi(53)).contains(&first.abs()) {
+            let origin = first.floor();
+            self.trace.origin_s = origin as i64;
+            for t in self.rows.start.iter_mut().chain(&mut self.rows.end) {
+                *t -= origin;
+            }
+        }
+    }
+}
+
+/// Compares the sum of a mode with what the file says, which is rounded to three digits.
+fn disagreement(mode: &str, announced: &Announced, found: f64) -> Option<Warning> {
+    let off = (found - announced.bytes).abs() / announced.bytes;
+    (announced.bytes > 0.0 && off > 0.01).then(|| {
+        Warning::new(
+            "bytes-disagree",
+            format!(
+                "{mode}: rates times durations give {found:.4e} bytes, the file says {:.4e} ({:+.1} %)",
+                announced.bytes,
+                100.0 * (found - announced.bytes) / announced.bytes
+            ),
+        )
+        .remedy("trust the times more than the bytes")
+    })
+}

@@ -1,0 +1,362 @@
+//! TMIO's MessagePack: objects one after the other, four of phases and one of run times a chunk.
+
+use super::super::phases::{Announced, Mode, Phases};
+use super::super::series::Section;
+use super::super::window::Window;
+use super::super::{Limits, ReadOptions, Source};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::record::{Trace, Warning};
+
+/// No number takes more bytes than its tag and eight.
+const NUMBER_BYTES: usize = 9;
+/// Fields of a phase; later ones are skipped.
+const PHASE_FIELDS: usize = 9;
+
+/// True if the bytes begin an object of TMIO: an array whose first element is the name of a section.
+pub(super) fn begins_object(head: &[u8]) -> bool {
+    let rest = match head {
+        [0x90..=0x9f, rest @ ..] | [0xdc, _, _, rest @ ..] | [0xdd, _, _, _, _, rest @ ..] => rest,
+        _ => return false,
+    };
+    let name = match rest {
+        [tag @ 0xa0..=0xbf, name @ ..] => name.get(..usize::from(tag & 0x1f)),
+        [0xd9, n, name @ ..] => name.get(..usize::from(*n)),
+        _ => None,
+    };
+    name.is_some_and(|n| Section::named(n).is_some())
+}
+
+/// Reads a file of such objects.
+///
+/// # Errors
+/// Malformed if nothing can be used, limits, and errors of the system.
+pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
+    let mut reader = Reader {
+        window: Window::open(source, options)?,
+        phases: Phases::new(format),
+        limits: &options.limits,
+        unknown: 0,
+    };
+    let mut damage = loop {
+        match reader.object() {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(e) if e.kind() == ErrorKind::Malformed => break Some(e),
+            Err(e) => return Err(e),
+        }
+    };
+    if let (None, Some(why)) = (&damage, reader.window.damage()) {
+        damage = Some(Error::malformed(Place::Byte(reader.window.offset()), why));
+    }
+    let mut phases = reader.phases;
+    if let Some(e) = &damage {
+        if phases.len() == 0 {
+            return Err(e.clone().remedy("write the trace again; nothing before the damage can be used"));
+        }
+        phases.trace.warnings.push(Warning::new("damaged-tail", format!("{e}; what came before was kept")));
+    }
+    if reader.unknown > 0 {
+        phases.trace.warnings.push(Warning::new(
+            "unknown-sections",
+            format!("{} objects are no sections of TMIO and were left out", reader.unknown),
+        ));
+    }
+    Ok(phases.into_trace(damage.is_none()))
+}
+
+/// The head of a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Token {
+    /// A number; NaN for nil.
+    Number(f64),
+    Bool,
+    /// Text, binary or extension with so many bytes to follow.
+    Bytes(u64),
+    /// So many values follow.
+    Values(u64),
+}
+
+/// The token that `data` begins with, and its length; `None` if it is cut or no MessagePack.
+#[inline]
+fn token(data: &[u8]) -> Option<(Token, usize)> {
+    fn be<const N: usize>(data: &[u8]) -> Option<[u8; N]> {
+        data.get(1..)?.first_chunk::<N>().copied()
+    }
+    fn unsigned<const N: usize>(data: &[u8]) -> Option<u64> {
+        Some(be::<N>(data)?.iter().fold(0, |x, &b| x << 8 | u64::from(b)))
+    }
+    let number = |x: f64, n: usize| Some((Token::Number(x), n));
+    let bytes = |x: u64, n: usize| Some((Token::Bytes(x), n));
+    let tag = *data.first()?;
+    match tag {
+        0xcb => number(f64::from_be_bytes(be(data)?), 9),
+        0x00..=0x7f => number(f64::from(tag), 1),
+        0xe0..=0xff => number(f64::from(tag as i8), 1),
+        0xca => number(f32::from_be_bytes(be(data)?).into(), 5),
+        0xcc => number(unsigned::<1>(data)? as f64, 2),
+        0xcd => number(unsigned::<2>(data)? as f64, 3),
+        0xce => number(unsigned::<4>(data)? as f64, 5),
+        0xcf => number(unsigned::<8>(data)? as f64, 9),
+        0xd0 => number(i8::from_be_bytes(be(data)?).into(), 2),
+        0xd1 => number(i16::from_be_bytes(be(data)?).into(), 3),
+        0xd2 => number(i32::from_be_bytes(be(data)?).into(), 5),
+        0xd3 => number(i64::from_be_bytes(be(data)?) as f64, 9),
+        0xc0 => number(f64::NAN, 1),
+        0xc2 | 0xc3 => Some((Token::Bool, 1)),
+        0xa0..=0xbf => bytes(u64::from(tag & 0x1f), 1),
+        0xc4 | 0xd9 => bytes(unsigned::<1>(data)?, 2),
+        0xc5 | 0xda => bytes(unsigned::<2>(data)?, 3),
+        0xc6 | 0xdb => bytes(unsigned::<4>(data)?, 5),
+        // Extensions have a type byte.
+        0xc7 => bytes(unsigned::<1>(data)? + 1, 2),
+        0xc8 => bytes(unsigned::<2>(data)? + 1, 3),
+        0xc9 => bytes(unsigned::<4>(data)? + 1, 5),
+        0xd4..=0xd8 => bytes((1 << (tag - 0xd4)) + 1, 1),
+        0x90..=0x9f => Some((Token::Values(u64::from(tag & 0x0f)), 1)),
+        0xdc => Some((Token::Values(unsigned::<2>(data)?), 3)),
+        0xdd => Some((Token::Values(unsigned::<4>(data)?), 5)),
+        0x80..=0x8f => Some((Token::Values(2 * u64::from(tag & 0x0f)), 1)),
+        0xde => Some((Token::Values(2 * unsigned::<2>(data)?), 3)),
+        0xdf => Some((Token::Values(2 * unsigned::<4>(data)?), 5)),
+        0xc1 => None,
+    }
+}
+
+/// The numbers of an array at the start of `data`, at most [`PHASE_FIELDS`] of them and never fewer than six, and its length.
+#[inline]
+fn phase(data: &[u8]) -> Option<([f64; PHASE_FIELDS], usize)> {
+    let mut at;
+    let n = match token(data)? {
+        (Token::Values(n @ 6..=64), len) => {
+            at = len;
+            n as usize
+        }
+        _ => return None,
+    };
+    let mut fields = [f64::NAN; PHASE_FIELDS];
+    for i in 0..n {
+        let (Token::Number(x), len) = token(data.get(at..)?)? else { return None };
+        at += len;
+        if let Some(f) = fields.get_mut(i) {
+            *f = x;
+        }
+    }
+    Some((fields, at))
+}
+
+struct Reader<'a> {
+    window: Window<'a>,
+    phases: Phases,
+    limits: &'a Limits,
+    /// Objects that are no sections.
+    unknown: u64,
+}
+
+impl Reader<'_> {
+    fn error(&self, expected: &str) -> Error {
+        let found = match self.window.data().first() {
+            Some(b) => format!("MessagePack tag {b:#04x}"),
+            None => "the input ends".into(),
+        };
+        Error::malformed(Place::Byte(self.window.offset()), found).expected(expected)
+    }
+
+    /// The next token.
+    fn token(&mut self, expected: &str) -> Result<Token> {
+        while self.window.data().len() < NUMBER_BYTES && self.window.more()? {}
+        let Some((token, n)) = token(self.window.data()) else {
+            if self.window.data().len() < NUMBER_BYTES && !self.window.data().is_empty() {
+                return Err(Error::malformed(Place::Byte(self.window.offset()), "the input ends inside a value")
+                    .expected(expected));
+            }
+            return Err(self.error(expected));
+        };
+        self.window.consume(n);
+        Ok(token)
+    }
+
+    /// Reads past bytes.
+    fn skip_bytes(&mut self, n: u64) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let step = left.min(self.window.data().len() as u64);
+            self.window.consume(step as usize);
+            left -= step;
+            if left > 0 && !self.window.more()? {
+                return Err(self.error("more bytes of a text"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads past values of any kind, `n` of them and all inside. Every value takes a byte or more, so the input bounds this.
+    fn skip_values(&mut self, n: u64) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            left -= 1;
+            match self.token("a value")? {
+                Token::Values(n) => left = left.saturating_add(n),
+                Token::Bytes(n) => self.skip_bytes(n)?,
+                Token::Number(_) | Token::Bool => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that should be a number; NaN if it is another kind.
+    fn number(&mut self) -> Result<f64> {
+        match self.token("a number")? {
+            Token::Number(x) => return Ok(x),
+            Token::Bool => {}
+            Token::Bytes(n) => self.skip_bytes(n)?,
+            Token::Values(n) => self.skip_values(n)?,
+        }
+        Ok(f64::NAN)
+    }
+
+    /// Reads an object; false at the end of the input.
+    fn object(&mut self) -> Result<bool> {
+        const LONGEST_NAME: u64 = 32;
+        if self.window.data().is_empty() && !self.window.more()? {
+            return Ok(false);
+        }
+        let at = self.window.offset();
+        let Token::Values(fields @ 1..) = self.token("an array")? else {
+            return Err(
+                Error::malformed(Place::Byte(at), "a value that is no array").expected("an array such as write_sync")
+            );
+        };
+        let at = self.window.offset();
+        let Token::Bytes(n @ 0..=LONGEST_NAME) = self.token("the name of a section")? else {
+            return Err(
+                Error::malformed(Place::Byte(at), "an array without a name").expected("an array such as write_sync")
+            );
+        };
+        while (self.window.data().len() as u64) < n && self.window.more()? {}
+        let name = self.window.data().get(..n as usize).map(<[u8]>::to_vec);
+        let Some(name) = name else { return Err(self.error("the name of a section")) };
+        self.window.consume(name.len());
+        match Section::named(&name) {
+            Some(Section::Transfers(mode)) => self.section(mode, fields - 1)?,
+            Some(Section::Times) => self.times(fields - 1)?,
+            _ => {
+                self.unknown += 1;
+                self.skip_values(fields - 1)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// `agg, sr, sw, ara, arr, ar_lost, awa, awr, aw_lost, agg_io, rank0, ...`
+    fn times(&mut self, fields: u64) -> Result<()> {
+        const RANK0: u64 = 10;
+        for i in 0..fields {
+            let x = self.number()?;
+            if i == RANK0 {
+                self.phases.announce_run_time(x);
+            }
+        }
+        Ok(())
+    }
+
+    /// What follows the name: asynchronous, write, total bytes, six maxima and counts, operations, ranks with I/O, ranks, phases.
+    fn section(&mut self, mode: Mode, fields: u64) -> Result<()> {
+        const BYTES: u64 = 2;
+        const OPERATIONS: u64 = 9;
+        const RANKS: u64 = 10;
+        const ALL_RANKS: u64 = 11;
+        const PHASES: u64 = 12;
+        let mut announced = Announced::default();
+        for i in 0..fields {
+            match i {
+                BYTES => announced.bytes = self.number()?,
+                OPERATIONS => announced.operations = Some(self.number()?),
+                RANKS | ALL_RANKS => {
+                    let n = self.number()?;
+                    self.phases.announce_ranks(n);
+                }
+                PHASES => {
+                    let mut rows = Rows::default();
+                    let outcome = self.phases(&mut rows);
+                    rows.finish(&mut self.phases, mode, self.limits)?;
+                    outcome?;
+                }
+                _ => self.skip_values(1)?,
+            }
+        }
+        self.phases.announce(mode, announced);
+        Ok(())
+    }
+
+    /// The array of phases.
+    fn phases(&mut self, rows: &mut Rows) -> Result<()> {
+        // Tag and fields of a phase of the most fields accepted.
+        const MOST_BYTES: usize = 5 + 64 * NUMBER_BYTES;
+        let Token::Values(n) = self.token("the array of phases")? else {
+            return Err(self.error("the array of phases"));
+        };
+        for _ in 0..n {
+            while self.window.data().len() < MOST_BYTES && self.window.more()? {}
+            let Some((fields, len)) = phase(self.window.data()) else {
+                return Err(self.error("a phase: an array of six numbers or more"));
+            };
+            self.window.consume(len);
+            rows.push(fields);
+            if rows.start.len() > self.limits.records {
+                return Err(Error::limit(
+                    format!("{} phases or more", rows.start.len()),
+                    format!("{} records", self.limits.records),
+                )
+                .at(Place::Byte(self.window.offset())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Phases of one section.
+#[derive(Default)]
+struct Rows {
+    bytes: Vec<f64>,
+    start: Vec<f64>,
+    end: Vec<f64>,
+    read: u64,
+    dropped: u64,
+    clamped: u64,
+}
+
+impl Rows {
+    /// Adds `bytes, start, end, required end, rate (sum), rate (mean), ...`.
+    ///
+    /// The rate that FTIO takes is the mean. Where it says the same as the bytes, up to the rounding of the times, the bytes are
+    /// taken, which are exact; where it does not (several requests in a phase), rate times duration; and the bytes where there
+    /// is no duration or no rate.
+    #[inline]
+    fn push(&mut self, [bytes, start, end, _, _, rate, ..]: [f64; PHASE_FIELDS]) {
+        self.read += 1;
+        let moved = rate * (end - start);
+        let as_recorded = !(moved.is_finite() && moved > 0.0) || (moved - bytes).abs() <= 1e-6 * bytes;
+        let mut moved = if as_recorded { bytes } else { moved };
+        let mut end = end;
+        if !(start.is_finite() && end.is_finite() && moved.is_finite()) {
+            self.dropped += 1;
+            return;
+        }
+        if end < start || moved < 0.0 {
+            (end, moved) = (end.max(start), moved.max(0.0));
+            self.clamped += 1;
+        }
+        self.bytes.push(moved);
+        self.start.push(start);
+        self.end.push(end);
+    }
+
+    fn finish(self, phases: &mut Phases, mode: Mode, limits: &Limits) -> Result<()> {
+        let q = &mut phases.trace.quality;
+        q.records_read += self.read;
+        q.records_dropped += self.dropped;
+        q.clamped += self.clamped;
+        let total = self.bytes.iter().sum();
+        phases.append(mode, self.bytes, self.start, self.end, total, limits)
+    }
+}

@@ -1,0 +1,198 @@
+//! A bounded window that slides over an input, reading the next block while the last one is parsed.
+
+use std::io::{self, Read};
+
+use super::{ReadOptions, Source, is_damage};
+use crate::error::{Error, Result};
+
+/// Bytes read at once.
+const BLOCK: usize = 2 << 20;
+/// Room in front of a block for the rest of the one before.
+const FRONT: usize = 64 << 10;
+
+/// The part of an input that is in memory. Grows only if a caller asks for more without consuming.
+pub(crate) struct Window<'a> {
+    reader: Box<dyn Read + Send + 'a>,
+    block: usize,
+    buffer: Vec<u8>,
+    spare: Vec<u8>,
+    /// `buffer[start..end]` is read and not consumed.
+    start: usize,
+    end: usize,
+    /// Offset of `buffer[start]` in the input.
+    offset: u64,
+    ended: bool,
+    damage: Option<String>,
+}
+
+impl<'a> Window<'a> {
+    /// Opens an input and reads its first block.
+    ///
+    /// # Errors
+    /// As [`Source::reader`]; [`ErrorKind::Io`](crate::ErrorKind::Io) if reading fails.
+    pub(crate) fn open(source: &'a Source, options: &ReadOptions) -> Result<Self> {
+        // A small file takes one small block; what is compressed may be of any size.
+        let stored = usize::try_from(source.stored_bytes()).unwrap_or(usize::MAX);
+        let block = if source.wrapping().name().is_none() { stored.saturating_add(1).min(BLOCK) } else { BLOCK };
+        let mut window = Window {
+            reader: source.reader(options)?,
+            block,
+            buffer: Vec::new(),
+            spare: Vec::new(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            ended: false,
+            damage: None,
+        };
+        window.more()?;
+        Ok(window)
+    }
+
+    /// What is in memory and not consumed.
+    #[inline]
+    pub(crate) fn data(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Offset of the first byte of [`Window::data`] in the (decompressed) input.
+    #[inline]
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Drops the first `n` bytes of [`Window::data`], or all if there are fewer.
+    #[inline]
+    pub(crate) fn consume(&mut self, n: usize) {
+        let n = n.min(self.end - self.start);
+        self.start += n;
+        self.offset += n as u64;
+    }
+
+    /// True if nothing follows [`Window::data`].
+    pub(crate) fn at_end(&self) -> bool {
+        self.ended
+    }
+
+    /// Why the input ended early: the message of a decompressor on a damaged stream.
+    pub(crate) fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+
+    /// Reads a block more; false at the end of the input.
+    pub(crate) fn more(&mut self) -> Result<bool> {
+        let rest = self.end - self.start;
+        if self.ended {
+            return Ok(false);
+        }
+        let front = self.prepare_spare(rest);
+        let outcome = fill(&mut *self.reader, &mut self.spare[front..]);
+        self.take_spare(front, rest, outcome)?;
+        Ok(self.end - self.start > rest)
+    }
+
+    /// Runs `work` on the first `n` bytes of [`Window::data`] while the next block is read, then consumes them.
+    pub(crate) fn consume_with<R: Send>(&mut self, n: usize, work: impl FnOnce(&[u8]) -> R + Send) -> Result<R> {
+        let n = n.min(self.end - self.start);
+        if self.ended {
+            let result = work(&self.buffer[self.start..self.start + n]);
+            self.consume(n);
+            return Ok(result);
+        }
+        let rest = self.end - self.start - n;
+        let front = self.prepare_spare(rest);
+        let (reader, spare, done) =
+            (&mut *self.reader, &mut self.spare[front..], &self.buffer[self.start..self.start + n]);
+        let (result, outcome) = rayon::join(|| work(done), || fill(reader, spare));
+        self.consume(n);
+        self.take_spare(front, rest, outcome)?;
+        Ok(result)
+    }
+
+    /// Makes room for `rest` bytes and a block in the spare buffer; returns where the block goes.
+    fn prepare_spare(&mut self, rest: usize) -> usize {
+        let front = if self.offset == 0 && rest == 0 { 0 } else { rest.max(FRONT) };
+        // A window that has to grow doubles, or a long token would be copied once a block.
+        let size = front + self.block.max(rest);
+        if self.spare.len() < size {
+            self.spare = vec![0; size];
+        }
+        front
+    }
+
+    /// Puts the last `rest` bytes in front of the block at `front` of the spare buffer and swaps the buffers.
+    fn take_spare(&mut self, front: usize, rest: usize, outcome: (usize, Option<io::Error>)) -> Result<()> {
+        let (n, error) = outcome;
+        self.spare[front - rest..front].copy_from_slice(&self.buffer[self.end - rest..self.end]);
+        std::mem::swap(&mut self.buffer, &mut self.spare);
+        (self.start, self.end) = (front - rest, front + n);
+        self.ended = n < self.buffer.len() - front || error.is_some();
+        match error {
+            Some(e) if is_damage(&e) => self.damage = Some(e.to_string()),
+            Some(e) => return Err(Error::from(e)),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
+/// Reads until `block` is full, the input ends or fails.
+fn fill(reader: &mut (dyn Read + Send), block: &mut [u8]) -> (usize, Option<io::Error>) {
+    let mut n = 0;
+    while n < block.len() {
+        match reader.read(&mut block[n..]) {
+            Ok(0) => break,
+            Ok(k) => n += k,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return (n, Some(e)),
+        }
+    }
+    (n, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Blocks of 5 bytes.
+    fn small(source: &Source) -> Window<'_> {
+        let mut w = Window::open(source, &ReadOptions::default()).unwrap();
+        w = Window { reader: source.reader(&ReadOptions::default()).unwrap(), block: 5, ..w };
+        (w.start, w.end, w.offset, w.ended) = (0, 0, 0, false);
+        (w.buffer, w.spare) = (Vec::new(), Vec::new());
+        w.more().unwrap();
+        w
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_passes_once(
+            bytes in prop::collection::vec(any::<u8>(), 0..80),
+            steps in prop::collection::vec((0usize..12, 0u8..3), 0..60),
+        ) {
+            let source = Source::from_bytes("x", bytes.clone());
+            prop_assume!(source.wrapping().name().is_none());
+            let mut w = small(&source);
+            let mut seen = Vec::new();
+            for (n, kind) in steps.into_iter().chain([(100, 0); 40].into_iter().flat_map(|s| [s, (0, 1)])) {
+                prop_assert_eq!(w.offset(), seen.len() as u64);
+                let n = n.min(w.data().len());
+                match kind {
+                    0 => {
+                        seen.extend_from_slice(&w.data()[..n]);
+                        w.consume(n);
+                    }
+                    1 => {
+                        let before = w.data().len();
+                        let grown = w.more().unwrap();
+                        prop_assert_eq!(grown, w.data().len() > before);
+                    }
+                    _ => seen.extend(w.consume_with(n, <[u8]>::to_vec).unwrap()),
+                }
+            }
+            prop_assert!(w.at_end());
+            prop_assert_eq!(seen, bytes);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What the tests of the text readers share.
+
+#![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
+
+use std::path::{Path, PathBuf};
+
+use iophase::formats::{ReadOptions, Source, read};
+use iophase::record::{Data, Trace};
+use iophase::{Error, Result};
+
+/// A file of the shared corpus; prints why if it is not there.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("IOPHASE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let file = root.join(path);
+    if !file.is_file() {
+        eprintln!("skipped: {} is not there (set IOPHASE_CORPUS to the folder of the corpus)", file.display());
+        return None;
+    }
+    Some(file)
+}
+
+/// Reads bytes as a trace of the format that they show.
+pub fn parse(bytes: impl AsRef<[u8]>) -> Result<Trace> {
+    read(&Source::from_bytes("memory", bytes.as_ref()), None, &ReadOptions::default())
+}
+
+/// Reads bytes as the named format, so that a damaged start reaches the reader too, and checks what holds for every trace.
+pub fn parse_as(format: &str, bytes: &[u8]) -> Result<Trace> {
+    let format = iophase::formats::find(format)?;
+    let trace = read(&Source::from_bytes("memory", bytes), Some(format), &ReadOptions::default());
+    match &trace {
+        Ok(t) => check(t, bytes.len()),
+        Err(e) => check_error(e),
+    }
+    trace
+}
+
+/// Rows are sound and no more than the input can hold.
+pub fn check(t: &Trace, input: usize) {
+    assert!(t.data.len() <= input, "{} rows of {input} bytes", t.data.len());
+    let (start, end) = match &t.data {
+        Data::Requests(r) => (&r.start, &r.end),
+        Data::Intervals(i) => {
+            assert!(i.bytes.iter().all(|b| b.is_finite() && *b >= 0.0));
+            (&i.start, &i.end)
+        }
+    };
+    assert_eq!(start.len(), end.len());
+    assert!(start.iter().zip(end).all(|(s, e)| s.is_finite() && e.is_finite() && s <= e));
+    assert_eq!(t.layers.len(), 1);
+}
+
+fn check_error(e: &Error) {
+    assert!(e.to_string().starts_with("memory: "), "{e}");
+}
+
+/// The codes of the warnings.
+pub fn codes(t: &Trace) -> Vec<&str> {
+    t.warnings.iter().map(|w| w.code.as_str()).collect()
+}
+
+/// Cuts a sample at every byte and flips each of its bits in turn (of long samples a part): nothing may panic, and every
+/// trace that comes out is sound.
+pub fn torture(format: &str, sample: &[u8]) {
+    for n in 0..sample.len() {
+        let _ = parse_as(format, &sample[..n]);
+    }
+    let step = (sample.len() * 8 / 4000).max(1) | 1;
+    let mut damaged = sample.to_vec();
+    for bit in (0..sample.len() * 8).step_by(step) {
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        let _ = parse_as(format, &damaged);
+        damaged[bit / 8] ^= 1 << (bit % 8);
+    }
+}
