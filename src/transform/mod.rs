@@ -1,9 +1,17 @@
 //! Pure numerics on slices: transforms, filters, fits. Knows nothing of I/O, records or bytes.
 
+mod autocorrelation;
 mod dft;
+mod error;
+mod pearson;
+mod wavelet;
 
+pub use autocorrelation::{Divisor, autocorrelation, masked_autocorrelation};
 pub use dft::{Spectrum, evaluate};
+pub use error::{Error, Result};
+pub use pearson::sliding_pearson;
 pub use realfft::num_complex::Complex64;
+pub use wavelet::{Band, Boundary, Decomposition, Wavelet, dwt, idwt};
 
 /// A cosine a cos(2π f t + φ), t in seconds from the first sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
