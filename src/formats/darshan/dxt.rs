@@ -155,7 +155,7 @@ pub(super) fn walk(region: &mut Region, slot: &Slot, order: ByteOrder, visitor: 
         let mut host = [0; HOST_BYTES];
         host.copy_from_slice(&bytes[24..24 + HOST_BYTES]);
         let (id, rank, shared) = (f.u64(0), f.i64(8), f.i64(16));
-        let room = region.cap().saturating_sub(region.position()) / size as u64;
+        let room = region.room() / size as u64;
         let counts = match (u64::try_from(writes), u64::try_from(reads)) {
             (Ok(w), Ok(r)) if w.checked_add(r).is_some_and(|n| n <= room) => Some((w, r)),
             _ => None,

@@ -54,7 +54,7 @@ pub(super) fn walk(
         if !(bin_s.is_finite() && bin_s > 0.0) {
             return Err(region.malformed(format!("bins of {bin_s} seconds")).expected("a width above 0"));
         }
-        let room = region.cap().saturating_sub(region.position()) / 16;
+        let room = region.room() / 16;
         let Some(bins) = u64::try_from(bins).ok().filter(|&n| n <= room) else {
             return Err(region.malformed(format!("a record of {bins} bins")).expected("bins that fit into the region"));
         };

@@ -8,7 +8,7 @@ use super::header::Compression;
 use crate::error::{Error, Place, Result};
 use crate::formats::Limits;
 
-/// Decompressed bytes held at a time; small enough for the second-level cache.
+/// Decompressed bytes held at a time: small enough for the second-level cache, and less for small regions.
 const PIECE: usize = 128 << 10;
 
 /// Output up to here is never held against the ratio of [`Limits::expansion`].
@@ -49,6 +49,9 @@ pub(super) struct Region<'a> {
     verified: u64,
     streams: u64,
     empty_streams: u32,
+    /// The most plain bytes that a region of this size can hold.
+    most: u64,
+    /// The most plain bytes that are wanted: `most` or what memory allows.
     cap: u64,
     /// Plain bytes to stop after, as if the region ended there.
     stop: u64,
@@ -67,13 +70,15 @@ impl<'a> Region<'a> {
         let start = usize::try_from(at.0).unwrap_or(usize::MAX).min(file.len());
         let end = usize::try_from(at.0.saturating_add(at.1)).unwrap_or(usize::MAX).clamp(start, file.len());
         let input = &file[start..end];
+        let piece = input.len().saturating_mul(8).next_power_of_two().clamp(1 << 10, PIECE);
         let (codec, room) = match compression {
-            Compression::Zlib => (Codec::Zlib(Box::new(Decompress::new(true))), PIECE),
-            Compression::Bzip2 => (Codec::Bzip2(Box::new(bzip2::Decompress::new(false))), PIECE),
+            Compression::Zlib => (Codec::Zlib(Box::new(Decompress::new(true))), piece),
+            Compression::Bzip2 => (Codec::Bzip2(Box::new(bzip2::Decompress::new(false))), piece),
             Compression::None => (Codec::Stored, 0),
         };
         let ratio = limits.expansion.min(EXPANSION);
-        let cap = limits.memory_bytes.min(FREE.saturating_add(ratio.saturating_mul(input.len() as u64)));
+        let most = FREE.saturating_add(ratio.saturating_mul(input.len() as u64));
+        let cap = limits.memory_bytes.min(most);
         Region {
             name,
             input,
@@ -88,6 +93,7 @@ impl<'a> Region<'a> {
             verified: 0,
             streams: 0,
             empty_streams: 0,
+            most,
             cap,
             stop: u64::MAX,
             finished: false,
@@ -146,12 +152,13 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// The most plain bytes that the region can hold within the limits.
-    pub fn cap(&self) -> u64 {
-        match self.codec {
+    /// The most plain bytes that can follow, by the size of the region: a count that needs more is wrong.
+    pub fn room(&self) -> u64 {
+        let most = match self.codec {
             Codec::Stored => self.input.len() as u64,
-            _ => self.cap,
-        }
+            _ => self.most,
+        };
+        most.saturating_sub(self.position())
     }
 
     /// Plain bytes in complete streams.
@@ -205,7 +212,11 @@ impl<'a> Region<'a> {
                         self.input.len(),
                         self.cap
                     ),
-                    format!("{EXPANSION} times its size above the first MiB"),
+                    if self.cap < self.most {
+                        "the memory that is allowed".to_owned()
+                    } else {
+                        format!("{EXPANSION} times its size above the first MiB")
+                    },
                 )
                 .at(Place::Byte(self.origin)));
             }

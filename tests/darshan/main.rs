@@ -1,0 +1,831 @@
+//! Darshan logs: stored goldens, the figures of the reference library, damage, folders of logs.
+
+#![allow(clippy::print_stdout)] // Tests say why they skip.
+
+mod sha256;
+mod write;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use iophase::formats::darshan::{Darshan, Log, Module, Schema, segment_bytes};
+use iophase::formats::{self, Format, Limits, ReadOptions, Source};
+use iophase::record::{Data, Interval, Layer, LayerSummary, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
+use iophase::{Error, ErrorKind};
+use serde_json::Value;
+use write::Writer;
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/darshan")
+}
+
+/// The folder of shared traces, if this machine has it.
+fn shared() -> Option<PathBuf> {
+    let path = std::env::var_os("IOPHASE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    path.is_dir().then_some(path)
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<Trace, Error> {
+    formats::read(&Source::from_bytes("log.darshan", bytes), None, options)
+}
+
+fn read_path(path: &Path, options: &ReadOptions) -> Result<Trace, Error> {
+    formats::read(&Source::open(path, &options.limits)?, None, options)
+}
+
+fn survey() -> ReadOptions {
+    ReadOptions { survey: true, ..ReadOptions::default() }
+}
+
+fn layer(of: Layer) -> ReadOptions {
+    ReadOptions { layer: Some(of), ..ReadOptions::default() }
+}
+
+fn summary<'a>(trace: &'a Trace, name: &str) -> Option<&'a LayerSummary> {
+    trace.layers.iter().find(|s| s.layer == name)
+}
+
+fn codes(trace: &Trace) -> Vec<&str> {
+    trace.warnings.iter().map(|w| w.code.as_str()).collect()
+}
+
+fn requests(trace: &Trace) -> Vec<Request> {
+    match &trace.data {
+        Data::Requests(r) => r.iter().collect(),
+        Data::Intervals(_) => panic!("intervals"),
+    }
+}
+
+fn intervals(trace: &Trace) -> Vec<Interval> {
+    match &trace.data {
+        Data::Intervals(r) => r.iter().collect(),
+        Data::Requests(_) => panic!("requests"),
+    }
+}
+
+/// Every row of a trace upholds what readers promise.
+fn check_rows(trace: &Trace) {
+    match &trace.data {
+        Data::Requests(r) => {
+            for x in r.iter() {
+                assert!(x.start.is_finite() && x.end.is_finite() && x.start <= x.end, "{x:?}");
+            }
+            for n in [
+                r.op.len(),
+                r.call.len(),
+                r.rank.len(),
+                r.task.len(),
+                r.file.len(),
+                r.offset.len(),
+                r.size.len(),
+                r.end.len(),
+            ] {
+                assert_eq!(n, r.len());
+            }
+        }
+        Data::Intervals(i) => {
+            for x in i.iter() {
+                assert!(x.start.is_finite() && x.end.is_finite() && x.start <= x.end && x.bytes >= 0.0, "{x:?}");
+            }
+        }
+    }
+}
+
+// ---- stored logs with what is known of them -------------------------------------------------------------------------
+
+#[test]
+fn good_logs_equal_their_expectations() {
+    let all = json(&data().join("expected.json"));
+    let all = all.as_object().unwrap();
+    assert_eq!(all.len(), std::fs::read_dir(data().join("good")).unwrap().count());
+    for (name, want) in all {
+        let log = Log::new(std::fs::read(data().join("good").join(name)).unwrap(), &Limits::default()).unwrap();
+        expect_header(name, &log, want);
+        for (module, want) in want["modules"].as_object().unwrap() {
+            let what = format!("{name}: {module}");
+            let slot = log.header().slots.iter().find(|s| s.module.name() == *module).expect(&what);
+            assert_eq!(u64::from(slot.module.number()), want["id"], "{what}");
+            assert_eq!(u64::from(slot.file_index), want["file_index"], "{what}");
+            assert_eq!(u64::from(slot.version), want["version"], "{what}");
+            assert_eq!(slot.partial, want["partial"], "{what}");
+            assert_eq!((slot.offset, slot.length), (num(&want["offset"]), num(&want["compressed_bytes"])), "{what}");
+            if slot.length == 0 {
+                continue;
+            }
+            let streams_and_bytes = (num(&want["streams"]), num(&want["uncompressed_bytes"]));
+            assert_eq!(log.measure(slot.module).unwrap(), streams_and_bytes, "{what}");
+            match slot.module {
+                Module::Posix => expect_counters(&what, &log, Layer::Posix, want),
+                Module::MpiIo => expect_counters(&what, &log, Layer::Mpiio, want),
+                Module::Stdio => expect_counters(&what, &log, Layer::Stdio, want),
+                Module::DxtPosix => expect_segments(&what, &log, Layer::Posix, slot.module, want),
+                Module::DxtMpiio => expect_segments(&what, &log, Layer::Mpiio, slot.module, want),
+                m => assert_eq!(log.count(m).unwrap(), want["n_records"].as_u64(), "{what}"),
+            }
+        }
+        assert_eq!(log.header().slots.len(), want["modules"].as_object().unwrap().len(), "{name}");
+    }
+}
+
+#[track_caller]
+fn num(v: &Value) -> u64 {
+    match v.as_u64() {
+        Some(n) => n,
+        None => panic!("{v} is no count"),
+    }
+}
+
+fn expect_header(name: &str, log: &Log, want: &Value) {
+    let (h, w) = (log.header(), &want["header"]);
+    assert_eq!(h.version, w["version"], "{name}");
+    assert_eq!(h.order.name(), w["endian"], "{name}");
+    assert_eq!(h.compression.name(), w["compression"], "{name}");
+    assert_eq!((h.length, h.partial_bits), (num(&w["header_len"]), num(&w["partial_bits_file"])), "{name}");
+    assert_eq!(h.names, (num(&w["name_region"]["offset"]), num(&w["name_region"]["length"])), "{name}");
+    let (j, w) = (log.job(), &want["job"]);
+    assert_eq!(j.bytes as u64, w["record_bytes"], "{name}");
+    assert_eq!(j.uid, w["uid"], "{name}");
+    assert_eq!((j.start.0, j.start.1), (w["start_time_sec"].as_i64().unwrap(), w["start_time_nsec"].as_i64().unwrap()));
+    assert_eq!((j.end.0, j.end.1), (w["end_time_sec"].as_i64().unwrap(), w["end_time_nsec"].as_i64().unwrap()));
+    assert_eq!((j.processes, j.id), (w["nprocs"].as_i64().unwrap(), w["jobid"].as_i64().unwrap()), "{name}");
+    assert_eq!(j.run_time_s(), w["run_time"].as_f64().unwrap(), "{name}");
+    assert_eq!(j.executable, w["exe"], "{name}");
+    let metadata: BTreeMap<&str, &str> = j.metadata.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    assert_eq!(serde_json::to_value(metadata).unwrap(), w["metadata"], "{name}");
+    assert_eq!(serde_json::to_value(&j.mounts).unwrap(), w["mounts"], "{name}");
+    let (n, w) = (log.names(), &want["names"]);
+    assert_eq!((n.records(), n.len() as u64), (num(&w["n_records"]), num(&w["n_ids"])), "{name}");
+    assert_eq!(n.longest() as u64, w["longest"].as_u64().unwrap_or(0), "{name}");
+    for (got, want) in n.iter().zip(w["first"].as_array().into_iter().flatten()) {
+        assert_eq!((got.0.to_string().as_str(), got.1), (want["id"].as_str().unwrap(), want["name"].as_str().unwrap()));
+    }
+}
+
+fn expect_counters(what: &str, log: &Log, layer: Layer, want: &Value) {
+    let table = log.counters(layer).unwrap().unwrap();
+    let schema = Schema::of(layer);
+    assert_eq!(table.records.len() as u64, want["n_records"], "{what}");
+    assert_eq!(
+        (table.walked.records, table.walked.trailing_bytes),
+        (num(&want["n_records"]), num(&want["trailing_bytes"]))
+    );
+    assert_eq!(table.walked.left_out, want["dropped_v1_stdio_records"], "{what}");
+    let shared = table.records.iter().filter(|r| r.rank == -1).count();
+    assert_eq!(shared as u64, want["n_shared_records"], "{what}");
+    assert_eq!(serde_json::to_value(&table.absent).unwrap(), want["absent_counters"], "{what}");
+    for (name, sum) in want["counter_sums"].as_object().unwrap() {
+        let got: i64 = (0..table.records.len()).map(|i| table.int(i, name).unwrap()).sum();
+        assert_eq!(got, sum.as_i64().unwrap(), "{what} {name}");
+    }
+    for (name, sum) in want["fcounter_sums"].as_object().unwrap() {
+        let got: f64 = (0..table.records.len()).map(|i| table.float(i, name).unwrap()).sum();
+        assert_eq!(got, sum.as_f64().unwrap(), "{what} {name}");
+    }
+    let mut lines = String::new();
+    let mut floats = Vec::new();
+    for r in &table.records {
+        assert_eq!((r.ints.len(), r.floats.len()), (schema.ints.len(), schema.floats.len()));
+        let row: Vec<String> = r.ints.iter().map(i64::to_string).collect();
+        writeln!(lines, "{} {} {}", r.id, r.rank, row.join(" ")).unwrap();
+        floats.extend(r.floats.iter().flat_map(|x| x.to_le_bytes()));
+    }
+    assert_eq!(sha256::hex(lines.as_bytes()), want["counters_sha256"], "{what}");
+    assert_eq!(sha256::hex(&floats), want["fcounters_sha256"], "{what}");
+}
+
+fn expect_segments(what: &str, log: &Log, layer: Layer, module: Module, want: &Value) {
+    let version = want["version"].as_u64().unwrap() as u32;
+    assert_eq!(segment_bytes(module, version) as u64, want["segment_size"], "{what}");
+    let records = log.dxt(layer).unwrap();
+    assert_eq!(records.len() as u64, want["n_records"], "{what}");
+    let mut rows: Vec<(i64, &str, i64, i64)> = Vec::new();
+    for r in &records {
+        rows.extend(r.writes.iter().map(|s| (r.header.rank, "w", s.offset, s.length)));
+        rows.extend(r.reads.iter().map(|s| (r.header.rank, "r", s.offset, s.length)));
+    }
+    let digest = |rows: &[(i64, &str, i64, i64)]| {
+        let mut rows = rows.to_vec();
+        rows.sort();
+        let lines: String =
+            rows.iter().map(|(rank, op, offset, length)| format!("{rank} {op} {offset} {length}\n")).collect();
+        sha256::hex(lines.as_bytes())
+    };
+    assert_eq!(digest(&rows), want["sorted_sha256"], "{what}");
+    for pair in want["pairs"].as_array().unwrap() {
+        let id: u64 = pair["file_id"].as_str().unwrap().parse().unwrap();
+        let rank = pair["rank"].as_i64().unwrap();
+        let mine: Vec<_> = records.iter().filter(|r| (r.header.id, r.header.rank) == (id, rank)).collect();
+        assert_eq!(mine.len() as u64, pair["n_records"], "{what}");
+        assert_eq!(Some(&*mine[0].header.host()), pair["host"].as_str(), "{what}");
+        assert_eq!(mine.iter().map(|r| r.writes.len() as u64).sum::<u64>(), pair["n_write"], "{what}");
+        assert_eq!(mine.iter().map(|r| r.reads.len() as u64).sum::<u64>(), pair["n_read"], "{what}");
+        assert_eq!(log.names().get(id), pair["file"].as_str(), "{what}");
+    }
+    let all = || records.iter().flat_map(|r| r.writes.iter().chain(&r.reads));
+    let count = |f: &dyn Fn(&iophase::formats::darshan::Segment) -> bool| all().filter(|s| f(s)).count() as u64;
+    assert_eq!(count(&|s| s.length == 0), want["n_zero_length"], "{what}");
+    assert_eq!(count(&|s| s.offset < 0), want["n_negative_offset"], "{what}");
+    assert_eq!(count(&|s| s.end < s.start), want["n_end_before_start"], "{what}");
+    assert_eq!(count(&|s| s.end == s.start), want["n_zero_duration"], "{what}");
+    assert_eq!(all().map(|s| s.start).fold(f64::INFINITY, f64::min), want["min_start"], "{what}");
+    assert_eq!(all().map(|s| s.end).fold(f64::NEG_INFINITY, f64::max), want["max_end"], "{what}");
+    // Thread handles are addresses: in the byte order of the file or not at all.
+    assert_eq!(all().all(|s| s.thread == 0), segment_bytes(module, version) == 32, "{what}");
+    assert!(all().all(|s| s.thread < 1 << 48), "{what}");
+
+    // The rows of the trace are the same segments.
+    let trace = read_bytes(
+        &std::fs::read(data().join("good").join(what.split(':').next().unwrap())).unwrap(),
+        &ReadOptions { layer: Some(layer), survey: true, ..ReadOptions::default() },
+    )
+    .unwrap();
+    check_rows(&trace);
+    assert_eq!((trace.layer, trace.timing), (Some(layer), Timing::Request), "{what}");
+    let mut got: Vec<_> = requests(&trace)
+        .iter()
+        .map(|r| {
+            let offset = if r.offset == UNKNOWN_OFFSET { -1 } else { r.offset as i64 };
+            (i64::from(r.rank), if r.op == Op::Write { "w" } else { "r" }, offset, r.size as i64)
+        })
+        .collect();
+    got.sort();
+    assert_eq!(digest(&got), want["sorted_sha256"], "{what}");
+    let s = summary(&trace, &format!("dxt-{}", layer.name())).unwrap();
+    assert_eq!((s.reads, s.writes), (want["n_read_segments"].as_u64(), want["n_write_segments"].as_u64()), "{what}");
+    assert_eq!((s.bytes_read, s.bytes_written), (num(&want["bytes_read"]), num(&want["bytes_written"])), "{what}");
+    assert_eq!((s.first_s, s.last_s), (want["min_start"].as_f64(), want["max_end"].as_f64()), "{what}");
+    assert_eq!(trace.quality.clamped, num(&want["n_end_before_start"]), "{what}");
+    let partial: Vec<_> =
+        log.header().slots.iter().filter(|s| s.partial).map(|s| s.module.name().into_owned()).collect();
+    assert_eq!(trace.quality.partial, partial, "{what}");
+}
+
+#[test]
+fn hostile_logs_get_their_verdict() {
+    let verdicts = json(&data().join("hostile/verdicts.json"));
+    let mut checked = 0;
+    for (name, verdict) in verdicts.as_object().unwrap() {
+        let path = data().join(format!("hostile/{name}.darshan"));
+        let bytes = match name.as_str() {
+            "bomb_20000_empty_streams" => Writer::new(1, 1).module(10, 1, vec![Vec::new(); 20_000]).finish(),
+            "bomb_zlib_64_mib" => Writer::new(1, 1).module(10, 1, vec![vec![0; 64 << 20]]).finish(),
+            _ => std::fs::read(path).unwrap(),
+        };
+        // Another format may claim what is no Darshan log, so ask this one.
+        let source = Source::from_bytes(name, bytes);
+        for options in [ReadOptions::default(), survey()] {
+            let result = Darshan.read(&source, &options);
+            let flagged = result.as_ref().is_ok_and(|t| !t.warnings.is_empty());
+            let fine = match verdict["expect"].as_str().unwrap() {
+                "error" => result.is_err(),
+                "error-by-limit" => result.as_ref().is_err_and(|e| e.kind() == ErrorKind::Limit),
+                "flag" => flagged,
+                "flag-or-error" => flagged || result.is_err(),
+                "accept" => result.is_ok(),
+                "accept-or-error" => true,
+                other => panic!("{other}"),
+            };
+            let said = result.map(|t| t.warnings).map_err(|e| e.to_string());
+            assert!(fine, "{name} should be {verdict} and is {said:?}");
+        }
+        checked += 1;
+    }
+    assert_eq!(checked, 27);
+}
+
+// ---- the reference library -------------------------------------------------------------------------------------------
+
+/// Every log of the shared folders is read, and holds what the reference library says (`scripts/darshan_oracle.py`).
+#[test]
+fn figures_equal_those_of_the_reference_library() {
+    let Some(shared) = shared() else {
+        println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
+        return;
+    };
+    let reference = json(&data().join("reference.json"));
+    for (name, want) in reference.as_object().unwrap() {
+        let trace = read_path(&shared.join(name), &survey()).unwrap_or_else(|e| panic!("{e}"));
+        check_rows(&trace);
+        if want["failed"].as_array().is_some_and(|f| f.iter().any(|x| x == "open")) {
+            // The published builds of the library have no bzip2.
+            assert_eq!(trace.header.compression.as_deref(), Some("bzip2"), "{name}");
+            continue;
+        }
+        let job = trace.job.as_ref().unwrap();
+        assert_eq!(job.id, want["job"]["id"].as_i64(), "{name}");
+        assert_eq!(
+            (job.ranks, Some(trace.ranks)),
+            (want["job"]["ranks"].as_u64(), want["job"]["ranks"].as_u64()),
+            "{name}"
+        );
+        let seconds = |v: &Value| v[0].as_f64().unwrap() + v[1].as_f64().unwrap() * 1e-9;
+        assert_eq!(job.start_unix_s, Some(seconds(&want["job"]["start"])), "{name}");
+        assert_eq!(job.end_unix_s, Some(seconds(&want["job"]["end"])), "{name}");
+        assert!((job.run_time_s.unwrap() - want["job"]["run_time_s"].as_f64().unwrap()).abs() < 1e-6, "{name}");
+        if let Some(exe) = want["executable"].as_str() {
+            assert_eq!(job.executable.as_deref(), Some(exe), "{name}");
+        }
+        for (module, layer) in [
+            ("POSIX", "posix"),
+            ("MPI-IO", "mpiio"),
+            ("STDIO", "stdio"),
+            ("DXT_POSIX", "dxt-posix"),
+            ("DXT_MPIIO", "dxt-mpiio"),
+        ] {
+            expect_layer(name, &trace, layer, &want[module]);
+        }
+        for layer in ["posix", "mpiio", "stdio"] {
+            expect_layer(name, &trace, &format!("heatmap-{layer}"), &want["HEATMAP"][layer]);
+        }
+        for (module, facts) in want["modules"].as_object().unwrap() {
+            let partial = trace.quality.partial.iter().any(|p| p == module);
+            // The library does not swap the flags of logs in the other byte order.
+            assert!(
+                partial == facts["partial"] || trace.header.byte_order.as_deref() == Some("big"),
+                "{name} {module}"
+            );
+        }
+    }
+}
+
+fn expect_layer(name: &str, trace: &Trace, layer: &str, want: &Value) {
+    let Some(s) = summary(trace, layer) else {
+        assert!(want.is_null() || want["records"] == 0, "{name}: no {layer}, expected {want}");
+        return;
+    };
+    assert!(!want.is_null(), "{name}: {s:?}");
+    assert_eq!(
+        (s.bytes_read, s.bytes_written),
+        (num(&want["bytes_read"]), num(&want["bytes_written"])),
+        "{name} {layer}"
+    );
+    if !layer.starts_with("heatmap") {
+        assert_eq!((s.reads, s.writes), (want["reads"].as_u64(), want["writes"].as_u64()), "{name} {layer}");
+    }
+    if layer.starts_with("dxt") {
+        assert_eq!(Some(s.records), Some(num(&want["reads"]) + num(&want["writes"])), "{name} {layer}");
+        assert_eq!((s.first_s, s.last_s), (want["first_s"].as_f64(), want["last_s"].as_f64()), "{name} {layer}");
+    } else {
+        assert_eq!(s.records, num(&want["records"]), "{name} {layer}");
+    }
+}
+
+/// Every Darshan log of the shared folders is in the reference or in the stored expectations.
+#[test]
+fn no_shared_log_is_forgotten() {
+    let Some(shared) = shared() else {
+        println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
+        return;
+    };
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                walk(&entry.path(), found);
+            } else if kind.is_file() && entry.path().extension().is_some_and(|e| e == "darshan") {
+                found.push(entry.path());
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for folder in ["corpus", "thirdparty"] {
+        walk(&shared.join(folder), &mut found);
+    }
+    let reference = json(&data().join("reference.json"));
+    for path in found {
+        let name = path.strip_prefix(&shared).unwrap().to_str().unwrap().to_owned();
+        let known = reference.get(&name).is_some() || name.starts_with("corpus/darshan-synth/");
+        assert!(known, "{name} has no reference");
+    }
+}
+
+// ---- which data is taken ---------------------------------------------------------------------------------------------
+
+const POSIX: (usize, usize) = (69, 17);
+const MPIIO: (usize, usize) = (51, 17);
+const STDIO: (usize, usize) = (14, 15);
+
+/// POSIX counters of one file: bytes read from 1 s to 2 s, bytes written from 3 s to 5 s.
+fn posix_counters(id: u64, rank: i64, read: i64, written: i64) -> Vec<u8> {
+    let times = [(1, 1.0), (5, 2.0), (2, 3.0), (6, 5.0)];
+    Writer::counters(id, rank, POSIX, &[(3, 1), (4, 1), (14, read), (15, written)], &times)
+}
+
+fn stdio_counters(id: u64, read: i64, written: i64) -> Vec<u8> {
+    let times = [(6, 1.0), (10, 2.0), (5, 3.0), (9, 5.0)];
+    Writer::counters(id, 0, STDIO, &[(2, 1), (3, 1), (7, read), (6, written)], &times)
+}
+
+fn mpiio_counters(id: u64, written: i64) -> Vec<u8> {
+    Writer::counters(id, -1, MPIIO, &[(5, 2), (15, written)], &[(2, 0.5), (6, 1.5)])
+}
+
+fn names(w: Writer) -> Writer {
+    w.name(1, "/scratch/a")
+        .name(2, "/scratch/b")
+        .name(7, "heatmap:POSIX")
+        .name(8, "heatmap:MPIIO")
+        .name(9, "heatmap:STDIO")
+}
+
+#[test]
+fn segments_come_before_heatmaps_and_counters() {
+    let log = names(Writer::new(5, 4))
+        .module(1, 4, vec![posix_counters(1, 0, 0, 10)])
+        .module(10, 1, vec![Writer::dxt_record(1, 3, &[(0, 10, 1.0, 2.0)], &[(4, 0, 3.0, 3.0)])])
+        .module(15, 1, vec![Writer::heatmap_record(7, 0, 0.5, &[10, 0], &[0, 0])])
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.layer, t.timing, t.bin_s), (Some(Layer::Posix), Timing::Request, None));
+    let rows = requests(&t);
+    assert_eq!(rows.len(), 2);
+    assert_eq!((rows[0].op, rows[0].rank, rows[0].offset, rows[0].size), (Op::Write, 3, 0, 10));
+    assert_eq!((rows[1].op, rows[1].size, rows[1].start, rows[1].end), (Op::Read, 0, 3.0, 3.0));
+    assert_eq!(t.files.name(rows[0].file), "/scratch/a");
+    assert_eq!((t.ranks, t.job.as_ref().unwrap().id), (4, Some(5)));
+    assert_eq!(t.call_counts.get("posix_writes"), Some(&1));
+    assert!(t.warnings.is_empty(), "{:?}", t.warnings);
+}
+
+#[test]
+fn a_heatmap_gives_its_bins() {
+    let log = names(Writer::new(5, 4))
+        .module(
+            15,
+            1,
+            vec![
+                Writer::heatmap_record(7, 0, 0.5, &[10, 0, 20], &[0, 5, 0]),
+                // One bin more than the first record, as some releases wrote: nothing of it is lost.
+                Writer::heatmap_record(7, 2, 0.5, &[0, 0, 0, 7], &[0, 0, 0, -3]),
+            ],
+        )
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.layer, t.timing, t.bin_s), (Some(Layer::Posix), Timing::Heatmap, Some(0.5)));
+    let rows: Vec<_> = intervals(&t).iter().map(|i| (i.op, i.rank, i.bytes, i.start, i.end)).collect();
+    assert_eq!(
+        rows,
+        [
+            (Op::Write, 0, 10.0, 0.0, 0.5),
+            (Op::Write, 0, 20.0, 1.0, 1.5),
+            (Op::Read, 0, 5.0, 0.5, 1.0),
+            (Op::Write, 2, 7.0, 1.5, 2.0)
+        ]
+    );
+    assert_eq!((t.quality.records_read, t.quality.records_dropped), (5, 1));
+    let s = summary(&t, "heatmap-posix").unwrap();
+    assert_eq!((s.records, s.bytes_read, s.bytes_written, s.first_s, s.last_s), (2, 5, 37, Some(0.0), Some(2.0)));
+}
+
+#[test]
+fn counters_are_the_last_resort() {
+    let log = names(Writer::new(5, 4))
+        .module(1, 4, vec![posix_counters(1, -1, 100, 40), posix_counters(2, 2, 0, 0)])
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.layer, t.timing), (Some(Layer::Posix), Timing::Counter));
+    let rows: Vec<_> = intervals(&t).iter().map(|i| (i.op, i.rank, i.bytes, i.start, i.end)).collect();
+    assert_eq!(rows, [(Op::Read, 0, 100.0, 1.0, 2.0), (Op::Write, 0, 40.0, 3.0, 5.0)]);
+    assert_eq!(codes(&t), ["coarse-timing", "shared-records"]);
+}
+
+#[test]
+fn bytes_without_a_time_are_spread_over_the_run() {
+    let record = Writer::counters(1, 0, POSIX, &[(15, 8)], &[]);
+    let t = read_bytes(&Writer::new(5, 1).module(1, 4, vec![record]).finish(), &ReadOptions::default()).unwrap();
+    let rows = intervals(&t);
+    assert_eq!((rows[0].start, rows[0].end, t.quality.clamped), (0.0, 100.0, 1));
+    assert!(codes(&t).contains(&"untimed-records"));
+    assert_eq!(t.files.name(rows[0].file), "record:1");
+}
+
+#[test]
+fn a_layer_can_be_asked_for() {
+    let log = names(Writer::new(5, 1))
+        .module(1, 4, vec![posix_counters(1, 0, 0, 10)])
+        .module(9, 2, vec![stdio_counters(2, 0, 3)])
+        .module(10, 1, vec![Writer::dxt_record(1, 0, &[(0, 10, 1.0, 2.0)], &[])])
+        .module(15, 1, vec![Writer::heatmap_record(9, 0, 0.5, &[3], &[0])])
+        .finish();
+    let t = read_bytes(&log, &layer(Layer::Stdio)).unwrap();
+    assert_eq!((t.layer, t.timing, intervals(&t)[0].bytes), (Some(Layer::Stdio), Timing::Heatmap, 3.0));
+    let e = read_bytes(&log, &layer(Layer::Mpiio)).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Empty);
+    let text = e.to_string();
+    for part in ["layer mpiio", "posix (segments)", "stdio (heatmap)", "--layer posix", "--layer stdio"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let empty = Writer::new(5, 1).finish();
+    assert_eq!(read_bytes(&empty, &layer(Layer::Posix)).unwrap_err().kind(), ErrorKind::Empty);
+    let t = read_bytes(&empty, &ReadOptions::default()).unwrap();
+    assert_eq!((t.data.len(), t.layer, codes(&t)), (0, None, vec!["empty-log"]));
+}
+
+#[test]
+fn most_bytes_in_another_layer_are_told() {
+    let base = names(Writer::new(5, 1)).module(1, 4, vec![posix_counters(1, 0, 0, 10)]).module(
+        9,
+        2,
+        vec![stdio_counters(2, 0, 1_000)],
+    );
+    let t = read_bytes(&base.clone().finish(), &ReadOptions::default()).unwrap();
+    // Both are totals, so the layer with most of the bytes is taken.
+    assert_eq!((t.layer, codes(&t)), (Some(Layer::Stdio), vec!["coarse-timing"]));
+    let with_segments = base.module(10, 1, vec![Writer::dxt_record(1, 0, &[(0, 10, 1.0, 2.0)], &[])]).finish();
+    let t = read_bytes(&with_segments, &ReadOptions::default()).unwrap();
+    assert_eq!((t.layer, codes(&t)), (Some(Layer::Posix), vec!["most-bytes-elsewhere"]));
+    assert!(t.warnings[0].remedy.as_ref().unwrap().contains("--layer stdio"));
+}
+
+#[test]
+fn mpi_io_that_bypasses_posix_is_taken() {
+    let segments = |id| vec![Writer::dxt_record(id, 0, &[(0, 500, 1.0, 2.0)], &[])];
+    let log = |posix_file| {
+        names(Writer::new(5, 1))
+            .module(1, 4, vec![posix_counters(posix_file, 0, 0, 10)])
+            .module(2, 3, vec![mpiio_counters(1, 500)])
+            .module(10, 1, vec![Writer::dxt_record(posix_file, 0, &[(0, 10, 1.0, 2.0)], &[])])
+            .module(11, 2, segments(1))
+            .finish()
+    };
+    let t = read_bytes(&log(2), &ReadOptions::default()).unwrap();
+    assert_eq!((t.layer, codes(&t)), (Some(Layer::Mpiio), vec!["layer-choice"]));
+    assert_eq!(requests(&t)[0].size, 500);
+    // The same file under POSIX: collective buffering may have moved less, but nothing is missed.
+    let t = read_bytes(&log(1), &ReadOptions::default()).unwrap();
+    assert_eq!((t.layer, requests(&t)[0].size), (Some(Layer::Posix), 10));
+}
+
+#[test]
+fn empty_segments_give_way_to_the_next_best() {
+    let log = names(Writer::new(5, 1))
+        .module(10, 1, vec![Writer::dxt_record(1, 0, &[], &[])])
+        .module(11, 2, vec![Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0)], &[])])
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.layer, t.timing, t.data.len()), (Some(Layer::Mpiio), Timing::Request, 1));
+}
+
+#[test]
+fn strange_segments_are_kept_bent_or_dropped() {
+    let writes = [
+        (-1, 5, 1.0, 2.0),
+        (0, -5, 2.0, 3.0),
+        (i64::MAX, 5, 3.0, 4.0),
+        (0, 5, 9.0, 8.0),
+        (0, 5, f64::NAN, 1.0),
+        (0, 5, 1.0, f64::INFINITY),
+        (0, 5, 4.0, 4.0),
+    ];
+    let log = Writer::new(5, 1).module(10, 1, vec![Writer::dxt_record(1, -1, &writes, &[])]).finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    check_rows(&t);
+    let rows: Vec<_> = requests(&t).iter().map(|r| (r.offset, r.size, r.start, r.end)).collect();
+    assert_eq!(
+        rows,
+        [
+            (UNKNOWN_OFFSET, 5, 1.0, 2.0),
+            (0, 0, 2.0, 3.0),
+            (UNKNOWN_OFFSET, 5, 3.0, 4.0),
+            (0, 5, 9.0, 9.0),
+            (0, 5, 4.0, 4.0)
+        ]
+    );
+    assert_eq!((t.quality.records_read, t.quality.records_dropped, t.quality.clamped), (7, 2, 3));
+    assert_eq!(t.quality.clock_backwards, 1);
+    assert_eq!(codes(&t), ["unusable-segments", "clamped-segments", "bad-ranks"]);
+}
+
+#[test]
+fn unknown_and_newer_modules_are_left_out_with_a_word() {
+    let log = names(Writer::new(5, 1))
+        .module(10, 1, vec![Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0)], &[])])
+        .module(15, 9, vec![vec![1; 100]])
+        .module(40, 1, vec![vec![2; 100]])
+        .finish();
+    let t = read_bytes(&log, &survey()).unwrap();
+    assert_eq!((t.data.len(), codes(&t)), (1, vec!["unsupported-module", "unknown-module"]));
+    assert_eq!(Log::new(log, &Limits::default()).unwrap().heatmaps().unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn damage_beside_the_rows_is_a_warning() {
+    let log = names(Writer::new(5, 1))
+        .module(10, 1, vec![Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0)], &[])])
+        .module(8, 2, vec![vec![1; 20]])
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.data.len(), codes(&t)), (1, vec!["damaged-module"]));
+}
+
+#[test]
+fn a_damaged_stream_costs_what_follows_the_last_sound_one() {
+    let record = |rank: i64| {
+        let writes: Vec<_> = (0..500).map(|i| (i * 7919 % 1000, 64, i as f64, i as f64 + 0.5)).collect();
+        Writer::dxt_record(1, rank, &writes, &[])
+    };
+    let mut log = names(Writer::new(5, 2)).module(10, 1, vec![record(0), record(1)]).finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.data.len(), t.warnings.len()), (1000, 0));
+    // The checksum of the second stream is at the end of the file.
+    *log.last_mut().unwrap() ^= 1;
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.data.len(), codes(&t)), (500, vec!["damaged-tail"]));
+    assert!(requests(&t).iter().all(|r| r.rank == 0));
+    // Damage in the first stream leaves nothing.
+    let place = log.len() - 2 * write::zlib(&record(0)).len() + 40;
+    log[place] ^= 0x55;
+    assert_eq!(read_bytes(&log, &ReadOptions::default()).unwrap_err().kind(), ErrorKind::Malformed);
+}
+
+#[test]
+fn limits_are_kept() {
+    let record = Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0); 300], &[]);
+    let log = Writer::new(5, 1).module(10, 1, vec![record]).finish();
+    let with = |limits: Limits| read_bytes(&log, &ReadOptions { limits, ..ReadOptions::default() });
+    for limits in [
+        Limits { records: 299, ..Limits::default() },
+        Limits { memory_bytes: 5_000, ..Limits::default() },
+        Limits { memory_bytes: 100, ..Limits::default() },
+    ] {
+        assert_eq!(with(limits).unwrap_err().kind(), ErrorKind::Limit);
+    }
+    assert_eq!(with(Limits { records: 300, ..Limits::default() }).unwrap().data.len(), 300);
+}
+
+#[test]
+fn overlapping_regions_are_refused() {
+    let mut log = names(Writer::new(5, 1))
+        .module(1, 4, vec![posix_counters(1, 0, 1, 1)])
+        .module(9, 2, vec![stdio_counters(2, 1, 1)])
+        .finish();
+    let posix: [u8; 16] = log[64..80].try_into().unwrap();
+    log[48 + 16 * 9..64 + 16 * 9].copy_from_slice(&posix);
+    let e = read_bytes(&log, &ReadOptions::default()).unwrap_err();
+    assert!(e.to_string().contains("overlap"), "{e}");
+}
+
+// ---- folders ---------------------------------------------------------------------------------------------------------
+
+fn process(job: i64, start_ns: i64, offset: i64) -> Writer {
+    let mut w = names(Writer::new(job, 1)).module(10, 1, vec![Writer::dxt_record(1, 0, &[(offset, 8, 1.0, 2.0)], &[])]);
+    w.start.1 = start_ns;
+    w
+}
+
+fn read_folder(logs: &[(&str, Vec<u8>)], options: &ReadOptions) -> Result<Trace, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in logs {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    read_path(folder.path(), options)
+}
+
+#[test]
+fn a_folder_of_processes_is_one_job() {
+    let logs = [
+        ("p10.darshan", process(7, 500_000_000, 100).finish()),
+        ("p2.darshan", process(7, 250_000_000, 0).finish()),
+        ("p3.darshan", names(Writer::new(7, 1)).finish()),
+    ];
+    let t = read_folder(&logs, &survey()).unwrap();
+    check_rows(&t);
+    // The order of the names by their numbers gives the ranks, the earliest start the zero of time.
+    let rows: Vec<_> = requests(&t).iter().map(|r| (r.rank, r.offset, r.start)).collect();
+    assert_eq!(rows, [(0, 0, 1.25), (2, 100, 1.5)]);
+    assert_eq!((t.ranks, t.files.len()), (3, 1));
+    let job = t.job.as_ref().unwrap();
+    assert_eq!((job.id, job.ranks, job.run_time_s), (Some(7), Some(3), Some(100.5)));
+    let s = summary(&t, "dxt-posix").unwrap();
+    assert_eq!((s.records, s.bytes_written, s.first_s, s.last_s), (2, 16, Some(1.25), Some(2.5)));
+}
+
+#[test]
+fn a_folder_of_different_jobs_is_refused() {
+    let logs = [("a.darshan", process(7, 0, 0).finish()), ("b.darshan", process(8, 0, 0).finish())];
+    let e = read_folder(&logs, &ReadOptions::default()).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Unsupported);
+    assert!(e.to_string().contains("different jobs, 7 and 8") && e.to_string().contains("one by one"), "{e}");
+    let mut many = process(7, 0, 0);
+    many.processes = 4;
+    let logs = [("a.darshan", process(7, 0, 0).finish()), ("b.darshan", many.finish())];
+    let e = read_folder(&logs, &ReadOptions::default()).unwrap_err();
+    assert!(e.kind() == ErrorKind::Unsupported && e.to_string().contains("4 processes"), "{e}");
+    let one = [("a.darshan", process(7, 0, 0).finish())];
+    assert_eq!(read_folder(&one, &ReadOptions::default()).unwrap().data.len(), 1);
+}
+
+// ---- damage ----------------------------------------------------------------------------------------------------------
+
+/// Rows that a log of this size could hold at most: zlib expands 1032 times at most, bzip2 more.
+fn most_rows(bytes: &[u8]) -> usize {
+    (1 << 20) + 500 * bytes.len()
+}
+
+fn survives(bytes: &[u8]) {
+    for options in [ReadOptions::default(), survey(), layer(Layer::Mpiio), layer(Layer::Stdio)] {
+        let source = Source::from_bytes("damaged", bytes);
+        if let Ok(t) = Darshan.read(&source, &options) {
+            check_rows(&t);
+            assert!(t.data.len() <= most_rows(bytes) / 32);
+        }
+    }
+}
+
+fn samples() -> Vec<Vec<u8>> {
+    let mut all: Vec<_> =
+        std::fs::read_dir(data().join("good")).unwrap().map(|e| std::fs::read(e.unwrap().path()).unwrap()).collect();
+    all.push(
+        names(Writer::new(5, 4))
+            .module(1, 4, vec![posix_counters(1, -1, 100, 40)])
+            .module(8, 2, vec![[1i64, 0, 1, 2].iter().flat_map(|v| v.to_le_bytes()).chain([0; 88]).collect()])
+            .module(15, 1, vec![Writer::heatmap_record(7, 0, 0.5, &[10, 0, 20], &[0, 5, 0])])
+            .finish(),
+    );
+    all
+}
+
+#[test]
+fn every_truncation_is_survived() {
+    for log in samples() {
+        for n in 0..log.len() {
+            let source = Source::from_bytes("cut", &log[..n]);
+            // A region, if there is any, or the job is cut, so the log says itself that it is too short.
+            assert!(Darshan.read(&source, &ReadOptions::default()).is_err() || n > 1300, "{n}");
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_survived() {
+    for log in samples() {
+        let mut log = log;
+        for i in 0..log.len() {
+            // Unused slots of the header are all alike.
+            let stride = if (400..1328).contains(&i) && log[i] == 0 { 7 } else { 1 };
+            if i % stride != 0 {
+                continue;
+            }
+            let bit = 1 << ((i * 5) % 8);
+            log[i] ^= bit;
+            survives(&log);
+            log[i] ^= bit;
+        }
+    }
+}
+
+#[test]
+fn flipped_plain_bytes_are_survived() {
+    // Behind a checksum most flips are found by it: here the data itself is hostile.
+    let log = std::fs::read(data().join("good/le_341_nocomp.darshan")).unwrap();
+    let mut copy = log.clone();
+    for i in 1328..log.len() {
+        for x in [0x00, 0x7f, 0x80, 0xff] {
+            copy[i] = x;
+            survives(&copy);
+        }
+        copy[i] = log[i];
+    }
+}
+
+#[test]
+fn threads_do_not_change_the_result() {
+    // Large enough for two cores to be used.
+    let records: Vec<_> = (0..64)
+        .map(|rank| {
+            let writes: Vec<_> = (0..800)
+                .map(|i: i64| (i * 7919 % 100_003, i * rank, (i * 31 % 997) as f64 / 7.0, 200.0 + i as f64))
+                .collect();
+            Writer::dxt_record(1 + rank as u64 % 3, rank, &writes, &[])
+        })
+        .collect();
+    let log = names(Writer::new(5, 64)).module(1, 4, vec![posix_counters(1, 0, 1, 2)]).module(10, 1, records).finish();
+    assert!(log.len() > 300 << 10, "{}", log.len());
+    let read = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let t = pool.install(|| read_bytes(&log, &survey())).unwrap();
+        let names: Vec<_> = t.files.iter().map(|(_, n)| n.to_owned()).collect();
+        (requests(&t), names, t.layers, t.warnings)
+    };
+    let one = read(1);
+    assert_eq!(one.0.len(), 64 * 800);
+    assert!(one == read(2) && one == read(5));
+}
+
+#[test]
+fn only_the_magic_number_counts() {
+    use iophase::formats::Sniff;
+    let log = Writer::new(1, 1).finish();
+    assert_eq!(Darshan.sniff(&log), Sniff::Yes);
+    let big = std::fs::read(data().join("good/be_321_bzip2_partial.darshan")).unwrap();
+    assert_eq!(Darshan.sniff(&big[..16]), Sniff::Yes);
+    for other in [&b""[..], b"3.41", &log[..15], b"{\"bandwidth\": 1, \"more\": 2}"] {
+        assert!(matches!(Darshan.sniff(other), Sniff::No(_)));
+    }
+}
