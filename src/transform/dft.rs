@@ -84,6 +84,22 @@ pub fn evaluate(cosines: &[Cosine], t: f64) -> f64 {
     cosines.iter().map(|c| c.amplitude * (TAU * c.frequency_hz * t + c.phase).cos()).sum()
 }
 
+/// The smallest length of the form 2^a 3^b 5^c, a ≥ 1, that is at least `len`: there the FFT is fastest.
+pub(super) fn fast_length(len: usize) -> usize {
+    let mut best = len.max(2).next_power_of_two();
+    let mut five = 1;
+    while five < best {
+        let mut odd = five;
+        while odd < best {
+            let fit = odd * len.div_ceil(odd).next_power_of_two().max(2);
+            best = best.min(fit);
+            odd *= 3;
+        }
+        five *= 5;
+    }
+    best
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +140,22 @@ mod tests {
             for (n, v) in x.iter().enumerate() {
                 prop_assert!((evaluate(&all, n as f64 / rate) - v).abs() < 1e-7);
             }
+        }
+    }
+
+    #[test]
+    fn fast_lengths_have_small_factors_and_are_the_next() {
+        let smooth = |mut n: usize| {
+            for p in [2, 3, 5] {
+                while n.is_multiple_of(p) {
+                    n /= p;
+                }
+            }
+            n == 1
+        };
+        for len in 0..3000 {
+            let next = (len.max(1)..).find(|n| n % 2 == 0 && smooth(*n)).unwrap();
+            assert_eq!(fast_length(len), next);
         }
     }
 
