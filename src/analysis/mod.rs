@@ -14,8 +14,8 @@ pub use report::{QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, Trace
 pub use view::{Curve, View};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::period::spectrum::{self, Powers};
-use crate::period::{Component, Detection, Detector, Dominant, Method, Verdict};
+use crate::period::spectrum::Powers;
+use crate::period::{Component, Detection, Dominant, Method, Verdict, detectors};
 use crate::record::{Data, Op, Trace, Warning};
 use crate::signal::{Activity, Extent, Mode, Signal, auto_rate};
 use crate::transform::Spectrum;
@@ -188,20 +188,21 @@ fn by_spectrum(signal: &Signal, spectrum: &Spectrum, powers: Option<&Powers>, op
         periodic: false,
         verdict: Verdict::Constant,
         method: Method::Dft,
-        detector: Detector::ZScore,
+        detector: options.detector,
         dominant: None,
         candidates: Vec::new(),
         others: Vec::new(),
         spectrum: None,
     };
     let Some(powers) = powers else { return d };
-    let outliers = spectrum::z_score(powers, options.tolerance);
+    let (detector, outliers) = detectors::find(options.detector, powers, options.tolerance);
+    d.detector = detector;
     d.spectrum = Some(powers.statistics);
     d.verdict = Verdict::Irregular;
-    d.candidates = spectrum::candidates(powers, &outliers, options.tolerance);
-    let Some(k) = outliers.dominant() else { return d };
+    d.candidates = outliers.report(powers);
+    let Some(found) = outliers.dominant() else { return d };
+    let k = found.bin;
     let Some(cosine) = spectrum.cosine(k, signal.rate_hz) else { return d };
-    let candidate = d.candidates.iter().find(|c| c.frequency_hz == powers.frequency(k));
     d.periodic = true;
     d.verdict = Verdict::Periodic;
     d.dominant = Some(Dominant {
@@ -210,7 +211,7 @@ fn by_spectrum(signal: &Signal, spectrum: &Spectrum, powers: Option<&Powers>, op
         // The true frequency lies anywhere in the bin: a uniform error of one bin.
         period_std_s: Some(1.0 / cosine.frequency_hz / (k as f64 * 12f64.sqrt())),
         cycles: k as f64,
-        confidence: candidate.map_or(0.0, |c| c.confidence),
+        confidence: found.confidence,
         amplitude_bytes_per_s: cosine.amplitude,
         phase_rad: cosine.phase,
         dft_bin: Some(k as u64),

@@ -238,6 +238,14 @@ choices!(
         Auto = "auto" => Detector::Auto,
         /// Standard deviations from the mean power
         ZScore = "z-score" => Detector::ZScore,
+        /// Points without neighbours
+        Dbscan = "dbscan" => Detector::Dbscan,
+        /// Points that random splits set apart early
+        IsolationForest = "isolation-forest" => Detector::IsolationForest,
+        /// Points in thinner surroundings than their neighbours
+        Lof = "lof" => Detector::Lof,
+        /// Local maxima
+        Peaks = "peaks" => Detector::Peaks,
     }
 );
 

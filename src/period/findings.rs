@@ -23,6 +23,14 @@ pub enum Detector {
     Auto,
     /// Standard deviations from the mean power.
     ZScore,
+    /// Points without neighbours: DBSCAN.
+    Dbscan,
+    /// Points that random splits set apart early: isolation forest.
+    IsolationForest,
+    /// Points in thinner surroundings than their neighbours: local outlier factor.
+    Lof,
+    /// Local maxima of the spectrum.
+    Peaks,
 }
 
 /// The answer in one word.
@@ -87,7 +95,7 @@ pub struct Candidate {
     pub period_s: f64,
     /// Confidence, as for the dominant period.
     pub confidence: f64,
-    /// What the detector ranks by: the z-score, or the logit of the judge.
+    /// What the detector goes by: the z-score or what it has in its place, or the logit of the judge.
     pub score: f64,
     /// The candidate of which this is a harmonic.
     pub harmonic_of: Option<f64>,

@@ -1,16 +1,22 @@
 //! Pure numerics on slices: transforms, filters, fits. Knows nothing of I/O, records or bytes.
 
 mod autocorrelation;
+mod butterworth;
+mod cwt;
 mod dft;
 mod error;
 mod pearson;
+mod stft;
 mod wavelet;
 
 pub use autocorrelation::{Divisor, autocorrelation, masked_autocorrelation};
+pub use butterworth::{Butterworth, Pass, Section};
+pub use cwt::{MexicanHat, Morlet, geometric_frequencies};
 pub use dft::{Spectrum, evaluate};
 pub use error::{Error, Result};
 pub use pearson::sliding_pearson;
 pub use realfft::num_complex::Complex64;
+pub use stft::{Stft, Window};
 pub use wavelet::{Band, Boundary, Decomposition, Wavelet, dwt, idwt};
 
 /// A cosine a cos(2π f t + φ), t in seconds from the first sample.
