@@ -3,6 +3,7 @@
 //! [`analyze`] takes a trace and [`Options`] and gives a [`Report`] for programs and the [`View`]s that pictures are drawn
 //! from. It prints nothing, reads no environment and uses the thread pool it is called in.
 
+mod bursts_in_time;
 mod info;
 mod options;
 mod report;
@@ -13,11 +14,15 @@ pub use options::{ModeChoice, Options};
 pub use report::{QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary};
 pub use view::{Curve, View};
 
+use bursts_in_time::Answer;
+
 use crate::error::{Error, ErrorKind, Result};
+use crate::period::chains;
 use crate::period::spectrum::Powers;
 use crate::period::{Component, Detection, Dominant, Method, Verdict, detectors};
 use crate::record::{Data, Op, Trace, Warning};
-use crate::signal::{Activity, Extent, Mode, Signal, auto_rate};
+use crate::signal::profile::Profile;
+use crate::signal::{Activity, Extent, Mode, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
 
 /// A report and what its pictures show.
@@ -142,7 +147,14 @@ fn analyze_signal(
     options: &Options,
     warnings: &mut Vec<Warning>,
 ) -> Result<(SignalReport, View)> {
-    let rate_hz = options.rate_hz.unwrap_or_else(|| auto_rate(extent, trace.bin_s));
+    let in_time = options.method == Method::Auto;
+    let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_spans(activity.spans()));
+    let found = profile.as_ref().filter(|_| in_time).map(|p| chains::detect(p, chains::Options::default()));
+    let rate_hz = options.rate_hz.unwrap_or_else(|| {
+        let median = found.as_ref().and_then(bursts_in_time::median_width);
+        auto_rate(extent, trace.bin_s, median.or_else(|| profile.as_ref().and_then(burst_width)))
+    });
+    drop(profile);
     let signal = Signal::build(activity, extent, rate_hz, options.sampling).map_err(|e| e.in_file(&trace.path))?;
     if signal.abstraction_error > 0.05 {
         warnings.push(
@@ -160,7 +172,10 @@ fn analyze_signal(
     let origin = trace.origin_s as f64;
     let spectrum = Spectrum::of(&signal.samples);
     let powers = Powers::of(&spectrum, rate_hz);
-    let detection = by_spectrum(&signal, &spectrum, powers.as_ref(), options);
+    let answer = match &found {
+        Some(found) => bursts_in_time::answer(found, &signal, powers.as_ref().map(|p| p.statistics), origin),
+        None => Answer::of(by_spectrum(&signal, &spectrum, powers.as_ref(), options)),
+    };
     let components = top_components(&spectrum, powers.as_ref(), rate_hz, options.components);
     let view = View::new(activity, &signal, origin, powers, spectrum);
     let report = SignalReport {
@@ -172,12 +187,12 @@ fn analyze_signal(
         bytes: signal.bytes,
         abstraction_error: signal.abstraction_error,
         sampling: signal.sampling,
-        period: detection,
+        period: answer.detection,
         components,
         fit: None,
-        validity: Vec::new(),
-        bursts: None,
-        prediction: None,
+        validity: answer.validity,
+        bursts: answer.bursts,
+        prediction: answer.prediction,
     };
     Ok((report, view))
 }

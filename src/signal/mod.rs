@@ -9,7 +9,7 @@ mod rate;
 mod selection;
 
 pub use binning::{Grid, bin, points};
-pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate};
+pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
 pub use selection::{Activity, Mode, RankSet, Selection};
 
 use schemars::JsonSchema;

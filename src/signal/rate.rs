@@ -1,11 +1,12 @@
 //! Choosing the sampling rate from the trace.
 
 use super::Span;
+use super::profile::Profile;
 
 /// Samples that an automatic rate gives at most.
 pub const MAX_AUTO_SAMPLES: usize = 1 << 17;
 /// Samples that an automatic rate gives at least, so that pictures and spectra have something to show.
-pub const MIN_AUTO_SAMPLES: usize = 1 << 9;
+pub const MIN_AUTO_SAMPLES: usize = 1 << 11;
 
 /// What one pass over the transfers tells: extent, bytes, and how long those that carry the bytes last.
 #[derive(Debug, Clone)]
@@ -69,10 +70,10 @@ fn quick_log2(x: f64) -> f64 {
     exponent + (mantissa - 1.0)
 }
 
-/// A sampling rate in Hz that resolves the transfers: two samples in the duration below which a tenth of the bytes move,
-/// rounded up to 1, 2 or 5 times a power of ten, and between [`MIN_AUTO_SAMPLES`] and [`MAX_AUTO_SAMPLES`] over the run.
-/// For heatmaps it is one sample a bin (`bin_s`).
-pub fn auto_rate(extent: &Extent, bin_s: Option<f64>) -> f64 {
+/// A sampling rate in Hz that resolves the bursts: ten samples in a burst of the usual width if that is known, else two in
+/// the duration below which transfers move a tenth of the bytes; rounded up to 1, 2 or 5 times a power of ten, and between
+/// [`MIN_AUTO_SAMPLES`] and [`MAX_AUTO_SAMPLES`] over the run. For heatmaps it is one sample a bin (`bin_s`).
+pub fn auto_rate(extent: &Extent, bin_s: Option<f64>, burst_width: Option<f64>) -> f64 {
     let duration = extent.duration();
     if let Some(w) = bin_s.filter(|w| *w > 0.0) {
         return 1.0 / w;
@@ -80,10 +81,54 @@ pub fn auto_rate(extent: &Extent, bin_s: Option<f64>) -> f64 {
     if duration <= 0.0 {
         return 1.0;
     }
-    let wanted = extent.duration_quantile(0.1).map_or(0.0, |d| 2.0 / d);
+    let wanted = match burst_width.filter(|w| *w > 0.0) {
+        Some(w) => 10.0 / w,
+        None => extent.duration_quantile(0.1).map_or(0.0, |d| 2.0 / d),
+    };
     let (low, high) = (MIN_AUTO_SAMPLES as f64 / duration, MAX_AUTO_SAMPLES as f64 / duration);
     let round = nice_above(wanted.clamp(low, high));
     if round <= high { round } else { nice_above(round / 2.6).min(high) }
+}
+
+/// Usual width of a burst in seconds: the byte-weighted median of the stretches of I/O after those that lie much closer
+/// together than others are joined. The natural break between short and long gaps is where the sorted gaps grow by the
+/// largest factor. `None` if there are no two stretches, or no break by a factor of 2.
+pub fn burst_width(profile: &Profile) -> Option<f64> {
+    let (times, rates) = (profile.times(), profile.rates());
+    let mut stretches: Vec<(f64, f64)> = Vec::new();
+    for (pair, _) in times.windows(2).zip(rates).filter(|(_, r)| **r > 0.0) {
+        match stretches.last_mut() {
+            Some(last) if last.1 >= pair[0] => last.1 = pair[1],
+            _ => stretches.push((pair[0], pair[1])),
+        }
+    }
+    let mut gaps: Vec<f64> = stretches.windows(2).map(|w| w[1].0 - w[0].1).collect();
+    gaps.sort_by(f64::total_cmp);
+    let growth = |w: &[f64]| w[1] / w[0].max(f64::MIN_POSITIVE);
+    let (i, factor) = gaps.windows(2).map(growth).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 1.0));
+    let join = if factor >= 2.0 { gaps[i] } else { 0.0 };
+    let mut bursts: Vec<(f64, f64)> = Vec::new();
+    for s in stretches {
+        match bursts.last_mut() {
+            Some(last) if s.0 - last.1 <= join => last.1 = s.1,
+            _ => bursts.push(s),
+        }
+    }
+    if bursts.len() < 2 {
+        return None;
+    }
+    let mut widths: Vec<(f64, f64)> = bursts
+        .iter()
+        .map(|(a, b)| (b - a, profile.bytes_until(b) - profile.bytes_until(a)))
+        .collect();
+    widths.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = 0.5 * widths.iter().map(|w| w.1).sum::<f64>();
+    let mut sum = 0.0;
+    widths.iter().find(|w| {
+        sum += w.1;
+        sum >= half
+    })
+    .map(|w| w.0)
 }
 
 /// The smallest 1, 2 or 5 times a power of ten that is not below `x`.
@@ -101,14 +146,29 @@ mod tests {
         let train = |n: u32, gap: f64, d: f64| {
             Extent::of((0..n).map(move |i| Span { start: f64::from(i) * gap, end: f64::from(i) * gap + d, bytes: 1e6 }))
         };
-        let f = auto_rate(&train(100, 10.0, 1.0), None);
+        let f = auto_rate(&train(100, 10.0, 1.0), None, None);
         assert!((2.0..=5.0).contains(&f), "{f}");
-        let f = auto_rate(&train(100, 10.0, 1e-5), None);
+        let f = auto_rate(&train(100, 10.0, 1e-5), None, None);
         assert!(f * 1000.0 <= MAX_AUTO_SAMPLES as f64 && f * 1000.0 > MAX_AUTO_SAMPLES as f64 / 3.0, "{f}");
-        let f = auto_rate(&train(3, 10.0, 9.0), None);
+        let f = auto_rate(&train(3, 10.0, 9.0), None, None);
         assert!(f * 29.0 >= MIN_AUTO_SAMPLES as f64, "{f}");
-        assert_eq!(auto_rate(&train(3, 10.0, 9.0), Some(0.2)), 5.0);
-        assert_eq!(auto_rate(&Extent::of(std::iter::empty()), None), 1.0);
+        assert_eq!(auto_rate(&train(3, 10.0, 9.0), Some(0.2), None), 5.0);
+        assert_eq!(auto_rate(&Extent::of(std::iter::empty()), None, None), 1.0);
+    }
+
+    #[test]
+    fn bursts_of_pieces_have_the_width_of_the_whole() {
+        let piece = |i: u32, k: u32| {
+            let start = 50.0 + 10.0 * f64::from(i) + 0.1 * f64::from(k);
+            Span { start, end: start + 0.05, bytes: 1e6 }
+        };
+        let train = Profile::from_spans((0..20).flat_map(|i| (0..8).map(move |k| piece(i, k))));
+        let w = burst_width(&train).unwrap();
+        assert!((w - 0.75).abs() < 1e-9, "{w}");
+        let one = Profile::from_spans([Span { start: 0.0, end: 5.0, bytes: 1.0 }]);
+        assert_eq!(burst_width(&one), None);
+        let w = burst_width(&Profile::from_spans((0..9).map(|i| piece(i, 0)))).unwrap();
+        assert!((w - 0.05).abs() < 1e-9, "{w}");
     }
 
     #[test]

@@ -1,0 +1,166 @@
+//! Method `auto`: what the chains of bursts say, as parts of a report.
+
+use std::f64::consts::TAU;
+
+use crate::period::chains::{self, Found};
+use crate::period::{
+    Bursts, Candidate, Detection, Detector, Dominant, Method, Prediction, Set10, SpectrumStatistics, Spread, Validity,
+    Verdict,
+};
+use crate::signal::Signal;
+use crate::transform::Complex64;
+
+/// The parts of a signal's report that a chain of bursts fills.
+pub(super) struct Answer {
+    pub detection: Detection,
+    pub validity: Vec<Validity>,
+    pub bursts: Option<Bursts>,
+    pub prediction: Option<Prediction>,
+}
+
+impl Answer {
+    /// A detection without anything in time.
+    pub fn of(detection: Detection) -> Answer {
+        Answer { detection, validity: Vec::new(), bursts: None, prediction: None }
+    }
+}
+
+/// Median width in seconds of the bursts of the dominant period.
+pub(super) fn median_width(found: &chains::Detection) -> Option<f64> {
+    let f = found.periods.first()?;
+    Spread::of(f.bursts.iter().map(|b| b.end_s - b.start_s)).map(|s| s.median)
+}
+
+/// Puts the answer of the chains in the report's terms. `origin` is added to all times.
+pub(super) fn answer(
+    found: &chains::Detection,
+    signal: &Signal,
+    spectrum: Option<SpectrumStatistics>,
+    origin: f64,
+) -> Answer {
+    let dominants: Vec<Dominant> = found.periods.iter().map(|f| dominant(f, signal)).collect();
+    let mut candidates: Vec<Candidate> = found.periods.iter().map(|f| candidate(f.period_s, f.confidence, f.evidence.logit)).collect();
+    if let Some((period, logit)) = found.periods.first().and_then(|f| f.evidence.runner_up) {
+        candidates.push(candidate(period, 1.0 / (1.0 + (-logit).exp()), logit));
+    }
+    if let Some(r) = &found.rejected {
+        candidates.push(candidate(r.period_s, r.confidence, r.evidence.logit));
+    }
+    let first = found.periods.first();
+    let mut dominants = dominants.into_iter();
+    let detection = Detection {
+        periodic: first.is_some(),
+        verdict: verdict(found.verdict),
+        method: Method::Auto,
+        detector: Detector::Auto,
+        dominant: dominants.next(),
+        candidates,
+        others: dominants.collect(),
+        spectrum,
+    };
+    let validity = first.map_or_else(Vec::new, |f| {
+        let window = |&(a, b): &(f64, f64)| Validity { start_s: origin + a, end_s: origin + b, correlation: None };
+        f.windows.iter().map(window).collect()
+    });
+    let bursts = first.and_then(|f| bursts(f, origin));
+    let prediction = first.zip(bursts.as_ref()).and_then(|(f, b)| prediction(f, b, signal, origin));
+    Answer { detection, validity, bursts, prediction }
+}
+
+fn verdict(v: chains::Verdict) -> Verdict {
+    match v {
+        chains::Verdict::Periodic => Verdict::Periodic,
+        chains::Verdict::Irregular => Verdict::Irregular,
+        chains::Verdict::SingleBurst => Verdict::SingleBurst,
+        chains::Verdict::TooFewCycles => Verdict::TooFewCycles,
+        chains::Verdict::Constant => Verdict::Constant,
+        chains::Verdict::Empty => Verdict::Empty,
+    }
+}
+
+fn candidate(period_s: f64, confidence: f64, score: f64) -> Candidate {
+    Candidate { frequency_hz: 1.0 / period_s, period_s, confidence, score, harmonic_of: None }
+}
+
+fn dominant(f: &Found, signal: &Signal) -> Dominant {
+    let x = cosine_at(signal, 1.0 / f.period_s);
+    Dominant {
+        frequency_hz: 1.0 / f.period_s,
+        period_s: f.period_s,
+        period_std_s: f.period_std_s.is_finite().then_some(f.period_std_s),
+        cycles: f.cycles as f64,
+        confidence: f.confidence,
+        amplitude_bytes_per_s: x.norm(),
+        phase_rad: x.arg(),
+        dft_bin: None,
+    }
+}
+
+/// The cosine of any frequency in a signal: 2/N Σ (x_n − x̄) e^(−2πi f n / f_s), whose modulus and argument are
+/// amplitude and phase.
+fn cosine_at(signal: &Signal, frequency_hz: f64) -> Complex64 {
+    let n = signal.samples.len().max(1) as f64;
+    let mean = signal.samples.iter().sum::<f64>() / n;
+    let turn = TAU * frequency_hz / signal.rate_hz;
+    let sum: Complex64 =
+        signal.samples.iter().enumerate().map(|(i, x)| Complex64::from_polar(1.0, -turn * i as f64) * (x - mean)).sum();
+    sum * (2.0 / n)
+}
+
+fn bursts(f: &Found, origin: f64) -> Option<Bursts> {
+    let width_s = Spread::of(f.bursts.iter().map(|b| b.end_s - b.start_s))?;
+    Some(Bursts {
+        count: f.bursts.len() as u64,
+        width_s,
+        bytes: Spread::of(f.bursts.iter().map(|b| b.bytes))?,
+        duty_cycle: (width_s.median / f.period_s).min(1.0),
+        starts_s: f.bursts.iter().map(|b| origin + b.start_s).collect(),
+    })
+}
+
+/// The next burst, if the period still holds where the trace ends.
+fn prediction(f: &Found, bursts: &Bursts, signal: &Signal, origin: f64) -> Option<Prediction> {
+    let holds_until = f.windows.last()?.1;
+    if signal.end - holds_until > 1.5 * f.period_s {
+        return None;
+    }
+    let mut bytes: Vec<f64> = f.bursts.iter().map(|b| b.bytes).collect();
+    bytes.sort_by(f64::total_cmp);
+    let p95 = bytes.get(((bytes.len() as f64 * 0.95).ceil() as usize).saturating_sub(1)).copied()?;
+    let start = origin + f.next.start_s;
+    Some(Prediction {
+        next_start_s: start,
+        next_start_std_s: f.next.std_s.is_finite().then_some(f.next.std_s),
+        next_end_s: start + bursts.width_s.median,
+        bytes: bursts.bytes.median,
+        bytes_p95: p95,
+        idle_s: (f.period_s - bursts.width_s.median).max(0.0),
+        period_s: f.period_s,
+        confidence: f.confidence,
+        valid_until_s: start + f.period_s,
+        set10: Set10 { characteristic_s: f.period_s, set: f.period_s.log10().round() as i32 },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::Sampling;
+
+    #[test]
+    fn amplitude_and_phase_off_the_grid() {
+        let (f, rate) = (0.317, 10.0);
+        let samples: Vec<f64> = (0..20_000).map(|i| 7.0 + 3.0 * (TAU * f * f64::from(i) / rate + 0.4).cos()).collect();
+        let signal = Signal {
+            samples,
+            rate_hz: rate,
+            start: 0.0,
+            end: 2000.0,
+            bytes: 14_000.0,
+            sampling: Sampling::Bin,
+            abstraction_error: 0.0,
+        };
+        let x = cosine_at(&signal, f);
+        assert!((x.norm() - 3.0).abs() < 1e-2 && (x.arg() - 0.4).abs() < 1e-2, "{x}");
+    }
+}
