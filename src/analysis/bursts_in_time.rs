@@ -18,6 +18,26 @@ pub(super) struct Answer {
     pub prediction: Option<Prediction>,
 }
 
+/// The clock of a trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    /// Seconds to add to every time.
+    pub origin_s: f64,
+    /// Width of the bins that times are rounded to; 0 for traces of requests, whose stamps are exact to the microsecond.
+    pub bin_s: f64,
+}
+
+impl Clock {
+    /// Standard deviation of a time stamp: uniform in its bin, or in a microsecond.
+    fn stamp_std_s(self) -> f64 {
+        self.bin_s.max(1e-6) / 12f64.sqrt()
+    }
+}
+
+fn known(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
+}
+
 impl Answer {
     /// A detection without anything in time.
     pub fn of(detection: Detection) -> Answer {
@@ -31,16 +51,19 @@ pub(super) fn median_width(found: &chains::Detection) -> Option<f64> {
     Spread::of(f.bursts.iter().map(|b| b.end_s - b.start_s)).map(|s| s.median)
 }
 
-/// Puts the answer of the chains in the report's terms. `origin` is added to all times.
+/// Puts the answer of the chains in the report's terms.
 pub(super) fn answer(
     found: &chains::Detection,
     signal: &Signal,
     spectrum: Option<SpectrumStatistics>,
-    origin: f64,
+    clock: Clock,
 ) -> Answer {
-    let dominants: Vec<Dominant> = found.periods.iter().map(|f| dominant(f, signal)).collect();
-    let mut candidates: Vec<Candidate> = found.periods.iter().map(|f| candidate(f.period_s, f.confidence, f.evidence.logit)).collect();
-    if let Some((period, logit)) = found.periods.first().and_then(|f| f.evidence.runner_up) {
+    let dominants: Vec<Dominant> = found.periods.iter().map(|f| dominant(f, signal, clock)).collect();
+    let mut candidates: Vec<Candidate> =
+        found.periods.iter().map(|f| candidate(f.period_s, f.confidence, f.evidence.logit)).collect();
+    let rival = found.periods.first().and_then(|f| f.evidence.runner_up);
+    let known_already = |t: f64| found.periods.iter().any(|f| (t / f.period_s - 1.0).abs() < 0.03);
+    if let Some((period, logit)) = rival.filter(|(t, _)| !known_already(*t)) {
         candidates.push(candidate(period, 1.0 / (1.0 + (-logit).exp()), logit));
     }
     if let Some(r) = &found.rejected {
@@ -59,11 +82,15 @@ pub(super) fn answer(
         spectrum,
     };
     let validity = first.map_or_else(Vec::new, |f| {
-        let window = |&(a, b): &(f64, f64)| Validity { start_s: origin + a, end_s: origin + b, correlation: None };
+        let window = |&(a, b): &(f64, f64)| Validity {
+            start_s: clock.origin_s + a,
+            end_s: clock.origin_s + b,
+            correlation: None,
+        };
         f.windows.iter().map(window).collect()
     });
-    let bursts = first.and_then(|f| bursts(f, origin));
-    let prediction = first.zip(bursts.as_ref()).and_then(|(f, b)| prediction(f, b, signal, origin));
+    let bursts = first.and_then(|f| bursts(f, clock));
+    let prediction = first.zip(bursts.as_ref()).and_then(|(f, b)| prediction(f, b, signal, clock));
     Answer { detection, validity, bursts, prediction }
 }
 
@@ -82,12 +109,13 @@ fn candidate(period_s: f64, confidence: f64, score: f64) -> Candidate {
     Candidate { frequency_hz: 1.0 / period_s, period_s, confidence, score, harmonic_of: None }
 }
 
-fn dominant(f: &Found, signal: &Signal) -> Dominant {
+fn dominant(f: &Found, signal: &Signal, clock: Clock) -> Dominant {
     let x = cosine_at(signal, 1.0 / f.period_s);
     Dominant {
         frequency_hz: 1.0 / f.period_s,
         period_s: f.period_s,
-        period_std_s: f.period_std_s.is_finite().then_some(f.period_std_s),
+        // Both ends of the chain carry the error of a stamp.
+        period_std_s: known(f.period_std_s.hypot(clock.stamp_std_s() * 2f64.sqrt() / (f.cycles.max(1) as f64))),
         cycles: f.cycles as f64,
         confidence: f.confidence,
         amplitude_bytes_per_s: x.norm(),
@@ -107,19 +135,19 @@ fn cosine_at(signal: &Signal, frequency_hz: f64) -> Complex64 {
     sum * (2.0 / n)
 }
 
-fn bursts(f: &Found, origin: f64) -> Option<Bursts> {
+fn bursts(f: &Found, clock: Clock) -> Option<Bursts> {
     let width_s = Spread::of(f.bursts.iter().map(|b| b.end_s - b.start_s))?;
     Some(Bursts {
         count: f.bursts.len() as u64,
         width_s,
         bytes: Spread::of(f.bursts.iter().map(|b| b.bytes))?,
         duty_cycle: (width_s.median / f.period_s).min(1.0),
-        starts_s: f.bursts.iter().map(|b| origin + b.start_s).collect(),
+        starts_s: f.bursts.iter().map(|b| clock.origin_s + b.start_s).collect(),
     })
 }
 
 /// The next burst, if the period still holds where the trace ends.
-fn prediction(f: &Found, bursts: &Bursts, signal: &Signal, origin: f64) -> Option<Prediction> {
+fn prediction(f: &Found, bursts: &Bursts, signal: &Signal, clock: Clock) -> Option<Prediction> {
     let holds_until = f.windows.last()?.1;
     if signal.end - holds_until > 1.5 * f.period_s {
         return None;
@@ -127,10 +155,10 @@ fn prediction(f: &Found, bursts: &Bursts, signal: &Signal, origin: f64) -> Optio
     let mut bytes: Vec<f64> = f.bursts.iter().map(|b| b.bytes).collect();
     bytes.sort_by(f64::total_cmp);
     let p95 = bytes.get(((bytes.len() as f64 * 0.95).ceil() as usize).saturating_sub(1)).copied()?;
-    let start = origin + f.next.start_s;
+    let start = clock.origin_s + f.next.start_s;
     Some(Prediction {
         next_start_s: start,
-        next_start_std_s: f.next.std_s.is_finite().then_some(f.next.std_s),
+        next_start_std_s: known(f.next.std_s.hypot(clock.stamp_std_s())),
         next_end_s: start + bursts.width_s.median,
         bytes: bursts.bytes.median,
         bytes_p95: p95,

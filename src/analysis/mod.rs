@@ -14,7 +14,7 @@ pub use options::{ModeChoice, Options};
 pub use report::{QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary};
 pub use view::{Curve, View};
 
-use bursts_in_time::Answer;
+use bursts_in_time::{Answer, Clock};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::period::chains;
@@ -173,7 +173,10 @@ fn analyze_signal(
     let spectrum = Spectrum::of(&signal.samples);
     let powers = Powers::of(&spectrum, rate_hz);
     let answer = match &found {
-        Some(found) => bursts_in_time::answer(found, &signal, powers.as_ref().map(|p| p.statistics), origin),
+        Some(found) => {
+            let clock = Clock { origin_s: origin, bin_s: trace.bin_s.unwrap_or(0.0) };
+            bursts_in_time::answer(found, &signal, powers.as_ref().map(|p| p.statistics), clock)
+        }
         None => Answer::of(by_spectrum(&signal, &spectrum, powers.as_ref(), options)),
     };
     let components = top_components(&spectrum, powers.as_ref(), rate_hz, options.components);

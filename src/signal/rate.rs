@@ -117,18 +117,18 @@ pub fn burst_width(profile: &Profile) -> Option<f64> {
     if bursts.len() < 2 {
         return None;
     }
-    let mut widths: Vec<(f64, f64)> = bursts
-        .iter()
-        .map(|(a, b)| (b - a, profile.bytes_until(b) - profile.bytes_until(a)))
-        .collect();
+    let mut widths: Vec<(f64, f64)> =
+        bursts.iter().map(|&(a, b)| (b - a, profile.bytes_until(b) - profile.bytes_until(a))).collect();
     widths.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = 0.5 * widths.iter().map(|w| w.1).sum::<f64>();
     let mut sum = 0.0;
-    widths.iter().find(|w| {
-        sum += w.1;
-        sum >= half
-    })
-    .map(|w| w.0)
+    widths
+        .iter()
+        .find(|w| {
+            sum += w.1;
+            sum >= half
+        })
+        .map(|w| w.0)
 }
 
 /// The smallest 1, 2 or 5 times a power of ten that is not below `x`.

@@ -81,8 +81,8 @@ fn cosine_points(signal: &SignalReport, view: &View, frequency: f64, amplitude: 
     let n = view.sampled.values.len().max(1) as f64;
     let mean = view.sampled.values.iter().sum::<f64>() / n;
     let span = signal.end_s - signal.start_s;
-    // Forty points a period, and never more than a picture can show.
-    let points = (40.0 * span * frequency).clamp(100.0, 6000.0) as usize;
+    // Sixteen points a period (pixels are whole numbers: more would show their steps), and never more than a picture can show.
+    let points = (16.0 * span * frequency).clamp(100.0, 6000.0) as usize;
     (0..=points)
         .map(|i| {
             let t = span * i as f64 / points as f64;
