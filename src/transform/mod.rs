@@ -1,8 +1,12 @@
 //! Pure numerics on slices: transforms, filters, fits. Knows nothing of I/O, records or bytes.
 
 mod dft;
+mod error;
+mod fourier_fit;
 
 pub use dft::{Spectrum, evaluate};
+pub use error::{Error, Result};
+pub use fourier_fit::{CosineSum, FourierFit, MAX_COMPONENTS, fourier_fit};
 pub use realfft::num_complex::Complex64;
 
 /// A cosine a cos(2π f t + φ), t in seconds from the first sample.
