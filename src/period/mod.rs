@@ -1,5 +1,6 @@
 //! From a bandwidth signal to its periods.
 
+pub mod chains;
 pub mod detectors;
 mod findings;
 pub mod spectrum;

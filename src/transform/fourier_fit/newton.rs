@@ -1,0 +1,96 @@
+//! A damped Newton method with the damping of Levenberg and Marquardt, as a solver for argmin.
+//!
+//! The step solves (H + λ D) δ = −g with the exact Hessian H and D the diagonal of its Gauss–Newton part. While H is not
+//! positive definite, or a step does not lower the cost, λ grows; after a step that does, it shrinks. Near the optimum
+//! this is Newton's method, which unlike that of Gauss and Newton also converges fast when much of the signal is left
+//! unexplained.
+
+use argmin::core::{Error, Executor, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
+
+use super::projection::{Point, Projection};
+
+/// Longest step of one frequency, in DFT bins: half the way from the top of a spectral peak to its foot.
+const LONGEST: f64 = 0.5;
+/// A component with less room than this, in DFT bins, in its direction stays where it is for a step, so that the others
+/// can take theirs in full …
+const NO_ROOM: f64 = 1e-2;
+/// … by this damping.
+const HELD: f64 = 1e9;
+/// No step helps any more.
+const MOST_DAMPED: f64 = 1e10;
+const ITERATIONS: u64 = 60;
+
+type FitState = IterState<Vec<f64>, (), (), (), (), f64>;
+
+struct DampedNewton {
+    point: Point,
+    damping: f64,
+    tolerance: f64,
+    settled: bool,
+}
+
+impl Solver<&Projection, FitState> for DampedNewton {
+    fn name(&self) -> &str {
+        "damped Newton method"
+    }
+
+    fn init(&mut self, _: &mut Problem<&Projection>, state: FitState) -> Result<(FitState, Option<KV>), Error> {
+        Ok((state.param(self.point.frequencies.clone()).cost(self.point.cost), None))
+    }
+
+    fn next_iter(
+        &mut self,
+        problem: &mut Problem<&Projection>,
+        state: FitState,
+    ) -> Result<(FitState, Option<KV>), Error> {
+        let next = problem.problem("cost_count", |projection| Ok(self.step(projection)))?;
+        match next {
+            Some(next) => {
+                self.settled = self.point.cost - next.cost <= self.tolerance * self.point.cost;
+                self.damping = (0.3 * self.damping).max(1e-9);
+                self.point = next;
+            }
+            None => self.damping = (5.0 * self.damping).max(1e-3),
+        }
+        Ok((state.param(self.point.frequencies.clone()).cost(self.point.cost), None))
+    }
+
+    fn terminate(&mut self, _: &FitState) -> TerminationStatus {
+        if self.settled || self.damping > MOST_DAMPED {
+            TerminationStatus::Terminated(TerminationReason::SolverConverged)
+        } else {
+            TerminationStatus::NotTerminated
+        }
+    }
+}
+
+impl DampedNewton {
+    /// The point one step on, if it is better.
+    fn step(&self, projection: &Projection) -> Option<Point> {
+        let Point { frequencies, gradient, hessian, scale, .. } = &self.point;
+        let rooms = projection.rooms(frequencies);
+        let most = scale.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let shift: Vec<f64> = (0..frequencies.len())
+            .map(|i| {
+                let downhill = if gradient[i] < 0.0 { rooms[i].above } else { rooms[i].below };
+                if downhill < NO_ROOM { HELD * most } else { self.damping * scale[i].max(1e-9 * most) }
+            })
+            .collect();
+        let step = hessian.cholesky(&shift)?.solve(gradient);
+        let moved: Vec<f64> = frequencies
+            .iter()
+            .zip(rooms)
+            .zip(step)
+            .map(|((f, room), step)| f - step.clamp(-room.above.min(LONGEST), room.below.min(LONGEST)))
+            .collect();
+        projection.at(&moved).filter(|next| next.cost < self.point.cost)
+    }
+}
+
+/// Goes downhill from `frequencies` (in DFT bins) until a step lowers the cost by less than `tolerance`, relative to it;
+/// `None` if the data are not finite.
+pub(super) fn descend(projection: &Projection, frequencies: &[f64], tolerance: f64) -> Option<Point> {
+    let solver = DampedNewton { point: projection.at(frequencies)?, damping: 1e-3, tolerance, settled: false };
+    let run = Executor::new(projection, solver).configure(|state| state.max_iters(ITERATIONS)).run();
+    run.ok().map(|result| result.solver.point)
+}
