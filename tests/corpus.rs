@@ -1,0 +1,144 @@
+//! Real runs whose schedule is known: the period must be found from every format that recorded them.
+//!
+//! Reads the folder that `IOPHASE_CORPUS` names (default `../shared`) and is skipped with a message if it is not there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use iophase::analysis::{self, Options, Report};
+use iophase::formats::{self, ReadOptions, Source};
+use serde_json::Value;
+
+fn corpus() -> Option<PathBuf> {
+    let base = std::env::var_os("IOPHASE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from)
+        .join("corpus");
+    if base.join("manifest.json").is_file() {
+        return Some(base);
+    }
+    println!("skipped: no corpus at {}; set IOPHASE_CORPUS", base.display());
+    None
+}
+
+struct Run {
+    id: String,
+    scenario: String,
+    truth: Value,
+    path: PathBuf,
+}
+
+/// Runs in a format that can be read, with the file or folder of their trace.
+fn runs(base: &Path) -> Vec<Run> {
+    let manifest: Value = serde_json::from_slice(&fs::read(base.join("manifest.json")).unwrap()).unwrap();
+    let mut all = Vec::new();
+    for r in manifest["runs"].as_array().unwrap() {
+        let format = r["format"].as_str().unwrap();
+        let files: Vec<&str> = r["files"].as_array().unwrap().iter().filter_map(|f| f["path"].as_str()).collect();
+        let path = match format {
+            "recorder" => continue,
+            "strace" => Path::new(files[0]).parent().unwrap().to_path_buf(),
+            _ => {
+                let trace = |f: &&&str| [".darshan", ".json", ".jsonl", ".msgpack"].iter().any(|e| f.ends_with(e));
+                PathBuf::from(files.iter().find(trace).unwrap())
+            }
+        };
+        all.push(Run {
+            id: r["id"].as_str().unwrap().to_owned(),
+            scenario: r["scenario"].as_str().unwrap().to_owned(),
+            truth: r["truth"].clone(),
+            path: base.join(path),
+        });
+    }
+    assert!(all.len() > 80);
+    all
+}
+
+fn report(path: &Path) -> Report {
+    let options = ReadOptions::default();
+    let source = Source::open(path, &options.limits).unwrap();
+    let trace = formats::read(&source, None, &options).unwrap_or_else(|e| panic!("{e}"));
+    analysis::analyze(&trace, &Options::default()).unwrap_or_else(|e| panic!("{e}")).report
+}
+
+/// Every period of every signal.
+fn periods(r: &Report) -> Vec<f64> {
+    let of = |s: &iophase::analysis::SignalReport| {
+        s.period.dominant.iter().chain(&s.period.others).map(|d| d.period_s).collect::<Vec<_>>()
+    };
+    r.signals.iter().flat_map(of).collect()
+}
+
+fn near(found: f64, truth: f64, tolerance: f64) -> bool {
+    (found / truth - 1.0).abs() <= tolerance
+}
+
+#[test]
+fn known_periods_are_found_in_every_format() {
+    let Some(base) = corpus() else { return };
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for run in runs(&base) {
+        let truth: Vec<f64> = run.truth["period_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+        let Some(&first) = truth.first() else { continue };
+        let r = report(&run.path);
+        let tolerance = if run.scenario == "a_stable" { 0.01 } else { 0.02 };
+        let found = periods(&r);
+        checked += 1;
+        let dominant = r.primary_signal().and_then(|s| s.period.dominant.as_ref()).map(|d| d.period_s);
+        if !dominant.is_some_and(|p| near(p, first, tolerance)) {
+            wrong.push(format!("{}: {first} s, found {dominant:?} of {found:?}", run.id));
+        }
+    }
+    assert!(checked >= 70, "{checked}");
+    assert!(wrong.is_empty(), "{} of {checked} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn both_periods_of_two_are_listed() {
+    let Some(base) = corpus() else { return };
+    let mut wrong = Vec::new();
+    for run in runs(&base).into_iter().filter(|r| ["c_change", "e_twoperiods"].contains(&r.scenario.as_str())) {
+        // The heatmap of the second has bins of 0.2 s: a period of 0.25 s is not in it.
+        if run.scenario == "e_twoperiods" && run.id.contains("nodxt") {
+            continue;
+        }
+        let found = periods(&report(&run.path));
+        for truth in run.truth["period_s"].as_array().unwrap().iter().filter_map(Value::as_f64) {
+            // Bins of a fifth of a second leave three per cent of a few cycles.
+            let tolerance = if run.id.contains("nodxt") { 0.03 } else { 0.02 };
+            if !found.iter().any(|p| near(*p, truth, tolerance)) {
+                wrong.push(format!("{}: {truth} s is not in {found:?}", run.id));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn aperiodic_runs_are_called_so() {
+    let Some(base) = corpus() else { return };
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for run in runs(&base).into_iter().filter(|r| r.truth["periodic"] == false) {
+        checked += 1;
+        let r = report(&run.path);
+        if r.primary.is_some() {
+            wrong.push(format!("{}: {:?}", run.id, periods(&r)));
+        }
+    }
+    assert!(checked >= 8, "{checked}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn recorders_of_one_scenario_agree() {
+    let Some(base) = corpus() else { return };
+    let all: Vec<(String, f64)> = runs(&base)
+        .into_iter()
+        .filter(|r| r.id.starts_with("a_stable.mpiio."))
+        .map(|r| (r.id.clone(), report(&r.path).primary_signal().unwrap().period.dominant.as_ref().unwrap().period_s))
+        .collect();
+    assert!(all.len() >= 4, "{all:?}");
+    let (low, high) = all.iter().fold((f64::MAX, 0.0f64), |(l, h), (_, p)| (l.min(*p), h.max(*p)));
+    assert!(high / low - 1.0 <= 0.02, "{all:?}");
+}
