@@ -13,8 +13,8 @@ pub struct Writer {
     pub start: (i64, i64),
     pub run_time: i64,
     names: Vec<u8>,
-    /// Module number, version, streams of plain data.
-    modules: Vec<(usize, u32, Vec<Vec<u8>>)>,
+    /// Module number, version, compressed region.
+    modules: Vec<(usize, u32, Vec<u8>)>,
     pub partial: u64,
 }
 
@@ -22,7 +22,11 @@ pub struct Writer {
 pub type Segment = (i64, i64, f64, f64);
 
 pub fn zlib(plain: &[u8]) -> Vec<u8> {
-    let mut z = ZlibEncoder::new(Vec::new(), Compression::best());
+    deflate(plain, Compression::best())
+}
+
+pub fn deflate(plain: &[u8], level: Compression) -> Vec<u8> {
+    let mut z = ZlibEncoder::new(Vec::new(), level);
     z.write_all(plain).unwrap();
     z.finish().unwrap()
 }
@@ -43,8 +47,14 @@ impl Writer {
         self
     }
 
-    pub fn module(mut self, number: usize, version: u32, streams: Vec<Vec<u8>>) -> Writer {
-        self.modules.push((number, version, streams));
+    /// Adds a module whose region has one stream for each of `streams`, which are plain.
+    pub fn module(self, number: usize, version: u32, streams: Vec<Vec<u8>>) -> Writer {
+        self.region(number, version, streams.iter().flat_map(|s| zlib(s)).collect())
+    }
+
+    /// Adds a module with this region.
+    pub fn region(mut self, number: usize, version: u32, region: Vec<u8>) -> Writer {
+        self.modules.push((number, version, region));
         self
     }
 
@@ -116,8 +126,7 @@ impl Writer {
             out.extend(region);
         };
         put(&mut out, 32, &zlib(&self.names));
-        for (number, version, streams) in self.modules {
-            let region: Vec<u8> = streams.iter().flat_map(|s| zlib(s)).collect();
+        for (number, version, region) in self.modules {
             put(&mut out, 48 + 16 * number, &region);
             out[1072 + 4 * number..1076 + 4 * number].copy_from_slice(&version.to_le_bytes());
         }

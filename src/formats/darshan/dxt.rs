@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::bytes::{ByteOrder, Fields, until_nul};
 use super::header::{Module, Slot};
+use super::log::Log;
 use super::region::Region;
 use crate::error::Result;
 use crate::record::{Op, UNKNOWN_OFFSET};
@@ -181,6 +184,36 @@ pub(super) fn walk(region: &mut Region, slot: &Slot, order: ByteOrder, visitor: 
             }
         }
     }
+}
+
+/// Walks over a large region in parts, one visitor each, on several cores. The visitors' findings in order are those of [`walk`].
+///
+/// `None` if the region is small, cannot be cut or is not sound: then [`walk`] tells.
+pub(super) fn walk_parts<V: Visitor + Send>(log: &Log, slot: &Slot, visitor: impl Fn() -> V + Sync) -> Option<Vec<V>> {
+    let size = layout(slot.module, slot.version, log.order()).segment_bytes() as u64;
+    let starts_record = |plain: &[u8]| {
+        let Some(bytes) = plain.get(..RECORD_BYTES) else { return false };
+        let f = Fields { bytes, order: log.order() };
+        let fits = |n: u64| n <= slot.length.saturating_mul(1000) / size;
+        fits(f.u64(88)) && fits(f.u64(96)) && f.i64(8) >= 0
+    };
+    let parts = log.guess_parts(slot, rayon::current_num_threads(), starts_record);
+    if parts.len() < 2 {
+        return None;
+    }
+    let walked: Option<Vec<(V, u64)>> = parts
+        .into_par_iter()
+        .map(|part| {
+            let mut v = visitor();
+            let mut region = log.region(&part);
+            // A part that is sound up to its end was cut at the end of a stream and of a record, so the next one is right, too.
+            walk(&mut region, &part, log.order(), &mut v).ok()?;
+            Some((v, region.position()))
+        })
+        .collect();
+    let walked = walked?;
+    let plain = walked.iter().fold(0, |sum: u64, w| sum.saturating_add(w.1));
+    (plain <= log.limits().memory_bytes).then(|| walked.into_iter().map(|w| w.0).collect())
 }
 
 /// A DXT record with its segments.

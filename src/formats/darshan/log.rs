@@ -8,7 +8,7 @@ use super::heatmap::{self, HeatmapRecord};
 use super::job::JobRecord;
 use super::names::Names;
 use super::others;
-use super::region::Region;
+use super::region::{self, Region};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::Limits;
 use crate::record::Layer;
@@ -89,6 +89,21 @@ impl Log {
     pub(super) fn region(&self, slot: &Slot) -> Region<'_> {
         let at = (slot.offset, slot.length);
         Region::new(slot.module.name(), &self.file, at, self.header.compression, &self.limits)
+    }
+
+    /// A region in parts that can be opened on their own, as [`region::guess_parts`] does.
+    pub(super) fn guess_parts(&self, slot: &Slot, parts: usize, looks_right: impl Fn(&[u8]) -> bool) -> Vec<Slot> {
+        let range = slot.offset as usize..(slot.offset + slot.length) as usize;
+        let input = self.file.get(range).unwrap_or_default();
+        let mut offset = slot.offset;
+        region::guess_parts(input, self.header.compression, parts, looks_right)
+            .into_iter()
+            .map(|length| {
+                let part = Slot { offset, length: length as u64, ..*slot };
+                offset += length as u64;
+                part
+            })
+            .collect()
     }
 
     fn supported(&self, module: Module) -> Result<Option<&Slot>> {

@@ -273,3 +273,64 @@ impl<'a> Region<'a> {
         Ok(())
     }
 }
+
+/// Smallest part that is worth a core.
+const PART: usize = 512 << 10;
+/// Bytes that are searched for the start of a stream.
+const SEARCH: usize = 16 << 20;
+
+/// Cuts a region before streams that look like the start of a record, into at most `parts` parts of similar size: their lengths.
+///
+/// That a part starts there is a guess: the parts before it must prove it by ending there, at the end of a stream and of a record.
+pub(super) fn guess_parts(
+    input: &[u8],
+    compression: Compression,
+    parts: usize,
+    looks_right: impl Fn(&[u8]) -> bool,
+) -> Vec<usize> {
+    let parts = parts.min(input.len() / PART);
+    let mut cuts = vec![0];
+    for k in 1..parts {
+        let from = input.len() / parts * k;
+        let to = (from + SEARCH).min(input.len() / parts * (k + 1));
+        if let Some(at) = find_stream(&input[from..], to - from, compression, &looks_right) {
+            cuts.push(from + at);
+        }
+    }
+    cuts.push(input.len());
+    cuts.windows(2).map(|w| w[1] - w[0]).collect()
+}
+
+/// The first place before `within` where a stream begins whose plain data looks right.
+fn find_stream(
+    input: &[u8],
+    within: usize,
+    compression: Compression,
+    looks_right: &impl Fn(&[u8]) -> bool,
+) -> Option<usize> {
+    let mut zlib = Decompress::new(true);
+    let mut plain = [0; 512];
+    let first = match compression {
+        Compression::Zlib => 0x78,
+        Compression::Bzip2 => b'B',
+        Compression::None => return None,
+    };
+    memchr::memchr_iter(first, input.get(..within)?).find(|&at| {
+        let stream = &input[at..];
+        let made = match (compression, stream) {
+            // The second byte makes the two a multiple of 31 and asks for no dictionary (RFC 1950).
+            (Compression::Zlib, &[a, b, ..]) if (u16::from(a) * 256 + u16::from(b)) % 31 == 0 && b & 0x20 == 0 => {
+                zlib.reset(true);
+                let ok = zlib.decompress(stream, &mut plain, FlushDecompress::None).is_ok();
+                if ok { zlib.total_out() } else { 0 }
+            }
+            (Compression::Bzip2, &[b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]) => {
+                let mut z = bzip2::Decompress::new(false);
+                let ok = z.decompress(stream, &mut plain).is_ok();
+                if ok { z.total_out() } else { 0 }
+            }
+            _ => 0,
+        };
+        looks_right(&plain[..made as usize])
+    })
+}

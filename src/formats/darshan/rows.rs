@@ -86,17 +86,24 @@ pub(super) fn take(log: &Log, choice: Choice, files: &mut Files, placement: Plac
 }
 
 fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: Placement) -> Result<Taken> {
-    let mut rows = SegmentRows::new(log, layer, files, placement);
+    let fresh = || SegmentRows::new(log, layer, placement);
+    if let Some(parts) = dxt::walk_parts(log, slot, fresh) {
+        let mut rows = fresh();
+        parts.into_iter().for_each(|p| rows.append(p));
+        check_rows(rows.requests.len(), log.limits())?;
+        return Ok(rows.finish(files));
+    }
+    let mut rows = fresh();
     let mut region = log.region(slot);
     let Err(e) = dxt::walk(&mut region, slot, log.order(), &mut rows) else {
-        return Ok(rows.finish());
+        return Ok(rows.finish(files));
     };
     if e.kind() != ErrorKind::Malformed {
         return Err(e);
     }
     // Some of these rows may come from a stream whose checksum is wrong: read again up to the last sound one.
     let verified = region.verified();
-    let mut rows = SegmentRows::new(log, layer, files, placement);
+    let mut rows = fresh();
     let again = dxt::walk(&mut log.region(slot).stop_after(verified), slot, log.order(), &mut rows);
     if rows.requests.is_empty() || again.is_err_and(|e| e.kind() != ErrorKind::Malformed) {
         return Err(e);
@@ -105,13 +112,13 @@ fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: 
         Warning::new("damaged-tail", format!("only the first {} segments could be read: {e}", rows.requests.len()))
             .remedy("copy the log again if it was damaged on the way"),
     );
-    Ok(rows.finish())
+    Ok(rows.finish(files))
 }
 
 /// Turns segments into requests.
 struct SegmentRows<'a> {
     log: &'a Log,
-    files: &'a mut Files,
+    files: Files,
     placement: Placement,
     requests: Requests,
     summary: LayerSummary,
@@ -128,10 +135,10 @@ struct SegmentRows<'a> {
 }
 
 impl<'a> SegmentRows<'a> {
-    fn new(log: &'a Log, layer: Layer, files: &'a mut Files, placement: Placement) -> Self {
+    fn new(log: &'a Log, layer: Layer, placement: Placement) -> Self {
         SegmentRows {
             log,
-            files,
+            files: Files::default(),
             placement,
             requests: Requests::default(),
             summary: survey::DxtTotals::new(layer).summary,
@@ -147,7 +154,41 @@ impl<'a> SegmentRows<'a> {
         }
     }
 
-    fn finish(mut self) -> Taken {
+    /// Appends the rows of the part that follows.
+    fn append(&mut self, mut next: SegmentRows<'a>) {
+        if self.requests.is_empty() && self.summary.records == 0 {
+            *self = next;
+            return;
+        }
+        adopt(&mut next.requests, &next.files, &mut self.files);
+        let mut handles: Vec<(u32, u64)> = next.threads.iter().map(|(&handle, &n)| (n, handle)).collect();
+        handles.sort_unstable();
+        let numbers: Vec<u32> =
+            handles.into_iter().map(|(_, handle)| thread_number(&mut self.threads, handle)).collect();
+        if !numbers.is_empty() {
+            next.requests.task.map_in_place(|n| match n.checked_sub(1) {
+                Some(i) => numbers.get(i as usize).copied().unwrap_or(n),
+                None => 0,
+            });
+        }
+        self.requests.append(next.requests);
+        let mut total = Some(std::mem::take(&mut self.summary));
+        survey::add(&mut total, next.summary);
+        self.summary = total.unwrap_or_default();
+        self.quality.records_dropped += next.quality.records_dropped;
+        self.quality.clamped += next.quality.clamped;
+        self.quality.clock_backwards += next.quality.clock_backwards;
+        self.bad_ranks += next.bad_ranks;
+        self.ranks.extend(next.ranks);
+    }
+
+    /// The rows, with their files numbered as in `files`.
+    fn finish(mut self, files: &mut Files) -> Taken {
+        if files.is_empty() {
+            *files = self.files;
+        } else {
+            adopt(&mut self.requests, &self.files, files);
+        }
         let q = &mut self.quality;
         q.records_read = self.summary.records;
         if q.records_dropped > 0 {
@@ -187,7 +228,7 @@ impl<'a> SegmentRows<'a> {
 
 impl Visitor for SegmentRows<'_> {
     fn record(&mut self, header: &DxtHeader) -> Result<()> {
-        let (log, files) = (self.log, &mut *self.files);
+        let (log, files) = (self.log, &mut self.files);
         self.file = *self.ids.entry(header.id).or_insert_with(|| file_id(log, header.id, files));
         self.rank = match self.placement.rank {
             Some(r) => r,
@@ -231,8 +272,7 @@ impl Visitor for SegmentRows<'_> {
             r.start.push(start);
             r.end.push(end);
             if s.thread != 0 {
-                let next = threads.len() as u32 + 1;
-                r.task.push(*threads.entry(s.thread).or_insert(next));
+                r.task.push(thread_number(threads, s.thread));
             } else {
                 r.task.push(0);
             }
@@ -252,6 +292,18 @@ impl Visitor for SegmentRows<'_> {
         }
         Ok(())
     }
+}
+
+/// Numbers the files of rows as in the table `to`, which gets their names.
+fn adopt(rows: &mut Requests, from: &Files, to: &mut Files) {
+    let numbers: Vec<FileId> = from.iter().map(|(_, name)| to.intern(name)).collect();
+    rows.file.map_in_place(|f| numbers.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
+}
+
+/// Threads are numbered from 1 in the order in which they are met.
+fn thread_number(threads: &mut HashMap<u64, u32>, handle: u64) -> u32 {
+    let next = threads.len() as u32 + 1;
+    *threads.entry(handle).or_insert(next)
 }
 
 fn bins(log: &Log, layer: Layer, placement: Placement) -> Result<Taken> {

@@ -162,7 +162,14 @@ pub(super) fn dxt_totals(log: &Log, layer: Layer, module: Module, shift_s: f64) 
         return Ok(None);
     };
     let mut t = DxtTotals::new(layer);
-    dxt::walk(&mut log.region(slot), slot, log.order(), &mut t)?;
+    match dxt::walk_parts(log, slot, || DxtTotals::new(layer)) {
+        Some(parts) => {
+            let mut total = None;
+            parts.into_iter().for_each(|p| add(&mut total, p.summary));
+            t.summary = total.unwrap_or(t.summary);
+        }
+        None => dxt::walk(&mut log.region(slot), slot, log.order(), &mut t)?,
+    }
     let (first, last) = (t.summary.first_s, t.summary.last_s);
     (t.summary.first_s, t.summary.last_s) = (first.map(|t| t + shift_s), last.map(|t| t + shift_s));
     Ok(Some(t.summary))
