@@ -3,11 +3,14 @@
 //! A format is a folder here and one line in [`ALL`]. It tells from the first bytes of an input whether it is its own
 //! ([`Format::sniff`]) and reads it ([`Format::read`]). [`read`] does both for an input of unknown format.
 
+mod clock;
 pub mod custom;
 pub mod darshan;
 mod json;
 mod limits;
+mod lines;
 pub mod number;
+mod op_name;
 mod phases;
 mod probe;
 pub mod radar;

@@ -1,11 +1,9 @@
 //! Phases with a rate: what TMIO and the JSON forms around it record, and how they become intervals.
 
 use super::Limits;
+use super::clock::origin_of;
 use crate::error::{Error, Result};
 use crate::record::{Column, Data, Intervals, Job, Op, Timing, Trace, Warning};
-
-/// Clocks above this many seconds are taken as epoch or uptime stamps; the trace then gets an origin.
-const LARGE_CLOCK_S: f64 = 1e6;
 
 /// What the calls of a section do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,13 +249,11 @@ impl Phases {
 
     /// Moves the origin of a large clock to the first phase.
     fn rebase(&mut self) {
-        let first = self.rows.start.iter().copied().fold(f64::INFINITY, f64::min);
-        // Seconds of a clock, not of a damaged number: within the exact integers.
-        if first.is_finite() && (LARGE_CLOCK_S..2f64.powi(53)).contains(&first.abs()) {
-            let origin = first.floor();
-            self.trace.origin_s = origin as i64;
+        let origin = origin_of(self.rows.start.iter().copied().fold(f64::INFINITY, f64::min));
+        if origin != 0 {
+            self.trace.origin_s = origin;
             for t in self.rows.start.iter_mut().chain(&mut self.rows.end) {
-                *t -= origin;
+                *t -= origin as f64;
             }
         }
     }

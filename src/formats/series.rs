@@ -75,6 +75,11 @@ impl Slot {
     }
 }
 
+/// True for the names of arrays that a section may hold.
+pub(crate) fn is_series(name: &[u8]) -> bool {
+    Slot::named(name).is_some()
+}
+
 /// The arrays of one section and what stands beside them.
 #[derive(Debug, Default)]
 struct Group {

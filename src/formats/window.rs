@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use memchr::{memchr, memrchr};
+
 use super::{ReadOptions, Source, is_damage};
 use crate::error::{Error, Result};
 
@@ -107,6 +109,34 @@ impl<'a> Window<'a> {
         self.consume(n);
         self.take_spare(front, rest, outcome)?;
         Ok(result)
+    }
+
+    /// The length of the whole lines at the start of [`Window::data`], or of all of it at the end of the input; `None` if nothing
+    /// is left. 0 if a line is longer than `longest`: [`Window::skip_line`] leaves it out.
+    pub(crate) fn whole_lines(&mut self, longest: usize) -> Result<Option<usize>> {
+        loop {
+            let data = self.data();
+            match memrchr(b'\n', data) {
+                Some(n) => return Ok(Some(n + 1)),
+                None if data.len() > longest => return Ok(Some(0)),
+                None => {}
+            }
+            if !self.more()? {
+                let n = self.data().len();
+                return Ok((n > 0).then_some(n));
+            }
+        }
+    }
+
+    /// Drops everything up to the end of a line, without holding it.
+    pub(crate) fn skip_line(&mut self) -> Result<()> {
+        loop {
+            let n = memchr(b'\n', self.data());
+            self.consume(n.map_or(usize::MAX, |n| n + 1));
+            if n.is_some() || !self.more()? {
+                return Ok(());
+            }
+        }
     }
 
     /// Makes room for `rest` bytes and a block in the spare buffer; returns where the block goes.

@@ -8,6 +8,7 @@ use iophase::formats::{ReadOptions, Source, read};
 use iophase::record::{Data, Trace};
 use iophase::{Error, Result};
 
+#[allow(dead_code, reason = "not every format has files there")]
 /// A file of the shared corpus; prints why if it is not there.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("IOPHASE_CORPUS")

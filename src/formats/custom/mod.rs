@@ -1,22 +1,96 @@
-//! FTIO's own JSON forms, and records as CSV or JSONL.
+//! Forms for hand-made traces: FTIO's JSON with arrays of rates and times, and records as CSV or JSON Lines.
+//!
+//! **Rates.** A JSON object with sections such as `write_sync` as in TMIO, any of them; or a `bandwidth` object; or the arrays
+//! alone: `b_rank_avr`, `t_rank_s`, `t_rank_e` (one entry a phase), or `b_overlap`, `t_overlap` (a step curve), or one array whose
+//! name begins with `b` and one or two (ending in `s` and `e`) with `t`.
+//!
+//! **Records.** One request a line: CSV with a header line, columns in any order, or JSON objects with the same keys.
+//! Required: `op`, `size`, `start`. Else: `rank` (0), `file` (none), `offset` (unknown), `end` (as `start`), `call`, `pid`,
+//! `host` (not used), `layer`. `op` is `read`, `write`, `open`, `close`, `seek`, `sync` or the name of a call such as `pwrite64`.
+//! Times are seconds, offsets and sizes bytes. A quoted field of CSV may hold commas and doubled quotes, not line breaks.
 
+mod records;
+mod row;
+
+use super::json::member_names;
+use super::lines::{is_remark, lines};
+use super::series::{self, Section};
 use super::{Format, ReadOptions, Sniff, Source};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::record::Trace;
 
 /// The format.
 pub struct Custom;
+
+/// Which of the forms an input has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Rates,
+    Csv,
+    JsonLines,
+}
 
 impl Format for Custom {
     fn name(&self) -> &'static str {
         "custom"
     }
 
-    fn sniff(&self, _head: &[u8]) -> Sniff {
-        Sniff::No("not read yet")
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        if text.starts_with(b"{") {
+            return sniff_json(text);
+        }
+        let first = lines(text).find(|l| !is_remark(l)).unwrap_or_default();
+        if records::Columns::of_header(first).is_ok() {
+            Sniff::Yes
+        } else if memchr::memmem::find(first, b": [").is_some() {
+            Sniff::No(
+                "lists of numbers in text, such as `name: [1,2]`, need patterns (format regex), which is not read",
+            )
+        } else {
+            Sniff::No("neither JSON with arrays of rates and times nor CSV with columns op, size, start")
+        }
     }
 
-    fn read(&self, _source: &Source, _options: &ReadOptions) -> Result<Trace> {
-        Err(Error::new(ErrorKind::Unsupported, "not read yet"))
+    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
+        match form(source.head()) {
+            Form::Rates => series::read(source, options, self.name()),
+            Form::Csv => records::read_csv(source, options, self.name()),
+            Form::JsonLines => records::read_json_lines(source, options, self.name()),
+        }
     }
+}
+
+/// More members than a record or a section has.
+const MEMBERS: usize = 256;
+
+fn form(head: &[u8]) -> Form {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    match text.first() {
+        Some(b'{') if is_record(&member_names(text, MEMBERS)) => Form::JsonLines,
+        Some(b'{') => Form::Rates,
+        _ => Form::Csv,
+    }
+}
+
+/// True if these are the members of an object that is a record.
+fn is_record(names: &[(usize, &[u8])]) -> bool {
+    [&b"op"[..], b"size", b"start"].iter().all(|want| names.iter().any(|(depth, n)| *depth == 1 && n == want))
+}
+
+fn sniff_json(text: &[u8]) -> Sniff {
+    let names = member_names(text, MEMBERS);
+    let top = || names.iter().filter(|(depth, _)| *depth == 1).map(|(_, n)| *n);
+    let series = |at: usize| names.iter().any(|(depth, n)| *depth == at && series::is_series(n));
+    let sections = top().any(|n| matches!(Section::named(n), Some(Section::Transfers(_))));
+    if is_record(&names) || sections || series(1) || (top().any(|n| n == b"bandwidth") && series(2)) {
+        return Sniff::Yes;
+    }
+    // One array of rates and one or two of times; a long first array may hide the others.
+    let (b, t) = (top().filter(|n| n.starts_with(b"b")).count(), top().filter(|n| n.starts_with(b"t")).count());
+    let cut = !text.trim_ascii_end().ends_with(b"}");
+    if b == 1 && (1..=2).contains(&t) || cut && names.len() == 1 && b + t == 1 {
+        return Sniff::Maybe;
+    }
+    Sniff::No("JSON without sections such as write_sync, arrays of rates and times, or records with op, size, start")
 }

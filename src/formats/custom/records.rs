@@ -1,0 +1,456 @@
+//! Records line by line: CSV and JSON Lines, read in stretches of lines that are parsed in parallel.
+
+use std::borrow::Cow;
+
+use memchr::{memchr, memchr2};
+use rayon::prelude::*;
+
+use super::super::clock::origin_of;
+use super::super::lines::{is_remark, lines};
+use super::super::window::Window;
+use super::super::{Detail, ReadOptions, Source};
+use super::row::{Bad, Field, LAYERS, Row, Rows};
+use crate::error::{Error, Place, Result};
+use crate::record::{Data, Quality, Requests, Timing, Trace, Warning};
+
+/// Bytes of lines that one task parses.
+const PIECE: usize = 128 << 10;
+
+/// How a line becomes fields.
+trait Layout: Sync {
+    fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad>;
+}
+
+/// The columns of a CSV file.
+#[derive(Debug)]
+pub(super) struct Columns(Vec<Option<Field>>);
+
+impl Columns {
+    /// Reads the header line.
+    pub(super) fn of_header(line: &[u8]) -> Result<Columns, Bad> {
+        const EXPECTED: &str =
+            "a header line with the columns op, size, start (and rank, file, offset, end, call, pid, layer)";
+        const MOST: usize = 1024;
+        let mut columns = Vec::new();
+        fields(line, |text| {
+            columns.push(Field::named(&text));
+            columns.len() < MOST
+        })
+        .map_err(|_| Bad::new("header", line, EXPECTED))?;
+        let all = [Field::Op, Field::Size, Field::Start].iter().all(|f| columns.contains(&Some(*f)));
+        if all { Ok(Columns(columns)) } else { Err(Bad::new("header", line, EXPECTED)) }
+    }
+}
+
+/// Hands the fields of a CSV line to `each`, until it returns false. Fails if a quoted field does not end.
+#[inline]
+fn fields<'l>(line: &'l [u8], mut each: impl FnMut(Cow<'l, [u8]>) -> bool) -> Result<(), Bad> {
+    let mut rest = line;
+    loop {
+        let (field, next) = match rest {
+            [b'"', quoted @ ..] => {
+                let (text, after) = unquote(quoted).ok_or_else(|| Bad::new("quoted field", rest, "a closing quote"))?;
+                (text, memchr(b',', after).map(|n| &after[n + 1..]))
+            }
+            _ => match memchr(b',', rest) {
+                Some(n) => (Cow::Borrowed(rest[..n].trim_ascii()), Some(&rest[n + 1..])),
+                None => (Cow::Borrowed(rest.trim_ascii()), None),
+            },
+        };
+        if !each(field) {
+            return Ok(());
+        }
+        match next {
+            Some(next) => rest = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// A quoted field after its opening quote: its text, doubled quotes made one, and what follows its closing quote.
+fn unquote(quoted: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
+    let mut text: Cow<[u8]> = Cow::Borrowed(&[]);
+    let mut rest = quoted;
+    loop {
+        let n = memchr(b'"', rest)?;
+        let doubled = rest.get(n + 1) == Some(&b'"');
+        let part = &rest[..n + usize::from(doubled)];
+        if text.is_empty() {
+            text = Cow::Borrowed(part);
+        } else {
+            text.to_mut().extend_from_slice(part);
+        }
+        rest = &rest[n + 1 + usize::from(doubled)..];
+        if !doubled {
+            return Some((text, rest));
+        }
+    }
+}
+
+impl Layout for Columns {
+    #[inline]
+    fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad> {
+        let mut row = Row::default();
+        let mut i = 0;
+        fields(line, |text| {
+            if let Some(Some(field)) = self.0.get(i) {
+                row.set(*field, text);
+            }
+            i += 1;
+            i < self.0.len()
+        })?;
+        Ok(row)
+    }
+}
+
+/// JSON objects.
+struct Objects;
+
+impl Layout for Objects {
+    fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad> {
+        let mut row = Row::default();
+        object(line, &mut row).map_err(|at| {
+            Bad::new("JSON", line.get(at..).unwrap_or_default(), "an object with the keys op, size, start")
+        })?;
+        Ok(row)
+    }
+}
+
+/// Reads the members of the object in `line`. An error is the place of what is no JSON.
+fn object<'l>(line: &'l [u8], row: &mut Row<'l>) -> Result<(), usize> {
+    let space = |mut at: usize| {
+        while line.get(at).is_some_and(u8::is_ascii_whitespace) {
+            at += 1;
+        }
+        at
+    };
+    let expect = |at: usize, byte: u8| if line.get(at) == Some(&byte) { Ok(at + 1) } else { Err(at) };
+    let mut at = space(expect(space(0), b'{')?);
+    if line.get(at) == Some(&b'}') {
+        at += 1;
+    } else {
+        loop {
+            let (key, next) = string(line, at)?;
+            at = space(expect(space(next), b':')?);
+            let field = Field::named(&key);
+            match line.get(at) {
+                Some(b'"') => {
+                    let (text, next) = string(line, at)?;
+                    at = next;
+                    if let Some(f) = field {
+                        row.set(f, text);
+                    }
+                }
+                Some(b'{' | b'[') => at = nested(line, at)?,
+                _ => {
+                    let n = line[at..].iter().position(|b| matches!(b, b',' | b'}') || b.is_ascii_whitespace());
+                    let text = &line[at..at + n.ok_or(line.len())?];
+                    if text.is_empty() {
+                        return Err(at);
+                    }
+                    at += text.len();
+                    if let Some(f) = field.filter(|_| text != b"null") {
+                        row.set(f, Cow::Borrowed(text));
+                    }
+                }
+            }
+            at = space(at);
+            match line.get(at) {
+                Some(b',') => at = space(at + 1),
+                Some(b'}') => {
+                    at += 1;
+                    break;
+                }
+                _ => return Err(at),
+            }
+        }
+    }
+    if space(at) == line.len() { Ok(()) } else { Err(at) }
+}
+
+/// The string that begins at `at`, and the place after it.
+fn string(line: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), usize> {
+    if line.get(at) != Some(&b'"') {
+        return Err(at);
+    }
+    let mut end = at + 1;
+    let mut plain = true;
+    loop {
+        end += memchr2(b'"', b'\\', line.get(end..).ok_or(at)?).ok_or(at)?;
+        if line[end] == b'"' {
+            break;
+        }
+        plain = false;
+        end += 2;
+    }
+    let text = &line[at..=end];
+    if plain {
+        return Ok((Cow::Borrowed(&text[1..text.len() - 1]), end + 1));
+    }
+    let unescaped: String = serde_json::from_slice(text).map_err(|_| at)?;
+    Ok((Cow::Owned(unescaped.into_bytes()), end + 1))
+}
+
+/// The place after the object or array that begins at `at`.
+fn nested(line: &[u8], mut at: usize) -> Result<usize, usize> {
+    let mut depth = 0usize;
+    loop {
+        match line.get(at).ok_or(at)? {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            b'"' => {
+                at = string(line, at)?.1;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return Ok(at);
+        }
+    }
+}
+
+/// Reads records as CSV.
+///
+/// # Errors
+/// Malformed if there is no header or no line can be read; limits; errors of the system.
+pub(super) fn read_csv(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
+    let mut window = Window::open(source, options)?;
+    if window.data().starts_with(b"\xef\xbb\xbf") {
+        window.consume(3);
+    }
+    let mut skipped = 0;
+    let columns = loop {
+        let n = window.whole_lines(options.limits.line_bytes)?.unwrap_or(0);
+        let data = &window.data()[..n];
+        let line = lines(data).next().unwrap_or_default();
+        skipped += 1;
+        if n > 0 && is_remark(line) {
+            window.skip_line()?;
+            continue;
+        }
+        let columns = Columns::of_header(line);
+        let columns = columns.map_err(|b| b.at(skipped).remedy("name the columns in the first line"))?;
+        window.skip_line()?;
+        break columns;
+    };
+    read(window, options, format, &columns, skipped)
+}
+
+/// Reads records as JSON Lines.
+///
+/// # Errors
+/// Malformed if no line can be read; limits; errors of the system.
+pub(super) fn read_json_lines(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
+    let mut window = Window::open(source, options)?;
+    if window.data().starts_with(b"\xef\xbb\xbf") {
+        window.consume(3);
+    }
+    read(window, options, format, &Objects, 0)
+}
+
+impl Bad {
+    fn at(self, line: u64) -> Error {
+        Error::malformed(Place::Line(line), self.found).expected(self.expected)
+    }
+}
+
+/// What a stretch of lines gave.
+#[derive(Default)]
+struct Part {
+    rows: Rows,
+    /// Lines, and those of them that should be records.
+    lines: u64,
+    records: u64,
+    bad: u64,
+    /// The first line that is no record, by its number in the stretch from 0; true if it is the last line of the stretch.
+    first_bad: Option<(u64, Bad)>,
+    last_is_bad: bool,
+}
+
+/// Reads lines from where `window` is, after `skipped` lines.
+fn read(
+    mut window: Window,
+    options: &ReadOptions,
+    format: &'static str,
+    layout: &impl Layout,
+    skipped: u64,
+) -> Result<Trace> {
+    let limits = &options.limits;
+    let origin = lines(window.data())
+        .filter(|l| !is_remark(l))
+        .take(1000)
+        .find_map(|l| layout.row(l).ok()?.start())
+        .map_or(0, origin_of);
+    let all = options.detail == Detail::Calls;
+    let parse = |text: &[u8]| {
+        let mut part = Part::default();
+        for line in lines(text) {
+            part.lines += 1;
+            part.last_is_bad = false;
+            if is_remark(line) {
+                continue;
+            }
+            part.records += 1;
+            let pushed = match line.len() <= limits.line_bytes {
+                true => layout.row(line).and_then(|row| part.rows.push(&row, origin, all)),
+                false => Err(Bad::new("a long line", line, "shorter lines")),
+            };
+            if let Err(bad) = pushed {
+                part.bad += 1;
+                part.last_is_bad = true;
+                part.first_bad.get_or_insert((part.lines - 1, bad));
+            }
+        }
+        part
+    };
+
+    let mut sum = Part::default();
+    let mut cut = false;
+    while let Some(n) = window.whole_lines(limits.line_bytes)? {
+        if n == 0 {
+            let bad = Bad::new("a long line", window.data(), "shorter lines");
+            window.skip_line()?;
+            sum.lines += 1;
+            sum.records += 1;
+            sum.bad += 1;
+            sum.last_is_bad = true;
+            sum.first_bad.get_or_insert((skipped + sum.lines, bad));
+            continue;
+        }
+        cut = !window.data()[..n].ends_with(b"\n");
+        let parts = window.consume_with(n, |text| match pieces(text) {
+            p if p.len() == 1 => vec![parse(text)],
+            p => p.into_par_iter().map(parse).collect(),
+        })?;
+        for part in parts {
+            let first = part.first_bad.map(|(line, bad)| (skipped + sum.lines + line + 1, bad));
+            sum.first_bad = sum.first_bad.or(first);
+            sum.lines += part.lines;
+            sum.records += part.records;
+            sum.bad += part.bad;
+            sum.last_is_bad = part.last_is_bad;
+            sum.rows.append(part.rows);
+        }
+        if sum.rows.requests.len() > limits.records {
+            return Err(Error::limit(
+                format!("{} records or more", sum.rows.requests.len()),
+                format!("{} records", limits.records),
+            ));
+        }
+    }
+    finish(sum, &window, options, format, origin, cut, skipped)
+}
+
+/// Cuts a text at line ends into pieces.
+fn pieces(text: &[u8]) -> Vec<&[u8]> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    loop {
+        let n = rest.get(PIECE..).and_then(|later| memchr(b'\n', later)).map_or(rest.len(), |n| PIECE + n + 1);
+        let (piece, later) = rest.split_at(n);
+        pieces.push(piece);
+        rest = later;
+        if rest.is_empty() {
+            return pieces;
+        }
+    }
+}
+
+fn finish(
+    sum: Part,
+    window: &Window,
+    options: &ReadOptions,
+    format: &'static str,
+    origin: i64,
+    cut: bool,
+    skipped: u64,
+) -> Result<Trace> {
+    let mut rows = sum.rows;
+    if rows.requests.is_empty() && rows.counted == 0 {
+        if let Some((line, bad)) = sum.first_bad {
+            return Err(bad.at(line).remedy("no line of this file can be read as a record: check its columns"));
+        }
+        if let Some(why) = window.damage() {
+            return Err(Error::malformed(Place::Byte(window.offset()), why).remedy("copy the file again"));
+        }
+    }
+    let mut trace = Trace {
+        format,
+        ranks: rows.ranks.len(),
+        origin_s: origin,
+        timing: Timing::Request,
+        quality: Quality {
+            records_read: sum.records,
+            records_dropped: sum.bad,
+            clamped: rows.clamped,
+            ..Quality::default()
+        },
+        ..Trace::default()
+    };
+    for (name, count) in rows.call_counts() {
+        *trace.call_counts.entry(String::from_utf8_lossy(name).into_owned()).or_default() += count;
+    }
+    choose_layer(&mut rows, options, &mut trace);
+    if let Some(why) = window.damage() {
+        trace.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
+    }
+    if let Some((line, bad)) = sum.first_bad {
+        let (found, expected) = (bad.found, bad.expected);
+        trace.warnings.push(if sum.bad == 1 && cut && sum.last_is_bad && line == skipped + sum.lines {
+            Warning::new("damaged-tail", format!("line {line}, the last, is cut: {found}; expected {expected}"))
+        } else {
+            Warning::new(
+                "unreadable-records",
+                format!(
+                    "{} of {} lines are no records and were left out, the first line {line}: {found}; expected {expected}",
+                    sum.bad, sum.records
+                ),
+            )
+            .remedy("correct these lines")
+        });
+    }
+    trace.files = rows.files;
+    trace.calls = rows.calls;
+    trace.data = Data::Requests(rows.requests);
+    trace.layers = vec![trace.summarise("requests")];
+    Ok(trace)
+}
+
+/// Keeps the records of one layer: the same bytes pass through all of them.
+fn choose_layer(rows: &mut Rows, options: &ReadOptions, trace: &mut Trace) {
+    let mut count = [0usize; LAYERS.len() + 1];
+    match rows.layer.as_constant() {
+        Some(l) => count[usize::from(l)] = rows.layer.len(),
+        None => rows.layer.iter().for_each(|l| count[usize::from(l)] += 1),
+    }
+    let present: Vec<usize> = (0..count.len()).filter(|&i| count[i] > 0).collect();
+    let wanted = options.layer.and_then(|l| LAYERS.iter().position(|x| *x == l)).map(|i| i + 1);
+    // Records without a layer are of use only if no record has one.
+    let chosen = match wanted {
+        Some(w) if present.iter().any(|&p| p > 0) => w,
+        _ => present.iter().copied().find(|&p| p > 0).unwrap_or(0),
+    };
+    trace.layer = chosen.checked_sub(1).map(|i| LAYERS[i]);
+    let left_out = rows.layer.len() - count[chosen];
+    if left_out == 0 {
+        return;
+    }
+    trace.quality.records_left_out += left_out as u64;
+    rows.requests = rows
+        .requests
+        .iter()
+        .zip(rows.layer.iter())
+        .filter(|(_, l)| usize::from(*l) == chosen)
+        .map(|(r, _)| r)
+        .collect::<Requests>();
+    let name = trace.layer.map_or("none", |l| l.name());
+    trace.warnings.push(
+        Warning::new(
+            "several-layers",
+            format!("records of one layer are taken, {name}: {left_out} of others were left out"),
+        )
+        .remedy("choose the layer with --layer"),
+    );
+}

@@ -1,0 +1,292 @@
+//! One record as text fields, and how it becomes a request.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::super::lines::quote;
+use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
+use super::super::op_name::op_of;
+use crate::record::{CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET};
+
+/// A column of CSV, a key of JSON Lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Op,
+    Size,
+    Start,
+    End,
+    Offset,
+    Rank,
+    File,
+    Call,
+    Pid,
+    Layer,
+}
+
+impl Field {
+    const COUNT: usize = 10;
+
+    /// The field called `name`, in any case. `host` is known and not used.
+    pub(super) fn named(name: &[u8]) -> Option<Field> {
+        const NAMES: [(&[u8], Field); Field::COUNT] = [
+            (b"op", Field::Op),
+            (b"size", Field::Size),
+            (b"start", Field::Start),
+            (b"end", Field::End),
+            (b"offset", Field::Offset),
+            (b"rank", Field::Rank),
+            (b"file", Field::File),
+            (b"call", Field::Call),
+            (b"pid", Field::Pid),
+            (b"layer", Field::Layer),
+        ];
+        NAMES.iter().find(|(n, _)| name.eq_ignore_ascii_case(n)).map(|(_, f)| *f)
+    }
+}
+
+/// The fields of a record as text, empty where there is none.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Row<'l>([Cow<'l, [u8]>; Field::COUNT]);
+
+impl<'l> Row<'l> {
+    /// Sets a field.
+    #[inline]
+    pub(super) fn set(&mut self, field: Field, text: Cow<'l, [u8]>) {
+        self.0[field as usize] = text;
+    }
+
+    #[inline]
+    fn get(&self, field: Field) -> &[u8] {
+        &self.0[field as usize]
+    }
+
+    /// Seconds, if there is a start that is a number.
+    pub(super) fn start(&self) -> Option<f64> {
+        parse_f64(self.get(Field::Start))
+    }
+}
+
+/// Why a line is no record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Bad {
+    pub(super) found: String,
+    pub(super) expected: &'static str,
+}
+
+impl Bad {
+    #[cold]
+    pub(super) fn new(what: &str, text: &[u8], expected: &'static str) -> Bad {
+        Bad { found: format!("{what} {}", quote(text)), expected }
+    }
+}
+
+/// What is known of a name of an operation or call.
+struct Name {
+    text: Box<[u8]>,
+    op: Op,
+    call: CallId,
+    count: u64,
+}
+
+/// The records of a stretch of lines.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) requests: Requests,
+    /// The layer of each request: 0 none, else one more than the place in [`LAYERS`].
+    pub(super) layer: Column<u8>,
+    pub(super) files: Files,
+    pub(super) calls: Calls,
+    names: Vec<Name>,
+    last_file: (Vec<u8>, FileId),
+    pub(super) ranks: Ranks,
+    /// Records whose times or sizes were brought into range.
+    pub(super) clamped: u64,
+    /// Records that were only counted.
+    pub(super) counted: u64,
+}
+
+/// The layers that a record may name.
+pub(super) const LAYERS: [Layer; 3] = [Layer::Posix, Layer::Mpiio, Layer::Stdio];
+
+impl Rows {
+    /// How often each call occurs.
+    pub(super) fn call_counts(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.names.iter().filter(|n| n.count > 0).map(|n| (&*n.text, n.count))
+    }
+
+    /// Adds a record; one that moves no bytes only if `all`. Times become relative to `origin`.
+    #[inline]
+    pub(super) fn push(&mut self, row: &Row, origin: i64, all: bool) -> Result<(), Bad> {
+        let (mut counted, mut op) = self.name(row.get(Field::Op));
+        if !row.get(Field::Call).is_empty() {
+            let does;
+            (counted, does) = self.name(row.get(Field::Call));
+            op = if op == Op::Other { does } else { op };
+        }
+        let start = seconds(row.get(Field::Start), origin, "start")?;
+        let mut end = if row.get(Field::End).is_empty() { start } else { seconds(row.get(Field::End), origin, "end")? };
+        let (mut size, mut bent) = size(row.get(Field::Size), op)?;
+        if end < start {
+            (end, bent) = (start, true);
+        }
+        if !op.moves_bytes() {
+            size = 0;
+        }
+        let offset = offset(row.get(Field::Offset))?;
+        let rank = whole(row.get(Field::Rank), "rank")?;
+        let task = whole(row.get(Field::Pid), "pid")?;
+        let layer = layer(row.get(Field::Layer));
+
+        self.names[counted].count += 1;
+        self.clamped += u64::from(bent);
+        self.ranks.insert(rank);
+        if !all && !op.moves_bytes() {
+            self.counted += 1;
+            return Ok(());
+        }
+        let file = self.file(row.get(Field::File));
+        let call = self.names[counted].call;
+        self.requests.push(Request { op, call, rank, task, file, offset, size, start, end });
+        self.layer.push(layer);
+        Ok(())
+    }
+
+    /// The place of a name in `names`, and what it does.
+    #[inline]
+    fn name(&mut self, text: &[u8]) -> (usize, Op) {
+        // More different names than calls exist: not worth telling apart.
+        const MOST: usize = 512;
+        if let Some((i, n)) = self.names.iter().enumerate().find(|(_, n)| *n.text == *text) {
+            return (i, n.op);
+        }
+        let op = op_of(text);
+        if self.names.len() > MOST {
+            return (MOST, op);
+        }
+        let text = if self.names.len() < MOST { text } else { b"(others)" };
+        let call = self.calls.intern(&String::from_utf8_lossy(text));
+        self.names.push(Name { text: text.into(), op, call, count: 0 });
+        (self.names.len() - 1, op)
+    }
+
+    #[inline]
+    fn file(&mut self, name: &[u8]) -> FileId {
+        if name.is_empty() {
+            return FileId::NONE;
+        }
+        if self.last_file.0 != name {
+            self.last_file.0.clear();
+            self.last_file.0.extend_from_slice(name);
+            self.last_file.1 = self.files.intern(&String::from_utf8_lossy(name));
+        }
+        self.last_file.1
+    }
+
+    /// Appends rows of the lines that follow, whose names are of other tables.
+    pub(super) fn append(&mut self, mut other: Rows) {
+        let files: Vec<FileId> = other.files.iter().map(|(_, name)| self.files.intern(name)).collect();
+        other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
+        let mut calls = vec![CallId::NONE; other.calls.len()];
+        for n in &other.names {
+            let (mine, _) = self.name(&n.text);
+            self.names[mine].count += n.count;
+            if let Some(c) = calls.get_mut(usize::from(n.call.0)) {
+                *c = self.names[mine].call;
+            }
+        }
+        other.requests.call.map_in_place(|c| calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+        self.requests.append(other.requests);
+        self.layer.append(other.layer);
+        self.ranks.append(other.ranks);
+        self.clamped += other.clamped;
+        self.counted += other.counted;
+    }
+}
+
+fn seconds(text: &[u8], origin: i64, what: &str) -> Result<f64, Bad> {
+    parse_f64_minus(text, origin).ok_or_else(|| Bad::new(what, text, "seconds, a decimal number"))
+}
+
+/// Bytes, and whether they had to be bent.
+#[inline]
+fn size(text: &[u8], op: Op) -> Result<(u64, bool), Bad> {
+    if let Some(n) = parse_u64(text) {
+        return Ok((n, false));
+    }
+    match parse_f64(text) {
+        Some(x) if x < 0.0 => Ok((0, op.moves_bytes())),
+        Some(x) if x < 2f64.powi(63) => Ok((x.round() as u64, x.fract() != 0.0)),
+        None if text.is_empty() && !op.moves_bytes() => Ok((0, false)),
+        _ => Err(Bad::new("size", text, "bytes, a number")),
+    }
+}
+
+#[inline]
+fn offset(text: &[u8]) -> Result<u64, Bad> {
+    if text.is_empty() {
+        return Ok(UNKNOWN_OFFSET);
+    }
+    if let Some(n) = parse_u64(text) {
+        return Ok(n);
+    }
+    match parse_f64(text) {
+        Some(x) if x < 0.0 => Ok(UNKNOWN_OFFSET),
+        Some(x) if x.fract() == 0.0 && x < 2f64.powi(53) => Ok(x as u64),
+        _ => Err(Bad::new("offset", text, "bytes from the start of the file, or nothing")),
+    }
+}
+
+/// A rank or process id; 0 if there is none.
+#[inline]
+fn whole(text: &[u8], what: &str) -> Result<u32, Bad> {
+    if text.is_empty() {
+        return Ok(0);
+    }
+    let n = parse_u64(text).and_then(|n| u32::try_from(n).ok());
+    n.ok_or_else(|| Bad::new(what, text, "a whole number below 4294967296"))
+}
+
+#[inline]
+fn layer(text: &[u8]) -> u8 {
+    if text.is_empty() {
+        return 0;
+    }
+    let known = LAYERS.iter().position(|l| text.eq_ignore_ascii_case(l.name().as_bytes()));
+    known.map_or(0, |i| i as u8 + 1)
+}
+
+/// A set of ranks: bits for the usual ones.
+#[derive(Default)]
+pub(super) struct Ranks {
+    bits: Vec<u64>,
+    large: HashSet<u32>,
+}
+
+impl Ranks {
+    #[inline]
+    fn insert(&mut self, rank: u32) {
+        const USUAL: u32 = 1 << 20;
+        if rank >= USUAL {
+            self.large.insert(rank);
+            return;
+        }
+        let word = rank as usize / 64;
+        if word >= self.bits.len() {
+            self.bits.resize(word + 1, 0);
+        }
+        self.bits[word] |= 1 << (rank % 64);
+    }
+
+    fn append(&mut self, other: Ranks) {
+        if other.bits.len() > self.bits.len() {
+            self.bits.resize(other.bits.len(), 0);
+        }
+        self.bits.iter_mut().zip(&other.bits).for_each(|(a, b)| *a |= b);
+        self.large.extend(other.large);
+    }
+
+    /// Number of ranks.
+    pub(super) fn len(&self) -> u64 {
+        self.bits.iter().map(|b| u64::from(b.count_ones())).sum::<u64>() + self.large.len() as u64
+    }
+}
