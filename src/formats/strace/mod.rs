@@ -1,8 +1,42 @@
 //! strace text: system calls with tracked file offsets.
+//!
+//! One file of a run of `strace -f -ttt -T -y -o FILE`, or a folder of them, one for each rank (`NAME_HOST_ID.st`). All forms of
+//! timestamps (`-t -tt -ttt -r`), of process ids (`-o` and terminal) and of annotations (none, `-y`, `-yy`) are understood.
+//!
+//! Blocks of lines are taken apart in parallel (`text`), while the lines of the block before pass in their order through
+//! `stream` (halves of calls joined, clocks made absolute) to `requests` (files and offsets, by `descriptors`).
+//!
+//! Offsets: `pread64` and its kin say them; for `read`, `write` and theirs they follow from the opens, seeks and transfers
+//! before, also through `dup`, `fork` and threads. Where a descriptor was opened before the trace began the offset is unknown
+//! until a seek tells it.
 
-use super::{Format, ReadOptions, Sniff, Source};
-use crate::error::{Error, ErrorKind, Result};
-use crate::record::Trace;
+mod blocks;
+mod calls;
+mod descriptors;
+mod path;
+mod requests;
+mod stream;
+mod text;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use memchr::memchr_iter;
+use rayon::prelude::*;
+
+use self::blocks::Blocks;
+use self::requests::{Plan, Rows};
+pub use self::stream::Stats;
+use self::stream::{Event, Sink, Stream};
+use self::text::{Line, Message, Outcome, Time};
+use super::{Format, Limits, ReadOptions, Sniff, Source};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::record::{CallId, Data, FileId, Job, Op, Requests, Timing, Trace, UNKNOWN_OFFSET, Warning};
+
+const NANOS: i64 = 1_000_000_000;
+const DAY: i64 = 86_400 * NANOS;
+/// Bytes of a block that one task takes apart.
+const PIECE: usize = 256 << 10;
 
 /// The format.
 pub struct Strace;
@@ -12,11 +46,514 @@ impl Format for Strace {
         "strace"
     }
 
-    fn sniff(&self, _head: &[u8]) -> Sniff {
-        Sniff::No("not read yet")
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        let whole = head.len() < super::HEAD_BYTES;
+        let mut lines: Vec<&[u8]> = head.split(|&b| b == b'\n').take(65).collect();
+        if !whole && lines.len() < 65 {
+            lines.pop();
+        }
+        let (mut messages, mut others, mut times) = (0, 0, 0);
+        for line in lines.into_iter().take(64).map(text::parse_line) {
+            match line.message {
+                Message::Blank => {}
+                Message::Unparsed => others += 1,
+                Message::Cut(..) => messages += 1,
+                Message::Call(_) | Message::Unfinished(_) | Message::Resumed { .. } => {
+                    messages += 1;
+                    times += usize::from(line.time != Time::None);
+                }
+                // `---` and `+++` begin lines of other texts too.
+                _ => messages += usize::from(line.time != Time::None || line.pid.is_some()),
+            }
+        }
+        match (messages, others, times) {
+            (0, ..) => Sniff::No("no lines of the form `name(arguments) = result`"),
+            (m, o, _) if m < o => Sniff::No("few lines of the form `name(arguments) = result`"),
+            (.., 0) => Sniff::Maybe,
+            _ => Sniff::Yes,
+        }
     }
 
-    fn read(&self, _source: &Source, _options: &ReadOptions) -> Result<Trace> {
-        Err(Error::new(ErrorKind::Unsupported, "not read yet"))
+    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
+        self.read_many(std::slice::from_ref(source), options)
+    }
+
+    fn read_many(&self, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
+        let mut order: Vec<&Source> = sources.iter().collect();
+        order.sort_by_cached_key(|s| run_id(s.file_name()));
+        let starts: Vec<Head> = order.iter().map(|s| Head::of(s.head())).collect();
+        let origin_s = starts.iter().filter_map(|h| h.epoch_s).min().unwrap_or(0);
+        let latest = starts.iter().filter_map(|h| h.day_ns).max().unwrap_or(0);
+        let parts: Result<Vec<Part>> = order
+            .par_iter()
+            .zip(&starts)
+            .enumerate()
+            .map(|(rank, (source, head))| {
+                let plan = Plan {
+                    rank: u32::try_from(rank).unwrap_or(u32::MAX),
+                    origin_ns: origin_s * NANOS,
+                    detail: options.detail,
+                    max_rows: options.limits.records,
+                };
+                // A file that begins in the small hours, while others begin late in the evening, begins the day after.
+                let days = i64::from(head.day_ns.is_some_and(|t| latest - t > DAY / 2));
+                read_part(source, options, Rows::new(plan), head, days).map_err(|e| e.in_file(source.name()))
+            })
+            .collect();
+        assemble(parts?, origin_s, options)
+    }
+}
+
+/// A call as it stands in a trace, whole even if other lines came between.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemCall<'a> {
+    /// Line where it begins, from 1.
+    pub line: u64,
+    /// Process or thread; 0 if the trace does not say.
+    pub pid: u32,
+    /// Begin in nanoseconds: since 1970, since midnight of the first day, or since the first line.
+    pub start_ns: i64,
+    /// Duration in nanoseconds, if recorded.
+    pub duration_ns: Option<u64>,
+    /// Name.
+    pub name: &'a str,
+    /// Number of arguments.
+    pub n_args: u32,
+    /// Number returned; 0 for what is written in hexadecimal (addresses, flags), `None` if the call did not return.
+    pub result: Option<i64>,
+    /// Symbolic error, also of an interrupted call.
+    pub errno: Option<&'a str>,
+    /// The file, as far as the lines of the call tell; `pipe`, `socket`, `anon_inode` ... for what has no path.
+    pub path: Option<Cow<'a, str>>,
+    /// Bytes moved, if it is a transfer that succeeded.
+    pub bytes: Option<u64>,
+}
+
+/// Goes through the calls of a file in the order in which they end.
+///
+/// # Errors
+/// [`ErrorKind::Io`]; what cannot be parsed is counted.
+pub fn visit(source: &Source, options: &ReadOptions, visitor: impl FnMut(&SystemCall<'_>) + Send) -> Result<Stats> {
+    struct Visit<F>(F);
+    impl<F: FnMut(&SystemCall<'_>) + Send> Sink for Visit<F> {
+        fn call(&mut self, e: &Event<'_>) -> Result<()> {
+            let c = e.call;
+            let errno = c.errno.of(e.text);
+            (self.0)(&SystemCall {
+                line: e.line,
+                pid: e.pid,
+                start_ns: e.start,
+                duration_ns: u64::try_from(c.duration).ok(),
+                name: std::str::from_utf8(c.name.of(e.text)).unwrap_or_default(),
+                n_args: c.n_args,
+                result: match c.outcome {
+                    Outcome::Number(n) => Some(n),
+                    Outcome::Hex => Some(0),
+                    Outcome::Unknown => None,
+                },
+                errno: std::str::from_utf8(errno).ok().filter(|e| !e.is_empty()),
+                path: path::of_call(e.text, c, None),
+                bytes: c.bytes(),
+            });
+            Ok(())
+        }
+    }
+    Ok(read_part(source, options, Visit(visitor), &Head::of(source.head()), 0)?.stats)
+}
+
+/// What one file gave.
+struct Part<S = Rows> {
+    sink: S,
+    stats: Stats,
+    lines: u64,
+    unterminated: bool,
+    last_unparsed: bool,
+    damage: Option<String>,
+}
+
+/// A block of lines, taken apart.
+#[derive(Default)]
+struct Block {
+    bytes: Vec<u8>,
+    pieces: Vec<Vec<(u32, u32, Line)>>,
+}
+
+impl Block {
+    /// Reads the next block and takes it apart; false if there is none.
+    fn next(&mut self, input: &mut Blocks<'_>, limits: &Limits) -> Result<bool> {
+        self.pieces.clear();
+        if !input.next(&mut self.bytes)? {
+            return Ok(false);
+        }
+        let bytes = &self.bytes[..];
+        let mut cuts = vec![0];
+        while let Some(&from) = cuts.last().filter(|&&from| from < bytes.len()) {
+            let near = (from + PIECE).min(bytes.len());
+            cuts.push(memchr::memchr(b'\n', &bytes[near..]).map_or(bytes.len(), |n| near + n + 1));
+        }
+        self.pieces = cuts.par_windows(2).map(|w| take_apart(bytes, w[0], w[1], limits.line_bytes)).collect();
+        Ok(true)
+    }
+}
+
+/// The lines of `bytes[from..to]`.
+fn take_apart(bytes: &[u8], from: usize, to: usize, line_bytes: usize) -> Vec<(u32, u32, Line)> {
+    let mut lines = Vec::with_capacity((to - from) / 96);
+    let mut start = from;
+    let mut add = |start: usize, end: usize| {
+        let line = if end - start > line_bytes {
+            Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed }
+        } else {
+            text::parse_line(&bytes[start..end])
+        };
+        lines.push((start as u32, end as u32, line));
+    };
+    for n in memchr_iter(b'\n', &bytes[from..to]) {
+        add(start, from + n);
+        start = from + n + 1;
+    }
+    if start < to {
+        add(start, to);
+    }
+    lines
+}
+
+/// Reads one file into a sink. While the lines of one block are followed in order, the next block is read and taken apart.
+fn read_part<S: Sink>(source: &Source, options: &ReadOptions, sink: S, head: &Head, days: i64) -> Result<Part<S>> {
+    let mut input = Blocks::new(source.reader(options)?, &options.limits);
+    let mut stream =
+        Stream::new(sink, head.root.or(process_of(source.file_name())).unwrap_or(0), days, options.limits.line_bytes);
+    let mut last_unparsed = false;
+    let (mut now, mut ahead) = (Block::default(), Block::default());
+    let mut more = ahead.next(&mut input, &options.limits)?;
+    while more {
+        std::mem::swap(&mut now, &mut ahead);
+        let (followed, read) = rayon::join(
+            || -> Result<()> {
+                for &(start, end, ref line) in now.pieces.iter().flatten() {
+                    last_unparsed = matches!(line.message, Message::Unparsed);
+                    stream.feed(&now.bytes[start as usize..end as usize], line)?;
+                }
+                Ok(())
+            },
+            || ahead.next(&mut input, &options.limits),
+        );
+        followed?;
+        more = read?;
+        if stream.stats.calls > 0 && !stream.stats.has_times() {
+            return Err(Error::new(ErrorKind::Unsupported, "the calls have no timestamps")
+                .at(Place::Line(1))
+                .remedy("record with `strace -f -ttt -T -y -o FILE`"));
+        }
+    }
+    stream.finish();
+    Ok(Part {
+        lines: stream.line(),
+        stats: stream.stats,
+        sink: stream.sink,
+        unterminated: input.unterminated,
+        last_unparsed,
+        damage: input.damage,
+    })
+}
+
+/// What the first lines of a file tell about all of it.
+#[derive(Debug, Default)]
+struct Head {
+    /// Second since 1970 of the first timestamp.
+    epoch_s: Option<i64>,
+    /// Time of day of the first timestamp.
+    day_ns: Option<i64>,
+    /// The process of the lines that name none, if others are named in brackets.
+    root: Option<u32>,
+}
+
+impl Head {
+    fn of(bytes: &[u8]) -> Head {
+        let mut head = Head::default();
+        let mut attached = Vec::new();
+        let mut timed = false;
+        for bytes in bytes.split(|&b| b == b'\n') {
+            let line = text::parse_line(bytes);
+            if let Message::Cut(_, pid) = line.message {
+                attached.extend(pid);
+            }
+            if !timed && !matches!(line.message, Message::Unparsed) {
+                match line.time {
+                    Time::None => {}
+                    Time::Day(t) => (head.day_ns, timed) = (Some(t), true),
+                    Time::Plain(t) => {
+                        timed = true;
+                        head.epoch_s = Some(t / NANOS).filter(|&s| s >= text::MIN_EPOCH_S as i64);
+                    }
+                }
+            }
+            match line.pid {
+                // With -o every line names its process, and there is nothing to find out.
+                Some(_) if !line.bracketed && timed => return head,
+                Some(_) if !line.bracketed => {}
+                Some(pid) if !attached.contains(&pid) => {
+                    head.root = Some(pid);
+                    return head;
+                }
+                _ => {}
+            }
+        }
+        head
+    }
+}
+
+/// Sort key of a file of a folder: the run id of `NAME_HOST_ID.st` by value, then the name.
+fn run_id(file_name: &str) -> (u128, String, String) {
+    let stem = file_name.strip_suffix(".st").unwrap_or(file_name);
+    let id = match stem.split_once('_') {
+        Some((_, rest)) => rest.rsplit_once('_').map_or(rest, |(_, id)| id),
+        None => stem.rsplit_once('.').map_or(stem, |(_, id)| id),
+    };
+    (id.parse().unwrap_or(u128::MAX), id.to_owned(), file_name.to_owned())
+}
+
+/// The process of a file that `-ff` wrote: `NAME.PID`.
+fn process_of(file_name: &str) -> Option<u32> {
+    file_name.rsplit_once('.')?.1.parse().ok()
+}
+
+/// Puts the parts of a job together, in the order of ranks.
+fn assemble(parts: Vec<Part>, origin_s: i64, options: &ReadOptions) -> Result<Trace> {
+    let mut trace = Trace { format: Strace.name(), timing: Timing::Request, origin_s, ..Trace::default() };
+    trace.ranks = parts.len() as u64;
+    let notes = Notes::of(&parts);
+    if notes.calls == 0 {
+        return Err(nothing(&parts));
+    }
+    trace.job = job(&parts, &notes);
+    let q = &mut trace.quality;
+    q.records_read = notes.calls + notes.never_resumed;
+    q.records_dropped = notes.unparsed + notes.orphan_resumed;
+    q.clock_backwards = parts.iter().map(|p| p.stats.clock_backwards).sum();
+
+    let mut rows = Requests::default();
+    let mut appended = Vec::new();
+    for mut part in parts {
+        let sink = &mut part.sink;
+        let files: Vec<FileId> = sink.files.iter().map(|(_, name)| trace.files.intern(name)).collect();
+        let file = |id: FileId| files.get(id.0 as usize).copied().unwrap_or(FileId::NONE);
+        let calls: Vec<CallId> =
+            (0..sink.calls.len()).map(|i| trace.calls.intern(sink.calls.name(CallId(i as u16)))).collect();
+        let call = |id: CallId| calls.get(id.0 as usize).copied().unwrap_or(CallId::NONE);
+        for (i, &n) in sink.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+            *trace.call_counts.entry(sink.calls.name(CallId(i as u16)).to_owned()).or_default() += n;
+        }
+        appended.extend(sink.appended.iter().map(|&id| file(id)));
+        sink.requests.file.map_in_place(file);
+        sink.requests.call.map_in_place(call);
+        if rows.len() + sink.requests.len() > options.limits.records {
+            return Err(Error::limit("the trace has more rows", format!("{} rows", options.limits.records)));
+        }
+        rows.append(std::mem::take(&mut sink.requests));
+        trace.quality.records_left_out += sink.failed;
+    }
+    trace.quality.records_left_out += notes.never_resumed;
+    forget_shared_appends(&mut rows, &appended);
+    trace.data = Data::Requests(rows);
+    trace.layers = vec![trace.summarise("requests")];
+    if notes.damaged {
+        trace.quality.partial.push("requests".into());
+    }
+    trace.warnings = notes.warnings;
+    Ok(trace)
+}
+
+/// Where several ranks write to a file that one of them appends to, no rank's trace alone tells the end of the file.
+fn forget_shared_appends(rows: &mut Requests, appended: &[FileId]) {
+    if appended.is_empty() {
+        return;
+    }
+    let mut writer: HashMap<FileId, Option<u32>> = appended.iter().map(|&f| (f, None)).collect();
+    let mut shared = Vec::new();
+    for r in rows.iter().filter(|r| r.op == Op::Write) {
+        match writer.get_mut(&r.file) {
+            Some(w) if w.is_some_and(|w| w != r.rank) => shared.push(r.file),
+            Some(w) => *w = Some(r.rank),
+            None => {}
+        }
+    }
+    shared.sort_unstable();
+    shared.dedup();
+    if shared.is_empty() {
+        return;
+    }
+    let offsets: Vec<u64> = rows
+        .iter()
+        .map(|r| if r.op == Op::Write && shared.binary_search(&r.file).is_ok() { UNKNOWN_OFFSET } else { r.offset })
+        .collect();
+    rows.offset = offsets.into();
+}
+
+/// The error for files without a single call.
+fn nothing(parts: &[Part]) -> Error {
+    let error = match parts.iter().find_map(|p| p.stats.first_unparsed) {
+        Some(line) => Error::malformed(Place::Line(line), "no system call in the whole trace"),
+        None => Error::new(ErrorKind::Empty, "no system call in the whole trace").at(Place::Line(1)),
+    };
+    error.expected("lines of the form `name(arguments) = result`").remedy("record with `strace -f -ttt -T -y -o FILE`")
+}
+
+/// Facts about the job: the first program, and begin and end if the clock is that of the calendar.
+fn job(parts: &[Part], notes: &Notes) -> Option<Job> {
+    let span = parts.iter().filter_map(|p| p.stats.span_ns).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    let calendar = notes.epoch && !notes.mixed;
+    Some(Job {
+        executable: parts.iter().find_map(|p| p.sink.command.clone()),
+        start_unix_s: calendar.then(|| seconds(span.0)),
+        end_unix_s: calendar.then(|| seconds(span.1)),
+        run_time_s: (!notes.mixed).then(|| seconds(span.1 - span.0)),
+        ..Job::default()
+    })
+}
+
+/// Sums over the files of a job, and what a person should know about them.
+#[derive(Default)]
+struct Notes {
+    calls: u64,
+    unparsed: u64,
+    never_resumed: u64,
+    orphan_resumed: u64,
+    epoch: bool,
+    mixed: bool,
+    damaged: bool,
+    warnings: Vec<Warning>,
+}
+
+impl Notes {
+    fn of(parts: &[Part]) -> Notes {
+        let sum = |f: fn(&Part) -> u64| parts.iter().map(f).sum::<u64>();
+        let any = |f: fn(&Stats) -> bool| parts.iter().any(|p| f(&p.stats));
+        let (epoch, day, relative) = (any(|s| s.epoch), any(|s| s.time_of_day), any(|s| s.relative));
+        let mut n = Notes {
+            calls: sum(|p| p.stats.calls),
+            unparsed: sum(|p| p.stats.unparsed),
+            never_resumed: sum(|p| p.stats.never_resumed),
+            orphan_resumed: sum(|p| p.stats.orphan_resumed),
+            epoch,
+            mixed: [epoch, day, relative].into_iter().filter(|&k| k).count() > 1,
+            ..Notes::default()
+        };
+        n.damage(parts);
+        n.losses(parts);
+        n.times(parts, relative);
+        let (nameless, transfers) = (sum(|p| p.sink.nameless), sum(|p| p.sink.transfers));
+        if nameless > 0 {
+            n.warn(
+                Warning::new("unknown-files", format!("{nameless} of {transfers} transfers do not tell their file"))
+                    .remedy("record with -y"),
+            );
+        }
+        let mapped = sum(|p| p.sink.mapped.map_or(0, |m| m.0));
+        if let Some((p, (_, file))) = parts.iter().find_map(|p| Some((p, p.sink.mapped?))) {
+            let name = p.sink.files.name(file);
+            n.warn(Warning::new(
+                "mmap-invisible",
+                format!("data files are mapped into memory {mapped} times, the first: {name}; what moves that way makes no system call"),
+            ));
+        }
+        n
+    }
+
+    fn warn(&mut self, w: Warning) {
+        self.warnings.push(w);
+    }
+
+    fn damage(&mut self, parts: &[Part]) {
+        for p in parts {
+            let what = match &p.damage {
+                Some(why) => format!("the input breaks off after line {}: {why}", p.lines),
+                None if p.unterminated && p.last_unparsed => format!("the last line, {}, is cut", p.lines),
+                None => continue,
+            };
+            self.damaged = true;
+            self.warn(Warning::new("damaged-tail", what).remedy("copy the trace again if the original is whole"));
+        }
+        let empty = parts.iter().filter(|p| p.stats.calls == 0).count();
+        if empty > 0 {
+            self.warn(Warning::new("empty-files", format!("{empty} of {} files hold no system call", parts.len())));
+        }
+    }
+
+    fn losses(&mut self, parts: &[Part]) {
+        let cut = parts.iter().filter(|p| p.unterminated && p.last_unparsed).count() as u64;
+        if self.unparsed > cut {
+            let first = parts.iter().find_map(|p| p.stats.first_unparsed).unwrap_or(0);
+            self.warn(Warning::new(
+                "unparsed-lines",
+                format!("{} lines are none that strace writes, the first: line {first}", self.unparsed),
+            ));
+        }
+        if self.never_resumed > 0 {
+            let n = self.never_resumed;
+            self.warn(Warning::new("unfinished-calls", format!("{n} calls began and never ended; they are left out")));
+        }
+        if self.orphan_resumed > 0 {
+            let n = self.orphan_resumed;
+            self.warn(
+                Warning::new(
+                    "resumed-without-start",
+                    format!("{n} calls end whose beginning is missing; they are left out"),
+                )
+                .remedy("record the job from its start"),
+            );
+        }
+    }
+
+    fn times(&mut self, parts: &[Part], relative: bool) {
+        let timed: u64 = parts.iter().map(|p| p.stats.timed_calls).sum();
+        if timed == 0 && self.calls > 0 {
+            self.warn(
+                Warning::new("no-durations", "calls have no durations; each ends when it starts")
+                    .remedy("record with -T"),
+            );
+        }
+        let back: u64 = parts.iter().map(|p| p.stats.clock_backwards).sum();
+        if back > 0 {
+            self.warn(Warning::new("clock-backwards", format!("the clock steps back {back} times")));
+        }
+        if self.mixed {
+            self.warn(
+                Warning::new("mixed-clocks", "timestamps are of several kinds, which do not compare")
+                    .remedy("record all ranks with -ttt"),
+            );
+        } else if relative && parts.len() > 1 {
+            self.warn(
+                Warning::new(
+                    "no-common-clock",
+                    "timestamps are relative to the first line of each file; ranks do not compare",
+                )
+                .remedy("record with -ttt"),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_ordered_by_run_id() {
+        let mut names = ["a_h_10.st", "b_h_x_9.st", "a_h_1.st", "name.12", "plain"];
+        names.sort_by_cached_key(|n| run_id(n));
+        assert_eq!(names, ["a_h_1.st", "b_h_x_9.st", "a_h_10.st", "name.12", "plain"]);
+        assert_eq!((process_of("name.12"), process_of("a_h_1.st")), (Some(12), None));
+    }
+
+    #[test]
+    fn content_decides() {
+        let sniff = |t: &str| Strace.sniff(t.as_bytes());
+        assert_eq!(sniff("12 00:00:01.5 read(3, \"\", 5) = 0 <0.1>\n"), Sniff::Yes);
+        assert_eq!(sniff("read(3, \"\", 5) = 0\n"), Sniff::Maybe);
+        assert!(matches!(sniff("{\"read(3)\": 1}\n"), Sniff::No(_)));
+        assert!(matches!(sniff("rank,op,size\n0,read,5\n"), Sniff::No(_)));
+        assert!(matches!(sniff(""), Sniff::No(_)));
     }
 }

@@ -1,0 +1,478 @@
+//! The lines of one file in their order: calls cut in two are joined, clocks made absolute, processes told apart.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::text::{self, Call, Line, MIN_EPOCH_S, Message, Span, Time};
+use crate::error::Result;
+
+const NANOS: i64 = 1_000_000_000;
+const DAY: i64 = 86_400 * NANOS;
+/// A time of day that is earlier by more than this means that midnight has passed; by less, that the clock was set back
+/// (by an hour at the end of summer time).
+const MIDNIGHT_STEP: i64 = 7200 * NANOS;
+/// Days a trace may last before steps back count as faults of the clock.
+const MAX_DAYS: i64 = 3660;
+/// Calls that may be unfinished at one time; threads of a large job are fewer.
+const MAX_PENDING: usize = 1 << 16;
+/// Bytes that unfinished calls may hold.
+const MAX_PENDING_BYTES: usize = 64 << 20;
+
+/// What was found in a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Lines that are not empty, without the messages of strace itself.
+    pub lines: u64,
+    /// Calls with a begin and an end.
+    pub calls: u64,
+    /// Signals and stops.
+    pub signals: u64,
+    /// Ends of processes, also those superseded by an `execve` in another thread.
+    pub exits: u64,
+    /// Lines that are none of strace's.
+    pub unparsed: u64,
+    /// Calls that another line interrupted.
+    pub unfinished: u64,
+    /// Continuations of such calls.
+    pub resumed: u64,
+    /// Calls that began and never went on.
+    pub never_resumed: u64,
+    /// Continuations whose begin is missing.
+    pub orphan_resumed: u64,
+    /// Some timestamps are times of day.
+    pub time_of_day: bool,
+    /// Some timestamps are seconds since 1970.
+    pub epoch: bool,
+    /// Some timestamps are relative to the line before.
+    pub relative: bool,
+    /// Times the clock stepped back.
+    pub clock_backwards: u64,
+    /// Calls with a duration.
+    pub timed_calls: u64,
+    /// Where the first line that is none of strace's stands, from 1.
+    pub first_unparsed: Option<u64>,
+    /// Unfinished calls given up because there were too many.
+    pub pending_dropped: u64,
+    /// Time of the first and of the last line, in nanoseconds.
+    pub span_ns: Option<(i64, i64)>,
+}
+
+impl Stats {
+    /// True if any line has a timestamp.
+    pub fn has_times(&self) -> bool {
+        self.time_of_day || self.epoch || self.relative
+    }
+}
+
+/// A complete call with its place in the trace.
+pub(super) struct Event<'a> {
+    /// The text that the spans of `call` refer to.
+    pub(super) text: &'a [u8],
+    /// The call.
+    pub(super) call: &'a Call,
+    /// Line where it begins, from 1.
+    pub(super) line: u64,
+    /// Process or thread, 0 if unknown.
+    pub(super) pid: u32,
+    /// Begin in nanoseconds.
+    pub(super) start: i64,
+}
+
+/// Takes what happens in a file, in order.
+pub(super) trait Sink: Send {
+    /// A call is complete.
+    fn call(&mut self, event: &Event<'_>) -> Result<()>;
+    /// A call began and was interrupted; `text` is what is known of it.
+    fn begun(&mut self, _pid: u32, _text: &[u8]) {}
+    /// A process ended.
+    fn exited(&mut self, _pid: u32) {}
+    /// Thread `by` became process `leader` by an `execve`.
+    fn superseded(&mut self, _leader: u32, _by: u32) {}
+    /// The process that had been number 0 is `pid`.
+    fn named(&mut self, _pid: u32) {}
+}
+
+struct Pending {
+    line: u64,
+    start: i64,
+    text: Vec<u8>,
+    age: u64,
+}
+
+/// Calls that have begun, by process, and their order.
+#[derive(Default)]
+struct PendingCalls {
+    by_pid: HashMap<u32, Pending>,
+    by_age: BTreeMap<u64, u32>,
+    bytes: usize,
+    next_age: u64,
+}
+
+impl PendingCalls {
+    fn insert(&mut self, pid: u32, mut p: Pending) {
+        p.age = self.next_age;
+        self.next_age += 1;
+        self.bytes += p.text.len();
+        self.by_age.insert(p.age, pid);
+        self.by_pid.insert(pid, p);
+    }
+
+    fn remove(&mut self, pid: u32) -> Option<Pending> {
+        let p = self.by_pid.remove(&pid)?;
+        self.by_age.remove(&p.age);
+        self.bytes -= p.text.len();
+        Some(p)
+    }
+
+    fn drop_oldest(&mut self) -> bool {
+        self.by_age.first_key_value().map(|(_, &pid)| pid).is_some_and(|pid| self.remove(pid).is_some())
+    }
+
+    fn is(&self, pid: u32, name: &[u8]) -> bool {
+        self.by_pid.get(&pid).is_some_and(|p| text::call_name(&p.text) == Some(name))
+    }
+
+    /// The only process that has begun a call of this name.
+    fn only(&self, name: &[u8]) -> Option<u32> {
+        // On a terminal few processes are traced; a long search would be for nothing.
+        if self.by_pid.len() > 64 {
+            return None;
+        }
+        let mut found = self.by_pid.keys().copied().filter(|&pid| self.is(pid, name));
+        found.next().filter(|_| found.next().is_none())
+    }
+}
+
+/// Makes timestamps absolute.
+#[derive(Default)]
+struct Clock {
+    /// Days to add to times of day.
+    days: i64,
+    last: Option<i64>,
+    relative: bool,
+}
+
+impl Clock {
+    fn at(&mut self, time: Time, stats: &mut Stats) -> i64 {
+        let now = match time {
+            Time::None => return self.last.unwrap_or(0),
+            Time::Day(t) => {
+                stats.time_of_day = true;
+                let mut now = t + self.days * DAY;
+                if let Some(last) = self.last {
+                    if now < last - MIDNIGHT_STEP && self.days < MAX_DAYS {
+                        self.days += 1;
+                        now += DAY;
+                    } else if self.days > 0 && now > last + DAY - MIDNIGHT_STEP {
+                        // From before midnight, but written after a line from after it.
+                        now -= DAY;
+                    }
+                }
+                now
+            }
+            Time::Plain(t) => {
+                if !stats.epoch && !stats.relative {
+                    self.relative = t < MIN_EPOCH_S as i64 * NANOS;
+                }
+                if self.relative {
+                    stats.relative = true;
+                    self.last.unwrap_or(0).saturating_add(t)
+                } else {
+                    stats.epoch = true;
+                    t
+                }
+            }
+        };
+        if self.last.is_some_and(|last| now < last) {
+            stats.clock_backwards += 1;
+        }
+        self.last = Some(now);
+        stats.span_ns = Some(stats.span_ns.map_or((now, now), |(a, b)| (a.min(now), b.max(now))));
+        now
+    }
+}
+
+/// Which process a line without a process id belongs to.
+///
+/// Without `-f` there is one. On a terminal, ids are written only while there are several: such a line belongs to the one that
+/// is left, and that is mostly the first.
+#[derive(Default)]
+struct Processes {
+    root: u32,
+    /// Processes said to be attached, on a terminal.
+    attached: HashSet<u32>,
+    /// The root has ended.
+    root_ended: bool,
+}
+
+impl Processes {
+    fn of_line(&self) -> u32 {
+        match (self.root_ended, self.attached.len()) {
+            (true, 1) => self.attached.iter().next().copied().unwrap_or(self.root),
+            _ => self.root,
+        }
+    }
+}
+
+/// State of a file between lines.
+pub(super) struct Stream<S> {
+    /// What receives the calls.
+    pub(super) sink: S,
+    /// What was found so far.
+    pub(super) stats: Stats,
+    line: u64,
+    clock: Clock,
+    pending: PendingCalls,
+    processes: Processes,
+    /// The begin of a line that a message of strace cut, and where it stands.
+    held: Option<(Vec<u8>, u64)>,
+    joined: Vec<u8>,
+    line_bytes: usize,
+}
+
+impl<S: Sink> Stream<S> {
+    /// A file whose lines belong to process `root` unless they say otherwise, with times of day counted from `days`.
+    pub(super) fn new(sink: S, root: u32, days: i64, line_bytes: usize) -> Self {
+        Stream {
+            sink,
+            stats: Stats::default(),
+            line: 0,
+            clock: Clock { days, ..Clock::default() },
+            pending: PendingCalls::default(),
+            processes: Processes { root, ..Processes::default() },
+            held: None,
+            joined: Vec::new(),
+            line_bytes,
+        }
+    }
+
+    /// Takes the next line.
+    pub(super) fn feed(&mut self, bytes: &[u8], line: &Line) -> Result<()> {
+        self.line += 1;
+        let Some((mut whole, at)) = self.held.take() else { return self.take(bytes, line, self.line) };
+        whole.extend_from_slice(bytes);
+        let line = if whole.len() > self.line_bytes {
+            Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed }
+        } else {
+            text::parse_line(&whole)
+        };
+        self.take(&whole, &line, at)
+    }
+
+    /// Number of the line that was fed last.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Ends the file: what is still unfinished never finished.
+    pub(super) fn finish(&mut self) {
+        self.stats.never_resumed += self.pending.by_pid.len() as u64;
+        self.pending = PendingCalls::default();
+    }
+
+    fn take(&mut self, bytes: &[u8], line: &Line, number: u64) -> Result<()> {
+        match line.message {
+            Message::Blank => return Ok(()),
+            Message::Cut(at, attached) => {
+                self.processes.attached.extend(attached);
+                self.held = Some((bytes[..(at as usize).min(bytes.len())].to_vec(), number));
+                return Ok(());
+            }
+            _ => self.stats.lines += 1,
+        }
+        let pid = match line.pid {
+            None => self.processes.of_line(),
+            Some(pid) => {
+                if line.bracketed && self.processes.root == 0 && !self.processes.attached.contains(&pid) {
+                    self.processes.root = pid;
+                    self.sink.named(pid);
+                }
+                pid
+            }
+        };
+        if matches!(line.message, Message::Unparsed) {
+            return self.unparsed(number);
+        }
+        let start = self.clock.at(line.time, &mut self.stats);
+        match line.message {
+            Message::Call(call) => self.complete(bytes, &call, number, pid, start),
+            Message::Unfinished(span) => {
+                self.stats.unfinished += 1;
+                self.begin(pid, Pending { line: number, start, text: span.of(bytes).to_vec(), age: 0 });
+                Ok(())
+            }
+            Message::Resumed { name, rest, again } => self.resume(bytes, pid, name, rest, again, number),
+            Message::Signal => {
+                self.stats.signals += 1;
+                Ok(())
+            }
+            Message::Exit => {
+                self.stats.exits += 1;
+                self.end_process(pid);
+                Ok(())
+            }
+            Message::Superseded(by) => {
+                self.stats.exits += 1;
+                if let Some(p) = self.pending.remove(by) {
+                    self.stats.never_resumed += u64::from(self.pending.remove(pid).is_some());
+                    self.pending.insert(pid, p);
+                }
+                self.sink.superseded(pid, by);
+                Ok(())
+            }
+            Message::Cut(..) | Message::Blank | Message::Unparsed => Ok(()),
+        }
+    }
+
+    fn unparsed(&mut self, number: u64) -> Result<()> {
+        self.stats.unparsed += 1;
+        self.stats.first_unparsed.get_or_insert(number);
+        Ok(())
+    }
+
+    fn end_process(&mut self, pid: u32) {
+        self.stats.never_resumed += u64::from(self.pending.remove(pid).is_some());
+        if pid == self.processes.root {
+            self.processes.root_ended = true;
+        }
+        self.processes.attached.remove(&pid);
+        self.sink.exited(pid);
+    }
+
+    fn begin(&mut self, pid: u32, p: Pending) {
+        self.sink.begun(pid, &p.text);
+        self.stats.never_resumed += u64::from(self.pending.remove(pid).is_some());
+        while self.pending.by_pid.len() >= MAX_PENDING || self.pending.bytes + p.text.len() > MAX_PENDING_BYTES {
+            if !self.pending.drop_oldest() {
+                break;
+            }
+            self.stats.never_resumed += 1;
+            self.stats.pending_dropped += 1;
+        }
+        self.pending.insert(pid, p);
+    }
+
+    fn resume(&mut self, bytes: &[u8], pid: u32, name: Span, rest: Span, again: bool, number: u64) -> Result<()> {
+        self.stats.resumed += 1;
+        let name = name.of(bytes);
+        // On a terminal one half of a call may lack the process id that the other has.
+        let owner = if self.pending.is(pid, name) { Some(pid) } else { self.pending.only(name) };
+        let Some((owner, mut p)) = owner.and_then(|o| Some((o, self.pending.remove(o)?))) else {
+            self.stats.orphan_resumed += 1;
+            return Ok(());
+        };
+        p.text.extend_from_slice(rest.of(bytes));
+        if p.text.len() > self.line_bytes {
+            return self.unparsed(number);
+        }
+        if again {
+            self.stats.unfinished += 1;
+            self.pending.insert(owner, p);
+            return Ok(());
+        }
+        let pid = if pid == 0 { owner } else { pid };
+        self.joined.clear();
+        std::mem::swap(&mut self.joined, &mut p.text);
+        match text::parse_call(&self.joined, 0) {
+            Some(call) => {
+                let joined = std::mem::take(&mut self.joined);
+                let done = self.complete(&joined, &call, p.line, pid, p.start);
+                self.joined = joined;
+                done
+            }
+            None => self.unparsed(number),
+        }
+    }
+
+    fn complete(&mut self, text: &[u8], call: &Call, line: u64, pid: u32, start: i64) -> Result<()> {
+        self.stats.calls += 1;
+        self.stats.timed_calls += u64::from(call.duration >= 0);
+        self.sink.call(&Event { text, call, line, pid, start })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Log(Vec<(u64, u32, i64, String)>);
+
+    impl Sink for Log {
+        fn call(&mut self, e: &Event<'_>) -> Result<()> {
+            self.0.push((e.line, e.pid, e.start, String::from_utf8_lossy(e.call.name.of(e.text)).into_owned()));
+            Ok(())
+        }
+    }
+
+    fn run(text: &str) -> (Vec<(u64, u32, i64, String)>, Stats) {
+        let mut s = Stream::new(Log::default(), 0, 0, 1 << 20);
+        for l in text.lines() {
+            s.feed(l.as_bytes(), &text::parse_line(l.as_bytes())).unwrap();
+        }
+        s.finish();
+        (s.sink.0, s.stats)
+    }
+
+    #[test]
+    fn halves_are_joined_by_process() {
+        let (calls, stats) =
+            run("1 1.0 read(3,  <unfinished ...>\n2 0.5 getpid() = 2\n1 0.25 <... read resumed>\"\", 1) = 0 <0.7>\n");
+        assert_eq!(calls, [(2, 2, 1_500_000_000, "getpid".into()), (1, 1, 1_000_000_000, "read".into())]);
+        assert_eq!((stats.unfinished, stats.resumed, stats.never_resumed, stats.orphan_resumed), (1, 1, 0, 0));
+        assert!(stats.relative && !stats.epoch);
+    }
+
+    #[test]
+    fn halves_without_a_partner_are_counted() {
+        let (calls, stats) = run("1 00:00:01 <... read resumed>\"\", 1) = 0\n1 00:00:02 read(3,  <unfinished ...>\n\
+             1 00:00:03 write(4,  <unfinished ...>\n1 00:00:04 <... read resumed>\"\", 1) = 0\n1 00:00:05 +++ exited with 0 +++\n");
+        assert_eq!((calls.len(), stats.never_resumed, stats.orphan_resumed), (0, 2, 2));
+    }
+
+    #[test]
+    fn halves_find_each_other_when_one_lacks_the_process() {
+        for (a, b) in [("[pid 7] ", ""), ("", "[pid 7] ")] {
+            let (calls, stats) =
+                run(&format!("{a}00:00:01 read(3,  <unfinished ...>\n{b}00:00:02 <... read resumed>\"\", 1) = 0\n"));
+            assert_eq!((calls.len(), calls[0].1, stats.orphan_resumed), (1, 7, 0), "{a}");
+        }
+    }
+
+    #[test]
+    fn a_resumed_call_can_be_interrupted_again() {
+        let (calls, stats) = run(
+            "1 00:00:01 f(3 <unfinished ...>\n1 00:00:02 <... f resumed>, 4 <unfinished ...>\n1 00:00:03 <... f resumed>) = 0\n",
+        );
+        assert_eq!((calls.len(), calls[0].0, stats.unfinished, stats.resumed), (1, 1, 2, 2));
+    }
+
+    #[test]
+    fn midnight_passes_and_clocks_step_back() {
+        let f = |t: &str| format!("{t} getpid() = 7\n");
+        let text: String =
+            ["23:59:59.5", "00:00:00.5", "23:59:59.9", "00:00:01", "00:00:00", "12:00:00", "09:00:00"].map(f).concat();
+        let (calls, stats) = run(&text);
+        let s: Vec<f64> = calls.iter().map(|c| c.2 as f64 / 1e9).collect();
+        assert_eq!(s, [86399.5, 86400.5, 86399.9, 86401.0, 86400.0, 129_600.0, 205_200.0]);
+        assert_eq!(stats.clock_backwards, 2);
+    }
+
+    #[test]
+    fn messages_of_strace_are_taken_out_of_lines() {
+        let (calls, stats) = run("00:00:01 clone(flags=SIGCHLDstrace: Process 9 attached\n, x=1) = 9 <0.1>\n\
+             00:00:02 vfork(strace: Process 10 attached\n <unfinished ...>\n[pid 10] 00:00:03 getpid() = 10\n\
+             [pid 8] 00:00:03 <... vfork resumed>) = 10\n");
+        assert_eq!(
+            calls.iter().map(|c| (c.0, c.1, &*c.3)).collect::<Vec<_>>(),
+            [(1, 0, "clone"), (5, 10, "getpid"), (3, 8, "vfork")]
+        );
+        assert_eq!((stats.lines, stats.unparsed), (4, 0));
+    }
+
+    #[test]
+    fn pending_calls_are_bounded() {
+        let text: String = (0..MAX_PENDING + 10).map(|i| format!("{} 00:00:01 f( <unfinished ...>\n", i + 1)).collect();
+        let (_, stats) = run(&text);
+        assert_eq!((stats.pending_dropped, stats.never_resumed), (10, MAX_PENDING as u64 + 10));
+    }
+}

@@ -1,0 +1,815 @@
+//! strace: hard lines against an independent reading of them, whole runs against what the programs say they did.
+//!
+//! The traces are shared data outside the crate: `IOPHASE_CORPUS`, by default `../shared` beside it. Without it those tests
+//! say so and pass.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use iophase::formats::strace::{Stats, Strace, visit};
+use iophase::formats::{Detail, Limits, ReadOptions, Source, read};
+use iophase::record::{Data, Op, Request, Trace, UNKNOWN_OFFSET};
+use serde_json::Value;
+
+#[allow(clippy::print_stderr, reason = "a skipped test says why")]
+fn corpus() -> Option<PathBuf> {
+    let root = std::env::var_os("IOPHASE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let folder = root.join("corpus");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no folder {} (set IOPHASE_CORPUS)", folder.display());
+    None
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn open(path: &Path) -> Source {
+    Source::open(path, &Limits::default()).unwrap()
+}
+
+fn trace_of(path: &Path, detail: Detail) -> Trace {
+    read(&open(path), Some(&Strace), &ReadOptions { detail, ..ReadOptions::default() }).unwrap()
+}
+
+fn text(lines: &str) -> Trace {
+    text_with(lines, Detail::Transfers)
+}
+
+fn text_with(lines: &str, detail: Detail) -> Trace {
+    let o = ReadOptions { detail, ..ReadOptions::default() };
+    read(&Source::from_bytes("t", lines.as_bytes().to_vec()), Some(&Strace), &o).unwrap()
+}
+
+fn rows(t: &Trace) -> Vec<Request> {
+    match &t.data {
+        Data::Requests(r) => r.iter().collect(),
+        Data::Intervals(_) => panic!("strace gives requests"),
+    }
+}
+
+/// Operation, offset and size of each row; unknown offsets are -1.
+fn places(t: &Trace) -> Vec<(&'static str, i64, u64)> {
+    rows(t)
+        .iter()
+        .map(|r| (r.op.name(), if r.offset == UNKNOWN_OFFSET { -1 } else { r.offset as i64 }, r.size))
+        .collect()
+}
+
+fn codes(t: &Trace) -> Vec<&str> {
+    t.warnings.iter().map(|w| &*w.code).collect()
+}
+
+// --- every call of the hard logs -----------------------------------------------------------------------------------
+
+/// Numbers of lines once the messages of strace itself, which cut lines in two, are taken out.
+fn logical_lines(log: &str) -> HashMap<u64, u64> {
+    let mut numbers = HashMap::new();
+    let (mut n, mut cut) = (0, false);
+    for (physical, line) in (1u64..).zip(log.lines()) {
+        if !cut {
+            n += 1;
+            numbers.insert(physical, n);
+        }
+        cut = line.contains("strace: Process ") && line.ends_with("attached");
+    }
+    numbers
+}
+
+fn stats_json(s: &Stats) -> Value {
+    let kinds = [(s.time_of_day, "tod"), (s.epoch, "epoch"), (s.relative, "relative")];
+    let kinds: Vec<_> = kinds.iter().filter(|k| k.0).map(|k| k.1).collect();
+    serde_json::json!({
+        "lines": s.lines, "calls": s.calls, "signals": s.signals, "exits": s.exits, "unparsed": s.unparsed,
+        "unfinished": s.unfinished, "resumed": s.resumed, "never_resumed": s.never_resumed,
+        "orphan_resumed": s.orphan_resumed, "time_kind": kinds, "unparsed_lines": [],
+    })
+}
+
+#[test]
+fn hard_logs_call_by_call() {
+    let Some(corpus) = corpus() else { return };
+    let mut seen = 0;
+    for name in ["t1", "t2", "t4", "t7", "t9"] {
+        let log = corpus.join(format!("strace-tricky/{name}_node1_0.st"));
+        let expected = json(&log.with_extension("events.json"));
+        let lines = logical_lines(&std::fs::read_to_string(&log).unwrap());
+        let mut got = Vec::new();
+        let stats = visit(&open(&log), &ReadOptions::default(), |c| {
+            got.push(serde_json::json!({
+                "line": lines[&c.line], "pid": c.pid.to_string(), "start": c.start_ns, "dur": c.duration_ns,
+                "call": c.name, "path": c.path, "result": c.result, "errno": c.errno,
+                "bytes": c.bytes.unwrap_or(0), "transfer": c.bytes.is_some(), "n_args": c.n_args,
+            }));
+        })
+        .unwrap();
+        let want = expected["events"].as_array().unwrap();
+        for (g, w) in got.iter().zip(want) {
+            assert_eq!(g, w, "{name}");
+        }
+        assert_eq!(got.len(), want.len(), "{name}");
+        assert_eq!(stats_json(&stats), expected["stats"], "{name}");
+        seen += got.len();
+    }
+    assert!(seen > 500);
+}
+
+// --- whole runs against what the programs logged -------------------------------------------------------------------
+
+/// Every run of the corpus that strace recorded: its entry in the manifest and its folder or file.
+fn runs(corpus: &Path) -> Vec<(Value, PathBuf)> {
+    let manifest = json(&corpus.join("manifest.json"));
+    let strace = |r: &&Value| r["format"] == "strace";
+    let folder = |r: &Value| corpus.join(r["files"][0]["path"].as_str().unwrap()).parent().unwrap().to_owned();
+    manifest["runs"].as_array().unwrap().iter().filter(strace).map(|r| (r.clone(), folder(r))).collect()
+}
+
+#[test]
+fn every_run_is_read_whole() {
+    let Some(corpus) = corpus() else { return };
+    let runs = runs(&corpus);
+    assert!(runs.len() >= 30, "{}", runs.len());
+    for (run, folder) in &runs {
+        let id = run["id"].as_str().unwrap();
+        let t = trace_of(folder, Detail::Transfers);
+        assert_eq!(t.ranks, run["files"].as_array().unwrap().len() as u64, "{id}");
+        let q = &t.quality;
+        assert_eq!((q.records_dropped, q.clock_backwards, q.clamped), (0, 0, 0), "{id}");
+        assert!(!t.data.is_empty(), "{id}");
+        for r in rows(&t) {
+            assert!(r.start.is_finite() && r.start <= r.end && r.op.moves_bytes() && r.task > 0, "{id}: {r:?}");
+        }
+        let unexpected: Vec<_> =
+            codes(&t).into_iter().filter(|c| !["unfinished-calls", "unknown-files"].contains(c)).collect();
+        assert!(unexpected.is_empty(), "{id}: {unexpected:?}");
+        assert_eq!(codes(&t).contains(&"unknown-files"), id == "x_edge.noy.strace", "{id}");
+    }
+}
+
+/// The phases that each rank logged, found again in the trace: bytes, number, offsets and sizes of their requests.
+#[test]
+fn phases_hold_the_bytes_and_offsets_that_the_ranks_logged() {
+    let Some(corpus) = corpus() else { return };
+    let (mut phases, mut requests) = (0, 0);
+    for (run, folder) in runs(&corpus) {
+        let Some(truth) = run["phase_times_file"].as_str() else { continue };
+        let id = run["id"].as_str().unwrap();
+        let truth = json(&corpus.join(truth));
+        let t = trace_of(&folder, Detail::Transfers);
+        let t0 = truth["t0_epoch"].as_f64().unwrap();
+        // -ttt counts from 1970, -tt from midnight.
+        let zero = if t.origin_s > 0 { t0 - t.origin_s as f64 } else { t0 % 86_400.0 };
+        // Buffers of libc and aggregators of collective MPI-IO move bytes at other times, sizes and ranks than the program asks.
+        let direct = !id.contains("stdio") && !id.contains("coll");
+        let all: Vec<Request> = rows(&t).into_iter().filter(|r| !t.files.is_system(r.file)).collect();
+        let (mut logged, mut moved) = (0, 0);
+        for rank in truth["ranks"].as_array().unwrap() {
+            let n = rank["rank"].as_u64().unwrap();
+            let mine: Vec<&Request> = all
+                .iter()
+                .filter(|r| u64::from(r.rank) == n && u64::from(r.task) == rank["pid"].as_u64().unwrap())
+                .collect();
+            assert!(!mine.is_empty(), "{id}: rank {n}");
+            for phase in rank["phases"].as_array().unwrap() {
+                let (start, end) = (phase[4].as_f64().unwrap(), phase[5].as_f64().unwrap());
+                let op = if phase[6] == "r" { Op::Read } else { Op::Write };
+                let [bytes, count, size, offset0, stride] = [7, 8, 9, 10, 11].map(|i| phase[i].as_u64().unwrap());
+                logged += bytes;
+                // The log rounds to microseconds.
+                // The size tells the requests of a checkpoint from those of a log written in the same moments.
+                let inside = |r: &&&Request| {
+                    r.op == op && r.size == size && r.start - zero >= start - 2e-6 && r.end - zero <= end + 2e-6
+                };
+                let found: Vec<&Request> = mine.iter().filter(inside).copied().collect();
+                moved += found.iter().map(|r| r.size).sum::<u64>();
+                if !direct {
+                    continue;
+                }
+                let mut offsets: Vec<u64> = found.iter().map(|r| r.offset).collect();
+                offsets.sort_unstable();
+                let want: Vec<u64> = (0..count).map(|k| offset0 + k * stride).collect();
+                assert_eq!(offsets, want, "{id}: rank {n}, phase {phase}");
+                (phases, requests) = (phases + 1, requests + found.len());
+            }
+        }
+        if !direct {
+            let data = |name: &str| name.contains("/scratch/run/") && !name.ends_with("truth.json");
+            moved = all.iter().filter(|r| data(t.files.name(r.file))).map(|r| r.size).sum();
+        }
+        assert_eq!(moved, logged, "{id}");
+    }
+    assert!(phases > 2000 && requests > 10_000, "{phases} {requests}");
+}
+
+/// Offsets of IOR: segments of blocks of transfers; files of their own or one shared file.
+#[test]
+fn ior_offsets_follow_its_layout() {
+    let Some(corpus) = corpus() else { return };
+    let mut seen = 0;
+    for (run, folder) in runs(&corpus) {
+        let id = run["id"].as_str().unwrap();
+        let access = &run["truth"]["access"];
+        let Some(count) = access["per_rank"]["count"].as_u64() else { continue };
+        let n = run["ranks"].as_u64().unwrap();
+        let own = access["file_layout"] == "fpp";
+        let segments = access["segments"].as_u64().unwrap();
+        let t = trace_of(&folder, Detail::Transfers);
+        let all = rows(&t);
+        let data: Vec<&Request> = all
+            .iter()
+            .filter(|r| r.op == Op::Write && r.size == 65_536 && t.files.name(r.file).contains("testfile"))
+            .collect();
+        let iterations = run["truth"]["iterations"].as_u64().unwrap_or(1);
+        assert_eq!(data.len() as u64, count * n * iterations, "{id}");
+        for rank in 0..n {
+            let mut got: Vec<u64> = data.iter().filter(|r| u64::from(r.rank) == rank).map(|r| r.offset).collect();
+            if id.contains("coll") {
+                continue;
+            }
+            // Ranks of MPI and positions of files agree only up to order: the first offset tells the rank.
+            got.sort_unstable();
+            got.dedup();
+            let base = got[0];
+            let step = if own { 1 << 20 } else { n << 20 };
+            let want: Vec<u64> =
+                (0..segments).flat_map(|s| (0..16).map(move |k| base + s * step + k * 65_536)).collect();
+            assert_eq!(got, want, "{id}: rank {rank}");
+        }
+        let mut all: Vec<u64> = data.iter().map(|r| r.offset).collect();
+        all.sort_unstable();
+        all.dedup();
+        let file_blocks = if own { count } else { count * n };
+        assert_eq!(all, (0..file_blocks).map(|i| i * 65_536).collect::<Vec<_>>(), "{id}");
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen}");
+}
+
+/// The directly-follows graphs that an independent reader of the same logs gives.
+#[test]
+fn calls_with_paths_give_the_expected_graphs() {
+    let Some(corpus) = corpus() else { return };
+    let expected = json(&corpus.join("dfg/expected.json"));
+    for config in expected["configs"].as_array().unwrap() {
+        let with_path = config["events"] == "path";
+        for (set, want) in config["sets"].as_object().unwrap() {
+            let mut nodes: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
+            let mut edges: BTreeMap<(String, String), u64> = BTreeMap::new();
+            let files =
+                ["a_node1_9042", "a_node1_9043", "a_node1_9044", "b_node1_9157", "b_node1_9158", "b_node1_9159"];
+            for name in files.iter().filter(|f| set.split('+').any(|s| f.starts_with(s))) {
+                let t = trace_of(&corpus.join(format!("dfg/{name}.st")), Detail::Calls);
+                let mut cases: BTreeMap<u32, Vec<Request>> = BTreeMap::new();
+                for r in rows(&t) {
+                    let case = if config["case_by"] == "pid" { r.task } else { 0 };
+                    cases.entry(case).or_default().push(r);
+                }
+                for mut case in cases.into_values() {
+                    case.sort_by(|a, b| a.start.total_cmp(&b.start));
+                    let mut last = "<start>".to_owned();
+                    for r in case {
+                        let (call, path) = (t.calls.name(r.call), t.files.name(r.file));
+                        if path.is_empty() && with_path {
+                            continue;
+                        }
+                        let activity = activity(call, path);
+                        let node = nodes.entry(activity.clone()).or_default();
+                        let duration = ((r.end - r.start) * 1e6).round() as u64 * 1000;
+                        *node = (node.0 + 1, node.1 + if r.op.moves_bytes() { r.size } else { 0 }, node.2 + duration);
+                        *edges.entry((std::mem::replace(&mut last, activity.clone()), activity)).or_default() += 1;
+                    }
+                    *edges.entry((last, "<end>".into())).or_default() += 1;
+                }
+            }
+            let text = |v: &Value| v.as_str().unwrap().to_owned();
+            let number = |v: &Value| v.as_u64().unwrap();
+            let want_nodes: BTreeMap<_, _> = want["nodes"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|n| (text(&n["activity"]), (number(&n["count"]), number(&n["bytes"]), number(&n["duration_ns"]))))
+                .collect();
+            let want_edges: BTreeMap<_, _> = want["edges"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|e| ((text(&e["source"]), text(&e["target"])), number(&e["count"])))
+                .collect();
+            assert_eq!(nodes, want_nodes, "{set}, {}", config["events"]);
+            assert_eq!(edges, want_edges, "{set}, {}", config["events"]);
+        }
+    }
+}
+
+/// Call and the first two parts of the path.
+fn activity(call: &str, path: &str) -> String {
+    if path.is_empty() {
+        return call.to_owned();
+    }
+    let end = path.match_indices('/').nth(2).map_or(path.len(), |(i, _)| i);
+    format!("{call} {}", &path[..end])
+}
+
+// --- offsets -------------------------------------------------------------------------------------------------------
+
+/// Lines of process 1 with timestamps and durations.
+fn timed(calls: &[&str]) -> String {
+    calls.iter().enumerate().map(|(i, c)| format!("1 00:00:{i:02}.000000 {c} <0.000001>\n")).collect()
+}
+
+#[test]
+fn positions_follow_reads_writes_and_seeks() {
+    let t = text(&timed(&[
+        r#"openat(AT_FDCWD</w>, "/w/f", O_RDWR|O_CREAT, 0644) = 3</w/f>"#,
+        r#"write(3</w/f>, "a", 10) = 10"#,
+        r#"pwrite64(3</w/f>, "a", 5, 1000) = 5"#,
+        r#"writev(3</w/f>, [{iov_base="a, b", iov_len=7}], 1) = 7"#,
+        r#"lseek(3</w/f>, -4, SEEK_CUR) = 13"#,
+        r#"read(3</w/f>, "a", 4) = 2"#,
+        r#"preadv2(3</w/f>, [{iov_base="a", iov_len=9}], 1, -1, 0) = 9"#,
+        r#"pwritev2(3</w/f>, [{iov_base="a", iov_len=9}], 1, 77, RWF_DSYNC) = 9"#,
+        r#"preadv(3</w/f>, [{iov_base="a", iov_len=9}], 1, 50) = 9"#,
+        r#"read(3</w/f>, "", 4) = 0"#,
+        r#"read(3</w/f>, 0x7ffe, 4) = -1 EIO (Input/output error)"#,
+        r#"read(3</w/f>, "a", 1) = 1"#,
+        r#"lseek(3</w/f>, 0, SEEK_SET) = 0"#,
+        r#"read(3</w/f>, "a", 1) = 1"#,
+    ]));
+    let want = [
+        ("write", 0, 10),
+        ("write", 1000, 5),
+        ("write", 10, 7),
+        ("read", 13, 2),
+        ("read", 15, 9),
+        ("write", 77, 9),
+        ("read", 50, 9),
+        ("read", 24, 0),
+        ("read", 24, 1),
+        ("read", 0, 1),
+    ];
+    assert_eq!(places(&t), want);
+    assert_eq!((t.quality.records_read, t.quality.records_left_out), (14, 1));
+    assert_eq!((t.call_counts["read"], t.call_counts["lseek"]), (5, 2));
+    assert!(rows(&t).iter().all(|r| t.files.name(r.file) == "/w/f"));
+}
+
+#[test]
+fn duplicates_share_the_position() {
+    for dup in ["dup(3</w/f>) = 4</w/f>", "dup2(3</w/f>, 4</w/f>) = 4</w/f>", "fcntl(3</w/f>, F_DUPFD, 4) = 4</w/f>"] {
+        let t = text(&timed(&[
+            r#"openat(AT_FDCWD</w>, "f", O_WRONLY) = 3</w/f>"#,
+            dup,
+            r#"write(3</w/f>, "", 8) = 8"#,
+            "close(3</w/f>) = 0",
+            r#"write(4</w/f>, "", 8) = 8"#,
+            r#"write(3, "", 8) = -1 EBADF (Bad file descriptor)"#,
+            // The number again, for another opening of the file.
+            r#"openat(AT_FDCWD</w>, "f", O_WRONLY) = 3</w/f>"#,
+            r#"write(3</w/f>, "", 1) = 1"#,
+            r#"write(4</w/f>, "", 1) = 1"#,
+        ]));
+        assert_eq!(places(&t), [("write", 0, 8), ("write", 8, 8), ("write", 0, 1), ("write", 16, 1)], "{dup}");
+    }
+}
+
+#[test]
+fn children_share_positions_and_threads_share_descriptors() {
+    let open = r#"1 00:00:01 openat(AT_FDCWD</w>, "f", O_WRONLY) = 3</w/f>"#;
+    let write = |pid: u32| format!("{pid} 00:00:03 write(3</w/f>, \"\", 8) = 8");
+    for (fork, thread) in [
+        ("1 00:00:02 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD) = 2", false),
+        ("1 00:00:02 vfork() = 2", false),
+        ("1 00:00:02 fork() = 2", false),
+        ("1 00:00:02 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES, exit_signal=0} => {parent_tid=[2]}, 88) = 2", true),
+        ("1 00:00:02 clone(child_stack=NULL, flags=SIGCHLD) = 7 /* 2 in strace's PID NS */", false),
+        // The child shows before the call that makes it returns.
+        (
+            "1 00:00:02 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>\n2 00:00:02 getpid() = 2\n\
+             1 00:00:02 <... clone resumed>) = 2",
+            false,
+        ),
+    ] {
+        let close = "2 00:00:04 close(3</w/f>) = 0";
+        let lines = [open, &write(1), fork, &write(2), &write(1), close, &write(1)].join("\n");
+        let t = text(&lines);
+        let last = if thread { -1 } else { 24 };
+        assert_eq!(places(&t), [("write", 0, 8), ("write", 8, 8), ("write", 16, 8), ("write", last, 8)], "{fork}");
+    }
+}
+
+#[test]
+fn a_new_program_keeps_descriptors_not_marked() {
+    let t = text(&timed(&[
+        r#"openat(AT_FDCWD</w>, "f", O_WRONLY) = 3</w/f>"#,
+        r#"openat(AT_FDCWD</w>, "g", O_WRONLY|O_CLOEXEC) = 4</w/g>"#,
+        r#"openat(AT_FDCWD</w>, "h", O_WRONLY) = 5</w/h>"#,
+        "fcntl(5</w/h>, F_SETFD, FD_CLOEXEC) = 0",
+        r#"execve("./x", ["./x", "-n", "a b"...], 0x7ffe /* 3 vars */) = 0"#,
+        r#"write(3</w/f>, "", 1) = 1"#,
+        r#"write(4</w/g>, "", 2) = 2"#,
+        r#"write(5</w/h>, "", 3) = 3"#,
+    ]));
+    assert_eq!(places(&t), [("write", 0, 1), ("write", -1, 2), ("write", -1, 3)]);
+    assert_eq!(t.job.unwrap().executable.unwrap(), "./x -n a b...");
+}
+
+#[test]
+fn appends_go_to_the_end_where_it_is_known() {
+    let t = text(&timed(&[
+        r#"openat(AT_FDCWD</w>, "new", O_WRONLY|O_CREAT|O_TRUNC|O_APPEND, 0644) = 3</w/new>"#,
+        r#"write(3</w/new>, "", 10) = 10"#,
+        r#"lseek(3</w/new>, 0, SEEK_SET) = 0"#,
+        r#"write(3</w/new>, "", 5) = 5"#,
+        r#"pwrite64(3</w/new>, "", 5, 0) = 5"#,
+        r#"openat(AT_FDCWD</w>, "old", O_WRONLY|O_APPEND) = 4</w/old>"#,
+        r#"write(4</w/old>, "", 10) = 10"#,
+        r#"lseek(4</w/old>, 0, SEEK_END) = 1010"#,
+        r#"write(4</w/old>, "", 10) = 10"#,
+        "ftruncate(4</w/old>, 6) = 0",
+        r#"write(4</w/old>, "", 1) = 1"#,
+        r#"rename("/w/old", "/w/older") = 0"#,
+        r#"write(4</w/old>, "", 1) = 1"#,
+    ]));
+    let want = [
+        ("write", 0, 10),
+        ("write", 10, 5),
+        ("write", 15, 5),
+        ("write", -1, 10),
+        ("write", 1010, 10),
+        ("write", 6, 1),
+        ("write", -1, 1),
+    ];
+    assert_eq!(places(&t), want);
+}
+
+#[test]
+fn appends_of_several_ranks_to_one_file_have_no_known_offset() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = timed(&[
+        r#"openat(AT_FDCWD</w>, "log", O_WRONLY|O_CREAT|O_TRUNC|O_APPEND, 0644) = 3</w/log>"#,
+        r#"write(3</w/log>, "", 10) = 10"#,
+        r#"openat(AT_FDCWD</w>, "own", O_WRONLY) = 4</w/own>"#,
+        r#"write(4</w/own>, "", 7) = 7"#,
+    ]);
+    for rank in 0..2 {
+        std::fs::write(folder.path().join(format!("a_h_{rank}.st")), &log).unwrap();
+    }
+    let t = trace_of(folder.path(), Detail::Transfers);
+    assert_eq!(places(&t), [("write", -1, 10), ("write", 0, 7), ("write", -1, 10), ("write", 0, 7)]);
+    assert_eq!(rows(&t).iter().map(|r| r.rank).collect::<Vec<_>>(), [0, 0, 1, 1]);
+}
+
+#[test]
+fn what_was_opened_out_of_sight_has_no_offset_until_a_seek() {
+    let t = text(&timed(&[
+        r#"read(5</w/f>, "", 8) = 8"#,
+        r#"pread64(5</w/f>, "", 8, 64) = 8"#,
+        "lseek(5</w/f>, 0, SEEK_CUR) = 72",
+        r#"read(5</w/f>, "", 8) = 8"#,
+        // The descriptor is another file now, though nothing was seen to open it.
+        r#"read(5</w/g>, "", 8) = 8"#,
+    ]));
+    assert_eq!(places(&t), [("read", -1, 8), ("read", 64, 8), ("read", 72, 8), ("read", -1, 8)]);
+}
+
+#[test]
+fn without_annotations_files_follow_from_opens() {
+    let t = text(&timed(&[
+        r#"open("/w/d", O_RDONLY|O_DIRECTORY) = 3"#,
+        r#"openat(3, "./f\x41", O_RDONLY) = 4"#,
+        r#"read(4, "", 8) = 8"#,
+        "dup(4) = 5",
+        r#"read(5, "", 8) = 8"#,
+        "pipe2([6, 7], O_CLOEXEC) = 0",
+        r#"write(7, "", 1) = 1"#,
+        "socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 8",
+        r#"sendto(8, "", 2, 0, NULL, 0) = 2"#,
+        r#"write(1, "", 3) = 3"#,
+        r#"write(9, "", 4) = 4"#,
+        "close_range(3, 4294967295, 0) = 0",
+        r#"read(4, "", 8) = 8"#,
+    ]));
+    let names: Vec<_> = rows(&t).iter().map(|r| t.files.name(r.file).to_owned()).collect();
+    assert_eq!(names, ["/w/d/fA", "/w/d/fA", "pipe", "socket", "<STDOUT>", "", ""]);
+    assert_eq!(places(&t)[..2], [("read", 0, 8), ("read", 8, 8)]);
+    let warning = t.warnings.iter().find(|w| w.code == "unknown-files").unwrap();
+    assert!(warning.message.starts_with("2 of 7 ") && warning.remedy.as_deref() == Some("record with -y"));
+}
+
+#[test]
+fn copies_are_read_and_written() {
+    let lines = timed(&[
+        r#"openat(AT_FDCWD</w>, "a", O_RDONLY) = 3</w/a>"#,
+        r#"openat(AT_FDCWD</w>, "b", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4</w/b>"#,
+        "copy_file_range(3</w/a>, NULL, 4</w/b>, NULL, 100, 0) = 60",
+        "copy_file_range(3</w/a>, [500] => [540], 4</w/b>, NULL, 40, 0) = 40",
+        "sendfile(4</w/b>, 3</w/a>, NULL, 10) = 10",
+        "sendfile(4</w/b>, 3</w/a>, [7] => [8], 1) = 1",
+        "splice(3</w/a>, [0] => [5], 4</w/b>, NULL, 5, 0) = -1 EINVAL (Invalid argument)",
+    ]);
+    let t = text(&lines);
+    let want = [
+        ("read", 0, 60),
+        ("write", 0, 60),
+        ("read", 500, 40),
+        ("write", 60, 40),
+        ("read", 60, 10),
+        ("write", 100, 10),
+        ("read", 7, 1),
+        ("write", 110, 1),
+    ];
+    assert_eq!(places(&t), want);
+    // As calls, one row each: that of the first descriptor.
+    let t = text_with(&lines, Detail::Calls);
+    let want =
+        [("open", -1, 0), ("open", -1, 0), ("read", 0, 60), ("read", 500, 40), ("write", 100, 10), ("write", 110, 1)];
+    assert_eq!(places(&t)[..6], want);
+    assert_eq!(places(&t)[6], ("other", -1, 0));
+}
+
+#[test]
+fn an_execve_in_a_thread_goes_on_under_the_leader() {
+    let t = text_with(
+        "10 00:00:01 openat(AT_FDCWD</w>, \"f\", O_WRONLY) = 3</w/f> <0.1>\n\
+         10 00:00:01 clone3({flags=CLONE_VM|CLONE_FILES}, 88) = 11 <0.1>\n\
+         11 00:00:02 write(3</w/f>, \"\", 4) = 4 <0.1>\n\
+         11 00:00:03 execve(\"/bin/true\", [\"true\"], 0x7f /* 3 vars */ <unfinished ...>\n\
+         10 00:00:03 +++ superseded by execve in pid 11 +++\n\
+         10 00:00:03 <... execve resumed>) = 0 <0.5>\n\
+         10 00:00:04 write(3</w/f>, \"\", 4) = 4 <0.1>\n",
+        Detail::Calls,
+    );
+    let exec = rows(&t).into_iter().find(|r| t.calls.name(r.call) == "execve").unwrap();
+    assert_eq!((exec.task, exec.start, exec.end, t.files.name(exec.file)), (10, 3.0, 3.5, "/bin/true"));
+    assert_eq!(rows(&t).iter().filter(|r| r.op == Op::Write).map(|r| r.offset).collect::<Vec<_>>(), [0, 4]);
+}
+
+// --- times ---------------------------------------------------------------------------------------------------------
+
+#[test]
+fn times_of_all_kinds() {
+    let ttt =
+        text("1795232643.679091 read(3</f>, \"\", 1) = 1 <0.000003>\n1795232644.000001234 read(3</f>, \"\", 1) = 1\n");
+    let r = rows(&ttt);
+    assert_eq!(ttt.origin_s, 1_795_232_643);
+    assert_eq!((r[0].start, r[0].end, r[1].start), (0.679091, 0.679094, 1.000001234));
+    assert_eq!(ttt.job.unwrap().start_unix_s, Some(1_795_232_643.679_091));
+
+    let tt = text("23:59:59.5 read(3</f>, \"\", 1) = 1 <1>\n00:00:00.25 read(3</f>, \"\", 1) = 1\n");
+    let r = rows(&tt);
+    assert_eq!((tt.origin_s, r[0].start, r[0].end, r[1].start), (0, 86_399.5, 86_400.5, 86_400.25));
+    assert_eq!((codes(&tt), tt.quality.clock_backwards), (vec![], 0));
+
+    let rel = text(
+        "     0.000000 read(3</f>, \"\", 1) = 1\n     0.500000 getpid() = 1\n     0.250000 read(3</f>, \"\", 1) = 1\n",
+    );
+    assert_eq!((rel.origin_s, rows(&rel)[1].start), (0, 0.75));
+    assert_eq!(codes(&rel), ["no-durations"]);
+
+    let back = text("10:00:01 read(3</f>, \"\", 1) = 1 <0.1>\n10:00:00.5 read(3</f>, \"\", 1) = 1 <0.1>\n");
+    assert_eq!((back.quality.clock_backwards, codes(&back)), (1, vec!["clock-backwards"]));
+}
+
+#[test]
+fn without_timestamps_the_remedy_is_named() {
+    for lines in
+        ["read(3</f>, \"\", 1) = 1\n", "12 read(3</f>, \"\", 1) = 1 <0.1>\n", "[pid 12] read(3</f>, \"\", 1) = 1\n"]
+    {
+        let e = read(&Source::from_bytes("t", lines.as_bytes().to_vec()), None, &ReadOptions::default()).unwrap_err();
+        assert_eq!(e.kind(), iophase::ErrorKind::Unsupported);
+        assert!(e.to_string().contains("timestamps") && e.to_string().contains("-ttt -T"), "{e}");
+    }
+}
+
+#[test]
+fn files_of_a_job_share_the_clock_and_are_ordered_by_run_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    // Rank 0 begins before midnight, rank 1 after it.
+    write("a_h_9.st", "23:59:58 read(3</f>, \"\", 1) = 1 <0.1>\n");
+    write("a_h_10.st", "00:00:02 read(3</g>, \"\", 1) = 1 <0.1>\n");
+    let t = trace_of(folder.path(), Detail::Transfers);
+    let got: Vec<_> = rows(&t).iter().map(|r| (r.rank, t.files.name(r.file).to_owned(), r.start)).collect();
+    assert_eq!(got, [(0, "/f".into(), 86_398.0), (1, "/g".into(), 86_402.0)]);
+
+    write("a_h_9.st", "1795232643.5 read(3</f>, \"\", 1) = 1 <0.1>\n");
+    write("a_h_10.st", "1795232641.25 read(3</g>, \"\", 1) = 1 <0.1>\n");
+    let t = trace_of(folder.path(), Detail::Transfers);
+    assert_eq!((t.origin_s, rows(&t)[0].start, rows(&t)[1].start), (1_795_232_641, 2.5, 0.25));
+
+    write("a_h_10.st", "00:00:02 read(3</g>, \"\", 1) = 1 <0.1>\n");
+    assert!(codes(&trace_of(folder.path(), Detail::Transfers)).contains(&"mixed-clocks"));
+    // A rank that made no call is a rank all the same.
+    write("a_h_9.st", "00:00:01 +++ exited with 0 +++\n");
+    let t = trace_of(folder.path(), Detail::Transfers);
+    assert_eq!((t.ranks, rows(&t)[0].rank, codes(&t)), (2, 1, vec!["empty-files"]));
+}
+
+// --- what is lost --------------------------------------------------------------------------------------------------
+
+#[test]
+fn halves_without_the_other_are_told() {
+    let t = text(
+        "1 00:00:01 <... read resumed>\"\", 1) = 1 <0.1>\n2 00:00:02 read(3</f>,  <unfinished ...>\n\
+         1 00:00:03 read(3</f>, \"\", 1) = 1 <0.1>\n1 00:00:04 write(3</f>,  <unfinished ...>\n",
+    );
+    assert_eq!(places(&t), [("read", -1, 1)]);
+    assert_eq!(codes(&t), ["unfinished-calls", "resumed-without-start"]);
+    assert_eq!((t.quality.records_read, t.quality.records_dropped, t.quality.records_left_out), (3, 1, 2));
+}
+
+#[test]
+fn interrupted_and_failed_transfers_are_left_out_but_kept_as_calls() {
+    let lines = timed(&[
+        "read(3</f>, 0x7f, 8) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)",
+        "read(3</f>, 0x7f, 8) = -1 EAGAIN (Resource temporarily unavailable)",
+        r#"openat(AT_FDCWD</w>, "none", O_RDONLY) = -1 ENOENT (No such file or directory)"#,
+        r#"read(3</f>, "", 8) = 8"#,
+        "fsync(3</f>) = 0",
+        "close(3</f>) = 0",
+    ]);
+    let t = text(&lines);
+    assert_eq!((places(&t).len(), t.quality.records_left_out, t.quality.records_read), (1, 2, 6));
+    let t = text_with(&lines, Detail::Calls);
+    let got: Vec<_> = rows(&t)
+        .iter()
+        .map(|r| (r.op.name(), t.calls.name(r.call).to_owned(), t.files.name(r.file).to_owned()))
+        .collect();
+    let want = [
+        ("other", "read", "/f"),
+        ("other", "read", "/f"),
+        ("other", "openat", "/w/none"),
+        ("read", "read", "/f"),
+        ("sync", "fsync", "/f"),
+        ("close", "close", "/f"),
+    ];
+    assert_eq!(got, want.map(|(o, c, f)| (o, c.to_owned(), f.to_owned())));
+}
+
+#[test]
+fn mappings_of_data_files_are_told_and_those_of_programs_are_not() {
+    let map = |path: &str, prot: &str, flags: &str| format!("mmap(NULL, 8192, {prot}, {flags}, 3<{path}>, 0) = 0x7f00");
+    let lines = |maps: &[String]| {
+        let mut calls: Vec<&str> = maps.iter().map(|m| &**m).collect();
+        calls.push(r#"read(3</f>, "", 8) = 8"#);
+        timed(&calls)
+    };
+    let quiet = [
+        map("/usr/lib/libc.so.6", "PROT_READ", "MAP_PRIVATE"),
+        map("/w/program", "PROT_READ|PROT_EXEC", "MAP_PRIVATE|MAP_DENYWRITE"),
+        map("/dev/shm/x", "PROT_READ|PROT_WRITE", "MAP_SHARED"),
+        "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f00".into(),
+        "mmap(NULL, 8192, PROT_READ, MAP_SHARED, 3</w/data>, 0) = -1 ENODEV (No such device)".into(),
+    ];
+    assert_eq!(codes(&text(&lines(&quiet))), [""; 0]);
+    let loud = [map("/w/data", "PROT_READ", "MAP_SHARED"), map("/w/more", "PROT_READ|PROT_WRITE", "MAP_SHARED")];
+    let t = text(&lines(&loud));
+    assert_eq!(codes(&t), ["mmap-invisible"]);
+    assert!(t.warnings[0].message.contains("2 times, the first: /w/data"), "{}", t.warnings[0].message);
+}
+
+#[test]
+fn foreign_lines_and_cut_tails_are_told() {
+    let good = "1 00:00:01 read(3</f>, \"\", 1) = 1 <0.1>\n";
+    let t = text(&format!("{good}Segmentation fault\n{good}"));
+    assert_eq!((codes(&t), t.quality.records_dropped), (vec!["unparsed-lines"], 1));
+    assert!(t.warnings[0].message.contains("line 2"));
+    let t = text(&format!("{good}{}", &good[..25]));
+    assert_eq!((codes(&t), places(&t).len()), (vec!["damaged-tail"], 1));
+    let long = format!("1 00:00:02 read(3</f>, \"{}\", 1) = 1 <0.1>\n", "x".repeat(3 << 20));
+    let t = text(&format!("{good}{long}{good}"));
+    assert_eq!((codes(&t), places(&t).len()), (vec!["unparsed-lines"], 2));
+}
+
+#[test]
+fn a_damaged_compressed_file_gives_what_came_before() {
+    use std::io::Write;
+    let lines: String =
+        (0..20_000).map(|i| format!("1 00:00:01.{:06} read(3</f>, \"{}\", 9) = 1 <0.1>\n", i, i * 7919)).collect();
+    let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    z.write_all(lines.as_bytes()).unwrap();
+    let mut bytes = z.finish().unwrap();
+    bytes.truncate(bytes.len() / 2);
+    let t = read(&Source::from_bytes("t.st.gz", bytes), None, &ReadOptions::default()).unwrap();
+    let n = t.data.len();
+    assert!(n > 5_000 && n < 20_000, "{n}");
+    assert!(codes(&t).contains(&"damaged-tail"));
+}
+
+#[test]
+fn nothing_usable_is_an_error_with_place_and_remedy() {
+    let open =
+        |text: &str| read(&Source::from_bytes("t", text.as_bytes().to_vec()), Some(&Strace), &ReadOptions::default());
+    let e = open("what\nis this\n").unwrap_err();
+    assert_eq!(e.kind(), iophase::ErrorKind::Malformed);
+    assert!(e.to_string().contains("line 1") && e.to_string().contains("strace -f -ttt"), "{e}");
+    assert_eq!(open("1 00:00:01 +++ exited with 0 +++\n").unwrap_err().kind(), iophase::ErrorKind::Empty);
+}
+
+#[test]
+fn rows_are_bounded() {
+    let lines = "1 00:00:01 read(3</f>, \"\", 1) = 1 <0.1>\n".repeat(11);
+    let limits = Limits { records: 10, ..Limits::default() };
+    let e = read(&Source::from_bytes("t", lines.into_bytes()), None, &ReadOptions { limits, ..ReadOptions::default() })
+        .unwrap_err();
+    assert_eq!(e.kind(), iophase::ErrorKind::Limit);
+}
+
+// --- hostile input -------------------------------------------------------------------------------------------------
+
+/// A log with something of everything.
+fn sample() -> Vec<u8> {
+    include_bytes!("data/strace/sample.st").to_vec()
+}
+
+/// Reads what may be anything: no panic, and no more rows than lines could give.
+fn survive(bytes: Vec<u8>) {
+    let lines = bytes.iter().filter(|&&b| b == b'\n').count() + 1;
+    let source = Source::from_bytes("t", bytes);
+    for detail in [Detail::Transfers, Detail::Calls] {
+        if let Ok(t) = read(&source, Some(&Strace), &ReadOptions { detail, ..ReadOptions::default() }) {
+            // A copy between two files is two rows.
+            assert!(t.data.len() <= 2 * lines);
+            for r in rows(&t) {
+                assert!(r.start.is_finite() && r.start <= r.end);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sample_cut_at_any_byte() {
+    let whole = sample();
+    for n in 0..whole.len() {
+        survive(whole[..n].to_vec());
+    }
+}
+
+#[test]
+fn the_sample_is_read() {
+    let t = read(&Source::from_bytes("sample", sample()), None, &ReadOptions::default()).unwrap();
+    assert_eq!((t.quality.records_dropped, codes(&t)), (0, vec!["unfinished-calls"]));
+    let want = [
+        ("write", 0, 18),
+        ("write", 18, 30),
+        ("read", -1, 4),
+        ("read", 0, 9),
+        ("write", 48, 9),
+        ("write", 57, 100),
+        ("write", 4096, 4096),
+    ];
+    assert_eq!(places(&t), want);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn flipped_bits_and_moved_pieces(
+        flips in proptest::collection::vec((0usize..10_000, 0u8..8), 1..12),
+        cut in 0usize..10_000,
+        from in 0usize..10_000,
+        len in 0usize..200,
+    ) {
+        let mut bytes = sample();
+        let n = bytes.len();
+        for (at, bit) in flips {
+            bytes[at % n] ^= 1 << bit;
+        }
+        let piece: Vec<u8> = bytes.iter().skip(from % n).take(len).copied().collect();
+        let at = cut % n;
+        bytes.splice(at..at, piece);
+        survive(bytes);
+    }
+
+    #[test]
+    fn any_text_of_its_signs(lines in "([a-z(){}<>\\[\\]\",=.?/ 0-9\\\\+-]{0,40}\n){0,12}") {
+        survive(lines.into_bytes());
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let mut lines = String::new();
+    for i in 0..60_000u32 {
+        lines += &format!(
+            "{} 00:{:02}:{:02}.{:06} write({}</w/f{}>, \"\", 8) = 8 <0.000001>\n",
+            i % 5,
+            i / 3600 % 60,
+            i / 60 % 60,
+            i,
+            i % 7,
+            i % 7
+        );
+    }
+    let in_pool = |n| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+        pool.install(|| rows(&text(&lines)))
+    };
+    let one = in_pool(1);
+    assert_eq!(one.len(), 60_000);
+    assert!(one == in_pool(3));
+}
