@@ -1,1 +1,3 @@
 //! From a bandwidth signal to its periods.
+
+pub mod chains;

@@ -1,0 +1,305 @@
+//! Burst lists: the same profile cut into bursts in a dozen different ways.
+//!
+//! No single threshold is right for every trace. The lists differ in their level (what rate counts as a burst), in their
+//! merge distance (which pieces belong together) and in their smallest size (what is too small to count). The right
+//! segmentation is nearly always among them; choosing it is left to the judge.
+
+use super::stats::{median, weighted_quantile};
+use crate::signal::profile::Profile;
+
+/// Lists of more bursts than this are not searched.
+pub(crate) const MAX_BURSTS: usize = 30_000;
+/// Natural breaks are sought among this many of the longest gaps of a level.
+const MAX_GAPS: usize = 30_000;
+/// Shares of the burst level that count as burst.
+const LEVELS: [f64; 4] = [1e-4, 0.1, 0.3, 0.6];
+/// The same above a background.
+const LEVELS_ABOVE: [f64; 2] = [0.3, 0.6];
+/// Bursts smaller than this share of the byte-weighted median burst are dropped: none, headers, noise.
+const SMALLEST: [f64; 3] = [0.0, 0.03, 0.2];
+/// A break between two neighbouring gaps of the sorted gaps needs at least this log ratio.
+const SMALLEST_BREAK: f64 = 0.15;
+/// Evidence of a break is capped here; a list that merges nothing has as much.
+const LARGEST_BREAK: f64 = 3.0;
+/// The rates' top must be this much above the background to be bursts on it; less is a ripple.
+const BACKGROUND_CONTRAST: f64 = 1.25;
+
+/// One way to cut the profile into bursts; all columns have one entry per burst, in the order of time.
+#[derive(Debug, Clone)]
+pub(crate) struct BurstList {
+    /// Onsets, seconds since the profile's origin.
+    pub start: Vec<f64>,
+    pub end: Vec<f64>,
+    /// Bytes of the burst, above the background.
+    pub bytes: Vec<f64>,
+    /// Idle seconds of the list up to each onset.
+    pub idle: Vec<f64>,
+    /// Running sum of min(1, bytes / reference), the burst itself included: what passing a burst over costs.
+    pub passed: Vec<f64>,
+    /// Byte-weighted median of the bursts' bytes.
+    pub reference: f64,
+    /// Bytes per second above which there is a burst.
+    pub threshold: f64,
+    /// The threshold as a share of the burst level.
+    pub level: f64,
+    /// Rate that does not count.
+    pub background: f64,
+    /// Pieces closer than this many seconds are one burst.
+    pub merge: f64,
+    /// Log ratio of the gaps on either side of the merge distance: how natural the cut is.
+    pub cut: f64,
+}
+
+impl BurstList {
+    pub fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// Idle seconds between burst `i` and the next one.
+    pub fn gap_after(&self, i: usize) -> f64 {
+        (self.start[i + 1] - self.end[i]).max(0.0)
+    }
+
+    /// Mean idle time between the bursts `from..=to`.
+    pub fn mean_gap(&self, from: usize, to: usize) -> f64 {
+        let gaps: f64 = (from..to).map(|i| self.gap_after(i)).sum();
+        gaps / (to - from).max(1) as f64
+    }
+
+    /// The bursts `from..to` as a list of their own.
+    pub fn part(&self, from: usize, to: usize) -> BurstList {
+        let mut part = BurstList {
+            start: self.start[from..to].to_vec(),
+            end: self.end[from..to].to_vec(),
+            bytes: self.bytes[from..to].to_vec(),
+            idle: Vec::new(),
+            passed: Vec::new(),
+            ..*self
+        };
+        part.sum_up();
+        part
+    }
+
+    fn sum_up(&mut self) {
+        let mut busy = 0.0;
+        let mut weight = 0.0;
+        self.idle = Vec::with_capacity(self.len());
+        self.passed = Vec::with_capacity(self.len());
+        for i in 0..self.start.len() {
+            self.idle.push(self.start[i] - busy);
+            busy += self.end[i] - self.start[i];
+            weight += (self.bytes[i] / self.reference).min(1.0);
+            self.passed.push(weight);
+        }
+    }
+}
+
+/// The levels of a profile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Levels {
+    /// Byte-weighted median of the rate: half of all bytes move at least this fast.
+    pub burst: f64,
+    /// Time-weighted 20 % quantile of the rate.
+    pub background: f64,
+    /// Byte-weighted median of the rate where it is above the background, if that stands out.
+    pub above: Option<f64>,
+}
+
+impl Levels {
+    pub fn of(profile: &Profile) -> Option<Self> {
+        let (times, rates) = (profile.times(), profile.rates());
+        let width = |k: usize| times[k + 1] - times[k];
+        let mut by_bytes: Vec<(f64, f64)> = (0..rates.len())
+            .filter(|&k| rates[k] > 0.0)
+            .map(|k| (rates[k], rates[k] * width(k)))
+            .collect();
+        let burst = weighted_quantile(&mut by_bytes, 0.5)?;
+        let mut by_time: Vec<(f64, f64)> = (0..rates.len()).map(|k| (rates[k], width(k))).collect();
+        let background = weighted_quantile(&mut by_time, 0.2)?;
+        let above = if background > 0.0 {
+            let mut over: Vec<(f64, f64)> = (0..rates.len())
+                .filter(|&k| rates[k] > 1.02 * background)
+                .map(|k| (rates[k], (rates[k] - 1.02 * background) * width(k)))
+                .collect();
+            weighted_quantile(&mut over, 0.5).filter(|&top| top > BACKGROUND_CONTRAST * background)
+        } else {
+            None
+        };
+        Some(Self {
+            burst,
+            background,
+            above,
+        })
+    }
+}
+
+/// All burst lists of a profile that differ from each other and hold at least three bursts.
+///
+/// `erased`: sorted, disjoint intervals that earlier rounds have taken out; bursts that begin at the edge of one are
+/// leftovers and are dropped.
+pub(crate) fn burst_lists(
+    profile: &Profile,
+    levels: &Levels,
+    erased: &[(f64, f64)],
+) -> Vec<BurstList> {
+    let mut cuts: Vec<(f64, f64, f64)> = LEVELS.iter().map(|&f| (f, 0.0, levels.burst)).collect();
+    if let Some(top) = levels.above {
+        cuts.extend(LEVELS_ABOVE.iter().map(|&f| (f, levels.background, top)));
+    }
+    let mut lists: Vec<BurstList> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (level, background, top) in cuts {
+        let threshold = background + level * (top - background);
+        let stretches = stretches(profile, threshold);
+        for (merge, cut) in merge_distances(&stretches) {
+            let merged = merged(&stretches, merge);
+            let bytes: Vec<f64> = merged
+                .iter()
+                .map(|s| (s.after - s.before - background * (s.end - s.start)).max(0.0))
+                .collect();
+            let mut weighted: Vec<(f64, f64)> = bytes.iter().map(|&b| (b, b)).collect();
+            let Some(reference) = weighted_quantile(&mut weighted, 0.5) else {
+                continue;
+            };
+            for smallest in SMALLEST {
+                let keep: Vec<usize> = (0..merged.len())
+                    .filter(|&i| {
+                        bytes[i] >= smallest * reference && !begins_at_edge(merged[i].start, erased)
+                    })
+                    .collect();
+                if keep.len() < 3 || keep.len() > MAX_BURSTS {
+                    continue;
+                }
+                let mut list = BurstList {
+                    start: keep.iter().map(|&i| merged[i].start).collect(),
+                    end: keep.iter().map(|&i| merged[i].end).collect(),
+                    bytes: keep.iter().map(|&i| bytes[i]).collect(),
+                    idle: Vec::new(),
+                    passed: Vec::new(),
+                    reference,
+                    threshold,
+                    level,
+                    background,
+                    merge,
+                    cut,
+                };
+                if seen.insert(fingerprint(&list, profile.duration())) {
+                    list.sum_up();
+                    lists.push(list);
+                }
+            }
+        }
+    }
+    lists
+}
+
+/// Two lists with the same number of bursts and, nearly, the same sum of starts and of ends are the same list.
+fn fingerprint(list: &BurstList, duration: f64) -> (usize, i64, i64) {
+    let sum = |x: &[f64]| (x.iter().sum::<f64>() / duration * 1e5).round() as i64;
+    (list.len(), sum(&list.start), sum(&list.end))
+}
+
+fn begins_at_edge(t: f64, erased: &[(f64, f64)]) -> bool {
+    let after = erased.partition_point(|&(a, _)| a < t + 1e-9);
+    after > 0 && (erased[after - 1].1 - t).abs() < 1e-9
+}
+
+/// A stretch of time and the profile's bytes before and until its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stretch {
+    pub start: f64,
+    pub end: f64,
+    pub before: f64,
+    pub after: f64,
+}
+
+/// Maximal stretches in which the rate is at least `threshold`.
+pub(crate) fn stretches(profile: &Profile, threshold: f64) -> Vec<Stretch> {
+    let (times, rates, cumulative) = (profile.times(), profile.rates(), profile.cumulative());
+    let mut found = Vec::new();
+    let mut open = None;
+    let mut close = |from: usize, to: usize| {
+        found.push(Stretch {
+            start: times[from],
+            end: times[to],
+            before: cumulative[from],
+            after: cumulative[to],
+        });
+    };
+    for (k, &rate) in rates.iter().enumerate() {
+        match (open, rate >= threshold) {
+            (None, true) => open = Some(k),
+            (Some(from), false) => {
+                close(from, k);
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    if let Some(from) = open {
+        close(from, rates.len());
+    }
+    found
+}
+
+/// Joins stretches that are at most `distance` apart; what lies between them counts.
+fn merged(stretches: &[Stretch], distance: f64) -> Vec<Stretch> {
+    let mut out: Vec<Stretch> = Vec::new();
+    for s in stretches {
+        match out.last_mut() {
+            Some(last) if s.start - last.end <= distance => {
+                last.end = s.end;
+                last.after = s.after;
+            }
+            _ => out.push(*s),
+        }
+    }
+    out
+}
+
+/// Distances at which the gaps fall apart into short and long ones, each with the log ratio of the break.
+fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
+    if stretches.len() < 3 {
+        return Vec::new();
+    }
+    let mut gaps: Vec<f64> = stretches
+        .windows(2)
+        .map(|w| w[1].start - w[0].end)
+        .filter(|&g| g > 0.0)
+        .collect();
+    let mut distances = Vec::new();
+    if stretches.len() <= MAX_BURSTS {
+        distances.push((0.0, LARGEST_BREAK));
+    }
+    if gaps.len() > MAX_GAPS {
+        let cut = gaps.len() - MAX_GAPS;
+        gaps.select_nth_unstable_by(cut, f64::total_cmp);
+        gaps.drain(..cut);
+    }
+    gaps.sort_unstable_by(f64::total_cmp);
+    if gaps.len() > 2 {
+        // at least two gaps stay longer than the distance
+        let mut breaks: Vec<(f64, usize)> = (0..gaps.len() - 2)
+            .map(|i| ((gaps[i + 1] / gaps[i]).ln(), i))
+            .filter(|b| b.0 > SMALLEST_BREAK)
+            .collect();
+        breaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut chosen: Vec<usize> = breaks.iter().take(3).map(|b| b.1).collect();
+        // among long gaps the breaks that matter are small next to those among the tiny gaps inside a burst
+        let median = median(&gaps);
+        chosen.extend(
+            breaks
+                .iter()
+                .filter(|b| gaps[b.1] > median)
+                .take(2)
+                .map(|b| b.1),
+        );
+        chosen.sort_unstable();
+        chosen.dedup();
+        for i in chosen {
+            let ratio = (gaps[i + 1] / gaps[i]).ln();
+            distances.push(((gaps[i] * gaps[i + 1]).sqrt(), ratio.min(LARGEST_BREAK)));
+        }
+    }
+    distances
+}

@@ -1,0 +1,217 @@
+//! Period, phase and their errors from the onsets of a chain.
+//!
+//! Two models of the same data. *Grid*: onset = a + k T + an independent error; a timer fires, the work begins a little
+//! late. *Walk*: every gap is T plus an independent error; repeated work of varying length. Under a grid the error of the
+//! line's slope falls with n^-1.5, under a walk the mean gap is the efficient estimate and its error falls with n^-0.5.
+
+use super::stats::median_of;
+
+/// Which model the onsets follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clock {
+    /// Independent errors around a line: a + k T.
+    Grid,
+    /// Independent gaps: errors add up.
+    Walk,
+}
+
+/// What the onsets of a chain say about its period.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fit {
+    pub period: f64,
+    pub period_std: f64,
+    pub clock: Clock,
+    /// Time of slot 0 on the line, seconds.
+    pub phase: f64,
+    /// Standard deviation of the onsets around the line, seconds.
+    pub line_sd: f64,
+    /// Standard deviation of a gap of one slot, seconds.
+    pub gap_sd: f64,
+    /// Root mean square deviation of the gaps from the period, over the period.
+    pub gap_deviation: f64,
+}
+
+/// The line is preferred when its residual variance is below this share of the gaps' variance.
+const GRID_RATIO: f64 = 0.7;
+/// Huber's constant, in robust standard deviations.
+const HUBER: f64 = 1.5;
+const HUBER_ROUNDS: usize = 10;
+/// From this many onsets on single outliers can be told from the rest.
+const HUBER_FROM: usize = 6;
+/// MAD to standard deviation of a normal distribution.
+const MAD: f64 = 1.4826;
+
+/// Fits onsets `t` at the slots `k` (rising, same length, at least two).
+pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
+    let n = t.len();
+    let count = n as f64;
+    let slots = k[n - 1] - k[0];
+    let mean_gap = (t[n - 1] - t[0]) / slots;
+    let walk_squares: f64 = t
+        .windows(2)
+        .zip(k.windows(2))
+        .map(|(t, k)| {
+            let d = k[1] - k[0];
+            let off = t[1] - t[0] - d * mean_gap;
+            off * off / d
+        })
+        .sum();
+    let gap_variance = walk_squares / (count - 2.0).max(1.0);
+    let walk = Fit {
+        period: mean_gap,
+        period_std: (gap_variance / slots).sqrt(),
+        clock: Clock::Walk,
+        phase: t[0],
+        line_sd: 0.7 * gap_variance.sqrt(),
+        gap_sd: gap_variance.sqrt(),
+        gap_deviation: (walk_squares / (count - 1.0)).sqrt() / mean_gap,
+    };
+    if n < 4 {
+        return Fit {
+            gap_deviation: walk.gap_sd / mean_gap,
+            ..walk
+        };
+    }
+    let line = robust_line(t, k);
+    let line_sd = (line.squares / (count - 2.0)).sqrt();
+    let heavy_tails = MAD * line.mad < 0.3 * line_sd;
+    if line.squares / (count - 2.0) < GRID_RATIO * gap_variance || heavy_tails {
+        Fit {
+            period: line.slope,
+            period_std: line_sd / line.spread.sqrt(),
+            clock: Clock::Grid,
+            phase: line.intercept,
+            line_sd,
+            ..walk
+        }
+    } else {
+        Fit { line_sd, ..walk }
+    }
+}
+
+struct Line {
+    slope: f64,
+    /// Value at k = 0.
+    intercept: f64,
+    /// Sum of squared residuals, all onsets counted fully.
+    squares: f64,
+    /// Median absolute residual.
+    mad: f64,
+    /// Sum of squared deviations of k from its mean.
+    spread: f64,
+}
+
+/// Least squares with Huber's weights: a stray request that touches a burst moves that one onset, not the line.
+fn robust_line(t: &[f64], k: &[f64]) -> Line {
+    let n = t.len();
+    let mut weights = vec![1.0; n];
+    let mut residuals = vec![0.0; n];
+    let mut line = Line {
+        slope: 0.0,
+        intercept: 0.0,
+        squares: 0.0,
+        mad: 0.0,
+        spread: 0.0,
+    };
+    let rounds = if n < HUBER_FROM { 1 } else { HUBER_ROUNDS };
+    let origin = t[0];
+    for _ in 0..rounds {
+        let total: f64 = weights.iter().sum();
+        let mean_k = weights.iter().zip(k).map(|(w, k)| w * k).sum::<f64>() / total;
+        let mean_t = weights
+            .iter()
+            .zip(t)
+            .map(|(w, t)| w * (t - origin))
+            .sum::<f64>()
+            / total;
+        let (mut cross, mut spread) = (0.0, 0.0);
+        for i in 0..n {
+            cross += weights[i] * (k[i] - mean_k) * (t[i] - origin - mean_t);
+            spread += weights[i] * (k[i] - mean_k) * (k[i] - mean_k);
+        }
+        let slope = cross / spread;
+        let mut absolute = Vec::with_capacity(n);
+        line.squares = 0.0;
+        for i in 0..n {
+            residuals[i] = t[i] - origin - mean_t - slope * (k[i] - mean_k);
+            line.squares += residuals[i] * residuals[i];
+            absolute.push(residuals[i].abs());
+        }
+        let moved = (slope - line.slope).abs();
+        line = Line {
+            slope,
+            intercept: origin + mean_t - slope * mean_k,
+            mad: median_of(&mut absolute),
+            spread,
+            ..line
+        };
+        if moved <= 1e-14 * slope.abs() {
+            break;
+        }
+        // a floor of the clock's grain keeps exact trains from dividing by zero
+        let scale = HUBER * (MAD * line.mad + 1e-9 * slope.abs() + 1e-7);
+        for i in 0..n {
+            weights[i] = (scale / residuals[i].abs()).min(1.0);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(n: usize) -> Vec<f64> {
+        (0..n).map(|i| i as f64).collect()
+    }
+
+    #[test]
+    fn an_exact_train_has_its_period_and_phase() {
+        let k = [0.0, 1.0, 2.0, 4.0, 5.0, 9.0];
+        let t: Vec<f64> = k.iter().map(|k| 3.0 + 7.25 * k).collect();
+        let fit = fit(&t, &k);
+        assert!((fit.period - 7.25).abs() < 1e-12);
+        assert!(fit.gap_deviation < 1e-12 && fit.line_sd < 1e-12);
+    }
+
+    #[test]
+    fn alternating_errors_mean_a_grid_and_the_slope_is_the_closed_form() {
+        let k = slots(8);
+        let t: Vec<f64> = k
+            .iter()
+            .map(|k| 10.0 * k + if k.rem_euclid(2.0) < 1.0 { 0.5 } else { -0.5 })
+            .collect();
+        let fit = fit(&t, &k);
+        assert_eq!(fit.clock, Clock::Grid);
+        // sum (k - 3.5) e = -2, sum (k - 3.5)^2 = 42
+        assert!((fit.period - (10.0 - 2.0 / 42.0)).abs() < 1e-6);
+        assert!((fit.line_sd - ((2.0 - 4.0 / 42.0) / 6.0f64).sqrt()).abs() < 1e-6);
+        assert!((fit.period_std - fit.line_sd / 42f64.sqrt()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn errors_that_add_up_mean_a_walk_and_the_mean_gap() {
+        let gaps = [11.0, 11.0, 10.5, 9.5, 9.0, 9.0, 9.5, 10.0];
+        let mut t = vec![0.0];
+        for g in gaps {
+            t.push(t[t.len() - 1] + g);
+        }
+        let fit = fit(&t, &slots(9));
+        assert_eq!(fit.clock, Clock::Walk);
+        assert!((fit.period - 79.5 / 8.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_late_onset_does_not_move_the_line() {
+        let k = slots(12);
+        let mut t: Vec<f64> = k.iter().map(|k| 5.0 * k).collect();
+        t[11] += 1.0;
+        assert!((fit(&t, &k).period - 5.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn two_and_three_onsets_give_the_mean_gap() {
+        assert_eq!(fit(&[1.0, 4.0], &[0.0, 1.0]).period, 3.0);
+        assert_eq!(fit(&[0.0, 4.0, 6.0], &[0.0, 1.0, 2.0]).period, 3.0);
+    }
+}

@@ -1,0 +1,430 @@
+//! A hypothesis: "these bursts come with this period", and the numbers the judge looks at.
+
+use super::bursts::BurstList;
+use super::correlation::Correlation;
+use super::fit::Fit;
+use super::fold::{self, Folding};
+use super::search::{self, Chain, Scored, Trial};
+use super::stats::{deviation, mean, median};
+use crate::signal::profile::Profile;
+
+/// How a hypothesis explains the bursts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Bursts at multiples of the period; others may lie in between.
+    Chain,
+    /// Every burst of the list in order, one cycle each: repeated work whose length varies.
+    EveryBurst,
+    /// Several bursts per period, which keep their places in it.
+    Compound,
+    /// A smooth modulation of the bandwidth; there need not be bursts at all.
+    Wave,
+}
+
+/// Names of the judge's features, in the order of [`Hypothesis::features`].
+pub(crate) const FEATURES: [&str; 28] = [
+    "score",
+    "bursts",
+    "share",
+    "share_in_window",
+    "share_of_list",
+    "span",
+    "fill",
+    "gap_deviation",
+    "line_deviation",
+    "size_mad",
+    "size_sd",
+    "correlation",
+    "part_correlation",
+    "multiple_correlation",
+    "valley",
+    "cut",
+    "dip",
+    "gap_fold",
+    "size_fold",
+    "gap_shape",
+    "gap_memory",
+    "duty",
+    "grain",
+    "left_over",
+    "every_burst",
+    "compound",
+    "wave",
+    "further",
+];
+
+/// What all hypotheses of one profile share.
+pub(crate) struct Context<'a> {
+    pub profile: &'a Profile,
+    pub correlation: Option<&'a Correlation>,
+    /// Bytes that are left in this round.
+    pub bytes: f64,
+    /// Earlier rounds have taken a period already.
+    pub further: bool,
+    /// Common grain of the time stamps, seconds; 0 if there is none.
+    pub grain: f64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Hypothesis {
+    pub kind: Kind,
+    /// Index of the burst list.
+    pub list: usize,
+    pub chain: Chain,
+    /// Slots of the chain that make up one period; above 1 for compounds only.
+    pub slots_per_period: usize,
+    pub fit: Fit,
+    pub tolerance: f64,
+    pub extra: f64,
+    /// Log-likelihood ratio against bursts at random.
+    pub score: f64,
+    /// First onset and last end, seconds since the origin.
+    pub window: (f64, f64),
+    /// Bytes that the hypothesis explains.
+    pub bytes: f64,
+    pub features: [f64; FEATURES.len()],
+    /// The judge's logit.
+    pub logit: f64,
+    /// The same, with the agreement of other hypotheses on the period added.
+    pub pooled: f64,
+    pub confidence: f64,
+}
+
+impl Hypothesis {
+    pub fn period(&self) -> f64 {
+        self.fit.period
+    }
+
+    /// Periods from the first to the last burst, both counted.
+    pub fn cycles(&self) -> usize {
+        self.chain.slot_count().div_ceil(self.slots_per_period)
+    }
+}
+
+/// Every hypothesis that one burst list offers: the best chains for each trial period, their compounds, and the list as
+/// a whole.
+pub(crate) fn of_list(
+    index: usize,
+    list: &BurstList,
+    trials: &[f64],
+    erased: &[(f64, f64)],
+    context: &Context,
+) -> Vec<Hypothesis> {
+    let mut scratch = search::Scratch::default();
+    let mut found: Vec<Hypothesis> = Vec::new();
+    for &period in trials {
+        for scored in search::chains_at(list, period, erased, &mut scratch) {
+            let hypothesis = describe(Kind::Chain, index, list, scored, 1, context);
+            found.push(hypothesis);
+        }
+    }
+    let mut kept = best_of(found);
+    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER {
+        every_burst(index, list, context)
+    } else {
+        None
+    };
+    kept.extend(whole);
+    let compounds: Vec<Hypothesis> = kept
+        .iter()
+        .filter_map(|h| compound(h, list, context))
+        .collect();
+    for c in compounds {
+        let known = kept.iter().any(|h| {
+            h.kind == Kind::Compound
+                && (h.period() / c.period()).ln().abs() < 0.01
+                && h.chain.len() >= c.chain.len()
+        });
+        if !known {
+            kept.push(c);
+        }
+    }
+    kept
+}
+
+/// Lists longer than this are not tried as "every burst is a cycle".
+const MOST_IN_ORDER: usize = 20_000;
+/// Hypotheses kept per list and ranking.
+const KEPT: usize = 4;
+
+/// The best by score and the best by score times share, with periods apart from each other.
+fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
+    let mut keep: Vec<usize> = Vec::new();
+    let by_score = |h: &Hypothesis| h.score;
+    let by_share = |h: &Hypothesis| h.score * h.features[2];
+    for value in [&by_score as &dyn Fn(&Hypothesis) -> f64, &by_share] {
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by(|&a, &b| {
+            value(&found[b])
+                .total_cmp(&value(&found[a]))
+                .then(a.cmp(&b))
+        });
+        let mut chosen: Vec<usize> = Vec::new();
+        for i in order {
+            let apart = |&j: &usize| {
+                (found[i].period() / found[j].period()).ln().abs() > 0.01
+                    || found[i].chain.len() as f64 > 1.1 * found[j].chain.len() as f64
+            };
+            if chosen.iter().all(apart) {
+                chosen.push(i);
+            }
+            if chosen.len() == KEPT {
+                break;
+            }
+        }
+        for i in chosen {
+            if !keep.contains(&i) {
+                keep.push(i);
+            }
+        }
+    }
+    let mut found: Vec<Option<Hypothesis>> = found.into_iter().map(Some).collect();
+    keep.into_iter().filter_map(|i| found[i].take()).collect()
+}
+
+/// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
+fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypothesis> {
+    let n = list.len() as u32;
+    let mut chain = Chain {
+        members: (0..n).collect(),
+        slots: (0..n).collect(),
+    };
+    // a burst longer than the period is a stretch of something else: dropping it changes the period
+    loop {
+        let before = chain.len();
+        let period = chain.fit(list).period;
+        chain.drop_long_ends(list, period, before.saturating_sub(1).max(3));
+        if chain.len() == before {
+            break;
+        }
+    }
+    let fit = chain.fit(list);
+    if !(fit.period > 0.0 && fit.period.is_finite()) {
+        return None;
+    }
+    let tolerance = fit.gap_deviation.max(0.01);
+    // every burst is a cycle: nothing was passed over, and all idle time is explained
+    let trial = Trial {
+        period: fit.period,
+        tolerance,
+        extra: search::ANYTHING,
+    };
+    let (first, last) = (chain.first(), chain.last());
+    let mean_idle = list.mean_gap(first, last).max(1e-6 * fit.period);
+    let score = search::local_score(list, &chain, &chain.onsets(list), trial)
+        + (list.idle[last] - list.idle[first]) / mean_idle;
+    let scored = Scored {
+        chain,
+        fit,
+        score,
+        tolerance,
+        extra: 0.0,
+    };
+    Some(describe(Kind::EveryBurst, index, list, scored, 1, context))
+}
+
+/// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
+fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hypothesis> {
+    let folding = fold::of(list, &base.chain, &base.fit, context.grain);
+    let slots = folding.slots?;
+    let onsets = fold::aligned(list, &base.chain, slots, base.period());
+    let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
+    let m = slots as f64;
+    let tolerance = per_slot.gap_deviation.max(search::TOLERANCES[0]);
+    let trial = Trial {
+        period: per_slot.period,
+        tolerance,
+        extra: search::RARE,
+    };
+    // each further place in the period is a free parameter
+    let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
+    let score = search::local_score(list, &base.chain, &onsets, trial) - price;
+    let fit = Fit {
+        period: per_slot.period * m,
+        period_std: per_slot.period_std * m,
+        gap_deviation: per_slot.gap_deviation / m,
+        ..per_slot
+    };
+    if base.chain.slot_count() < 2 * slots + 1 || fit.period * 1.5 > context.profile.duration() {
+        return None;
+    }
+    let scored = Scored {
+        chain: base.chain.clone(),
+        fit,
+        score,
+        tolerance: tolerance / m,
+        extra: base.extra,
+    };
+    Some(describe(
+        Kind::Compound,
+        base.list,
+        list,
+        scored,
+        slots,
+        context,
+    ))
+}
+
+/// Works out the features of a chain.
+fn describe(
+    kind: Kind,
+    index: usize,
+    list: &BurstList,
+    scored: Scored,
+    slots_per_period: usize,
+    context: &Context,
+) -> Hypothesis {
+    let Scored {
+        chain,
+        fit,
+        score,
+        tolerance,
+        extra,
+    } = scored;
+    let profile = context.profile;
+    let (first, last) = (chain.first(), chain.last());
+    let window = (list.start[first], list.end[last]);
+    let length = (window.1 - window.0).max(1e-12);
+    let period = fit.period;
+    let sizes: Vec<f64> = chain.indices().map(|i| list.bytes[i]).collect();
+    let of_chain: f64 = sizes.iter().sum();
+    let of_list: f64 = list.bytes[first..=last].iter().sum();
+    let in_window = profile.bytes_until(window.1) - profile.bytes_until(window.0);
+    let mut bytes = of_chain;
+    let inside = last + 1 - first;
+    let step = period / slots_per_period as f64;
+    if fit.gap_deviation < 0.02 && extra > 0.0 && inside > chain.len() {
+        let tolerance = 0.01 * period;
+        let chance = 1.0 - (-4.0 * tolerance * inside as f64 / length).exp();
+        let near = partner_share(list, first, last, period, tolerance);
+        if near > chance {
+            bytes = bytes.max((near - chance) / (1.0 - chance) * of_list);
+        }
+    }
+    let busy: f64 = chain.indices().map(|i| list.end[i] - list.start[i]).sum();
+    let rate_inside = of_chain / busy.max(1e-12) + list.background;
+    let rate_between = (in_window - of_chain - list.background * busy).max(0.0)
+        / (length - busy).max(1e-9 * length);
+    let dip = (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0);
+    let logs: Vec<f64> = sizes.iter().map(|b| b.max(1e-300).ln()).collect();
+    let middle = median(&logs);
+    let size_mad = median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>());
+    let folding = if kind == Kind::Compound {
+        Folding::default()
+    } else {
+        fold::of(list, &chain, &fit, context.grain)
+    };
+    let (gap_shape, gap_memory) = gap_statistics(list, &chain, step);
+    let n = chain.len() as f64;
+    let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
+    if let Some(c) = context.correlation {
+        correlation = c.near(period);
+        let highest = (2..=6)
+            .map(|m| c.near(f64::from(m) * period))
+            .fold(f64::MIN, f64::max);
+        multiple = (highest - correlation).max(0.0);
+        let hills = (2..=6)
+            .map(|m| c.hill(period / f64::from(m)))
+            .fold(0.0, f64::max);
+        part = (hills / correlation.max(0.05)).min(1.2);
+        valley = correlation - c.valley(period);
+    }
+    let flag = |k: Kind| f64::from(u8::from(kind == k));
+    let cycles = n / slots_per_period as f64;
+    let features = [
+        score.max(0.0).ln_1p(),
+        cycles.ln(),
+        bytes / context.bytes,
+        bytes / in_window.max(1e-300),
+        bytes / of_list.max(1e-300),
+        (length / profile.duration()).min(1.0).sqrt(),
+        n / chain.slot_count() as f64,
+        (fit.gap_deviation + 0.005).ln(),
+        (fit.line_sd / period + 0.005).ln(),
+        size_mad.min(3.0),
+        deviation(&logs).min(1.5),
+        correlation,
+        part,
+        multiple,
+        valley,
+        list.cut,
+        dip,
+        folding.gaps,
+        folding.sizes,
+        gap_shape,
+        gap_memory,
+        (busy / length).min(1.0),
+        (context.grain / period + 1e-4).ln(),
+        (list.len() as f64 / n).ln(),
+        flag(Kind::EveryBurst),
+        flag(Kind::Compound),
+        flag(Kind::Wave),
+        f64::from(u8::from(context.further)),
+    ];
+    Hypothesis {
+        kind,
+        list: index,
+        chain,
+        slots_per_period,
+        fit,
+        tolerance,
+        extra,
+        score,
+        window,
+        bytes,
+        features,
+        logit: 0.0,
+        pooled: 0.0,
+        confidence: 0.0,
+    }
+}
+
+/// Share of the bytes of the bursts `first..=last` that lie in bursts with a partner of like size one period away.
+fn partner_share(list: &BurstList, first: usize, last: usize, period: f64, tolerance: f64) -> f64 {
+    let t = &list.start[first..=last];
+    let v = &list.bytes[first..=last];
+    let alike = |i: usize, j: usize| (v[i].max(1e-300).ln() - v[j].max(1e-300).ln()).abs() < 1.5;
+    let mut with = 0.0;
+    for i in 0..t.len() {
+        let has = [-period, period].iter().any(|shift| {
+            let x = t[i] + shift;
+            let near = t.partition_point(|&y| y < x);
+            [near.checked_sub(1), Some(near)]
+                .into_iter()
+                .flatten()
+                .any(|j| j < t.len() && (t[j] - x).abs() <= tolerance && alike(i, j))
+        });
+        if has {
+            with += v[i];
+        }
+    }
+    with / v.iter().sum::<f64>().max(1e-300)
+}
+
+/// How the idle gaps of a chain are distributed: (ln mean - mean ln, correlation of successive gaps times sqrt n).
+///
+/// The first is 0 for equal gaps and 0.577 for exponential ones; the second is about -sqrt(n)/2 for a jittered grid,
+/// near 0 for independent gaps.
+fn gap_statistics(list: &BurstList, chain: &Chain, step: f64) -> (f64, f64) {
+    let mut idle = Vec::with_capacity(chain.len());
+    let mut gaps = Vec::with_capacity(chain.len());
+    for (m, k) in chain.members.windows(2).zip(chain.slots.windows(2)) {
+        if k[1] - k[0] == 1 {
+            let (a, b) = (m[0] as usize, m[1] as usize);
+            gaps.push(list.start[b] - list.start[a]);
+            idle.push((list.start[b] - list.end[a]).max(1e-3 * step));
+        }
+    }
+    if gaps.len() < 3 {
+        return (0.0, 0.0);
+    }
+    let shape =
+        (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>())).clamp(0.0, 2.0);
+    let m = mean(&gaps);
+    let power: f64 = gaps.iter().map(|g| (g - m) * (g - m)).sum();
+    let lagged: f64 = gaps.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();
+    // deviations far below the period are clock noise: no memory worth the name
+    let floor = gaps.len() as f64 * (1e-3 * step).powi(2);
+    let memory = lagged / (power + floor) * (gaps.len() as f64).sqrt();
+    (shape, memory.clamp(-4.0, 4.0))
+}

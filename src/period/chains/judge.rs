@@ -1,0 +1,168 @@
+//! The judge: which hypothesis is right, and how sure that is.
+//!
+//! A small network (a linear part plus one layer of tanh units) gives every hypothesis a logit. It was trained as a
+//! *competition*: in each trace the probability of hypothesis i is exp(z_i) / (1 + sum_j exp(z_j)), the 1 standing for
+//! "none", and the weights maximise the probability of the right ones. Hypotheses that agree on the period add up, and
+//! the logit of the winner, calibrated on traces the weights had not seen, is the confidence. Weights and recipe are data:
+//! `weights.json`, made by `scripts/train_judge.py`, described in `docs/confidence.md`.
+
+use super::hypothesis::{FEATURES, Hypothesis};
+use serde::Deserialize;
+use std::sync::OnceLock;
+
+/// Hypotheses whose periods differ by less than this, in log, agree.
+const AGREE: f64 = 0.03;
+/// Among periods this close to the best in pooled logit, the single strongest hypothesis is the answer.
+const CLOSE: f64 = 0.5;
+
+/// Trained numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Weights {
+    /// Version of the recipe.
+    pub version: u32,
+    features: Vec<String>,
+    /// Features are standardised: (x - mean) / scale, then clipped.
+    mean: Vec<f64>,
+    scale: Vec<f64>,
+    clip: f64,
+    bias: f64,
+    linear: Vec<f64>,
+    /// One row per unit.
+    hidden: Vec<Vec<f64>>,
+    hidden_bias: Vec<f64>,
+    output: Vec<f64>,
+    /// Logit of the confidence = a + b pooled logit, first for the first period, then for further ones.
+    calibration: [[f64; 2]; 2],
+    /// Confidence from which a period is reported, first for the first period, then for further ones.
+    pub answer: [f64; 2],
+    /// Typical features of right answers, standardised: what a rejected hypothesis is compared with.
+    typical: Vec<f64>,
+}
+
+/// The weights in `weights.json`; `None` if that file does not fit the features, which a test rules out.
+pub(crate) fn weights() -> Option<&'static Weights> {
+    static WEIGHTS: OnceLock<Option<Weights>> = OnceLock::new();
+    WEIGHTS
+        .get_or_init(|| {
+            let weights: Weights = serde_json::from_str(include_str!("weights.json")).ok()?;
+            weights.fit_together().then_some(weights)
+        })
+        .as_ref()
+}
+
+impl Weights {
+    fn fit_together(&self) -> bool {
+        let n = FEATURES.len();
+        let units = self.hidden.len();
+        self.features == FEATURES
+            && [&self.mean, &self.scale, &self.linear, &self.typical]
+                .iter()
+                .all(|v| v.len() == n)
+            && self.hidden.iter().all(|row| row.len() == n)
+            && self.hidden_bias.len() == units
+            && self.output.len() == units
+            && self.scale.iter().all(|&s| s > 0.0)
+    }
+
+    fn standardised(&self, features: &[f64; FEATURES.len()]) -> [f64; FEATURES.len()] {
+        std::array::from_fn(|i| {
+            let x = (features[i] - self.mean[i]) / self.scale[i];
+            if x.is_nan() {
+                0.0
+            } else {
+                x.clamp(-self.clip, self.clip)
+            }
+        })
+    }
+
+    fn logit(&self, x: &[f64; FEATURES.len()]) -> f64 {
+        let dot = |w: &[f64]| w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>();
+        let hidden: f64 = self
+            .hidden
+            .iter()
+            .zip(&self.hidden_bias)
+            .zip(&self.output)
+            .map(|((row, bias), out)| out * (dot(row) + bias).tanh())
+            .sum();
+        self.bias + dot(&self.linear) + hidden
+    }
+
+    /// Gives every hypothesis its logit, pools those that agree, and turns the result into a confidence.
+    pub fn score(&self, hypotheses: &mut [Hypothesis], further: bool) {
+        for h in hypotheses.iter_mut() {
+            h.logit = self.logit(&self.standardised(&h.features));
+        }
+        let mut order: Vec<(f64, f64)> = hypotheses
+            .iter()
+            .map(|h| (h.period().ln(), h.logit))
+            .collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let [a, b] = self.calibration[usize::from(further)];
+        for h in hypotheses.iter_mut() {
+            let t = h.period().ln();
+            let from = order.partition_point(|o| o.0 <= t - AGREE);
+            let to = order.partition_point(|o| o.0 < t + AGREE);
+            let agreeing = &order[from.min(to)..to];
+            let top = agreeing.iter().map(|o| o.1).fold(h.logit, f64::max);
+            h.pooled = top
+                + agreeing
+                    .iter()
+                    .map(|o| (o.1 - top).exp())
+                    .sum::<f64>()
+                    .max(f64::MIN_POSITIVE)
+                    .ln();
+            h.confidence = 1.0 / (1.0 + (-(a + b * h.pooled)).exp());
+        }
+    }
+
+    /// The feature that cost a hypothesis most: by how much its logit rises when the feature is that of a typical right
+    /// answer. (name, logit lost)
+    pub fn costliest(&self, h: &Hypothesis) -> Option<(&'static str, f64)> {
+        let x = self.standardised(&h.features);
+        let z = self.logit(&x);
+        let kinds = FEATURES.len() - KINDS;
+        (0..kinds)
+            .map(|i| {
+                let mut mended = x;
+                mended[i] = self.typical[i];
+                (FEATURES[i], self.logit(&mended) - z)
+            })
+            .filter(|c| c.1 > 0.0)
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+/// The last features tell the kinds of hypotheses apart; they are no evidence.
+const KINDS: usize = 4;
+
+/// The winner: the period with the largest pooled logit, told by its strongest hypothesis.
+pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
+    let top = hypotheses
+        .iter()
+        .map(|h| h.pooled)
+        .fold(f64::NEG_INFINITY, f64::max);
+    (0..hypotheses.len())
+        .filter(|&i| hypotheses[i].pooled > top - CLOSE)
+        .reduce(|a, b| {
+            if hypotheses[b].logit > hypotheses[a].logit {
+                b
+            } else {
+                a
+            }
+        })
+}
+
+/// The best hypothesis that competes with the winner: another period.
+pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usize> {
+    let t = hypotheses[winner].period();
+    (0..hypotheses.len())
+        .filter(|&i| (hypotheses[i].period() / t).ln().abs() >= AGREE)
+        .reduce(|a, b| {
+            if hypotheses[b].pooled > hypotheses[a].pooled {
+                b
+            } else {
+                a
+            }
+        })
+}

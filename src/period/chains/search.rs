@@ -1,0 +1,442 @@
+//! The chain search: the best sequence of bursts that follow each other at whole multiples of a trial period.
+//!
+//! A chain may skip slots, pass over bursts and begin and end anywhere. Its score is a log-likelihood ratio: each gap is
+//! normal around a multiple of the period, against idle times that are exponential; left-over bursts and empty slots
+//! cost. Dynamic programming over the bursts finds the best chain and with it the window in which the period holds (the
+//! maximum-sum stretch of Kadane's scan, at no extra cost).
+
+use super::bursts::BurstList;
+use super::fit::{Fit, fit};
+use super::stats::median_of;
+
+/// A chain's neighbours are at most this many slots apart.
+const MOST_SLOTS: usize = 6;
+/// Log probability of an empty slot.
+const LOG_EMPTY: f64 = -std::f64::consts::LN_10;
+/// The same if the slot lies in an interval erased by an earlier round.
+const LOG_HIDDEN: f64 = -0.2;
+/// Gaps further off than this many standard deviations do not continue a chain.
+const FARTHEST: f64 = 3.5;
+/// Relative tolerances of a gap, factors of 2 to 4 apart.
+pub(crate) const TOLERANCES: [f64; 6] = [0.003, 0.012, 0.04, 0.1, 0.2, 0.4];
+/// Probability that a burst is off the chain, where that is rare.
+pub(crate) const RARE: f64 = 0.15;
+/// The same where anything may lie in between.
+pub(crate) const ANYTHING: f64 = 1.0;
+/// "Anything may lie in between" needs onsets that are precise.
+const ANYTHING_BELOW: f64 = 0.05;
+/// ln sqrt(2 pi).
+const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_7;
+/// A burst longer than this share of the period is a stretch of something else.
+pub(crate) const LONGEST_BURST: f64 = 0.95;
+/// Pairs of bursts one search may look at; beyond it tolerances are given up, the widest first.
+const MOST_PAIRS: f64 = 4e6;
+/// From this many bursts on the tolerances stop rising once two in a row got worse.
+const PATIENT_BELOW: usize = 200;
+
+/// Bursts of a list with their slot numbers, both rising; the first slot is 0.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chain {
+    pub members: Vec<u32>,
+    pub slots: Vec<u32>,
+}
+
+impl Chain {
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub fn first(&self) -> usize {
+        self.members.first().map_or(0, |&i| i as usize)
+    }
+
+    pub fn last(&self) -> usize {
+        self.members.last().map_or(0, |&i| i as usize)
+    }
+
+    /// Slots from the first to the last burst, both included.
+    pub fn slot_count(&self) -> usize {
+        self.slots.last().map_or(0, |&k| k as usize + 1)
+    }
+
+    pub fn indices(&self) -> impl Iterator<Item = usize> + '_ {
+        self.members.iter().map(|&i| i as usize)
+    }
+
+    /// Onsets of the members, seconds since the origin.
+    pub fn onsets(&self, list: &BurstList) -> Vec<f64> {
+        self.indices().map(|i| list.start[i]).collect()
+    }
+
+    /// Slot numbers as numbers to calculate with.
+    pub fn slot_numbers(&self) -> Vec<f64> {
+        self.slots.iter().map(|&k| f64::from(k)).collect()
+    }
+
+    /// Period, phase and errors from the chain's onsets.
+    pub fn fit(&self, list: &BurstList) -> Fit {
+        fit(&self.onsets(list), &self.slot_numbers())
+    }
+
+    /// Keeps the members `from..=to`.
+    fn cut(&mut self, from: usize, to: usize) {
+        self.members.truncate(to + 1);
+        self.slots.truncate(to + 1);
+        self.members.drain(..from);
+        self.slots.drain(..from);
+        let first = self.slots.first().copied().unwrap_or(0);
+        self.slots.iter_mut().for_each(|k| *k -= first);
+    }
+
+    /// Drops members at the ends that are longer than a period.
+    pub fn drop_long_ends(&mut self, list: &BurstList, period: f64, keep: usize) {
+        let long = |i: u32| list.end[i as usize] - list.start[i as usize] > LONGEST_BURST * period;
+        while self.len() > keep && self.members.last().is_some_and(|&i| long(i)) {
+            self.cut(0, self.len() - 2);
+        }
+        while self.len() > keep && self.members.first().is_some_and(|&i| long(i)) {
+            self.cut(1, self.len() - 1);
+        }
+    }
+
+    /// For each step: one slot long, and no burst of like size (half to twice the chain's median) passed over.
+    pub fn regular_steps(&self, list: &BurstList) -> Vec<bool> {
+        let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();
+        let reference = median_of(&mut sizes);
+        let like = |i: usize| list.bytes[i] > 0.5 * reference && list.bytes[i] < 2.0 * reference;
+        self.members
+            .windows(2)
+            .zip(self.slots.windows(2))
+            .map(|(m, k)| k[1] - k[0] == 1 && !(m[0] as usize + 1..m[1] as usize).any(like))
+            .collect()
+    }
+
+    /// Cuts off ends of two or more irregular steps if most steps are regular: there another period rules, and the
+    /// chain only follows its every second or third burst.
+    pub fn trim(&mut self, list: &BurstList) {
+        let regular = self.regular_steps(list);
+        let share = |steps: &[bool]| {
+            steps.iter().filter(|&&r| r).count() as f64 / steps.len().max(1) as f64
+        };
+        if regular.len() < 4 || share(&regular) < 0.5 {
+            return;
+        }
+        let (Some(first), Some(last)) = (
+            regular.iter().position(|&r| r),
+            regular.iter().rposition(|&r| r),
+        ) else {
+            return;
+        };
+        let from = if first >= 2 { first } else { 0 };
+        let to = if regular.len() - (last + 1) >= 2 {
+            last + 1
+        } else {
+            regular.len()
+        };
+        if to >= from + 2 && share(&regular[from..to]) >= 0.7 {
+            self.cut(from, to);
+        }
+    }
+}
+
+/// Parameters of one search.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trial {
+    pub period: f64,
+    /// Relative tolerance of a gap of one slot.
+    pub tolerance: f64,
+    /// Probability that a burst is off the chain.
+    pub extra: f64,
+}
+
+/// Buffers that searches of the same list share.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    score: Vec<f64>,
+    back: Vec<u32>,
+    step: Vec<u8>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The best chain of the list for a trial; `None` if no two bursts follow each other.
+pub(crate) fn best_chain(
+    list: &BurstList,
+    trial: Trial,
+    erased: &[(f64, f64)],
+    scratch: &mut Scratch,
+) -> Option<Chain> {
+    let Trial {
+        period,
+        tolerance,
+        extra,
+    } = trial;
+    let (t, idle, passed) = (&list.start[..], &list.idle[..], &list.passed[..]);
+    let n = t.len();
+    let mean_idle = list.mean_gap(0, n - 1).max(1e-9).min(period);
+    let base = (mean_idle / period).ln();
+    let log_extra = extra.ln();
+    let off_chain = 1.0 - extra;
+    scratch.score.clear();
+    scratch.score.resize(n, 0.0);
+    scratch.back.clear();
+    scratch.back.resize(n, NONE);
+    scratch.step.clear();
+    scratch.step.resize(n, 0);
+    let slots: Vec<Slot> = (1..=MOST_SLOTS)
+        .map(|k| Slot::new(k, tolerance, base))
+        .collect();
+    // bursts lo..hi lie k slots before burst i, within the tolerance
+    let mut lo = [0usize; MOST_SLOTS];
+    let mut hi = [0usize; MOST_SLOTS];
+    for i in 1..n {
+        let mut best = 0.0;
+        for (s, slot) in slots.iter().enumerate() {
+            while lo[s] < i && t[i] - t[lo[s]] > slot.longest * period {
+                lo[s] += 1;
+            }
+            hi[s] = hi[s].max(lo[s]);
+            while hi[s] < i && t[i] - t[hi[s]] >= slot.shortest * period {
+                hi[s] += 1;
+            }
+            for j in lo[s]..hi[s] {
+                let off = ((t[i] - t[j]) / period - slot.count) * slot.inverse_sd;
+                let mut gain = slot.constant - 0.5 * off * off + scratch.score[j];
+                if off_chain > 0.0 {
+                    // one long pause is no evidence: the reward for idle time is capped
+                    gain += off_chain * ((idle[i] - idle[j]) / mean_idle).min(3.0 + (i - j) as f64);
+                    gain += log_extra * (passed[i - 1] - passed[j]);
+                }
+                if s > 0 {
+                    gain += if erased.is_empty() {
+                        s as f64 * LOG_EMPTY
+                    } else {
+                        empty_slots(t[j], t[i], s + 1, period, erased)
+                    };
+                }
+                if gain > best {
+                    best = gain;
+                    scratch.back[i] = j as u32;
+                    scratch.step[i] = s as u8 + 1;
+                }
+            }
+        }
+        scratch.score[i] = best;
+    }
+    let end = (0..n).reduce(|a, b| {
+        if scratch.score[b] > scratch.score[a] {
+            b
+        } else {
+            a
+        }
+    })?;
+    if scratch.back[end] == NONE {
+        return None;
+    }
+    let mut chain = Chain::default();
+    let mut at = end;
+    loop {
+        chain.members.push(at as u32);
+        chain.slots.push(u32::from(scratch.step[at]));
+        if scratch.back[at] == NONE {
+            break;
+        }
+        at = scratch.back[at] as usize;
+    }
+    chain.members.reverse();
+    chain.slots.reverse();
+    let mut slot = 0;
+    for (i, k) in chain.slots.iter_mut().enumerate() {
+        slot += if i == 0 { 0 } else { *k };
+        *k = slot;
+    }
+    Some(chain)
+}
+
+/// What a gap of `count` slots costs and where its partners lie.
+struct Slot {
+    count: f64,
+    inverse_sd: f64,
+    constant: f64,
+    shortest: f64,
+    longest: f64,
+}
+
+impl Slot {
+    fn new(k: usize, tolerance: f64, base: f64) -> Self {
+        let count = k as f64;
+        let sd = tolerance * count.sqrt();
+        let reach = FARTHEST * sd;
+        // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
+        let below = if k == 1 {
+            reach.min(1.0)
+        } else {
+            reach.min(0.5)
+        };
+        Self {
+            count,
+            inverse_sd: 1.0 / sd,
+            constant: base - sd.ln() - LN_SQRT_TAU,
+            shortest: count - below,
+            longest: count + reach.min(0.5),
+        }
+    }
+}
+
+/// Log probability of the empty slots between two bursts; those in an erased interval may well have had a burst.
+fn empty_slots(from: f64, to: f64, slots: usize, period: f64, erased: &[(f64, f64)]) -> f64 {
+    (1..slots)
+        .map(|m| {
+            let x = from + (to - from) * m as f64 / slots as f64;
+            let after = erased.partition_point(|&(a, _)| a < x + 0.05 * period);
+            let hidden = after > 0 && erased[after - 1].1 > x - 0.05 * period;
+            if hidden { LOG_HIDDEN } else { LOG_EMPTY }
+        })
+        .sum()
+}
+
+/// Log-likelihood ratio of a chain against exponential idle times with the mean of the chain's own window.
+///
+/// The local mean is what keeps clusters from winning: pieces of one burst are surprising against the whole run's mean
+/// gap, not against their own. The log of the number of bursts pays for the choice of where to begin.
+///
+/// `onsets`: one per member, usually the bursts' own (see [`Chain::onsets`]).
+pub(crate) fn local_score(list: &BurstList, chain: &Chain, onsets: &[f64], trial: Trial) -> f64 {
+    let (first, last) = (chain.first(), chain.last());
+    let mean_idle = list.mean_gap(first, last).max(1e-6 * trial.period);
+    let mut score = 0.0;
+    let mut weight = 0.0;
+    for ((m, k), t) in chain
+        .members
+        .windows(2)
+        .zip(chain.slots.windows(2))
+        .zip(onsets.windows(2))
+    {
+        let slots = f64::from(k[1] - k[0]);
+        let sd = trial.tolerance * slots.sqrt();
+        let off = ((t[1] - t[0]) / trial.period - slots) / sd;
+        score += -0.5 * off * off - sd.ln() - LN_SQRT_TAU
+            + (mean_idle / trial.period).ln()
+            + LOG_EMPTY * (slots - 1.0);
+        weight += list.passed[m[1] as usize - 1] - list.passed[m[0] as usize];
+    }
+    score += (1.0 - trial.extra) * (list.idle[last] - list.idle[first]) / mean_idle;
+    score + trial.extra.ln() * weight - (list.len() as f64).ln()
+}
+
+/// A chain with its fit and its score.
+#[derive(Debug, Clone)]
+pub(crate) struct Scored {
+    pub chain: Chain,
+    pub fit: Fit,
+    pub score: f64,
+    pub tolerance: f64,
+    pub extra: f64,
+}
+
+/// The best chains for one trial period over all tolerances: by score, and by score times share of the bytes.
+pub(crate) fn chains_at(
+    list: &BurstList,
+    period: f64,
+    erased: &[(f64, f64)],
+    scratch: &mut Scratch,
+) -> Vec<Scored> {
+    let mut best: Option<Scored> = None;
+    let mut widest: Option<(f64, Scored)> = None;
+    let mut falling = 0;
+    let mut previous = f64::NEG_INFINITY;
+    for tolerance in TOLERANCES {
+        if too_many_pairs(list, period, tolerance) {
+            break;
+        }
+        let mut here = f64::NEG_INFINITY;
+        for extra in [RARE, ANYTHING] {
+            if extra == ANYTHING && tolerance > ANYTHING_BELOW {
+                continue;
+            }
+            let Some(found) = refined(
+                list,
+                Trial {
+                    period,
+                    tolerance,
+                    extra,
+                },
+                erased,
+                scratch,
+            ) else {
+                continue;
+            };
+            here = here.max(found.score);
+            let bytes: f64 = found.chain.indices().map(|i| list.bytes[i]).sum();
+            let wide = found.score * bytes;
+            if wide > widest.as_ref().map_or(0.0, |w| w.0) {
+                widest = Some((wide, found.clone()));
+            }
+            if best.as_ref().is_none_or(|b| found.score > b.score) {
+                best = Some(found);
+            }
+        }
+        falling = if here < previous { falling + 1 } else { 0 };
+        previous = here;
+        if falling == 2 && list.len() > PATIENT_BELOW {
+            break;
+        }
+    }
+    let mut found: Vec<Scored> = best.into_iter().collect();
+    if let Some((_, wide)) = widest {
+        let same = |a: &Scored| {
+            a.chain.len() == wide.chain.len() && (a.fit.period / wide.fit.period - 1.0).abs() < 1e-3
+        };
+        if !found.iter().any(same) {
+            found.push(wide);
+        }
+    }
+    found
+}
+
+/// Searches, refits the period on the chain, and searches once more if it moved.
+fn refined(
+    list: &BurstList,
+    trial: Trial,
+    erased: &[(f64, f64)],
+    scratch: &mut Scratch,
+) -> Option<Scored> {
+    let mut trial = trial;
+    for round in 0..2 {
+        let mut chain = best_chain(list, trial, erased, scratch)?;
+        chain.trim(list);
+        chain.drop_long_ends(list, trial.period, 2);
+        if chain.len() < 3 {
+            return None;
+        }
+        let fit = chain.fit(list);
+        if !(fit.period > 0.0 && fit.period.is_finite()) {
+            return None;
+        }
+        let moved = (fit.period / trial.period - 1.0).abs() > 0.3 * trial.tolerance;
+        trial.period = fit.period;
+        if round == 0 && moved {
+            continue;
+        }
+        let score = local_score(list, &chain, &chain.onsets(list), trial);
+        return Some(Scored {
+            chain,
+            fit,
+            score,
+            tolerance: trial.tolerance,
+            extra: trial.extra,
+        });
+    }
+    None
+}
+
+/// Would a search with this tolerance look at more pairs of bursts than is reasonable?
+fn too_many_pairs(list: &BurstList, period: f64, tolerance: f64) -> bool {
+    let n = list.len() as f64;
+    let run = list.start[list.len() - 1] - list.start[0];
+    let per_period = n * period / run.max(f64::MIN_POSITIVE);
+    let reach: f64 = (1..=MOST_SLOTS)
+        .map(|k| (2.0 * FARTHEST * tolerance * (k as f64).sqrt()).min(1.0))
+        .sum();
+    n * per_period * reach > MOST_PAIRS
+}

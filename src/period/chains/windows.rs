@@ -1,0 +1,155 @@
+//! Where a period holds, and what is left of the trace once its bursts are taken out.
+
+use super::bursts::{BurstList, stretches};
+use super::hypothesis::{Hypothesis, Kind};
+use super::search::{self, Chain, Trial};
+use crate::signal::profile::Profile;
+
+/// A further window needs this log-likelihood ratio.
+const FURTHER_SCORE: f64 = 2.0;
+/// ... and a period this close, or within the tolerance.
+const SAME_PERIOD: f64 = 0.03;
+/// Bursts are erased down to this share of their level ...
+const FLANK: f64 = 0.15;
+/// ... but widened by at most this share of their length.
+const WIDEST_FLANK: f64 = 0.25;
+
+/// All stretches in which a hypothesis holds, with the bursts that belong to it.
+pub(crate) struct Extent {
+    /// (first onset, last end), sorted and disjoint, seconds since the origin.
+    pub windows: Vec<(f64, f64)>,
+    /// Indices into the burst list, rising.
+    pub members: Vec<usize>,
+    /// Start and end of each member, its flanks included.
+    pub bursts: Vec<(f64, f64)>,
+    pub bytes: f64,
+}
+
+/// The winner's own window and, before and after it, every further stretch of the list that follows the same period:
+/// the run may have paused.
+pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Extent {
+    let mut windows = vec![h.window];
+    let mut members: Vec<usize> = h.chain.indices().collect();
+    let mut bytes = h.bytes;
+    if h.kind == Kind::Chain {
+        let mostly = |steps: &[bool], share: f64| {
+            steps.iter().filter(|&&r| r).count() as f64 >= share * steps.len().max(1) as f64
+        };
+        let settled = mostly(&h.chain.regular_steps(list), 0.7);
+        let extra = if h.tolerance > 0.05 {
+            h.extra.min(search::RARE)
+        } else {
+            h.extra
+        };
+        let tolerance = h.tolerance.max(0.01);
+        let trial = Trial {
+            period: h.period(),
+            tolerance,
+            extra,
+        };
+        let mut scratch = search::Scratch::default();
+        let mut parts = vec![(0, h.chain.first()), (h.chain.last() + 1, list.len())];
+        while let Some((from, to)) = parts.pop() {
+            if to < from + 3 {
+                continue;
+            }
+            let part = list.part(from, to);
+            let Some(mut chain) = search::best_chain(&part, trial, &[], &mut scratch) else {
+                continue;
+            };
+            chain.trim(&part);
+            chain.drop_long_ends(&part, trial.period, 2);
+            if chain.len() < 3 || settled && !mostly(&chain.regular_steps(&part), 0.5) {
+                continue;
+            }
+            let score = search::local_score(&part, &chain, &chain.onsets(&part), trial);
+            let period = chain.fit(&part).period;
+            if score < FURTHER_SCORE
+                || (period / trial.period - 1.0).abs() > tolerance.max(SAME_PERIOD)
+            {
+                continue;
+            }
+            windows.push(span(&part, &chain));
+            bytes += chain.indices().map(|i| part.bytes[i]).sum::<f64>();
+            members.extend(chain.indices().map(|i| from + i));
+            parts.push((from, from + chain.first()));
+            parts.push((from + chain.last() + 1, to));
+        }
+    }
+    members.sort_unstable();
+    let bursts = with_flanks(list, &members, profile);
+    // the windows reach as far as their outer bursts
+    let reach = |w: (f64, f64)| {
+        let from = members.partition_point(|&i| list.start[i] < w.0);
+        let to = members.partition_point(|&i| list.start[i] <= w.1);
+        let inner = bursts.get(from..to).unwrap_or_default();
+        inner.iter().fold(w, |w, b| (w.0.min(b.0), w.1.max(b.1)))
+    };
+    let windows = join(windows.into_iter().map(reach).collect());
+    Extent {
+        windows,
+        members,
+        bursts,
+        bytes,
+    }
+}
+
+fn span(list: &BurstList, chain: &Chain) -> (f64, f64) {
+    (list.start[chain.first()], list.end[chain.last()])
+}
+
+/// Sorted, disjoint union of intervals.
+pub(crate) fn join(mut intervals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut out: Vec<(f64, f64)> = Vec::new();
+    for (a, b) in intervals {
+        match out.last_mut() {
+            Some(last) if a <= last.1 => last.1 = last.1.max(b),
+            _ => out.push((a, b)),
+        }
+    }
+    out
+}
+
+/// Start and end of each burst with its flanks, down to where the rate has fallen off: the level of a list may be too high
+/// to see the first and the last writer.
+pub(crate) fn with_flanks(
+    list: &BurstList,
+    members: &[usize],
+    profile: &Profile,
+) -> Vec<(f64, f64)> {
+    let height = (list.threshold - list.background) / list.level;
+    let low = if list.level < 1e-3 {
+        list.threshold
+    } else {
+        list.background + FLANK * height
+    };
+    let flanks = stretches(profile, low);
+    members
+        .iter()
+        .map(|&i| {
+            let (a, b) = (list.start[i], list.end[i]);
+            let most = WIDEST_FLANK * (b - a);
+            let before = flanks
+                .partition_point(|s| s.start <= a)
+                .checked_sub(1)
+                .map(|k| flanks[k]);
+            let after = flanks.get(flanks.partition_point(|s| s.end < b));
+            let from = before
+                .filter(|s| s.end >= a)
+                .map_or(a, |s| s.start.max(a - most));
+            let to = after
+                .filter(|s| s.start <= b)
+                .map_or(b, |s| s.end.min(b + most));
+            (from.min(a), to.max(b))
+        })
+        .collect()
+}
+
+/// Length of the overlap of a window with a set of disjoint ones.
+pub(crate) fn overlap(window: (f64, f64), others: &[(f64, f64)]) -> f64 {
+    others
+        .iter()
+        .map(|o| (window.1.min(o.1) - window.0.max(o.0)).max(0.0))
+        .sum()
+}
