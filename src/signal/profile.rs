@@ -310,7 +310,7 @@ impl ProfileBuilder {
         self.starts.push(Edge { time: start, rate });
         self.ends.push(Edge { time: end, rate });
         if self.starts.len() > EXACT_SPANS {
-            self.folded = Some(Folded::new(&self.starts, &self.ends));
+            self.folded = Some(Folded::new(&self.starts, &self.ends, BINS));
             self.starts = Vec::new();
             self.ends = Vec::new();
         }
@@ -430,7 +430,7 @@ impl Bin {
 }
 
 impl Folded {
-    fn new(starts: &[Edge], ends: &[Edge]) -> Self {
+    fn new(starts: &[Edge], ends: &[Edge], count: usize) -> Self {
         let left = starts
             .iter()
             .map(|edge| edge.time)
@@ -440,11 +440,11 @@ impl Folded {
             .map(|edge| edge.time)
             .fold(f64::NEG_INFINITY, f64::max);
         // a little room, so that a trace that keeps growing is not regrouped at once
-        let width = ((right - left) * 1.25 / BINS as f64).max(f64::MIN_POSITIVE);
+        let width = ((right - left) * 1.25 / count as f64).max(f64::MIN_POSITIVE);
         let mut folded = Self {
             left,
             width,
-            bins: vec![Bin::EMPTY; BINS],
+            bins: vec![Bin::EMPTY; count],
         };
         for (start, end) in starts.iter().zip(ends) {
             folded.add(start.time, end.time, start.rate);
@@ -457,12 +457,12 @@ impl Folded {
     }
 
     fn index(&self, t: f64) -> usize {
-        let mut i = (((t - self.left) / self.width) as usize).min(BINS - 1);
+        let mut i = (((t - self.left) / self.width) as usize).min(self.bins.len() - 1);
         // rounding may put a time next to an edge on its wrong side
         while i > 0 && self.edge(i) > t {
             i -= 1;
         }
-        while i + 1 < BINS && self.edge(i + 1) <= t {
+        while i + 1 < self.bins.len() && self.edge(i + 1) <= t {
             i += 1;
         }
         i
@@ -489,22 +489,31 @@ impl Folded {
 
     /// Makes bins wider until the span fits; the bins in use stay aligned with the new ones.
     fn make_room(&mut self, start: f64, end: f64) {
-        let count = BINS as f64;
+        let count = self.bins.len() as f64;
         while start < self.left || end >= self.left + count * self.width {
             let low = ((self.left - start) / self.width).ceil().max(0.0);
             let high = ((end - self.left) / self.width).ceil().max(count) + 1.0;
-            let shift = ((low + high) / count).log2().ceil().clamp(1.0, 1000.0);
-            // whole new bins to the left, as many as are needed: pad is a multiple of the group
+            // one wide bin is spare: the padding is rounded up to whole ones
+            let shift = ((low + high) / (count - 1.0))
+                .log2()
+                .ceil()
+                .clamp(1.0, 1000.0);
             let group = shift.exp2();
-            let pad = (low / group).ceil() * group;
+            // a trace that grows to the left may grow on: half of the spare bins go there, in whole new bins
+            let spare = if low > 0.0 {
+                count * group - low - high
+            } else {
+                0.0
+            };
+            let pad = (low / group).ceil() * group + (0.5 * spare / group).floor() * group;
             self.regroup(pad, group);
         }
     }
 
     /// Joins `group` bins (a power of two) into one, after adding `pad` empty ones on the left.
     fn regroup(&mut self, pad: f64, group: f64) {
-        let mut wide = vec![Bin::EMPTY; BINS];
-        let last = BINS - 1;
+        let mut wide = vec![Bin::EMPTY; self.bins.len()];
+        let last = wide.len() - 1;
         for (i, bin) in self.bins.iter().enumerate() {
             let place = i as f64 + pad;
             let target = ((place / group) as usize).min(last);
@@ -545,10 +554,12 @@ impl Folded {
         let mut active = 0u64;
         let mut level = Compensated::default();
         for (i, bin) in self.bins.iter().enumerate() {
+            // nobody covers the bin from its start: what is left of the level is rounding
             if active == 0 {
                 level = Compensated::default();
+            } else {
+                level.add(bin.step);
             }
-            level.add(bin.step);
             let left_open = (active + bin.begun).saturating_sub(bin.ended);
             let (lo, hi) = (self.edge(i), self.edge(i + 1));
             let bytes = (bin.partial + level.value() * self.width).max(0.0);
@@ -695,7 +706,7 @@ mod tests {
         let first: Vec<&Span> = spans.iter().take(2).collect();
         let starts: Vec<Edge> = first.iter().map(|s| edge(s.start, s)).collect();
         let ends: Vec<Edge> = first.iter().map(|s| edge(s.end, s)).collect();
-        let mut folded = Folded::new(&starts, &ends);
+        let mut folded = Folded::new(&starts, &ends, 1 << 12);
         for s in &spans[2..] {
             folded.add(s.start, s.end, s.bytes / (s.end - s.start));
         }

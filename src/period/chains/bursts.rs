@@ -48,8 +48,6 @@ pub(crate) struct BurstList {
     pub merge: f64,
     /// Log ratio of the gaps on either side of the merge distance: how natural the cut is.
     pub cut: f64,
-    /// Smallest burst as a share of the reference.
-    pub smallest: f64,
 }
 
 impl BurstList {
@@ -184,7 +182,6 @@ pub(crate) fn burst_lists(
                     background,
                     merge,
                     cut,
-                    smallest,
                 };
                 if seen.insert(fingerprint(&list, profile.duration())) {
                     list.sum_up();

@@ -179,7 +179,7 @@ mod tests {
         let k = slots(8);
         let t: Vec<f64> = k
             .iter()
-            .map(|k| 10.0 * k + if *k as usize % 2 == 0 { 0.5 } else { -0.5 })
+            .map(|k| 10.0 * k + if k.rem_euclid(2.0) < 1.0 { 0.5 } else { -0.5 })
             .collect();
         let fit = fit(&t, &k);
         assert_eq!(fit.clock, Clock::Grid);

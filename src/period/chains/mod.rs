@@ -239,11 +239,10 @@ fn rounds(profile: &Profile, weights: &judge::Weights, most: usize, report: &mut
         };
         let sure = hypotheses[best].confidence >= weights.answer[usize::from(number > 0)];
         let extent =
-            sure.then(|| windows::extent(&hypotheses[best], &lists[hypotheses[best].list]));
+            sure.then(|| windows::extent(&hypotheses[best], &lists[hypotheses[best].list], left));
         let mut next = None;
         if let Some(extent) = &extent {
-            let list = &lists[hypotheses[best].list];
-            erased.extend(windows::footprint(list, &extent.members, left));
+            erased.extend(&extent.bursts);
             erased = windows::join(std::mem::take(&mut erased));
             next = Some(Taken {
                 period: hypotheses[best].period(),
@@ -363,16 +362,17 @@ fn found(
     let bursts = extent
         .members
         .iter()
-        .map(|&i| Burst {
-            start_s: list.start[i] + origin,
-            end_s: list.end[i] + origin,
+        .zip(&extent.bursts)
+        .map(|(&i, b)| Burst {
+            start_s: b.0 + origin,
+            end_s: b.1 + origin,
             bytes: list.bytes[i],
         })
         .collect();
     let further: f64 = extent
         .windows
         .iter()
-        .filter(|w| w.0 != h.window.0)
+        .filter(|w| windows::overlap(h.window, &[**w]) == 0.0)
         .map(|w| (w.1 - w.0) / h.period())
         .sum();
     let next = next_burst(h, list, extent);
@@ -404,7 +404,7 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     let fit = &h.fit;
     let m = h.slots_per_period;
     let step = fit.period / m as f64;
-    let own_window_is_last = extent.windows.last().is_some_and(|w| w.1 <= h.window.1);
+    let own_window_is_last = extent.windows.last().is_some_and(|w| w.0 <= h.window.0);
     if m > 1 || !own_window_is_last || fit.clock == Clock::Walk {
         // bursts of a compound are not evenly spaced: the same place of the last period, one period on
         let place = h.chain.len().saturating_sub(m);
@@ -487,8 +487,40 @@ pub fn training_rounds(profile: &Profile) -> Vec<TrainingRound> {
     out
 }
 
+/// Version of the recipe the judge was trained with (`docs/confidence.md`); `None` if its weights do not fit the features.
+pub fn recipe_version() -> Option<u32> {
+    judge::weights().map(|w| w.version)
+}
+
 /// Names of the features of [`TrainingRound`].
 #[doc(hidden)]
 pub fn feature_names() -> &'static [&'static str] {
     &hypothesis::FEATURES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::Span;
+
+    #[test]
+    fn the_weights_fit_the_features() {
+        assert!(recipe_version().is_some_and(|v| v > 0));
+    }
+
+    #[test]
+    fn a_grain_is_found_only_where_there_is_one() {
+        let bins = Profile::from_spans([0, 1, 5, 6, 11].map(|i| Span {
+            start: 0.4 * f64::from(i),
+            end: 0.4 * f64::from(i + 1),
+            bytes: f64::from(i + 1),
+        }));
+        assert!((grain(&bins) - 0.4).abs() < 1e-9);
+        let free = Profile::from_spans([0.0, 1.7, 5.1, 7.3].map(|t| Span {
+            start: t,
+            end: t + 0.3333,
+            bytes: 1.0,
+        }));
+        assert_eq!(grain(&free), 0.0);
+    }
 }

@@ -20,12 +20,14 @@ pub(crate) struct Extent {
     pub windows: Vec<(f64, f64)>,
     /// Indices into the burst list, rising.
     pub members: Vec<usize>,
+    /// Start and end of each member, its flanks included.
+    pub bursts: Vec<(f64, f64)>,
     pub bytes: f64,
 }
 
 /// The winner's own window and, before and after it, every further stretch of the list that follows the same period:
 /// the run may have paused.
-pub(crate) fn extent(h: &Hypothesis, list: &BurstList) -> Extent {
+pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Extent {
     let mut windows = vec![h.window];
     let mut members: Vec<usize> = h.chain.indices().collect();
     let mut bytes = h.bytes;
@@ -75,9 +77,19 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList) -> Extent {
         }
     }
     members.sort_unstable();
+    let bursts = with_flanks(list, &members, profile);
+    // the windows reach as far as their outer bursts
+    let reach = |w: (f64, f64)| {
+        let from = members.partition_point(|&i| list.start[i] < w.0);
+        let to = members.partition_point(|&i| list.start[i] <= w.1);
+        let inner = bursts.get(from..to).unwrap_or_default();
+        inner.iter().fold(w, |w, b| (w.0.min(b.0), w.1.max(b.1)))
+    };
+    let windows = join(windows.into_iter().map(reach).collect());
     Extent {
-        windows: join(windows),
+        windows,
         members,
+        bursts,
         bytes,
     }
 }
@@ -99,8 +111,13 @@ pub(crate) fn join(mut intervals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     out
 }
 
-/// The intervals to erase so that the bursts are gone: each one and its flanks, where the rate has not yet fallen off.
-pub(crate) fn footprint(list: &BurstList, members: &[usize], profile: &Profile) -> Vec<(f64, f64)> {
+/// Start and end of each burst with its flanks, down to where the rate has fallen off: the level of a list may be too high
+/// to see the first and the last writer.
+pub(crate) fn with_flanks(
+    list: &BurstList,
+    members: &[usize],
+    profile: &Profile,
+) -> Vec<(f64, f64)> {
     let height = (list.threshold - list.background) / list.level;
     let low = if list.level < 1e-3 {
         list.threshold
@@ -108,7 +125,7 @@ pub(crate) fn footprint(list: &BurstList, members: &[usize], profile: &Profile) 
         list.background + FLANK * height
     };
     let flanks = stretches(profile, low);
-    let intervals = members
+    members
         .iter()
         .map(|&i| {
             let (a, b) = (list.start[i], list.end[i]);
@@ -126,8 +143,7 @@ pub(crate) fn footprint(list: &BurstList, members: &[usize], profile: &Profile) 
                 .map_or(b, |s| s.end.min(b + most));
             (from.min(a), to.max(b))
         })
-        .collect();
-    join(intervals)
+        .collect()
 }
 
 /// Length of the overlap of a window with a set of disjoint ones.

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""Train the judge of the default detector (src/period/chains/weights.json).
+
+    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 16] [--ridge 0.002] [--folds 2]
+
+Each DUMP comes from `cargo run --release --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
+
+Objective, per search round of each case, hypotheses i, right ones R: maximise log(sum_R e^z / (1 + sum_all e^z)); where
+none is right, log(1 / (1 + sum_all e^z)). z = bias + linear x + sum_h output_h tanh(hidden_h x + hidden_bias_h), x the
+standardised features. The calibration (logit of the confidence = a + b pooled z) is fitted on folds that the weights
+have not seen. See docs/confidence.md.
+"""
+import argparse
+import json
+import math
+import sys
+
+import numpy as np
+from scipy.optimize import minimize
+
+VERSION = 1
+CLIP = 5.0
+AGREE, CLOSE = 0.03, 0.5  # as in judge.rs
+TOLERANCE = 0.05
+HARDEST = 40
+
+
+def iou(window, others):
+    both = sum(max(0.0, min(window[1], b) - max(window[0], a)) for a, b in others)
+    union = (window[1] - window[0]) + sum(b - a for a, b in others) - both
+    return both / union if union > 0 else 0.0
+
+
+class Data:
+    """All rounds of all dumps: features of the hypotheses, one group per round."""
+
+    def __init__(self, paths):
+        x, log_period, right, group, self.rounds = [], [], [], [], []
+        self.names = None
+        for path in paths:
+            with open(path) as f:
+                dump = json.load(f)
+            if self.names not in (None, dump["features"]):
+                sys.exit(f"{path}: other features than the files before")
+            self.names = dump["features"]
+            for case in dump["cases"]:
+                truth = case["truth"]
+                for number, r in enumerate(case["rounds"]):
+                    if not r["hypotheses"]:
+                        continue
+                    # a true period that earlier rounds have taken is not to be found again in the same place
+                    left = []
+                    for regime in truth["regimes"]:
+                        t = regime["period_s"]
+                        w = (regime["start_s"] - case["origin"], regime["end_s"] - case["origin"])
+                        gone = any(
+                            abs(p / t - 1) < TOLERANCE
+                            and sum(max(0.0, min(w[1], b) - max(w[0], a)) for a, b in ws) > 0.5 * (w[1] - w[0])
+                            for p, ws in r["taken"]
+                        )
+                        if not gone:
+                            left.append((t, w))
+                    p = np.array([h[0] for h in r["hypotheses"]])
+                    ok = np.zeros(len(p), bool)
+                    for t, _ in left:
+                        ok |= np.abs(p / t - 1) <= TOLERANCE
+                    g = len(self.rounds)
+                    self.rounds.append({"class": truth["class"], "case": path + ":" + case["name"], "number": number, "periodic": bool(left)})
+                    x.append(np.array([h[2] for h in r["hypotheses"]], np.float32))
+                    log_period.append(np.log(p))
+                    right.append(ok)
+                    group.append(np.full(len(p), g))
+        self.x = np.concatenate(x)
+        self.x[~np.isfinite(self.x)] = 0
+        self.log_period = np.concatenate(log_period)
+        self.right = np.concatenate(right)
+        self.group = np.concatenate(group)
+        self.start = np.searchsorted(self.group, np.arange(len(self.rounds)))
+
+    def weights(self):
+        """Every class counts the same, further rounds half as much."""
+        keys = [(r["class"], r["number"] > 0) for r in self.rounds]
+        count = {k: keys.count(k) for k in set(keys)}
+        mean = len(keys) / len({k[0] for k in keys})
+        return np.array([mean / max(count[k], 0.3 * mean) * (0.5 if k[1] else 1.0) for k in keys])
+
+    def hardest(self, z, most):
+        """Only the `most` strongest hypotheses of each round: the others hardly weigh in the competition."""
+        order = np.lexsort((-z, self.group))
+        rank = np.empty(len(z), int)
+        rank[order] = np.arange(len(z)) - self.start[self.group[order]]
+        other = object.__new__(Data)
+        keep = rank < most
+        other.names, other.rounds = self.names, self.rounds
+        other.x, other.log_period, other.right, other.group = (v[keep] for v in (self.x, self.log_period, self.right, self.group))
+        other.start = np.searchsorted(other.group, np.arange(len(self.rounds)))
+        return other
+
+    def subset(self, rounds):
+        """The given rounds as data of their own."""
+        other = object.__new__(Data)
+        other.names = self.names
+        keep = np.isin(self.group, rounds)
+        renumber = np.full(len(self.rounds), -1)
+        renumber[rounds] = np.arange(len(rounds))
+        other.rounds = [self.rounds[i] for i in rounds]
+        other.x, other.log_period, other.right = self.x[keep], self.log_period[keep], self.right[keep]
+        other.group = renumber[self.group[keep]]
+        other.start = np.searchsorted(other.group, np.arange(len(rounds)))
+        return other
+
+
+def fitted(data, weight, hidden, ridge, rounds):
+    """A network trained on the data: first its linear part on everything, then all of it on the strongest hypotheses."""
+    linear = Network(len(data.names), 0)
+    fun = linear.train(data.x, data, weight, ridge, 200)
+    if not hidden:
+        return linear, fun
+    hard = data.hardest(linear.forward(linear.theta, data.x)[0], HARDEST)
+    net = Network(len(data.names), hidden)
+    net.theta[:1 + net.f] = linear.theta[:1 + net.f]
+    return net, net.train(hard.x, hard, weight, ridge, rounds)
+
+
+class Network:
+    def __init__(self, features, hidden, seed=1):
+        self.f, self.h = features, hidden
+        r = np.random.RandomState(seed)
+        self.theta = np.concatenate([[-5.0], np.zeros(features), 0.3 * r.normal(size=hidden * features) / math.sqrt(features),
+                                     np.zeros(hidden), 0.1 * r.normal(size=hidden)])
+
+    def parts(self, theta):
+        f, h = self.f, self.h
+        cut = np.cumsum([1, f, h * f, h])
+        b, lin, u, c, v = np.split(theta, cut)
+        return b[0], lin, u.reshape(h, f), c, v
+
+    def forward(self, theta, x):
+        b, lin, u, c, v = self.parts(theta)
+        a = np.tanh(x @ u.T.astype(x.dtype) + c.astype(x.dtype))
+        return b + x @ lin.astype(x.dtype) + a @ v.astype(x.dtype), a
+
+    def loss(self, theta, x, data, weight, ridge):
+        z, a = self.forward(theta, x)
+        z = z.astype(float)
+        g, start = data.group, data.start
+        top = np.maximum(np.maximum.reduceat(z, start), 0.0)
+        e = np.exp(z - top[g])
+        total = np.add.reduceat(e, start) + np.exp(-top)
+        er = np.where(data.right, e, 0.0)
+        some = np.add.reduceat(er, start)
+        has = np.logical_or.reduceat(data.right, start)
+        good = np.where(has, np.maximum(some, 1e-300), np.exp(-top))
+        n = weight.sum()
+        value = -(weight * (np.log(good) - np.log(total))).sum() / n
+        dz = (e / total[g] - np.where(has[g], er / np.maximum(some, 1e-300)[g], 0.0)) * weight[g] / n
+        dz = dz.astype(np.float32)
+        b, lin, u, c, v = self.parts(theta)
+        back = (dz[:, None] * v.astype(np.float32)) * (1 - a * a)
+        grad = np.concatenate([[dz.sum()], x.T @ dz, (back.T @ x).ravel(), back.sum(0), a.T @ dz]).astype(float)
+        penal = theta.copy()
+        penal[0] = 0
+        penal[1 + self.f + self.h * self.f:1 + self.f + self.h * self.f + self.h] *= 0.1
+        return value + 0.5 * ridge * (penal @ theta), grad + ridge * penal
+
+    def train(self, x, data, weight, ridge, rounds):
+        r = minimize(self.loss, self.theta, args=(x, data, weight, ridge), jac=True, method="L-BFGS-B",
+                     options={"maxiter": rounds, "maxfun": 2 * rounds})
+        self.theta = r.x
+        return r.fun
+
+
+def picks(z, data):
+    """The answer of every round: index of the winner and its pooled logit, as in judge.rs."""
+    out = np.zeros(len(data.rounds), int)
+    pooled = np.zeros(len(data.rounds))
+    ends = np.append(data.start[1:], len(z))
+    for i, (a, b) in enumerate(zip(data.start, ends)):
+        t, zz = data.log_period[a:b], z[a:b]
+        near = np.abs(t[:, None] - t[None, :]) < AGREE
+        top = zz.max()
+        pool = top + np.log(np.maximum((near * np.exp(zz - top)).sum(1), 1e-300))
+        best = np.where(pool > pool.max() - CLOSE, zz, -np.inf).argmax()
+        out[i], pooled[i] = a + best, pool[best]
+    return out, pooled
+
+
+def calibrate(pooled, right):
+    """a, b of logit P(right) = a + b pooled by maximum likelihood, slightly held at (0, 1)."""
+
+    def loss(p):
+        z = p[0] + p[1] * pooled
+        return np.logaddexp(0, np.where(right, -z, z)).sum() + 0.5 * (p[0] ** 2 + 4 * (p[1] - 1) ** 2)
+
+    return minimize(loss, [0.0, 1.0]).x
+
+
+def report(data, pick, conf, answer):
+    classes = list(dict.fromkeys(r["class"] for r in data.rounds))
+    print(f"{'class':18s} {'n':>4s} {'hold':>5s} {'best':>5s} {'ok':>5s} {'false':>5s}   further: {'n':>4s} {'ok':>5s} {'false':>5s}")
+    has = np.logical_or.reduceat(data.right, data.start)
+    rows = []
+    for c in classes:
+        cells = []
+        for further in (False, True):
+            k = np.array([i for i, r in enumerate(data.rounds) if r["class"] == c and (r["number"] > 0) == further], int)
+            if len(k) == 0:
+                cells.append(None)
+                continue
+            pos = np.array([data.rounds[i]["periodic"] for i in k])
+            ok = data.right[pick[k]]
+            said = conf[k] >= answer[int(further)]
+            m = lambda x: f"{100 * x.mean():4.0f}%" if len(x) else "    -"
+            cells.append((len(k), m(has[k][pos]), m(ok[pos]), m((ok & said)[pos]), m((~ok & said))))
+        a, b = cells
+        line = f"{c:18s} " + (f"{a[0]:4d} {a[1]:>5s} {a[2]:>5s} {a[3]:>5s} {a[4]:>5s}" if a else "")
+        if b:
+            line += f"            {b[0]:4d} {b[3]:>5s} {b[4]:>5s}"
+        rows.append(line)
+    print("\n".join(rows))
+    first = np.array([r["number"] == 0 for r in data.rounds])
+    ok = data.right[pick]
+    for lo in np.arange(0.3, 1.0, 0.1):
+        k = first & (conf >= lo) & (conf < lo + 0.1 + 1e-9 * (lo > 0.85))
+        if k.any():
+            print(f"confidence {conf[k].mean():.2f}  right {ok[k].mean():.2f}  n {k.sum()}")
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    ap.add_argument("dumps", nargs="+")
+    ap.add_argument("--out")
+    ap.add_argument("--hidden", type=int, default=16)
+    ap.add_argument("--ridge", type=float, default=0.002)
+    ap.add_argument("--folds", type=int, default=2)
+    ap.add_argument("--rounds", type=int, default=400)
+    ap.add_argument("--answer", type=float, nargs=2, default=(0.43, 0.5))
+    ap.add_argument("--worst", type=int, default=0, help="list this many of the worst cases")
+    a = ap.parse_args()
+    data = Data(a.dumps)
+    n = len(data.names)
+    mean, scale = data.x.mean(0), np.maximum(data.x.std(0), 1e-3)
+    data.x = np.clip((data.x - mean) / scale, -CLIP, CLIP).astype(np.float32)
+    weight = data.weights()
+    print(f"{len(data.rounds)} rounds, {len(data.x)} hypotheses, {n} features", file=sys.stderr)
+
+    # out-of-fold picks; all rounds of a case stay in one fold
+    case = np.unique([r["case"] for r in data.rounds], return_inverse=True)[1]
+    fold = np.random.RandomState(7).permutation(case.max() + 1)[case] % a.folds
+    pick = np.zeros(len(data.rounds), int)
+    pooled = np.zeros(len(data.rounds))
+    for f in range(a.folds):
+        inside, outside = np.nonzero(fold != f)[0], np.nonzero(fold == f)[0]
+        part, test = data.subset(inside), data.subset(outside)
+        net, fun = fitted(part, weight[inside], a.hidden, a.ridge, a.rounds)
+        z = net.forward(net.theta, test.x)[0].astype(float)
+        held = -net.loss(net.theta, test.x, test, weight[outside], 0.0)[0]
+        print(f"fold {f}: objective {fun:.4f}, held-out log-likelihood {held:.4f}", file=sys.stderr)
+        p, q = picks(z, test)
+        offset = data.start[outside] - test.start
+        pick[outside], pooled[outside] = p + offset, q
+    right = data.right[pick]
+    further = np.array([r["number"] > 0 for r in data.rounds])
+    calibration, conf = [], np.zeros(len(right))
+    for k in (~further, further):
+        c = calibrate(pooled[k], right[k]) if k.any() else np.array([0.0, 1.0])
+        calibration.append(c)
+        conf[k] = 1 / (1 + np.exp(-(c[0] + c[1] * pooled[k])))
+    print("calibration", [list(map(lambda v: round(float(v), 3), c)) for c in calibration])
+    report(data, pick, conf, a.answer)
+    if a.worst:
+        bad = []
+        for i, r in enumerate(data.rounds):
+            said = conf[i] >= a.answer[int(r["number"] > 0)]
+            if r["periodic"] and not (said and right[i]) or not r["periodic"] and said:
+                bad.append((r["class"], r["case"], r["number"], conf[i], bool(right[i]), float(math.exp(data.log_period[pick[i]]))))
+        for b in sorted(bad)[:a.worst]:
+            print(b)
+    if not a.out:
+        return
+    net, _ = fitted(data, weight, a.hidden, a.ridge, a.rounds)
+    b, lin, u, c, v = net.parts(net.theta)
+    sure = right & (conf > 0.9)
+    typical = np.median(data.x[pick[sure]], axis=0) if sure.any() else np.zeros(n)
+    num = lambda x: [float(f"{y:.6g}") for y in x]
+    with open(a.out, "w") as f:
+        rows = {
+            "version": VERSION, "features": data.names, "mean": num(mean), "scale": num(scale), "clip": CLIP,
+            "bias": float(f"{b:.6g}"), "linear": num(lin), "hidden": [num(r) for r in u], "hidden_bias": num(c), "output": num(v),
+            "calibration": [num(k) for k in calibration], "answer": list(a.answer), "typical": num(typical),
+        }
+        f.write("{\n" + ",\n".join(f'  "{k}": {json.dumps(r)}' for k, r in rows.items()) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,297 @@
+//! The default detector on trains made by hand, whose answers are known.
+
+use iophase::period::chains::{Clock, Detection, Kind, Options, Verdict, detect};
+use iophase::signal::Span;
+use iophase::signal::profile::Profile;
+use proptest::prelude::*;
+
+fn run(spans: &[Span]) -> Detection {
+    detect(
+        &Profile::from_spans(spans.iter().copied()),
+        Options::default(),
+    )
+}
+
+fn span(start: f64, end: f64, bytes: f64) -> Span {
+    Span { start, end, bytes }
+}
+
+/// One burst per onset, written by four ranks that start and end a little apart.
+fn bursts(onsets: impl IntoIterator<Item = f64>, width: f64, bytes: f64) -> Vec<Span> {
+    onsets
+        .into_iter()
+        .flat_map(|t| {
+            (0..4).map(move |r| {
+                span(
+                    t + 0.01 * width * f64::from(r),
+                    t + width * (1.0 - 0.02 * f64::from(r)),
+                    bytes / 4.0,
+                )
+            })
+        })
+        .collect()
+}
+
+fn every(period: f64, n: usize) -> impl Iterator<Item = f64> + Clone {
+    (0..n).map(move |i| 100.0 + period * i as f64)
+}
+
+/// Reproducible noise in -1..1.
+fn noise(i: usize) -> f64 {
+    ((i as f64 * 12.9898).sin() * 43758.5453).rem_euclid(1.0) * 2.0 - 1.0
+}
+
+#[track_caller]
+fn assert_period(detection: &Detection, period: f64, tolerance: f64) {
+    assert_eq!(
+        detection.verdict,
+        Verdict::Periodic,
+        "{:?}",
+        detection.rejected
+    );
+    let found = detection.periods[0].period_s;
+    assert!(
+        (found / period - 1.0).abs() <= tolerance,
+        "found {found}, expected {period}"
+    );
+}
+
+#[test]
+fn an_exact_train() {
+    let detection = run(&bursts(every(12.5, 20), 3.0, 1e9));
+    assert_period(&detection, 12.5, 1e-9);
+    let found = &detection.periods[0];
+    assert_eq!(found.cycles, 20);
+    assert_eq!(found.bursts.len(), 20);
+    assert!(found.confidence > 0.95);
+    assert_eq!(found.windows.len(), 1);
+    assert!(
+        (found.windows[0].0 - 100.0).abs() < 1e-6
+            && (found.windows[0].1 - (100.0 + 19.0 * 12.5 + 3.0)).abs() < 1e-6
+    );
+    assert!((found.next.start_s - 350.0).abs() < 1e-6);
+    assert!((found.bytes / 20e9 - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn a_missing_burst_leaves_an_empty_slot() {
+    let onsets = every(8.0, 24)
+        .enumerate()
+        .filter(|(i, _)| *i != 9)
+        .map(|(_, t)| t);
+    let detection = run(&bursts(onsets, 2.0, 1e8));
+    assert_period(&detection, 8.0, 1e-9);
+    assert_eq!(detection.periods[0].evidence.empty_slots, 1);
+    assert_eq!(detection.periods[0].cycles, 24);
+}
+
+#[test]
+fn an_extra_burst_is_left_over() {
+    let mut spans = bursts(every(8.0, 24), 1.0, 1e8);
+    spans.extend(bursts([100.0 + 8.0 * 9.0 + 3.7], 1.0, 1e8));
+    let detection = run(&spans);
+    assert_period(&detection, 8.0, 1e-6);
+    assert_eq!(detection.periods[0].windows.len(), 1);
+}
+
+#[test]
+fn two_regimes_are_two_periods_each_in_its_window() {
+    let mut spans = bursts(every(10.0, 20), 3.0, 3e9);
+    spans.extend(bursts(
+        (0..12).map(|i| 300.0 + 4.0 * f64::from(i)),
+        1.2,
+        1e8,
+    ));
+    let detection = run(&spans);
+    assert_period(&detection, 10.0, 1e-6);
+    let second = &detection.periods[1];
+    assert!((second.period_s - 4.0).abs() < 1e-6);
+    assert!(
+        (second.windows[0].0 - 300.0).abs() < 4.1,
+        "{:?}",
+        second.windows
+    );
+}
+
+#[test]
+fn a_pause_splits_the_window() {
+    let spans = bursts(
+        every(6.0, 15).chain((0..15).map(|i| 243.3 + 6.0 * f64::from(i))),
+        2.0,
+        1e8,
+    );
+    let detection = run(&spans);
+    assert_period(&detection, 6.0, 1e-3);
+    let found = &detection.periods[0];
+    assert_eq!(found.bursts.len(), 30);
+    assert_eq!(found.windows.len(), 2, "{:?}", found.windows);
+    assert!((found.next.start_s - (243.3 + 90.0)).abs() < 0.05);
+}
+
+#[test]
+fn jitter_on_a_grid_and_gaps_that_vary() {
+    let grid = (0..40).map(|i| 50.0 + 20.0 * i as f64 + 2.0 * noise(i));
+    let detection = run(&bursts(grid, 3.0, 1e9));
+    assert_period(&detection, 20.0, 0.005);
+    assert_eq!(detection.periods[0].clock, Clock::Grid);
+    let mut t = 0.0;
+    let walk: Vec<f64> = (0..40)
+        .map(|i| {
+            t += 20.0 * (1.0 + 0.12 * noise(i + 1000));
+            t
+        })
+        .collect();
+    let mean = (walk[39] - walk[0]) / 39.0;
+    let detection = run(&bursts(walk, 3.0, 1e9));
+    assert_period(&detection, mean, 0.01);
+    assert!(detection.periods[0].next.std_s > 0.1);
+}
+
+#[test]
+fn two_interlaced_writers_are_two_periods() {
+    let mut spans = bursts(every(30.0, 20), 6.0, 6e9);
+    spans.extend(
+        (0..100).map(|i| span(101.3 + 5.7 * f64::from(i), 101.9 + 5.7 * f64::from(i), 1e8)),
+    );
+    let detection = run(&spans);
+    assert_period(&detection, 30.0, 1e-3);
+    assert!(
+        detection
+            .periods
+            .iter()
+            .any(|f| (f.period_s - 5.7).abs() < 0.01),
+        "{:?}",
+        detection.periods
+    );
+}
+
+#[test]
+fn two_bursts_per_phase_are_one_period() {
+    let onsets = (0..20).flat_map(|i| [100.0 + 10.0 * f64::from(i), 103.2 + 10.0 * f64::from(i)]);
+    let detection = run(&bursts(onsets, 1.5, 1e8));
+    assert_period(&detection, 10.0, 1e-6);
+}
+
+#[test]
+fn desynchronised_ranks() {
+    let spans: Vec<Span> = (0..15)
+        .flat_map(|i| {
+            (0..8).map(move |r| {
+                let t = 40.0 * f64::from(i) + 1.9 * f64::from(r * r % 7);
+                span(t, t + 5.0, 1e8)
+            })
+        })
+        .collect();
+    assert_period(&run(&spans), 40.0, 1e-6);
+}
+
+#[test]
+fn no_period_and_why() {
+    assert_eq!(run(&[]).verdict, Verdict::Empty);
+    assert_eq!(
+        run(&[span(f64::NAN, 1.0, 1.0), span(0.0, f64::INFINITY, 1.0)]).verdict,
+        Verdict::Empty
+    );
+    assert_eq!(run(&bursts([5.0], 10.0, 1e9)).verdict, Verdict::SingleBurst);
+    assert_eq!(
+        run(&bursts([5.0, 50.0], 10.0, 1e9)).verdict,
+        Verdict::TooFewCycles
+    );
+    let steady: Vec<Span> = (0..4)
+        .flat_map(|r| {
+            (0..200).map(move |i| {
+                span(
+                    f64::from(i) + 0.1 * f64::from(r),
+                    f64::from(i) + 1.0 + 0.1 * f64::from(r),
+                    1e6,
+                )
+            })
+        })
+        .collect();
+    assert_eq!(run(&steady).verdict, Verdict::Constant);
+    // exponential gaps
+    let mut t = 0.0;
+    let random: Vec<f64> = (0..30)
+        .map(|i| {
+            t += 3.0 - 20.0 * (0.5 + 0.499 * noise(i + 77)).ln();
+            t
+        })
+        .collect();
+    let detection = run(&bursts(random, 3.0, 1e9));
+    assert_eq!(
+        detection.verdict,
+        Verdict::Irregular,
+        "{:?}",
+        detection.periods
+    );
+    assert!(
+        detection
+            .rejected
+            .is_some_and(|r| r.confidence < 0.5 && r.weakest.is_some())
+    );
+}
+
+#[test]
+fn extreme_clocks_do_not_break_it() {
+    for (scale, shift) in [(1e-6, 0.0), (1e6, 0.0), (1.0, 1.7e9), (1.0, -1e6)] {
+        let onsets = (0..20).map(|i| shift + scale * 10.0 * f64::from(i));
+        let detection = run(&bursts(onsets, 2.0 * scale, 1e9));
+        assert_period(&detection, 10.0 * scale, 1e-4);
+    }
+    // nonsense in, some verdict out
+    run(&[
+        span(-1e300, 1e300, 1.0),
+        span(0.0, 1.0, 1e300),
+        span(5.0, 5.0, 1e-300),
+    ]);
+    run(&[
+        span(0.0, 0.0, 1.0),
+        span(0.0, 0.0, 1.0),
+        span(0.0, 0.0, 1.0),
+    ]);
+}
+
+#[test]
+fn the_kind_of_a_plain_train_is_a_chain() {
+    let detection = run(&bursts(every(5.0, 30), 1.0, 1e6));
+    assert!(matches!(
+        detection.periods[0].kind,
+        Kind::Chain | Kind::EveryBurst
+    ));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn shifting_the_clock_scaling_the_bytes_and_reordering_change_nothing(
+        period in 2.0..50.0f64, n in 6usize..30, duty in 0.05..0.5f64, shift in -1e5..1e5f64, factor in 1e-3..1e3f64, seed in 0usize..1000,
+    ) {
+        let onsets: Vec<f64> = (0..n).map(|i| 10.0 + period * (i as f64 + 0.05 * noise(seed + i))).collect();
+        let spans = bursts(onsets, duty * period, 1e9);
+        let mut other: Vec<Span> = spans.iter().map(|s| span(s.start + shift, s.end + shift, s.bytes * factor)).collect();
+        other.reverse();
+        let (a, b) = (run(&spans), run(&other));
+        prop_assert_eq!(a.verdict, b.verdict);
+        prop_assert_eq!(a.periods.len(), b.periods.len());
+        for (x, y) in a.periods.iter().zip(&b.periods) {
+            prop_assert!((x.period_s / y.period_s - 1.0).abs() < 1e-6);
+            prop_assert!((x.confidence - y.confidence).abs() < 1e-3);
+            prop_assert!((x.windows[0].0 + shift - y.windows[0].0).abs() < 1e-6 * period.max(1.0));
+        }
+    }
+
+    #[test]
+    fn any_spans_give_an_answer(
+        spans in prop::collection::vec((-1e3..1e3f64, 0.0..100.0f64, 0.0..1e9f64), 0..120),
+    ) {
+        let spans: Vec<Span> = spans.into_iter().map(|(s, w, b)| span(s, s + w, b)).collect();
+        let detection = run(&spans);
+        prop_assert_eq!(detection.periods.is_empty(), detection.verdict != Verdict::Periodic);
+        for f in &detection.periods {
+            prop_assert!(f.period_s > 0.0 && f.period_std_s >= 0.0 && (0.0..=1.0).contains(&f.confidence));
+            prop_assert!(f.windows.windows(2).all(|w| w[0].1 <= w[1].0));
+            prop_assert!(f.next.start_s.is_finite() && f.next.std_s.is_finite());
+        }
+    }
+}
