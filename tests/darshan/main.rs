@@ -599,7 +599,7 @@ fn strange_segments_are_kept_bent_or_dropped() {
     );
     assert_eq!((t.quality.records_read, t.quality.records_dropped, t.quality.clamped), (7, 2, 3));
     assert_eq!(t.quality.clock_backwards, 1);
-    assert_eq!(codes(&t), ["unusable-segments", "clamped-segments", "bad-ranks"]);
+    assert_eq!(codes(&t), ["unusable-records", "clamped-records", "bad-ranks"]);
 }
 
 #[test]
@@ -671,6 +671,68 @@ fn overlapping_regions_are_refused() {
     assert!(e.to_string().contains("overlap"), "{e}");
 }
 
+#[test]
+fn names_and_mounts() {
+    let log = Writer::new(5, 1)
+        .name(1, "")
+        .name(1, "/a")
+        .name(1, "/b")
+        .name(2, "12345")
+        .module(10, 1, vec![Writer::dxt_record(2, 0, &[(0, 1, 0.0, 1.0)], &[])])
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!(t.files.name(requests(&t)[0].file), "12345");
+    let log = Log::new(log, &Limits::default()).unwrap();
+    // The first name of an id that is not empty; ids of anonymised logs have numbers.
+    assert_eq!((log.names().get(1), log.names().get(2), log.names().get(3)), (Some("/a"), Some("12345"), None));
+    assert_eq!((log.names().records(), log.names().len()), (4, 2));
+    let mut job = log.job().clone();
+    // A metadata line without `=` is no pair.
+    assert_eq!((job.meta("lib_ver"), job.metadata.len()), (Some("3.5.0"), 1));
+    assert_eq!((job.executable.as_str(), job.mount("/x")), ("/bin/app --flag", Some(("ext4", "/"))));
+    job.mounts.push(("lustre".into(), "/lus".into()));
+    assert_eq!(job.mount("/lus/a"), Some(("lustre", "/lus")));
+    assert_eq!(job.mount("/lustre/a"), Some(("ext4", "/")));
+    assert_eq!(job.mount("relative"), None);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+    /// What is written is read, wherever the plain data is cut into streams.
+    #[test]
+    fn records_cross_streams(
+        records in proptest::collection::vec(
+            (1u64..4, 0i64..5, proptest::collection::vec((0i64..1 << 40, 0i64..1 << 30, 0f64..1e6, 0f64..10.0), 0..20), 0usize..20),
+            1..8,
+        ),
+        cuts in proptest::collection::vec(0usize..4000, 0..6),
+    ) {
+        let mut plain = Vec::new();
+        let mut want = Vec::new();
+        for (id, rank, segments, writes) in &records {
+            let all: Vec<write::Segment> = segments.iter().map(|&(o, l, s, d)| (o, l, s, s + d)).collect();
+            let (writes, reads) = all.split_at((*writes).min(all.len()));
+            plain.extend(Writer::dxt_record(*id, *rank, writes, reads));
+            for (op, list) in [(Op::Write, writes), (Op::Read, reads)] {
+                want.extend(list.iter().map(|&(o, l, s, e)| (op, *rank as u32, *id, o as u64, l as u64, s, e)));
+            }
+        }
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(plain.len())).collect();
+        cuts.extend([0, plain.len()]);
+        cuts.sort_unstable();
+        let streams = cuts.windows(2).map(|w| plain[w[0]..w[1]].to_vec()).collect();
+        let log = names(Writer::new(5, 5)).name(3, "/scratch/c").module(10, 1, streams).finish();
+        let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+        let file = |name: &str| match name { "/scratch/a" => 1, "/scratch/b" => 2, "/scratch/c" => 3, _ => 0 };
+        let got: Vec<_> = requests(&t)
+            .iter()
+            .map(|r| (r.op, r.rank, file(t.files.name(r.file)), r.offset, r.size, r.start, r.end))
+            .collect();
+        proptest::prop_assert_eq!(got, want);
+    }
+}
+
 // ---- folders ---------------------------------------------------------------------------------------------------------
 
 fn process(job: i64, start_ns: i64, offset: i64) -> Writer {
@@ -704,6 +766,29 @@ fn a_folder_of_processes_is_one_job() {
     assert_eq!((job.id, job.ranks, job.run_time_s), (Some(7), Some(3), Some(100.5)));
     let s = summary(&t, "dxt-posix").unwrap();
     assert_eq!((s.records, s.bytes_written, s.first_s, s.last_s), (2, 16, Some(1.25), Some(2.5)));
+}
+
+/// The worker processes of a data loader, all of one job.
+#[test]
+fn a_folder_of_real_processes_is_their_sum() {
+    let Some(shared) = shared() else {
+        println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
+        return;
+    };
+    let t = read_path(&shared.join("thirdparty/darshan/dlio_logs"), &survey()).unwrap();
+    check_rows(&t);
+    let reference = json(&data().join("reference.json"));
+    let members: Vec<&Value> =
+        reference.as_object().unwrap().iter().filter(|(k, _)| k.contains("/dlio_logs/")).map(|(_, v)| v).collect();
+    let sum = |f: &dyn Fn(&Value) -> &Value| members.iter().map(|m| f(m).as_u64().unwrap_or(0)).sum::<u64>();
+    let posix = summary(&t, "posix").unwrap();
+    assert_eq!(
+        (posix.records, posix.bytes_read),
+        (sum(&|m| &m["POSIX"]["records"]), sum(&|m| &m["POSIX"]["bytes_read"]))
+    );
+    let taken: f64 = intervals(&t).iter().filter(|i| i.op == Op::Write).map(|i| i.bytes).sum();
+    assert_eq!(taken, sum(&|m| &m["HEATMAP"]["posix"]["bytes_written"]) as f64);
+    assert_eq!((t.ranks, t.timing, t.layer), (members.len() as u64, Timing::Heatmap, Some(Layer::Posix)));
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl Writer {
         ]);
         job.resize(56 + 1024, 0);
         job[56..72].copy_from_slice(b"lib_ver=3.5.0\nx\n");
-        job.extend(b"/bin/app --flag\n\text4\t/\0");
+        job.extend(b"/bin/app --flag\next4\t/\0");
         let mut out = vec![0u8; 1328];
         out[..4].copy_from_slice(b"3.41");
         out[8..16].copy_from_slice(&6_567_223u64.to_le_bytes());

@@ -12,6 +12,7 @@
 //! [`Log`] gives access to everything else in a log.
 
 mod bytes;
+mod choice;
 mod counter_names;
 mod counters;
 mod dxt;
@@ -24,6 +25,7 @@ mod others;
 mod region;
 mod rows;
 mod survey;
+mod warnings;
 
 pub use bytes::ByteOrder;
 pub use counters::{CounterRecord, CounterTable, MISSING, Schema, Walked};
@@ -36,9 +38,10 @@ pub use names::Names;
 
 use rayon::prelude::*;
 
+use self::choice::{Choice, choose};
 use self::log::dxt_module;
-use self::rows::{Choice, Placement, Taken, take};
-use self::survey::{LAYERS, Overview};
+use self::rows::{Placement, Taken, take};
+use self::survey::Overview;
 use super::{Format, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Files, Job, Layer, LayerSummary, Timing, Trace, Warning};
@@ -136,7 +139,7 @@ impl Format for Darshan {
                 placements.iter().zip(&logs).map(|(p, l)| p.shift_s + l.job().run_time_s()).reduce(f64::max);
         }
         for log in &logs {
-            for w in slot_warnings(log) {
+            for w in warnings::of_modules(log) {
                 if !trace.warnings.iter().any(|x| x.code == w.code && x.message == w.message) {
                     trace.warnings.push(w);
                 }
@@ -195,87 +198,6 @@ fn open_all(sources: &[Source], options: &ReadOptions) -> Result<Vec<Log>> {
     Ok(logs)
 }
 
-/// What could be taken, the best first.
-fn candidates(o: &Overview, logs: &[Log], wanted: Option<Layer>) -> Vec<Choice> {
-    let has_segments = |layer: Layer| dxt_module(layer).is_some_and(|m| logs.iter().any(|l| l.readable(m).is_some()));
-    let has = |c: &Choice| match c.timing {
-        Timing::Request => has_segments(c.layer),
-        Timing::Heatmap => o.heatmaps[c.layer as usize].as_ref().is_some_and(|s| survey::bytes(s) > 0),
-        _ => o.counters[c.layer as usize].as_ref().is_some_and(|s| survey::bytes(s) > 0),
-    };
-    let bypassed = o.mpiio_only_bytes > o.bytes(Layer::Posix);
-    let layers = match wanted {
-        Some(layer) => vec![layer],
-        None if bypassed => vec![Layer::Mpiio, Layer::Posix, Layer::Stdio],
-        None => vec![Layer::Posix, Layer::Mpiio, Layer::Stdio],
-    };
-    let mut all = Vec::new();
-    for timing in [Timing::Request, Timing::Heatmap, Timing::Counter] {
-        let mut layers = layers.clone();
-        if let (Some(&best), true) = (layers.first(), timing != Timing::Request)
-            && wanted.is_none()
-            && o.bytes(Layer::Stdio) > o.bytes(best)
-        {
-            layers.rotate_right(1);
-        }
-        all.extend(layers.into_iter().map(|layer| Choice { timing, layer }).filter(has));
-    }
-    all
-}
-
-/// Takes the first candidate that gives rows. Without any: no rows, which is an error only if a layer was asked for.
-fn choose(
-    overview: &Overview,
-    logs: &[Log],
-    options: &ReadOptions,
-    fetch: &mut dyn FnMut(Choice) -> Result<(Taken, Files)>,
-) -> Result<(Option<Choice>, Taken, Files)> {
-    let mut empty = Taken::default();
-    for choice in candidates(overview, logs, options.layer) {
-        let (taken, files) = fetch(choice)?;
-        if !taken.data.is_empty() {
-            return Ok((Some(choice), taken, files));
-        }
-        // Segments that had to be dropped are worth telling, even if nothing is left of them.
-        empty.warnings.extend(taken.warnings);
-        empty.summary = empty.summary.or(taken.summary);
-        empty.quality.records_read += taken.quality.records_read;
-        empty.quality.records_dropped += taken.quality.records_dropped;
-    }
-    let Some(layer) = options.layer else {
-        return Ok((None, empty, Files::default()));
-    };
-    let mut held: Vec<(Layer, Timing)> = Vec::new();
-    for c in candidates_of_all(overview, logs) {
-        if !held.iter().any(|h| h.0 == c.layer) {
-            held.push((c.layer, c.timing));
-        }
-    }
-    let (found, remedy) = if held.is_empty() {
-        ("the log holds no reads or writes".to_owned(), "check that the job ran under Darshan".to_owned())
-    } else {
-        let list: Vec<_> = held.iter().map(|(l, t)| format!("{} ({})", l.name(), kind_name(*t))).collect();
-        let flags: Vec<_> = held.iter().map(|(l, _)| format!("--layer {}", l.name())).collect();
-        (
-            format!("nothing was recorded of layer {}; the log holds {}", layer.name(), list.join(", ")),
-            format!("take {}", flags.join(" or ")),
-        )
-    };
-    Err(Error::new(ErrorKind::Empty, found).remedy(remedy))
-}
-
-fn candidates_of_all(overview: &Overview, logs: &[Log]) -> Vec<Choice> {
-    LAYERS.iter().flat_map(|&l| candidates(overview, logs, Some(l))).collect()
-}
-
-fn kind_name(timing: Timing) -> &'static str {
-    match timing {
-        Timing::Request => "segments",
-        Timing::Heatmap => "heatmap",
-        _ => "counters",
-    }
-}
-
 /// The trace of what was taken, without the totals of a survey.
 fn assemble(
     log: &Log,
@@ -286,36 +208,9 @@ fn assemble(
     options: &ReadOptions,
 ) -> Trace {
     let (header, job) = (log.header(), log.job());
-    let mut warnings = slot_warnings(log);
-    warnings.extend(taken.warnings);
-    warnings.extend(choice_warnings(overview, choice, taken.summary.as_ref(), log, options));
-    if taken.shared > 0 {
-        warnings.push(Warning::new(
-            "shared-records",
-            format!("{} file records are totals over all ranks; they stand under rank 0", taken.shared),
-        ));
-    }
-    if job.ranks().is_none() {
-        warnings.push(Warning::new(
-            "bad-process-count",
-            format!("the log says that the job had {} processes; the ranks met are counted instead", job.processes),
-        ));
-    }
-    for (module, bytes) in &overview.trailing {
-        warnings.push(Warning::new(
-            "trailing-bytes",
-            format!("the {} data ends with {bytes} bytes that are no whole record; they were left out", module.name()),
-        ));
-    }
-    if overview.mixed_records > 0 {
-        warnings.push(Warning::new(
-            "mixed-records",
-            format!(
-                "{} POSIX records also count stdio calls and were left out, as Darshan does",
-                overview.mixed_records
-            ),
-        ));
-    }
+    let mut warnings = warnings::of_modules(log);
+    warnings.extend(warnings::of_choice(overview, choice, &taken, log, options));
+    warnings.extend(warnings::of_rows(overview, &taken, log));
     let mut layers: Vec<LayerSummary> =
         overview.counters.iter().chain(&overview.heatmaps).filter_map(Clone::clone).collect();
     layers.extend(taken.summary);
@@ -352,140 +247,6 @@ fn assemble(
 
 fn partial(log: &Log) -> Vec<String> {
     log.header().slots.iter().filter(|s| s.partial).map(|s| s.module.name().into_owned()).collect()
-}
-
-/// Warnings about modules: unknown, too new, incomplete, known to be wrong.
-fn slot_warnings(log: &Log) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for s in &log.header().slots {
-        let name = s.module.name();
-        if s.length > 0 {
-            if let Module::Unknown(_) = s.module {
-                warnings.push(Warning::new(
-                    "unknown-module",
-                    format!("{name} (slot {}, {} bytes) is not known and was left out", s.file_index, s.length),
-                ));
-            } else if s.version > s.module.newest_version() {
-                warnings.push(Warning::new(
-                    "unsupported-module",
-                    format!(
-                        "{name} has version {} and was left out; versions up to {} are known",
-                        s.version,
-                        s.module.newest_version()
-                    ),
-                ));
-            }
-        }
-        if s.partial {
-            warnings.push(
-                Warning::new(
-                    "partial-module",
-                    format!("{name} ran out of memory during the run: its data is not complete"),
-                )
-                .remedy(
-                    "run again with more memory for Darshan (DARSHAN_MODMEM) or fewer files (DARSHAN_NAME_EXCLUDE)",
-                ),
-            );
-        }
-    }
-    if log.header().version_number == 320 {
-        warnings.push(
-            Warning::new(
-                "corrupt-counters",
-                "release 3.2.0 of Darshan is known to write wrong counters, mainly the sizes of common accesses",
-            )
-            .remedy("use a later release of Darshan"),
-        );
-    }
-    warnings
-}
-
-/// Warnings about what was taken, and what of the job's I/O it leaves out.
-fn choice_warnings(
-    o: &Overview,
-    choice: Option<Choice>,
-    segments: Option<&LayerSummary>,
-    log: &Log,
-    options: &ReadOptions,
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let Some(Choice { timing, layer }) = choice else {
-        let what = if log.header().slots.iter().any(|s| s.length > 0) {
-            Warning::new("no-transfers", "the log holds no reads or writes that could be taken")
-        } else {
-            Warning::new("empty-log", "the log holds no data of any module")
-        };
-        warnings.push(what);
-        return warnings;
-    };
-    if timing == Timing::Counter {
-        warnings.push(
-            Warning::new(
-                "coarse-timing",
-                "the log holds only totals for each file: their bytes are spread from first to last access",
-            )
-            .remedy("record segments with DXT_ENABLE_IO_TRACE=1 (Darshan 3.1.3 or later)"),
-        );
-    }
-    let totals = o.counters[layer as usize].as_ref();
-    let taken = match (timing, segments) {
-        (Timing::Request, Some(s)) => {
-            let moved = survey::bytes(s);
-            let counted = totals.map_or(0, survey::bytes);
-            if counted > moved {
-                warnings.push(
-                    Warning::new(
-                        "missing-segments",
-                        format!("the segments hold {moved} bytes of the {counted} that the counters of the layer saw"),
-                    )
-                    .remedy("run again with more memory for segments (DARSHAN_MODMEM)"),
-                );
-            }
-            moved
-        }
-        _ => o.bytes(layer),
-    };
-    if options.layer.is_some() {
-        return warnings;
-    }
-    if layer == Layer::Mpiio && o.mpiio_only_bytes > o.bytes(Layer::Posix) {
-        warnings.push(
-            Warning::new(
-                "layer-choice",
-                format!("MPI-IO moved {} bytes without POSIX, so MPI-IO was taken", o.mpiio_only_bytes),
-            )
-            .remedy("--layer posix takes what went through POSIX"),
-        );
-    }
-    let elsewhere = LAYERS
-        .into_iter()
-        .filter(|&l| l != layer)
-        .map(|l| match (layer, l) {
-            (Layer::Posix, Layer::Mpiio) => (l, o.mpiio_only_bytes),
-            _ => (l, o.bytes(l)),
-        })
-        .filter(|&(l, _)| !(layer == Layer::Stdio && l == Layer::Mpiio && o.mpiio_only_bytes == 0))
-        .max_by_key(|&(_, bytes)| bytes);
-    if let Some((other, bytes)) = elsewhere.filter(|&(_, b)| b > taken) {
-        warnings.push(
-            Warning::new(
-                "most-bytes-elsewhere",
-                format!(
-                    "layer {} was taken and holds {taken} bytes; layer {} moved {bytes}",
-                    layer.name(),
-                    other.name()
-                ),
-            )
-            .remedy(format!("take --layer {}", other.name())),
-        );
-    }
-    if o.foreign_bytes > taken {
-        warnings.push(Warning::new(
-            "most-bytes-elsewhere",
-            format!("{} bytes went through DAOS, which has no layer here; {taken} are shown", o.foreign_bytes),
-        ));
-    }
-    warnings
 }
 
 /// Checks the modules that give no rows: damage is a warning if there are rows, else the error.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::choice::Choice;
 use super::counters::{self, Schema};
 use super::dxt::{self, DxtHeader, Segments, Visitor};
 use super::header::{Module, Slot};
@@ -13,13 +14,6 @@ use crate::formats::Limits;
 use crate::record::{
     Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op, Quality, Requests, Timing, Warning,
 };
-
-/// A kind of data of a layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Choice {
-    pub timing: Timing,
-    pub layer: Layer,
-}
 
 /// Where a log stands in a trace that is made of one or several.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,9 +34,16 @@ pub(super) struct Taken {
     pub quality: Quality,
     /// Records of totals over all ranks.
     pub shared: u64,
+    /// Records with a rank that cannot be.
+    pub bad_ranks: u64,
+    /// Records that move bytes at no time.
+    pub untimed: u64,
+    /// Widths of the bins, as bits.
+    pub widths: HashSet<u64>,
     /// Ranks met.
     pub ranks: HashSet<u32>,
-    pub warnings: Vec<Warning>,
+    /// Data that is missing because its region is damaged.
+    pub damage: Vec<Warning>,
 }
 
 impl Taken {
@@ -68,8 +69,11 @@ impl Taken {
         q.clamped += o.clamped;
         q.clock_backwards += o.clock_backwards;
         self.shared += other.shared;
+        self.bad_ranks += other.bad_ranks;
+        self.untimed += other.untimed;
+        self.widths.extend(other.widths);
         self.ranks.extend(other.ranks);
-        self.warnings.extend(other.warnings);
+        self.damage.extend(other.damage);
     }
 }
 
@@ -108,7 +112,7 @@ fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: 
     if rows.requests.is_empty() || again.is_err_and(|e| e.kind() != ErrorKind::Malformed) {
         return Err(e);
     }
-    rows.warnings.push(
+    rows.damage.push(
         Warning::new("damaged-tail", format!("only the first {} segments could be read: {e}", rows.requests.len()))
             .remedy("copy the log again if it was damaged on the way"),
     );
@@ -125,7 +129,7 @@ struct SegmentRows<'a> {
     quality: Quality,
     ranks: HashSet<u32>,
     bad_ranks: u64,
-    warnings: Vec<Warning>,
+    damage: Vec<Warning>,
     ids: HashMap<u64, FileId>,
     threads: HashMap<u64, u32>,
     file: FileId,
@@ -145,7 +149,7 @@ impl<'a> SegmentRows<'a> {
             quality: Quality::default(),
             ranks: HashSet::new(),
             bad_ranks: 0,
-            warnings: Vec::new(),
+            damage: Vec::new(),
             ids: HashMap::new(),
             threads: HashMap::new(),
             file: FileId::NONE,
@@ -189,38 +193,14 @@ impl<'a> SegmentRows<'a> {
         } else {
             adopt(&mut self.requests, &self.files, files);
         }
-        let q = &mut self.quality;
-        q.records_read = self.summary.records;
-        if q.records_dropped > 0 {
-            self.warnings.push(Warning::new(
-                "unusable-segments",
-                format!(
-                    "{} of {} segments have times that are no numbers and were dropped",
-                    q.records_dropped, q.records_read
-                ),
-            ));
-        }
-        if q.clamped > 0 {
-            self.warnings.push(Warning::new(
-                "clamped-segments",
-                format!(
-                    "{} of {} segments end before they start, or have an impossible offset or length, and were brought into range",
-                    q.clamped, q.records_read
-                ),
-            ));
-        }
-        if self.bad_ranks > 0 {
-            self.warnings.push(Warning::new(
-                "bad-ranks",
-                format!("{} records have an impossible rank; their rows are under rank 0", self.bad_ranks),
-            ));
-        }
+        self.quality.records_read = self.summary.records;
         Taken {
             data: Data::Requests(self.requests),
             summary: Some(self.summary),
             quality: self.quality,
+            bad_ranks: self.bad_ranks,
             ranks: self.ranks,
-            warnings: self.warnings,
+            damage: self.damage,
             ..Taken::default()
         }
     }
@@ -312,14 +292,13 @@ fn bins(log: &Log, layer: Layer, placement: Placement) -> Result<Taken> {
         return Ok(taken);
     };
     let mut rows = Intervals::default();
-    let mut widths = HashSet::new();
     heatmap::walk(&mut log.region(slot), log.order(), |r| {
         if log.heatmap_layer(r) != Some(layer) {
             return Ok(());
         }
         let rank = placement.rank.unwrap_or_else(|| u32::try_from(r.rank).unwrap_or(0));
         taken.ranks.insert(rank);
-        widths.insert(r.bin_s.to_bits());
+        taken.widths.insert(r.bin_s.to_bits());
         taken.bin_s = Some(taken.bin_s.map_or(r.bin_s, |w| w.max(r.bin_s)));
         for (op, series) in [(Op::Write, &r.written), (Op::Read, &r.read)] {
             for (k, &bytes) in series.iter().enumerate().filter(|&(_, &b)| b != 0) {
@@ -341,18 +320,6 @@ fn bins(log: &Log, layer: Layer, placement: Placement) -> Result<Taken> {
         }
         check_rows(rows.len(), log.limits())
     })?;
-    if widths.len() > 1 {
-        taken.warnings.push(Warning::new(
-            "mixed-bins",
-            format!("heatmap records have bins of {} widths; the widest is reported", widths.len()),
-        ));
-    }
-    if taken.quality.records_dropped > 0 {
-        taken.warnings.push(Warning::new(
-            "unusable-bins",
-            format!("{} bins hold a negative number of bytes and were dropped", taken.quality.records_dropped),
-        ));
-    }
     taken.data = Data::Intervals(rows);
     Ok(taken)
 }
@@ -364,7 +331,6 @@ fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> R
         return Ok(taken);
     };
     let mut rows = Intervals::default();
-    let mut untimed = 0u64;
     let run_time = log.job().run_time_s().max(0.0);
     let walked = counters::walk(&mut log.region(slot), schema, slot, log.order(), |r| {
         taken.quality.records_read += 1;
@@ -380,7 +346,7 @@ fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> R
                 continue;
             }
             let (start, end) = r.span(schema, direction).unwrap_or_else(|| {
-                untimed += 1;
+                taken.untimed += 1;
                 (0.0, run_time)
             });
             taken.quality.clamped += u64::from(end < start);
@@ -398,13 +364,7 @@ fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> R
     })?;
     taken.quality.records_read += walked.left_out;
     taken.quality.records_left_out = walked.left_out;
-    taken.quality.clamped += untimed;
-    if untimed > 0 {
-        taken.warnings.push(Warning::new(
-            "untimed-records",
-            format!("{untimed} file records move bytes at no time; their bytes are spread over the run"),
-        ));
-    }
+    taken.quality.clamped += taken.untimed;
     taken.data = Data::Intervals(rows);
     Ok(taken)
 }

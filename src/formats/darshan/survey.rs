@@ -29,7 +29,7 @@ pub(super) struct Overview {
     /// Records left out because they mix POSIX and stdio.
     pub mixed_records: u64,
     /// Modules that end with a cut record, and the bytes of it.
-    pub trailing: Vec<(Module, u64)>,
+    pub trailing: BTreeMap<Module, u64>,
 }
 
 impl Overview {
@@ -85,7 +85,7 @@ impl Overview {
         }
         self.mixed_records += walked.left_out;
         if walked.trailing_bytes > 0 {
-            self.trailing.push((slot.module, walked.trailing_bytes));
+            *self.trailing.entry(slot.module).or_default() += walked.trailing_bytes;
         }
         (s.reads, s.writes) = (Some(reads), Some(writes));
         add(&mut self.counters[layer as usize], s);
@@ -117,7 +117,7 @@ impl Overview {
             Ok(())
         })?;
         if trailing > 0 {
-            self.trailing.push((slot.module, trailing));
+            *self.trailing.entry(slot.module).or_default() += trailing;
         }
         Ok(())
     }
@@ -134,7 +134,9 @@ impl Overview {
         self.foreign_bytes = self.foreign_bytes.saturating_add(other.foreign_bytes);
         self.mpiio_only_bytes = self.mpiio_only_bytes.saturating_add(other.mpiio_only_bytes);
         self.mixed_records += other.mixed_records;
-        self.trailing.extend(other.trailing);
+        for (module, n) in other.trailing {
+            *self.trailing.entry(module).or_default() += n;
+        }
         for (name, n) in other.calls {
             *self.calls.entry(name).or_default() += n;
         }

@@ -1,0 +1,95 @@
+//! Which layer and which kind of data a trace is made of.
+
+use super::log::{Log, dxt_module};
+use super::rows::Taken;
+use super::survey::{self, LAYERS, Overview};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::ReadOptions;
+use crate::record::{Files, Layer, Timing};
+
+/// A kind of data of a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub timing: Timing,
+    pub layer: Layer,
+}
+
+/// What could be taken, the best first.
+fn candidates(o: &Overview, logs: &[Log], wanted: Option<Layer>) -> Vec<Choice> {
+    let has_segments = |layer: Layer| dxt_module(layer).is_some_and(|m| logs.iter().any(|l| l.readable(m).is_some()));
+    let has = |c: &Choice| match c.timing {
+        Timing::Request => has_segments(c.layer),
+        Timing::Heatmap => o.heatmaps[c.layer as usize].as_ref().is_some_and(|s| survey::bytes(s) > 0),
+        _ => o.counters[c.layer as usize].as_ref().is_some_and(|s| survey::bytes(s) > 0),
+    };
+    let bypassed = o.mpiio_only_bytes > o.bytes(Layer::Posix);
+    let layers = match wanted {
+        Some(layer) => vec![layer],
+        None if bypassed => vec![Layer::Mpiio, Layer::Posix, Layer::Stdio],
+        None => vec![Layer::Posix, Layer::Mpiio, Layer::Stdio],
+    };
+    let mut all = Vec::new();
+    for timing in [Timing::Request, Timing::Heatmap, Timing::Counter] {
+        let mut layers = layers.clone();
+        if let (Some(&best), true) = (layers.first(), timing != Timing::Request)
+            && wanted.is_none()
+            && o.bytes(Layer::Stdio) > o.bytes(best)
+        {
+            layers.rotate_right(1);
+        }
+        all.extend(layers.into_iter().map(|layer| Choice { timing, layer }).filter(has));
+    }
+    all
+}
+
+/// Takes the first candidate that gives rows. Without any: no rows, which is an error only if a layer was asked for.
+pub(super) fn choose(
+    overview: &Overview,
+    logs: &[Log],
+    options: &ReadOptions,
+    fetch: &mut dyn FnMut(Choice) -> Result<(Taken, Files)>,
+) -> Result<(Option<Choice>, Taken, Files)> {
+    let mut empty = Taken::default();
+    for choice in candidates(overview, logs, options.layer) {
+        let (taken, files) = fetch(choice)?;
+        if !taken.data.is_empty() {
+            return Ok((Some(choice), taken, files));
+        }
+        // Segments that had to be dropped are worth telling, even if nothing is left of them.
+        if empty.summary.is_none() {
+            (empty.summary, empty.quality) = (taken.summary, taken.quality);
+        }
+    }
+    let Some(layer) = options.layer else {
+        return Ok((None, empty, Files::default()));
+    };
+    let mut held: Vec<(Layer, Timing)> = Vec::new();
+    for c in candidates_of_all(overview, logs) {
+        if !held.iter().any(|h| h.0 == c.layer) {
+            held.push((c.layer, c.timing));
+        }
+    }
+    let (found, remedy) = if held.is_empty() {
+        ("the log holds no reads or writes".to_owned(), "check that the job ran under Darshan".to_owned())
+    } else {
+        let list: Vec<_> = held.iter().map(|(l, t)| format!("{} ({})", l.name(), kind_name(*t))).collect();
+        let flags: Vec<_> = held.iter().map(|(l, _)| format!("--layer {}", l.name())).collect();
+        (
+            format!("nothing was recorded of layer {}; the log holds {}", layer.name(), list.join(", ")),
+            format!("take {}", flags.join(" or ")),
+        )
+    };
+    Err(Error::new(ErrorKind::Empty, found).remedy(remedy))
+}
+
+fn candidates_of_all(overview: &Overview, logs: &[Log]) -> Vec<Choice> {
+    LAYERS.iter().flat_map(|&l| candidates(overview, logs, Some(l))).collect()
+}
+
+fn kind_name(timing: Timing) -> &'static str {
+    match timing {
+        Timing::Request => "segments",
+        Timing::Heatmap => "heatmap",
+        _ => "counters",
+    }
+}

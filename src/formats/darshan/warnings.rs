@@ -1,0 +1,194 @@
+//! What a person should know before trusting the numbers.
+
+use super::choice::Choice;
+use super::header::Module;
+use super::log::Log;
+use super::rows::Taken;
+use super::survey::{self, LAYERS, Overview};
+use crate::formats::ReadOptions;
+use crate::record::{Layer, Timing, Warning};
+
+/// Warnings about modules: unknown, too new, incomplete, known to be wrong.
+pub(super) fn of_modules(log: &Log) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for s in &log.header().slots {
+        let name = s.module.name();
+        if s.length > 0 {
+            if let Module::Unknown(_) = s.module {
+                warnings.push(Warning::new(
+                    "unknown-module",
+                    format!("{name} (slot {}, {} bytes) is not known and was left out", s.file_index, s.length),
+                ));
+            } else if s.version > s.module.newest_version() {
+                warnings.push(Warning::new(
+                    "unsupported-module",
+                    format!(
+                        "{name} has version {} and was left out; versions up to {} are known",
+                        s.version,
+                        s.module.newest_version()
+                    ),
+                ));
+            }
+        }
+        if s.partial {
+            warnings.push(
+                Warning::new(
+                    "partial-module",
+                    format!("{name} ran out of memory during the run: its data is not complete"),
+                )
+                .remedy(
+                    "run again with more memory for Darshan (DARSHAN_MODMEM) or fewer files (DARSHAN_NAME_EXCLUDE)",
+                ),
+            );
+        }
+    }
+    if log.header().version_number == 320 {
+        warnings.push(
+            Warning::new(
+                "corrupt-counters",
+                "release 3.2.0 of Darshan is known to write wrong counters, mainly the sizes of common accesses",
+            )
+            .remedy("use a later release of Darshan"),
+        );
+    }
+    warnings
+}
+
+/// Warnings about what was taken, and what of the job's I/O it leaves out.
+pub(super) fn of_choice(
+    o: &Overview,
+    choice: Option<Choice>,
+    taken: &Taken,
+    log: &Log,
+    options: &ReadOptions,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let Some(Choice { timing, layer }) = choice else {
+        let what = if log.header().slots.iter().any(|s| s.length > 0) {
+            Warning::new("no-transfers", "the log holds no reads or writes that could be taken")
+        } else {
+            Warning::new("empty-log", "the log holds no data of any module")
+        };
+        warnings.push(what);
+        return warnings;
+    };
+    if timing == Timing::Counter {
+        warnings.push(
+            Warning::new(
+                "coarse-timing",
+                "the log holds only totals for each file: their bytes are spread from first to last access",
+            )
+            .remedy("record segments with DXT_ENABLE_IO_TRACE=1 (Darshan 3.1.3 or later)"),
+        );
+    }
+    let totals = o.counters[layer as usize].as_ref();
+    let held = match (timing, &taken.summary) {
+        (Timing::Request, Some(s)) => {
+            let moved = survey::bytes(s);
+            let counted = totals.map_or(0, survey::bytes);
+            if counted > moved {
+                warnings.push(
+                    Warning::new(
+                        "missing-segments",
+                        format!("the segments hold {moved} bytes of the {counted} that the counters of the layer saw"),
+                    )
+                    .remedy("run again with more memory for segments (DARSHAN_MODMEM)"),
+                );
+            }
+            moved
+        }
+        _ => o.bytes(layer),
+    };
+    if options.layer.is_some() {
+        return warnings;
+    }
+    if layer == Layer::Mpiio && o.mpiio_only_bytes > o.bytes(Layer::Posix) {
+        warnings.push(
+            Warning::new(
+                "layer-choice",
+                format!("MPI-IO moved {} bytes without POSIX, so MPI-IO was taken", o.mpiio_only_bytes),
+            )
+            .remedy("--layer posix takes what went through POSIX"),
+        );
+    }
+    let elsewhere = LAYERS
+        .into_iter()
+        .filter(|&l| l != layer)
+        .map(|l| match (layer, l) {
+            (Layer::Posix, Layer::Mpiio) => (l, o.mpiio_only_bytes),
+            _ => (l, o.bytes(l)),
+        })
+        .filter(|&(l, _)| !(layer == Layer::Stdio && l == Layer::Mpiio && o.mpiio_only_bytes == 0))
+        .max_by_key(|&(_, bytes)| bytes);
+    if let Some((other, bytes)) = elsewhere.filter(|&(_, b)| b > held) {
+        warnings.push(
+            Warning::new(
+                "most-bytes-elsewhere",
+                format!(
+                    "layer {} was taken and holds {held} bytes; layer {} moved {bytes}",
+                    layer.name(),
+                    other.name()
+                ),
+            )
+            .remedy(format!("take --layer {}", other.name())),
+        );
+    }
+    if o.foreign_bytes > held {
+        warnings.push(Warning::new(
+            "most-bytes-elsewhere",
+            format!("{} bytes went through DAOS, which has no layer here; {held} are shown", o.foreign_bytes),
+        ));
+    }
+    warnings
+}
+
+/// Warnings about single records.
+pub(super) fn of_rows(overview: &Overview, taken: &Taken, log: &Log) -> Vec<Warning> {
+    let mut warnings = taken.damage.clone();
+    let mut tell = |n: u64, code: &str, message: String| {
+        if n > 0 {
+            warnings.push(Warning::new(code, message));
+        }
+    };
+    let q = &taken.quality;
+    let (dropped, read) = (q.records_dropped, q.records_read);
+    tell(
+        dropped,
+        "unusable-records",
+        format!("{dropped} of {read} records have times that are no numbers or negative bytes, and were dropped"),
+    );
+    let bent = q.clamped.saturating_sub(taken.untimed);
+    tell(
+        bent,
+        "clamped-records",
+        format!(
+            "{bent} of {read} records end before they start or have an impossible offset or length, and were brought into range"
+        ),
+    );
+    let n = taken.untimed;
+    tell(n, "untimed-records", format!("{n} file records move bytes at no time; their bytes are spread over the run"));
+    let n = taken.bad_ranks;
+    tell(n, "bad-ranks", format!("{n} records have an impossible rank; their rows stand under rank 0"));
+    let n = taken.widths.len();
+    tell(
+        u64::from(n > 1),
+        "mixed-bins",
+        format!("the heatmap records have bins of {n} widths; the widest is reported"),
+    );
+    let n = taken.shared;
+    tell(n, "shared-records", format!("{n} file records are totals over all ranks; they stand under rank 0"));
+    let n = overview.mixed_records;
+    tell(n, "mixed-records", format!("{n} POSIX records also count stdio calls and were left out, as Darshan does"));
+    for (module, &bytes) in &overview.trailing {
+        let message =
+            format!("the {} data ends with {bytes} bytes that are no whole record; they were left out", module.name());
+        tell(bytes, "trailing-bytes", message);
+    }
+    let job = log.job();
+    tell(
+        u64::from(job.ranks().is_none()),
+        "bad-process-count",
+        format!("the log says that the job had {} processes; the ranks met are counted instead", job.processes),
+    );
+    warnings
+}
