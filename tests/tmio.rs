@@ -358,6 +358,31 @@ fn damage_never_panics() {
     torture("tmio", &msgpack(&sections, |&(b, s, e)| b as f64 / (e - s)));
 }
 
+#[test]
+fn damage_in_real_traces_never_panics() {
+    for file in [
+        "corpus/a_stable/tmio/mpiiocoll.tmio_json.json",
+        "corpus/c_change/tmio/mpiio.tmio_msgpack.msgpack",
+        "corpus/c_change/tmio/mpiio-flush.tmio_jsonl.jsonl",
+    ] {
+        if let Some(path) = shared(file) {
+            torture("tmio", &std::fs::read(path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_bomb_is_refused() {
+    let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    z.write_all(json(&[("write_sync", WRITES)], false).as_bytes()).unwrap();
+    z.write_all(&vec![b' '; 3 << 20]).unwrap();
+    let s = Source::from_bytes("x", z.finish().unwrap());
+    let mut o = ReadOptions::default();
+    assert_eq!(read(&s, None, &o).unwrap().data.len(), 3);
+    o.limits.expansion = 100;
+    assert_eq!(read(&s, None, &o).unwrap_err().kind(), ErrorKind::Limit);
+}
+
 /// Bytes written, from the times that the program itself kept.
 fn truth_bytes(run: &str) -> Option<f64> {
     let text = std::fs::read(shared(&format!("corpus/{run}.json"))?).unwrap();

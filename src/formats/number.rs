@@ -109,9 +109,10 @@ pub fn parse_f64_minus(text: &[u8], origin: i64) -> Option<f64> {
     }
     let short = || {
         let d = Digits::scan(text).filter(|d| d.len == text.len() && d.seen <= 19 && d.places <= 18)?;
-        let mantissa = i128::from(d.mantissa) * if d.negative { -1 } else { 1 };
-        let difference = mantissa - i128::from(origin) * 10i128.pow(d.places as u32);
-        (difference.unsigned_abs() <= u128::from(EXACT)).then(|| difference as f64 / POWERS[d.places])
+        let mantissa = i64::try_from(d.mantissa).ok()?;
+        let scaled = origin.checked_mul(10i64.pow(d.places as u32))?;
+        let difference = (if d.negative { -mantissa } else { mantissa }).checked_sub(scaled)?;
+        (difference.unsigned_abs() <= EXACT).then(|| difference as f64 / POWERS[d.places])
     };
     short().or_else(|| Some(parse_f64(text)? - origin as f64))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use memchr::{memchr, memrchr};
 
 use super::{ReadOptions, Source, is_damage};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 
 /// Bytes read at once.
 const BLOCK: usize = 2 << 20;
@@ -25,17 +25,24 @@ pub(crate) struct Window<'a> {
     offset: u64,
     ended: bool,
     damage: Option<String>,
+    /// Bytes that may come out of a compressed input.
+    most: u64,
 }
 
 impl<'a> Window<'a> {
     /// Opens an input and reads its first block.
     ///
     /// # Errors
-    /// As [`Source::reader`]; [`ErrorKind::Io`](crate::ErrorKind::Io) if reading fails.
+    /// As [`Source::reader`]; [`ErrorKind::Io`](crate::ErrorKind::Io) if reading fails; here and later
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if a compressed input expands beyond [`Limits::expansion`](super::Limits).
     pub(crate) fn open(source: &'a Source, options: &ReadOptions) -> Result<Self> {
         // A small file takes one small block; what is compressed may be of any size.
         let stored = usize::try_from(source.stored_bytes()).unwrap_or(usize::MAX);
         let block = if source.wrapping().name().is_none() { stored.saturating_add(1).min(BLOCK) } else { BLOCK };
+        let most = match source.wrapping().name() {
+            Some(_) => options.limits.expansion.saturating_mul(source.stored_bytes()).saturating_add(1 << 20),
+            None => u64::MAX,
+        };
         let mut window = Window {
             reader: source.reader(options)?,
             block,
@@ -46,6 +53,7 @@ impl<'a> Window<'a> {
             offset: 0,
             ended: false,
             damage: None,
+            most,
         };
         window.more()?;
         Ok(window)
@@ -157,6 +165,10 @@ impl<'a> Window<'a> {
         std::mem::swap(&mut self.buffer, &mut self.spare);
         (self.start, self.end) = (front - rest, front + n);
         self.ended = n < self.buffer.len() - front || error.is_some();
+        if self.offset + (self.end - self.start) as u64 > self.most {
+            return Err(Error::limit("the input expands further than any trace does", format!("{} bytes", self.most))
+                .at(Place::Byte(self.offset)));
+        }
         match error {
             Some(e) if is_damage(&e) => self.damage = Some(e.to_string()),
             Some(e) => return Err(Error::from(e)),

@@ -97,7 +97,7 @@ pub(super) struct Rows {
     pub(super) files: Files,
     pub(super) calls: Calls,
     names: Vec<Name>,
-    last_file: (Vec<u8>, FileId),
+    recent_files: Vec<(Vec<u8>, FileId)>,
     pub(super) ranks: Ranks,
     /// Records whose times or sizes were brought into range.
     pub(super) clamped: u64,
@@ -169,17 +169,23 @@ impl Rows {
         (self.names.len() - 1, op)
     }
 
+    /// The number of a file, from those met lately where it is one of them: ranks take turns with their files.
     #[inline]
     fn file(&mut self, name: &[u8]) -> FileId {
+        const RECENT: usize = 256;
         if name.is_empty() {
             return FileId::NONE;
         }
-        if self.last_file.0 != name {
-            self.last_file.0.clear();
-            self.last_file.0.extend_from_slice(name);
-            self.last_file.1 = self.files.intern(&String::from_utf8_lossy(name));
+        // Names of one job differ at their end.
+        let tail = name.iter().rev().take(4).fold(name.len(), |sum, &b| sum * 31 + usize::from(b));
+        if self.recent_files.is_empty() {
+            self.recent_files.resize_with(RECENT, Default::default);
         }
-        self.last_file.1
+        let recent = &mut self.recent_files[tail % RECENT];
+        if recent.0 != name {
+            *recent = (name.to_vec(), self.files.intern(&String::from_utf8_lossy(name)));
+        }
+        recent.1
     }
 
     /// Appends rows of the lines that follow, whose names are of other tables.
