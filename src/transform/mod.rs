@@ -4,8 +4,12 @@ mod autocorrelation;
 mod butterworth;
 mod cwt;
 mod dft;
+mod dirichlet;
 mod error;
+mod fourier_fit;
 mod pearson;
+mod rotation;
+mod spectrum_peaks;
 mod stft;
 mod wavelet;
 
@@ -14,8 +18,10 @@ pub use butterworth::{Butterworth, Pass, Section};
 pub use cwt::{MexicanHat, Morlet, geometric_frequencies};
 pub use dft::{Spectrum, evaluate};
 pub use error::{Error, Result};
+pub use fourier_fit::{CosineSum, FourierFit, fourier_fit};
 pub use pearson::sliding_pearson;
 pub use realfft::num_complex::Complex64;
+pub use spectrum_peaks::{candan_offset, refine_peak};
 pub use stft::{Stft, Window};
 pub use wavelet::{Band, Boundary, Decomposition, Wavelet, dwt, idwt};
 
