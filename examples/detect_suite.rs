@@ -44,10 +44,7 @@ fn main() -> Result<(), suite::Failure> {
                 verdict: format!("{:?}", detection.verdict),
                 details: match (dominant, &detection.rejected) {
                     (Some(f), _) => format!("{:?} {:?} {:?}", f.kind, f.clock, f.evidence),
-                    (None, Some(r)) => format!(
-                        "{} {:.3} {:?} {:?}",
-                        r.period_s, r.confidence, r.weakest, r.evidence
-                    ),
+                    (None, Some(r)) => format!("{} {:.3} {:?} {:?}", r.period_s, r.confidence, r.weakest, r.evidence),
                     (None, None) => String::new(),
                 },
                 milliseconds,
@@ -55,9 +52,6 @@ fn main() -> Result<(), suite::Failure> {
             Ok((name, answer))
         })
         .collect();
-    serde_json::to_writer_pretty(
-        std::io::BufWriter::new(std::fs::File::create(out)?),
-        &answers?,
-    )?;
+    serde_json::to_writer_pretty(std::io::BufWriter::new(std::fs::File::create(out)?), &answers?)?;
     Ok(())
 }

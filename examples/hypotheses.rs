@@ -36,18 +36,10 @@ fn main() -> Result<(), suite::Failure> {
         .map(|(name, truth)| {
             let profile = suite::profile(&folder.join(&name))?;
             let rounds = chains::training_rounds(&profile);
-            Ok(Case {
-                name,
-                truth,
-                origin: profile.origin(),
-                rounds,
-            })
+            Ok(Case { name, truth, origin: profile.origin(), rounds })
         })
         .collect();
-    let dump = Dump {
-        features: chains::feature_names(),
-        cases: cases?,
-    };
+    let dump = Dump { features: chains::feature_names(), cases: cases? };
     serde_json::to_writer(std::io::BufWriter::new(std::fs::File::create(out)?), &dump)?;
     Ok(())
 }

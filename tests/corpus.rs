@@ -78,7 +78,8 @@ fn known_periods_are_found_in_every_format() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for run in runs(&base) {
-        let truth: Vec<f64> = run.truth["period_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
+        let truth: Vec<f64> =
+            run.truth["period_s"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect();
         let Some(&first) = truth.first() else { continue };
         let r = report(&run.path);
         let tolerance = if run.scenario == "a_stable" { 0.01 } else { 0.02 };

@@ -6,10 +6,7 @@ use iophase::signal::profile::Profile;
 use proptest::prelude::*;
 
 fn run(spans: &[Span]) -> Detection {
-    detect(
-        &Profile::from_spans(spans.iter().copied()),
-        Options::default(),
-    )
+    detect(&Profile::from_spans(spans.iter().copied()), Options::default())
 }
 
 fn span(start: f64, end: f64, bytes: f64) -> Span {
@@ -22,11 +19,7 @@ fn bursts(onsets: impl IntoIterator<Item = f64>, width: f64, bytes: f64) -> Vec<
         .into_iter()
         .flat_map(|t| {
             (0..4).map(move |r| {
-                span(
-                    t + 0.01 * width * f64::from(r),
-                    t + width * (1.0 - 0.02 * f64::from(r)),
-                    bytes / 4.0,
-                )
+                span(t + 0.01 * width * f64::from(r), t + width * (1.0 - 0.02 * f64::from(r)), bytes / 4.0)
             })
         })
         .collect()
@@ -43,17 +36,9 @@ fn noise(i: usize) -> f64 {
 
 #[track_caller]
 fn assert_period(detection: &Detection, period: f64, tolerance: f64) {
-    assert_eq!(
-        detection.verdict,
-        Verdict::Periodic,
-        "{:?}",
-        detection.rejected
-    );
+    assert_eq!(detection.verdict, Verdict::Periodic, "{:?}", detection.rejected);
     let found = detection.periods[0].period_s;
-    assert!(
-        (found / period - 1.0).abs() <= tolerance,
-        "found {found}, expected {period}"
-    );
+    assert!((found / period - 1.0).abs() <= tolerance, "found {found}, expected {period}");
 }
 
 #[test]
@@ -66,8 +51,7 @@ fn an_exact_train() {
     assert!(found.confidence > 0.95);
     assert_eq!(found.windows.len(), 1);
     assert!(
-        (found.windows[0].0 - 100.0).abs() < 1e-6
-            && (found.windows[0].1 - (100.0 + 19.0 * 12.5 + 3.0)).abs() < 1e-6
+        (found.windows[0].0 - 100.0).abs() < 1e-6 && (found.windows[0].1 - (100.0 + 19.0 * 12.5 + 3.0)).abs() < 1e-6
     );
     assert!((found.next.start_s - 350.0).abs() < 1e-6);
     assert!((found.bytes / 20e9 - 1.0).abs() < 0.01);
@@ -75,10 +59,7 @@ fn an_exact_train() {
 
 #[test]
 fn a_missing_burst_leaves_an_empty_slot() {
-    let onsets = every(8.0, 24)
-        .enumerate()
-        .filter(|(i, _)| *i != 9)
-        .map(|(_, t)| t);
+    let onsets = every(8.0, 24).enumerate().filter(|(i, _)| *i != 9).map(|(_, t)| t);
     let detection = run(&bursts(onsets, 2.0, 1e8));
     assert_period(&detection, 8.0, 1e-9);
     assert_eq!(detection.periods[0].evidence.empty_slots, 1);
@@ -97,29 +78,17 @@ fn an_extra_burst_is_left_over() {
 #[test]
 fn two_regimes_are_two_periods_each_in_its_window() {
     let mut spans = bursts(every(10.0, 20), 3.0, 3e9);
-    spans.extend(bursts(
-        (0..12).map(|i| 300.0 + 4.0 * f64::from(i)),
-        1.2,
-        1e8,
-    ));
+    spans.extend(bursts((0..12).map(|i| 300.0 + 4.0 * f64::from(i)), 1.2, 1e8));
     let detection = run(&spans);
     assert_period(&detection, 10.0, 1e-6);
     let second = &detection.periods[1];
     assert!((second.period_s - 4.0).abs() < 1e-6);
-    assert!(
-        (second.windows[0].0 - 300.0).abs() < 4.1,
-        "{:?}",
-        second.windows
-    );
+    assert!((second.windows[0].0 - 300.0).abs() < 4.1, "{:?}", second.windows);
 }
 
 #[test]
 fn a_pause_splits_the_window() {
-    let spans = bursts(
-        every(6.0, 15).chain((0..15).map(|i| 243.3 + 6.0 * f64::from(i))),
-        2.0,
-        1e8,
-    );
+    let spans = bursts(every(6.0, 15).chain((0..15).map(|i| 243.3 + 6.0 * f64::from(i))), 2.0, 1e8);
     let detection = run(&spans);
     assert_period(&detection, 6.0, 1e-3);
     let found = &detection.periods[0];
@@ -150,19 +119,10 @@ fn jitter_on_a_grid_and_gaps_that_vary() {
 #[test]
 fn two_interlaced_writers_are_two_periods() {
     let mut spans = bursts(every(30.0, 20), 6.0, 6e9);
-    spans.extend(
-        (0..100).map(|i| span(101.3 + 5.7 * f64::from(i), 101.9 + 5.7 * f64::from(i), 1e8)),
-    );
+    spans.extend((0..100).map(|i| span(101.3 + 5.7 * f64::from(i), 101.9 + 5.7 * f64::from(i), 1e8)));
     let detection = run(&spans);
     assert_period(&detection, 30.0, 1e-3);
-    assert!(
-        detection
-            .periods
-            .iter()
-            .any(|f| (f.period_s - 5.7).abs() < 0.01),
-        "{:?}",
-        detection.periods
-    );
+    assert!(detection.periods.iter().any(|f| (f.period_s - 5.7).abs() < 0.01), "{:?}", detection.periods);
 }
 
 #[test]
@@ -188,24 +148,12 @@ fn desynchronised_ranks() {
 #[test]
 fn no_period_and_why() {
     assert_eq!(run(&[]).verdict, Verdict::Empty);
-    assert_eq!(
-        run(&[span(f64::NAN, 1.0, 1.0), span(0.0, f64::INFINITY, 1.0)]).verdict,
-        Verdict::Empty
-    );
+    assert_eq!(run(&[span(f64::NAN, 1.0, 1.0), span(0.0, f64::INFINITY, 1.0)]).verdict, Verdict::Empty);
     assert_eq!(run(&bursts([5.0], 10.0, 1e9)).verdict, Verdict::SingleBurst);
-    assert_eq!(
-        run(&bursts([5.0, 50.0], 10.0, 1e9)).verdict,
-        Verdict::TooFewCycles
-    );
+    assert_eq!(run(&bursts([5.0, 50.0], 10.0, 1e9)).verdict, Verdict::TooFewCycles);
     let steady: Vec<Span> = (0..4)
         .flat_map(|r| {
-            (0..200).map(move |i| {
-                span(
-                    f64::from(i) + 0.1 * f64::from(r),
-                    f64::from(i) + 1.0 + 0.1 * f64::from(r),
-                    1e6,
-                )
-            })
+            (0..200).map(move |i| span(f64::from(i) + 0.1 * f64::from(r), f64::from(i) + 1.0 + 0.1 * f64::from(r), 1e6))
         })
         .collect();
     assert_eq!(run(&steady).verdict, Verdict::Constant);
@@ -218,17 +166,8 @@ fn no_period_and_why() {
         })
         .collect();
     let detection = run(&bursts(random, 3.0, 1e9));
-    assert_eq!(
-        detection.verdict,
-        Verdict::Irregular,
-        "{:?}",
-        detection.periods
-    );
-    assert!(
-        detection
-            .rejected
-            .is_some_and(|r| r.confidence < 0.5 && r.weakest.is_some())
-    );
+    assert_eq!(detection.verdict, Verdict::Irregular, "{:?}", detection.periods);
+    assert!(detection.rejected.is_some_and(|r| r.confidence < 0.5 && r.weakest.is_some()));
 }
 
 #[test]
@@ -239,25 +178,14 @@ fn extreme_clocks_do_not_break_it() {
         assert_period(&detection, 10.0 * scale, 1e-4);
     }
     // nonsense in, some verdict out
-    run(&[
-        span(-1e300, 1e300, 1.0),
-        span(0.0, 1.0, 1e300),
-        span(5.0, 5.0, 1e-300),
-    ]);
-    run(&[
-        span(0.0, 0.0, 1.0),
-        span(0.0, 0.0, 1.0),
-        span(0.0, 0.0, 1.0),
-    ]);
+    run(&[span(-1e300, 1e300, 1.0), span(0.0, 1.0, 1e300), span(5.0, 5.0, 1e-300)]);
+    run(&[span(0.0, 0.0, 1.0), span(0.0, 0.0, 1.0), span(0.0, 0.0, 1.0)]);
 }
 
 #[test]
 fn the_kind_of_a_plain_train_is_a_chain() {
     let detection = run(&bursts(every(5.0, 30), 1.0, 1e6));
-    assert!(matches!(
-        detection.periods[0].kind,
-        Kind::Chain | Kind::EveryBurst
-    ));
+    assert!(matches!(detection.periods[0].kind, Kind::Chain | Kind::EveryBurst));
 }
 
 proptest! {

@@ -39,17 +39,7 @@ pub fn truths(folder: &Path) -> Result<BTreeMap<String, serde_json::Value>, Fail
 /// The profile of one case's trace.
 pub fn profile(case: &Path) -> Result<Profile, Failure> {
     let trace: Trace = serde_json::from_slice(&std::fs::read(case.join("trace.json"))?)?;
-    let Bandwidth {
-        b_rank_avr,
-        t_rank_s,
-        t_rank_e,
-    } = trace.write_sync.bandwidth;
+    let Bandwidth { b_rank_avr, t_rank_s, t_rank_e } = trace.write_sync.bandwidth;
     let spans = t_rank_s.iter().zip(&t_rank_e).zip(&b_rank_avr);
-    Ok(Profile::from_spans(spans.map(|((&start, &end), &rate)| {
-        Span {
-            start,
-            end,
-            bytes: rate * (end - start),
-        }
-    })))
+    Ok(Profile::from_spans(spans.map(|((&start, &end), &rate)| Span { start, end, bytes: rate * (end - start) })))
 }

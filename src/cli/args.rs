@@ -228,6 +228,14 @@ choices!(
         Auto = "auto" => Method::Auto,
         /// Power spectrum
         Dft = "dft" => Method::Dft,
+        /// Power spectrum of the signal smoothed by wavelets
+        Dwt = "dwt" => Method::Dwt,
+        /// Power spectra of a sliding window: the period over time
+        Stft = "stft" => Method::Stft,
+        /// Continuous wavelet transform
+        Cwt = "cwt" => Method::Cwt,
+        /// Autocorrelation
+        Autocorrelation = "autocorrelation" => Method::Autocorrelation,
     }
 );
 

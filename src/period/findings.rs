@@ -12,6 +12,14 @@ pub enum Method {
     Auto,
     /// Power spectrum of the sampled signal.
     Dft,
+    /// Power spectrum of the signal smoothed by wavelets.
+    Dwt,
+    /// Power spectra of a sliding window.
+    Stft,
+    /// Continuous wavelet transform.
+    Cwt,
+    /// Autocorrelation.
+    Autocorrelation,
 }
 
 /// How outliers of a spectrum are found.

@@ -24,18 +24,23 @@ pub struct Powers {
 impl Powers {
     /// Of a spectrum at a sampling rate; `None` if there are fewer than two samples or no power beside the mean.
     pub fn of(spectrum: &Spectrum, rate_hz: f64) -> Option<Powers> {
-        let mut power: Vec<f64> = spectrum.power().into_iter().skip(1).collect();
+        let power: Vec<f64> = spectrum.power().into_iter().skip(1).collect();
+        let constant = spectrum.bins.first().map_or(0.0, |x| x.norm_sqr() / spectrum.len.max(1) as f64);
+        Powers::of_power(power, spectrum.frequency(1, rate_hz), constant)
+    }
+
+    /// Of the powers of bins 1, 2, …, `resolution_hz` apart; `constant` is the power of the mean of the signal. `None` if there
+    /// is no power beside it.
+    pub fn of_power(mut power: Vec<f64>, resolution_hz: f64, constant: f64) -> Option<Powers> {
         let total: f64 = power.iter().sum();
         // What rounding leaves of a constant is no power.
-        let constant = spectrum.bins.first().map_or(0.0, |x| x.norm_sqr() / spectrum.len.max(1) as f64);
         if !(total > 1e-20 * constant && total.is_finite() && total > 0.0) {
             return None;
         }
         power.iter_mut().for_each(|p| *p /= total);
         let (mean, std) = (power.as_slice().mean(), power.as_slice().population_std_dev());
         let z = power.iter().map(|p| if std > 0.0 { (p - mean).abs() / std } else { 0.0 }).collect();
-        let statistics = SpectrumStatistics { mean, std };
-        Some(Powers { power, z, statistics, resolution_hz: spectrum.frequency(1, rate_hz) })
+        Some(Powers { power, z, statistics: SpectrumStatistics { mean, std }, resolution_hz })
     }
 
     /// Frequency of bin `k` in Hz.

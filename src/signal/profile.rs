@@ -102,11 +102,7 @@ impl Profile {
     /// each rank writes with one request, large for a stream of back-to-back requests.
     pub fn requests_in_a_row(&self) -> f64 {
         let at_once = self.census.span_seconds / self.duration();
-        if at_once > 0.0 {
-            self.census.used as f64 / at_once
-        } else {
-            0.0
-        }
+        if at_once > 0.0 { self.census.used as f64 / at_once } else { 0.0 }
     }
 
     /// No span with bytes.
@@ -137,11 +133,7 @@ impl Profile {
 
     /// Mean bytes per second over `[a, b)`; 0 if the stretch is empty.
     pub fn mean_rate(&self, a: f64, b: f64) -> f64 {
-        if b > a {
-            (self.bytes_until(b) - self.bytes_until(a)) / (b - a)
-        } else {
-            0.0
-        }
+        if b > a { (self.bytes_until(b) - self.bytes_until(a)) / (b - a) } else { 0.0 }
     }
 
     /// Bytes in each of `n` equal bins over the whole run, in one pass.
@@ -150,11 +142,7 @@ impl Profile {
         let (mut k, mut before) = (0, 0.0);
         let width = self.duration() / n as f64;
         for i in 1..=n {
-            let t = if i == n {
-                self.duration()
-            } else {
-                i as f64 * width
-            };
+            let t = if i == n { self.duration() } else { i as f64 * width };
             while k + 1 < self.times.len() && self.times[k + 1] <= t {
                 k += 1;
             }
@@ -242,14 +230,7 @@ impl Assembly {
             self.times.push(end);
             self.cumulative.push(self.bytes);
         }
-        Profile {
-            origin,
-            times: self.times,
-            rates: self.rates,
-            cumulative: self.cumulative,
-            resolution,
-            census,
-        }
+        Profile { origin, times: self.times, rates: self.rates, cumulative: self.cumulative, resolution, census }
     }
 }
 
@@ -284,18 +265,13 @@ impl Extend<Span> for ProfileBuilder {
 impl ProfileBuilder {
     /// Adds one span; what cannot be used is counted, see [`Census`].
     pub fn add(&mut self, span: Span) {
-        let Span {
-            start,
-            mut end,
-            bytes,
-        } = span;
+        let Span { start, mut end, bytes } = span;
         if end == start {
             // never less than what the clock can tell apart
             end = (start + POINT_WIDTH).max(start + 4.0 * f64::EPSILON * start.abs());
         }
         let rate = bytes / (end - start);
-        let usable =
-            start.is_finite() && end.is_finite() && bytes > 0.0 && rate > 0.0 && rate.is_finite();
+        let usable = start.is_finite() && end.is_finite() && bytes > 0.0 && rate > 0.0 && rate.is_finite();
         if !usable {
             self.census.skipped += 1;
             return;
@@ -339,10 +315,7 @@ fn sweep(mut starts: Vec<Edge>, mut ends: Vec<Edge>, census: Census) -> Profile 
     };
     rayon::join(|| sort(&mut starts), || sort(&mut ends));
     let Some(&Edge { time: origin, .. }) = starts.first() else {
-        return Profile {
-            census,
-            ..Profile::default()
-        };
+        return Profile { census, ..Profile::default() };
     };
     let mut assembly = Assembly::with_capacity(starts.len() + ends.len());
     let (mut i, mut j) = (0, 0);
@@ -385,11 +358,7 @@ struct Compensated {
 impl Compensated {
     fn add(&mut self, x: f64) {
         let total = self.sum + x;
-        self.error += if self.sum.abs() >= x.abs() {
-            (self.sum - total) + x
-        } else {
-            (x - total) + self.sum
-        };
+        self.error += if self.sum.abs() >= x.abs() { (self.sum - total) + x } else { (x - total) + self.sum };
         self.sum = total;
     }
 
@@ -419,33 +388,17 @@ struct Bin {
 }
 
 impl Bin {
-    const EMPTY: Self = Self {
-        partial: 0.0,
-        step: 0.0,
-        first_start: f64::INFINITY,
-        last_end: f64::NEG_INFINITY,
-        begun: 0,
-        ended: 0,
-    };
+    const EMPTY: Self =
+        Self { partial: 0.0, step: 0.0, first_start: f64::INFINITY, last_end: f64::NEG_INFINITY, begun: 0, ended: 0 };
 }
 
 impl Folded {
     fn new(starts: &[Edge], ends: &[Edge], count: usize) -> Self {
-        let left = starts
-            .iter()
-            .map(|edge| edge.time)
-            .fold(f64::INFINITY, f64::min);
-        let right = ends
-            .iter()
-            .map(|edge| edge.time)
-            .fold(f64::NEG_INFINITY, f64::max);
+        let left = starts.iter().map(|edge| edge.time).fold(f64::INFINITY, f64::min);
+        let right = ends.iter().map(|edge| edge.time).fold(f64::NEG_INFINITY, f64::max);
         // a little room, so that a trace that keeps growing is not regrouped at once
         let width = ((right - left) * 1.25 / count as f64).max(f64::MIN_POSITIVE);
-        let mut folded = Self {
-            left,
-            width,
-            bins: vec![Bin::EMPTY; count],
-        };
+        let mut folded = Self { left, width, bins: vec![Bin::EMPTY; count] };
         for (start, end) in starts.iter().zip(ends) {
             folded.add(start.time, end.time, start.rate);
         }
@@ -494,17 +447,10 @@ impl Folded {
             let low = ((self.left - start) / self.width).ceil().max(0.0);
             let high = ((end - self.left) / self.width).ceil().max(count) + 1.0;
             // one wide bin is spare: the padding is rounded up to whole ones
-            let shift = ((low + high) / (count - 1.0))
-                .log2()
-                .ceil()
-                .clamp(1.0, 1000.0);
+            let shift = ((low + high) / (count - 1.0)).log2().ceil().clamp(1.0, 1000.0);
             let group = shift.exp2();
             // a trace that grows to the left may grow on: half of the spare bins go there, in whole new bins
-            let spare = if low > 0.0 {
-                count * group - low - high
-            } else {
-                0.0
-            };
+            let spare = if low > 0.0 { count * group - low - high } else { 0.0 };
             let pad = (low / group).ceil() * group + (0.5 * spare / group).floor() * group;
             self.regroup(pad, group);
         }
@@ -540,16 +486,8 @@ impl Folded {
     }
 
     fn finish(self, census: Census) -> Profile {
-        let origin = self
-            .bins
-            .iter()
-            .map(|bin| bin.first_start)
-            .fold(f64::INFINITY, f64::min);
-        let end = self
-            .bins
-            .iter()
-            .map(|bin| bin.last_end)
-            .fold(f64::NEG_INFINITY, f64::max);
+        let origin = self.bins.iter().map(|bin| bin.first_start).fold(f64::INFINITY, f64::min);
+        let end = self.bins.iter().map(|bin| bin.last_end).fold(f64::NEG_INFINITY, f64::max);
         let mut assembly = Assembly::with_capacity(1 << 12);
         let mut active = 0u64;
         let mut level = Compensated::default();
@@ -569,14 +507,9 @@ impl Folded {
                 if lo > origin {
                     assembly.push(lo - origin, 0.0);
                 }
-            } else if active > 0
-                && bin.ended == active
-                && bin.last_end < bin.first_start
-                && bin.begun > 0
-            {
+            } else if active > 0 && bin.ended == active && bin.last_end < bin.first_start && bin.begun > 0 {
                 // one burst ends and the next begins inside the bin
-                let rate =
-                    bytes / ((bin.last_end - lo) + (hi - bin.first_start)).max(f64::MIN_POSITIVE);
+                let rate = bytes / ((bin.last_end - lo) + (hi - bin.first_start)).max(f64::MIN_POSITIVE);
                 if bin.last_end > lo {
                     assembly.push(lo - origin, rate);
                 }
@@ -623,11 +556,7 @@ mod tests {
 
     #[test]
     fn overlapping_spans_add_up() {
-        let profile = Profile::from_spans([
-            span(10.0, 14.0, 8.0),
-            span(12.0, 13.0, 5.0),
-            span(20.0, 21.0, 3.0),
-        ]);
+        let profile = Profile::from_spans([span(10.0, 14.0, 8.0), span(12.0, 13.0, 5.0), span(20.0, 21.0, 3.0)]);
         assert_eq!(profile.origin(), 10.0);
         assert_eq!(profile.times(), [0.0, 2.0, 3.0, 4.0, 10.0, 11.0]);
         assert_eq!(profile.rates(), [2.0, 7.0, 2.0, 0.0, 3.0]);
@@ -641,9 +570,8 @@ mod tests {
 
     #[test]
     fn idle_time_is_exactly_zero_after_many_unequal_rates() {
-        let spans: Vec<Span> = (0..1000)
-            .map(|i| span(i as f64 * 1e-3, 1.0 + i as f64 * 1e-3, 0.1 + i as f64))
-            .collect();
+        let spans: Vec<Span> =
+            (0..1000).map(|i| span(i as f64 * 1e-3, 1.0 + i as f64 * 1e-3, 0.1 + i as f64)).collect();
         let profile = Profile::from_spans(spans.into_iter().chain([span(5.0, 6.0, 1e-3)]));
         assert_eq!(profile.value_at(3.0), 0.0);
         assert_eq!(profile.value_at(5.5), 1e-3);
@@ -660,14 +588,7 @@ mod tests {
             span(0.0, 1.0, f64::NAN),
             span(3.0, 3.0, 7.0),
         ]);
-        assert_eq!(
-            (
-                profile.census().used,
-                profile.census().points,
-                profile.census().skipped
-            ),
-            (1, 1, 6)
-        );
+        assert_eq!((profile.census().used, profile.census().points, profile.census().skipped), (1, 1, 6));
         assert!((profile.bytes() - 7.0).abs() < 1e-12);
         assert!((profile.duration() - POINT_WIDTH).abs() < 1e-12);
         assert!(Profile::from_spans([]).is_empty());
@@ -677,10 +598,7 @@ mod tests {
     #[test]
     fn stamps_since_1970_keep_their_microseconds() {
         let epoch = 1.7e9;
-        let profile = Profile::from_spans([
-            span(epoch, epoch, 1.0),
-            span(epoch + 0.5, epoch + 0.500_002, 2.0),
-        ]);
+        let profile = Profile::from_spans([span(epoch, epoch, 1.0), span(epoch + 0.5, epoch + 0.500_002, 2.0)]);
         assert_eq!(profile.census().skipped, 0);
         assert!((profile.times()[2] - 0.5).abs() < 3e-7);
         assert_eq!(profile.value_at(0.25), 0.0);
@@ -699,10 +617,7 @@ mod tests {
 
     /// Folds a few spans as if they were too many.
     fn folded(spans: &[Span]) -> Profile {
-        let edge = |time, s: &Span| Edge {
-            time,
-            rate: s.bytes / (s.end - s.start),
-        };
+        let edge = |time, s: &Span| Edge { time, rate: s.bytes / (s.end - s.start) };
         let first: Vec<&Span> = spans.iter().take(2).collect();
         let starts: Vec<Edge> = first.iter().map(|s| edge(s.start, s)).collect();
         let ends: Vec<Edge> = first.iter().map(|s| edge(s.end, s)).collect();
@@ -715,15 +630,8 @@ mod tests {
 
     #[test]
     fn folding_keeps_bytes_onsets_and_idle_time_when_the_trace_grows_both_ways() {
-        let train: Vec<Span> = (0..100)
-            .map(|i| {
-                span(
-                    50.0 + i as f64 * 7.123_456,
-                    51.5 + i as f64 * 7.123_456,
-                    10.0,
-                )
-            })
-            .collect();
+        let train: Vec<Span> =
+            (0..100).map(|i| span(50.0 + i as f64 * 7.123_456, 51.5 + i as f64 * 7.123_456, 10.0)).collect();
         let mut shuffled = vec![train[40], train[41]];
         shuffled.extend(train.iter().rev());
         let exact = Profile::from_spans(shuffled.clone());
@@ -749,11 +657,7 @@ mod tests {
         let mut builder = ProfileBuilder::default();
         for i in 0..EXACT_SPANS + 10 {
             let burst = (i % 40) as f64;
-            builder.add(span(
-                burst * 30.0 + (i as f64 * 0.618).fract() * 3.0,
-                burst * 30.0 + 4.0,
-                1.0,
-            ));
+            builder.add(span(burst * 30.0 + (i as f64 * 0.618).fract() * 3.0, burst * 30.0 + 4.0, 1.0));
         }
         let profile = builder.finish();
         assert!(profile.resolution() > 0.0);

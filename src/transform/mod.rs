@@ -4,9 +4,12 @@ mod autocorrelation;
 mod butterworth;
 mod cwt;
 mod dft;
+mod dirichlet;
 mod error;
 mod fourier_fit;
 mod pearson;
+mod rotation;
+mod spectrum_peaks;
 mod stft;
 mod wavelet;
 
@@ -18,6 +21,7 @@ pub use error::{Error, Result};
 pub use fourier_fit::{CosineSum, FourierFit, MAX_COMPONENTS, fourier_fit};
 pub use pearson::sliding_pearson;
 pub use realfft::num_complex::Complex64;
+pub use spectrum_peaks::{candan_offset, refine_peak};
 pub use stft::{Stft, Window};
 pub use wavelet::{Band, Boundary, Decomposition, Wavelet, dwt, idwt};
 

@@ -109,10 +109,8 @@ impl Levels {
     pub fn of(profile: &Profile) -> Option<Self> {
         let (times, rates) = (profile.times(), profile.rates());
         let width = |k: usize| times[k + 1] - times[k];
-        let mut by_bytes: Vec<(f64, f64)> = (0..rates.len())
-            .filter(|&k| rates[k] > 0.0)
-            .map(|k| (rates[k], rates[k] * width(k)))
-            .collect();
+        let mut by_bytes: Vec<(f64, f64)> =
+            (0..rates.len()).filter(|&k| rates[k] > 0.0).map(|k| (rates[k], rates[k] * width(k))).collect();
         let burst = weighted_quantile(&mut by_bytes, 0.5)?;
         let mut by_time: Vec<(f64, f64)> = (0..rates.len()).map(|k| (rates[k], width(k))).collect();
         let background = weighted_quantile(&mut by_time, 0.2)?;
@@ -125,11 +123,7 @@ impl Levels {
         } else {
             None
         };
-        Some(Self {
-            burst,
-            background,
-            above,
-        })
+        Some(Self { burst, background, above })
     }
 }
 
@@ -137,11 +131,7 @@ impl Levels {
 ///
 /// `erased`: sorted, disjoint intervals that earlier rounds have taken out; bursts that begin at the edge of one are
 /// leftovers and are dropped.
-pub(crate) fn burst_lists(
-    profile: &Profile,
-    levels: &Levels,
-    erased: &[(f64, f64)],
-) -> Vec<BurstList> {
+pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f64)]) -> Vec<BurstList> {
     let mut cuts: Vec<(f64, f64, f64)> = LEVELS.iter().map(|&f| (f, 0.0, levels.burst)).collect();
     if let Some(top) = levels.above {
         cuts.extend(LEVELS_ABOVE.iter().map(|&f| (f, levels.background, top)));
@@ -153,19 +143,15 @@ pub(crate) fn burst_lists(
         let stretches = stretches(profile, threshold);
         for (merge, cut) in merge_distances(&stretches) {
             let merged = merged(&stretches, merge);
-            let bytes: Vec<f64> = merged
-                .iter()
-                .map(|s| (s.after - s.before - background * (s.end - s.start)).max(0.0))
-                .collect();
+            let bytes: Vec<f64> =
+                merged.iter().map(|s| (s.after - s.before - background * (s.end - s.start)).max(0.0)).collect();
             let mut weighted: Vec<(f64, f64)> = bytes.iter().map(|&b| (b, b)).collect();
             let Some(reference) = weighted_quantile(&mut weighted, 0.5) else {
                 continue;
             };
             for smallest in SMALLEST {
                 let keep: Vec<usize> = (0..merged.len())
-                    .filter(|&i| {
-                        bytes[i] >= smallest * reference && !begins_at_edge(merged[i].start, erased)
-                    })
+                    .filter(|&i| bytes[i] >= smallest * reference && !begins_at_edge(merged[i].start, erased))
                     .collect();
                 if keep.len() < 3 || keep.len() > MAX_BURSTS {
                     continue;
@@ -219,12 +205,7 @@ pub(crate) fn stretches(profile: &Profile, threshold: f64) -> Vec<Stretch> {
     let mut found = Vec::new();
     let mut open = None;
     let mut close = |from: usize, to: usize| {
-        found.push(Stretch {
-            start: times[from],
-            end: times[to],
-            before: cumulative[from],
-            after: cumulative[to],
-        });
+        found.push(Stretch { start: times[from], end: times[to], before: cumulative[from], after: cumulative[to] });
     };
     for (k, &rate) in rates.iter().enumerate() {
         match (open, rate >= threshold) {
@@ -262,11 +243,7 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
     if stretches.len() < 3 {
         return Vec::new();
     }
-    let mut gaps: Vec<f64> = stretches
-        .windows(2)
-        .map(|w| w[1].start - w[0].end)
-        .filter(|&g| g > 0.0)
-        .collect();
+    let mut gaps: Vec<f64> = stretches.windows(2).map(|w| w[1].start - w[0].end).filter(|&g| g > 0.0).collect();
     let mut distances = Vec::new();
     if stretches.len() <= MAX_BURSTS {
         distances.push((0.0, LARGEST_BREAK));
@@ -279,21 +256,13 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
     gaps.sort_unstable_by(f64::total_cmp);
     if gaps.len() > 2 {
         // at least two gaps stay longer than the distance
-        let mut breaks: Vec<(f64, usize)> = (0..gaps.len() - 2)
-            .map(|i| ((gaps[i + 1] / gaps[i]).ln(), i))
-            .filter(|b| b.0 > SMALLEST_BREAK)
-            .collect();
+        let mut breaks: Vec<(f64, usize)> =
+            (0..gaps.len() - 2).map(|i| ((gaps[i + 1] / gaps[i]).ln(), i)).filter(|b| b.0 > SMALLEST_BREAK).collect();
         breaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut chosen: Vec<usize> = breaks.iter().take(3).map(|b| b.1).collect();
         // among long gaps the breaks that matter are small next to those among the tiny gaps inside a burst
         let median = median(&gaps);
-        chosen.extend(
-            breaks
-                .iter()
-                .filter(|b| gaps[b.1] > median)
-                .take(2)
-                .map(|b| b.1),
-        );
+        chosen.extend(breaks.iter().filter(|b| gaps[b.1] > median).take(2).map(|b| b.1));
         chosen.sort_unstable();
         chosen.dedup();
         for i in chosen {

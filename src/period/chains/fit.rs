@@ -67,10 +67,7 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
         gap_deviation: (walk_squares / (count - 1.0)).sqrt() / mean_gap,
     };
     if n < 4 {
-        return Fit {
-            gap_deviation: walk.gap_sd / mean_gap,
-            ..walk
-        };
+        return Fit { gap_deviation: walk.gap_sd / mean_gap, ..walk };
     }
     let line = robust_line(t, k);
     let line_sd = (line.squares / (count - 2.0)).sqrt();
@@ -106,24 +103,13 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
     let n = t.len();
     let mut weights = vec![1.0; n];
     let mut residuals = vec![0.0; n];
-    let mut line = Line {
-        slope: 0.0,
-        intercept: 0.0,
-        squares: 0.0,
-        mad: 0.0,
-        spread: 0.0,
-    };
+    let mut line = Line { slope: 0.0, intercept: 0.0, squares: 0.0, mad: 0.0, spread: 0.0 };
     let rounds = if n < HUBER_FROM { 1 } else { HUBER_ROUNDS };
     let origin = t[0];
     for _ in 0..rounds {
         let total: f64 = weights.iter().sum();
         let mean_k = weights.iter().zip(k).map(|(w, k)| w * k).sum::<f64>() / total;
-        let mean_t = weights
-            .iter()
-            .zip(t)
-            .map(|(w, t)| w * (t - origin))
-            .sum::<f64>()
-            / total;
+        let mean_t = weights.iter().zip(t).map(|(w, t)| w * (t - origin)).sum::<f64>() / total;
         let (mut cross, mut spread) = (0.0, 0.0);
         for i in 0..n {
             cross += weights[i] * (k[i] - mean_k) * (t[i] - origin - mean_t);
@@ -138,13 +124,8 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
             absolute.push(residuals[i].abs());
         }
         let moved = (slope - line.slope).abs();
-        line = Line {
-            slope,
-            intercept: origin + mean_t - slope * mean_k,
-            mad: median_of(&mut absolute),
-            spread,
-            ..line
-        };
+        line =
+            Line { slope, intercept: origin + mean_t - slope * mean_k, mad: median_of(&mut absolute), spread, ..line };
         if moved <= 1e-14 * slope.abs() {
             break;
         }
@@ -177,10 +158,7 @@ mod tests {
     #[test]
     fn alternating_errors_mean_a_grid_and_the_slope_is_the_closed_form() {
         let k = slots(8);
-        let t: Vec<f64> = k
-            .iter()
-            .map(|k| 10.0 * k + if k.rem_euclid(2.0) < 1.0 { 0.5 } else { -0.5 })
-            .collect();
+        let t: Vec<f64> = k.iter().map(|k| 10.0 * k + if k.rem_euclid(2.0) < 1.0 { 0.5 } else { -0.5 }).collect();
         let fit = fit(&t, &k);
         assert_eq!(fit.clock, Clock::Grid);
         // sum (k - 3.5) e = -2, sum (k - 3.5)^2 = 42

@@ -31,10 +31,7 @@ pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Fold
     let mut gaps: Vec<(usize, f64)> = Vec::with_capacity(chain.len());
     for (m, k) in chain.members.windows(2).zip(chain.slots.windows(2)) {
         if k[1] - k[0] == 1 {
-            gaps.push((
-                k[0] as usize,
-                list.start[m[1] as usize] - list.start[m[0] as usize],
-            ));
+            gaps.push((k[0] as usize, list.start[m[1] as usize] - list.start[m[0] as usize]));
         }
     }
     let sizes: Vec<(usize, f64)> = chain
@@ -105,24 +102,11 @@ pub(crate) fn aligned(list: &BurstList, chain: &Chain, m: usize, period: f64) ->
             sum[group] += list.start[i[1] as usize] - list.start[i[0] as usize];
         }
     }
-    let gaps: Vec<f64> = (0..m)
-        .map(|g| {
-            if count[g] > 0.0 {
-                sum[g] / count[g]
-            } else {
-                period
-            }
-        })
-        .collect();
+    let gaps: Vec<f64> = (0..m).map(|g| if count[g] > 0.0 { sum[g] / count[g] } else { period }).collect();
     let mean = gaps.iter().sum::<f64>() / m as f64;
     let mut offset = vec![0.0; m];
     for g in 1..m {
         offset[g] = offset[g - 1] + gaps[g - 1] - mean;
     }
-    chain
-        .members
-        .iter()
-        .zip(&chain.slots)
-        .map(|(&i, &k)| list.start[i as usize] - offset[k as usize % m])
-        .collect()
+    chain.members.iter().zip(&chain.slots).map(|(&i, &k)| list.start[i as usize] - offset[k as usize % m]).collect()
 }

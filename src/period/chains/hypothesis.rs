@@ -119,21 +119,12 @@ pub(crate) fn of_list(
         }
     }
     let mut kept = best_of(found);
-    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER {
-        every_burst(index, list, context)
-    } else {
-        None
-    };
+    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
     kept.extend(whole);
-    let compounds: Vec<Hypothesis> = kept
-        .iter()
-        .filter_map(|h| compound(h, list, context))
-        .collect();
+    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|h| compound(h, list, context)).collect();
     for c in compounds {
         let known = kept.iter().any(|h| {
-            h.kind == Kind::Compound
-                && (h.period() / c.period()).ln().abs() < 0.01
-                && h.chain.len() >= c.chain.len()
+            h.kind == Kind::Compound && (h.period() / c.period()).ln().abs() < 0.01 && h.chain.len() >= c.chain.len()
         });
         if !known {
             kept.push(c);
@@ -154,11 +145,7 @@ fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
     let by_share = |h: &Hypothesis| h.score * h.features[2];
     for value in [&by_score as &dyn Fn(&Hypothesis) -> f64, &by_share] {
         let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by(|&a, &b| {
-            value(&found[b])
-                .total_cmp(&value(&found[a]))
-                .then(a.cmp(&b))
-        });
+        order.sort_by(|&a, &b| value(&found[b]).total_cmp(&value(&found[a])).then(a.cmp(&b)));
         let mut chosen: Vec<usize> = Vec::new();
         for i in order {
             let apart = |&j: &usize| {
@@ -185,10 +172,7 @@ fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
 /// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
 fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypothesis> {
     let n = list.len() as u32;
-    let mut chain = Chain {
-        members: (0..n).collect(),
-        slots: (0..n).collect(),
-    };
+    let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
     // a burst longer than the period is a stretch of something else: dropping it changes the period
     loop {
         let before = chain.len();
@@ -204,22 +188,12 @@ fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypo
     }
     let tolerance = fit.gap_deviation.max(0.01);
     // every burst is a cycle: nothing was passed over, and all idle time is explained
-    let trial = Trial {
-        period: fit.period,
-        tolerance,
-        extra: search::ANYTHING,
-    };
+    let trial = Trial { period: fit.period, tolerance, extra: search::ANYTHING };
     let (first, last) = (chain.first(), chain.last());
     let mean_idle = list.mean_gap(first, last).max(1e-6 * fit.period);
     let score = search::local_score(list, &chain, &chain.onsets(list), trial)
         + (list.idle[last] - list.idle[first]) / mean_idle;
-    let scored = Scored {
-        chain,
-        fit,
-        score,
-        tolerance,
-        extra: 0.0,
-    };
+    let scored = Scored { chain, fit, score, tolerance, extra: 0.0 };
     Some(describe(Kind::EveryBurst, index, list, scored, 1, context))
 }
 
@@ -231,11 +205,7 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
     let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
     let m = slots as f64;
     let tolerance = per_slot.gap_deviation.max(search::TOLERANCES[0]);
-    let trial = Trial {
-        period: per_slot.period,
-        tolerance,
-        extra: search::RARE,
-    };
+    let trial = Trial { period: per_slot.period, tolerance, extra: search::RARE };
     // each further place in the period is a free parameter
     let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
     let score = search::local_score(list, &base.chain, &onsets, trial) - price;
@@ -248,21 +218,8 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
     if base.chain.slot_count() < 2 * slots + 1 || fit.period * 1.5 > context.profile.duration() {
         return None;
     }
-    let scored = Scored {
-        chain: base.chain.clone(),
-        fit,
-        score,
-        tolerance: tolerance / m,
-        extra: base.extra,
-    };
-    Some(describe(
-        Kind::Compound,
-        base.list,
-        list,
-        scored,
-        slots,
-        context,
-    ))
+    let scored = Scored { chain: base.chain.clone(), fit, score, tolerance: tolerance / m, extra: base.extra };
+    Some(describe(Kind::Compound, base.list, list, scored, slots, context))
 }
 
 /// Works out the features of a chain.
@@ -274,13 +231,7 @@ fn describe(
     slots_per_period: usize,
     context: &Context,
 ) -> Hypothesis {
-    let Scored {
-        chain,
-        fit,
-        score,
-        tolerance,
-        extra,
-    } = scored;
+    let Scored { chain, fit, score, tolerance, extra } = scored;
     let profile = context.profile;
     let (first, last) = (chain.first(), chain.last());
     let window = (list.start[first], list.end[last]);
@@ -303,29 +254,20 @@ fn describe(
     }
     let busy: f64 = chain.indices().map(|i| list.end[i] - list.start[i]).sum();
     let rate_inside = of_chain / busy.max(1e-12) + list.background;
-    let rate_between = (in_window - of_chain - list.background * busy).max(0.0)
-        / (length - busy).max(1e-9 * length);
+    let rate_between = (in_window - of_chain - list.background * busy).max(0.0) / (length - busy).max(1e-9 * length);
     let dip = (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0);
     let logs: Vec<f64> = sizes.iter().map(|b| b.max(1e-300).ln()).collect();
     let middle = median(&logs);
     let size_mad = median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>());
-    let folding = if kind == Kind::Compound {
-        Folding::default()
-    } else {
-        fold::of(list, &chain, &fit, context.grain)
-    };
+    let folding = if kind == Kind::Compound { Folding::default() } else { fold::of(list, &chain, &fit, context.grain) };
     let (gap_shape, gap_memory) = gap_statistics(list, &chain, step);
     let n = chain.len() as f64;
     let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
     if let Some(c) = context.correlation {
         correlation = c.near(period);
-        let highest = (2..=6)
-            .map(|m| c.near(f64::from(m) * period))
-            .fold(f64::MIN, f64::max);
+        let highest = (2..=6).map(|m| c.near(f64::from(m) * period)).fold(f64::MIN, f64::max);
         multiple = (highest - correlation).max(0.0);
-        let hills = (2..=6)
-            .map(|m| c.hill(period / f64::from(m)))
-            .fold(0.0, f64::max);
+        let hills = (2..=6).map(|m| c.hill(period / f64::from(m))).fold(0.0, f64::max);
         part = (hills / correlation.max(0.05)).min(1.2);
         valley = correlation - c.valley(period);
     }
@@ -418,8 +360,7 @@ fn gap_statistics(list: &BurstList, chain: &Chain, step: f64) -> (f64, f64) {
     if gaps.len() < 3 {
         return (0.0, 0.0);
     }
-    let shape =
-        (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>())).clamp(0.0, 2.0);
+    let shape = (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>())).clamp(0.0, 2.0);
     let m = mean(&gaps);
     let power: f64 = gaps.iter().map(|g| (g - m) * (g - m)).sum();
     let lagged: f64 = gaps.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();

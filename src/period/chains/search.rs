@@ -115,24 +115,15 @@ impl Chain {
     /// chain only follows its every second or third burst.
     pub fn trim(&mut self, list: &BurstList) {
         let regular = self.regular_steps(list);
-        let share = |steps: &[bool]| {
-            steps.iter().filter(|&&r| r).count() as f64 / steps.len().max(1) as f64
-        };
+        let share = |steps: &[bool]| steps.iter().filter(|&&r| r).count() as f64 / steps.len().max(1) as f64;
         if regular.len() < 4 || share(&regular) < 0.5 {
             return;
         }
-        let (Some(first), Some(last)) = (
-            regular.iter().position(|&r| r),
-            regular.iter().rposition(|&r| r),
-        ) else {
+        let (Some(first), Some(last)) = (regular.iter().position(|&r| r), regular.iter().rposition(|&r| r)) else {
             return;
         };
         let from = if first >= 2 { first } else { 0 };
-        let to = if regular.len() - (last + 1) >= 2 {
-            last + 1
-        } else {
-            regular.len()
-        };
+        let to = if regular.len() - (last + 1) >= 2 { last + 1 } else { regular.len() };
         if to >= from + 2 && share(&regular[from..to]) >= 0.7 {
             self.cut(from, to);
         }
@@ -166,11 +157,7 @@ pub(crate) fn best_chain(
     erased: &[(f64, f64)],
     scratch: &mut Scratch,
 ) -> Option<Chain> {
-    let Trial {
-        period,
-        tolerance,
-        extra,
-    } = trial;
+    let Trial { period, tolerance, extra } = trial;
     let (t, idle, passed) = (&list.start[..], &list.idle[..], &list.passed[..]);
     let n = t.len();
     let mean_idle = list.mean_gap(0, n - 1).max(1e-9).min(period);
@@ -183,9 +170,7 @@ pub(crate) fn best_chain(
     scratch.back.resize(n, NONE);
     scratch.step.clear();
     scratch.step.resize(n, 0);
-    let slots: Vec<Slot> = (1..=MOST_SLOTS)
-        .map(|k| Slot::new(k, tolerance, base))
-        .collect();
+    let slots: Vec<Slot> = (1..=MOST_SLOTS).map(|k| Slot::new(k, tolerance, base)).collect();
     // bursts lo..hi lie k slots before burst i, within the tolerance
     let mut lo = [0usize; MOST_SLOTS];
     let mut hi = [0usize; MOST_SLOTS];
@@ -223,13 +208,7 @@ pub(crate) fn best_chain(
         }
         scratch.score[i] = best;
     }
-    let end = (0..n).reduce(|a, b| {
-        if scratch.score[b] > scratch.score[a] {
-            b
-        } else {
-            a
-        }
-    })?;
+    let end = (0..n).reduce(|a, b| if scratch.score[b] > scratch.score[a] { b } else { a })?;
     if scratch.back[end] == NONE {
         return None;
     }
@@ -268,11 +247,7 @@ impl Slot {
         let sd = tolerance * count.sqrt();
         let reach = FARTHEST * sd;
         // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
-        let below = if k == 1 {
-            reach.min(1.0)
-        } else {
-            reach.min(0.5)
-        };
+        let below = if k == 1 { reach.min(1.0) } else { reach.min(0.5) };
         Self {
             count,
             inverse_sd: 1.0 / sd,
@@ -306,18 +281,11 @@ pub(crate) fn local_score(list: &BurstList, chain: &Chain, onsets: &[f64], trial
     let mean_idle = list.mean_gap(first, last).max(1e-6 * trial.period);
     let mut score = 0.0;
     let mut weight = 0.0;
-    for ((m, k), t) in chain
-        .members
-        .windows(2)
-        .zip(chain.slots.windows(2))
-        .zip(onsets.windows(2))
-    {
+    for ((m, k), t) in chain.members.windows(2).zip(chain.slots.windows(2)).zip(onsets.windows(2)) {
         let slots = f64::from(k[1] - k[0]);
         let sd = trial.tolerance * slots.sqrt();
         let off = ((t[1] - t[0]) / trial.period - slots) / sd;
-        score += -0.5 * off * off - sd.ln() - LN_SQRT_TAU
-            + (mean_idle / trial.period).ln()
-            + LOG_EMPTY * (slots - 1.0);
+        score += -0.5 * off * off - sd.ln() - LN_SQRT_TAU + (mean_idle / trial.period).ln() + LOG_EMPTY * (slots - 1.0);
         weight += list.passed[m[1] as usize - 1] - list.passed[m[0] as usize];
     }
     score += (1.0 - trial.extra) * (list.idle[last] - list.idle[first]) / mean_idle;
@@ -335,12 +303,7 @@ pub(crate) struct Scored {
 }
 
 /// The best chains for one trial period over all tolerances: by score, and by score times share of the bytes.
-pub(crate) fn chains_at(
-    list: &BurstList,
-    period: f64,
-    erased: &[(f64, f64)],
-    scratch: &mut Scratch,
-) -> Vec<Scored> {
+pub(crate) fn chains_at(list: &BurstList, period: f64, erased: &[(f64, f64)], scratch: &mut Scratch) -> Vec<Scored> {
     let mut best: Option<Scored> = None;
     let mut widest: Option<(f64, Scored)> = None;
     let mut falling = 0;
@@ -354,16 +317,7 @@ pub(crate) fn chains_at(
             if extra == ANYTHING && tolerance > ANYTHING_BELOW {
                 continue;
             }
-            let Some(found) = refined(
-                list,
-                Trial {
-                    period,
-                    tolerance,
-                    extra,
-                },
-                erased,
-                scratch,
-            ) else {
+            let Some(found) = refined(list, Trial { period, tolerance, extra }, erased, scratch) else {
                 continue;
             };
             here = here.max(found.score);
@@ -384,9 +338,8 @@ pub(crate) fn chains_at(
     }
     let mut found: Vec<Scored> = best.into_iter().collect();
     if let Some((_, wide)) = widest {
-        let same = |a: &Scored| {
-            a.chain.len() == wide.chain.len() && (a.fit.period / wide.fit.period - 1.0).abs() < 1e-3
-        };
+        let same =
+            |a: &Scored| a.chain.len() == wide.chain.len() && (a.fit.period / wide.fit.period - 1.0).abs() < 1e-3;
         if !found.iter().any(same) {
             found.push(wide);
         }
@@ -395,12 +348,7 @@ pub(crate) fn chains_at(
 }
 
 /// Searches, refits the period on the chain, and searches once more if it moved.
-fn refined(
-    list: &BurstList,
-    trial: Trial,
-    erased: &[(f64, f64)],
-    scratch: &mut Scratch,
-) -> Option<Scored> {
+fn refined(list: &BurstList, trial: Trial, erased: &[(f64, f64)], scratch: &mut Scratch) -> Option<Scored> {
     let mut trial = trial;
     for round in 0..2 {
         let mut chain = best_chain(list, trial, erased, scratch)?;
@@ -419,13 +367,7 @@ fn refined(
             continue;
         }
         let score = local_score(list, &chain, &chain.onsets(list), trial);
-        return Some(Scored {
-            chain,
-            fit,
-            score,
-            tolerance: trial.tolerance,
-            extra: trial.extra,
-        });
+        return Some(Scored { chain, fit, score, tolerance: trial.tolerance, extra: trial.extra });
     }
     None
 }
@@ -435,8 +377,6 @@ fn too_many_pairs(list: &BurstList, period: f64, tolerance: f64) -> bool {
     let n = list.len() as f64;
     let run = list.start[list.len() - 1] - list.start[0];
     let per_period = n * period / run.max(f64::MIN_POSITIVE);
-    let reach: f64 = (1..=MOST_SLOTS)
-        .map(|k| (2.0 * FARTHEST * tolerance * (k as f64).sqrt()).min(1.0))
-        .sum();
+    let reach: f64 = (1..=MOST_SLOTS).map(|k| (2.0 * FARTHEST * tolerance * (k as f64).sqrt()).min(1.0)).sum();
     n * per_period * reach > MOST_PAIRS
 }

@@ -43,8 +43,7 @@ pub(crate) fn weighted_quantile(pairs: &mut [(f64, f64)], q: f64) -> Option<f64>
     loop {
         let rest = &mut pairs[from..to];
         let middle = rest.len() / 2;
-        let (below, &mut (value, weight), _) =
-            rest.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0));
+        let (below, &mut (value, weight), _) = rest.select_nth_unstable_by(middle, |a, b| a.0.total_cmp(&b.0));
         let weight_below: f64 = below.iter().map(|p| p.1).sum();
         if wanted <= weight_below && middle > 0 {
             to = from + middle;

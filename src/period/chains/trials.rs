@@ -26,14 +26,8 @@ pub(crate) fn trial_periods(list: &BurstList, correlated: &[f64], duration: f64)
     let (lags, places, peaks) = effort(list.len());
     let mut trials: Vec<f64> = Vec::new();
     let from_gaps = dense_gaps(&list.start, lags, places);
-    for period in from_gaps
-        .into_iter()
-        .chain(correlated.iter().copied().take(peaks))
-    {
-        if period > 0.0
-            && FEWEST_CYCLES * period <= duration
-            && trials.iter().all(|q| (period / q).ln().abs() > SAME)
-        {
+    for period in from_gaps.into_iter().chain(correlated.iter().copied().take(peaks)) {
+        if period > 0.0 && FEWEST_CYCLES * period <= duration && trials.iter().all(|q| (period / q).ln().abs() > SAME) {
             trials.push(period);
         }
     }
@@ -91,11 +85,7 @@ fn dense_gaps(onsets: &[f64], lags: usize, places: usize) -> Vec<f64> {
             }
         }
     }
-    let steps: Vec<f64> = onsets
-        .windows(2)
-        .map(|w| w[1] - w[0])
-        .filter(|&g| g > 0.0)
-        .collect();
+    let steps: Vec<f64> = onsets.windows(2).map(|w| w[1] - w[0]).filter(|&g| g > 0.0).collect();
     if !steps.is_empty() {
         periods.push(median(&steps));
         periods.push(mean(&steps));

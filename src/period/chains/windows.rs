@@ -36,17 +36,9 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             steps.iter().filter(|&&r| r).count() as f64 >= share * steps.len().max(1) as f64
         };
         let settled = mostly(&h.chain.regular_steps(list), 0.7);
-        let extra = if h.tolerance > 0.05 {
-            h.extra.min(search::RARE)
-        } else {
-            h.extra
-        };
+        let extra = if h.tolerance > 0.05 { h.extra.min(search::RARE) } else { h.extra };
         let tolerance = h.tolerance.max(0.01);
-        let trial = Trial {
-            period: h.period(),
-            tolerance,
-            extra,
-        };
+        let trial = Trial { period: h.period(), tolerance, extra };
         let mut scratch = search::Scratch::default();
         let mut parts = vec![(0, h.chain.first()), (h.chain.last() + 1, list.len())];
         while let Some((from, to)) = parts.pop() {
@@ -64,9 +56,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             }
             let score = search::local_score(&part, &chain, &chain.onsets(&part), trial);
             let period = chain.fit(&part).period;
-            if score < FURTHER_SCORE
-                || (period / trial.period - 1.0).abs() > tolerance.max(SAME_PERIOD)
-            {
+            if score < FURTHER_SCORE || (period / trial.period - 1.0).abs() > tolerance.max(SAME_PERIOD) {
                 continue;
             }
             windows.push(span(&part, &chain));
@@ -86,12 +76,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
         inner.iter().fold(w, |w, b| (w.0.min(b.0), w.1.max(b.1)))
     };
     let windows = join(windows.into_iter().map(reach).collect());
-    Extent {
-        windows,
-        members,
-        bursts,
-        bytes,
-    }
+    Extent { windows, members, bursts, bytes }
 }
 
 fn span(list: &BurstList, chain: &Chain) -> (f64, f64) {
@@ -113,34 +98,19 @@ pub(crate) fn join(mut intervals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 
 /// Start and end of each burst with its flanks, down to where the rate has fallen off: the level of a list may be too high
 /// to see the first and the last writer.
-pub(crate) fn with_flanks(
-    list: &BurstList,
-    members: &[usize],
-    profile: &Profile,
-) -> Vec<(f64, f64)> {
+pub(crate) fn with_flanks(list: &BurstList, members: &[usize], profile: &Profile) -> Vec<(f64, f64)> {
     let height = (list.threshold - list.background) / list.level;
-    let low = if list.level < 1e-3 {
-        list.threshold
-    } else {
-        list.background + FLANK * height
-    };
+    let low = if list.level < 1e-3 { list.threshold } else { list.background + FLANK * height };
     let flanks = stretches(profile, low);
     members
         .iter()
         .map(|&i| {
             let (a, b) = (list.start[i], list.end[i]);
             let most = WIDEST_FLANK * (b - a);
-            let before = flanks
-                .partition_point(|s| s.start <= a)
-                .checked_sub(1)
-                .map(|k| flanks[k]);
+            let before = flanks.partition_point(|s| s.start <= a).checked_sub(1).map(|k| flanks[k]);
             let after = flanks.get(flanks.partition_point(|s| s.end < b));
-            let from = before
-                .filter(|s| s.end >= a)
-                .map_or(a, |s| s.start.max(a - most));
-            let to = after
-                .filter(|s| s.start <= b)
-                .map_or(b, |s| s.end.min(b + most));
+            let from = before.filter(|s| s.end >= a).map_or(a, |s| s.start.max(a - most));
+            let to = after.filter(|s| s.start <= b).map_or(b, |s| s.end.min(b + most));
             (from.min(a), to.max(b))
         })
         .collect()
@@ -148,8 +118,5 @@ pub(crate) fn with_flanks(
 
 /// Length of the overlap of a window with a set of disjoint ones.
 pub(crate) fn overlap(window: (f64, f64), others: &[(f64, f64)]) -> f64 {
-    others
-        .iter()
-        .map(|o| (window.1.min(o.1) - window.0.max(o.0)).max(0.0))
-        .sum()
+    others.iter().map(|o| (window.1.min(o.1) - window.0.max(o.0)).max(0.0)).sum()
 }

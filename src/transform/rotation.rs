@@ -1,0 +1,70 @@
+//! Products of a signal with e^{iωt} for one ω, without a sine or cosine per sample.
+//!
+//! The signal is taken in blocks. All blocks see the same rotations e^{iωk}, k = 0 … [`BLOCK`] − 1, which are tabulated
+//! once; a block at time t is turned as a whole by e^{iωt}, which is computed anew for each, so that errors do not add up.
+
+use realfft::num_complex::Complex64;
+
+/// Samples in a block.
+pub(super) const BLOCK: usize = 64;
+
+/// e^{iωk} for every k of a block.
+#[derive(Debug, Clone)]
+pub(super) struct Rotation {
+    omega: f64,
+    cos: [f64; BLOCK],
+    sin: [f64; BLOCK],
+}
+
+impl Rotation {
+    /// For a frequency in radians per sample.
+    pub fn new(omega: f64) -> Rotation {
+        let mut table = Rotation { omega, cos: [1.0; BLOCK], sin: [0.0; BLOCK] };
+        // By doubling: an entry has as many roundings as its index has binary digits.
+        let mut filled = 1;
+        while filled < BLOCK {
+            let turn = Complex64::cis(omega * filled as f64);
+            for k in 0..filled {
+                let value = turn * Complex64::new(table.cos[k], table.sin[k]);
+                (table.cos[filled + k], table.sin[filled + k]) = (value.re, value.im);
+            }
+            filled *= 2;
+        }
+        table
+    }
+
+    /// Σ_k v_k e^{iω(t + k)} over a block that begins at time `t`.
+    pub fn dot(&self, t: f64, block: &[f64]) -> Complex64 {
+        // Four partial sums, which the processor can do at once.
+        let (mut re, mut im) = ([0.0; 4], [0.0; 4]);
+        for ((v, cos), sin) in block.chunks(4).zip(self.cos.chunks(4)).zip(self.sin.chunks(4)) {
+            for (((v, c), s), (re, im)) in v.iter().zip(cos).zip(sin).zip(re.iter_mut().zip(&mut im)) {
+                *re += v * c;
+                *im += v * s;
+            }
+        }
+        Complex64::cis(self.omega * t) * Complex64::new(re.iter().sum(), im.iter().sum())
+    }
+
+    /// Σ_n x_n e^{iω(t + n)} over a signal of any length.
+    pub fn dot_all(&self, t: f64, x: &[f64]) -> Complex64 {
+        x.chunks(BLOCK).enumerate().map(|(b, block)| self.dot(t + (b * BLOCK) as f64, block)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equals_the_sum() {
+        let x: Vec<f64> = (0..1000).map(|n| f64::from(n * n % 37)).collect();
+        for omega in [0.0, 0.1, 1.7, 3.1] {
+            for len in [0, 1, 3, 63, 64, 65, 1000] {
+                let want: Complex64 = (0..len).map(|n| x[n] * Complex64::cis(omega * (n as f64 - 7.5))).sum();
+                let got = Rotation::new(omega).dot_all(-7.5, &x[..len]);
+                assert!((got - want).norm() < 1e-10, "{omega} {len}: {got} instead of {want}");
+            }
+        }
+    }
+}
