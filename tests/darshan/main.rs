@@ -645,6 +645,21 @@ fn a_damaged_stream_costs_what_follows_the_last_sound_one() {
 }
 
 #[test]
+fn damaged_segments_give_way_to_the_heatmap() {
+    let log = names(Writer::new(5, 2))
+        .region(10, 1, b"no stream at all".to_vec())
+        .module(15, 1, vec![Writer::heatmap_record(7, 0, 0.5, &[10], &[0])])
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+    assert_eq!((t.timing, codes(&t)), (Timing::Heatmap, vec!["damaged-module"]));
+    assert!(t.warnings[0].message.contains("DXT_POSIX"), "{:?}", t.warnings);
+    let t = read_bytes(&log, &survey()).unwrap();
+    assert_eq!(codes(&t), ["damaged-module"]);
+    let e = read_bytes(&log, &layer(Layer::Mpiio)).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Empty);
+}
+
+#[test]
 fn limits_are_kept() {
     let record = Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0); 300], &[]);
     let log = Writer::new(5, 1).module(10, 1, vec![record]).finish();

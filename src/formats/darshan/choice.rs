@@ -5,7 +5,7 @@ use super::rows::Taken;
 use super::survey::{self, LAYERS, Overview};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::ReadOptions;
-use crate::record::{Files, Layer, Timing};
+use crate::record::{Files, Layer, Timing, Warning};
 
 /// A kind of data of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,8 @@ fn candidates(o: &Overview, logs: &[Log], wanted: Option<Layer>) -> Vec<Choice> 
     all
 }
 
-/// Takes the first candidate that gives rows. Without any: no rows, which is an error only if a layer was asked for.
+/// Takes the first candidate that gives rows; damaged ones are told, and are the error if nothing else is left. Without any: no
+/// rows, which is an error only if a layer was asked for.
 pub(super) fn choose(
     overview: &Overview,
     logs: &[Log],
@@ -50,15 +51,29 @@ pub(super) fn choose(
     fetch: &mut dyn FnMut(Choice) -> Result<(Taken, Files)>,
 ) -> Result<(Option<Choice>, Taken, Files)> {
     let mut empty = Taken::default();
+    let mut damage: Option<Error> = None;
     for choice in candidates(overview, logs, options.layer) {
-        let (taken, files) = fetch(choice)?;
+        let (mut taken, files) = match fetch(choice) {
+            Err(e) if e.kind() == ErrorKind::Malformed => {
+                damage.get_or_insert(e);
+                continue;
+            }
+            result => result?,
+        };
         if !taken.data.is_empty() {
+            taken.damage.extend(damage.map(|e| {
+                Warning::new("damaged-module", format!("more exact data is damaged and was left out: {e}"))
+                    .remedy("copy the log again if it was damaged on the way")
+            }));
             return Ok((Some(choice), taken, files));
         }
         // Segments that had to be dropped are worth telling, even if nothing is left of them.
         if empty.summary.is_none() {
             (empty.summary, empty.quality) = (taken.summary, taken.quality);
         }
+    }
+    if let Some(e) = damage {
+        return Err(e);
     }
     let Some(layer) = options.layer else {
         return Ok((None, empty, Files::default()));

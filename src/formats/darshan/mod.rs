@@ -72,13 +72,12 @@ impl Format for Darshan {
                 (choice, take(&log, choice, &mut files, Placement::default()).map(|t| (t, files)))
             })
         };
-        let (overview, ahead) = if log.bytes() >= PARALLEL_BYTES {
+        let (overview, mut ahead) = if log.bytes() >= PARALLEL_BYTES {
             rayon::join(|| Overview::new(&log), ahead)
         } else {
             (Overview::new(&log), ahead())
         };
         let overview = overview?;
-        let mut ahead = ahead;
         let mut fetch = |choice: Choice| match ahead.take() {
             Some((made, result)) if made == choice => result,
             _ => {
@@ -279,9 +278,13 @@ fn survey_segments(log: &Log, shift_s: f64, choice: Option<Choice>, trace: &mut 
                 None => trace.layers.push(s),
             },
             Ok(None) => {}
-            Err(e) => trace
-                .warnings
-                .push(Warning::new("damaged-module", format!("{} is damaged and was left out: {e}", module.name()))),
+            Err(e) => {
+                let what = e.to_string();
+                if !trace.warnings.iter().any(|w| w.message.ends_with(&what)) {
+                    let message = format!("{} is damaged and was left out: {what}", module.name());
+                    trace.warnings.push(Warning::new("damaged-module", message));
+                }
+            }
         }
     }
 }

@@ -181,7 +181,7 @@ impl<'a> Region<'a> {
 
     fn damage(&self, found: &str) -> Error {
         Error::malformed(Place::Byte(self.origin + self.consumed as u64), format!("{} region: {found}", self.name))
-            .remedy("copy the log again, or take another layer with --layer")
+            .remedy("copy the log again: it was damaged on the way")
     }
 
     fn refill(&mut self, n: usize) -> Result<()> {

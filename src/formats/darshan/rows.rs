@@ -12,7 +12,8 @@ use super::survey::{self, add_segments, widen};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::record::{
-    Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op, Quality, Requests, Timing, Warning,
+    CallId, Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op, Quality, Requests, Timing,
+    UNKNOWN_OFFSET, Warning,
 };
 
 /// Where a log stands in a trace that is made of one or several.
@@ -238,7 +239,7 @@ impl Visitor for SegmentRows<'_> {
             }
             let offset = s.known_offset();
             // −1 is "not traced"; any other place that cannot be is a mistake.
-            let misplaced = offset == crate::record::UNKNOWN_OFFSET && s.offset != -1;
+            let misplaced = offset == UNKNOWN_OFFSET && s.offset != -1;
             clamped += u64::from(s.end < s.start || s.length < 0 || misplaced);
             let size = s.length.max(0).unsigned_abs();
             let (start, end) = (s.start + shift, s.end.max(s.start) + shift);
@@ -259,7 +260,7 @@ impl Visitor for SegmentRows<'_> {
         });
         let kept = r.start.len() - before;
         r.op.append(Column::constant(op, kept));
-        r.call.append(Column::constant(crate::record::CallId::NONE, kept));
+        r.call.append(Column::constant(CallId::NONE, kept));
         r.rank.append(Column::constant(self.rank, kept));
         r.file.append(Column::constant(self.file, kept));
         self.last = (op, last_end);
