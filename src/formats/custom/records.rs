@@ -14,7 +14,7 @@ use crate::error::{Error, Place, Result};
 use crate::record::{Data, Quality, Requests, Timing, Trace, Warning};
 
 /// Bytes of lines that one task parses.
-const PIECE: usize = 128 << 10;
+const PIECE: usize = 256 << 10;
 
 /// How a line becomes fields.
 trait Layout: Sync {

@@ -172,18 +172,20 @@ impl Rows {
     /// The number of a file, from those met lately where it is one of them: ranks take turns with their files.
     #[inline]
     fn file(&mut self, name: &[u8]) -> FileId {
-        const RECENT: usize = 256;
+        const RECENT: usize = 1024;
         if name.is_empty() {
             return FileId::NONE;
         }
         // Names of one job differ at their end.
-        let tail = name.iter().rev().take(4).fold(name.len(), |sum, &b| sum * 31 + usize::from(b));
+        let tail = name.iter().rev().take(6).fold(name.len(), |sum, &b| sum * 37 + usize::from(b));
         if self.recent_files.is_empty() {
             self.recent_files.resize_with(RECENT, Default::default);
         }
         let recent = &mut self.recent_files[tail % RECENT];
         if recent.0 != name {
-            *recent = (name.to_vec(), self.files.intern(&String::from_utf8_lossy(name)));
+            recent.0.clear();
+            recent.0.extend_from_slice(name);
+            recent.1 = self.files.intern(&String::from_utf8_lossy(name));
         }
         recent.1
     }
