@@ -1,4 +1,16 @@
 //! Pure numerics on slices: transforms, filters, fits. Knows nothing of I/O, records or bytes.
+//!
+//! | question | answer |
+//! |---|---|
+//! | which frequencies? | [`Spectrum`] (DFT), [`refine_peak`] and [`candan_offset`] between its bins |
+//! | at which lag does it repeat? | [`autocorrelation`] |
+//! | which frequencies when? | [`Stft`], [`Morlet`] and [`MexicanHat`] (CWT), [`Decomposition`] (DWT) |
+//! | only these frequencies | [`Butterworth`] |
+//! | where does it look like that? | [`sliding_pearson`] |
+//! | as few cosines as possible | [`fourier_fit`] |
+//!
+//! Signals are evenly sampled, of any length. A bad argument is an [`Error`]; a value that is not finite is none, it gives
+//! NaN wherever it has a part in the result.
 
 mod autocorrelation;
 mod butterworth;

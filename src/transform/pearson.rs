@@ -7,14 +7,17 @@
 //! from their own samples as mean and centred second moments (Welford 1962), and put together by the formula of
 //! Chan, Golub & LeVeque (1983). A window's result depends on the samples in it alone.
 
+use rayon::prelude::*;
+
 use super::{Error, Result};
 
-/// Samples in a block, at least: its moments stay in the cache.
+/// Samples in a block, at most, unless the window is beyond its square: its moments stay in the cache.
 const BLOCK: usize = 4096;
 
 /// Correlation of `x` and `y` in every window of `window` samples; element j belongs to samples j … j + window − 1, so
 /// there are n − window + 1 of them, each in [−1, 1].
 ///
+/// Blocks are worked on in parallel; the result does not depend on the number of threads.
 /// Where x or y is constant (up to rounding) the correlation is 0; where a value is not finite it is NaN.
 /// Errors: no samples, two lengths, a window below 2 or above n.
 pub fn sliding_pearson(x: &[f64], y: &[f64], window: usize) -> Result<Vec<f64>> {
@@ -31,36 +34,31 @@ pub fn sliding_pearson(x: &[f64], y: &[f64], window: usize) -> Result<Vec<f64>> 
     }
     let (scale_x, scale_y) = (scale(x), scale(y));
     let pair = |i: usize| (x[i] * scale_x, y[i] * scale_y);
-    let windows = n - window + 1;
-    // With blocks of the square root of the window the whole blocks inside a window are few enough, too.
-    let block = window.min(BLOCK.max(window.isqrt()));
-    let between = window / block - 1;
-    let whole = |b: usize| Moments::of((b * block..(b + 1) * block).map(pair));
-    // Moments of the blocks that lie inside every window starting in the block at hand.
-    let mut inner: std::collections::VecDeque<Moments> = (1..=between).map(whole).collect();
-    let mut ends = vec![Moments::default(); block];
-    let mut out = Vec::with_capacity(windows);
-    for (b, start) in (0..windows).step_by(block).enumerate() {
+    // Blocks of which a whole number fits a window but for a few odd samples, few enough for any window.
+    let blocks = window.div_ceil(BLOCK.max(window.isqrt()));
+    let block = window / blocks;
+    let whole: Vec<Moments> =
+        (0..n / block).into_par_iter().map(|b| Moments::of((b * block..(b + 1) * block).map(pair))).collect();
+    let mut out = vec![0.0; n - window + 1];
+    out.par_chunks_mut(block).enumerate().for_each(|(b, out)| {
+        let start = b * block;
         // Ends of this block: from each of its samples to its last.
         let mut end = Moments::default();
+        let mut ends = vec![end; block];
         for (i, slot) in ends.iter_mut().enumerate().rev() {
             end.add(pair(start + i));
             *slot = end;
         }
-        // Whole blocks and the odd samples up to the end of the block's first window, then sample by sample.
-        let odd = Moments::of((start + (between + 1) * block..start + window).map(pair));
-        let mut rest = inner.iter().fold(Moments::default(), |sum, m| sum.with(m)).with(&odd);
-        for (i, end) in ends.iter().enumerate().take(windows - start) {
+        // The whole blocks and the odd samples that fill the block's first window, then sample by sample.
+        let inner = whole[b + 1..b + blocks].iter().fold(Moments::default(), |sum, m| sum.with(m));
+        let mut rest = inner.with(&Moments::of((start + blocks * block..start + window).map(pair)));
+        for (i, (r, end)) in out.iter_mut().zip(&ends).enumerate() {
             if i > 0 {
                 rest.add(pair(start + window + i - 1));
             }
-            out.push(end.with(&rest).correlation());
+            *r = end.with(&rest).correlation();
         }
-        if between > 0 && start + block < windows {
-            inner.pop_front();
-            inner.push_back(whole(b + between + 1));
-        }
-    }
+    });
     Ok(out)
 }
 
@@ -182,9 +180,20 @@ mod tests {
         let mut next = noise(2);
         let n = 3 * BLOCK + 777;
         let (x, y): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (next(), next())).unzip();
-        for m in [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK - 1, 2 * BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 1, n - 1, n] {
+        for m in [2, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK - 1, 2 * BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 1, n - 1, n] {
             check(&x, &y, m, 997, 1e-10);
         }
+    }
+
+    #[test]
+    fn the_number_of_threads_does_not_matter() {
+        let mut next = noise(4);
+        let (x, y): (Vec<f64>, Vec<f64>) = (0..5 * BLOCK).map(|_| (next(), next())).unzip();
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| sliding_pearson(&x, &y, BLOCK + 3).unwrap())
+        };
+        assert_eq!(with(1), with(3));
     }
 
     #[test]

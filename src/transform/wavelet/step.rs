@@ -98,10 +98,21 @@ pub fn idwt(low: Option<&[f64]>, high: Option<&[f64]>, wavelet: &Wavelet, len: u
 fn synthesise(coefficients: &[f64], filter: &[f64], out: &mut [f64]) {
     let even: Vec<f64> = filter.iter().step_by(2).rev().copied().collect();
     let odd: Vec<f64> = filter.iter().skip(1).step_by(2).rev().copied().collect();
-    for (pair, window) in out.chunks_mut(2).zip(coefficients.windows(even.len())) {
-        for (sample, taps) in pair.iter_mut().zip([&even, &odd]) {
-            *sample += window.iter().zip(taps).map(|(c, f)| c * f).sum::<f64>();
-        }
+    let two_samples = |window: &[f64]| {
+        let taps = window.iter().zip(even.iter().zip(&odd));
+        taps.fold((0.0, 0.0), |(a, b), (c, (even, odd))| (a + c * even, b + c * odd))
+    };
+    let windows = coefficients.windows(even.len());
+    let last_window = windows.clone().last();
+    let mut pairs = out.chunks_exact_mut(2);
+    for (pair, window) in pairs.by_ref().zip(windows) {
+        let (a, b) = two_samples(window);
+        pair[0] += a;
+        pair[1] += b;
+    }
+    // The last of an odd number of samples.
+    if let ([last], Some(window)) = (pairs.into_remainder(), last_window) {
+        *last += two_samples(window).0;
     }
 }
 
