@@ -36,7 +36,7 @@ use crate::record::{CallId, Data, FileId, Job, Op, Requests, Timing, Trace, UNKN
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
 /// Bytes of a block that one task takes apart.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 128 << 10;
 
 /// The format.
 pub struct Strace;
@@ -408,7 +408,7 @@ fn job(parts: &[Part], notes: &Notes) -> Option<Job> {
         executable: parts.iter().find_map(|p| p.sink.command.clone()),
         start_unix_s: calendar.then(|| seconds(span.0)),
         end_unix_s: calendar.then(|| seconds(span.1)),
-        run_time_s: (!notes.mixed).then(|| seconds(span.1 - span.0)),
+        run_time_s: (!notes.mixed).then(|| seconds(span.1.saturating_sub(span.0))),
         ..Job::default()
     })
 }
