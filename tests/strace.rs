@@ -204,6 +204,40 @@ fn phases_hold_the_bytes_and_offsets_that_the_ranks_logged() {
     assert!(phases > 2000 && requests > 10_000, "{phases} {requests}");
 }
 
+#[test]
+fn a_job_killed_half_way_gives_its_bursts_until_then() {
+    let Some(corpus) = corpus() else { return };
+    let t = trace_of(&corpus.join("x_edge/strace/killedrank.strace"), Detail::Transfers);
+    assert_eq!((t.ranks, t.quality.records_dropped), (4, 0));
+    for rank in 0..4 {
+        let mut bursts: BTreeMap<String, f64> = BTreeMap::new();
+        for r in rows(&t).into_iter().filter(|r| r.rank == rank && t.files.name(r.file).contains("/ckpt.")) {
+            assert_eq!((r.op, r.size, r.offset / 262_144), (Op::Write, 65_536, rank.into()));
+            bursts.entry(t.files.name(r.file).to_owned()).or_insert(r.start);
+        }
+        let starts: Vec<f64> = bursts.into_values().collect();
+        assert!((3..=6).contains(&starts.len()), "{starts:?}");
+        assert!(starts.windows(2).all(|w| (w[1] - w[0] - 1.0).abs() < 0.02), "{starts:?}");
+    }
+}
+
+#[test]
+fn folders_of_several_programs_are_read_whole() {
+    let Some(corpus) = corpus() else { return };
+    for (folder, files, mixed) in [("dfg", 8, false), ("strace-tricky", 5, true)] {
+        let t = trace_of(&corpus.join(folder), Detail::Calls);
+        let mut calls = 0;
+        for entry in std::fs::read_dir(corpus.join(folder)).unwrap().map(|e| e.unwrap().path()) {
+            if entry.extension().is_some_and(|e| e == "st") {
+                calls += visit(&open(&entry), &ReadOptions::default(), |_| {}).unwrap().calls;
+            }
+        }
+        assert_eq!((t.ranks, t.data.len() as u64, t.quality.records_read), (files, calls, calls), "{folder}");
+        assert_eq!(t.call_counts.values().sum::<u64>(), calls, "{folder}");
+        assert_eq!((t.quality.records_dropped, codes(&t).contains(&"mixed-clocks")), (0, mixed), "{folder}");
+    }
+}
+
 /// Offsets of IOR: segments of blocks of transfers; files of their own or one shared file.
 #[test]
 fn ior_offsets_follow_its_layout() {

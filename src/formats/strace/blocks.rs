@@ -7,9 +7,9 @@ use memchr::{memchr, memrchr};
 use crate::error::{Error, Result};
 use crate::formats::{Limits, is_damage};
 
-/// Bytes read at a time: small enough that two blocks and their parsed lines stay in a few mebibytes, large enough to
-/// be worth sharing between threads.
-const BLOCK: usize = 2 << 20;
+/// Bytes read at a time: large enough to be worth sharing between threads, and small enough that even lines of one byte,
+/// taken apart, stay in some tens of mebibytes.
+const BLOCK: usize = 512 << 10;
 
 /// Cuts a stream into blocks that end at line ends.
 pub(super) struct Blocks<'a> {

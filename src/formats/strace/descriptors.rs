@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::record::{FileId, UNKNOWN_OFFSET};
 
-/// Entries that copies of tables may make in all, and how many more each call allows: a process that is copied over and
-/// over must not cost more than the trace is long.
-const COPY_BUDGET: usize = 4 << 20;
-const COPY_BUDGET_PER_CALL: usize = 8;
+/// Entries of tables that may be copied or gone through in all, and how many more each call allows: a process that is copied
+/// over and over must not cost more than the trace is long. Tables that would are forgotten.
+const BUDGET: usize = 4 << 20;
+const BUDGET_PER_CALL: usize = 8;
 
 /// Processes that may be about to make another one at the same time.
 const MAX_CLONING: usize = 64;
@@ -90,7 +90,7 @@ impl Default for Descriptors {
             processes: HashMap::new(),
             cloning: BTreeMap::new(),
             last: None,
-            budget: COPY_BUDGET,
+            budget: BUDGET,
         }
     }
 }
@@ -156,6 +156,9 @@ impl Descriptors {
         }
         let t = self.table(pid);
         if only_mark {
+            if !self.afford(self.tables[t].slots.len()) {
+                return self.forget(t);
+            }
             self.tables[t].slots.range_mut(first..=last).for_each(|(_, s)| s.close_on_exec = true);
             return;
         }
@@ -179,6 +182,9 @@ impl Descriptors {
             t = self.copy_table(t);
             self.set_process(pid, t, Origin::Known);
         }
+        if !self.afford(self.tables[t].slots.len()) {
+            return self.forget(t);
+        }
         let marked: Vec<i32> =
             self.tables[t].slots.iter().filter(|(_, s)| s.close_on_exec).map(|(&fd, _)| fd).collect();
         marked.into_iter().for_each(|fd| self.close(pid, fd));
@@ -186,7 +192,7 @@ impl Descriptors {
 
     /// A process begins to make another one.
     pub(super) fn clone_begun(&mut self, parent: u32, shares: bool) {
-        self.budget = self.budget.saturating_add(COPY_BUDGET_PER_CALL);
+        self.budget = self.budget.saturating_add(BUDGET_PER_CALL);
         if self.cloning.len() < MAX_CLONING {
             self.cloning.insert(parent, Cloning { shares, taken: false });
         }
@@ -210,7 +216,7 @@ impl Descriptors {
 
     /// A call was seen: copies of tables may cost a little more.
     pub(super) fn allow(&mut self) {
-        self.budget = self.budget.saturating_add(COPY_BUDGET_PER_CALL);
+        self.budget = self.budget.saturating_add(BUDGET_PER_CALL);
     }
 
     /// The process ended.
@@ -278,8 +284,7 @@ impl Descriptors {
             return;
         }
         let (source, target) = if shares { (own, from) } else { (from, own) };
-        if self.tables[source].slots.len() <= self.budget {
-            self.budget -= self.tables[source].slots.len();
+        if self.afford(self.tables[source].slots.len()) {
             let slots: Vec<(i32, Slot)> = self.tables[source].slots.iter().map(|(&fd, &s)| (fd, s)).collect();
             for (fd, slot) in slots {
                 if !self.tables[target].slots.contains_key(&fd) {
@@ -316,23 +321,33 @@ impl Descriptors {
 
     /// A copy that refers to the same open files; empty once copies have cost too much.
     fn copy_table(&mut self, from: usize) -> usize {
-        let n = self.tables[from].slots.len();
-        if n > self.budget {
+        if !self.afford(self.tables[from].slots.len()) {
             return self.new_table(BTreeMap::new());
         }
-        self.budget -= n;
         let slots = self.tables[from].slots.clone();
         slots.values().for_each(|s| self.open[s.open as usize].users += 1);
         self.new_table(slots)
     }
 
+    /// True if `n` entries more may be gone through.
+    fn afford(&mut self, n: usize) -> bool {
+        let left = self.budget.checked_sub(n);
+        self.budget = left.unwrap_or(self.budget);
+        left.is_some()
+    }
+
     fn leave(&mut self, table: usize) {
         self.tables[table].users -= 1;
         if self.tables[table].users == 0 {
-            let slots = std::mem::take(&mut self.tables[table].slots);
-            slots.into_values().for_each(|s| self.release(s.open));
+            self.forget(table);
             self.free_tables.push(table);
         }
+    }
+
+    /// Empties a table.
+    fn forget(&mut self, table: usize) {
+        let slots = std::mem::take(&mut self.tables[table].slots);
+        slots.into_values().for_each(|s| self.release(s.open));
     }
 
     fn release(&mut self, open: OpenId) {
@@ -476,6 +491,8 @@ mod tests {
         d.cloned(1, Some(2), false);
         d.cloned(1, Some(3), false);
         assert_eq!((position(&mut d, 2, 7), position(&mut d, 3, 7)), (Some(0), None));
+        d.exec(2);
+        assert_eq!(position(&mut d, 2, 7), None);
     }
 
     #[test]

@@ -36,7 +36,7 @@ use crate::record::{CallId, Data, FileId, Job, Op, Requests, Timing, Trace, UNKN
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
 /// Bytes of a block that one task takes apart.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 128 << 10;
 
 /// The format.
 pub struct Strace;
@@ -84,7 +84,9 @@ impl Format for Strace {
         let starts: Vec<Head> = order.iter().map(|s| Head::of(s.head())).collect();
         let origin_s = starts.iter().filter_map(|h| h.epoch_s).min().unwrap_or(0);
         let latest = starts.iter().filter_map(|h| h.day_ns).max().unwrap_or(0);
-        let parts: Result<Vec<Part>> = order
+        // Enough files keep all threads busy by themselves.
+        let share = sources.len() < rayon::current_num_threads();
+        let parts: Vec<Result<Part>> = order
             .par_iter()
             .zip(&starts)
             .enumerate()
@@ -97,10 +99,10 @@ impl Format for Strace {
                 };
                 // A file that begins in the small hours, while others begin late in the evening, begins the day after.
                 let days = i64::from(head.day_ns.is_some_and(|t| latest - t > DAY / 2));
-                read_part(source, options, Rows::new(plan), head, days).map_err(|e| e.in_file(source.name()))
+                read_part(source, options, Rows::new(plan), head, days, share).map_err(|e| e.in_file(source.name()))
             })
             .collect();
-        assemble(parts?, origin_s, options)
+        assemble(parts.into_iter().collect::<Result<_>>()?, origin_s, options)
     }
 }
 
@@ -158,7 +160,7 @@ pub fn visit(source: &Source, options: &ReadOptions, visitor: impl FnMut(&System
             Ok(())
         }
     }
-    Ok(read_part(source, options, Visit(visitor), &Head::of(source.head()), 0)?.stats)
+    Ok(read_part(source, options, Visit(visitor), &Head::of(source.head()), 0, true)?.stats)
 }
 
 /// What one file gave.
@@ -180,7 +182,7 @@ struct Block {
 
 impl Block {
     /// Reads the next block and takes it apart; false if there is none.
-    fn next(&mut self, input: &mut Blocks<'_>, limits: &Limits) -> Result<bool> {
+    fn next(&mut self, input: &mut Blocks<'_>, limits: &Limits, share: bool) -> Result<bool> {
         self.pieces.clear();
         if !input.next(&mut self.bytes)? {
             return Ok(false);
@@ -191,7 +193,9 @@ impl Block {
             let near = (from + PIECE).min(bytes.len());
             cuts.push(memchr::memchr(b'\n', &bytes[near..]).map_or(bytes.len(), |n| near + n + 1));
         }
-        self.pieces = cuts.par_windows(2).map(|w| take_apart(bytes, w[0], w[1], limits.line_bytes)).collect();
+        let piece = |w: &[usize]| take_apart(bytes, w[0], w[1], limits.line_bytes);
+        self.pieces =
+            if share { cuts.par_windows(2).map(piece).collect() } else { cuts.windows(2).map(piece).collect() };
         Ok(true)
     }
 }
@@ -218,26 +222,33 @@ fn take_apart(bytes: &[u8], from: usize, to: usize, line_bytes: usize) -> Vec<(u
     lines
 }
 
-/// Reads one file into a sink. While the lines of one block are followed in order, the next block is read and taken apart.
-fn read_part<S: Sink>(source: &Source, options: &ReadOptions, sink: S, head: &Head, days: i64) -> Result<Part<S>> {
+/// Reads one file into a sink. If threads are to share it, the next block is read and taken apart while the lines of the one
+/// before are followed in order.
+fn read_part<S: Sink>(
+    source: &Source,
+    options: &ReadOptions,
+    sink: S,
+    head: &Head,
+    days: i64,
+    share: bool,
+) -> Result<Part<S>> {
     let mut input = Blocks::new(source.reader(options)?, &options.limits);
     let mut stream =
         Stream::new(sink, head.root.or(process_of(source.file_name())).unwrap_or(0), days, options.limits.line_bytes);
     let mut last_unparsed = false;
     let (mut now, mut ahead) = (Block::default(), Block::default());
-    let mut more = ahead.next(&mut input, &options.limits)?;
+    let mut more = ahead.next(&mut input, &options.limits, share)?;
     while more {
         std::mem::swap(&mut now, &mut ahead);
-        let (followed, read) = rayon::join(
-            || -> Result<()> {
-                for &(start, end, ref line) in now.pieces.iter().flatten() {
-                    last_unparsed = matches!(line.message, Message::Unparsed);
-                    stream.feed(&now.bytes[start as usize..end as usize], line)?;
-                }
-                Ok(())
-            },
-            || ahead.next(&mut input, &options.limits),
-        );
+        let mut follow = || -> Result<()> {
+            for &(start, end, ref line) in now.pieces.iter().flatten() {
+                last_unparsed = matches!(line.message, Message::Unparsed);
+                stream.feed(&now.bytes[start as usize..end as usize], line)?;
+            }
+            Ok(())
+        };
+        let mut read = || ahead.next(&mut input, &options.limits, share);
+        let (followed, read) = if share { rayon::join(follow, read) } else { (follow(), read()) };
         followed?;
         more = read?;
         if stream.stats.calls > 0 && !stream.stats.has_times() {
@@ -408,7 +419,7 @@ fn job(parts: &[Part], notes: &Notes) -> Option<Job> {
         executable: parts.iter().find_map(|p| p.sink.command.clone()),
         start_unix_s: calendar.then(|| seconds(span.0)),
         end_unix_s: calendar.then(|| seconds(span.1)),
-        run_time_s: (!notes.mixed).then(|| seconds(span.1 - span.0)),
+        run_time_s: (!notes.mixed).then(|| seconds(span.1.saturating_sub(span.0))),
         ..Job::default()
     })
 }

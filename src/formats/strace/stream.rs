@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::text::{self, Call, Line, MIN_EPOCH_S, Message, Span, Time};
+use super::text::{self, Call, Line, MIN_EPOCH_S, Message, Time};
 use crate::error::Result;
 
 const NANOS: i64 = 1_000_000_000;
@@ -12,6 +12,8 @@ const DAY: i64 = 86_400 * NANOS;
 const MIDNIGHT_STEP: i64 = 7200 * NANOS;
 /// Days a trace may last before steps back count as faults of the clock.
 const MAX_DAYS: i64 = 3660;
+/// Messages of strace that may cut one line.
+const MAX_CUTS: u32 = 100;
 /// Calls that may be unfinished at one time; threads of a large job are fewer.
 const MAX_PENDING: usize = 1 << 16;
 /// Bytes that unfinished calls may hold.
@@ -159,10 +161,11 @@ impl Clock {
                 stats.time_of_day = true;
                 let mut now = t + self.days * DAY;
                 if let Some(last) = self.last {
-                    if now < last - MIDNIGHT_STEP && self.days < MAX_DAYS {
+                    let step = now.saturating_sub(last);
+                    if step < -MIDNIGHT_STEP && self.days < MAX_DAYS {
                         self.days += 1;
                         now += DAY;
-                    } else if self.days > 0 && now > last + DAY - MIDNIGHT_STEP {
+                    } else if self.days > 0 && step > DAY - MIDNIGHT_STEP {
                         // From before midnight, but written after a line from after it.
                         now -= DAY;
                     }
@@ -223,8 +226,8 @@ pub(super) struct Stream<S> {
     clock: Clock,
     pending: PendingCalls,
     processes: Processes,
-    /// The begin of a line that a message of strace cut, and where it stands.
-    held: Option<(Vec<u8>, u64)>,
+    /// The begin of a line that a message of strace cut, where it stands, and how often it was cut.
+    held: Option<(Vec<u8>, u64, u32)>,
     joined: Vec<u8>,
     line_bytes: usize,
 }
@@ -248,14 +251,14 @@ impl<S: Sink> Stream<S> {
     /// Takes the next line.
     pub(super) fn feed(&mut self, bytes: &[u8], line: &Line) -> Result<()> {
         self.line += 1;
-        let Some((mut whole, at)) = self.held.take() else { return self.take(bytes, line, self.line) };
+        let Some((mut whole, at, cuts)) = self.held.take() else { return self.take(bytes, line, self.line, 0) };
         whole.extend_from_slice(bytes);
-        let line = if whole.len() > self.line_bytes {
+        let line = if whole.len() > self.line_bytes || cuts > MAX_CUTS {
             Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed }
         } else {
             text::parse_line(&whole)
         };
-        self.take(&whole, &line, at)
+        self.take(&whole, &line, at, cuts)
     }
 
     /// Number of the line that was fed last.
@@ -269,12 +272,12 @@ impl<S: Sink> Stream<S> {
         self.pending = PendingCalls::default();
     }
 
-    fn take(&mut self, bytes: &[u8], line: &Line, number: u64) -> Result<()> {
+    fn take(&mut self, bytes: &[u8], line: &Line, number: u64, cuts: u32) -> Result<()> {
         match line.message {
             Message::Blank => return Ok(()),
             Message::Cut(at, attached) => {
                 self.processes.attached.extend(attached);
-                self.held = Some((bytes[..(at as usize).min(bytes.len())].to_vec(), number));
+                self.held = Some((bytes[..(at as usize).min(bytes.len())].to_vec(), number, cuts + 1));
                 return Ok(());
             }
             _ => self.stats.lines += 1,
@@ -300,7 +303,18 @@ impl<S: Sink> Stream<S> {
                 self.begin(pid, Pending { line: number, start, text: span.of(bytes).to_vec(), age: 0 });
                 Ok(())
             }
-            Message::Resumed { name, rest, again } => self.resume(bytes, pid, name, rest, again, number),
+            Message::Resumed { name, rest, again } => {
+                // With -o every line names its process. On a terminal one half of a call may lack what the other has.
+                let sure = line.pid.is_some() && !line.bracketed;
+                let name = name.of(bytes);
+                let owner = match self.pending.is(pid, name) {
+                    true => Some(pid),
+                    false if sure => None,
+                    false => self.pending.only(name),
+                };
+                let named = line.pid.or(owner).unwrap_or(pid);
+                self.resume(rest.of(bytes), owner, named, again, number)
+            }
             Message::Signal => {
                 self.stats.signals += 1;
                 Ok(())
@@ -351,16 +365,14 @@ impl<S: Sink> Stream<S> {
         self.pending.insert(pid, p);
     }
 
-    fn resume(&mut self, bytes: &[u8], pid: u32, name: Span, rest: Span, again: bool, number: u64) -> Result<()> {
+    /// Continues the call that `owner` began, with the rest of its text.
+    fn resume(&mut self, rest: &[u8], owner: Option<u32>, pid: u32, again: bool, number: u64) -> Result<()> {
         self.stats.resumed += 1;
-        let name = name.of(bytes);
-        // On a terminal one half of a call may lack the process id that the other has.
-        let owner = if self.pending.is(pid, name) { Some(pid) } else { self.pending.only(name) };
         let Some((owner, mut p)) = owner.and_then(|o| Some((o, self.pending.remove(o)?))) else {
             self.stats.orphan_resumed += 1;
             return Ok(());
         };
-        p.text.extend_from_slice(rest.of(bytes));
+        p.text.extend_from_slice(rest);
         if p.text.len() > self.line_bytes {
             return self.unparsed(number);
         }
@@ -369,7 +381,6 @@ impl<S: Sink> Stream<S> {
             self.pending.insert(owner, p);
             return Ok(());
         }
-        let pid = if pid == 0 { owner } else { pid };
         self.joined.clear();
         std::mem::swap(&mut self.joined, &mut p.text);
         match text::parse_call(&self.joined, 0) {
@@ -436,6 +447,28 @@ mod tests {
                 run(&format!("{a}00:00:01 read(3,  <unfinished ...>\n{b}00:00:02 <... read resumed>\"\", 1) = 0\n"));
             assert_eq!((calls.len(), calls[0].1, stats.orphan_resumed), (1, 7, 0), "{a}");
         }
+    }
+
+    #[test]
+    fn halves_of_processes_that_are_named_are_not_mixed_up() {
+        let (calls, stats) = run("1 00:00:01 read(3,  <unfinished ...>\n2 00:00:02 <... read resumed>\"\", 1) = 0\n");
+        assert_eq!((calls.len(), stats.orphan_resumed, stats.never_resumed), (0, 1, 1));
+    }
+
+    #[test]
+    fn clocks_of_all_kinds_may_be_mixed_without_overflow() {
+        let big = "9000000000.9 getpid() = 1\n";
+        let text = format!("0.5 getpid() = 1\n{}23:00:00 getpid() = 1\n01:00:00 getpid() = 1\n{big}", big.repeat(3));
+        let (calls, stats) = run(&text);
+        assert_eq!(calls.len(), 7);
+        assert!(stats.relative && stats.time_of_day);
+    }
+
+    #[test]
+    fn a_line_cut_without_end_is_given_up() {
+        let cut = "x strace: Process 9 attached\n".repeat(1000);
+        let (calls, stats) = run(&format!("{cut}end of it\n1 00:00:01 getpid() = 1\n"));
+        assert_eq!((calls.len(), stats.unparsed), (1, 1001_u64.div_ceil(u64::from(MAX_CUTS) + 2)));
     }
 
     #[test]

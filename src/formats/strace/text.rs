@@ -16,6 +16,8 @@ const MAX_DURATION_S: u64 = 1_000_000_000;
 const MAX_EPOCH_S: u64 = 9_000_000_000;
 /// Numbers below are process ids or relative times, numbers from here on are seconds since 1970 (year 1973).
 pub(super) const MIN_EPOCH_S: u64 = 100_000_000;
+/// Longest message of strace itself.
+const MAX_OWN_MESSAGE: usize = 80;
 const NANOS: i64 = 1_000_000_000;
 
 /// A part of a line. Offsets fit because lines are bounded.
@@ -382,40 +384,42 @@ fn string_end(text: &[u8], i: usize) -> Option<usize> {
     }
 }
 
-/// The annotation whose `<` stands at `i`: its name without device suffix, and where the text goes on.
-///
-/// `None` if this is no annotation of a descriptor: it has to follow a number or `AT_FDCWD` and to begin with `/` or
-/// with a word and a colon.
-fn annotation(text: &[u8], i: usize) -> Option<(Span, usize)> {
-    if !matches!(text.get(i.checked_sub(1)?)?, b'0'..=b'9' | b'D') {
-        return None;
-    }
+/// What stands at a `<`.
+enum Angle {
+    /// The annotation of a descriptor: its name without device suffix, and where the text goes on.
+    Annotation(Span, usize),
+    /// An annotation that does not end. Searching for the end of many of them would take for ever.
+    Unclosed,
+    /// Something else.
+    Other,
+}
+
+/// The annotation whose `<` stands at `i`. It follows a number or `AT_FDCWD` and begins with `/` or with a word and a colon.
+fn annotation(text: &[u8], i: usize) -> Angle {
+    let after_descriptor = i.checked_sub(1).is_some_and(|j| matches!(text[j], b'0'..=b'9' | b'D'));
     let from = i + 1;
-    let rest = text.get(from..)?;
-    let end = match rest.first()? {
-        b'/' => {
-            let close = from + memchr(b'>', rest)?;
-            // `</dev/null<char 1:3>>`; a `<` of the path itself is written as an escape.
-            match memchr(b'<', &text[from..close]) {
-                Some(n) if text.get(close + 1) == Some(&b'>') => return Some((Span::new(from, from + n), close + 2)),
-                _ => close,
+    let rest = text.get(from..).filter(|_| after_descriptor).unwrap_or_default();
+    let end = match rest.first() {
+        Some(b'/') => memchr(b'>', rest),
+        Some(b) if b.is_ascii_alphabetic() => {
+            let word = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')).count();
+            match rest[word..] {
+                // Addresses in brackets may hold `->`.
+                [b':', b'[', ..] => memmem::find(rest, b"]>").map(|n| n + 1),
+                [b':', ..] => memchr(b'>', rest),
+                _ => return Angle::Other,
             }
         }
-        b if b.is_ascii_alphabetic() => {
-            let n = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')))?;
-            if rest[n] != b':' {
-                return None;
-            }
-            // Addresses in brackets may hold `->`.
-            if rest.get(n + 1) == Some(&b'[') {
-                from + n + memmem::find(&rest[n..], b"]>")? + 1
-            } else {
-                from + memchr(b'>', rest)?
-            }
-        }
-        _ => return None,
+        _ => return Angle::Other,
     };
-    Some((Span::new(from, end), end + 1))
+    let Some(end) = end else { return Angle::Unclosed };
+    // `</dev/null<char 1:3>>`; a `<` of the path itself is written as an escape.
+    match memchr(b'<', &rest[..end]) {
+        Some(n) if rest[0] == b'/' && rest.get(end + 1) == Some(&b'>') => {
+            Angle::Annotation(Span::new(from, from + n), from + end + 2)
+        }
+        _ => Angle::Annotation(Span::new(from, from + end), from + end + 1),
+    }
 }
 
 /// Reads `name(args) = result <duration>` from `at` to the end of the text.
@@ -456,15 +460,17 @@ pub(super) fn parse_call(text: &[u8], at: usize) -> Option<Call> {
                 }
                 i = end;
             }
-            ANGLE => {
-                if let Some((name, next)) = annotation(text, i) {
+            ANGLE => match annotation(text, i) {
+                Angle::Annotation(name, next) => {
                     if !c.annotation.is_some() {
                         c.annotation = name;
                         c.annotates_first = c.n_args == 0 && depth == 0;
                     }
                     i = next - 1;
                 }
-            }
+                Angle::Unclosed => return None,
+                Angle::Other => {}
+            },
             COMMENT if text.get(i + 1) == Some(&b'*') => i += 3 + memmem::find(text.get(i + 2..)?, b"*/")?,
             COMMA if depth == 0 => {
                 c.n_args += 1;
@@ -513,7 +519,7 @@ fn parse_result(text: &[u8], at: usize, c: &mut Call) -> Option<()> {
             c.outcome = Outcome::Number(if minus == 1 { -x } else { x });
             i += minus + n;
             if text.get(i) == Some(&b'<') {
-                let (name, next) = annotation(text, i)?;
+                let Angle::Annotation(name, next) = annotation(text, i) else { return None };
                 c.result_annotation = name;
                 i = next;
             }
@@ -570,7 +576,11 @@ fn first_comma(text: &[u8]) -> usize {
     while let Some(&b) = text.get(i) {
         match CLASS[b as usize] {
             STRING => i = string_end(text, i + 1).unwrap_or(text.len()),
-            ANGLE => i = annotation(text, i).map_or(i, |(_, next)| next - 1),
+            ANGLE => match annotation(text, i) {
+                Angle::Annotation(_, next) => i = next - 1,
+                Angle::Unclosed => return text.len(),
+                Angle::Other => {}
+            },
             COMMENT if text.get(i + 1) == Some(&b'*') => {
                 i = text.get(i + 2..).and_then(|t| memmem::find(t, b"*/")).map_or(text.len(), |n| i + 3 + n);
             }
@@ -587,7 +597,11 @@ fn first_comma(text: &[u8]) -> usize {
 /// A descriptor in an argument, with its annotation (empty if there is none).
 pub(super) fn descriptor(arg: &[u8]) -> Option<(i32, &[u8])> {
     let (n, end) = digits(arg, 0)?;
-    let name = annotation(arg, end).map_or(&b""[..], |(s, _)| s.of(arg));
+    let name = match arg.get(end) {
+        Some(b'<') => annotation(arg, end),
+        _ => Angle::Other,
+    };
+    let name = if let Angle::Annotation(s, _) = name { s.of(arg) } else { &[] };
     Some((i32::try_from(n).ok()?, name))
 }
 
@@ -610,10 +624,11 @@ fn own_message(text: &[u8]) -> Option<(usize, Option<u32>)> {
     if !matches!(text.last()?, b'd' | b's' | b']') {
         return None;
     }
-    if let Some(at) = memmem::rfind(text, b"strace: [ Process PID=") {
-        return text.ends_with(b" mode. ]").then_some((at, None));
+    let near = text.len().saturating_sub(MAX_OWN_MESSAGE);
+    if let Some(n) = memmem::rfind(&text[near..], b"strace: [ Process PID=") {
+        return text.ends_with(b" mode. ]").then_some((near + n, None));
     }
-    let word = memmem::rfind(text, b"Process ")?;
+    let word = near + memmem::rfind(&text[near..], b"Process ")?;
     let (pid, end) = digits(text, word + 8)?;
     let at = if text[..word].ends_with(b"strace: ") { word - 8 } else { word };
     let rest = text[end..].strip_prefix(b" ")?;
@@ -714,6 +729,8 @@ mod tests {
         let args: Vec<_> = split_args(c.args.of(t.as_bytes())).collect();
         assert_eq!((args.len(), args[1], args[3]), (5, &b"21<<SHIFT"[..], &b"g(1, 2)"[..]));
         assert_eq!(c.last_arg_but_one(t.as_bytes()), b"g(1, 2)");
+        let unclosed = format!("f({}) = 0", "1</x, 2<a:[, ".repeat(1000));
+        assert!(matches!(parse_line(unclosed.as_bytes()).message, Message::Unparsed));
         let deep = format!("f({}{}) = 0", "[".repeat(300), "]".repeat(300));
         assert!(matches!(parse_line(deep.as_bytes()).message, Message::Unparsed));
     }
