@@ -23,6 +23,8 @@ use super::{Cosine, Error, Result, Spectrum};
 pub const MAX_COMPONENTS: usize = 50;
 /// An exchange that lowers the error by less than this, relative to it, was not worth it.
 const WORTHWHILE: f64 = 1e-4;
+/// Exchanges that are tried, worthwhile or not.
+const MOST_TRIES: usize = 20;
 /// Steps that lower the error by less than this, relative to it, end a search downhill: among the exchanges, and at last.
 const COARSE: f64 = 1e-5;
 const FINE: f64 = 1e-10;
@@ -133,8 +135,8 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     let projection = Projection::new(&scaled);
     let start: Vec<f64> = bins.iter().map(|k| projection.clamp(*k as f64)).collect();
     let mut best = newton::descend(&projection, &start, COARSE)?;
-    for _ in 0..bins.len() {
-        let Some(better) = exchange(&projection, &best) else { break };
+    let mut tries = MOST_TRIES;
+    while let Some(better) = exchange(&projection, &best, &mut tries) {
         best = better;
     }
     best = newton::descend(&projection, &best.frequencies, FINE)?;
@@ -155,8 +157,10 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
 }
 
 /// Moves a component that hardly explains anything to the strongest line of what is left; `None` if that does not help.
-fn exchange(projection: &Projection, point: &Point) -> Option<Point> {
+/// Every attempt takes one of `tries`.
+fn exchange(projection: &Projection, point: &Point, tries: &mut usize) -> Option<Point> {
     expendable(projection, point).into_iter().find_map(|i| {
+        *tries = tries.checked_sub(1)?;
         let mut frequencies = point.frequencies.clone();
         frequencies.remove(i);
         let without = newton::descend(projection, &frequencies, COARSE)?;
