@@ -9,14 +9,18 @@
 //!
 //! One step costs O(N M + M³) for N samples and M components.
 
+mod basis;
 mod cholesky;
+mod gram;
 mod kernel;
 mod newton;
 mod projection;
+mod spacing;
 
 use std::f64::consts::{PI, TAU};
 
 use self::projection::{Point, Projection};
+use self::spacing::Spacing;
 use super::{Cosine, Error, Result, Spectrum};
 
 /// Most components that can be fitted.
@@ -133,7 +137,8 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     }
     let scaled: Vec<f64> = x.iter().map(|v| (v - offset) / scale).collect();
     let projection = Projection::new(&scaled);
-    let start: Vec<f64> = bins.iter().map(|k| projection.clamp(*k as f64)).collect();
+    let spacing = Spacing::new(x.len());
+    let start: Vec<f64> = bins.iter().map(|k| spacing.clamp(*k as f64)).collect();
     let mut best = newton::descend(&projection, &start, COARSE)?;
     let mut tries = MOST_TRIES;
     while let Some(better) = exchange(&projection, &best, &mut tries) {
@@ -142,7 +147,7 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     best = newton::descend(&projection, &best.frequencies, FINE)?;
 
     let cosine = |i: usize| {
-        let (frequency, c, s) = (best.frequencies[i], best.cos[i], best.sin[i]);
+        let (frequency, c, s) = (best.frequencies[i], best.amplitudes.cos[i], best.amplitudes.sin[i]);
         let at_start = -projection.omega(frequency) * projection.middle() - s.atan2(c);
         Cosine {
             frequency_hz: frequency * rate_hz / x.len() as f64,
@@ -152,14 +157,16 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     };
     let mut cosines: Vec<Cosine> = (0..best.frequencies.len()).map(cosine).collect();
     sort_by_amplitude(&mut cosines);
-    let mean_square_error = best.cost / x.len() as f64 * scale * scale;
-    Some(CosineSum { mean: offset + scale * best.mean, cosines, mean_square_error })
+    // Of a signal that is hardly but cosines, the cost is all rounding; the residuals are not.
+    let squares: f64 = projection.rest(&best).iter().map(|r| r * r).sum();
+    let mean_square_error = squares / x.len() as f64 * scale * scale;
+    Some(CosineSum { mean: offset + scale * best.amplitudes.mean, cosines, mean_square_error })
 }
 
 /// Moves a component that hardly explains anything to the strongest line of what is left; `None` if that does not help.
 /// Every attempt takes one of `tries`.
 fn exchange(projection: &Projection, point: &Point, tries: &mut usize) -> Option<Point> {
-    expendable(projection, point).into_iter().find_map(|i| {
+    expendable(point).into_iter().find_map(|i| {
         *tries = tries.checked_sub(1)?;
         let mut frequencies = point.frequencies.clone();
         frequencies.remove(i);
@@ -173,10 +180,10 @@ fn exchange(projection: &Projection, point: &Point, tries: &mut usize) -> Option
 
 /// The component that explains least; then, of each two that have come as close as they may, the one that explains less:
 /// often they are one line between two bins of the DFT.
-fn expendable(projection: &Projection, point: &Point) -> Vec<usize> {
+fn expendable(point: &Point) -> Vec<usize> {
     let less = |a: &usize, b: &usize| point.worth[*a].total_cmp(&point.worth[*b]);
     let mut found: Vec<usize> = (0..point.worth.len()).min_by(less).into_iter().collect();
-    for (a, b) in projection.crowded(&point.frequencies) {
+    for (a, b) in Spacing::crowded(&point.frequencies) {
         let weaker = if less(&a, &b).is_le() { a } else { b };
         if !found.contains(&weaker) {
             found.push(weaker);
@@ -193,7 +200,8 @@ fn strongest_line(projection: &Projection, point: &Point) -> Option<f64> {
     rest.resize((2 * samples).next_power_of_two(), 0.0);
     let bin = samples as f64 / rest.len() as f64;
     let power = Spectrum::of(&rest).power();
-    let free = |k: &usize| projection.is_free(*k as f64 * bin, &point.frequencies);
+    let spacing = Spacing::new(samples);
+    let free = |k: &usize| spacing.is_free(*k as f64 * bin, &point.frequencies);
     (0..power.len()).filter(free).max_by(|a, b| power[*a].total_cmp(&power[*b])).map(|k| k as f64 * bin)
 }
 
