@@ -55,13 +55,14 @@ impl CosineSum {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FourierFit {
     /// Cosines of free frequency in (0, f_s/2). Never worse than `dft`.
-    pub fitted: CosineSum,
+    pub fit: CosineSum,
     /// As many components of the DFT, the strongest.
     pub dft: CosineSum,
 }
 
 /// Fits `components` cosines to `x`, which was sampled at `rate_hz`. A signal of N samples has at most N/2 components;
-/// if more are asked for, that many are fitted. If `x` is not finite, neither are the errors, and nothing is fitted.
+/// if more are asked for, that many are fitted. Frequencies stay half a bin of the DFT (f_s / 2N) from each other, from 0
+/// and from f_s/2: closer ones could lower the error a little, with huge amplitudes that cancel each other. If `x` is not finite, neither are the errors, and nothing is fitted.
 ///
 /// # Errors
 /// If `x` is empty, `components` is 0 or more than [`MAX_COMPONENTS`], or `rate_hz` is not positive and finite.
@@ -79,10 +80,10 @@ pub fn fourier_fit(x: &[f64], rate_hz: f64, components: usize) -> Result<Fourier
     let spectrum = Spectrum::of(x);
     let strongest = strongest_bins(&spectrum, components);
     let dft = dft_sum(&spectrum, &strongest, rate_hz);
-    let fitted = best_fit(x, &strongest, rate_hz)
+    let fit = best_fit(x, &strongest, rate_hz)
         .filter(|fit| fit.mean_square_error < dft.mean_square_error)
         .unwrap_or_else(|| dft.clone());
-    Ok(FourierFit { fitted, dft })
+    Ok(FourierFit { fit, dft })
 }
 
 /// The `count` bins above 0 that hold the most energy, the strongest first.
@@ -239,9 +240,9 @@ mod tests {
             sort_by_amplitude(&mut truth);
             let x: Vec<f64> = (0..n).map(|i| mean + crate::transform::evaluate(&truth, i as f64 / rate_hz)).collect();
             let fit = fourier_fit(&x, rate_hz, parts.len()).unwrap();
-            prop_assert!(fit.fitted.mean_square_error < 1e-12, "{:?}", fit.fitted);
-            prop_assert!((fit.fitted.mean - mean).abs() < 1e-6);
-            for (got, want) in fit.fitted.cosines.iter().zip(&truth) {
+            prop_assert!(fit.fit.mean_square_error < 1e-12, "{:?}", fit.fit);
+            prop_assert!((fit.fit.mean - mean).abs() < 1e-6);
+            for (got, want) in fit.fit.cosines.iter().zip(&truth) {
                 prop_assert!((got.frequency_hz - want.frequency_hz).abs() < 1e-7 * rate_hz);
                 prop_assert!((got.amplitude - want.amplitude).abs() < 1e-5);
             }
@@ -254,8 +255,8 @@ mod tests {
             rate_hz in 0.01..100.0f64,
         ) {
             let fit = fourier_fit(&x, rate_hz, components).unwrap();
-            prop_assert!(fit.fitted.mean_square_error <= fit.dft.mean_square_error);
-            for sum in [&fit.fitted, &fit.dft] {
+            prop_assert!(fit.fit.mean_square_error <= fit.dft.mean_square_error);
+            for sum in [&fit.fit, &fit.dft] {
                 prop_assert_eq!(sum.cosines.len(), components.min(x.len() / 2));
                 // The highest bin may be half the rate but for rounding.
                 let band = |f: f64| f > 0.0 && f <= 0.5 * rate_hz * (1.0 + f64::EPSILON);
@@ -272,8 +273,8 @@ mod tests {
         // An amplitude that grows: two equal frequencies would explain it with huge, opposite amplitudes.
         let x: Vec<f64> = (0..300).map(|n| f64::from(n) * (0.3 * f64::from(n)).cos()).collect();
         let fit = fourier_fit(&x, 1.0, 4).unwrap();
-        assert!(fit.fitted.cosines.iter().all(|c| c.amplitude < 1000.0), "{:?}", fit.fitted);
-        let mut f: Vec<f64> = fit.fitted.cosines.iter().map(|c| 300.0 * c.frequency_hz).collect();
+        assert!(fit.fit.cosines.iter().all(|c| c.amplitude < 1000.0), "{:?}", fit.fit);
+        let mut f: Vec<f64> = fit.fit.cosines.iter().map(|c| 300.0 * c.frequency_hz).collect();
         f.sort_by(f64::total_cmp);
         assert!(f.windows(2).all(|pair| pair[1] - pair[0] > 0.499), "{f:?}");
     }
@@ -281,9 +282,9 @@ mod tests {
     #[test]
     fn a_constant_has_no_cosines_to_speak_of() {
         let fit = fourier_fit(&[7.5; 20], 1.0, 3).unwrap();
-        assert!((fit.fitted.mean - 7.5).abs() < 1e-12 && fit.fitted.mean_square_error < 1e-24);
+        assert!((fit.fit.mean - 7.5).abs() < 1e-12 && fit.fit.mean_square_error < 1e-24);
         let one = fourier_fit(&[3.0], 1.0, 3).unwrap();
-        assert_eq!((one.fitted.mean, one.fitted.cosines.len()), (3.0, 0));
+        assert_eq!((one.fit.mean, one.fit.cosines.len()), (3.0, 0));
     }
 
     #[test]
@@ -292,10 +293,10 @@ mod tests {
             let mut x = vec![1.0; 50];
             x[20] = spoilt;
             let fit = fourier_fit(&x, 1.0, 5).unwrap();
-            assert!(fit.fitted.mean_square_error.is_nan() && fit.dft.mean_square_error.is_nan());
+            assert!(fit.fit.mean_square_error.is_nan() && fit.dft.mean_square_error.is_nan());
         }
         let huge: Vec<f64> = (0..50).map(|n| if n % 7 < 3 { 1e300 } else { 0.0 }).collect();
-        assert!(fourier_fit(&huge, 1.0, 5).unwrap().fitted.cosines.iter().all(|c| c.amplitude.is_finite()));
+        assert!(fourier_fit(&huge, 1.0, 5).unwrap().fit.cosines.iter().all(|c| c.amplitude.is_finite()));
     }
 
     #[test]
