@@ -30,7 +30,7 @@ fn is_at_least_as_good_as_scipy() {
         let fit = fourier_fit(&case.signal, 1.0, oracle.components).unwrap();
         let n = case.signal.len();
         assert!((fit.dft.mean_square_error / case.dft_mse - 1.0).abs() < 1e-9, "DFT, {n} samples");
-        let (got, scipy) = (fit.fitted.mean_square_error, case.dogbox_mse);
+        let (got, scipy) = (fit.fit.mean_square_error, case.dogbox_mse);
         assert!(got <= scipy * (1.0 + 1e-9), "{n} samples: {got} against {scipy}");
     }
 }

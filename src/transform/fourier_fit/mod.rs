@@ -9,20 +9,26 @@
 //!
 //! One step costs O(N M + M³) for N samples and M components.
 
+mod basis;
 mod cholesky;
+mod gram;
 mod kernel;
 mod newton;
 mod projection;
+mod spacing;
 
 use std::f64::consts::{PI, TAU};
 
 use self::projection::{Point, Projection};
+use self::spacing::Spacing;
 use super::{Cosine, Error, Result, Spectrum};
 
 /// Most components that can be fitted.
 pub const MAX_COMPONENTS: usize = 50;
 /// An exchange that lowers the error by less than this, relative to it, was not worth it.
 const WORTHWHILE: f64 = 1e-4;
+/// Exchanges that are tried, worthwhile or not.
+const MOST_TRIES: usize = 20;
 /// Steps that lower the error by less than this, relative to it, end a search downhill: among the exchanges, and at last.
 const COARSE: f64 = 1e-5;
 const FINE: f64 = 1e-10;
@@ -49,13 +55,14 @@ impl CosineSum {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FourierFit {
     /// Cosines of free frequency in (0, f_s/2). Never worse than `dft`.
-    pub fitted: CosineSum,
+    pub fit: CosineSum,
     /// As many components of the DFT, the strongest.
     pub dft: CosineSum,
 }
 
 /// Fits `components` cosines to `x`, which was sampled at `rate_hz`. A signal of N samples has at most N/2 components;
-/// if more are asked for, that many are fitted. If `x` is not finite, neither are the errors, and nothing is fitted.
+/// if more are asked for, that many are fitted. Frequencies stay half a bin of the DFT (f_s / 2N) from each other, from 0
+/// and from f_s/2: closer ones could lower the error a little, with huge amplitudes that cancel each other. If `x` is not finite, neither are the errors, and nothing is fitted.
 ///
 /// # Errors
 /// If `x` is empty, `components` is 0 or more than [`MAX_COMPONENTS`], or `rate_hz` is not positive and finite.
@@ -73,10 +80,10 @@ pub fn fourier_fit(x: &[f64], rate_hz: f64, components: usize) -> Result<Fourier
     let spectrum = Spectrum::of(x);
     let strongest = strongest_bins(&spectrum, components);
     let dft = dft_sum(&spectrum, &strongest, rate_hz);
-    let fitted = best_fit(x, &strongest, rate_hz)
+    let fit = best_fit(x, &strongest, rate_hz)
         .filter(|fit| fit.mean_square_error < dft.mean_square_error)
         .unwrap_or_else(|| dft.clone());
-    Ok(FourierFit { fitted, dft })
+    Ok(FourierFit { fit, dft })
 }
 
 /// The `count` bins above 0 that hold the most energy, the strongest first.
@@ -131,16 +138,17 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     }
     let scaled: Vec<f64> = x.iter().map(|v| (v - offset) / scale).collect();
     let projection = Projection::new(&scaled);
-    let start: Vec<f64> = bins.iter().map(|k| projection.clamp(*k as f64)).collect();
+    let spacing = Spacing::new(x.len());
+    let start: Vec<f64> = bins.iter().map(|k| spacing.clamp(*k as f64)).collect();
     let mut best = newton::descend(&projection, &start, COARSE)?;
-    for _ in 0..bins.len() {
-        let Some(better) = exchange(&projection, &best) else { break };
+    let mut tries = MOST_TRIES;
+    while let Some(better) = exchange(&projection, &best, &mut tries) {
         best = better;
     }
     best = newton::descend(&projection, &best.frequencies, FINE)?;
 
     let cosine = |i: usize| {
-        let (frequency, c, s) = (best.frequencies[i], best.cos[i], best.sin[i]);
+        let (frequency, c, s) = (best.frequencies[i], best.amplitudes.cos[i], best.amplitudes.sin[i]);
         let at_start = -projection.omega(frequency) * projection.middle() - s.atan2(c);
         Cosine {
             frequency_hz: frequency * rate_hz / x.len() as f64,
@@ -150,13 +158,17 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     };
     let mut cosines: Vec<Cosine> = (0..best.frequencies.len()).map(cosine).collect();
     sort_by_amplitude(&mut cosines);
-    let mean_square_error = best.cost / x.len() as f64 * scale * scale;
-    Some(CosineSum { mean: offset + scale * best.mean, cosines, mean_square_error })
+    // Of a signal that is hardly but cosines, the cost is all rounding; the residuals are not.
+    let squares: f64 = projection.rest(&best).iter().map(|r| r * r).sum();
+    let mean_square_error = squares / x.len() as f64 * scale * scale;
+    Some(CosineSum { mean: offset + scale * best.amplitudes.mean, cosines, mean_square_error })
 }
 
 /// Moves a component that hardly explains anything to the strongest line of what is left; `None` if that does not help.
-fn exchange(projection: &Projection, point: &Point) -> Option<Point> {
-    expendable(projection, point).into_iter().find_map(|i| {
+/// Every attempt takes one of `tries`.
+fn exchange(projection: &Projection, point: &Point, tries: &mut usize) -> Option<Point> {
+    expendable(point).into_iter().find_map(|i| {
+        *tries = tries.checked_sub(1)?;
         let mut frequencies = point.frequencies.clone();
         frequencies.remove(i);
         let without = newton::descend(projection, &frequencies, COARSE)?;
@@ -169,10 +181,10 @@ fn exchange(projection: &Projection, point: &Point) -> Option<Point> {
 
 /// The component that explains least; then, of each two that have come as close as they may, the one that explains less:
 /// often they are one line between two bins of the DFT.
-fn expendable(projection: &Projection, point: &Point) -> Vec<usize> {
+fn expendable(point: &Point) -> Vec<usize> {
     let less = |a: &usize, b: &usize| point.worth[*a].total_cmp(&point.worth[*b]);
     let mut found: Vec<usize> = (0..point.worth.len()).min_by(less).into_iter().collect();
-    for (a, b) in projection.crowded(&point.frequencies) {
+    for (a, b) in Spacing::crowded(&point.frequencies) {
         let weaker = if less(&a, &b).is_le() { a } else { b };
         if !found.contains(&weaker) {
             found.push(weaker);
@@ -189,7 +201,8 @@ fn strongest_line(projection: &Projection, point: &Point) -> Option<f64> {
     rest.resize((2 * samples).next_power_of_two(), 0.0);
     let bin = samples as f64 / rest.len() as f64;
     let power = Spectrum::of(&rest).power();
-    let free = |k: &usize| projection.is_free(*k as f64 * bin, &point.frequencies);
+    let spacing = Spacing::new(samples);
+    let free = |k: &usize| spacing.is_free(*k as f64 * bin, &point.frequencies);
     (0..power.len()).filter(free).max_by(|a, b| power[*a].total_cmp(&power[*b])).map(|k| k as f64 * bin)
 }
 
@@ -227,9 +240,9 @@ mod tests {
             sort_by_amplitude(&mut truth);
             let x: Vec<f64> = (0..n).map(|i| mean + crate::transform::evaluate(&truth, i as f64 / rate_hz)).collect();
             let fit = fourier_fit(&x, rate_hz, parts.len()).unwrap();
-            prop_assert!(fit.fitted.mean_square_error < 1e-12, "{:?}", fit.fitted);
-            prop_assert!((fit.fitted.mean - mean).abs() < 1e-6);
-            for (got, want) in fit.fitted.cosines.iter().zip(&truth) {
+            prop_assert!(fit.fit.mean_square_error < 1e-12, "{:?}", fit.fit);
+            prop_assert!((fit.fit.mean - mean).abs() < 1e-6);
+            for (got, want) in fit.fit.cosines.iter().zip(&truth) {
                 prop_assert!((got.frequency_hz - want.frequency_hz).abs() < 1e-7 * rate_hz);
                 prop_assert!((got.amplitude - want.amplitude).abs() < 1e-5);
             }
@@ -242,8 +255,8 @@ mod tests {
             rate_hz in 0.01..100.0f64,
         ) {
             let fit = fourier_fit(&x, rate_hz, components).unwrap();
-            prop_assert!(fit.fitted.mean_square_error <= fit.dft.mean_square_error);
-            for sum in [&fit.fitted, &fit.dft] {
+            prop_assert!(fit.fit.mean_square_error <= fit.dft.mean_square_error);
+            for sum in [&fit.fit, &fit.dft] {
                 prop_assert_eq!(sum.cosines.len(), components.min(x.len() / 2));
                 // The highest bin may be half the rate but for rounding.
                 let band = |f: f64| f > 0.0 && f <= 0.5 * rate_hz * (1.0 + f64::EPSILON);
@@ -260,8 +273,8 @@ mod tests {
         // An amplitude that grows: two equal frequencies would explain it with huge, opposite amplitudes.
         let x: Vec<f64> = (0..300).map(|n| f64::from(n) * (0.3 * f64::from(n)).cos()).collect();
         let fit = fourier_fit(&x, 1.0, 4).unwrap();
-        assert!(fit.fitted.cosines.iter().all(|c| c.amplitude < 1000.0), "{:?}", fit.fitted);
-        let mut f: Vec<f64> = fit.fitted.cosines.iter().map(|c| 300.0 * c.frequency_hz).collect();
+        assert!(fit.fit.cosines.iter().all(|c| c.amplitude < 1000.0), "{:?}", fit.fit);
+        let mut f: Vec<f64> = fit.fit.cosines.iter().map(|c| 300.0 * c.frequency_hz).collect();
         f.sort_by(f64::total_cmp);
         assert!(f.windows(2).all(|pair| pair[1] - pair[0] > 0.499), "{f:?}");
     }
@@ -269,9 +282,9 @@ mod tests {
     #[test]
     fn a_constant_has_no_cosines_to_speak_of() {
         let fit = fourier_fit(&[7.5; 20], 1.0, 3).unwrap();
-        assert!((fit.fitted.mean - 7.5).abs() < 1e-12 && fit.fitted.mean_square_error < 1e-24);
+        assert!((fit.fit.mean - 7.5).abs() < 1e-12 && fit.fit.mean_square_error < 1e-24);
         let one = fourier_fit(&[3.0], 1.0, 3).unwrap();
-        assert_eq!((one.fitted.mean, one.fitted.cosines.len()), (3.0, 0));
+        assert_eq!((one.fit.mean, one.fit.cosines.len()), (3.0, 0));
     }
 
     #[test]
@@ -280,10 +293,10 @@ mod tests {
             let mut x = vec![1.0; 50];
             x[20] = spoilt;
             let fit = fourier_fit(&x, 1.0, 5).unwrap();
-            assert!(fit.fitted.mean_square_error.is_nan() && fit.dft.mean_square_error.is_nan());
+            assert!(fit.fit.mean_square_error.is_nan() && fit.dft.mean_square_error.is_nan());
         }
         let huge: Vec<f64> = (0..50).map(|n| if n % 7 < 3 { 1e300 } else { 0.0 }).collect();
-        assert!(fourier_fit(&huge, 1.0, 5).unwrap().fitted.cosines.iter().all(|c| c.amplitude.is_finite()));
+        assert!(fourier_fit(&huge, 1.0, 5).unwrap().fit.cosines.iter().all(|c| c.amplitude.is_finite()));
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use argmin::core::{Error, Executor, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
 
 use super::projection::{Point, Projection};
+use super::spacing::Spacing;
 
 /// Longest step of one frequency, in DFT bins: half the way from the top of a spectral peak to its foot.
 const LONGEST: f64 = 0.5;
@@ -68,7 +69,7 @@ impl DampedNewton {
     /// The point one step on, if it is better.
     fn step(&self, projection: &Projection) -> Option<Point> {
         let Point { frequencies, gradient, hessian, scale, .. } = &self.point;
-        let rooms = projection.rooms(frequencies);
+        let rooms = Spacing::new(projection.samples()).rooms(frequencies);
         let most = scale.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let shift: Vec<f64> = (0..frequencies.len())
             .map(|i| {

@@ -1,0 +1,92 @@
+//! The distance that components keep from each other. All frequencies are in DFT bins.
+
+/// Least distance of two frequencies from each other, and from 0 and half the sampling rate. Components that are closer
+/// than half the resolution of the window cancel each other: their amplitudes grow without bound and say nothing of the
+/// signal.
+const GAP: f64 = 0.5;
+
+/// The band of a signal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spacing {
+    /// Half the sampling rate.
+    nyquist: f64,
+}
+
+/// How far a frequency can move down and up, in bins.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Room {
+    pub below: f64,
+    pub above: f64,
+}
+
+impl Spacing {
+    pub(super) fn new(samples: usize) -> Spacing {
+        Spacing { nyquist: 0.5 * samples as f64 }
+    }
+
+    /// The nearest frequency (in bins) that this signal can tell from its mean and from an alternation.
+    pub(super) fn clamp(&self, frequency: f64) -> f64 {
+        frequency.min(self.nyquist - GAP).max(GAP)
+    }
+
+    /// Whether a component at `frequency` keeps its distance from all of `others`.
+    pub(super) fn is_free(&self, frequency: f64, others: &[f64]) -> bool {
+        (GAP..=self.nyquist - GAP).contains(&frequency) && others.iter().all(|f| (f - frequency).abs() >= GAP)
+    }
+
+    /// Neighbours that are as close as they may be.
+    pub(super) fn crowded(frequencies: &[f64]) -> Vec<(usize, usize)> {
+        let close = |pair: &(usize, usize)| frequencies[pair.1] - frequencies[pair.0] < 1.1 * GAP;
+        neighbours(frequencies).filter(close).collect()
+    }
+
+    /// How far each frequency can move, whatever the others do, so that all keep their distance.
+    pub(super) fn rooms(&self, frequencies: &[f64]) -> Vec<Room> {
+        // The ends stand still, so all of the way to them is free; of the way to a neighbour, half.
+        let mut rooms: Vec<Room> = frequencies
+            .iter()
+            .map(|f| Room { below: (f - GAP).max(0.0), above: (self.nyquist - GAP - f).max(0.0) })
+            .collect();
+        for (low, high) in neighbours(frequencies) {
+            let half = (0.5 * (frequencies[high] - frequencies[low] - GAP)).max(0.0);
+            rooms[low].above = rooms[low].above.min(half);
+            rooms[high].below = rooms[high].below.min(half);
+        }
+        rooms
+    }
+}
+
+/// Indices of frequencies next to each other, the lower first.
+fn neighbours(frequencies: &[f64]) -> impl Iterator<Item = (usize, usize)> {
+    let mut order: Vec<usize> = (0..frequencies.len()).collect();
+    order.sort_unstable_by(|a, b| frequencies[*a].total_cmp(&frequencies[*b]));
+    let next = order.clone().into_iter().skip(1);
+    order.into_iter().zip(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moving_as_far_as_there_is_room_keeps_the_distance() {
+        let spacing = Spacing::new(100);
+        let f = [10.0, 10.5, 49.5, 0.5, 12.0];
+        let rooms = spacing.rooms(&f);
+        assert_eq!(rooms[1], Room { below: 0.0, above: 0.5 });
+        assert_eq!(rooms[3], Room { below: 0.0, above: 4.5 });
+        assert_eq!(rooms[2].above, 0.0);
+        for signs in 0..1 << f.len() {
+            let moved: Vec<f64> = (0..f.len())
+                .map(|i| if signs >> i & 1 == 0 { f[i] - rooms[i].below } else { f[i] + rooms[i].above })
+                .collect();
+            for (i, place) in moved.iter().enumerate() {
+                let others: Vec<f64> = moved.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, f)| *f).collect();
+                assert!(spacing.is_free(*place, &others), "{moved:?}");
+            }
+        }
+        assert_eq!(Spacing::crowded(&f), [(0, 1)]);
+        assert!(!spacing.is_free(0.4, &[]) && !spacing.is_free(10.2, &f));
+        assert_eq!((spacing.clamp(-3.0), spacing.clamp(50.0), spacing.clamp(7.0)), (0.5, 49.5, 7.0));
+    }
+}
