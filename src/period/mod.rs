@@ -4,6 +4,7 @@ pub mod bursts;
 pub mod detectors;
 mod findings;
 pub mod methods;
+pub mod scores;
 pub mod spectrum;
 pub mod validity;
 
