@@ -2,21 +2,16 @@
 
 use std::f64::consts::TAU;
 
+use super::Options;
+use super::sampled::{self, Answer, Seen};
 use crate::period::chains::{self, Found};
+use crate::period::validity::Sliding;
 use crate::period::{
     Bursts, Candidate, Detection, Detector, Dominant, Method, Prediction, Set10, SpectrumStatistics, Spread, Validity,
     Verdict,
 };
 use crate::signal::Signal;
-use crate::transform::Complex64;
-
-/// The parts of a signal's report that a chain of bursts fills.
-pub(super) struct Answer {
-    pub detection: Detection,
-    pub validity: Vec<Validity>,
-    pub bursts: Option<Bursts>,
-    pub prediction: Option<Prediction>,
-}
+use crate::transform::{Complex64, Cosine};
 
 /// The clock of a trace.
 #[derive(Debug, Clone, Copy)]
@@ -38,13 +33,6 @@ fn known(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
 }
 
-impl Answer {
-    /// A detection without anything in time.
-    pub fn of(detection: Detection) -> Answer {
-        Answer { detection, validity: Vec::new(), bursts: None, prediction: None }
-    }
-}
-
 /// Median width in seconds of the bursts of the dominant period.
 pub(super) fn median_width(found: &chains::Detection) -> Option<f64> {
     let f = found.periods.first()?;
@@ -57,6 +45,7 @@ pub(super) fn answer(
     signal: &Signal,
     spectrum: Option<SpectrumStatistics>,
     clock: Clock,
+    options: &Options,
 ) -> Answer {
     let dominants: Vec<Dominant> = found.periods.iter().map(|f| dominant(f, signal, clock)).collect();
     let mut candidates: Vec<Candidate> =
@@ -81,17 +70,39 @@ pub(super) fn answer(
         others: dominants.collect(),
         spectrum,
     };
+    let seen =
+        first.zip(detection.dominant.as_ref()).map_or_else(Seen::default, |(f, d)| seen(f, d, signal, clock, options));
     let validity = first.map_or_else(Vec::new, |f| {
+        let correlation = |a: f64, b: f64| seen.sliding.as_ref().and_then(|(_, s)| mean_within(s, signal, a, b));
         let window = |&(a, b): &(f64, f64)| Validity {
             start_s: clock.origin_s + a,
             end_s: clock.origin_s + b,
-            correlation: None,
+            correlation: correlation(a, b),
         };
         f.windows.iter().map(window).collect()
     });
     let bursts = first.and_then(|f| bursts(f, clock));
     let prediction = first.zip(bursts.as_ref()).and_then(|(f, b)| prediction(f, b, signal, clock));
-    Answer { detection, validity, bursts, prediction }
+    Answer { detection, validity, bursts, prediction, track: Vec::new(), seen }
+}
+
+/// What pictures show: the bursts, and the correlation with the dominant cosine.
+fn seen(f: &Found, d: &Dominant, signal: &Signal, clock: Clock, options: &Options) -> Seen {
+    let cosine = Cosine { frequency_hz: d.frequency_hz, amplitude: d.amplitude_bytes_per_s, phase: d.phase_rad };
+    let (smooth, sliding) = sampled::correlation(signal, &cosine, options);
+    Seen {
+        sliding: sliding.map(|s| (smooth, s)),
+        bursts: f.bursts.iter().map(|b| (clock.origin_s + b.start_s, clock.origin_s + b.end_s)).collect(),
+        ..Seen::default()
+    }
+}
+
+/// Mean correlation of the sliding windows that lie in `a..b` seconds.
+fn mean_within(sliding: &Sliding, signal: &Signal, a: f64, b: f64) -> Option<f64> {
+    let sample = |t: f64| ((t - signal.start) * signal.rate_hz).max(0.0) as usize;
+    let part =
+        sliding.correlation.get(sample(a)..sample(b).saturating_sub(sliding.window).min(sliding.correlation.len()))?;
+    (!part.is_empty()).then(|| part.iter().sum::<f64>() / part.len() as f64)
 }
 
 fn verdict(v: chains::Verdict) -> Verdict {

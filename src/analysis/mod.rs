@@ -7,19 +7,21 @@ mod bursts_in_time;
 mod info;
 mod options;
 mod report;
+mod sampled;
 mod view;
 
 pub use info::{INFO_SCHEMA, Info};
 pub use options::{ModeChoice, Options};
 pub use report::{QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary};
+pub use sampled::{Seen, TrackPoint, strongest};
 pub use view::{Curve, View};
 
-use bursts_in_time::{Answer, Clock};
+use bursts_in_time::Clock;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::period::Method;
 use crate::period::chains;
 use crate::period::spectrum::Powers;
-use crate::period::{Component, Detection, Dominant, Method, Verdict, detectors};
 use crate::record::{Data, Op, Trace, Warning};
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Mode, Signal, auto_rate, burst_width};
@@ -147,7 +149,8 @@ fn analyze_signal(
     options: &Options,
     warnings: &mut Vec<Warning>,
 ) -> Result<(SignalReport, View)> {
-    let in_time = options.method == Method::Auto;
+    // A filter works on samples; chains need the requests themselves.
+    let in_time = options.method == Method::Auto && options.filter.is_none();
     let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_spans(activity.spans()));
     let found = profile.as_ref().filter(|_| in_time).map(|p| chains::detect(p, chains::Options::default()));
     let rate_hz = options.rate_hz.unwrap_or_else(|| {
@@ -170,17 +173,21 @@ fn analyze_signal(
         );
     }
     let origin = trace.origin_s as f64;
+    let filtered = sampled::filtered(&signal, options).map_err(|e| e.in_file(&trace.path))?;
+    let raw = &signal;
+    let signal = filtered.as_ref().unwrap_or(raw);
     let spectrum = Spectrum::of(&signal.samples);
     let powers = Powers::of(&spectrum, rate_hz);
     let answer = match &found {
         Some(found) => {
             let clock = Clock { origin_s: origin, bin_s: trace.bin_s.unwrap_or(0.0) };
-            bursts_in_time::answer(found, &signal, powers.as_ref().map(|p| p.statistics), clock)
+            bursts_in_time::answer(found, raw, powers.as_ref().map(|p| p.statistics), clock, options)
         }
-        None => Answer::of(by_spectrum(&signal, &spectrum, powers.as_ref(), options)),
+        None => sampled::answer(signal, raw, options, origin),
     };
-    let components = top_components(&spectrum, powers.as_ref(), rate_hz, options.components);
-    let view = View::new(activity, &signal, origin, powers, spectrum);
+    let (components, fit) = sampled::components(signal, &spectrum, powers.as_ref(), options, warnings);
+    let scores = sampled::scores(signal, powers.as_ref(), &answer.detection, options);
+    let view = View::new(activity, signal, origin, powers, spectrum, answer.seen);
     let report = SignalReport {
         mode,
         sampling_hz: rate_hz,
@@ -192,60 +199,12 @@ fn analyze_signal(
         sampling: signal.sampling,
         period: answer.detection,
         components,
-        fit: None,
+        fit,
         validity: answer.validity,
         bursts: answer.bursts,
         prediction: answer.prediction,
+        track: answer.track,
+        scores,
     };
     Ok((report, view))
-}
-
-/// The published method: outliers of the power spectrum.
-fn by_spectrum(signal: &Signal, spectrum: &Spectrum, powers: Option<&Powers>, options: &Options) -> Detection {
-    let mut d = Detection {
-        periodic: false,
-        verdict: Verdict::Constant,
-        method: Method::Dft,
-        detector: options.detector,
-        dominant: None,
-        candidates: Vec::new(),
-        others: Vec::new(),
-        spectrum: None,
-    };
-    let Some(powers) = powers else { return d };
-    let (detector, outliers) = detectors::find(options.detector, powers, options.tolerance);
-    d.detector = detector;
-    d.spectrum = Some(powers.statistics);
-    d.verdict = Verdict::Irregular;
-    d.candidates = outliers.report(powers);
-    let Some(found) = outliers.dominant() else { return d };
-    let k = found.bin;
-    let Some(cosine) = spectrum.cosine(k, signal.rate_hz) else { return d };
-    d.periodic = true;
-    d.verdict = Verdict::Periodic;
-    d.dominant = Some(Dominant {
-        frequency_hz: cosine.frequency_hz,
-        period_s: 1.0 / cosine.frequency_hz,
-        // The true frequency lies anywhere in the bin: a uniform error of one bin.
-        period_std_s: Some(1.0 / cosine.frequency_hz / (k as f64 * 12f64.sqrt())),
-        cycles: k as f64,
-        confidence: found.confidence,
-        amplitude_bytes_per_s: cosine.amplitude,
-        phase_rad: cosine.phase,
-        dft_bin: Some(k as u64),
-    });
-    d
-}
-
-/// The mean and the `n` strongest cosines of the spectrum.
-fn top_components(spectrum: &Spectrum, powers: Option<&Powers>, rate_hz: f64, n: usize) -> Vec<Component> {
-    let Some(powers) = powers.filter(|_| n > 0) else { return Vec::new() };
-    let mut order: Vec<usize> = (1..=powers.power.len()).collect();
-    order.sort_by(|a, b| powers.power[b - 1].total_cmp(&powers.power[a - 1]).then(a.cmp(b)));
-    order.truncate(n);
-    std::iter::once(0)
-        .chain(order)
-        .filter_map(|k| spectrum.cosine(k, rate_hz))
-        .map(|c| Component { frequency_hz: c.frequency_hz, amplitude_bytes_per_s: c.amplitude, phase_rad: c.phase })
-        .collect()
 }

@@ -1,7 +1,8 @@
 //! What the pipeline is asked to do.
 
 use crate::period::{Detector, Method};
-use crate::signal::{Mode, Sampling, Selection};
+use crate::signal::{Filter, Mode, Sampling, Selection};
+use crate::transform::Wavelet;
 
 /// Which signals are analysed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,6 +33,16 @@ pub struct Options {
     pub tolerance: f64,
     /// Number of cosines of the reconstruction.
     pub components: usize,
+    /// Fit the cosines by least squares.
+    pub fourier_fit: bool,
+    /// Filter of the sampled signal. With it, method `auto` is `autocorrelation`.
+    pub filter: Option<Filter>,
+    /// Wavelet of the DWT: of method `dwt`, and of the smoothing before validity is judged.
+    pub wavelet: Wavelet,
+    /// Level of the DWT; `None` chooses one from the period.
+    pub level: Option<usize>,
+    /// Compute further scores of periodicity.
+    pub scores: bool,
 }
 
 impl Default for Options {
@@ -45,6 +56,11 @@ impl Default for Options {
             detector: Detector::Auto,
             tolerance: 0.8,
             components: 0,
+            fourier_fit: false,
+            filter: None,
+            wavelet: Wavelet::haar(),
+            level: None,
+            scores: false,
         }
     }
 }

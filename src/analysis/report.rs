@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::sampled::TrackPoint;
+use crate::period::scores::Scores;
 use crate::period::{Bursts, Component, Detection, Fit, Prediction, Validity};
 use crate::record::{Job, Layer, Timing, Warning};
 use crate::signal::{Mode, Sampling};
@@ -86,6 +88,10 @@ pub struct SignalReport {
     pub bursts: Option<Bursts>,
     /// The next burst.
     pub prediction: Option<Prediction>,
+    /// The period over time, from methods that follow it (`stft`, `cwt`); empty otherwise.
+    pub track: Vec<TrackPoint>,
+    /// Further scores of periodicity; `null` unless asked for.
+    pub scores: Option<Scores>,
 }
 
 /// What was lost, left out or bent, and how exact the times are.

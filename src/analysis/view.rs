@@ -1,5 +1,6 @@
 //! What pictures of a signal are drawn from: curves thinned to what a picture can show.
 
+use super::sampled::Seen;
 use crate::period::spectrum::Powers;
 use crate::signal::{Activity, Grid, Signal, bin};
 use crate::transform::Spectrum;
@@ -41,6 +42,8 @@ pub struct View {
     pub powers: Option<Powers>,
     /// Its spectrum.
     pub spectrum: Spectrum,
+    /// What methods on the sampled signal looked at.
+    pub seen: Seen,
 }
 
 impl View {
@@ -50,6 +53,7 @@ impl View {
         origin: f64,
         powers: Option<Powers>,
         spectrum: Spectrum,
+        seen: Seen,
     ) -> View {
         let duration = (signal.end - signal.start).max(1.0 / signal.rate_hz);
         let width = duration / CURVE_CELLS as f64;
@@ -63,6 +67,7 @@ impl View {
             },
             powers,
             spectrum,
+            seen,
         }
     }
 }

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use regex::Regex;
 
+use crate::error::{Error, ErrorKind};
 use crate::period::{Detector, Method};
 use crate::record::Layer;
-use crate::signal::{Mode, RankSet, Sampling};
+use crate::signal::{Filter, Mode, RankSet, Sampling};
+use crate::transform::{Pass, Wavelet};
 
 /// Finds the period of a parallel job's I/O in its trace, how sure that is, when it holds and when the next burst comes.
 #[derive(Debug, Parser)]
@@ -113,6 +115,27 @@ pub struct Analyze {
     /// Cosines of the reconstruction
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
     pub components: usize,
+    /// Fit these cosines by least squares, 10 if none are given with -n
+    #[arg(long)]
+    pub fourier_fit: bool,
+    /// Butterworth filter, forwards and backwards, before the analysis; method auto is then autocorrelation
+    #[arg(long, value_enum, default_value_t = FilterArg::None)]
+    pub filter: FilterArg,
+    /// Where the filter ends to pass: one frequency, two for bandpass
+    #[arg(long, value_name = "HZ[,HZ]", value_delimiter = ',', value_parser = frequency)]
+    pub cutoff: Vec<f64>,
+    /// Order of the filter
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
+    pub order: u8,
+    /// Wavelet of the DWT: haar, db2..db10, sym2..sym10, coif1..coif5
+    #[arg(long, value_name = "NAME", default_value = "haar", value_parser = wavelet)]
+    pub wavelet: Wavelet,
+    /// Level of the DWT, or auto: from the period
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = level)]
+    pub level: Level,
+    /// Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the cosine
+    #[arg(long)]
+    pub scores: bool,
     /// Write the reports as JSON, one a line; `-` is standard output
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
@@ -154,6 +177,69 @@ fn sampling_rate(text: &str) -> Result<Rate, String> {
             Ok(f) if f > 0.0 && f.is_finite() => Ok(Rate::Hz(f)),
             _ => Err("a positive number of Hz, or auto".into()),
         },
+    }
+}
+
+/// A level of the DWT or the wish for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// From the period.
+    Auto,
+    /// This one, as far as the data allow.
+    At(usize),
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    match text {
+        "auto" => Ok(Level::Auto),
+        _ => text.parse().map(Level::At).map_err(|_| "a whole number, or auto".into()),
+    }
+}
+
+fn wavelet(text: &str) -> Result<Wavelet, String> {
+    Wavelet::named(text).map_err(|e| e.to_string())
+}
+
+fn frequency(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|f: &f64| *f > 0.0 && f.is_finite()).ok_or_else(|| "a positive number of Hz".into())
+}
+
+/// Values of `--filter`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilterArg {
+    /// No filter
+    None,
+    /// Keep what is slower than the cutoff
+    Lowpass,
+    /// Keep what is faster than the cutoff
+    Highpass,
+    /// Keep what is between two cutoffs
+    Bandpass,
+}
+
+impl Analyze {
+    /// The filter that `--filter`, `--cutoff` and `--order` ask for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the number of cutoffs does not fit.
+    pub fn filter(&self) -> Result<Option<Filter>, Error> {
+        let pass = match (self.filter, &self.cutoff[..]) {
+            (FilterArg::None, []) => return Ok(None),
+            (FilterArg::Lowpass, [f]) => Pass::Low(*f),
+            (FilterArg::Highpass, [f]) => Pass::High(*f),
+            (FilterArg::Bandpass, [a, b]) => Pass::Band(*a, *b),
+            (filter, cutoffs) => {
+                let (name, needed) = match filter {
+                    FilterArg::None => ("no filter", "none; choose a filter with --filter"),
+                    FilterArg::Lowpass => ("a lowpass", "one: --cutoff HZ"),
+                    FilterArg::Highpass => ("a highpass", "one: --cutoff HZ"),
+                    FilterArg::Bandpass => ("a bandpass", "two: --cutoff HZ,HZ"),
+                };
+                let found = format!("{} cutoff frequencies for {name}", cutoffs.len());
+                return Err(Error::new(ErrorKind::Usage, found).expected(needed));
+            }
+        };
+        Ok(Some(Filter { pass, order: usize::from(self.order) }))
     }
 }
 
@@ -274,5 +360,26 @@ mod tests {
             assert!(sampling_rate(bad).is_err(), "{bad}");
         }
         assert!(share("1.1").is_err() && share("0.8") == Ok(0.8));
+        assert!(level("x").is_err() && level("auto") == Ok(Level::Auto) && level("3") == Ok(Level::At(3)));
+        assert!(wavelet("db4").is_ok() && wavelet("db99").is_err());
+    }
+
+    #[test]
+    fn filters_need_their_cutoffs() {
+        let filter = |args: &str| {
+            let all = format!("iophase analyze x {args}");
+            let Command::Analyze(a) = Cli::try_parse_from(all.split(' ').filter(|a| !a.is_empty())).unwrap().command
+            else {
+                panic!()
+            };
+            a.filter()
+        };
+        assert_eq!(filter(""), Ok(None));
+        let band = Filter { pass: Pass::Band(0.1, 2.0), order: 2 };
+        assert_eq!(filter("--filter bandpass --cutoff 0.1,2 --order 2"), Ok(Some(band)));
+        for bad in ["--filter lowpass", "--cutoff 1", "--filter bandpass --cutoff 1", "--filter highpass --cutoff 1,2"]
+        {
+            assert_eq!(filter(bad).unwrap_err().exit_code(), 2, "{bad}");
+        }
     }
 }

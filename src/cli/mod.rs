@@ -17,7 +17,7 @@ use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::Trace;
 use crate::render::{json, svg, text};
 use crate::signal::Selection;
-use args::{Analyze, Cli, Command, InfoArgs, Input, Rate, Talk};
+use args::{Analyze, Cli, Command, InfoArgs, Input, Level, Rate, Talk};
 use output::Lines;
 
 /// Runs the program on the arguments of the process.
@@ -108,6 +108,10 @@ fn read(path: &Path, format: Option<&dyn Format>, talk: &Talk, options: &ReadOpt
 
 fn analyze(a: &Analyze) -> u8 {
     let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+    let filter = match a.filter() {
+        Ok(f) => f,
+        Err(e) => return code(Err(e)),
+    };
     let options = Options {
         selection: Selection {
             ranks: a.ranks.clone(),
@@ -126,6 +130,14 @@ fn analyze(a: &Analyze) -> u8 {
         detector: a.detector.into(),
         tolerance: a.tolerance,
         components: a.components,
+        fourier_fit: a.fourier_fit,
+        filter,
+        wavelet: a.wavelet,
+        level: match a.level {
+            Level::Auto => None,
+            Level::At(n) => Some(n),
+        },
+        scores: a.scores,
     };
     let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
         Ok(l) => l,

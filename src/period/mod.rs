@@ -5,6 +5,7 @@ pub mod chains;
 pub mod detectors;
 mod findings;
 pub mod methods;
+pub mod scores;
 pub mod spectrum;
 pub mod validity;
 

@@ -184,6 +184,17 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
         );
         line(out, "component", &style.faint(&text));
     }
+    if let Some(c) = &s.scores {
+        let score = |name: &str, value: Option<f64>| value.map(|v| format!("{name} {v:.3}"));
+        let all = [
+            score("spectral flatness", c.spectral_flatness),
+            score("spectral entropy", c.spectral_entropy),
+            score("recurrence entropy", c.recurrence_entropy),
+            score("correlation with the cosine", c.correlation),
+            score("in each period", c.period_correlation),
+        ];
+        line(out, "scores", &all.into_iter().flatten().collect::<Vec<_>>().join(", "));
+    }
     if let Some(f) = &s.fit {
         let text = format!(
             "mean square error {:.4e} fitted, {:.4e} without ({} less)",

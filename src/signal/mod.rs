@@ -4,11 +4,13 @@
 //! ([`bin`]), or the value at each point ([`points`]).
 
 mod binning;
+mod filter;
 pub mod profile;
 mod rate;
 mod selection;
 
 pub use binning::{Grid, bin, points};
+pub use filter::Filter;
 pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
 pub use selection::{Activity, Mode, RankSet, Selection};
 

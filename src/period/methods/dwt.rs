@@ -9,7 +9,7 @@ use crate::period::detectors;
 use crate::period::findings::{Method, Verdict};
 use crate::period::validity;
 use crate::signal::Signal;
-use crate::transform::{Boundary, Decomposition};
+use crate::transform::{Boundary, Decomposition, refine_peak};
 
 /// The period of a signal.
 pub fn find(signal: &Signal, settings: &Settings) -> Answer {
@@ -30,7 +30,7 @@ pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     if let Some(found) = outliers.dominant()
         && let Some(on_grid) = spectrum.cosine(found.bin, signal.rate_hz)
     {
-        let cosine = on_grid;
+        let cosine = refine_peak(&smooth, found.bin, signal.rate_hz).unwrap_or(on_grid);
         a.periodic(dominant(cosine, signal.duration(), None, found.confidence, Some(found.bin)));
     }
     a

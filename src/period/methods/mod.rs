@@ -211,7 +211,7 @@ mod tests {
             let a = find(&s, &Settings::default());
             let d = a.detection.dominant.unwrap_or_else(|| panic!("{m:?}: {:?}", a.detection.verdict));
             let exact = match m {
-                Method::Dft | Method::Dwt => 0.025,
+                Method::Dft => 0.025,
                 Method::Cwt | Method::Stft => 0.01,
                 _ => 0.003,
             };

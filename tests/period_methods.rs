@@ -1,0 +1,130 @@
+//! Every method through the whole pipeline on a trace made by hand.
+
+use iophase::analysis::{Analysis, ModeChoice, Options, analyze};
+use iophase::period::{Detector, Method};
+use iophase::record::{Data, Op, Request, Requests, Trace};
+use iophase::render::{svg, text};
+use iophase::signal::{Filter, Mode};
+use iophase::transform::Pass;
+
+const PERIOD: f64 = 20.3;
+
+/// Writes of four ranks at `starts`, three seconds and 64 MB each burst; the clock starts at a million seconds.
+fn trace(starts: impl Iterator<Item = f64>) -> Trace {
+    let mut t = Trace { origin_s: 1_000_000, path: "by hand".into(), format: "custom", ..Trace::default() };
+    let file = t.files.intern("/scratch/out");
+    let rows = starts.flat_map(|s| (0..4).map(move |rank| (s + 0.1 * f64::from(rank), rank))).map(|(start, rank)| {
+        Request { op: Op::Write, rank, file, size: 16_000_000, start, end: start + 2.7, ..Request::default() }
+    });
+    t.data = Data::Requests(rows.collect::<Requests>());
+    t.ranks = 4;
+    t
+}
+
+/// Twenty bursts of a clock.
+fn regular() -> Trace {
+    trace((0..20).map(|i| 5.0 + PERIOD * f64::from(i)))
+}
+
+fn run(t: &Trace, options: Options) -> Analysis {
+    analyze(t, &Options { mode: ModeChoice::One(Mode::Write), rate_hz: Some(10.0), ..options }).unwrap()
+}
+
+const METHODS: [Method; 5] = [Method::Dft, Method::Dwt, Method::Stft, Method::Cwt, Method::Autocorrelation];
+
+#[test]
+fn every_method_says_when_where_and_what_comes_next() {
+    let t = regular();
+    for method in METHODS {
+        let a = run(&t, Options { method, scores: true, ..Options::default() });
+        let s = &a.report.signals[0];
+        assert_eq!((s.period.periodic, s.period.method), (true, method));
+        let d = s.period.dominant.as_ref().unwrap();
+        assert!((d.period_s / PERIOD - 1.0).abs() < 0.03, "{method:?}: {d:?}");
+        assert_eq!(s.validity.len(), 1, "{method:?}: {:?}", s.validity);
+        let w = s.validity[0];
+        assert!((w.start_s - 1_000_005.0).abs() < 1.0 && (w.end_s - s.end_s).abs() < 1.0, "{method:?}: {w:?}");
+        let b = s.bursts.as_ref().unwrap();
+        assert_eq!((b.count, b.starts_s.len()), (20, 20), "{method:?}");
+        assert!((b.width_s.median - 2.8).abs() < 0.3 && (b.bytes.median - 64e6).abs() < 1.0, "{method:?}: {b:?}");
+        let p = s.prediction.as_ref().unwrap();
+        assert!((p.next_start_s - (1_000_005.0 + 20.0 * PERIOD)).abs() < 0.3, "{method:?}: {p:?}");
+        assert!((p.bytes_p95 - 64e6).abs() < 1.0 && p.set10.set == 1);
+        let c = s.scores.unwrap();
+        assert!(c.correlation.unwrap() > 0.3 && c.spectral_flatness.unwrap() < 0.5, "{method:?}: {c:?}");
+        assert_eq!(s.track.is_empty(), !matches!(method, Method::Stft | Method::Cwt), "{method:?}");
+        assert!(text::report(&a.report, text::Style { color: false, verbose: true }).contains("spectral flatness"));
+    }
+}
+
+#[test]
+fn a_period_that_ends_has_a_window_that_ends() {
+    // Fifteen bursts, then as many at random.
+    let gaps = [3.0, 31.0, 8.0, 47.0, 13.0, 5.0, 28.0, 9.0, 36.0, 4.0, 17.0, 41.0];
+    let mut at = 5.0 + 14.0 * PERIOD + 15.0;
+    let tail: Vec<f64> = gaps
+        .iter()
+        .map(|g| {
+            at += g;
+            at
+        })
+        .collect();
+    let t = trace((0..15).map(|i| 5.0 + PERIOD * f64::from(i)).chain(tail));
+    let s = run(&t, Options { method: Method::Autocorrelation, ..Options::default() }).report.signals.remove(0);
+    let w = s.validity[0];
+    assert!((w.start_s - 1_000_005.0).abs() < 1.0, "{:?}", s.validity);
+    assert!((w.end_s - (1_000_005.0 + 14.0 * PERIOD)).abs() < 2.0 * PERIOD, "{:?}", s.validity);
+}
+
+#[test]
+fn every_detector_runs() {
+    let t = regular();
+    use Detector::{Dbscan, IsolationForest, Lof, Peaks, ZScore};
+    for detector in [ZScore, Dbscan, IsolationForest, Lof, Peaks] {
+        let s = run(&t, Options { method: Method::Dwt, detector, tolerance: 0.9, ..Options::default() });
+        let p = &s.report.signals[0].period;
+        assert_eq!(p.detector, detector);
+        assert!(p.dominant.as_ref().is_some_and(|d| (d.period_s / PERIOD - 1.0).abs() < 0.01), "{p:?}");
+    }
+}
+
+#[test]
+fn components_and_their_fit() {
+    let t = regular();
+    let grid = run(&t, Options { method: Method::Dft, components: 5, ..Options::default() }).report.signals.remove(0);
+    assert_eq!((grid.components.len(), grid.components[0].frequency_hz), (6, 0.0));
+    assert!(grid.fit.is_none());
+    let options = Options { method: Method::Dft, components: 5, fourier_fit: true, ..Options::default() };
+    let fitted = run(&t, options).report.signals.remove(0);
+    let f = fitted.fit.unwrap();
+    assert_eq!(fitted.components.len(), 6);
+    assert!(f.mse_fit <= f.mse_dft && f.improvement > 0.05, "{f:?}");
+}
+
+#[test]
+fn a_filter_leaves_bytes_alone() {
+    let t = regular();
+    let filter = Some(Filter { pass: Pass::Low(0.3), order: 4 });
+    let s = run(&t, Options { filter, ..Options::default() }).report.signals.remove(0);
+    assert_eq!(s.period.method, Method::Autocorrelation);
+    assert!((s.period.dominant.unwrap().period_s / PERIOD - 1.0).abs() < 1e-3);
+    assert!((s.bursts.unwrap().bytes.median - 64e6).abs() < 1.0);
+    let filter = Some(Filter { pass: Pass::Low(70.0), order: 4 });
+    let e = analyze(&t, &Options { rate_hz: Some(10.0), filter, ..Options::default() }).unwrap_err();
+    assert_eq!(e.exit_code(), 2);
+}
+
+#[test]
+fn pictures_of_every_method() {
+    let t = regular();
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("period_methods");
+    std::fs::create_dir_all(&folder).unwrap();
+    for method in METHODS {
+        let a = run(&t, Options { method, components: 10, fourier_fit: true, ..Options::default() });
+        for (kind, picture) in svg::pictures(&a.report.signals[0], &a.views[0]).unwrap() {
+            assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{method:?} {kind}");
+            assert!(!picture.contains("NaN") && picture.len() < 3_000_000, "{method:?} {kind}: {}", picture.len());
+            std::fs::write(folder.join(format!("{method:?}.{kind}.svg")), picture).unwrap();
+        }
+    }
+}
