@@ -3,6 +3,9 @@
 //! Reads the sample traces of that program from the folder that `IOPHASE_CORPUS` names (default `../shared`) and is skipped
 //! with a message if it is not there.
 
+// A skipped test says so.
+#![allow(clippy::print_stdout)]
+
 use std::path::{Path, PathBuf};
 
 use iophase::analysis::{self, ModeChoice, Options};
