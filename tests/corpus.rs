@@ -93,8 +93,8 @@ fn known_periods_are_found_in_every_format() {
             wrong.push(format!("{}: {first} s, found {dominant:?} of {found:?}", run.id));
         }
     }
-    assert!(checked >= 70, "{checked}");
     assert!(wrong.is_empty(), "{} of {checked} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(checked >= 55, "{checked}");
 }
 
 #[test]
