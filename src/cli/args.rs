@@ -27,7 +27,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was fou
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Period, where it holds, bursts and the next burst
-    Analyze(Analyze),
+    Analyze(Box<Analyze>),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// The JSON Schemas of the outputs
