@@ -45,8 +45,11 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
     let Ok(frequencies) = geometric_frequencies(CYCLES / n as f64, 0.25, PER_OCTAVE) else { return a };
     let scales: Vec<f64> = frequencies.iter().map(|f| morlet.scale(*f)).collect();
     let Ok(w) = morlet.transform(&x, &scales) else { return a };
-    let power = w.mapv(|v| v.norm_sqr());
-    let mean: Vec<f64> = power.axis_iter(Axis(0)).zip(&frequencies).map(|(row, f)| row.sum() / n as f64 / f).collect();
+    let mut power = w.mapv(|v| v.norm_sqr());
+    for (mut row, f) in power.axis_iter_mut(Axis(0)).zip(&frequencies) {
+        row /= *f;
+    }
+    let mean: Vec<f64> = power.axis_iter(Axis(0)).map(|row| row.sum() / n as f64).collect();
     let total: f64 = mean.iter().sum();
     let level = x.iter().sum::<f64>() / n as f64;
     if !(total > 1e-20 * level * level && total.is_finite()) {
@@ -104,13 +107,12 @@ fn advance(w: &Array2<Complex64>, i: usize) -> f64 {
     sum.arg() / TAU
 }
 
-/// The strongest frequency at up to [`TRACK`] times; power over frequency as for the whole run.
+/// The strongest frequency at up to [`TRACK`] times.
 fn track(power: &Array2<f64>, frequencies: &[f64], rate: f64) -> Vec<TrackPoint> {
     let step = power.ncols().div_ceil(TRACK).max(1);
     let point = |t: usize| {
         let column = power.column(t);
-        let weighed = |i: usize| column[i] / frequencies[i];
-        let i = (0..frequencies.len()).max_by(|a, b| weighed(*a).total_cmp(&weighed(*b)))?;
+        let i = (0..frequencies.len()).max_by(|a, b| column[*a].total_cmp(&column[*b]))?;
         (column[i] > 0.0).then(|| TrackPoint {
             time_s: t as f64 / rate,
             frequency_hz: frequencies[i] * rate,

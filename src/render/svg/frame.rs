@@ -11,6 +11,9 @@ pub const WIDTH: u32 = 1200;
 /// Height of a picture in pixels.
 pub const HEIGHT: u32 = 560;
 
+/// Width of a letter in sizes of its font: without font files the width of a text can only be estimated.
+const LETTER: f64 = 0.53;
+
 /// Colours that stay apart for most eyes (after Okabe and Ito) and in print.
 pub mod color {
     use plotters::style::RGBColor;
@@ -51,6 +54,49 @@ pub fn picture(draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<String> {
     Ok(svg)
 }
 
+/// Makes an SVG of panels below each other under one title and legend, `heights` pixels each.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if drawing fails.
+pub fn panels(
+    title: &str,
+    legend: &[(Key, String)],
+    heights: &[u32],
+    draw: impl FnOnce(&[Area<'_>]) -> Result<()>,
+) -> Result<String> {
+    const HEAD: u32 = 84;
+    let mut svg = String::new();
+    {
+        let size = (WIDTH, HEAD + heights.iter().sum::<u32>());
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        area.fill(&WHITE).map_err(failed)?;
+        head(&area, title, legend)?;
+        let ends = heights.iter().scan(HEAD, |y, h| {
+            *y += h;
+            Some(*y)
+        });
+        let cuts: Vec<i32> = std::iter::once(HEAD).chain(ends).map(|y| i32::try_from(y).unwrap_or(i32::MAX)).collect();
+        let parts: Vec<Area<'_>> =
+            area.split_by_breakpoints([0i32; 0], &cuts[..cuts.len() - 1]).into_iter().skip(1).collect();
+        draw(&parts)?;
+        area.present().map_err(failed)?;
+    }
+    Ok(svg)
+}
+
+/// A chart that fills a panel; `note` is written into its upper right corner.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if drawing fails.
+pub fn panel<'a, 'b>(area: &'a Area<'b>, note: &str, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
+    let chart = axes(area, 8, x, y)?;
+    let style = ("sans-serif", 19).into_font().color(&color::INK);
+    let width = (note.chars().count() as f64 * 19.0 * LETTER) as i32;
+    let right = i32::try_from(area.dim_in_pixel().0).unwrap_or(i32::MAX) - 44;
+    area.draw(&Text::new(note.to_owned(), (right - width, 12), style)).map_err(failed)?;
+    Ok(chart)
+}
+
 /// A drawing error as one of ours.
 pub fn failed(e: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Output, format!("a picture could not be drawn: {e}"))
@@ -77,6 +123,8 @@ impl Axis<'_> {
     fn title(&self) -> String {
         if self.unit.is_empty() {
             self.label.to_owned()
+        } else if self.label.is_empty() {
+            format!("{}{}", self.scale().1, self.unit)
         } else {
             format!("{} ({}{})", self.label, self.scale().1, self.unit)
         }
@@ -105,26 +153,37 @@ pub fn chart<'a, 'b>(
     x: &Axis<'_>,
     y: &Axis<'_>,
 ) -> Result<Chart<'a, 'b>> {
+    head(area, title, legend)?;
+    axes(area, 86, x, y)
+}
+
+fn head(area: &Area<'_>, title: &str, legend: &[(Key, String)]) -> Result<()> {
+    let style = ("sans-serif", 26).into_font().color(&color::INK);
+    area.draw(&Text::new(title.to_owned(), (24, 14), style)).map_err(failed)?;
+    draw_legend(area, legend)
+}
+
+fn axes<'a, 'b>(area: &'a Area<'b>, top: u32, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
     let ink = |size: u32| ("sans-serif", size).into_font().color(&color::INK);
-    area.draw(&Text::new(title.to_owned(), (24, 14), ink(26))).map_err(failed)?;
-    draw_legend(area, legend)?;
     let mut chart = ChartBuilder::on(area)
         .margin(18)
-        .margin_top(86)
+        .margin_top(top)
         .margin_right(36)
-        .x_label_area_size(62)
+        .x_label_area_size(if x.label.is_empty() { 8 } else { 62 })
         .y_label_area_size(96)
         .build_cartesian_2d(x.range.0..x.range.1, y.range.0..y.range.1)
         .map_err(failed)?;
     let (fx, fy) = (x.scale().0, y.scale().0);
     let (step_x, step_y) = (x.range.1 - x.range.0, y.range.1 - y.range.0);
+    // A panel without a label for its x axis shares that of the one below.
+    let (labels_x, labels_y) = (10, if area.dim_in_pixel().1 < 300 { 4 } else { 6 });
     chart
         .configure_mesh()
         .x_desc(x.title())
         .y_desc(y.title())
-        .x_labels(10)
-        .y_labels(6)
-        .x_label_formatter(&|v| tick(v / fx, step_x / fx))
+        .x_labels(labels_x)
+        .y_labels(labels_y)
+        .x_label_formatter(&|v| if x.label.is_empty() { String::new() } else { tick(v / fx, step_x / fx) })
         .y_label_formatter(&|v| tick(v / fy, step_y / fy))
         .light_line_style(TRANSPARENT)
         .bold_line_style(color::GRID)
@@ -164,8 +223,7 @@ fn draw_legend(area: &Area<'_>, legend: &[(Key, String)]) -> Result<()> {
         }
         let style = ("sans-serif", TEXT).into_font().color(&color::INK);
         area.draw(&Text::new(label.clone(), (x + 38, y - 10), style)).map_err(failed)?;
-        // Without font files the width of a text can only be estimated: 0.53 of the size a letter.
-        x += 38 + (label.chars().count() as f64 * f64::from(TEXT) * 0.53) as i32 + 26;
+        x += 38 + (label.chars().count() as f64 * f64::from(TEXT) * LETTER) as i32 + 26;
     }
     Ok(())
 }

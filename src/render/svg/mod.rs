@@ -1,10 +1,26 @@
 //! Pictures.
 
+mod autocorrelation;
 mod bandwidth;
+mod bursts;
+mod correlation;
+mod fit;
 mod frame;
+mod heat;
+mod map;
+mod reconstruction;
+mod scalogram;
 mod spectrum;
+mod timeline;
 
+pub use autocorrelation::autocorrelation;
 pub use bandwidth::bandwidth;
+pub use bursts::bursts;
+pub use correlation::correlation;
+pub use fit::fit;
+pub use map::map;
+pub use reconstruction::reconstruction;
+pub use scalogram::scalogram;
 pub use spectrum::spectrum;
 
 use crate::analysis::{SignalReport, View};
@@ -17,5 +33,12 @@ use crate::error::Result;
 pub fn pictures(signal: &SignalReport, view: &View) -> Result<Vec<(&'static str, String)>> {
     let mut all = vec![("bandwidth", bandwidth(signal, view)?)];
     all.extend(spectrum(signal, view)?.map(|svg| ("spectrum", svg)));
+    all.extend(reconstruction(signal, view)?.map(|svg| ("reconstruction", svg)));
+    all.extend(fit(signal, view)?.map(|svg| ("fit", svg)));
+    all.extend(bursts(signal, view)?.map(|svg| ("bursts", svg)));
+    all.extend(correlation(signal, view)?.map(|svg| ("correlation", svg)));
+    all.extend(scalogram(signal, view)?.map(|svg| ("scalogram", svg)));
+    all.extend(map(signal, view)?.map(|svg| ("map", svg)));
+    all.extend(autocorrelation(signal, view)?.map(|svg| ("autocorrelation", svg)));
     Ok(all)
 }

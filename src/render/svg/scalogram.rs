@@ -1,0 +1,73 @@
+//! The wavelet decomposition: how strong each band of frequencies is at each time.
+
+use plotters::prelude::*;
+
+use super::frame::{Axis, Key, chart, color, failed, picture};
+use super::heat::{self, COLUMNS, Row};
+use super::timeline::Timeline;
+use crate::analysis::{SignalReport, View};
+use crate::error::Result;
+use crate::period::methods::Sight;
+use crate::render::units;
+use crate::transform::{Band, Decomposition};
+
+/// The picture of one signal; `None` if it was not decomposed.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.
+pub fn scalogram(signal: &SignalReport, view: &View) -> Result<Option<String>> {
+    let Sight::Wavelet(d) = &view.seen.sight else { return Ok(None) };
+    let levels = d.levels();
+    let time = Timeline::whole(signal);
+    // Level 1, the fastest band, is at the bottom; above the last level is what is slower than all of them.
+    let bands: Vec<(Band, usize)> =
+        (1..=levels).map(|l| (Band::Detail, l)).chain([(Band::Approximation, levels)]).collect();
+    let strength: Vec<(usize, Vec<f64>)> = bands.iter().filter_map(|(b, l)| strengths(d, *b, *l)).collect();
+    let top = strength.iter().flat_map(|(_, v)| v).copied().fold(0.0, f64::max);
+    let rows: Vec<Row> = strength
+        .iter()
+        .enumerate()
+        .map(|(i, (group, values))| Row {
+            x0: signal.start_s - time.shift,
+            step: *group as f64 / signal.sampling_hz,
+            y: (i as f64 + 0.54, i as f64 + 1.46),
+            values: values.iter().map(|v| if top > 0.0 { v / top } else { 0.0 }).collect(),
+        })
+        .collect();
+    let span = time.range.1 - time.range.0;
+    // Room for the names of the bands.
+    let x = Axis { range: (time.range.0, time.range.1 + 0.2 * span), ..time.axis() };
+    let y = Axis { range: (0.5, levels as f64 + 1.5), label: "Level", unit: "", plain: true };
+    let title = format!("Wavelet decomposition ({})", signal.mode.name().replace('_', " "));
+    let (factor, prefix) = units::si_prefix(top);
+    let legend = [
+        (Key::Fill(heat::shade(0.33), 1.0), format!("{} {prefix}B/s", units::digits(0.33 * top / factor))),
+        (Key::Fill(heat::shade(0.67), 1.0), format!("{} {prefix}B/s", units::digits(0.67 * top / factor))),
+        (Key::Fill(heat::shade(1.0), 1.0), format!("{} {prefix}B/s", units::digits(top / factor))),
+    ];
+    let svg = picture(|area| {
+        let mut c = chart(area, &title, &legend, &x, &y)?;
+        heat::draw(&mut c, &rows, time.range, y.range)?;
+        let style = ("sans-serif", 19).into_font().color(&color::INK);
+        for (i, (band, level)) in bands.iter().enumerate() {
+            let (low, high) = Decomposition::frequencies(*band, *level, signal.sampling_hz);
+            let name = if low == 0.0 {
+                format!("below {}", units::hertz(high))
+            } else {
+                format!("{} to {}", units::hertz(low), units::hertz(high))
+            };
+            let at = (time.range.1 + 0.01 * span, i as f64 + 1.0 + 0.016 * (levels as f64 + 1.0));
+            c.draw_series([Text::new(name, at, style.clone())]).map_err(failed)?;
+        }
+        Ok(())
+    })?;
+    Ok(Some(svg))
+}
+
+/// Largest modulus of a band in every group of samples, at most [`COLUMNS`] of them; the mean is taken off the approximation.
+fn strengths(d: &Decomposition, band: Band, level: usize) -> Option<(usize, Vec<f64>)> {
+    let x = d.at_full_length(band, level).ok()?;
+    let group = x.len().div_ceil(COLUMNS).max(1);
+    let mean = if band == Band::Approximation { x.iter().sum::<f64>() / x.len().max(1) as f64 } else { 0.0 };
+    Some((group, heat::thinned(x.iter().map(|v| (v - mean).abs()), group)))
+}

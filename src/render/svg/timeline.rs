@@ -1,0 +1,50 @@
+//! The time axis that pictures of one signal share.
+
+use super::frame::Axis;
+use crate::analysis::SignalReport;
+
+/// Periods that a picture of single cycles shows at most.
+const CYCLES: f64 = 8.0;
+
+/// A stretch of the time of a signal as an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timeline {
+    /// Subtracted from times on the trace's own clock: a clock far from zero is shown from the start of the signal on.
+    pub shift: f64,
+    /// First and last time shown, shifted.
+    pub range: (f64, f64),
+}
+
+impl Timeline {
+    /// The whole run.
+    pub fn whole(signal: &SignalReport) -> Timeline {
+        let span = signal.end_s - signal.start_s;
+        let shift = if signal.start_s.abs() > 10.0 * span.max(100.0) { signal.start_s } else { 0.0 };
+        let margin = 0.01 * span.max(1e-9);
+        Timeline { shift, range: (signal.start_s - shift - margin, signal.end_s - shift + margin) }
+    }
+
+    /// The first periods, as many as can be told apart: from the first window in which the period holds, if that is known.
+    pub fn cycles(signal: &SignalReport) -> Timeline {
+        let mut t = Timeline::whole(signal);
+        let Some(d) = &signal.period.dominant else { return t };
+        if d.period_s * CYCLES < t.range.1 - t.range.0 {
+            let from = signal.validity.first().map_or(signal.start_s, |w| w.start_s) - t.shift;
+            let from = (from - 0.5 * d.period_s).max(t.range.0).min(t.range.1 - CYCLES * d.period_s);
+            t.range = (from, from + CYCLES * d.period_s);
+        }
+        t
+    }
+
+    /// Its axis.
+    pub fn axis(&self) -> Axis<'static> {
+        let label = if self.shift == 0.0 { "Time" } else { "Time since the first request" };
+        Axis { range: self.range, label, unit: "s", plain: true }
+    }
+
+    /// `points` even times on it, on the trace's own clock.
+    pub fn times(&self, points: usize) -> impl Iterator<Item = f64> {
+        let (a, b) = (self.range.0 + self.shift, self.range.1 + self.shift);
+        (0..=points).map(move |i| a + (b - a) * i as f64 / points.max(1) as f64)
+    }
+}
