@@ -11,7 +11,7 @@ use crate::period::{
     Verdict,
 };
 use crate::signal::Signal;
-use crate::transform::{Complex64, Cosine};
+use crate::transform::{Complex64, Cosine, tone};
 
 /// The clock of a trace.
 #[derive(Debug, Clone, Copy)]
@@ -140,10 +140,8 @@ fn dominant(f: &Found, signal: &Signal, clock: Clock) -> Dominant {
 fn cosine_at(signal: &Signal, frequency_hz: f64) -> Complex64 {
     let n = signal.samples.len().max(1) as f64;
     let mean = signal.samples.iter().sum::<f64>() / n;
-    let turn = TAU * frequency_hz / signal.rate_hz;
-    let sum: Complex64 =
-        signal.samples.iter().enumerate().map(|(i, x)| Complex64::from_polar(1.0, -turn * i as f64) * (x - mean)).sum();
-    sum * (2.0 / n)
+    let centred: Vec<f64> = signal.samples.iter().map(|x| x - mean).collect();
+    tone(&centred, TAU * frequency_hz / signal.rate_hz) * (2.0 / n)
 }
 
 fn bursts(f: &Found, clock: Clock) -> Option<Bursts> {

@@ -6,7 +6,7 @@ use super::profile::Profile;
 /// Samples that an automatic rate gives at most.
 pub const MAX_AUTO_SAMPLES: usize = 1 << 17;
 /// Samples that an automatic rate gives at least, so that pictures and spectra have something to show.
-pub const MIN_AUTO_SAMPLES: usize = 1 << 11;
+pub const MIN_AUTO_SAMPLES: usize = 1 << 9;
 
 /// What one pass over the transfers tells: extent, bytes, and how long those that carry the bytes last.
 #[derive(Debug, Clone)]
@@ -70,7 +70,7 @@ fn quick_log2(x: f64) -> f64 {
     exponent + (mantissa - 1.0)
 }
 
-/// A sampling rate in Hz that resolves the bursts: ten samples in a burst of the usual width if that is known, else two in
+/// A sampling rate in Hz that resolves the bursts: six samples in a burst of the usual width if that is known, else two in
 /// the duration below which transfers move a tenth of the bytes; rounded up to 1, 2 or 5 times a power of ten, and between
 /// [`MIN_AUTO_SAMPLES`] and [`MAX_AUTO_SAMPLES`] over the run. For heatmaps it is one sample a bin (`bin_s`).
 pub fn auto_rate(extent: &Extent, bin_s: Option<f64>, burst_width: Option<f64>) -> f64 {
@@ -82,7 +82,7 @@ pub fn auto_rate(extent: &Extent, bin_s: Option<f64>, burst_width: Option<f64>) 
         return 1.0;
     }
     let wanted = match burst_width.filter(|w| *w > 0.0) {
-        Some(w) => 10.0 / w,
+        Some(w) => 6.0 / w,
         None => extent.duration_quantile(0.1).map_or(0.0, |d| 2.0 / d),
     };
     let (low, high) = (MIN_AUTO_SAMPLES as f64 / duration, MAX_AUTO_SAMPLES as f64 / duration);

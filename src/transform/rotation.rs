@@ -8,6 +8,11 @@ use realfft::num_complex::Complex64;
 /// Samples in a block.
 pub(super) const BLOCK: usize = 64;
 
+/// Σ_n x_n e^{−iωn}: the Fourier transform of a signal at one frequency, in radians per sample, on or off the grid. O(N).
+pub fn tone(x: &[f64], omega: f64) -> Complex64 {
+    Rotation::new(-omega).dot_all(0.0, x)
+}
+
 /// e^{iωk} for every k of a block.
 #[derive(Debug, Clone)]
 pub(super) struct Rotation {

@@ -77,8 +77,8 @@ fn shown_bins(powers: &Powers, dominant: Option<f64>) -> usize {
     });
     let most = most.map_or(powers.power.len(), |i| i + 1);
     let least = dominant.map_or(20, |f| ((10.5 * f / powers.resolution_hz) as usize).max(20));
-    // Bursts have harmonics without end; forty times the period is enough to see them.
-    let cap = dominant.map_or(usize::MAX, |f| ((40.0 * f / powers.resolution_hz) as usize).max(least));
+    // Bursts have harmonics without end; the first dozen is enough to see them.
+    let cap = dominant.map_or(usize::MAX, |f| ((12.5 * f / powers.resolution_hz) as usize).max(least));
     most.clamp(least, cap).min(powers.power.len())
 }
 
