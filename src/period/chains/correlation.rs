@@ -4,12 +4,12 @@ use super::stats::weighted_quantile;
 use crate::signal::profile::Profile;
 use realfft::RealFftPlanner;
 
-/// Bins of the run; a power of two.
-const BINS: usize = 1 << 14;
+/// Bins of the run, usually.
+pub(crate) const BINS: usize = 1 << 14;
 /// Bins when the trace holds thousands of bursts, so that short periods still span many lags.
-const BINS_LONG: usize = 1 << 17;
-/// From this many breakpoints on the long form is used.
-const LONG_FROM: usize = 20_000;
+pub(crate) const BINS_LONG: usize = 1 << 17;
+/// Bins in which a burst of many short requests looks like one.
+pub(crate) const BINS_COARSE: usize = 1 << 10;
 /// Trial periods come from peaks above this.
 const SMALLEST_PEAK: f64 = 0.1;
 /// Peaks closer than this in log lag are one.
@@ -34,12 +34,9 @@ impl Correlation {
     /// The autocorrelation of min(rate / level, 1) without its mean. The level is the byte-weighted median of the bin
     /// rates, so that one giant burst does not own the correlation. Erased intervals are neither high nor low: they
     /// are left out of the products and of their number.
-    pub fn of(profile: &Profile, erased: &[(f64, f64)]) -> Option<Self> {
-        let n = if profile.rates().len() > LONG_FROM {
-            BINS_LONG
-        } else {
-            BINS
-        };
+    ///
+    /// `n`: bins of the run, a power of two.
+    pub fn of(profile: &Profile, erased: &[(f64, f64)], n: usize) -> Option<Self> {
         let width = profile.duration() / n as f64;
         if width.is_nan() || width <= 0.0 {
             return None;

@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 /// Names of the judge's features, in the order of [`Hypothesis::features`].
-pub(crate) const FEATURES: [&str; 28] = [
+pub(crate) const FEATURES: [&str; 30] = [
     "score",
     "bursts",
     "share",
@@ -35,6 +35,7 @@ pub(crate) const FEATURES: [&str; 28] = [
     "size_mad",
     "size_sd",
     "correlation",
+    "coarse_correlation",
     "part_correlation",
     "multiple_correlation",
     "valley",
@@ -44,6 +45,7 @@ pub(crate) const FEATURES: [&str; 28] = [
     "size_fold",
     "gap_shape",
     "gap_memory",
+    "trend_deviation",
     "duty",
     "grain",
     "left_over",
@@ -57,6 +59,8 @@ pub(crate) const FEATURES: [&str; 28] = [
 pub(crate) struct Context<'a> {
     pub profile: &'a Profile,
     pub correlation: Option<&'a Correlation>,
+    /// The same in coarser bins, which sees bursts of many short requests as a whole.
+    pub coarse: Option<&'a Correlation>,
     /// Bytes that are left in this round.
     pub bytes: f64,
     /// Earlier rounds have taken a period already.
@@ -114,7 +118,8 @@ pub(crate) fn of_list(
     let mut found: Vec<Hypothesis> = Vec::new();
     for &period in trials {
         for scored in search::chains_at(list, period, erased, &mut scratch) {
-            let hypothesis = describe(Kind::Chain, index, list, scored, 1, context);
+            let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
+            let hypothesis = describe(Kind::Chain, index, list, scored, 1, folding, context);
             found.push(hypothesis);
         }
     }
@@ -220,7 +225,16 @@ fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypo
         tolerance,
         extra: 0.0,
     };
-    Some(describe(Kind::EveryBurst, index, list, scored, 1, context))
+    let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
+    Some(describe(
+        Kind::EveryBurst,
+        index,
+        list,
+        scored,
+        1,
+        folding,
+        context,
+    ))
 }
 
 /// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
@@ -261,8 +275,140 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
         list,
         scored,
         slots,
+        folding,
         context,
     ))
+}
+
+/// What tells hypotheses apart beyond their fit, score and window.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Traits {
+    /// Explained bytes over the bytes of the trace (waves: share of the variance).
+    pub share: f64,
+    /// Explained bytes over the bytes in the window (waves: median likeness of the cycles).
+    pub share_in_window: f64,
+    /// Explained bytes over the bytes of the list in the window (waves: share of cycles alike).
+    pub share_of_list: f64,
+    /// Bursts over slots.
+    pub fill: f64,
+    /// Median absolute deviation of the log sizes.
+    pub size_mad: f64,
+    /// Standard deviation of the log sizes.
+    pub size_sd: f64,
+    /// How natural the list's merge distance is (waves: line above the continuum).
+    pub cut: f64,
+    /// How far the rate falls between the bursts.
+    pub dip: f64,
+    pub folding: Folding,
+    /// See [`GapStatistics`].
+    pub gap_shape: f64,
+    pub gap_memory: f64,
+    /// Root mean square deviation of the gaps from a straight trend, over the period.
+    pub trend_deviation: f64,
+    /// Busy share of the window (waves: share of the fundamental).
+    pub duty: f64,
+    /// Periods with a burst.
+    pub cycles: f64,
+    /// ln of the list's bursts over those of the chain.
+    pub left_over: f64,
+}
+
+impl Hypothesis {
+    /// Puts a hypothesis and its features together.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of one record, each computed by its kind's own module"
+    )]
+    pub fn new(
+        kind: Kind,
+        list: usize,
+        chain: Chain,
+        slots_per_period: usize,
+        fit: Fit,
+        score: f64,
+        window: (f64, f64),
+        bytes: f64,
+        traits: Traits,
+        context: &Context,
+    ) -> Self {
+        let period = fit.period;
+        let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
+        if let Some(c) = context.correlation {
+            correlation = c.near(period);
+            let highest = (2..=6)
+                .map(|m| c.near(f64::from(m) * period))
+                .fold(f64::MIN, f64::max);
+            multiple = (highest - correlation).max(0.0);
+            let hills = (2..=6)
+                .map(|m| c.hill(period / f64::from(m)))
+                .fold(0.0, f64::max);
+            part = (hills / correlation.max(0.05)).min(1.2);
+            valley = correlation - c.valley(period);
+        }
+        let coarse = match context.coarse {
+            Some(c) if period > 16.0 * c.width => c.near(period),
+            _ => correlation,
+        };
+        // stamps rounded to a grain stray by their rounding, which says nothing about the clock
+        let grain = context.grain / period;
+        let without_grain = |deviation: f64, variance: f64| {
+            (deviation * deviation - variance * grain * grain)
+                .max(0.0)
+                .sqrt()
+        };
+        let gap_deviation = without_grain(fit.gap_deviation, 1.0 / 6.0);
+        let line_deviation = without_grain(fit.line_sd / period, 1.0 / 12.0);
+        let length = window.1 - window.0;
+        let flag = |k: Kind| f64::from(u8::from(kind == k));
+        let features = [
+            score.max(0.0).ln_1p(),
+            traits.cycles.ln(),
+            traits.share,
+            traits.share_in_window,
+            traits.share_of_list,
+            (length / context.profile.duration()).clamp(0.0, 1.0).sqrt(),
+            traits.fill,
+            (gap_deviation + 0.005).ln(),
+            (line_deviation + 0.005).ln(),
+            traits.size_mad.min(3.0),
+            traits.size_sd.min(1.5),
+            correlation,
+            coarse,
+            part,
+            multiple,
+            valley,
+            traits.cut,
+            traits.dip,
+            traits.folding.gaps,
+            traits.folding.sizes,
+            traits.gap_shape,
+            traits.gap_memory,
+            (without_grain(traits.trend_deviation, 1.0 / 6.0) + 0.005).ln(),
+            traits.duty,
+            (grain + 1e-4).ln(),
+            traits.left_over,
+            flag(Kind::EveryBurst),
+            flag(Kind::Compound),
+            flag(Kind::Wave),
+            f64::from(u8::from(context.further)),
+        ];
+        Self {
+            kind,
+            list,
+            chain,
+            slots_per_period,
+            fit,
+            tolerance: 0.0,
+            extra: search::RARE,
+            score,
+            window,
+            bytes,
+            features,
+            logit: 0.0,
+            pooled: 0.0,
+            confidence: 0.0,
+        }
+    }
 }
 
 /// Works out the features of a chain.
@@ -272,6 +418,7 @@ fn describe(
     list: &BurstList,
     scored: Scored,
     slots_per_period: usize,
+    folding: Folding,
     context: &Context,
 ) -> Hypothesis {
     let Scored {
@@ -292,7 +439,6 @@ fn describe(
     let in_window = profile.bytes_until(window.1) - profile.bytes_until(window.0);
     let mut bytes = of_chain;
     let inside = last + 1 - first;
-    let step = period / slots_per_period as f64;
     if fit.gap_deviation < 0.02 && extra > 0.0 && inside > chain.len() {
         let tolerance = 0.01 * period;
         let chance = 1.0 - (-4.0 * tolerance * inside as f64 / length).exp();
@@ -305,77 +451,50 @@ fn describe(
     let rate_inside = of_chain / busy.max(1e-12) + list.background;
     let rate_between = (in_window - of_chain - list.background * busy).max(0.0)
         / (length - busy).max(1e-9 * length);
-    let dip = (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0);
     let logs: Vec<f64> = sizes.iter().map(|b| b.max(1e-300).ln()).collect();
     let middle = median(&logs);
-    let size_mad = median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>());
-    let folding = if kind == Kind::Compound {
-        Folding::default()
+    let gaps = if kind == Kind::Compound {
+        GapStatistics {
+            trend_deviation: fit.gap_deviation,
+            ..GapStatistics::default()
+        }
     } else {
-        fold::of(list, &chain, &fit, context.grain)
+        GapStatistics::of(list, &chain, &fit)
     };
-    let (gap_shape, gap_memory) = gap_statistics(list, &chain, step);
     let n = chain.len() as f64;
-    let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
-    if let Some(c) = context.correlation {
-        correlation = c.near(period);
-        let highest = (2..=6)
-            .map(|m| c.near(f64::from(m) * period))
-            .fold(f64::MIN, f64::max);
-        multiple = (highest - correlation).max(0.0);
-        let hills = (2..=6)
-            .map(|m| c.hill(period / f64::from(m)))
-            .fold(0.0, f64::max);
-        part = (hills / correlation.max(0.05)).min(1.2);
-        valley = correlation - c.valley(period);
-    }
-    let flag = |k: Kind| f64::from(u8::from(kind == k));
-    let cycles = n / slots_per_period as f64;
-    let features = [
-        score.max(0.0).ln_1p(),
-        cycles.ln(),
-        bytes / context.bytes,
-        bytes / in_window.max(1e-300),
-        bytes / of_list.max(1e-300),
-        (length / profile.duration()).min(1.0).sqrt(),
-        n / chain.slot_count() as f64,
-        (fit.gap_deviation + 0.005).ln(),
-        (fit.line_sd / period + 0.005).ln(),
-        size_mad.min(3.0),
-        deviation(&logs).min(1.5),
-        correlation,
-        part,
-        multiple,
-        valley,
-        list.cut,
-        dip,
-        folding.gaps,
-        folding.sizes,
-        gap_shape,
-        gap_memory,
-        (busy / length).min(1.0),
-        (context.grain / period + 1e-4).ln(),
-        (list.len() as f64 / n).ln(),
-        flag(Kind::EveryBurst),
-        flag(Kind::Compound),
-        flag(Kind::Wave),
-        f64::from(u8::from(context.further)),
-    ];
-    Hypothesis {
+    let traits = Traits {
+        share: bytes / context.bytes,
+        share_in_window: bytes / in_window.max(1e-300),
+        share_of_list: bytes / of_list.max(1e-300),
+        fill: n / chain.slot_count() as f64,
+        size_mad: median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>()),
+        size_sd: deviation(&logs),
+        cut: list.cut,
+        dip: (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0),
+        folding,
+        gap_shape: gaps.shape,
+        gap_memory: gaps.memory,
+        trend_deviation: gaps.trend_deviation,
+        duty: (busy / length).min(1.0),
+        cycles: n / slots_per_period as f64,
+        left_over: (list.len() as f64 / n).ln(),
+    };
+    let hypothesis = Hypothesis::new(
         kind,
-        list: index,
+        index,
         chain,
         slots_per_period,
         fit,
-        tolerance,
-        extra,
         score,
         window,
         bytes,
-        features,
-        logit: 0.0,
-        pooled: 0.0,
-        confidence: 0.0,
+        traits,
+        context,
+    );
+    Hypothesis {
+        tolerance,
+        extra,
+        ..hypothesis
     }
 }
 
@@ -401,30 +520,56 @@ fn partner_share(list: &BurstList, first: usize, last: usize, period: f64, toler
     with / v.iter().sum::<f64>().max(1e-300)
 }
 
-/// How the idle gaps of a chain are distributed: (ln mean - mean ln, correlation of successive gaps times sqrt n).
-///
-/// The first is 0 for equal gaps and 0.577 for exponential ones; the second is about -sqrt(n)/2 for a jittered grid,
-/// near 0 for independent gaps.
-fn gap_statistics(list: &BurstList, chain: &Chain, step: f64) -> (f64, f64) {
-    let mut idle = Vec::with_capacity(chain.len());
-    let mut gaps = Vec::with_capacity(chain.len());
-    for (m, k) in chain.members.windows(2).zip(chain.slots.windows(2)) {
-        if k[1] - k[0] == 1 {
-            let (a, b) = (m[0] as usize, m[1] as usize);
-            gaps.push(list.start[b] - list.start[a]);
-            idle.push((list.start[b] - list.end[a]).max(1e-3 * step));
+/// How the gaps of a chain are distributed.
+#[derive(Debug, Clone, Copy, Default)]
+struct GapStatistics {
+    /// ln mean - mean ln of the idle gaps: 0 for equal gaps, 0.577 for exponential ones.
+    shape: f64,
+    /// Correlation of successive gaps times sqrt n: about -sqrt(n)/2 for a jittered grid, near 0 for independent gaps.
+    memory: f64,
+    /// Root mean square deviation of the gaps from a straight trend, over the period: small for a period that drifts.
+    trend_deviation: f64,
+}
+
+impl GapStatistics {
+    fn of(list: &BurstList, chain: &Chain, fit: &Fit) -> Self {
+        let mut idle = Vec::with_capacity(chain.len());
+        let mut gaps = Vec::with_capacity(chain.len());
+        for (m, k) in chain.members.windows(2).zip(chain.slots.windows(2)) {
+            if k[1] - k[0] == 1 {
+                let (a, b) = (m[0] as usize, m[1] as usize);
+                gaps.push(list.start[b] - list.start[a]);
+                idle.push((list.start[b] - list.end[a]).max(1e-3 * fit.period));
+            }
+        }
+        let n = gaps.len() as f64;
+        if gaps.len() < 3 {
+            return Self {
+                trend_deviation: fit.gap_deviation,
+                ..Self::default()
+            };
+        }
+        let shape = (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>()))
+            .clamp(0.0, 2.0);
+        let m = mean(&gaps);
+        let power: f64 = gaps.iter().map(|g| (g - m) * (g - m)).sum();
+        let lagged: f64 = gaps.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();
+        // deviations far below the period are clock noise: no memory worth the name
+        let floor = n * (1e-3 * fit.period).powi(2);
+        let memory = (lagged / (power + floor) * n.sqrt()).clamp(-4.0, 4.0);
+        let middle = 0.5 * (n - 1.0);
+        let slope: f64 = gaps
+            .iter()
+            .enumerate()
+            .map(|(i, g)| (i as f64 - middle) * (g - m))
+            .sum();
+        let explained = slope * slope * 12.0 / (n * (n * n - 1.0));
+        let trend_deviation =
+            ((power - explained).max(0.0) / (n - 2.0).max(1.0)).sqrt() / fit.period;
+        Self {
+            shape,
+            memory,
+            trend_deviation,
         }
     }
-    if gaps.len() < 3 {
-        return (0.0, 0.0);
-    }
-    let shape =
-        (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>())).clamp(0.0, 2.0);
-    let m = mean(&gaps);
-    let power: f64 = gaps.iter().map(|g| (g - m) * (g - m)).sum();
-    let lagged: f64 = gaps.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();
-    // deviations far below the period are clock noise: no memory worth the name
-    let floor = gaps.len() as f64 * (1e-3 * step).powi(2);
-    let memory = lagged / (power + floor) * (gaps.len() as f64).sqrt();
-    (shape, memory.clamp(-4.0, 4.0))
 }

@@ -6,7 +6,7 @@
 //! the logit of the winner, calibrated on traces the weights had not seen, is the confidence. Weights and recipe are data:
 //! `weights.json`, made by `scripts/train_judge.py`, described in `docs/confidence.md`.
 
-use super::hypothesis::{FEATURES, Hypothesis};
+use super::hypothesis::{FEATURES, Hypothesis, Kind};
 use serde::Deserialize;
 use std::sync::OnceLock;
 
@@ -145,13 +145,25 @@ pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
     (0..hypotheses.len())
         .filter(|&i| hypotheses[i].pooled > top - CLOSE)
         .reduce(|a, b| {
-            if hypotheses[b].logit > hypotheses[a].logit {
+            if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) {
                 b
             } else {
                 a
             }
         })
 }
+
+/// Bursts tell the onsets better than a wave does, where both agree.
+fn told_by(h: &Hypothesis) -> f64 {
+    if h.kind == Kind::Wave {
+        h.logit - WAVE_HANDICAP
+    } else {
+        h.logit
+    }
+}
+
+/// How much stronger a wave must be to tell the period instead of a chain that agrees with it.
+const WAVE_HANDICAP: f64 = 2.0;
 
 /// The best hypothesis that competes with the winner: another period.
 pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usize> {

@@ -19,6 +19,7 @@ mod search;
 mod stats;
 mod trials;
 mod verdict;
+mod wave;
 mod windows;
 
 pub use fit::Clock;
@@ -152,7 +153,7 @@ pub struct Rejected {
 /// Cost: about linear in the profile's breakpoints, plus the chain searches, which are bounded (see the limits in the
 /// modules). The burst lists are searched in parallel on the current rayon pool; the answer does not depend on it.
 pub fn detect(profile: &Profile, options: Options) -> Detection {
-    let mut accepted: Vec<Accepted> = Vec::new();
+    let mut periods: Vec<Found> = Vec::new();
     let mut rejected = None;
     if let Some(weights) = judge::weights() {
         rounds(profile, weights, options.most_periods, &mut |round| {
@@ -162,10 +163,16 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
             let h = &round.hypotheses[best];
             let evidence = evidence(&round, best);
             match &round.extent {
-                Some(extent) => accepted.push(Accepted {
-                    found: found(profile, h, &round.lists[h.list], extent, evidence),
-                    weight: extent.bytes,
-                }),
+                Some(extent) => {
+                    let found = found(profile, h, &round.lists[h.list], extent, evidence);
+                    match periods
+                        .iter_mut()
+                        .find(|a| (a.period_s / found.period_s).ln().abs() < SAME_PERIOD)
+                    {
+                        Some(earlier) => earlier.take_in(found),
+                        None => periods.push(found),
+                    }
+                }
                 None if round.number == 0 => {
                     rejected = Some(Rejected {
                         period_s: h.period(),
@@ -180,8 +187,7 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
         });
     }
     // the period that moves the most bytes, which need not be the one with the strongest evidence
-    accepted.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    let periods: Vec<Found> = accepted.into_iter().map(|a| a.found).collect();
+    periods.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
     let verdict = if periods.is_empty() {
         verdict::without_period(profile)
     } else {
@@ -194,9 +200,23 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
     }
 }
 
-struct Accepted {
-    found: Found,
-    weight: f64,
+/// Periods of two rounds that differ by less than this, in log, are one period with several windows.
+const SAME_PERIOD: f64 = 0.02;
+
+impl Found {
+    /// Adds the windows and bursts of the same period found again elsewhere: bursts of another strength, say.
+    fn take_in(&mut self, other: Found) {
+        self.cycles += other.cycles;
+        self.bytes += other.bytes;
+        self.bursts.extend(other.bursts);
+        self.bursts.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        let last = |windows: &[(f64, f64)]| windows.last().map_or(f64::NEG_INFINITY, |w| w.1);
+        if last(&other.windows) > last(&self.windows) {
+            self.next = other.next;
+        }
+        let windows = std::mem::take(&mut self.windows);
+        self.windows = windows::join(windows.into_iter().chain(other.windows).collect());
+    }
 }
 
 /// One search over what earlier rounds have left.
@@ -264,35 +284,61 @@ fn rounds(profile: &Profile, weights: &judge::Weights, most: usize, report: &mut
     }
 }
 
+/// From this many bursts on the autocorrelation needs finer bins.
+const MANY_BURSTS: usize = 400;
+
 /// All hypotheses about a profile from which intervals were erased.
 fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<Hypothesis>) {
     let Some(levels) = Levels::of(profile) else {
         return Default::default();
     };
-    let (lists, correlation) = rayon::join(
-        || bursts::burst_lists(profile, &levels, erased),
-        || Correlation::of(profile, erased),
+    let mut lists = bursts::burst_lists(profile, &levels, erased);
+    let many = lists
+        .iter()
+        .any(|list| list.merge > 0.0 && list.len() > MANY_BURSTS);
+    let bins = if many {
+        correlation::BINS_LONG
+    } else {
+        correlation::BINS
+    };
+    let (fine, coarse) = rayon::join(
+        || Correlation::of(profile, erased, bins),
+        || Correlation::of(profile, erased, correlation::BINS_COARSE),
     );
-    let correlated = correlation
+    let correlated = fine
         .as_ref()
         .map(Correlation::trial_periods)
         .unwrap_or_default();
     let context = Context {
         profile,
-        correlation: correlation.as_ref(),
+        correlation: fine.as_ref(),
+        coarse: coarse.as_ref(),
         bytes: profile.bytes(),
         further: !erased.is_empty(),
         grain: grain(profile),
     };
-    let found: Vec<Vec<Hypothesis>> = lists
-        .par_iter()
-        .enumerate()
-        .map(|(i, list)| {
-            let trials = trials::trial_periods(list, &correlated, profile.duration());
-            hypothesis::of_list(i, list, &trials, erased, &context)
-        })
-        .collect();
-    (lists, found.into_iter().flatten().collect())
+    let (found, waves) = rayon::join(
+        || -> Vec<Vec<Hypothesis>> {
+            let of_list = |(i, list): (usize, &BurstList)| {
+                let trials = trials::trial_periods(list, &correlated, profile.duration());
+                hypothesis::of_list(i, list, &trials, erased, &context)
+            };
+            lists.par_iter().enumerate().map(of_list).collect()
+        },
+        || {
+            if erased.is_empty() {
+                wave::waves(&correlated, &levels, lists.len(), &context)
+            } else {
+                Vec::new()
+            }
+        },
+    );
+    let mut found: Vec<Hypothesis> = found.into_iter().flatten().collect();
+    for (list, hypothesis) in waves {
+        lists.push(list);
+        found.push(hypothesis);
+    }
+    (lists, found)
 }
 
 /// Most breakpoints looked at for a common grain.
