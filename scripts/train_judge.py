@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 VERSION = 1
 CLIP = 5.0
-AGREE, CLOSE = 0.03, 0.5  # as in judge.rs
+AGREE, CLOSE, WAVE_HANDICAP = 0.03, 0.5, 2.0  # as in judge.rs
 TOLERANCE = 0.05
 HARDEST = 40
 
@@ -75,6 +75,7 @@ class Data:
         self.log_period = np.concatenate(log_period)
         self.right = np.concatenate(right)
         self.group = np.concatenate(group)
+        self.wave = self.x[:, self.names.index("wave")] > 0.5
         self.start = np.searchsorted(self.group, np.arange(len(self.rounds)))
 
     def weights(self):
@@ -104,7 +105,7 @@ class Data:
         renumber = np.full(len(self.rounds), -1)
         renumber[rounds] = np.arange(len(rounds))
         other.rounds = [self.rounds[i] for i in rounds]
-        other.x, other.log_period, other.right = self.x[keep], self.log_period[keep], self.right[keep]
+        other.x, other.log_period, other.right, other.wave = (v[keep] for v in (self.x, self.log_period, self.right, self.wave))
         other.group = renumber[self.group[keep]]
         other.start = np.searchsorted(other.group, np.arange(len(rounds)))
         return other
@@ -180,7 +181,7 @@ def picks(z, data):
         near = np.abs(t[:, None] - t[None, :]) < AGREE
         top = zz.max()
         pool = top + np.log(np.maximum((near * np.exp(zz - top)).sum(1), 1e-300))
-        best = np.where(pool > pool.max() - CLOSE, zz, -np.inf).argmax()
+        best = np.where(pool > pool.max() - CLOSE, zz - WAVE_HANDICAP * data.wave[a:b], -np.inf).argmax()
         out[i], pooled[i] = a + best, pool[best]
     return out, pooled
 
@@ -234,7 +235,7 @@ def main():
     ap.add_argument("--ridge", type=float, default=0.002)
     ap.add_argument("--folds", type=int, default=2)
     ap.add_argument("--rounds", type=int, default=400)
-    ap.add_argument("--answer", type=float, nargs=2, default=(0.43, 0.5))
+    ap.add_argument("--answer", type=float, nargs=2, default=(0.5, 0.5))
     ap.add_argument("--worst", type=int, default=0, help="list this many of the worst cases")
     a = ap.parse_args()
     data = Data(a.dumps)

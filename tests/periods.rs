@@ -126,10 +126,67 @@ fn two_interlaced_writers_are_two_periods() {
 }
 
 #[test]
-fn two_bursts_per_phase_are_one_period() {
-    let onsets = (0..20).flat_map(|i| [100.0 + 10.0 * f64::from(i), 103.2 + 10.0 * f64::from(i)]);
+fn two_nearly_even_bursts_per_phase_are_one_period() {
+    let onsets = (0..20).flat_map(|i| [100.0 + 10.0 * f64::from(i), 104.7 + 10.0 * f64::from(i)]);
     let detection = run(&bursts(onsets, 1.5, 1e8));
     assert_period(&detection, 10.0, 1e-6);
+}
+
+#[test]
+fn a_sine_on_a_stream_is_a_wave() {
+    let (period, width) = (37.0, 0.9);
+    let spans: Vec<Span> = (0..1000)
+        .map(|i| {
+            let t = width * f64::from(i);
+            let swing = 1.0 + 0.35 * (std::f64::consts::TAU * t / period).sin();
+            span(t, t + width, 1e6 * swing * (1.0 + 0.1 * noise(i as usize)))
+        })
+        .collect();
+    let detection = run(&spans);
+    assert_period(&detection, period, 0.005);
+    let window = detection.periods[0].windows[0];
+    assert!(window.0 < period && window.1 > 900.0 - period, "{window:?}");
+}
+
+#[test]
+fn a_heat_map_whose_bins_are_a_third_of_the_period() {
+    // bursts of 4 s every 31 s, seen in bins of 10 s
+    let mut bins = [0.0; 160];
+    for i in 0..50 {
+        for k in 0..40 {
+            let t = 3.0 + 31.0 * f64::from(i) + 0.1 * f64::from(k);
+            bins[(t / 10.0) as usize] += 1e6;
+        }
+    }
+    let spans: Vec<Span> = (0..160)
+        .filter(|&i| bins[i] > 0.0)
+        .map(|i| span(10.0 * i as f64, 10.0 * (i + 1) as f64, bins[i]))
+        .collect();
+    assert_period(&run(&spans), 31.0, 0.01);
+}
+
+#[test]
+fn thousands_of_cycles() {
+    let onsets = (0..5000).map(|i| 2.0 * i as f64 + 0.1 * noise(i));
+    let spans: Vec<Span> = onsets.map(|t| span(t, t + 0.5, 1e6)).collect();
+    assert_period(&run(&spans), 2.0, 1e-4);
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_threads() {
+    let onsets: Vec<f64> = (0..40).map(|i| 20.0 * i as f64 + 3.0 * noise(i)).collect();
+    let spans = bursts(onsets, 3.0, 1e9);
+    let answers: Vec<String> = [1, 2, 5]
+        .iter()
+        .map(|&n| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(n)
+                .build()
+                .unwrap();
+            pool.install(|| format!("{:?}", run(&spans)))
+        })
+        .collect();
+    assert!(answers.iter().all(|a| *a == answers[0]));
 }
 
 #[test]

@@ -80,6 +80,36 @@ impl BurstList {
         part
     }
 
+    /// A list of given (start, end, bytes), in the order of time, cut at no threshold; `None` if there are none.
+    pub fn from_bursts(
+        bursts: impl Iterator<Item = (f64, f64, f64)>,
+        threshold: f64,
+    ) -> Option<BurstList> {
+        let (mut start, mut end, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+        for (a, b, v) in bursts {
+            start.push(a);
+            end.push(b);
+            bytes.push(v);
+        }
+        let mut weighted: Vec<(f64, f64)> = bytes.iter().map(|&v| (v, v)).collect();
+        let reference = weighted_quantile(&mut weighted, 0.5)?;
+        let mut list = BurstList {
+            start,
+            end,
+            bytes,
+            idle: Vec::new(),
+            passed: Vec::new(),
+            reference,
+            threshold,
+            level: 1.0,
+            background: 0.0,
+            merge: 0.0,
+            cut: 0.0,
+        };
+        list.sum_up();
+        Some(list)
+    }
+
     fn sum_up(&mut self) {
         let mut busy = 0.0;
         let mut weight = 0.0;

@@ -4,12 +4,12 @@ use super::stats::weighted_quantile;
 use crate::signal::profile::Profile;
 use realfft::RealFftPlanner;
 
-/// Bins of the run; a power of two.
-const BINS: usize = 1 << 14;
+/// Bins of the run, usually.
+pub(crate) const BINS: usize = 1 << 14;
 /// Bins when the trace holds thousands of bursts, so that short periods still span many lags.
-const BINS_LONG: usize = 1 << 17;
-/// From this many breakpoints on the long form is used.
-const LONG_FROM: usize = 20_000;
+pub(crate) const BINS_LONG: usize = 1 << 17;
+/// Bins in which a burst of many short requests looks like one.
+pub(crate) const BINS_COARSE: usize = 1 << 10;
 /// Trial periods come from peaks above this.
 const SMALLEST_PEAK: f64 = 0.1;
 /// Peaks closer than this in log lag are one.
@@ -34,14 +34,16 @@ impl Correlation {
     /// The autocorrelation of min(rate / level, 1) without its mean. The level is the byte-weighted median of the bin
     /// rates, so that one giant burst does not own the correlation. Erased intervals are neither high nor low: they
     /// are left out of the products and of their number.
-    pub fn of(profile: &Profile, erased: &[(f64, f64)]) -> Option<Self> {
-        let n = if profile.rates().len() > LONG_FROM { BINS_LONG } else { BINS };
+    ///
+    /// `n`: bins of the run, a power of two.
+    pub fn of(profile: &Profile, erased: &[(f64, f64)], n: usize) -> Option<Self> {
         let width = profile.duration() / n as f64;
         if width.is_nan() || width <= 0.0 {
             return None;
         }
         let bins = profile.binned(n);
-        let mut weighted: Vec<(f64, f64)> = bins.iter().filter(|&&b| b > 0.0).map(|&b| (b, b)).collect();
+        let mut weighted: Vec<(f64, f64)> =
+            bins.iter().filter(|&&b| b > 0.0).map(|&b| (b, b)).collect();
         let level = weighted_quantile(&mut weighted, 0.5)?;
         let visible = visibility(n, width, erased);
         let mut signal: Vec<f64> = bins.iter().map(|b| (b / level).min(1.0)).collect();
@@ -52,7 +54,10 @@ impl Correlation {
         };
         let mean = total / seen.max(1.0);
         match &visible {
-            Some(v) => signal.iter_mut().zip(v).for_each(|(y, m)| *y = (*y - mean) * m),
+            Some(v) => signal
+                .iter_mut()
+                .zip(v)
+                .for_each(|(y, m)| *y = (*y - mean) * m),
             None => signal.iter_mut().for_each(|y| *y -= mean),
         }
         let mut fft = Products::new(n);
@@ -61,10 +66,17 @@ impl Correlation {
             Some(v) => {
                 let pairs = fft.lagged(v);
                 for (lag, (value, pairs)) in values.iter_mut().zip(pairs).enumerate() {
-                    *value = if pairs > 0.2 * (n - lag) as f64 { *value / pairs.max(1.0) } else { 0.0 };
+                    *value = if pairs > 0.2 * (n - lag) as f64 {
+                        *value / pairs.max(1.0)
+                    } else {
+                        0.0
+                    };
                 }
             }
-            None => values.iter_mut().enumerate().for_each(|(lag, value)| *value /= (n - lag) as f64),
+            None => values
+                .iter_mut()
+                .enumerate()
+                .for_each(|(lag, value)| *value /= (n - lag) as f64),
         }
         let power = values[0];
         // what is left of a constant signal is rounding
@@ -72,23 +84,32 @@ impl Correlation {
             return None;
         }
         values.iter_mut().for_each(|value| *value /= power);
-        let block_maxima = values.chunks(BLOCK).map(|c| c.iter().copied().fold(f64::MIN, f64::max)).collect();
-        Some(Self { values, block_maxima, width })
+        let block_maxima = values
+            .chunks(BLOCK)
+            .map(|c| c.iter().copied().fold(f64::MIN, f64::max))
+            .collect();
+        Some(Self {
+            values,
+            block_maxima,
+            width,
+        })
     }
 
     /// Lags in seconds of the highest peaks, and of the first one that is nearly as high as the highest.
     pub fn trial_periods(&self) -> Vec<f64> {
         let a = &self.values;
         let last = (LONGEST_LAG * a.len() as f64) as usize;
-        let mut peaks: Vec<usize> =
-            (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > SMALLEST_PEAK).collect();
+        let mut peaks: Vec<usize> = (2..last)
+            .filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > SMALLEST_PEAK)
+            .collect();
         let first = peaks.clone();
         peaks.sort_by(|&i, &j| a[j].total_cmp(&a[i]).then(i.cmp(&j)));
         let Some(&highest) = peaks.first() else {
             return Vec::new();
         };
         let mut periods: Vec<f64> = Vec::new();
-        let apart = |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > PEAK_DISTANCE);
+        let apart =
+            |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > PEAK_DISTANCE);
         for k in peaks {
             let t = self.summit(k);
             if apart(&periods, t) {
@@ -111,14 +132,21 @@ impl Correlation {
     fn summit(&self, k: usize) -> f64 {
         let (l, c, r) = (self.values[k - 1], self.values[k], self.values[k + 1]);
         let bend = l - 2.0 * c + r;
-        let shift = if bend < 0.0 { (0.5 * (l - r) / bend).clamp(-0.5, 0.5) } else { 0.0 };
+        let shift = if bend < 0.0 {
+            (0.5 * (l - r) / bend).clamp(-0.5, 0.5)
+        } else {
+            0.0
+        };
         (k as f64 + shift) * self.width
     }
 
     /// Highest correlation within 2 % of a lag in seconds; 0 beyond 80 % of the run.
     pub fn near(&self, lag: f64) -> f64 {
         let i = lag / self.width;
-        let (lo, hi) = ((i * 0.98 - 1.0).max(1.0) as usize, (i * 1.02 + 2.0) as usize);
+        let (lo, hi) = (
+            (i * 0.98 - 1.0).max(1.0) as usize,
+            (i * 1.02 + 2.0) as usize,
+        );
         if hi as f64 >= 0.8 * self.values.len() as f64 {
             return 0.0;
         }
@@ -129,8 +157,17 @@ impl Correlation {
     pub fn hill(&self, lag: f64) -> f64 {
         let i = lag / self.width;
         let top = self.near(lag);
-        let flank = |share: f64| self.values.get((share * i) as usize).copied().unwrap_or(0.0);
-        if i < 4.0 || top <= flank(0.75).max(flank(1.25)) + 0.02 { 0.0 } else { top }
+        let flank = |share: f64| {
+            self.values
+                .get((share * i) as usize)
+                .copied()
+                .unwrap_or(0.0)
+        };
+        if i < 4.0 || top <= flank(0.75).max(flank(1.25)) + 0.02 {
+            0.0
+        } else {
+            top
+        }
     }
 
     /// Lowest correlation between a fifth and four fifths of a lag: how deep the signal goes between its repetitions.
@@ -146,15 +183,21 @@ impl Correlation {
     /// Largest value at the lags `lo..hi`.
     fn highest(&self, lo: usize, hi: usize) -> f64 {
         let hi = hi.min(self.values.len());
-        let plain = |lo: usize, hi: usize| self.values[lo..hi].iter().copied().fold(f64::MIN, f64::max);
+        let plain =
+            |lo: usize, hi: usize| self.values[lo..hi].iter().copied().fold(f64::MIN, f64::max);
         let (first, last) = (lo.div_ceil(BLOCK), hi / BLOCK);
         if lo >= hi {
             0.0
         } else if first >= last {
             plain(lo, hi)
         } else {
-            let inner = self.block_maxima[first..last].iter().copied().fold(f64::MIN, f64::max);
-            inner.max(plain(lo, first * BLOCK)).max(plain(last * BLOCK, hi))
+            let inner = self.block_maxima[first..last]
+                .iter()
+                .copied()
+                .fold(f64::MIN, f64::max);
+            inner
+                .max(plain(lo, first * BLOCK))
+                .max(plain(last * BLOCK, hi))
         }
     }
 }
@@ -182,7 +225,10 @@ struct Products {
 
 impl Products {
     fn new(n: usize) -> Self {
-        Self { planner: RealFftPlanner::new(), n }
+        Self {
+            planner: RealFftPlanner::new(),
+            n,
+        }
     }
 
     /// sum_i x_i x_(i + lag) for lag = 0..n.
@@ -194,7 +240,9 @@ impl Products {
         let mut spectrum = forward.make_output_vec();
         // lengths come from the plans themselves and the spectrum's ends are real: these calls cannot fail
         let forward_done = forward.process(&mut padded, &mut spectrum);
-        spectrum.iter_mut().for_each(|c| *c = realfft::num_complex::Complex::new(c.norm_sqr(), 0.0));
+        spectrum
+            .iter_mut()
+            .for_each(|c| *c = realfft::num_complex::Complex::new(c.norm_sqr(), 0.0));
         let inverse_done = inverse.process(&mut spectrum, &mut padded);
         debug_assert!(forward_done.is_ok() && inverse_done.is_ok());
         let scale = 1.0 / (2 * self.n) as f64;

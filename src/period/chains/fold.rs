@@ -40,54 +40,74 @@ pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Fold
         .zip(&chain.slots)
         .map(|(&i, &k)| (k as usize, list.bytes[i as usize].max(1e-300).ln()))
         .collect();
-    let gap_floor = (3e-4 * fit.period).powi(2) + grain * grain / 4.0;
+    let gap_floor = (3e-4 * fit.period).powi(2);
+    let strays = fit.gap_deviation * fit.period;
+    // gaps of rounded stamps alternate between two neighbouring multiples of the grain
+    let rounded = strays * strays < 0.5 * grain * grain;
     let mut folding = Folding::default();
-    let mut evidence = [0.0; MOST_PARTS + 1];
-    for (m, best) in evidence.iter_mut().enumerate().skip(2) {
-        let of_gaps = repeats(&gaps, m, gap_floor);
-        let of_sizes = repeats(&sizes, m, 1e-3);
-        folding.gaps = folding.gaps.max(of_gaps);
-        folding.sizes = folding.sizes.max(of_sizes);
-        *best = of_gaps.max(of_sizes);
-    }
-    let highest = evidence.iter().copied().fold(0.0, f64::max);
-    if highest >= ENOUGH {
-        // multiples of the right number repeat as well: the smallest that is nearly as convincing
-        folding.slots = (2..=MOST_PARTS).find(|&m| evidence[m] >= 0.7 * highest);
+    let mut best = f64::INFINITY;
+    for m in 2..=MOST_PARTS {
+        let of_gaps = if rounded {
+            Grouped::default()
+        } else {
+            Grouped::of(&gaps, m, gap_floor)
+        };
+        let of_sizes = Grouped::of(&sizes, m, 1e-3);
+        folding.gaps = folding.gaps.max(of_gaps.evidence);
+        folding.sizes = folding.sizes.max(of_sizes.evidence);
+        // multiples of the right number repeat as well: each further place has its price (Schwarz's criterion)
+        let price = 2.0 * m as f64 * (sizes.len() as f64).ln();
+        let misfit = of_gaps.misfit + of_sizes.misfit + price;
+        if of_gaps.evidence.max(of_sizes.evidence) >= ENOUGH && misfit < best {
+            best = misfit;
+            folding.slots = Some(m);
+        }
     }
     folding
 }
 
-/// -log10 of the chance that values grouped by slot modulo `m` differ this much, times five tests.
-///
-/// `floor`: variance within the groups that is taken for granted.
-fn repeats(values: &[(usize, f64)], m: usize, floor: f64) -> f64 {
-    let n = values.len();
-    if n < 2 * m + 1 {
-        return 0.0;
+/// Values grouped by slot modulo m.
+#[derive(Default)]
+struct Grouped {
+    /// -log10 of the chance that the groups differ this much, times five tests.
+    evidence: f64,
+    /// n ln of the variance that is left within the groups.
+    misfit: f64,
+}
+
+impl Grouped {
+    /// `floor`: variance within the groups that is taken for granted.
+    fn of(values: &[(usize, f64)], m: usize, floor: f64) -> Self {
+        let n = values.len();
+        if n < 2 * m + 1 {
+            return Self::default();
+        }
+        let mut count = [0.0f64; MOST_PARTS];
+        let mut sum = [0.0f64; MOST_PARTS];
+        let overall = values.iter().map(|v| v.1).sum::<f64>() / n as f64;
+        for &(slot, x) in values {
+            count[slot % m] += 1.0;
+            sum[slot % m] += x - overall;
+        }
+        if count[..m].iter().any(|&c| c < 2.0) {
+            return Self::default();
+        }
+        let between: f64 = (0..m).map(|g| sum[g] * sum[g] / count[g]).sum();
+        let within: f64 = values
+            .iter()
+            .map(|&(slot, x)| {
+                let off = x - overall - sum[slot % m] / count[slot % m];
+                off * off
+            })
+            .sum();
+        let freedom = ((m - 1) as f64, (n - m) as f64);
+        let ratio = (between / freedom.0) / (within / freedom.1 + floor);
+        let chance = FisherSnedecor::new(freedom.0, freedom.1).map_or(1.0, |f| f.sf(ratio));
+        Self {
+            evidence: (-(chance * (MOST_PARTS - 1) as f64).max(1e-300).log10()).clamp(0.0, CAP),
+            misfit: n as f64 * (within / n as f64 + floor).ln(),
+        }
     }
-    let mut count = [0.0f64; MOST_PARTS];
-    let mut sum = [0.0f64; MOST_PARTS];
-    let overall = values.iter().map(|v| v.1).sum::<f64>() / n as f64;
-    for &(slot, x) in values {
-        count[slot % m] += 1.0;
-        sum[slot % m] += x - overall;
-    }
-    if count[..m].iter().any(|&c| c < 2.0) {
-        return 0.0;
-    }
-    let between: f64 = (0..m).map(|g| sum[g] * sum[g] / count[g]).sum();
-    let within: f64 = values
-        .iter()
-        .map(|&(slot, x)| {
-            let off = x - overall - sum[slot % m] / count[slot % m];
-            off * off
-        })
-        .sum();
-    let freedom = ((m - 1) as f64, (n - m) as f64);
-    let ratio = (between / freedom.0) / (within / freedom.1 + floor);
-    let chance = FisherSnedecor::new(freedom.0, freedom.1).map_or(1.0, |f| f.sf(ratio));
-    (-(chance * (MOST_PARTS - 1) as f64).max(1e-300).log10()).clamp(0.0, CAP)
 }
 
 /// Onsets of the chain with each group's own offset taken out: what is left is a plain train.

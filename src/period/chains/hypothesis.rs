@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 /// Names of the judge's features, in the order of [`Hypothesis::features`].
-pub(crate) const FEATURES: [&str; 28] = [
+pub(crate) const FEATURES: [&str; 30] = [
     "score",
     "bursts",
     "share",
@@ -35,6 +35,7 @@ pub(crate) const FEATURES: [&str; 28] = [
     "size_mad",
     "size_sd",
     "correlation",
+    "coarse_correlation",
     "part_correlation",
     "multiple_correlation",
     "valley",
@@ -44,6 +45,7 @@ pub(crate) const FEATURES: [&str; 28] = [
     "size_fold",
     "gap_shape",
     "gap_memory",
+    "trend_deviation",
     "duty",
     "grain",
     "left_over",
@@ -57,6 +59,8 @@ pub(crate) const FEATURES: [&str; 28] = [
 pub(crate) struct Context<'a> {
     pub profile: &'a Profile,
     pub correlation: Option<&'a Correlation>,
+    /// The same in coarser bins, which sees bursts of many short requests as a whole.
+    pub coarse: Option<&'a Correlation>,
     /// Bytes that are left in this round.
     pub bytes: f64,
     /// Earlier rounds have taken a period already.
@@ -114,17 +118,27 @@ pub(crate) fn of_list(
     let mut found: Vec<Hypothesis> = Vec::new();
     for &period in trials {
         for scored in search::chains_at(list, period, erased, &mut scratch) {
-            let hypothesis = describe(Kind::Chain, index, list, scored, 1, context);
+            let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
+            let hypothesis = describe(Kind::Chain, index, list, scored, 1, folding, context);
             found.push(hypothesis);
         }
     }
     let mut kept = best_of(found);
-    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
+    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER {
+        every_burst(index, list, context)
+    } else {
+        None
+    };
     kept.extend(whole);
-    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|h| compound(h, list, context)).collect();
+    let compounds: Vec<Hypothesis> = kept
+        .iter()
+        .filter_map(|h| compound(h, list, context))
+        .collect();
     for c in compounds {
         let known = kept.iter().any(|h| {
-            h.kind == Kind::Compound && (h.period() / c.period()).ln().abs() < 0.01 && h.chain.len() >= c.chain.len()
+            h.kind == Kind::Compound
+                && (h.period() / c.period()).ln().abs() < 0.01
+                && h.chain.len() >= c.chain.len()
         });
         if !known {
             kept.push(c);
@@ -145,7 +159,11 @@ fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
     let by_share = |h: &Hypothesis| h.score * h.features[2];
     for value in [&by_score as &dyn Fn(&Hypothesis) -> f64, &by_share] {
         let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by(|&a, &b| value(&found[b]).total_cmp(&value(&found[a])).then(a.cmp(&b)));
+        order.sort_by(|&a, &b| {
+            value(&found[b])
+                .total_cmp(&value(&found[a]))
+                .then(a.cmp(&b))
+        });
         let mut chosen: Vec<usize> = Vec::new();
         for i in order {
             let apart = |&j: &usize| {
@@ -172,7 +190,10 @@ fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
 /// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
 fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypothesis> {
     let n = list.len() as u32;
-    let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
+    let mut chain = Chain {
+        members: (0..n).collect(),
+        slots: (0..n).collect(),
+    };
     // a burst longer than the period is a stretch of something else: dropping it changes the period
     loop {
         let before = chain.len();
@@ -188,13 +209,32 @@ fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypo
     }
     let tolerance = fit.gap_deviation.max(0.01);
     // every burst is a cycle: nothing was passed over, and all idle time is explained
-    let trial = Trial { period: fit.period, tolerance, extra: search::ANYTHING };
+    let trial = Trial {
+        period: fit.period,
+        tolerance,
+        extra: search::ANYTHING,
+    };
     let (first, last) = (chain.first(), chain.last());
     let mean_idle = list.mean_gap(first, last).max(1e-6 * fit.period);
     let score = search::local_score(list, &chain, &chain.onsets(list), trial)
         + (list.idle[last] - list.idle[first]) / mean_idle;
-    let scored = Scored { chain, fit, score, tolerance, extra: 0.0 };
-    Some(describe(Kind::EveryBurst, index, list, scored, 1, context))
+    let scored = Scored {
+        chain,
+        fit,
+        score,
+        tolerance,
+        extra: 0.0,
+    };
+    let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
+    Some(describe(
+        Kind::EveryBurst,
+        index,
+        list,
+        scored,
+        1,
+        folding,
+        context,
+    ))
 }
 
 /// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
@@ -205,7 +245,11 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
     let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
     let m = slots as f64;
     let tolerance = per_slot.gap_deviation.max(search::TOLERANCES[0]);
-    let trial = Trial { period: per_slot.period, tolerance, extra: search::RARE };
+    let trial = Trial {
+        period: per_slot.period,
+        tolerance,
+        extra: search::RARE,
+    };
     // each further place in the period is a free parameter
     let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
     let score = search::local_score(list, &base.chain, &onsets, trial) - price;
@@ -218,8 +262,153 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
     if base.chain.slot_count() < 2 * slots + 1 || fit.period * 1.5 > context.profile.duration() {
         return None;
     }
-    let scored = Scored { chain: base.chain.clone(), fit, score, tolerance: tolerance / m, extra: base.extra };
-    Some(describe(Kind::Compound, base.list, list, scored, slots, context))
+    let scored = Scored {
+        chain: base.chain.clone(),
+        fit,
+        score,
+        tolerance: tolerance / m,
+        extra: base.extra,
+    };
+    Some(describe(
+        Kind::Compound,
+        base.list,
+        list,
+        scored,
+        slots,
+        folding,
+        context,
+    ))
+}
+
+/// What tells hypotheses apart beyond their fit, score and window.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Traits {
+    /// Explained bytes over the bytes of the trace (waves: share of the variance).
+    pub share: f64,
+    /// Explained bytes over the bytes in the window (waves: median likeness of the cycles).
+    pub share_in_window: f64,
+    /// Explained bytes over the bytes of the list in the window (waves: share of cycles alike).
+    pub share_of_list: f64,
+    /// Bursts over slots.
+    pub fill: f64,
+    /// Median absolute deviation of the log sizes.
+    pub size_mad: f64,
+    /// Standard deviation of the log sizes.
+    pub size_sd: f64,
+    /// How natural the list's merge distance is (waves: line above the continuum).
+    pub cut: f64,
+    /// How far the rate falls between the bursts.
+    pub dip: f64,
+    pub folding: Folding,
+    /// See [`GapStatistics`].
+    pub gap_shape: f64,
+    pub gap_memory: f64,
+    /// Root mean square deviation of the gaps from a straight trend, over the period.
+    pub trend_deviation: f64,
+    /// Busy share of the window (waves: share of the fundamental).
+    pub duty: f64,
+    /// Periods with a burst.
+    pub cycles: f64,
+    /// ln of the list's bursts over those of the chain.
+    pub left_over: f64,
+}
+
+impl Hypothesis {
+    /// Puts a hypothesis and its features together.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of one record, each computed by its kind's own module"
+    )]
+    pub fn new(
+        kind: Kind,
+        list: usize,
+        chain: Chain,
+        slots_per_period: usize,
+        fit: Fit,
+        score: f64,
+        window: (f64, f64),
+        bytes: f64,
+        traits: Traits,
+        context: &Context,
+    ) -> Self {
+        let period = fit.period;
+        let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
+        if let Some(c) = context.correlation {
+            correlation = c.near(period);
+            let highest = (2..=6)
+                .map(|m| c.near(f64::from(m) * period))
+                .fold(f64::MIN, f64::max);
+            multiple = (highest - correlation).max(0.0);
+            let hills = (2..=6)
+                .map(|m| c.hill(period / f64::from(m)))
+                .fold(0.0, f64::max);
+            part = (hills / correlation.max(0.05)).min(1.2);
+            valley = correlation - c.valley(period);
+        }
+        let coarse = match context.coarse {
+            Some(c) if period > 16.0 * c.width => c.near(period),
+            _ => correlation,
+        };
+        // stamps rounded to a grain stray by their rounding, which says nothing about the clock
+        let grain = context.grain / period;
+        let without_grain = |deviation: f64, variance: f64| {
+            (deviation * deviation - variance * grain * grain)
+                .max(0.0)
+                .sqrt()
+        };
+        let gap_deviation = without_grain(fit.gap_deviation, 1.0 / 6.0);
+        let line_deviation = without_grain(fit.line_sd / period, 1.0 / 12.0);
+        let length = window.1 - window.0;
+        let flag = |k: Kind| f64::from(u8::from(kind == k));
+        let features = [
+            score.max(0.0).ln_1p(),
+            traits.cycles.ln(),
+            traits.share,
+            traits.share_in_window,
+            traits.share_of_list,
+            (length / context.profile.duration()).clamp(0.0, 1.0).sqrt(),
+            traits.fill,
+            (gap_deviation + 0.005).ln(),
+            (line_deviation + 0.005).ln(),
+            traits.size_mad.min(3.0),
+            traits.size_sd.min(1.5),
+            correlation,
+            coarse,
+            part,
+            multiple,
+            valley,
+            traits.cut,
+            traits.dip,
+            traits.folding.gaps,
+            traits.folding.sizes,
+            traits.gap_shape,
+            traits.gap_memory,
+            (without_grain(traits.trend_deviation, 1.0 / 6.0) + 0.005).ln(),
+            traits.duty,
+            (grain + 1e-4).ln(),
+            traits.left_over,
+            flag(Kind::EveryBurst),
+            flag(Kind::Compound),
+            flag(Kind::Wave),
+            f64::from(u8::from(context.further)),
+        ];
+        Self {
+            kind,
+            list,
+            chain,
+            slots_per_period,
+            fit,
+            tolerance: 0.0,
+            extra: search::RARE,
+            score,
+            window,
+            bytes,
+            features,
+            logit: 0.0,
+            pooled: 0.0,
+            confidence: 0.0,
+        }
+    }
 }
 
 /// Works out the features of a chain.
@@ -229,9 +418,16 @@ fn describe(
     list: &BurstList,
     scored: Scored,
     slots_per_period: usize,
+    folding: Folding,
     context: &Context,
 ) -> Hypothesis {
-    let Scored { chain, fit, score, tolerance, extra } = scored;
+    let Scored {
+        chain,
+        fit,
+        score,
+        tolerance,
+        extra,
+    } = scored;
     let profile = context.profile;
     let (first, last) = (chain.first(), chain.last());
     let window = (list.start[first], list.end[last]);
@@ -243,7 +439,6 @@ fn describe(
     let in_window = profile.bytes_until(window.1) - profile.bytes_until(window.0);
     let mut bytes = of_chain;
     let inside = last + 1 - first;
-    let step = period / slots_per_period as f64;
     if fit.gap_deviation < 0.02 && extra > 0.0 && inside > chain.len() {
         let tolerance = 0.01 * period;
         let chance = 1.0 - (-4.0 * tolerance * inside as f64 / length).exp();
@@ -254,70 +449,52 @@ fn describe(
     }
     let busy: f64 = chain.indices().map(|i| list.end[i] - list.start[i]).sum();
     let rate_inside = of_chain / busy.max(1e-12) + list.background;
-    let rate_between = (in_window - of_chain - list.background * busy).max(0.0) / (length - busy).max(1e-9 * length);
-    let dip = (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0);
+    let rate_between = (in_window - of_chain - list.background * busy).max(0.0)
+        / (length - busy).max(1e-9 * length);
     let logs: Vec<f64> = sizes.iter().map(|b| b.max(1e-300).ln()).collect();
     let middle = median(&logs);
-    let size_mad = median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>());
-    let folding = if kind == Kind::Compound { Folding::default() } else { fold::of(list, &chain, &fit, context.grain) };
-    let (gap_shape, gap_memory) = gap_statistics(list, &chain, step);
+    let gaps = if kind == Kind::Compound {
+        GapStatistics {
+            trend_deviation: fit.gap_deviation,
+            ..GapStatistics::default()
+        }
+    } else {
+        GapStatistics::of(list, &chain, &fit)
+    };
     let n = chain.len() as f64;
-    let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
-    if let Some(c) = context.correlation {
-        correlation = c.near(period);
-        let highest = (2..=6).map(|m| c.near(f64::from(m) * period)).fold(f64::MIN, f64::max);
-        multiple = (highest - correlation).max(0.0);
-        let hills = (2..=6).map(|m| c.hill(period / f64::from(m))).fold(0.0, f64::max);
-        part = (hills / correlation.max(0.05)).min(1.2);
-        valley = correlation - c.valley(period);
-    }
-    let flag = |k: Kind| f64::from(u8::from(kind == k));
-    let cycles = n / slots_per_period as f64;
-    let features = [
-        score.max(0.0).ln_1p(),
-        cycles.ln(),
-        bytes / context.bytes,
-        bytes / in_window.max(1e-300),
-        bytes / of_list.max(1e-300),
-        (length / profile.duration()).min(1.0).sqrt(),
-        n / chain.slot_count() as f64,
-        (fit.gap_deviation + 0.005).ln(),
-        (fit.line_sd / period + 0.005).ln(),
-        size_mad.min(3.0),
-        deviation(&logs).min(1.5),
-        correlation,
-        part,
-        multiple,
-        valley,
-        list.cut,
-        dip,
-        folding.gaps,
-        folding.sizes,
-        gap_shape,
-        gap_memory,
-        (busy / length).min(1.0),
-        (context.grain / period + 1e-4).ln(),
-        (list.len() as f64 / n).ln(),
-        flag(Kind::EveryBurst),
-        flag(Kind::Compound),
-        flag(Kind::Wave),
-        f64::from(u8::from(context.further)),
-    ];
-    Hypothesis {
+    let traits = Traits {
+        share: bytes / context.bytes,
+        share_in_window: bytes / in_window.max(1e-300),
+        share_of_list: bytes / of_list.max(1e-300),
+        fill: n / chain.slot_count() as f64,
+        size_mad: median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>()),
+        size_sd: deviation(&logs),
+        cut: list.cut,
+        dip: (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0),
+        folding,
+        gap_shape: gaps.shape,
+        gap_memory: gaps.memory,
+        trend_deviation: gaps.trend_deviation,
+        duty: (busy / length).min(1.0),
+        cycles: n / slots_per_period as f64,
+        left_over: (list.len() as f64 / n).ln(),
+    };
+    let hypothesis = Hypothesis::new(
         kind,
-        list: index,
+        index,
         chain,
         slots_per_period,
         fit,
-        tolerance,
-        extra,
         score,
         window,
         bytes,
-        features,
-        logit: 0.0,
-        pooled: 0.0,
-        confidence: 0.0,
+        traits,
+        context,
+    );
+    Hypothesis {
+        tolerance,
+        extra,
+        ..hypothesis
     }
 }
 
@@ -343,29 +520,56 @@ fn partner_share(list: &BurstList, first: usize, last: usize, period: f64, toler
     with / v.iter().sum::<f64>().max(1e-300)
 }
 
-/// How the idle gaps of a chain are distributed: (ln mean - mean ln, correlation of successive gaps times sqrt n).
-///
-/// The first is 0 for equal gaps and 0.577 for exponential ones; the second is about -sqrt(n)/2 for a jittered grid,
-/// near 0 for independent gaps.
-fn gap_statistics(list: &BurstList, chain: &Chain, step: f64) -> (f64, f64) {
-    let mut idle = Vec::with_capacity(chain.len());
-    let mut gaps = Vec::with_capacity(chain.len());
-    for (m, k) in chain.members.windows(2).zip(chain.slots.windows(2)) {
-        if k[1] - k[0] == 1 {
-            let (a, b) = (m[0] as usize, m[1] as usize);
-            gaps.push(list.start[b] - list.start[a]);
-            idle.push((list.start[b] - list.end[a]).max(1e-3 * step));
+/// How the gaps of a chain are distributed.
+#[derive(Debug, Clone, Copy, Default)]
+struct GapStatistics {
+    /// ln mean - mean ln of the idle gaps: 0 for equal gaps, 0.577 for exponential ones.
+    shape: f64,
+    /// Correlation of successive gaps times sqrt n: about -sqrt(n)/2 for a jittered grid, near 0 for independent gaps.
+    memory: f64,
+    /// Root mean square deviation of the gaps from a straight trend, over the period: small for a period that drifts.
+    trend_deviation: f64,
+}
+
+impl GapStatistics {
+    fn of(list: &BurstList, chain: &Chain, fit: &Fit) -> Self {
+        let mut idle = Vec::with_capacity(chain.len());
+        let mut gaps = Vec::with_capacity(chain.len());
+        for (m, k) in chain.members.windows(2).zip(chain.slots.windows(2)) {
+            if k[1] - k[0] == 1 {
+                let (a, b) = (m[0] as usize, m[1] as usize);
+                gaps.push(list.start[b] - list.start[a]);
+                idle.push((list.start[b] - list.end[a]).max(1e-3 * fit.period));
+            }
+        }
+        let n = gaps.len() as f64;
+        if gaps.len() < 3 {
+            return Self {
+                trend_deviation: fit.gap_deviation,
+                ..Self::default()
+            };
+        }
+        let shape = (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>()))
+            .clamp(0.0, 2.0);
+        let m = mean(&gaps);
+        let power: f64 = gaps.iter().map(|g| (g - m) * (g - m)).sum();
+        let lagged: f64 = gaps.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();
+        // deviations far below the period are clock noise: no memory worth the name
+        let floor = n * (1e-3 * fit.period).powi(2);
+        let memory = (lagged / (power + floor) * n.sqrt()).clamp(-4.0, 4.0);
+        let middle = 0.5 * (n - 1.0);
+        let slope: f64 = gaps
+            .iter()
+            .enumerate()
+            .map(|(i, g)| (i as f64 - middle) * (g - m))
+            .sum();
+        let explained = slope * slope * 12.0 / (n * (n * n - 1.0));
+        let trend_deviation =
+            ((power - explained).max(0.0) / (n - 2.0).max(1.0)).sqrt() / fit.period;
+        Self {
+            shape,
+            memory,
+            trend_deviation,
         }
     }
-    if gaps.len() < 3 {
-        return (0.0, 0.0);
-    }
-    let shape = (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>())).clamp(0.0, 2.0);
-    let m = mean(&gaps);
-    let power: f64 = gaps.iter().map(|g| (g - m) * (g - m)).sum();
-    let lagged: f64 = gaps.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();
-    // deviations far below the period are clock noise: no memory worth the name
-    let floor = gaps.len() as f64 * (1e-3 * step).powi(2);
-    let memory = lagged / (power + floor) * (gaps.len() as f64).sqrt();
-    (shape, memory.clamp(-4.0, 4.0))
 }

@@ -6,7 +6,7 @@
 //! the logit of the winner, calibrated on traces the weights had not seen, is the confidence. Weights and recipe are data:
 //! `weights.json`, made by `scripts/train_judge.py`, described in `docs/confidence.md`.
 
-use super::hypothesis::{FEATURES, Hypothesis};
+use super::hypothesis::{FEATURES, Hypothesis, Kind};
 use serde::Deserialize;
 use std::sync::OnceLock;
 
@@ -56,7 +56,9 @@ impl Weights {
         let n = FEATURES.len();
         let units = self.hidden.len();
         self.features == FEATURES
-            && [&self.mean, &self.scale, &self.linear, &self.typical].iter().all(|v| v.len() == n)
+            && [&self.mean, &self.scale, &self.linear, &self.typical]
+                .iter()
+                .all(|v| v.len() == n)
             && self.hidden.iter().all(|row| row.len() == n)
             && self.hidden_bias.len() == units
             && self.output.len() == units
@@ -66,7 +68,11 @@ impl Weights {
     fn standardised(&self, features: &[f64; FEATURES.len()]) -> [f64; FEATURES.len()] {
         std::array::from_fn(|i| {
             let x = (features[i] - self.mean[i]) / self.scale[i];
-            if x.is_nan() { 0.0 } else { x.clamp(-self.clip, self.clip) }
+            if x.is_nan() {
+                0.0
+            } else {
+                x.clamp(-self.clip, self.clip)
+            }
         })
     }
 
@@ -87,7 +93,10 @@ impl Weights {
         for h in hypotheses.iter_mut() {
             h.logit = self.logit(&self.standardised(&h.features));
         }
-        let mut order: Vec<(f64, f64)> = hypotheses.iter().map(|h| (h.period().ln(), h.logit)).collect();
+        let mut order: Vec<(f64, f64)> = hypotheses
+            .iter()
+            .map(|h| (h.period().ln(), h.logit))
+            .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let [a, b] = self.calibration[usize::from(further)];
         for h in hypotheses.iter_mut() {
@@ -96,7 +105,13 @@ impl Weights {
             let to = order.partition_point(|o| o.0 < t + AGREE);
             let agreeing = &order[from.min(to)..to];
             let top = agreeing.iter().map(|o| o.1).fold(h.logit, f64::max);
-            h.pooled = top + agreeing.iter().map(|o| (o.1 - top).exp()).sum::<f64>().max(f64::MIN_POSITIVE).ln();
+            h.pooled = top
+                + agreeing
+                    .iter()
+                    .map(|o| (o.1 - top).exp())
+                    .sum::<f64>()
+                    .max(f64::MIN_POSITIVE)
+                    .ln();
             h.confidence = 1.0 / (1.0 + (-(a + b * h.pooled)).exp());
         }
     }
@@ -123,16 +138,43 @@ const KINDS: usize = 4;
 
 /// The winner: the period with the largest pooled logit, told by its strongest hypothesis.
 pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
-    let top = hypotheses.iter().map(|h| h.pooled).fold(f64::NEG_INFINITY, f64::max);
+    let top = hypotheses
+        .iter()
+        .map(|h| h.pooled)
+        .fold(f64::NEG_INFINITY, f64::max);
     (0..hypotheses.len())
         .filter(|&i| hypotheses[i].pooled > top - CLOSE)
-        .reduce(|a, b| if hypotheses[b].logit > hypotheses[a].logit { b } else { a })
+        .reduce(|a, b| {
+            if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) {
+                b
+            } else {
+                a
+            }
+        })
 }
+
+/// Bursts tell the onsets better than a wave does, where both agree.
+fn told_by(h: &Hypothesis) -> f64 {
+    if h.kind == Kind::Wave {
+        h.logit - WAVE_HANDICAP
+    } else {
+        h.logit
+    }
+}
+
+/// How much stronger a wave must be to tell the period instead of a chain that agrees with it.
+const WAVE_HANDICAP: f64 = 2.0;
 
 /// The best hypothesis that competes with the winner: another period.
 pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usize> {
     let t = hypotheses[winner].period();
     (0..hypotheses.len())
         .filter(|&i| (hypotheses[i].period() / t).ln().abs() >= AGREE)
-        .reduce(|a, b| if hypotheses[b].pooled > hypotheses[a].pooled { b } else { a })
+        .reduce(|a, b| {
+            if hypotheses[b].pooled > hypotheses[a].pooled {
+                b
+            } else {
+                a
+            }
+        })
 }

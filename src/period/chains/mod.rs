@@ -19,6 +19,7 @@ mod search;
 mod stats;
 mod trials;
 mod verdict;
+mod wave;
 mod windows;
 
 pub use fit::Clock;
@@ -152,7 +153,7 @@ pub struct Rejected {
 /// Cost: about linear in the profile's breakpoints, plus the chain searches, which are bounded (see the limits in the
 /// modules). The burst lists are searched in parallel on the current rayon pool; the answer does not depend on it.
 pub fn detect(profile: &Profile, options: Options) -> Detection {
-    let mut accepted: Vec<Accepted> = Vec::new();
+    let mut periods: Vec<Found> = Vec::new();
     let mut rejected = None;
     if let Some(weights) = judge::weights() {
         rounds(profile, weights, options.most_periods, &mut |round| {
@@ -162,10 +163,16 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
             let h = &round.hypotheses[best];
             let evidence = evidence(&round, best);
             match &round.extent {
-                Some(extent) => accepted.push(Accepted {
-                    found: found(profile, h, &round.lists[h.list], extent, evidence),
-                    weight: extent.bytes,
-                }),
+                Some(extent) => {
+                    let found = found(profile, h, &round.lists[h.list], extent, evidence);
+                    match periods
+                        .iter_mut()
+                        .find(|a| (a.period_s / found.period_s).ln().abs() < SAME_PERIOD)
+                    {
+                        Some(earlier) => earlier.take_in(found),
+                        None => periods.push(found),
+                    }
+                }
                 None if round.number == 0 => {
                     rejected = Some(Rejected {
                         period_s: h.period(),
@@ -180,15 +187,36 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
         });
     }
     // the period that moves the most bytes, which need not be the one with the strongest evidence
-    accepted.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    let periods: Vec<Found> = accepted.into_iter().map(|a| a.found).collect();
-    let verdict = if periods.is_empty() { verdict::without_period(profile) } else { Verdict::Periodic };
-    Detection { verdict, periods, rejected }
+    periods.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
+    let verdict = if periods.is_empty() {
+        verdict::without_period(profile)
+    } else {
+        Verdict::Periodic
+    };
+    Detection {
+        verdict,
+        periods,
+        rejected,
+    }
 }
 
-struct Accepted {
-    found: Found,
-    weight: f64,
+/// Periods of two rounds that differ by less than this, in log, are one period with several windows.
+const SAME_PERIOD: f64 = 0.02;
+
+impl Found {
+    /// Adds the windows and bursts of the same period found again elsewhere: bursts of another strength, say.
+    fn take_in(&mut self, other: Found) {
+        self.cycles += other.cycles;
+        self.bytes += other.bytes;
+        self.bursts.extend(other.bursts);
+        self.bursts.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        let last = |windows: &[(f64, f64)]| windows.last().map_or(f64::NEG_INFINITY, |w| w.1);
+        if last(&other.windows) > last(&self.windows) {
+            self.next = other.next;
+        }
+        let windows = std::mem::take(&mut self.windows);
+        self.windows = windows::join(windows.into_iter().chain(other.windows).collect());
+    }
 }
 
 /// One search over what earlier rounds have left.
@@ -230,45 +258,87 @@ fn rounds(profile: &Profile, weights: &judge::Weights, most: usize, report: &mut
             return;
         };
         let sure = hypotheses[best].confidence >= weights.answer[usize::from(number > 0)];
-        let extent = sure.then(|| windows::extent(&hypotheses[best], &lists[hypotheses[best].list], left));
+        let extent =
+            sure.then(|| windows::extent(&hypotheses[best], &lists[hypotheses[best].list], left));
         let mut next = None;
         if let Some(extent) = &extent {
             erased.extend(&extent.bursts);
             erased = windows::join(std::mem::take(&mut erased));
-            next = Some(Taken { period: hypotheses[best].period(), windows: extent.windows.clone() });
+            next = Some(Taken {
+                period: hypotheses[best].period(),
+                windows: extent.windows.clone(),
+            });
         }
         let bytes = left.bytes();
-        report(Round { number, lists, hypotheses, bytes, extent, before: &taken });
+        report(Round {
+            number,
+            lists,
+            hypotheses,
+            bytes,
+            extent,
+            before: &taken,
+        });
         let Some(next) = next else { return };
         taken.push(next);
         rest = Some(profile.without(&erased));
     }
 }
 
+/// From this many bursts on the autocorrelation needs finer bins.
+const MANY_BURSTS: usize = 400;
+
 /// All hypotheses about a profile from which intervals were erased.
 fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<Hypothesis>) {
     let Some(levels) = Levels::of(profile) else {
         return Default::default();
     };
-    let (lists, correlation) =
-        rayon::join(|| bursts::burst_lists(profile, &levels, erased), || Correlation::of(profile, erased));
-    let correlated = correlation.as_ref().map(Correlation::trial_periods).unwrap_or_default();
+    let mut lists = bursts::burst_lists(profile, &levels, erased);
+    let many = lists
+        .iter()
+        .any(|list| list.merge > 0.0 && list.len() > MANY_BURSTS);
+    let bins = if many {
+        correlation::BINS_LONG
+    } else {
+        correlation::BINS
+    };
+    let (fine, coarse) = rayon::join(
+        || Correlation::of(profile, erased, bins),
+        || Correlation::of(profile, erased, correlation::BINS_COARSE),
+    );
+    let correlated = fine
+        .as_ref()
+        .map(Correlation::trial_periods)
+        .unwrap_or_default();
     let context = Context {
         profile,
-        correlation: correlation.as_ref(),
+        correlation: fine.as_ref(),
+        coarse: coarse.as_ref(),
         bytes: profile.bytes(),
         further: !erased.is_empty(),
         grain: grain(profile),
     };
-    let found: Vec<Vec<Hypothesis>> = lists
-        .par_iter()
-        .enumerate()
-        .map(|(i, list)| {
-            let trials = trials::trial_periods(list, &correlated, profile.duration());
-            hypothesis::of_list(i, list, &trials, erased, &context)
-        })
-        .collect();
-    (lists, found.into_iter().flatten().collect())
+    let (found, waves) = rayon::join(
+        || -> Vec<Vec<Hypothesis>> {
+            let of_list = |(i, list): (usize, &BurstList)| {
+                let trials = trials::trial_periods(list, &correlated, profile.duration());
+                hypothesis::of_list(i, list, &trials, erased, &context)
+            };
+            lists.par_iter().enumerate().map(of_list).collect()
+        },
+        || {
+            if erased.is_empty() {
+                wave::waves(&correlated, &levels, lists.len(), &context)
+            } else {
+                Vec::new()
+            }
+        },
+    );
+    let mut found: Vec<Hypothesis> = found.into_iter().flatten().collect();
+    for (list, hypothesis) in waves {
+        lists.push(list);
+        found.push(hypothesis);
+    }
+    (lists, found)
 }
 
 /// Most breakpoints looked at for a common grain.
@@ -278,13 +348,20 @@ const GRAIN_SAMPLE: usize = 4096;
 fn grain(profile: &Profile) -> f64 {
     let times = profile.times();
     let sample = &times[..times.len().min(GRAIN_SAMPLE)];
-    let smallest = sample.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
+    let smallest = sample
+        .windows(2)
+        .map(|w| w[1] - w[0])
+        .fold(f64::INFINITY, f64::min);
     if !smallest.is_finite() || sample.len() < 4 {
         return 0.0;
     }
     let fits = |t: f64| ((t / smallest).round() * smallest - t).abs() <= 1e-3 * smallest + 1e-9 * t;
     let multiples = sample.windows(2).filter(|w| fits(w[1] - w[0])).count();
-    if multiples as f64 >= 0.98 * (sample.len() - 1) as f64 { smallest } else { 0.0 }
+    if multiples as f64 >= 0.98 * (sample.len() - 1) as f64 {
+        smallest
+    } else {
+        0.0
+    }
 }
 
 /// Is this a period already found, in the same place: leftovers of the bursts that were taken out?
@@ -320,13 +397,23 @@ fn evidence(round: &Round, best: usize) -> Evidence {
     }
 }
 
-fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, evidence: Evidence) -> Found {
+fn found(
+    profile: &Profile,
+    h: &Hypothesis,
+    list: &BurstList,
+    extent: &Extent,
+    evidence: Evidence,
+) -> Found {
     let origin = profile.origin();
     let bursts = extent
         .members
         .iter()
         .zip(&extent.bursts)
-        .map(|(&i, b)| Burst { start_s: b.0 + origin, end_s: b.1 + origin, bytes: list.bytes[i] })
+        .map(|(&i, b)| Burst {
+            start_s: b.0 + origin,
+            end_s: b.1 + origin,
+            bytes: list.bytes[i],
+        })
         .collect();
     let further: f64 = extent
         .windows
@@ -340,12 +427,19 @@ fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, e
         period_std_s: h.fit.period_std,
         confidence: h.confidence,
         cycles: h.cycles() + further.round() as usize,
-        windows: extent.windows.iter().map(|w| (w.0 + origin, w.1 + origin)).collect(),
+        windows: extent
+            .windows
+            .iter()
+            .map(|w| (w.0 + origin, w.1 + origin))
+            .collect(),
         bursts,
         bytes: extent.bytes,
         clock: h.fit.clock,
         kind: h.kind,
-        next: Next { start_s: next.start_s + origin, ..next },
+        next: Next {
+            start_s: next.start_s + origin,
+            ..next
+        },
         evidence,
     }
 }
@@ -360,15 +454,34 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     if m > 1 || !own_window_is_last || fit.clock == Clock::Walk {
         // bursts of a compound are not evenly spaced: the same place of the last period, one period on
         let place = h.chain.len().saturating_sub(m);
-        let anchor = if m > 1 { h.chain.members.get(place).map_or(last, |&i| list.start[i as usize]) } else { last };
-        let sd = if fit.clock == Clock::Grid { std::f64::consts::SQRT_2 * fit.line_sd } else { fit.gap_sd };
-        return Next { start_s: anchor + fit.period, std_s: sd.hypot(fit.period_std) };
+        let anchor = if m > 1 {
+            h.chain
+                .members
+                .get(place)
+                .map_or(last, |&i| list.start[i as usize])
+        } else {
+            last
+        };
+        let sd = if fit.clock == Clock::Grid {
+            std::f64::consts::SQRT_2 * fit.line_sd
+        } else {
+            fit.gap_sd
+        };
+        return Next {
+            start_s: anchor + fit.period,
+            std_s: sd.hypot(fit.period_std),
+        };
     }
     let n = h.chain.len() as f64;
     let ahead = h.chain.slot_count() as f64;
     let from_middle = 0.5 * (ahead - 1.0) + 1.0;
-    let std_s = (fit.line_sd * fit.line_sd * (1.0 + 1.0 / n) + (from_middle * fit.period_std).powi(2)).sqrt();
-    Next { start_s: fit.phase + ahead * step, std_s }
+    let std_s = (fit.line_sd * fit.line_sd * (1.0 + 1.0 / n)
+        + (from_middle * fit.period_std).powi(2))
+    .sqrt();
+    Next {
+        start_s: fit.phase + ahead * step,
+        std_s,
+    }
 }
 
 /// What the judge is trained on: the hypotheses of one round, as plain numbers.
@@ -389,18 +502,33 @@ pub struct TrainingRound {
 pub fn training_rounds(profile: &Profile) -> Vec<TrainingRound> {
     let mut out = Vec::new();
     if let Some(weights) = judge::weights() {
-        rounds(profile, weights, Options::default().most_periods, &mut |round| {
-            out.push(TrainingRound {
-                taken: round.before.iter().map(|t| (t.period, t.windows.clone())).collect(),
-                winner: judge::winner(&round.hypotheses),
-                accepted: round.extent.is_some(),
-                hypotheses: round
-                    .hypotheses
-                    .iter()
-                    .map(|h| (h.period(), h.window, h.features.iter().map(|&x| x as f32).collect()))
-                    .collect(),
-            });
-        });
+        rounds(
+            profile,
+            weights,
+            Options::default().most_periods,
+            &mut |round| {
+                out.push(TrainingRound {
+                    taken: round
+                        .before
+                        .iter()
+                        .map(|t| (t.period, t.windows.clone()))
+                        .collect(),
+                    winner: judge::winner(&round.hypotheses),
+                    accepted: round.extent.is_some(),
+                    hypotheses: round
+                        .hypotheses
+                        .iter()
+                        .map(|h| {
+                            (
+                                h.period(),
+                                h.window,
+                                h.features.iter().map(|&x| x as f32).collect(),
+                            )
+                        })
+                        .collect(),
+                });
+            },
+        );
     }
     out
 }
@@ -434,7 +562,11 @@ mod tests {
             bytes: f64::from(i + 1),
         }));
         assert!((grain(&bins) - 0.4).abs() < 1e-9);
-        let free = Profile::from_spans([0.0, 1.7, 5.1, 7.3].map(|t| Span { start: t, end: t + 0.3333, bytes: 1.0 }));
+        let free = Profile::from_spans([0.0, 1.7, 5.1, 7.3].map(|t| Span {
+            start: t,
+            end: t + 0.3333,
+            bytes: 1.0,
+        }));
         assert_eq!(grain(&free), 0.0);
     }
 }

@@ -1,0 +1,457 @@
+//! Smooth modulation: a bandwidth that swings with a period, with or without bursts.
+//!
+//! Thresholds cut a noisy swing at the wrong places. Here the period is the frequency at which the first harmonics of the
+//! binned signal hold the most power, refined off the spectral grid; the continuum around the line says what a random
+//! signal would show there. Each cycle is then compared with the mean cycle: where they look alike the period holds.
+//! The cycles' upper halves stand in as bursts, so that everything after the judge treats all hypotheses alike.
+//!
+//! Cost: a few hundred Fourier sums over [`BINS`] bins.
+
+use super::bursts::{BurstList, Levels};
+use super::fit::{Clock, Fit};
+use super::hypothesis::{Context, Hypothesis, Kind, Traits};
+use super::search::Chain;
+use super::stats::{deviation, median};
+use realfft::RealFftPlanner;
+use realfft::num_complex::Complex;
+use std::f64::consts::{PI, TAU};
+
+/// Bins of the run.
+const BINS: usize = 2048;
+/// Rates above this many burst levels are clipped.
+const CLIP: f64 = 3.0;
+/// Harmonics that count.
+const HARMONICS: usize = 3;
+/// A period must fit this many times into the run.
+const FEWEST_CYCLES: f64 = 2.8;
+/// ... and must span this many bins.
+const FEWEST_BINS: f64 = 8.0;
+/// Highest peaks of the spectrum that are tried.
+const PEAKS: usize = 4;
+/// Hypotheses kept.
+const KEPT: usize = 2;
+/// The line must hold this share of the variance.
+const SMALLEST_SHARE: f64 = 0.05;
+/// Places in the mean cycle.
+const PLACES: usize = 32;
+/// Correlation with the mean cycle that a cycle needs to speak for the period.
+const ALIKE: f64 = 0.25;
+
+/// The best waves of a profile, each with a list of its cycles; `next_list` is the index the first list will get.
+pub(crate) fn waves(
+    trials: &[f64],
+    levels: &Levels,
+    next_list: usize,
+    context: &Context,
+) -> Vec<(BurstList, Hypothesis)> {
+    let Some(signal) = Signal::of(levels, context) else {
+        return Vec::new();
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    for frequency in trials.iter().map(|t| 1.0 / t).chain(signal.peaks()) {
+        let cycles = frequency * context.profile.duration();
+        if cycles < FEWEST_CYCLES || cycles * FEWEST_BINS > BINS as f64 {
+            continue;
+        }
+        let line = signal.refined(frequency);
+        let known = |l: &Line| (l.frequency / line.frequency).ln().abs() < 0.01;
+        if line.share >= SMALLEST_SHARE && !lines.iter().any(known) {
+            lines.push(line);
+        }
+    }
+    lines.sort_by(|a, b| b.share.total_cmp(&a.share));
+    lines.truncate(KEPT);
+    let hypotheses = lines
+        .iter()
+        .filter_map(|line| signal.hypothesis(line, levels, context));
+    hypotheses
+        .enumerate()
+        .map(|(i, (list, mut h))| {
+            h.list = next_list + i;
+            (list, h)
+        })
+        .collect()
+}
+
+/// Mean rates of equal bins, clipped, without their mean.
+struct Signal {
+    values: Vec<f64>,
+    width: f64,
+    variance: f64,
+    /// Power at k cycles per run, k = 0..BINS / 2.
+    spectrum: Vec<f64>,
+}
+
+/// A frequency with its harmonics.
+struct Line {
+    frequency: f64,
+    /// Complex amplitudes: the signal holds sum 2 Re(c_h exp(2 pi i h f t)).
+    amplitudes: [Complex<f64>; HARMONICS],
+    /// Share of the signal's variance.
+    share: f64,
+}
+
+impl Signal {
+    fn of(levels: &Levels, context: &Context) -> Option<Self> {
+        let profile = context.profile;
+        let width = profile.duration() / BINS as f64;
+        if width.is_nan() || width <= 0.0 {
+            return None;
+        }
+        let ceiling = CLIP * levels.burst;
+        let mut values: Vec<f64> = profile
+            .binned(BINS)
+            .iter()
+            .map(|b| (b / width).min(ceiling) / ceiling)
+            .collect();
+        let mean = values.iter().sum::<f64>() / BINS as f64;
+        values.iter_mut().for_each(|v| *v -= mean);
+        let variance = values.iter().map(|v| v * v).sum::<f64>() / BINS as f64;
+        if variance <= 1e-9 {
+            return None;
+        }
+        let fft = RealFftPlanner::new().plan_fft_forward(BINS);
+        let mut input = values.clone();
+        let mut output = fft.make_output_vec();
+        fft.process(&mut input, &mut output).ok()?;
+        let spectrum = output
+            .iter()
+            .map(|c| c.norm_sqr() / (BINS * BINS) as f64)
+            .collect();
+        Some(Self {
+            values,
+            width,
+            variance,
+            spectrum,
+        })
+    }
+
+    /// Frequencies of the highest peaks of the spectrum that are long enough.
+    fn peaks(&self) -> Vec<f64> {
+        let s = &self.spectrum;
+        let last = (s.len() as f64 * 2.0 / FEWEST_BINS) as usize;
+        let mut tops: Vec<usize> = (2..last.min(s.len() - 1))
+            .filter(|&k| s[k] >= s[k - 1] && s[k] > s[k + 1])
+            .collect();
+        tops.sort_by(|&i, &j| s[j].total_cmp(&s[i]).then(i.cmp(&j)));
+        tops.truncate(PEAKS);
+        tops.iter()
+            .map(|&k| k as f64 / (BINS as f64 * self.width))
+            .collect()
+    }
+
+    /// Complex amplitude at a frequency, by direct summation with a rotating factor.
+    fn amplitude(&self, frequency: f64) -> Complex<f64> {
+        let turn = Complex::from_polar(1.0, -TAU * frequency * self.width);
+        let mut factor = Complex::from_polar(1.0, -PI * frequency * self.width);
+        let mut sum = Complex::new(0.0, 0.0);
+        for &v in &self.values {
+            sum += factor * v;
+            factor *= turn;
+        }
+        sum / BINS as f64
+    }
+
+    fn amplitudes(&self, frequency: f64) -> [Complex<f64>; HARMONICS] {
+        std::array::from_fn(|h| self.amplitude((h + 1) as f64 * frequency))
+    }
+
+    /// The frequency near a trial at which the harmonics hold the most power (golden section search).
+    fn refined(&self, trial: f64) -> Line {
+        let run = BINS as f64 * self.width;
+        let power = |f: f64| {
+            self.amplitudes(f)
+                .iter()
+                .map(Complex::norm_sqr)
+                .sum::<f64>()
+        };
+        // coarse steps first: the trial may be off by more than the width of the line
+        let reach = (0.5 / run).max(0.02 * trial).min(0.25 * trial);
+        let steps = ((reach * run / 0.25).ceil() as i32).clamp(2, 40);
+        let step = reach / f64::from(steps);
+        let start = (-steps..=steps)
+            .map(|i| trial + f64::from(i) * step)
+            .map(|f| (power(f), f))
+            .fold((f64::MIN, trial), |a, b| if b.0 > a.0 { b } else { a })
+            .1;
+        let golden = 0.5 * (5f64.sqrt() - 1.0);
+        let (mut lo, mut hi) = (start - step, start + step);
+        for _ in 0..24 {
+            let (a, b) = (hi - golden * (hi - lo), lo + golden * (hi - lo));
+            if power(a) > power(b) { hi = b } else { lo = a }
+        }
+        let frequency = 0.5 * (lo + hi);
+        let amplitudes = self.amplitudes(frequency);
+        let share = 2.0 * amplitudes.iter().map(Complex::norm_sqr).sum::<f64>() / self.variance;
+        Line {
+            frequency,
+            amplitudes,
+            share: share.min(1.0),
+        }
+    }
+
+    /// How far the line stands above the continuum around it: ln of its power over the median power nearby.
+    fn contrast(&self, line: &Line) -> f64 {
+        let k = line.frequency * BINS as f64 * self.width;
+        let near = |k: f64| {
+            let (lo, hi) = ((0.6 * k) as usize, (1.6 * k).ceil() as usize + 3);
+            let around: Vec<f64> = (lo.max(1)..hi.min(self.spectrum.len()))
+                .filter(|&i| (i as f64 - k).abs() > 1.5)
+                .map(|i| self.spectrum[i])
+                .collect();
+            median(&around)
+        };
+        let power = line.amplitudes[0].norm_sqr();
+        (power / near(k).max(1e-9 * self.variance)).max(1e-3).ln()
+    }
+
+    /// Describes the line as a hypothesis whose bursts are the upper halves of the cycles.
+    fn hypothesis(
+        &self,
+        line: &Line,
+        levels: &Levels,
+        context: &Context,
+    ) -> Option<(BurstList, Hypothesis)> {
+        let profile = context.profile;
+        let run = profile.duration();
+        let period = 1.0 / line.frequency;
+        // onset: the fundamental rises through its mean
+        let phase = -line.amplitudes[0].arg() / TAU - 0.25;
+        let first = (phase * period).rem_euclid(period);
+        let cycles = self.cycles(first - period, period);
+        let template = mean_cycle(&cycles);
+        let alike: Vec<f64> = cycles
+            .iter()
+            .map(|c| correlation(&c.values, &template))
+            .collect();
+        let (from, to) = best_stretch(&alike)?;
+        if to < from + 2 {
+            return None;
+        }
+        let inside = &cycles[from..=to];
+        let mut list = BurstList::from_bursts(
+            inside.iter().filter_map(|c| {
+                let (a, b) = (
+                    c.start.clamp(0.0, run),
+                    (c.start + 0.5 * period).clamp(0.0, run),
+                );
+                (b > a).then(|| (a, b, profile.bytes_until(b) - profile.bytes_until(a)))
+            }),
+            levels.burst,
+        )?;
+        if list.len() < 3 {
+            return None;
+        }
+        list.threshold = profile.bytes() / run;
+        let n = list.len() as u32;
+        let chain = Chain {
+            members: (0..n).collect(),
+            slots: (0..n).collect(),
+        };
+        let window = (
+            if inside[0].start < period {
+                0.0
+            } else {
+                inside[0].start
+            },
+            (inside[inside.len() - 1].start + period).min(run),
+        );
+        // phase of each cycle's own fundamental against the line's: how far the cycles stray
+        let strays: Vec<f64> = inside
+            .iter()
+            .filter(|c| c.full)
+            .map(|c| c.stray())
+            .collect();
+        let line_sd = rms(&strays) * period;
+        let steps: Vec<f64> = strays.windows(2).map(|w| wrapped(w[1] - w[0])).collect();
+        let gap_sd = rms(&steps) * period;
+        let noise = (1.0 - line.share).max(1e-6) * self.variance;
+        let signal: f64 = line
+            .amplitudes
+            .iter()
+            .enumerate()
+            .map(|(h, c)| ((h + 1) as f64).powi(2) * 4.0 * c.norm_sqr())
+            .sum();
+        // Cramer-Rao bound of a frequency in white noise, radians per bin
+        let bound = (24.0 * noise / (signal.max(1e-12) * (BINS as f64).powi(3))).sqrt();
+        let fit = Fit {
+            period,
+            period_std: period * period * bound / (TAU * self.width),
+            clock: Clock::Grid,
+            phase: list.start[0],
+            line_sd,
+            gap_sd,
+            gap_deviation: gap_sd / period,
+        };
+        // independent samples: no more than the signal has pieces
+        let samples = (0.5 * profile.rates().len() as f64).min(0.25 * BINS as f64);
+        let free = (samples - 2.0 * HARMONICS as f64 - 1.0).max(1.0);
+        let score = 0.5 * free * -(1.0 - line.share).max(1e-6).ln() - (BINS as f64).ln();
+        let full: Vec<f64> = inside
+            .iter()
+            .filter(|c| c.full)
+            .map(|c| c.swing().max(1e-9).ln())
+            .collect();
+        let middle = median(&full);
+        let bytes: f64 = list.bytes.iter().sum();
+        let lowest = template.iter().copied().fold(f64::MAX, f64::min);
+        let highest = template.iter().copied().fold(f64::MIN, f64::max);
+        let mean = (profile.bytes() / run) / (CLIP * levels.burst);
+        let traits = Traits {
+            share: line.share,
+            share_in_window: median(&alike[from..=to]),
+            share_of_list: alike[from..=to].iter().filter(|&&a| a > 0.5).count() as f64
+                / inside.len() as f64,
+            fill: 1.0,
+            size_mad: median(&full.iter().map(|s| (s - middle).abs()).collect::<Vec<_>>()),
+            size_sd: deviation(&full),
+            cut: self.contrast(line),
+            dip: (highest - lowest) / (mean + highest).max(1e-9),
+            // share of the line's power in its fundamental
+            duty: line.amplitudes[0].norm_sqr()
+                / line
+                    .amplitudes
+                    .iter()
+                    .map(Complex::norm_sqr)
+                    .sum::<f64>()
+                    .max(1e-30),
+            cycles: inside.len() as f64,
+            trend_deviation: gap_sd / period,
+            ..Traits::default()
+        };
+        let h = Hypothesis::new(
+            Kind::Wave,
+            0,
+            chain,
+            1,
+            fit,
+            score,
+            window,
+            bytes,
+            traits,
+            context,
+        );
+        Some((list, h))
+    }
+
+    /// The signal cut into cycles from `start` on; those cut off by the ends of the run are marked.
+    fn cycles(&self, start: f64, period: f64) -> Vec<Cycle> {
+        let run = BINS as f64 * self.width;
+        let mut out = Vec::new();
+        let mut k = 0;
+        loop {
+            let a = start + f64::from(k) * period;
+            k += 1;
+            if a >= run {
+                return out;
+            }
+            if a + 0.5 * period <= 0.0 {
+                continue;
+            }
+            let values: Vec<f64> = (0..PLACES)
+                .map(|i| {
+                    let t = a + (i as f64 + 0.5) / PLACES as f64 * period;
+                    let at = (t / self.width).floor();
+                    if at < 0.0 {
+                        f64::NAN
+                    } else {
+                        self.values.get(at as usize).copied().unwrap_or(f64::NAN)
+                    }
+                })
+                .collect();
+            let full = values.iter().all(|v| v.is_finite());
+            out.push(Cycle {
+                start: a,
+                values,
+                full,
+            });
+        }
+    }
+}
+
+/// One period of the signal at [`PLACES`] places; NaN where the run does not reach.
+struct Cycle {
+    start: f64,
+    values: Vec<f64>,
+    full: bool,
+}
+
+impl Cycle {
+    fn fundamental(&self) -> Complex<f64> {
+        let mut sum = Complex::new(0.0, 0.0);
+        for (i, &v) in self.values.iter().enumerate() {
+            sum += v * Complex::from_polar(1.0, -TAU * (i as f64 + 0.5) / PLACES as f64);
+        }
+        sum * (2.0 / PLACES as f64)
+    }
+
+    /// Distance in cycles of this cycle's rise from where the line puts it.
+    fn stray(&self) -> f64 {
+        wrapped(-self.fundamental().arg() / TAU - 0.25)
+    }
+
+    fn swing(&self) -> f64 {
+        self.fundamental().norm()
+    }
+}
+
+/// A phase in cycles, wrapped to -1/2..1/2.
+fn wrapped(x: f64) -> f64 {
+    x - x.round()
+}
+
+fn rms(x: &[f64]) -> f64 {
+    (x.iter().map(|v| v * v).sum::<f64>() / x.len().max(1) as f64).sqrt()
+}
+
+fn mean_cycle(cycles: &[Cycle]) -> Vec<f64> {
+    (0..PLACES)
+        .map(|i| {
+            let seen: Vec<f64> = cycles
+                .iter()
+                .map(|c| c.values[i])
+                .filter(|v| v.is_finite())
+                .collect();
+            seen.iter().sum::<f64>() / seen.len().max(1) as f64
+        })
+        .collect()
+}
+
+/// Pearson correlation over the places that both have.
+fn correlation(x: &[f64], y: &[f64]) -> f64 {
+    let pairs: Vec<(f64, f64)> = x
+        .iter()
+        .copied()
+        .zip(y.iter().copied())
+        .filter(|p| p.0.is_finite() && p.1.is_finite())
+        .collect();
+    let n = pairs.len().max(1) as f64;
+    let (mx, my) = (
+        pairs.iter().map(|p| p.0).sum::<f64>() / n,
+        pairs.iter().map(|p| p.1).sum::<f64>() / n,
+    );
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for (a, b) in pairs {
+        xy += (a - mx) * (b - my);
+        xx += (a - mx) * (a - mx);
+        yy += (b - my) * (b - my);
+    }
+    let norm = (xx * yy).sqrt();
+    if norm > 0.0 { xy / norm } else { 0.0 }
+}
+
+/// The stretch in which the cycles' correlations, less [`ALIKE`] each, add up to the most (Kadane).
+fn best_stretch(alike: &[f64]) -> Option<(usize, usize)> {
+    let mut best: Option<(f64, usize, usize)> = None;
+    let (mut sum, mut from) = (0.0, 0);
+    for (i, a) in alike.iter().enumerate() {
+        if sum <= 0.0 {
+            (sum, from) = (0.0, i);
+        }
+        sum += a - ALIKE;
+        if best.is_none_or(|b| sum > b.0) {
+            best = Some((sum, from, i));
+        }
+    }
+    best.filter(|b| b.0 > 0.0).map(|b| (b.1, b.2))
+}
