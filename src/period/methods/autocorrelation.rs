@@ -1,7 +1,7 @@
 //! Method `autocorrelation`: the lag at which the signal is most like itself.
 //!
 //! The unbiased autocorrelation of a periodic signal has hills at the multiples of the period. The first hill that is nearly as
-//! high as the highest is the period (a later one would be a multiple); its top is placed between the lags by a parabola
+//! high as the highest is the period (a later one would be a multiple), on an autocorrelation as coarse as jitter asks; its top is placed between the lags by a parabola
 //! through all values near it, and the tops of further hills, T, 2T, 3T, …, are joined by a line whose slope is the period:
 //! with n hills its error is that of one divided by about n. Shapes of bursts do not matter, and a period need not be a
 //! whole number of samples. O(N log N).
@@ -13,6 +13,9 @@ use crate::transform::{Divisor, autocorrelation};
 
 /// The height from which on a hill is a period.
 const PERIODIC: f64 = 0.3;
+
+/// The height that a hill of an averaged autocorrelation needs to be looked at: there chance makes higher ones.
+const AVERAGED: f64 = 0.6;
 
 /// Share of the highest hill that the first one needs to be the period and not part of one.
 const FIRST: f64 = 0.7;
@@ -26,9 +29,9 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
     let x = &signal.samples;
     let Some(r) = correlation(x) else { return a };
     a.detection.verdict = Verdict::Irregular;
-    let hills = hills(&r);
-    if let Some(first) = first(&hills, r.len()) {
-        let line = refine(&r, first);
+    if let Some(view) = best(&r) {
+        let (hills, first) = (&view.hills, &view.first);
+        let line = refine(&view.smooth, first);
         let rate = signal.rate_hz;
         let height = |h: &Hill| h.height.clamp(0.0, 1.0);
         let candidate = |h: &Hill, lag: f64| Candidate {
@@ -60,10 +63,8 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
 
 /// The period in samples, if the signal has one: for methods that need a guess.
 pub(super) fn lag(x: &[f64]) -> Option<f64> {
-    let r = correlation(x)?;
-    let hills = hills(&r);
-    let first = first(&hills, r.len())?;
-    (first.height >= PERIODIC).then(|| refine(&r, first).lag)
+    let view = best(&correlation(x)?)?;
+    (view.first.height >= PERIODIC).then(|| refine(&view.smooth, &view.first).lag)
 }
 
 /// The unbiased autocorrelation up to three quarters of the run, beyond which a lag has hardly any samples; `None` for a
@@ -75,6 +76,54 @@ fn correlation(x: &[f64]) -> Option<Vec<f64>> {
     let mut r = autocorrelation(x, Divisor::Unbiased).ok()?;
     r.truncate(x.len() * 3 / 4);
     (r.first().is_some_and(|r| *r > 0.5)).then_some(r)
+}
+
+/// The autocorrelation as coarse as suits the signal.
+struct View {
+    smooth: Vec<f64>,
+    hills: Vec<Hill>,
+    first: Hill,
+}
+
+/// The view on which the first hill is highest; of nearly equal ones the finest.
+///
+/// Bursts shorter than their jitter hardly ever meet: their autocorrelation is a range of low peaks at any lag. Averaged over
+/// more and more lags, in powers of two up to a sixth of the period, the peaks of one hill become one.
+fn best(r: &[f64]) -> Option<View> {
+    let mut best: Option<View> = None;
+    for half in std::iter::successors(Some(0usize), |h| Some(2 * h.max(&1))).take_while(|h| 12 * h < r.len()) {
+        let smooth = averaged(r, half);
+        let hills = hills(&smooth);
+        let Some(first) = first(&hills, r.len()).copied() else { continue };
+        let enough = half == 0 || first.height >= AVERAGED;
+        if first.lag >= 12 * half && enough && best.as_ref().is_none_or(|b| first.height > b.first.height + 0.1) {
+            best = Some(View { smooth, hills, first });
+        }
+    }
+    best
+}
+
+/// Mean of the values up to `half` lags away, an autocorrelation being the same at negative lags; 1 at lag 0 again.
+fn averaged(r: &[f64], half: usize) -> Vec<f64> {
+    if half == 0 {
+        return r.to_vec();
+    }
+    let n = r.len();
+    let mut sum = Vec::with_capacity(n + half + 1);
+    sum.push(0.0);
+    let mirrored = (1..=half).rev().map(|l| r.get(l).copied().unwrap_or(0.0)).chain(r.iter().copied());
+    let mut total = 0.0;
+    sum.extend(mirrored.map(|v| {
+        total += v;
+        total
+    }));
+    let mean = |l: usize| {
+        let end = (l + 2 * half + 1).min(n + half);
+        (sum[end] - sum[l]) / (end - l) as f64
+    };
+    let first = mean(0);
+    let scale = if first > 0.0 { 1.0 / first } else { 0.0 };
+    (0..n).map(|l| scale * mean(l)).collect()
 }
 
 /// A stretch of positive correlation and its highest lag.
@@ -211,6 +260,31 @@ mod tests {
         assert!((top(&r, 50) - 50.3).abs() < 0.05);
         assert!((top(&[0.0, 1.0, 1.0, 0.0], 1) - 1.5).abs() < 1e-12);
         assert_eq!(top(&[1.0, 1.0, 1.0], 1), 1.0);
+    }
+
+    #[test]
+    fn averages_by_definition() {
+        let r = [1.0, 0.5, -0.25, 0.125, 0.0];
+        let at = |l: i32| r.get(l.unsigned_abs() as usize).copied();
+        let got = averaged(&r, 2);
+        let mean = |l: i32| {
+            let v: Vec<f64> = (l - 2..=l + 2).filter_map(at).collect();
+            v.iter().sum::<f64>() / v.len() as f64
+        };
+        assert!((0..5).all(|l| (got[l as usize] - mean(l) / mean(0)).abs() < 1e-12), "{got:?}");
+        assert_eq!(averaged(&r, 0), r);
+    }
+
+    #[test]
+    fn bursts_shorter_than_their_jitter() {
+        let mut x = vec![0.0; 20_000];
+        for i in 0..100 {
+            // Up to 8 samples early or late, 3 long.
+            let at = 200 * i + 10 + (i * 37 % 17);
+            x[at..at + 3].fill(1.0);
+        }
+        let d = find(&signal(x, 1.0), &Settings::default()).detection.dominant.unwrap();
+        assert!((d.period_s / 200.0 - 1.0).abs() < 0.005, "{d:?}");
     }
 
     #[test]

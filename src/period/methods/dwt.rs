@@ -11,6 +11,9 @@ use crate::period::validity;
 use crate::signal::Signal;
 use crate::transform::{Boundary, Decomposition, refine_peak};
 
+/// Cycles from which on there is a period: one or less is the rise or fall of the whole run.
+const CYCLES: usize = 2;
+
 /// The period of a signal.
 pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     let mut a = Answer::new(Method::Dwt, Verdict::Constant);
@@ -30,6 +33,10 @@ pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     if let Some(found) = outliers.dominant()
         && let Some(on_grid) = spectrum.cosine(found.bin, signal.rate_hz)
     {
+        if found.bin < CYCLES {
+            a.detection.verdict = Verdict::TooFewCycles;
+            return a;
+        }
         let cosine = refine_peak(&smooth, found.bin, signal.rate_hz).unwrap_or(on_grid);
         a.periodic(dominant(cosine, signal.duration(), None, found.confidence, Some(found.bin)));
     }

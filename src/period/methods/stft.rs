@@ -48,9 +48,10 @@ pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     let hop = (len / 8).max(n.div_ceil(FRAMES)).max(1);
     let Ok(stft) = Stft::new(Window::Hann, len, hop) else { return a };
     let Ok(power) = stft.power(&x) else { return a };
-    // Below two cycles a window sees slow changes of the mean, not a period.
     let mut welch: Vec<f64> = power.sum_axis(Axis(1)).into_iter().skip(1).collect();
-    welch.iter_mut().take(1).for_each(|p| *p = 0.0);
+    // What falls off from the lowest bin on are slow changes of the mean, not a period.
+    let slow = welch.windows(2).take_while(|w| w[1] < w[0]).count();
+    welch.iter_mut().take(slow.max(1)).for_each(|p| *p = 0.0);
     let Some(powers) = Powers::of_power(welch, stft.frequency(1, rate), mean * mean * n as f64) else { return a };
     let (detector, outliers) = detectors::find(settings.detector, &powers, settings.tolerance);
     a.detection.detector = detector;
