@@ -158,10 +158,8 @@ fn a_heat_map_whose_bins_are_a_third_of_the_period() {
             bins[(t / 10.0) as usize] += 1e6;
         }
     }
-    let spans: Vec<Span> = (0..160)
-        .filter(|&i| bins[i] > 0.0)
-        .map(|i| span(10.0 * i as f64, 10.0 * (i + 1) as f64, bins[i]))
-        .collect();
+    let spans: Vec<Span> =
+        (0..160).filter(|&i| bins[i] > 0.0).map(|i| span(10.0 * i as f64, 10.0 * (i + 1) as f64, bins[i])).collect();
     assert_period(&run(&spans), 31.0, 0.01);
 }
 
@@ -179,10 +177,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
     let answers: Vec<String> = [1, 2, 5]
         .iter()
         .map(|&n| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(n)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
             pool.install(|| format!("{:?}", run(&spans)))
         })
         .collect();

@@ -27,6 +27,10 @@ use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Mode, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
 
+/// A period has to hold over this share of the run without a break. Inside one burst requests often follow each other like
+/// clockwork; that is no period of the job.
+const SHORTEST_WINDOW: f64 = 0.05;
+
 /// A report and what its pictures show.
 #[derive(Debug, Clone)]
 pub struct Analysis {
@@ -152,7 +156,9 @@ fn analyze_signal(
     // A filter works on samples; chains need the requests themselves.
     let in_time = options.method == Method::Auto && options.filter.is_none();
     let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_spans(activity.spans()));
-    let found = profile.as_ref().filter(|_| in_time).map(|p| chains::detect(p, chains::Options::default()));
+    let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
+    let search = chains::Options { shortest_window_s: SHORTEST_WINDOW * run_s, ..chains::Options::default() };
+    let found = profile.as_ref().filter(|_| in_time).map(|p| chains::detect(p, search));
     let rate_hz = options.rate_hz.unwrap_or_else(|| {
         let median = found.as_ref().and_then(bursts_in_time::median_width);
         auto_rate(extent, trace.bin_s, median.or_else(|| profile.as_ref().and_then(burst_width)))

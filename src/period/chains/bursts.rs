@@ -81,10 +81,7 @@ impl BurstList {
     }
 
     /// A list of given (start, end, bytes), in the order of time, cut at no threshold; `None` if there are none.
-    pub fn from_bursts(
-        bursts: impl Iterator<Item = (f64, f64, f64)>,
-        threshold: f64,
-    ) -> Option<BurstList> {
+    pub fn from_bursts(bursts: impl Iterator<Item = (f64, f64, f64)>, threshold: f64) -> Option<BurstList> {
         let (mut start, mut end, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for (a, b, v) in bursts {
             start.push(a);

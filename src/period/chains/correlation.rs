@@ -42,8 +42,7 @@ impl Correlation {
             return None;
         }
         let bins = profile.binned(n);
-        let mut weighted: Vec<(f64, f64)> =
-            bins.iter().filter(|&&b| b > 0.0).map(|&b| (b, b)).collect();
+        let mut weighted: Vec<(f64, f64)> = bins.iter().filter(|&&b| b > 0.0).map(|&b| (b, b)).collect();
         let level = weighted_quantile(&mut weighted, 0.5)?;
         let visible = visibility(n, width, erased);
         let mut signal: Vec<f64> = bins.iter().map(|b| (b / level).min(1.0)).collect();
@@ -54,10 +53,7 @@ impl Correlation {
         };
         let mean = total / seen.max(1.0);
         match &visible {
-            Some(v) => signal
-                .iter_mut()
-                .zip(v)
-                .for_each(|(y, m)| *y = (*y - mean) * m),
+            Some(v) => signal.iter_mut().zip(v).for_each(|(y, m)| *y = (*y - mean) * m),
             None => signal.iter_mut().for_each(|y| *y -= mean),
         }
         let mut fft = Products::new(n);
@@ -66,17 +62,10 @@ impl Correlation {
             Some(v) => {
                 let pairs = fft.lagged(v);
                 for (lag, (value, pairs)) in values.iter_mut().zip(pairs).enumerate() {
-                    *value = if pairs > 0.2 * (n - lag) as f64 {
-                        *value / pairs.max(1.0)
-                    } else {
-                        0.0
-                    };
+                    *value = if pairs > 0.2 * (n - lag) as f64 { *value / pairs.max(1.0) } else { 0.0 };
                 }
             }
-            None => values
-                .iter_mut()
-                .enumerate()
-                .for_each(|(lag, value)| *value /= (n - lag) as f64),
+            None => values.iter_mut().enumerate().for_each(|(lag, value)| *value /= (n - lag) as f64),
         }
         let power = values[0];
         // what is left of a constant signal is rounding
@@ -84,32 +73,23 @@ impl Correlation {
             return None;
         }
         values.iter_mut().for_each(|value| *value /= power);
-        let block_maxima = values
-            .chunks(BLOCK)
-            .map(|c| c.iter().copied().fold(f64::MIN, f64::max))
-            .collect();
-        Some(Self {
-            values,
-            block_maxima,
-            width,
-        })
+        let block_maxima = values.chunks(BLOCK).map(|c| c.iter().copied().fold(f64::MIN, f64::max)).collect();
+        Some(Self { values, block_maxima, width })
     }
 
     /// Lags in seconds of the highest peaks, and of the first one that is nearly as high as the highest.
     pub fn trial_periods(&self) -> Vec<f64> {
         let a = &self.values;
         let last = (LONGEST_LAG * a.len() as f64) as usize;
-        let mut peaks: Vec<usize> = (2..last)
-            .filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > SMALLEST_PEAK)
-            .collect();
+        let mut peaks: Vec<usize> =
+            (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > SMALLEST_PEAK).collect();
         let first = peaks.clone();
         peaks.sort_by(|&i, &j| a[j].total_cmp(&a[i]).then(i.cmp(&j)));
         let Some(&highest) = peaks.first() else {
             return Vec::new();
         };
         let mut periods: Vec<f64> = Vec::new();
-        let apart =
-            |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > PEAK_DISTANCE);
+        let apart = |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > PEAK_DISTANCE);
         for k in peaks {
             let t = self.summit(k);
             if apart(&periods, t) {
@@ -132,21 +112,14 @@ impl Correlation {
     fn summit(&self, k: usize) -> f64 {
         let (l, c, r) = (self.values[k - 1], self.values[k], self.values[k + 1]);
         let bend = l - 2.0 * c + r;
-        let shift = if bend < 0.0 {
-            (0.5 * (l - r) / bend).clamp(-0.5, 0.5)
-        } else {
-            0.0
-        };
+        let shift = if bend < 0.0 { (0.5 * (l - r) / bend).clamp(-0.5, 0.5) } else { 0.0 };
         (k as f64 + shift) * self.width
     }
 
     /// Highest correlation within 2 % of a lag in seconds; 0 beyond 80 % of the run.
     pub fn near(&self, lag: f64) -> f64 {
         let i = lag / self.width;
-        let (lo, hi) = (
-            (i * 0.98 - 1.0).max(1.0) as usize,
-            (i * 1.02 + 2.0) as usize,
-        );
+        let (lo, hi) = ((i * 0.98 - 1.0).max(1.0) as usize, (i * 1.02 + 2.0) as usize);
         if hi as f64 >= 0.8 * self.values.len() as f64 {
             return 0.0;
         }
@@ -157,17 +130,8 @@ impl Correlation {
     pub fn hill(&self, lag: f64) -> f64 {
         let i = lag / self.width;
         let top = self.near(lag);
-        let flank = |share: f64| {
-            self.values
-                .get((share * i) as usize)
-                .copied()
-                .unwrap_or(0.0)
-        };
-        if i < 4.0 || top <= flank(0.75).max(flank(1.25)) + 0.02 {
-            0.0
-        } else {
-            top
-        }
+        let flank = |share: f64| self.values.get((share * i) as usize).copied().unwrap_or(0.0);
+        if i < 4.0 || top <= flank(0.75).max(flank(1.25)) + 0.02 { 0.0 } else { top }
     }
 
     /// Lowest correlation between a fifth and four fifths of a lag: how deep the signal goes between its repetitions.
@@ -183,21 +147,15 @@ impl Correlation {
     /// Largest value at the lags `lo..hi`.
     fn highest(&self, lo: usize, hi: usize) -> f64 {
         let hi = hi.min(self.values.len());
-        let plain =
-            |lo: usize, hi: usize| self.values[lo..hi].iter().copied().fold(f64::MIN, f64::max);
+        let plain = |lo: usize, hi: usize| self.values[lo..hi].iter().copied().fold(f64::MIN, f64::max);
         let (first, last) = (lo.div_ceil(BLOCK), hi / BLOCK);
         if lo >= hi {
             0.0
         } else if first >= last {
             plain(lo, hi)
         } else {
-            let inner = self.block_maxima[first..last]
-                .iter()
-                .copied()
-                .fold(f64::MIN, f64::max);
-            inner
-                .max(plain(lo, first * BLOCK))
-                .max(plain(last * BLOCK, hi))
+            let inner = self.block_maxima[first..last].iter().copied().fold(f64::MIN, f64::max);
+            inner.max(plain(lo, first * BLOCK)).max(plain(last * BLOCK, hi))
         }
     }
 }
@@ -225,10 +183,7 @@ struct Products {
 
 impl Products {
     fn new(n: usize) -> Self {
-        Self {
-            planner: RealFftPlanner::new(),
-            n,
-        }
+        Self { planner: RealFftPlanner::new(), n }
     }
 
     /// sum_i x_i x_(i + lag) for lag = 0..n.
@@ -240,9 +195,7 @@ impl Products {
         let mut spectrum = forward.make_output_vec();
         // lengths come from the plans themselves and the spectrum's ends are real: these calls cannot fail
         let forward_done = forward.process(&mut padded, &mut spectrum);
-        spectrum
-            .iter_mut()
-            .for_each(|c| *c = realfft::num_complex::Complex::new(c.norm_sqr(), 0.0));
+        spectrum.iter_mut().for_each(|c| *c = realfft::num_complex::Complex::new(c.norm_sqr(), 0.0));
         let inverse_done = inverse.process(&mut spectrum, &mut padded);
         debug_assert!(forward_done.is_ok() && inverse_done.is_ok());
         let scale = 1.0 / (2 * self.n) as f64;

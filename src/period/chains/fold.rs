@@ -47,11 +47,7 @@ pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Fold
     let mut folding = Folding::default();
     let mut best = f64::INFINITY;
     for m in 2..=MOST_PARTS {
-        let of_gaps = if rounded {
-            Grouped::default()
-        } else {
-            Grouped::of(&gaps, m, gap_floor)
-        };
+        let of_gaps = if rounded { Grouped::default() } else { Grouped::of(&gaps, m, gap_floor) };
         let of_sizes = Grouped::of(&sizes, m, 1e-3);
         folding.gaps = folding.gaps.max(of_gaps.evidence);
         folding.sizes = folding.sizes.max(of_sizes.evidence);

@@ -124,21 +124,12 @@ pub(crate) fn of_list(
         }
     }
     let mut kept = best_of(found);
-    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER {
-        every_burst(index, list, context)
-    } else {
-        None
-    };
+    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
     kept.extend(whole);
-    let compounds: Vec<Hypothesis> = kept
-        .iter()
-        .filter_map(|h| compound(h, list, context))
-        .collect();
+    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|h| compound(h, list, context)).collect();
     for c in compounds {
         let known = kept.iter().any(|h| {
-            h.kind == Kind::Compound
-                && (h.period() / c.period()).ln().abs() < 0.01
-                && h.chain.len() >= c.chain.len()
+            h.kind == Kind::Compound && (h.period() / c.period()).ln().abs() < 0.01 && h.chain.len() >= c.chain.len()
         });
         if !known {
             kept.push(c);
@@ -159,11 +150,7 @@ fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
     let by_share = |h: &Hypothesis| h.score * h.features[2];
     for value in [&by_score as &dyn Fn(&Hypothesis) -> f64, &by_share] {
         let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by(|&a, &b| {
-            value(&found[b])
-                .total_cmp(&value(&found[a]))
-                .then(a.cmp(&b))
-        });
+        order.sort_by(|&a, &b| value(&found[b]).total_cmp(&value(&found[a])).then(a.cmp(&b)));
         let mut chosen: Vec<usize> = Vec::new();
         for i in order {
             let apart = |&j: &usize| {
@@ -190,10 +177,8 @@ fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
 /// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
 fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypothesis> {
     let n = list.len() as u32;
-    let mut chain = Chain {
-        members: (0..n).collect(),
-        slots: (0..n).collect(),
-    };
+    let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
+    chain.drop_small_ends(list, 3);
     // a burst longer than the period is a stretch of something else: dropping it changes the period
     loop {
         let before = chain.len();
@@ -209,32 +194,14 @@ fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypo
     }
     let tolerance = fit.gap_deviation.max(0.01);
     // every burst is a cycle: nothing was passed over, and all idle time is explained
-    let trial = Trial {
-        period: fit.period,
-        tolerance,
-        extra: search::ANYTHING,
-    };
+    let trial = Trial { period: fit.period, tolerance, extra: search::ANYTHING };
     let (first, last) = (chain.first(), chain.last());
     let mean_idle = list.mean_gap(first, last).max(1e-6 * fit.period);
     let score = search::local_score(list, &chain, &chain.onsets(list), trial)
         + (list.idle[last] - list.idle[first]) / mean_idle;
-    let scored = Scored {
-        chain,
-        fit,
-        score,
-        tolerance,
-        extra: 0.0,
-    };
+    let scored = Scored { chain, fit, score, tolerance, extra: 0.0 };
     let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
-    Some(describe(
-        Kind::EveryBurst,
-        index,
-        list,
-        scored,
-        1,
-        folding,
-        context,
-    ))
+    Some(describe(Kind::EveryBurst, index, list, scored, 1, folding, context))
 }
 
 /// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
@@ -245,11 +212,7 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
     let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
     let m = slots as f64;
     let tolerance = per_slot.gap_deviation.max(search::TOLERANCES[0]);
-    let trial = Trial {
-        period: per_slot.period,
-        tolerance,
-        extra: search::RARE,
-    };
+    let trial = Trial { period: per_slot.period, tolerance, extra: search::RARE };
     // each further place in the period is a free parameter
     let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
     let score = search::local_score(list, &base.chain, &onsets, trial) - price;
@@ -262,22 +225,8 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
     if base.chain.slot_count() < 2 * slots + 1 || fit.period * 1.5 > context.profile.duration() {
         return None;
     }
-    let scored = Scored {
-        chain: base.chain.clone(),
-        fit,
-        score,
-        tolerance: tolerance / m,
-        extra: base.extra,
-    };
-    Some(describe(
-        Kind::Compound,
-        base.list,
-        list,
-        scored,
-        slots,
-        folding,
-        context,
-    ))
+    let scored = Scored { chain: base.chain.clone(), fit, score, tolerance: tolerance / m, extra: base.extra };
+    Some(describe(Kind::Compound, base.list, list, scored, slots, folding, context))
 }
 
 /// What tells hypotheses apart beyond their fit, score and window.
@@ -315,10 +264,7 @@ pub(crate) struct Traits {
 
 impl Hypothesis {
     /// Puts a hypothesis and its features together.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the parts of one record, each computed by its kind's own module"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one record, each computed by its kind's own module")]
     pub fn new(
         kind: Kind,
         list: usize,
@@ -335,13 +281,9 @@ impl Hypothesis {
         let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
         if let Some(c) = context.correlation {
             correlation = c.near(period);
-            let highest = (2..=6)
-                .map(|m| c.near(f64::from(m) * period))
-                .fold(f64::MIN, f64::max);
+            let highest = (2..=6).map(|m| c.near(f64::from(m) * period)).fold(f64::MIN, f64::max);
             multiple = (highest - correlation).max(0.0);
-            let hills = (2..=6)
-                .map(|m| c.hill(period / f64::from(m)))
-                .fold(0.0, f64::max);
+            let hills = (2..=6).map(|m| c.hill(period / f64::from(m))).fold(0.0, f64::max);
             part = (hills / correlation.max(0.05)).min(1.2);
             valley = correlation - c.valley(period);
         }
@@ -351,11 +293,8 @@ impl Hypothesis {
         };
         // stamps rounded to a grain stray by their rounding, which says nothing about the clock
         let grain = context.grain / period;
-        let without_grain = |deviation: f64, variance: f64| {
-            (deviation * deviation - variance * grain * grain)
-                .max(0.0)
-                .sqrt()
-        };
+        let without_grain =
+            |deviation: f64, variance: f64| (deviation * deviation - variance * grain * grain).max(0.0).sqrt();
         let gap_deviation = without_grain(fit.gap_deviation, 1.0 / 6.0);
         let line_deviation = without_grain(fit.line_sd / period, 1.0 / 12.0);
         let length = window.1 - window.0;
@@ -421,13 +360,7 @@ fn describe(
     folding: Folding,
     context: &Context,
 ) -> Hypothesis {
-    let Scored {
-        chain,
-        fit,
-        score,
-        tolerance,
-        extra,
-    } = scored;
+    let Scored { chain, fit, score, tolerance, extra } = scored;
     let profile = context.profile;
     let (first, last) = (chain.first(), chain.last());
     let window = (list.start[first], list.end[last]);
@@ -449,15 +382,11 @@ fn describe(
     }
     let busy: f64 = chain.indices().map(|i| list.end[i] - list.start[i]).sum();
     let rate_inside = of_chain / busy.max(1e-12) + list.background;
-    let rate_between = (in_window - of_chain - list.background * busy).max(0.0)
-        / (length - busy).max(1e-9 * length);
+    let rate_between = (in_window - of_chain - list.background * busy).max(0.0) / (length - busy).max(1e-9 * length);
     let logs: Vec<f64> = sizes.iter().map(|b| b.max(1e-300).ln()).collect();
     let middle = median(&logs);
     let gaps = if kind == Kind::Compound {
-        GapStatistics {
-            trend_deviation: fit.gap_deviation,
-            ..GapStatistics::default()
-        }
+        GapStatistics { trend_deviation: fit.gap_deviation, ..GapStatistics::default() }
     } else {
         GapStatistics::of(list, &chain, &fit)
     };
@@ -479,23 +408,8 @@ fn describe(
         cycles: n / slots_per_period as f64,
         left_over: (list.len() as f64 / n).ln(),
     };
-    let hypothesis = Hypothesis::new(
-        kind,
-        index,
-        chain,
-        slots_per_period,
-        fit,
-        score,
-        window,
-        bytes,
-        traits,
-        context,
-    );
-    Hypothesis {
-        tolerance,
-        extra,
-        ..hypothesis
-    }
+    let hypothesis = Hypothesis::new(kind, index, chain, slots_per_period, fit, score, window, bytes, traits, context);
+    Hypothesis { tolerance, extra, ..hypothesis }
 }
 
 /// Share of the bytes of the bursts `first..=last` that lie in bursts with a partner of like size one period away.
@@ -544,13 +458,9 @@ impl GapStatistics {
         }
         let n = gaps.len() as f64;
         if gaps.len() < 3 {
-            return Self {
-                trend_deviation: fit.gap_deviation,
-                ..Self::default()
-            };
+            return Self { trend_deviation: fit.gap_deviation, ..Self::default() };
         }
-        let shape = (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>()))
-            .clamp(0.0, 2.0);
+        let shape = (mean(&idle).ln() - mean(&idle.iter().map(|g| g.ln()).collect::<Vec<_>>())).clamp(0.0, 2.0);
         let m = mean(&gaps);
         let power: f64 = gaps.iter().map(|g| (g - m) * (g - m)).sum();
         let lagged: f64 = gaps.windows(2).map(|w| (w[0] - m) * (w[1] - m)).sum();
@@ -558,18 +468,9 @@ impl GapStatistics {
         let floor = n * (1e-3 * fit.period).powi(2);
         let memory = (lagged / (power + floor) * n.sqrt()).clamp(-4.0, 4.0);
         let middle = 0.5 * (n - 1.0);
-        let slope: f64 = gaps
-            .iter()
-            .enumerate()
-            .map(|(i, g)| (i as f64 - middle) * (g - m))
-            .sum();
+        let slope: f64 = gaps.iter().enumerate().map(|(i, g)| (i as f64 - middle) * (g - m)).sum();
         let explained = slope * slope * 12.0 / (n * (n * n - 1.0));
-        let trend_deviation =
-            ((power - explained).max(0.0) / (n - 2.0).max(1.0)).sqrt() / fit.period;
-        Self {
-            shape,
-            memory,
-            trend_deviation,
-        }
+        let trend_deviation = ((power - explained).max(0.0) / (n - 2.0).max(1.0)).sqrt() / fit.period;
+        Self { shape, memory, trend_deviation }
     }
 }

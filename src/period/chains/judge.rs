@@ -56,9 +56,7 @@ impl Weights {
         let n = FEATURES.len();
         let units = self.hidden.len();
         self.features == FEATURES
-            && [&self.mean, &self.scale, &self.linear, &self.typical]
-                .iter()
-                .all(|v| v.len() == n)
+            && [&self.mean, &self.scale, &self.linear, &self.typical].iter().all(|v| v.len() == n)
             && self.hidden.iter().all(|row| row.len() == n)
             && self.hidden_bias.len() == units
             && self.output.len() == units
@@ -68,11 +66,7 @@ impl Weights {
     fn standardised(&self, features: &[f64; FEATURES.len()]) -> [f64; FEATURES.len()] {
         std::array::from_fn(|i| {
             let x = (features[i] - self.mean[i]) / self.scale[i];
-            if x.is_nan() {
-                0.0
-            } else {
-                x.clamp(-self.clip, self.clip)
-            }
+            if x.is_nan() { 0.0 } else { x.clamp(-self.clip, self.clip) }
         })
     }
 
@@ -93,10 +87,7 @@ impl Weights {
         for h in hypotheses.iter_mut() {
             h.logit = self.logit(&self.standardised(&h.features));
         }
-        let mut order: Vec<(f64, f64)> = hypotheses
-            .iter()
-            .map(|h| (h.period().ln(), h.logit))
-            .collect();
+        let mut order: Vec<(f64, f64)> = hypotheses.iter().map(|h| (h.period().ln(), h.logit)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let [a, b] = self.calibration[usize::from(further)];
         for h in hypotheses.iter_mut() {
@@ -105,13 +96,7 @@ impl Weights {
             let to = order.partition_point(|o| o.0 < t + AGREE);
             let agreeing = &order[from.min(to)..to];
             let top = agreeing.iter().map(|o| o.1).fold(h.logit, f64::max);
-            h.pooled = top
-                + agreeing
-                    .iter()
-                    .map(|o| (o.1 - top).exp())
-                    .sum::<f64>()
-                    .max(f64::MIN_POSITIVE)
-                    .ln();
+            h.pooled = top + agreeing.iter().map(|o| (o.1 - top).exp()).sum::<f64>().max(f64::MIN_POSITIVE).ln();
             h.confidence = 1.0 / (1.0 + (-(a + b * h.pooled)).exp());
         }
     }
@@ -138,28 +123,15 @@ const KINDS: usize = 4;
 
 /// The winner: the period with the largest pooled logit, told by its strongest hypothesis.
 pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
-    let top = hypotheses
-        .iter()
-        .map(|h| h.pooled)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let top = hypotheses.iter().map(|h| h.pooled).fold(f64::NEG_INFINITY, f64::max);
     (0..hypotheses.len())
         .filter(|&i| hypotheses[i].pooled > top - CLOSE)
-        .reduce(|a, b| {
-            if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) {
-                b
-            } else {
-                a
-            }
-        })
+        .reduce(|a, b| if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) { b } else { a })
 }
 
 /// Bursts tell the onsets better than a wave does, where both agree.
 fn told_by(h: &Hypothesis) -> f64 {
-    if h.kind == Kind::Wave {
-        h.logit - WAVE_HANDICAP
-    } else {
-        h.logit
-    }
+    if h.kind == Kind::Wave { h.logit - WAVE_HANDICAP } else { h.logit }
 }
 
 /// How much stronger a wave must be to tell the period instead of a chain that agrees with it.
@@ -170,11 +142,5 @@ pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usiz
     let t = hypotheses[winner].period();
     (0..hypotheses.len())
         .filter(|&i| (hypotheses[i].period() / t).ln().abs() >= AGREE)
-        .reduce(|a, b| {
-            if hypotheses[b].pooled > hypotheses[a].pooled {
-                b
-            } else {
-                a
-            }
-        })
+        .reduce(|a, b| if hypotheses[b].pooled > hypotheses[a].pooled { b } else { a })
 }

@@ -38,11 +38,14 @@ use windows::Extent;
 pub struct Options {
     /// Most periods to report.
     pub most_periods: usize,
+    /// Shortest stretch in seconds over which a period must hold without a break. What is shorter is the rhythm of the
+    /// requests inside a burst, not that of the job.
+    pub shortest_window_s: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { most_periods: 3 }
+        Self { most_periods: 3, shortest_window_s: 0.0 }
     }
 }
 
@@ -156,7 +159,7 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
     let mut periods: Vec<Found> = Vec::new();
     let mut rejected = None;
     if let Some(weights) = judge::weights() {
-        rounds(profile, weights, options.most_periods, &mut |round| {
+        rounds(profile, weights, options, &mut |round| {
             let Some(best) = judge::winner(&round.hypotheses) else {
                 return;
             };
@@ -165,10 +168,7 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
             match &round.extent {
                 Some(extent) => {
                     let found = found(profile, h, &round.lists[h.list], extent, evidence);
-                    match periods
-                        .iter_mut()
-                        .find(|a| (a.period_s / found.period_s).ln().abs() < SAME_PERIOD)
-                    {
+                    match periods.iter_mut().find(|a| (a.period_s / found.period_s).ln().abs() < SAME_PERIOD) {
                         Some(earlier) => earlier.take_in(found),
                         None => periods.push(found),
                     }
@@ -188,16 +188,8 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
     }
     // the period that moves the most bytes, which need not be the one with the strongest evidence
     periods.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
-    let verdict = if periods.is_empty() {
-        verdict::without_period(profile)
-    } else {
-        Verdict::Periodic
-    };
-    Detection {
-        verdict,
-        periods,
-        rejected,
-    }
+    let verdict = if periods.is_empty() { verdict::without_period(profile) } else { Verdict::Periodic };
+    Detection { verdict, periods, rejected }
 }
 
 /// Periods of two rounds that differ by less than this, in log, are one period with several windows.
@@ -239,45 +231,35 @@ struct Taken {
 }
 
 /// Rounds end when less than this share of the bytes is left.
-const LEAST_LEFT: f64 = 0.01;
+const LEAST_LEFT: f64 = 1e-3;
 
 /// Searches, erases the winner's bursts, and searches again, until no hypothesis is sure enough.
-fn rounds(profile: &Profile, weights: &judge::Weights, most: usize, report: &mut dyn FnMut(Round)) {
+fn rounds(profile: &Profile, weights: &judge::Weights, options: Options, report: &mut dyn FnMut(Round)) {
     let mut erased: Vec<(f64, f64)> = Vec::new();
     let mut rest: Option<Profile> = None;
     let mut taken: Vec<Taken> = Vec::new();
-    for number in 0..most {
+    for number in 0..options.most_periods {
         let left = rest.as_ref().unwrap_or(profile);
         if left.bytes() <= LEAST_LEFT * profile.bytes() {
             return;
         }
         let (lists, mut hypotheses) = hypotheses(left, &erased);
         weights.score(&mut hypotheses, number > 0);
-        hypotheses.retain(|h| !taken.iter().any(|t| repeats(h, t)));
+        hypotheses
+            .retain(|h| h.window.1 - h.window.0 >= options.shortest_window_s && !taken.iter().any(|t| repeats(h, t)));
         let Some(best) = judge::winner(&hypotheses) else {
             return;
         };
         let sure = hypotheses[best].confidence >= weights.answer[usize::from(number > 0)];
-        let extent =
-            sure.then(|| windows::extent(&hypotheses[best], &lists[hypotheses[best].list], left));
+        let extent = sure.then(|| windows::extent(&hypotheses[best], &lists[hypotheses[best].list], left));
         let mut next = None;
         if let Some(extent) = &extent {
             erased.extend(&extent.bursts);
             erased = windows::join(std::mem::take(&mut erased));
-            next = Some(Taken {
-                period: hypotheses[best].period(),
-                windows: extent.windows.clone(),
-            });
+            next = Some(Taken { period: hypotheses[best].period(), windows: extent.windows.clone() });
         }
         let bytes = left.bytes();
-        report(Round {
-            number,
-            lists,
-            hypotheses,
-            bytes,
-            extent,
-            before: &taken,
-        });
+        report(Round { number, lists, hypotheses, bytes, extent, before: &taken });
         let Some(next) = next else { return };
         taken.push(next);
         rest = Some(profile.without(&erased));
@@ -293,22 +275,13 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
         return Default::default();
     };
     let mut lists = bursts::burst_lists(profile, &levels, erased);
-    let many = lists
-        .iter()
-        .any(|list| list.merge > 0.0 && list.len() > MANY_BURSTS);
-    let bins = if many {
-        correlation::BINS_LONG
-    } else {
-        correlation::BINS
-    };
+    let many = lists.iter().any(|list| list.merge > 0.0 && list.len() > MANY_BURSTS);
+    let bins = if many { correlation::BINS_LONG } else { correlation::BINS };
     let (fine, coarse) = rayon::join(
         || Correlation::of(profile, erased, bins),
         || Correlation::of(profile, erased, correlation::BINS_COARSE),
     );
-    let correlated = fine
-        .as_ref()
-        .map(Correlation::trial_periods)
-        .unwrap_or_default();
+    let correlated = fine.as_ref().map(Correlation::trial_periods).unwrap_or_default();
     let context = Context {
         profile,
         correlation: fine.as_ref(),
@@ -326,11 +299,7 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
             lists.par_iter().enumerate().map(of_list).collect()
         },
         || {
-            if erased.is_empty() {
-                wave::waves(&correlated, &levels, lists.len(), &context)
-            } else {
-                Vec::new()
-            }
+            if erased.is_empty() { wave::waves(&correlated, &levels, lists.len(), &context) } else { Vec::new() }
         },
     );
     let mut found: Vec<Hypothesis> = found.into_iter().flatten().collect();
@@ -348,20 +317,13 @@ const GRAIN_SAMPLE: usize = 4096;
 fn grain(profile: &Profile) -> f64 {
     let times = profile.times();
     let sample = &times[..times.len().min(GRAIN_SAMPLE)];
-    let smallest = sample
-        .windows(2)
-        .map(|w| w[1] - w[0])
-        .fold(f64::INFINITY, f64::min);
+    let smallest = sample.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
     if !smallest.is_finite() || sample.len() < 4 {
         return 0.0;
     }
     let fits = |t: f64| ((t / smallest).round() * smallest - t).abs() <= 1e-3 * smallest + 1e-9 * t;
     let multiples = sample.windows(2).filter(|w| fits(w[1] - w[0])).count();
-    if multiples as f64 >= 0.98 * (sample.len() - 1) as f64 {
-        smallest
-    } else {
-        0.0
-    }
+    if multiples as f64 >= 0.98 * (sample.len() - 1) as f64 { smallest } else { 0.0 }
 }
 
 /// Is this a period already found, in the same place: leftovers of the bursts that were taken out?
@@ -397,23 +359,13 @@ fn evidence(round: &Round, best: usize) -> Evidence {
     }
 }
 
-fn found(
-    profile: &Profile,
-    h: &Hypothesis,
-    list: &BurstList,
-    extent: &Extent,
-    evidence: Evidence,
-) -> Found {
+fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, evidence: Evidence) -> Found {
     let origin = profile.origin();
     let bursts = extent
         .members
         .iter()
         .zip(&extent.bursts)
-        .map(|(&i, b)| Burst {
-            start_s: b.0 + origin,
-            end_s: b.1 + origin,
-            bytes: list.bytes[i],
-        })
+        .map(|(&i, b)| Burst { start_s: b.0 + origin, end_s: b.1 + origin, bytes: list.bytes[i] })
         .collect();
     let further: f64 = extent
         .windows
@@ -427,19 +379,12 @@ fn found(
         period_std_s: h.fit.period_std,
         confidence: h.confidence,
         cycles: h.cycles() + further.round() as usize,
-        windows: extent
-            .windows
-            .iter()
-            .map(|w| (w.0 + origin, w.1 + origin))
-            .collect(),
+        windows: extent.windows.iter().map(|w| (w.0 + origin, w.1 + origin)).collect(),
         bursts,
         bytes: extent.bytes,
         clock: h.fit.clock,
         kind: h.kind,
-        next: Next {
-            start_s: next.start_s + origin,
-            ..next
-        },
+        next: Next { start_s: next.start_s + origin, ..next },
         evidence,
     }
 }
@@ -454,34 +399,15 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     if m > 1 || !own_window_is_last || fit.clock == Clock::Walk {
         // bursts of a compound are not evenly spaced: the same place of the last period, one period on
         let place = h.chain.len().saturating_sub(m);
-        let anchor = if m > 1 {
-            h.chain
-                .members
-                .get(place)
-                .map_or(last, |&i| list.start[i as usize])
-        } else {
-            last
-        };
-        let sd = if fit.clock == Clock::Grid {
-            std::f64::consts::SQRT_2 * fit.line_sd
-        } else {
-            fit.gap_sd
-        };
-        return Next {
-            start_s: anchor + fit.period,
-            std_s: sd.hypot(fit.period_std),
-        };
+        let anchor = if m > 1 { h.chain.members.get(place).map_or(last, |&i| list.start[i as usize]) } else { last };
+        let sd = if fit.clock == Clock::Grid { std::f64::consts::SQRT_2 * fit.line_sd } else { fit.gap_sd };
+        return Next { start_s: anchor + fit.period, std_s: sd.hypot(fit.period_std) };
     }
     let n = h.chain.len() as f64;
     let ahead = h.chain.slot_count() as f64;
     let from_middle = 0.5 * (ahead - 1.0) + 1.0;
-    let std_s = (fit.line_sd * fit.line_sd * (1.0 + 1.0 / n)
-        + (from_middle * fit.period_std).powi(2))
-    .sqrt();
-    Next {
-        start_s: fit.phase + ahead * step,
-        std_s,
-    }
+    let std_s = (fit.line_sd * fit.line_sd * (1.0 + 1.0 / n) + (from_middle * fit.period_std).powi(2)).sqrt();
+    Next { start_s: fit.phase + ahead * step, std_s }
 }
 
 /// What the judge is trained on: the hypotheses of one round, as plain numbers.
@@ -502,33 +428,18 @@ pub struct TrainingRound {
 pub fn training_rounds(profile: &Profile) -> Vec<TrainingRound> {
     let mut out = Vec::new();
     if let Some(weights) = judge::weights() {
-        rounds(
-            profile,
-            weights,
-            Options::default().most_periods,
-            &mut |round| {
-                out.push(TrainingRound {
-                    taken: round
-                        .before
-                        .iter()
-                        .map(|t| (t.period, t.windows.clone()))
-                        .collect(),
-                    winner: judge::winner(&round.hypotheses),
-                    accepted: round.extent.is_some(),
-                    hypotheses: round
-                        .hypotheses
-                        .iter()
-                        .map(|h| {
-                            (
-                                h.period(),
-                                h.window,
-                                h.features.iter().map(|&x| x as f32).collect(),
-                            )
-                        })
-                        .collect(),
-                });
-            },
-        );
+        rounds(profile, weights, Options::default(), &mut |round| {
+            out.push(TrainingRound {
+                taken: round.before.iter().map(|t| (t.period, t.windows.clone())).collect(),
+                winner: judge::winner(&round.hypotheses),
+                accepted: round.extent.is_some(),
+                hypotheses: round
+                    .hypotheses
+                    .iter()
+                    .map(|h| (h.period(), h.window, h.features.iter().map(|&x| x as f32).collect()))
+                    .collect(),
+            });
+        });
     }
     out
 }
@@ -562,11 +473,7 @@ mod tests {
             bytes: f64::from(i + 1),
         }));
         assert!((grain(&bins) - 0.4).abs() < 1e-9);
-        let free = Profile::from_spans([0.0, 1.7, 5.1, 7.3].map(|t| Span {
-            start: t,
-            end: t + 0.3333,
-            bytes: 1.0,
-        }));
+        let free = Profile::from_spans([0.0, 1.7, 5.1, 7.3].map(|t| Span { start: t, end: t + 0.3333, bytes: 1.0 }));
         assert_eq!(grain(&free), 0.0);
     }
 }

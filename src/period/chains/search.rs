@@ -27,6 +27,8 @@ pub(crate) const ANYTHING: f64 = 1.0;
 const ANYTHING_BELOW: f64 = 0.05;
 /// ln sqrt(2 pi).
 const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_7;
+/// End bursts with less than this share of the median bytes are no part of the period.
+const SMALL_END: f64 = 0.1;
 /// A burst longer than this share of the period is a stretch of something else.
 pub(crate) const LONGEST_BURST: f64 = 0.95;
 /// Pairs of bursts one search may look at; beyond it tolerances are given up, the widest first.
@@ -95,6 +97,20 @@ impl Chain {
             self.cut(0, self.len() - 2);
         }
         while self.len() > keep && self.members.first().is_some_and(|&i| long(i)) {
+            self.cut(1, self.len() - 1);
+        }
+    }
+
+    /// Drops end members with less than a tenth of the chain's median bytes, down to `keep` members: headers before the first
+    /// burst and summaries after the last.
+    pub fn drop_small_ends(&mut self, list: &BurstList, keep: usize) {
+        let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();
+        let least = SMALL_END * median_of(&mut sizes);
+        let small = |i: u32| list.bytes[i as usize] < least;
+        while self.len() > keep && self.members.last().is_some_and(|&i| small(i)) {
+            self.cut(0, self.len() - 2);
+        }
+        while self.len() > keep && self.members.first().is_some_and(|&i| small(i)) {
             self.cut(1, self.len() - 1);
         }
     }

@@ -61,9 +61,7 @@ pub(crate) fn waves(
     }
     lines.sort_by(|a, b| b.share.total_cmp(&a.share));
     lines.truncate(KEPT);
-    let hypotheses = lines
-        .iter()
-        .filter_map(|line| signal.hypothesis(line, levels, context));
+    let hypotheses = lines.iter().filter_map(|line| signal.hypothesis(line, levels, context));
     hypotheses
         .enumerate()
         .map(|(i, (list, mut h))| {
@@ -99,11 +97,7 @@ impl Signal {
             return None;
         }
         let ceiling = CLIP * levels.burst;
-        let mut values: Vec<f64> = profile
-            .binned(BINS)
-            .iter()
-            .map(|b| (b / width).min(ceiling) / ceiling)
-            .collect();
+        let mut values: Vec<f64> = profile.binned(BINS).iter().map(|b| (b / width).min(ceiling) / ceiling).collect();
         let mean = values.iter().sum::<f64>() / BINS as f64;
         values.iter_mut().for_each(|v| *v -= mean);
         let variance = values.iter().map(|v| v * v).sum::<f64>() / BINS as f64;
@@ -114,30 +108,19 @@ impl Signal {
         let mut input = values.clone();
         let mut output = fft.make_output_vec();
         fft.process(&mut input, &mut output).ok()?;
-        let spectrum = output
-            .iter()
-            .map(|c| c.norm_sqr() / (BINS * BINS) as f64)
-            .collect();
-        Some(Self {
-            values,
-            width,
-            variance,
-            spectrum,
-        })
+        let spectrum = output.iter().map(|c| c.norm_sqr() / (BINS * BINS) as f64).collect();
+        Some(Self { values, width, variance, spectrum })
     }
 
     /// Frequencies of the highest peaks of the spectrum that are long enough.
     fn peaks(&self) -> Vec<f64> {
         let s = &self.spectrum;
         let last = (s.len() as f64 * 2.0 / FEWEST_BINS) as usize;
-        let mut tops: Vec<usize> = (2..last.min(s.len() - 1))
-            .filter(|&k| s[k] >= s[k - 1] && s[k] > s[k + 1])
-            .collect();
+        let mut tops: Vec<usize> =
+            (2..last.min(s.len() - 1)).filter(|&k| s[k] >= s[k - 1] && s[k] > s[k + 1]).collect();
         tops.sort_by(|&i, &j| s[j].total_cmp(&s[i]).then(i.cmp(&j)));
         tops.truncate(PEAKS);
-        tops.iter()
-            .map(|&k| k as f64 / (BINS as f64 * self.width))
-            .collect()
+        tops.iter().map(|&k| k as f64 / (BINS as f64 * self.width)).collect()
     }
 
     /// Complex amplitude at a frequency, by direct summation with a rotating factor.
@@ -159,12 +142,7 @@ impl Signal {
     /// The frequency near a trial at which the harmonics hold the most power (golden section search).
     fn refined(&self, trial: f64) -> Line {
         let run = BINS as f64 * self.width;
-        let power = |f: f64| {
-            self.amplitudes(f)
-                .iter()
-                .map(Complex::norm_sqr)
-                .sum::<f64>()
-        };
+        let power = |f: f64| self.amplitudes(f).iter().map(Complex::norm_sqr).sum::<f64>();
         // coarse steps first: the trial may be off by more than the width of the line
         let reach = (0.5 / run).max(0.02 * trial).min(0.25 * trial);
         let steps = ((reach * run / 0.25).ceil() as i32).clamp(2, 40);
@@ -183,11 +161,7 @@ impl Signal {
         let frequency = 0.5 * (lo + hi);
         let amplitudes = self.amplitudes(frequency);
         let share = 2.0 * amplitudes.iter().map(Complex::norm_sqr).sum::<f64>() / self.variance;
-        Line {
-            frequency,
-            amplitudes,
-            share: share.min(1.0),
-        }
+        Line { frequency, amplitudes, share: share.min(1.0) }
     }
 
     /// How far the line stands above the continuum around it: ln of its power over the median power nearby.
@@ -206,12 +180,7 @@ impl Signal {
     }
 
     /// Describes the line as a hypothesis whose bursts are the upper halves of the cycles.
-    fn hypothesis(
-        &self,
-        line: &Line,
-        levels: &Levels,
-        context: &Context,
-    ) -> Option<(BurstList, Hypothesis)> {
+    fn hypothesis(&self, line: &Line, levels: &Levels, context: &Context) -> Option<(BurstList, Hypothesis)> {
         let profile = context.profile;
         let run = profile.duration();
         let period = 1.0 / line.frequency;
@@ -220,10 +189,7 @@ impl Signal {
         let first = (phase * period).rem_euclid(period);
         let cycles = self.cycles(first - period, period);
         let template = mean_cycle(&cycles);
-        let alike: Vec<f64> = cycles
-            .iter()
-            .map(|c| correlation(&c.values, &template))
-            .collect();
+        let alike: Vec<f64> = cycles.iter().map(|c| correlation(&c.values, &template)).collect();
         let (from, to) = best_stretch(&alike)?;
         if to < from + 2 {
             return None;
@@ -231,10 +197,7 @@ impl Signal {
         let inside = &cycles[from..=to];
         let mut list = BurstList::from_bursts(
             inside.iter().filter_map(|c| {
-                let (a, b) = (
-                    c.start.clamp(0.0, run),
-                    (c.start + 0.5 * period).clamp(0.0, run),
-                );
+                let (a, b) = (c.start.clamp(0.0, run), (c.start + 0.5 * period).clamp(0.0, run));
                 (b > a).then(|| (a, b, profile.bytes_until(b) - profile.bytes_until(a)))
             }),
             levels.burst,
@@ -244,34 +207,19 @@ impl Signal {
         }
         list.threshold = profile.bytes() / run;
         let n = list.len() as u32;
-        let chain = Chain {
-            members: (0..n).collect(),
-            slots: (0..n).collect(),
-        };
+        let chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
         let window = (
-            if inside[0].start < period {
-                0.0
-            } else {
-                inside[0].start
-            },
+            if inside[0].start < period { 0.0 } else { inside[0].start },
             (inside[inside.len() - 1].start + period).min(run),
         );
         // phase of each cycle's own fundamental against the line's: how far the cycles stray
-        let strays: Vec<f64> = inside
-            .iter()
-            .filter(|c| c.full)
-            .map(|c| c.stray())
-            .collect();
+        let strays: Vec<f64> = inside.iter().filter(|c| c.full).map(|c| c.stray()).collect();
         let line_sd = rms(&strays) * period;
         let steps: Vec<f64> = strays.windows(2).map(|w| wrapped(w[1] - w[0])).collect();
         let gap_sd = rms(&steps) * period;
         let noise = (1.0 - line.share).max(1e-6) * self.variance;
-        let signal: f64 = line
-            .amplitudes
-            .iter()
-            .enumerate()
-            .map(|(h, c)| ((h + 1) as f64).powi(2) * 4.0 * c.norm_sqr())
-            .sum();
+        let signal: f64 =
+            line.amplitudes.iter().enumerate().map(|(h, c)| ((h + 1) as f64).powi(2) * 4.0 * c.norm_sqr()).sum();
         // Cramer-Rao bound of a frequency in white noise, radians per bin
         let bound = (24.0 * noise / (signal.max(1e-12) * (BINS as f64).powi(3))).sqrt();
         let fit = Fit {
@@ -287,11 +235,7 @@ impl Signal {
         let samples = (0.5 * profile.rates().len() as f64).min(0.25 * BINS as f64);
         let free = (samples - 2.0 * HARMONICS as f64 - 1.0).max(1.0);
         let score = 0.5 * free * -(1.0 - line.share).max(1e-6).ln() - (BINS as f64).ln();
-        let full: Vec<f64> = inside
-            .iter()
-            .filter(|c| c.full)
-            .map(|c| c.swing().max(1e-9).ln())
-            .collect();
+        let full: Vec<f64> = inside.iter().filter(|c| c.full).map(|c| c.swing().max(1e-9).ln()).collect();
         let middle = median(&full);
         let bytes: f64 = list.bytes.iter().sum();
         let lowest = template.iter().copied().fold(f64::MAX, f64::min);
@@ -300,37 +244,19 @@ impl Signal {
         let traits = Traits {
             share: line.share,
             share_in_window: median(&alike[from..=to]),
-            share_of_list: alike[from..=to].iter().filter(|&&a| a > 0.5).count() as f64
-                / inside.len() as f64,
+            share_of_list: alike[from..=to].iter().filter(|&&a| a > 0.5).count() as f64 / inside.len() as f64,
             fill: 1.0,
             size_mad: median(&full.iter().map(|s| (s - middle).abs()).collect::<Vec<_>>()),
             size_sd: deviation(&full),
             cut: self.contrast(line),
             dip: (highest - lowest) / (mean + highest).max(1e-9),
             // share of the line's power in its fundamental
-            duty: line.amplitudes[0].norm_sqr()
-                / line
-                    .amplitudes
-                    .iter()
-                    .map(Complex::norm_sqr)
-                    .sum::<f64>()
-                    .max(1e-30),
+            duty: line.amplitudes[0].norm_sqr() / line.amplitudes.iter().map(Complex::norm_sqr).sum::<f64>().max(1e-30),
             cycles: inside.len() as f64,
             trend_deviation: gap_sd / period,
             ..Traits::default()
         };
-        let h = Hypothesis::new(
-            Kind::Wave,
-            0,
-            chain,
-            1,
-            fit,
-            score,
-            window,
-            bytes,
-            traits,
-            context,
-        );
+        let h = Hypothesis::new(Kind::Wave, 0, chain, 1, fit, score, window, bytes, traits, context);
         Some((list, h))
     }
 
@@ -352,19 +278,11 @@ impl Signal {
                 .map(|i| {
                     let t = a + (i as f64 + 0.5) / PLACES as f64 * period;
                     let at = (t / self.width).floor();
-                    if at < 0.0 {
-                        f64::NAN
-                    } else {
-                        self.values.get(at as usize).copied().unwrap_or(f64::NAN)
-                    }
+                    if at < 0.0 { f64::NAN } else { self.values.get(at as usize).copied().unwrap_or(f64::NAN) }
                 })
                 .collect();
             let full = values.iter().all(|v| v.is_finite());
-            out.push(Cycle {
-                start: a,
-                values,
-                full,
-            });
+            out.push(Cycle { start: a, values, full });
         }
     }
 }
@@ -407,11 +325,7 @@ fn rms(x: &[f64]) -> f64 {
 fn mean_cycle(cycles: &[Cycle]) -> Vec<f64> {
     (0..PLACES)
         .map(|i| {
-            let seen: Vec<f64> = cycles
-                .iter()
-                .map(|c| c.values[i])
-                .filter(|v| v.is_finite())
-                .collect();
+            let seen: Vec<f64> = cycles.iter().map(|c| c.values[i]).filter(|v| v.is_finite()).collect();
             seen.iter().sum::<f64>() / seen.len().max(1) as f64
         })
         .collect()
@@ -419,17 +333,10 @@ fn mean_cycle(cycles: &[Cycle]) -> Vec<f64> {
 
 /// Pearson correlation over the places that both have.
 fn correlation(x: &[f64], y: &[f64]) -> f64 {
-    let pairs: Vec<(f64, f64)> = x
-        .iter()
-        .copied()
-        .zip(y.iter().copied())
-        .filter(|p| p.0.is_finite() && p.1.is_finite())
-        .collect();
+    let pairs: Vec<(f64, f64)> =
+        x.iter().copied().zip(y.iter().copied()).filter(|p| p.0.is_finite() && p.1.is_finite()).collect();
     let n = pairs.len().max(1) as f64;
-    let (mx, my) = (
-        pairs.iter().map(|p| p.0).sum::<f64>() / n,
-        pairs.iter().map(|p| p.1).sum::<f64>() / n,
-    );
+    let (mx, my) = (pairs.iter().map(|p| p.0).sum::<f64>() / n, pairs.iter().map(|p| p.1).sum::<f64>() / n);
     let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
     for (a, b) in pairs {
         xy += (a - mx) * (b - my);
