@@ -132,9 +132,10 @@ fn harmonics(chosen: &[bool]) -> Vec<usize> {
 
 /// The order that sorts powers: positions in `power`, smallest power first.
 fn sorted(power: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..power.len()).collect();
-    order.sort_by(|&a, &b| power[a].total_cmp(&power[b]));
-    order
+    // Values beside their positions: a comparison that looks them up elsewhere waits for memory.
+    let mut pairs: Vec<(f64, usize)> = power.iter().copied().zip(0..).collect();
+    pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    pairs.into_iter().map(|(_, i)| i).collect()
 }
 
 #[cfg(test)]

@@ -99,6 +99,10 @@ fn best(r: &[f64]) -> Option<View> {
         if first.lag >= 12 * half && enough && best.as_ref().is_none_or(|b| first.height > b.first.height + 0.1) {
             best = Some(View { smooth, hills, first });
         }
+        // Nothing can be higher by so much.
+        if best.as_ref().is_some_and(|b| b.first.height > 0.9) {
+            break;
+        }
     }
     best
 }

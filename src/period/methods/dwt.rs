@@ -9,7 +9,7 @@ use crate::period::detectors;
 use crate::period::findings::{Method, Verdict};
 use crate::period::validity;
 use crate::signal::Signal;
-use crate::transform::{Boundary, Decomposition, refine_peak};
+use crate::transform::{Band, Boundary, Decomposition, refine_peak};
 
 /// Cycles from which on there is a period: one or less is the rise or fall of the whole run.
 const CYCLES: usize = 2;
@@ -19,10 +19,10 @@ pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     let mut a = Answer::new(Method::Dwt, Verdict::Constant);
     let x = &signal.samples;
     let level = level(signal, settings);
-    let smooth = validity::approximation(x, &settings.wavelet, level);
-    if let Ok(d) = Decomposition::of(x, &settings.wavelet, Boundary::Symmetric, level) {
-        a.sight = Sight::Wavelet(d);
-    }
+    let decomposition = Decomposition::of(x, &settings.wavelet, Boundary::Symmetric, level).ok();
+    let smooth = decomposition.as_ref().and_then(|d| d.at_full_length(Band::Approximation, level).ok());
+    let smooth = smooth.unwrap_or_else(|| x.clone());
+    a.sight = decomposition.map_or(Sight::Nothing, Sight::Wavelet);
     let (spectrum, powers) = spectrum(&smooth, signal.rate_hz);
     let Some(powers) = powers else { return a };
     let (detector, outliers) = detectors::find(settings.detector, &powers, settings.tolerance);
