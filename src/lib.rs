@@ -4,6 +4,20 @@
 //! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`formats`] bytes on disk to
 //! records, [`transform`] pure numerics, [`signal`] records to bandwidth over time, [`period`] bandwidth to periods,
 //! [`analysis`] the pipeline, [`render`] text and pictures, [`cli`] the command line.
+//!
+//! ```
+//! use iophase::{analysis, formats};
+//!
+//! # fn main() -> iophase::Result<()> {
+//! let read = formats::ReadOptions::default();
+//! let source = formats::Source::open("data/stable.darshan".as_ref(), &read.limits)?;
+//! let trace = formats::read(&source, None, &read)?;
+//! let report = analysis::analyze(&trace, &analysis::Options::default())?.report;
+//! let period = report.primary_signal().and_then(|s| s.period.dominant.as_ref());
+//! assert!((period.map_or(0.0, |d| d.period_s) - 2.0).abs() < 0.01);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod analysis;
 pub mod cli;
