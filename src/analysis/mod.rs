@@ -36,7 +36,7 @@ const SHORTEST_WINDOW: f64 = 0.05;
 pub struct Analysis {
     /// For programs.
     pub report: Report,
-    /// For pictures: one for each signal of the report, in the same order.
+    /// For pictures: one for each signal of the report, in the same order; complete if [`Options::pictures`] is set.
     pub views: Vec<View>,
 }
 
@@ -193,7 +193,7 @@ fn analyze_signal(
     };
     let (components, fit) = sampled::components(signal, &spectrum, powers.as_ref(), options, warnings);
     let scores = sampled::scores(signal, powers.as_ref(), &answer.detection, options);
-    let view = View::new(activity, signal, origin, powers, spectrum, answer.seen);
+    let view = View::new(activity, signal, origin, powers, spectrum, answer.seen, options.pictures);
     let report = SignalReport {
         mode,
         sampling_hz: rate_hz,

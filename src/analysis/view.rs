@@ -34,7 +34,7 @@ impl Curve {
 /// What the pictures of one signal show.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// Bandwidth of the trace itself, in fine bins.
+    /// Bandwidth of the trace itself, in fine bins; empty unless pictures were asked for.
     pub original: Curve,
     /// The sampled signal.
     pub sampled: Curve,
@@ -54,12 +54,14 @@ impl View {
         powers: Option<Powers>,
         spectrum: Spectrum,
         seen: Seen,
+        pictures: bool,
     ) -> View {
         let duration = (signal.end - signal.start).max(1.0 / signal.rate_hz);
         let width = duration / CURVE_CELLS as f64;
         let grid = Grid { start: signal.start, width, cells: CURVE_CELLS };
+        let values = if pictures { bin(activity.spans(), grid) } else { Vec::new() };
         View {
-            original: Curve { start_s: origin + signal.start, step_s: width, values: bin(activity.spans(), grid) },
+            original: Curve { start_s: origin + signal.start, step_s: width, values },
             sampled: Curve {
                 start_s: origin + signal.start,
                 step_s: 1.0 / signal.rate_hz,

@@ -130,6 +130,7 @@ fn analyze(a: &Analyze) -> u8 {
         detector: a.detector.into(),
         tolerance: a.tolerance,
         components: a.components,
+        pictures: a.svg.is_some(),
         fourier_fit: a.fourier_fit,
         filter,
         wavelet: a.wavelet,
