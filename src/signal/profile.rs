@@ -5,13 +5,12 @@
 //! are exact. Where no request is active the rate is exactly zero: activity is counted in integers beside the
 //! floating-point sum.
 //!
-//! Up to [`EXACT_SPANS`] spans the breakpoints are all request edges (O(R log R) time, O(R) memory). Longer traces are
+//! Up to [`EXACT_SPANS`] spans the breakpoints are all request edges (O(R log R) time at worst, O(R) memory). Longer traces are
 //! folded, while they are fed, into at most [`BINS`] bins of equal width (O(R) time, constant memory) which keep their
 //! bytes and their *exact* first start and last end: a burst that begins in an idle bin still begins at the request's
 //! own time stamp, only bursts closer to each other than a bin run together.
 
 use super::Span;
-use rayon::prelude::*;
 
 /// Traces of more spans than this are folded into bins.
 pub const EXACT_SPANS: usize = 1 << 21;
@@ -19,8 +18,8 @@ pub const EXACT_SPANS: usize = 1 << 21;
 pub const BINS: usize = 1 << 20;
 /// Seconds given to a span that has bytes but no length.
 pub const POINT_WIDTH: f64 = 1e-6;
-/// Below this many edges a parallel sort costs more than it saves.
-const PARALLEL_SORT: usize = 1 << 15;
+/// From this many edges on they are dealt before they are sorted.
+const DEALT_FROM: usize = 1 << 15;
 
 /// What became of the spans that were fed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -303,16 +302,6 @@ impl ProfileBuilder {
 
 /// Adds up all spans by walking over their sorted edges.
 fn sweep(mut starts: Vec<Edge>, mut ends: Vec<Edge>, census: Census) -> Profile {
-    let sort = |edges: &mut [Edge]| {
-        // traces often come sorted already: a look costs little next to a sort
-        if edges.is_sorted_by(|a, b| a.time <= b.time) {
-        } else if edges.len() < PARALLEL_SORT {
-            edges.sort_by(by_time);
-        } else {
-            // stable: the rates at equal times are then added up in the order of the input
-            edges.par_sort_by(by_time);
-        }
-    };
     rayon::join(|| sort(&mut starts), || sort(&mut ends));
     let Some(&Edge { time: origin, .. }) = starts.first() else {
         return Profile { census, ..Profile::default() };
@@ -344,8 +333,47 @@ fn sweep(mut starts: Vec<Edge>, mut ends: Vec<Edge>, census: Census) -> Profile 
     assembly.finish(t - origin, origin, 0.0, census)
 }
 
-fn by_time(a: &Edge, b: &Edge) -> std::cmp::Ordering {
-    a.time.total_cmp(&b.time)
+/// By time, then by rate: the sum does not depend on the order of the input.
+fn in_order(a: &Edge, b: &Edge) -> std::cmp::Ordering {
+    a.time.total_cmp(&b.time).then(a.rate.total_cmp(&b.rate))
+}
+
+/// Sorts edges. Many of them are first dealt into narrow slices of time, which is linear unless they crowd.
+fn sort(edges: &mut Vec<Edge>) {
+    // traces often come sorted already: a look costs little next to a sort
+    if edges.is_sorted_by(|a, b| in_order(a, b).is_le()) {
+        return;
+    }
+    if edges.len() < DEALT_FROM {
+        edges.sort_unstable_by(in_order);
+        return;
+    }
+    let lowest = edges.iter().map(|edge| edge.time).fold(f64::INFINITY, f64::min);
+    let highest = edges.iter().map(|edge| edge.time).fold(f64::NEG_INFINITY, f64::max);
+    let slices = edges.len() / 4;
+    let scale = slices as f64 / (highest - lowest);
+    let slice = |edge: &Edge| (((edge.time - lowest) * scale) as usize).min(slices - 1);
+    let mut begin = vec![0u32; slices + 1];
+    for edge in edges.iter() {
+        begin[slice(edge) + 1] += 1;
+    }
+    for i in 0..slices {
+        begin[i + 1] += begin[i];
+    }
+    let mut next = begin.clone();
+    let mut dealt = edges.clone();
+    for edge in edges.iter() {
+        let place = &mut next[slice(edge)];
+        dealt[*place as usize] = *edge;
+        *place += 1;
+    }
+    for bounds in begin.windows(2) {
+        let part = &mut dealt[bounds[0] as usize..bounds[1] as usize];
+        if part.len() > 1 {
+            part.sort_unstable_by(in_order);
+        }
+    }
+    *edges = dealt;
 }
 
 /// A running sum whose rounding errors are carried along (Neumaier 1974).
@@ -683,6 +711,17 @@ mod tests {
             let bins = profile.binned(17);
             prop_assert!((bins.iter().sum::<f64>() / total - 1.0).abs() < 1e-9);
             prop_assert!(profile.rates().iter().all(|&r| r >= 0.0));
+        }
+
+        #[test]
+        fn dealing_sorts(times in prop::collection::vec(prop_oneof![0.0..1e3f64, 5.0..5.001f64, Just(7.0)], 1..300)) {
+            // repeated until they are many enough to be dealt
+            let mut edges: Vec<Edge> = times.iter().cycle().take(DEALT_FROM + 5).enumerate()
+                .map(|(i, &time)| Edge { time, rate: (i % 7) as f64 }).collect();
+            let mut expected = edges.clone();
+            expected.sort_by(in_order);
+            sort(&mut edges);
+            prop_assert!(edges.iter().zip(&expected).all(|(a, b)| in_order(a, b).is_eq()));
         }
 
         #[test]

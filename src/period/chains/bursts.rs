@@ -9,6 +9,9 @@ use crate::signal::profile::Profile;
 
 /// Lists of more bursts than this are not searched.
 pub(crate) const MAX_BURSTS: usize = 30_000;
+/// Longer lists of one level that differ in their number of bursts by less than [`ALIKE`] are alike.
+const LONG: usize = 100;
+const ALIKE: f64 = 0.1;
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
 /// Shares of the burst level that count as burst.
@@ -166,6 +169,7 @@ pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f6
     let mut lists: Vec<BurstList> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for (level, background, top) in cuts {
+        let mut long: Vec<usize> = Vec::new();
         let threshold = background + level * (top - background);
         let stretches = stretches(profile, threshold);
         for (merge, cut) in merge_distances(&stretches) {
@@ -182,6 +186,13 @@ pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f6
                     .collect();
                 if keep.len() < 3 || keep.len() > MAX_BURSTS {
                     continue;
+                }
+                if keep.len() > LONG {
+                    let alike = |&n: &usize| keep.len().abs_diff(n) as f64 <= ALIKE * n as f64;
+                    if long.iter().any(alike) {
+                        continue;
+                    }
+                    long.push(keep.len());
                 }
                 let mut list = BurstList {
                     start: keep.iter().map(|&i| merged[i].start).collect(),

@@ -31,8 +31,12 @@ const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_7;
 const SMALL_END: f64 = 0.1;
 /// A burst longer than this share of the period is a stretch of something else.
 pub(crate) const LONGEST_BURST: f64 = 0.95;
-/// Pairs of bursts one search may look at; beyond it tolerances are given up, the widest first.
-const MOST_PAIRS: f64 = 4e6;
+/// Pairs of bursts one search may look at, besides [`MOST_SLOTS`] for each burst; beyond it tolerances are given up.
+const MOST_PAIRS: f64 = 1e5;
+/// With more bursts per period than this, wide tolerances join whatever is near: such a list is too fine for them.
+const DENSE: f64 = 8.0;
+/// Tolerances from here on are wide.
+const WIDE: f64 = 0.1;
 /// From this many bursts on the tolerances stop rising once two in a row got worse.
 const PATIENT_BELOW: usize = 200;
 
@@ -180,6 +184,7 @@ pub(crate) fn best_chain(
     let base = (mean_idle / period).ln();
     let log_extra = extra.ln();
     let off_chain = 1.0 - extra;
+    let (per_period, per_idle) = (1.0 / period, 1.0 / mean_idle);
     scratch.score.clear();
     scratch.score.resize(n, 0.0);
     scratch.back.clear();
@@ -200,19 +205,30 @@ pub(crate) fn best_chain(
             while hi[s] < i && t[i] - t[hi[s]] >= slot.shortest * period {
                 hi[s] += 1;
             }
-            for j in lo[s]..hi[s] {
-                let off = ((t[i] - t[j]) / period - slot.count) * slot.inverse_sd;
-                let mut gain = slot.constant - 0.5 * off * off + scratch.score[j];
+            let near = lo[s]..hi[s];
+            let passed_before = passed[i - 1];
+            let columns = t[near.clone()]
+                .iter()
+                .zip(&idle[near.clone()])
+                .zip(&passed[near.clone()])
+                .zip(&scratch.score[near.clone()]);
+            for (j, (((&t_j, &idle_j), &passed_j), &score_j)) in near.zip(columns) {
+                let off = ((t[i] - t_j) * per_period - slot.count) * slot.inverse_sd;
+                let mut gain = slot.constant - 0.5 * off * off + score_j;
                 if off_chain > 0.0 {
                     // one long pause is no evidence: the reward for idle time is capped
-                    gain += off_chain * ((idle[i] - idle[j]) / mean_idle).min(3.0 + (i - j) as f64);
-                    gain += log_extra * (passed[i - 1] - passed[j]);
+                    gain += off_chain * ((idle[i] - idle_j) * per_idle).min(3.0 + (i - j) as f64);
+                    gain += log_extra * (passed_before - passed_j);
+                }
+                // what empty slots cost at least: most pairs need no closer look
+                if gain + s as f64 * LOG_HIDDEN <= best {
+                    continue;
                 }
                 if s > 0 {
                     gain += if erased.is_empty() {
                         s as f64 * LOG_EMPTY
                     } else {
-                        empty_slots(t[j], t[i], s + 1, period, erased)
+                        empty_slots(t_j, t[i], s + 1, period, erased)
                     };
                 }
                 if gain > best {
@@ -325,7 +341,7 @@ pub(crate) fn chains_at(list: &BurstList, period: f64, erased: &[(f64, f64)], sc
     let mut falling = 0;
     let mut previous = f64::NEG_INFINITY;
     for tolerance in TOLERANCES {
-        if too_many_pairs(list, period, tolerance) {
+        if out_of_proportion(list, period, tolerance) {
             break;
         }
         let mut here = f64::NEG_INFINITY;
@@ -388,11 +404,11 @@ fn refined(list: &BurstList, trial: Trial, erased: &[(f64, f64)], scratch: &mut 
     None
 }
 
-/// Would a search with this tolerance look at more pairs of bursts than is reasonable?
-fn too_many_pairs(list: &BurstList, period: f64, tolerance: f64) -> bool {
+/// Is a search with this tolerance pointless, or would it look at more pairs of bursts than is reasonable?
+fn out_of_proportion(list: &BurstList, period: f64, tolerance: f64) -> bool {
     let n = list.len() as f64;
     let run = list.start[list.len() - 1] - list.start[0];
     let per_period = n * period / run.max(f64::MIN_POSITIVE);
     let reach: f64 = (1..=MOST_SLOTS).map(|k| (2.0 * FARTHEST * tolerance * (k as f64).sqrt()).min(1.0)).sum();
-    n * per_period * reach > MOST_PAIRS
+    tolerance >= WIDE && per_period > DENSE || n * per_period * reach > MOST_PAIRS + n * MOST_SLOTS as f64
 }

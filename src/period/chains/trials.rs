@@ -15,7 +15,8 @@ const FEWEST_CYCLES: f64 = 1.5;
 /// How much effort a list of `n` bursts gets: (gap lags, dense places per width, autocorrelation peaks).
 fn effort(n: usize) -> (usize, usize, usize) {
     match n {
-        0..=1000 => (4, PLACES, usize::MAX),
+        0..=150 => (4, PLACES, usize::MAX),
+        151..=1000 => (2, 3, usize::MAX),
         1001..=5000 => (2, 2, 3),
         _ => (1, 1, 2),
     }

@@ -14,7 +14,8 @@ use super::search::Chain;
 use super::stats::{deviation, median};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
+use std::sync::LazyLock;
 
 /// Bins of the run.
 const BINS: usize = 2048;
@@ -28,6 +29,10 @@ const FEWEST_CYCLES: f64 = 2.8;
 const FEWEST_BINS: f64 = 8.0;
 /// Highest peaks of the spectrum that are tried.
 const PEAKS: usize = 4;
+/// Frequencies refined.
+const TRIED: usize = 4;
+/// The spectrum is sampled this many times finer than the run's own bins.
+const FINER: usize = 8;
 /// Hypotheses kept.
 const KEPT: usize = 2;
 /// The line must hold this share of the variance.
@@ -48,12 +53,20 @@ pub(crate) fn waves(
         return Vec::new();
     };
     let mut lines: Vec<Line> = Vec::new();
-    for frequency in trials.iter().map(|t| 1.0 / t).chain(signal.peaks()) {
-        let cycles = frequency * context.profile.duration();
-        if cycles < FEWEST_CYCLES || cycles * FEWEST_BINS > BINS as f64 {
-            continue;
-        }
-        let line = signal.refined(frequency);
+    let mut starts: Vec<(f64, f64)> = trials
+        .iter()
+        .map(|t| 1.0 / t)
+        .chain(signal.peaks())
+        .filter(|f| {
+            let cycles = f * context.profile.duration();
+            cycles >= FEWEST_CYCLES && cycles * FEWEST_BINS <= BINS as f64
+        })
+        .map(|f| signal.near(f))
+        .collect();
+    starts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    starts.dedup_by(|a, b| (a.1 / b.1).ln().abs() < 0.003);
+    for &(_, start) in starts.iter().take(TRIED) {
+        let line = signal.refined(start);
         let known = |l: &Line| (l.frequency / line.frequency).ln().abs() < 0.01;
         if line.share >= SMALLEST_SHARE && !lines.iter().any(known) {
             lines.push(line);
@@ -78,6 +91,8 @@ struct Signal {
     variance: f64,
     /// Power at k cycles per run, k = 0..BINS / 2.
     spectrum: Vec<f64>,
+    /// The same at k / [`FINER`] cycles per run.
+    fine: Vec<f64>,
 }
 
 /// A frequency with its harmonics.
@@ -104,12 +119,14 @@ impl Signal {
         if variance <= 1e-9 {
             return None;
         }
-        let fft = RealFftPlanner::new().plan_fft_forward(BINS);
-        let mut input = values.clone();
+        let mut padded = values.clone();
+        padded.resize(FINER * BINS, 0.0);
+        let fft = RealFftPlanner::new().plan_fft_forward(padded.len());
         let mut output = fft.make_output_vec();
-        fft.process(&mut input, &mut output).ok()?;
-        let spectrum = output.iter().map(|c| c.norm_sqr() / (BINS * BINS) as f64).collect();
-        Some(Self { values, width, variance, spectrum })
+        fft.process(&mut padded, &mut output).ok()?;
+        let fine: Vec<f64> = output.iter().map(|c| c.norm_sqr() / (BINS * BINS) as f64).collect();
+        let spectrum = fine.iter().copied().step_by(FINER).collect();
+        Some(Self { values, width, variance, spectrum, fine })
     }
 
     /// Frequencies of the highest peaks of the spectrum that are long enough.
@@ -123,40 +140,61 @@ impl Signal {
         tops.iter().map(|&k| k as f64 / (BINS as f64 * self.width)).collect()
     }
 
-    /// Complex amplitude at a frequency, by direct summation with a rotating factor.
+    /// Complex amplitude at a frequency, by direct summation with rotating factors: four at once, so that no product
+    /// waits for the one before.
     fn amplitude(&self, frequency: f64) -> Complex<f64> {
-        let turn = Complex::from_polar(1.0, -TAU * frequency * self.width);
-        let mut factor = Complex::from_polar(1.0, -PI * frequency * self.width);
-        let mut sum = Complex::new(0.0, 0.0);
-        for &v in &self.values {
-            sum += factor * v;
-            factor *= turn;
+        let angle = -TAU * frequency * self.width;
+        let turn = Complex::from_polar(1.0, 4.0 * angle);
+        let mut factors: [Complex<f64>; 4] =
+            std::array::from_fn(|i| Complex::from_polar(1.0, angle * (i as f64 + 0.5)));
+        let mut sums = [Complex::new(0.0, 0.0); 4];
+        for four in self.values.chunks_exact(4) {
+            for i in 0..4 {
+                sums[i] += factors[i] * four[i];
+                factors[i] *= turn;
+            }
         }
-        sum / BINS as f64
+        sums.iter().sum::<Complex<f64>>() / BINS as f64
     }
 
     fn amplitudes(&self, frequency: f64) -> [Complex<f64>; HARMONICS] {
         std::array::from_fn(|h| self.amplitude((h + 1) as f64 * frequency))
     }
 
-    /// The frequency near a trial at which the harmonics hold the most power (golden section search).
-    fn refined(&self, trial: f64) -> Line {
-        let run = BINS as f64 * self.width;
-        let power = |f: f64| self.amplitudes(f).iter().map(Complex::norm_sqr).sum::<f64>();
-        // coarse steps first: the trial may be off by more than the width of the line
-        let reach = (0.5 / run).max(0.02 * trial).min(0.25 * trial);
-        let steps = ((reach * run / 0.25).ceil() as i32).clamp(2, 40);
-        let step = reach / f64::from(steps);
-        let start = (-steps..=steps)
-            .map(|i| trial + f64::from(i) * step)
-            .map(|f| (power(f), f))
+    /// The frequency near a trial (2 %, or half a cycle per run) at which the harmonics hold the most power on the fine
+    /// grid, with that power in front.
+    fn near(&self, trial: f64) -> (f64, f64) {
+        let cycle = FINER as f64 * BINS as f64 * self.width;
+        let middle = trial * cycle;
+        let reach = (0.5 * FINER as f64).max(0.02 * middle);
+        let (lo, hi) = ((middle - reach).max(1.0) as usize, (middle + reach).ceil() as usize);
+        (lo..=hi)
+            .map(|k| {
+                let power: f64 = (1..=HARMONICS).filter_map(|h| self.fine.get(h * k)).sum();
+                (power, k as f64 / cycle)
+            })
             .fold((f64::MIN, trial), |a, b| if b.0 > a.0 { b } else { a })
-            .1;
+    }
+
+    /// The frequency within one step of the fine grid at which the harmonics hold the most power (golden section search).
+    fn refined(&self, start: f64) -> Line {
+        let step = 1.0 / (FINER as f64 * BINS as f64 * self.width);
+        let power = |f: f64| self.amplitudes(f).iter().map(Complex::norm_sqr).sum::<f64>();
         let golden = 0.5 * (5f64.sqrt() - 1.0);
         let (mut lo, mut hi) = (start - step, start + step);
-        for _ in 0..24 {
-            let (a, b) = (hi - golden * (hi - lo), lo + golden * (hi - lo));
-            if power(a) > power(b) { hi = b } else { lo = a }
+        let mut a = hi - golden * (hi - lo);
+        let mut b = lo + golden * (hi - lo);
+        let (mut at_a, mut at_b) = (power(a), power(b));
+        for _ in 0..14 {
+            if at_a > at_b {
+                (hi, b, at_b) = (b, a, at_a);
+                a = hi - golden * (hi - lo);
+                at_a = power(a);
+            } else {
+                (lo, a, at_a) = (a, b, at_b);
+                b = lo + golden * (hi - lo);
+                at_b = power(b);
+            }
         }
         let frequency = 0.5 * (lo + hi);
         let amplitudes = self.amplitudes(frequency);
@@ -296,11 +334,10 @@ struct Cycle {
 
 impl Cycle {
     fn fundamental(&self) -> Complex<f64> {
-        let mut sum = Complex::new(0.0, 0.0);
-        for (i, &v) in self.values.iter().enumerate() {
-            sum += v * Complex::from_polar(1.0, -TAU * (i as f64 + 0.5) / PLACES as f64);
-        }
-        sum * (2.0 / PLACES as f64)
+        static TURNS: LazyLock<[Complex<f64>; PLACES]> = LazyLock::new(|| {
+            std::array::from_fn(|i| Complex::from_polar(2.0 / PLACES as f64, -TAU * (i as f64 + 0.5) / PLACES as f64))
+        });
+        self.values.iter().zip(TURNS.iter()).map(|(&v, turn)| turn * v).sum()
     }
 
     /// Distance in cycles of this cycle's rise from where the line puts it.
