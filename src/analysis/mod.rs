@@ -26,6 +26,7 @@ use crate::record::{Data, Op, Trace, Warning};
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Mode, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
+use rayon::prelude::*;
 
 /// A period has to hold over this share of the run without a break. Inside one burst requests often follow each other like
 /// clockwork; that is no period of the job.
@@ -50,18 +51,23 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         ModeChoice::Auto => &[Mode::Write, Mode::Read],
         ModeChoice::One(ref m) => std::slice::from_ref(m),
     };
+    let one = |&mode: &Mode| {
+        let activity = Activity::new(trace, mode, &options.selection);
+        let extent = Extent::of(activity.spans());
+        let result = (extent.count > 0).then(|| analyze_signal(trace, mode, &activity, &extent, options));
+        (activity.left_out(), result)
+    };
     let mut signals = Vec::new();
     let mut views = Vec::new();
     let mut warnings = trace.warnings.clone();
     let mut left_out = 0;
-    for &mode in modes {
-        let activity = Activity::new(trace, mode, &options.selection);
-        left_out += activity.left_out();
-        let extent = Extent::of(activity.spans());
-        if extent.count > 0 {
-            let (signal, view) = analyze_signal(trace, mode, &activity, &extent, options, &mut warnings)?;
+    for (of_mode, result) in modes.par_iter().map(one).collect::<Vec<_>>() {
+        left_out += of_mode;
+        if let Some(result) = result {
+            let (signal, view, more) = result?;
             signals.push(signal);
             views.push(view);
+            warnings.extend(more);
         }
     }
     if signals.is_empty() {
@@ -151,8 +157,8 @@ fn analyze_signal(
     activity: &Activity<'_>,
     extent: &Extent,
     options: &Options,
-    warnings: &mut Vec<Warning>,
-) -> Result<(SignalReport, View)> {
+) -> Result<(SignalReport, View, Vec<Warning>)> {
+    let mut warnings = Vec::new();
     // A filter works on samples; chains need the requests themselves.
     let in_time = options.method == Method::Auto && options.filter.is_none();
     let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_spans(activity.spans()));
@@ -191,7 +197,7 @@ fn analyze_signal(
         }
         None => sampled::answer(signal, raw, options, origin),
     };
-    let (components, fit) = sampled::components(signal, &spectrum, powers.as_ref(), options, warnings);
+    let (components, fit) = sampled::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
     let scores = sampled::scores(signal, powers.as_ref(), &answer.detection, options);
     let view = View::new(activity, signal, origin, powers, spectrum, answer.seen, options.pictures);
     let report = SignalReport {
@@ -212,5 +218,5 @@ fn analyze_signal(
         track: answer.track,
         scores,
     };
-    Ok((report, view))
+    Ok((report, view, warnings))
 }

@@ -166,11 +166,17 @@ pub(crate) struct Scratch {
     score: Vec<f64>,
     back: Vec<u32>,
     step: Vec<u8>,
+    promise: Vec<f64>,
 }
 
 const NONE: u32 = u32::MAX;
+/// Rounding that the bounds of [`best_chain`] may suffer, relative to their terms.
+const ROUNDING: f64 = 1e-9;
 
 /// The best chain of the list for a trial; `None` if no two bursts follow each other.
+///
+/// Most pairs of bursts need no look: what a step can gain at most splits into a part that belongs to the burst it leaves
+/// (its promise) and one that belongs to the burst it reaches, so that the largest promise so far rules out whole slots.
 pub(crate) fn best_chain(
     list: &BurstList,
     trial: Trial,
@@ -178,81 +184,91 @@ pub(crate) fn best_chain(
     scratch: &mut Scratch,
 ) -> Option<Chain> {
     let Trial { period, tolerance, extra } = trial;
-    let (t, idle, passed) = (&list.start[..], &list.idle[..], &list.passed[..]);
-    let n = t.len();
+    let n = list.len();
+    let (t, idle, passed) = (&list.start[..n], &list.idle[..n], &list.passed[..n]);
     let mean_idle = list.mean_gap(0, n - 1).max(1e-9).min(period);
     let base = (mean_idle / period).ln();
     let log_extra = extra.ln();
     let off_chain = 1.0 - extra;
     let (per_period, per_idle) = (1.0 / period, 1.0 / mean_idle);
-    scratch.score.clear();
-    scratch.score.resize(n, 0.0);
-    scratch.back.clear();
-    scratch.back.resize(n, NONE);
-    scratch.step.clear();
-    scratch.step.resize(n, 0);
-    let slots: Vec<Slot> = (1..=MOST_SLOTS).map(|k| Slot::new(k, tolerance, base)).collect();
+    let Scratch { score, back, step, promise } = scratch;
+    score.clear();
+    score.resize(n, 0.0);
+    back.clear();
+    back.resize(n, NONE);
+    step.clear();
+    step.resize(n, 0);
+    promise.clear();
+    let least_empty = if erased.is_empty() { LOG_EMPTY } else { LOG_HIDDEN };
+    let slots: [Slot; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s + 1, tolerance, base, period, least_empty));
     // bursts lo..hi lie k slots before burst i, within the tolerance
     let mut lo = [0usize; MOST_SLOTS];
     let mut hi = [0usize; MOST_SLOTS];
+    let reward = off_chain * per_idle;
+    promise.push(-reward * idle[0] - log_extra * passed[0]);
+    let mut highest = promise[0];
     for i in 1..n {
         let mut best = 0.0;
+        let passed_before = passed[i - 1];
+        let arrival = reward * idle[i] + log_extra * passed_before;
+        let slack = ROUNDING * (1.0 + arrival.abs() + highest.abs());
         for (s, slot) in slots.iter().enumerate() {
-            while lo[s] < i && t[i] - t[lo[s]] > slot.longest * period {
+            let at_most = slot.at_most + arrival + slack;
+            if at_most + highest <= best {
+                continue;
+            }
+            while lo[s] < i && t[i] - t[lo[s]] > slot.longest {
                 lo[s] += 1;
             }
             hi[s] = hi[s].max(lo[s]);
-            while hi[s] < i && t[i] - t[hi[s]] >= slot.shortest * period {
+            while hi[s] < i && t[i] - t[hi[s]] >= slot.shortest {
                 hi[s] += 1;
             }
-            let near = lo[s]..hi[s];
-            let passed_before = passed[i - 1];
-            let columns = t[near.clone()]
-                .iter()
-                .zip(&idle[near.clone()])
-                .zip(&passed[near.clone()])
-                .zip(&scratch.score[near.clone()]);
-            for (j, (((&t_j, &idle_j), &passed_j), &score_j)) in near.zip(columns) {
-                let off = ((t[i] - t_j) * per_period - slot.count) * slot.inverse_sd;
-                let mut gain = slot.constant - 0.5 * off * off + score_j;
+            for j in lo[s]..hi[s] {
+                if at_most + promise[j] <= best {
+                    continue;
+                }
+                let off = ((t[i] - t[j]) * per_period - slot.count) * slot.inverse_sd;
+                let mut gain = slot.constant - 0.5 * off * off + score[j];
                 if off_chain > 0.0 {
                     // one long pause is no evidence: the reward for idle time is capped
-                    gain += off_chain * ((idle[i] - idle_j) * per_idle).min(3.0 + (i - j) as f64);
-                    gain += log_extra * (passed_before - passed_j);
-                }
-                // what empty slots cost at least: most pairs need no closer look
-                if gain + s as f64 * LOG_HIDDEN <= best {
-                    continue;
+                    gain += off_chain * ((idle[i] - idle[j]) * per_idle).min(3.0 + (i - j) as f64);
+                    gain += log_extra * (passed_before - passed[j]);
                 }
                 if s > 0 {
                     gain += if erased.is_empty() {
                         s as f64 * LOG_EMPTY
+                    } else if gain + s as f64 * LOG_HIDDEN > best {
+                        empty_slots(t[j], t[i], s + 1, period, erased)
                     } else {
-                        empty_slots(t_j, t[i], s + 1, period, erased)
+                        continue;
                     };
                 }
                 if gain > best {
                     best = gain;
-                    scratch.back[i] = j as u32;
-                    scratch.step[i] = s as u8 + 1;
+                    back[i] = j as u32;
+                    step[i] = s as u8 + 1;
                 }
             }
         }
-        scratch.score[i] = best;
+        score[i] = best;
+        let own = best - reward * idle[i] - log_extra * passed[i];
+        promise.push(own);
+        highest = highest.max(own);
     }
-    let end = (0..n).reduce(|a, b| if scratch.score[b] > scratch.score[a] { b } else { a })?;
-    if scratch.back[end] == NONE {
+    let end = (0..n).reduce(|a, b| if score[b] > score[a] { b } else { a })?;
+    if back[end] == NONE {
         return None;
     }
     let mut chain = Chain::default();
     let mut at = end;
     loop {
         chain.members.push(at as u32);
-        chain.slots.push(u32::from(scratch.step[at]));
-        if scratch.back[at] == NONE {
+        chain.slots.push(u32::from(step[at]));
+        if back[at] == NONE {
             break;
         }
-        at = scratch.back[at] as usize;
+        at = back[at] as usize;
     }
     chain.members.reverse();
     chain.slots.reverse();
@@ -269,23 +285,28 @@ struct Slot {
     count: f64,
     inverse_sd: f64,
     constant: f64,
+    /// Constant and what the empty slots cost at least: the most that a gap of this many slots can gain.
+    at_most: f64,
+    /// Seconds.
     shortest: f64,
     longest: f64,
 }
 
 impl Slot {
-    fn new(k: usize, tolerance: f64, base: f64) -> Self {
+    fn new(k: usize, tolerance: f64, base: f64, period: f64, least_empty: f64) -> Self {
         let count = k as f64;
         let sd = tolerance * count.sqrt();
         let reach = FARTHEST * sd;
         // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
         let below = if k == 1 { reach.min(1.0) } else { reach.min(0.5) };
+        let constant = base - sd.ln() - LN_SQRT_TAU;
         Self {
             count,
             inverse_sd: 1.0 / sd,
-            constant: base - sd.ln() - LN_SQRT_TAU,
-            shortest: count - below,
-            longest: count + reach.min(0.5),
+            constant,
+            at_most: constant + (count - 1.0) * least_empty,
+            shortest: (count - below) * period,
+            longest: (count + reach.min(0.5)) * period,
         }
     }
 }
