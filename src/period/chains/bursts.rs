@@ -10,7 +10,7 @@ use crate::signal::profile::Profile;
 /// Lists of more bursts than this are not searched.
 pub(crate) const MAX_BURSTS: usize = 30_000;
 /// Longer lists of one level that differ in their number of bursts by less than [`ALIKE`] are alike.
-const LONG: usize = 100;
+const LONG: usize = 24;
 const ALIKE: f64 = 0.1;
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
