@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use regex::Regex;
 
+use super::convert::ConvertArgs;
 use crate::error::{Error, ErrorKind};
 use crate::period::{Detector, Method};
 use crate::record::Layer;
@@ -30,6 +31,8 @@ pub enum Command {
     Analyze(Box<Analyze>),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
+    /// One format into another
+    Convert(ConvertArgs),
     /// The JSON Schemas of the outputs
     Schema {
         /// Which output

@@ -1,6 +1,7 @@
 //! The command line: arguments to the pipeline, the pipeline to outputs, errors to exit codes.
 
 mod args;
+mod convert;
 mod output;
 mod progress;
 
@@ -24,8 +25,9 @@ use output::Lines;
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let worst = match &cli.command {
-        Command::Analyze(a) => with_threads(&a.input, || analyze(a)),
-        Command::Info(a) => with_threads(&a.input, || info(a)),
+        Command::Analyze(a) => with_threads(a.input.threads, || analyze(a)),
+        Command::Info(a) => with_threads(a.input.threads, || info(a)),
+        Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
         Command::Schema { name } => code(schema(name)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -48,8 +50,8 @@ fn code(r: Result<()>) -> u8 {
     )
 }
 
-fn with_threads(input: &Input, work: impl FnOnce() -> u8 + Send) -> u8 {
-    let Some(n) = input.threads else { return work() };
+fn with_threads(threads: Option<usize>, work: impl FnOnce() -> u8 + Send) -> u8 {
+    let Some(n) = threads else { return work() };
     match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
         Ok(pool) => pool.install(work),
         Err(e) => code(Err(Error::new(ErrorKind::Usage, format!("{n} threads cannot be started: {e}")))),
@@ -77,18 +79,20 @@ fn man() -> Result<()> {
 
 /// Reads each input and hands it to `work`; one that fails is told and does not stop the others. Gives the worst exit code.
 fn each_trace(input: &Input, talk: &Talk, options: &ReadOptions, mut work: impl FnMut(Trace) -> Result<()>) -> u8 {
-    let format = match input.format.as_str() {
-        "auto" => None,
-        name => match formats::find(name) {
-            Ok(f) => Some(f),
-            Err(e) => return code(Err(e)),
-        },
+    let format = match format_named(&input.format) {
+        Ok(f) => f,
+        Err(e) => return code(Err(e)),
     };
     let mut worst = 0;
     for path in &input.traces {
         worst = worst.max(code(read(path, format, talk, options).and_then(&mut work)));
     }
     worst
+}
+
+/// The format of `--format`; `None` for `auto`.
+fn format_named(name: &str) -> Result<Option<&'static dyn Format>> {
+    if name == "auto" { Ok(None) } else { formats::find(name).map(Some) }
 }
 
 fn read(path: &Path, format: Option<&dyn Format>, talk: &Talk, options: &ReadOptions) -> Result<Trace> {

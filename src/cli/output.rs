@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::Warning;
+use crate::formats::write::{self, Writer, Written};
+use crate::record::{Rows, Warning};
 
 /// True if `stream` is a terminal that wants colour.
 pub fn wants_color(stream: &impl IsTerminal) -> bool {
@@ -45,6 +46,68 @@ pub fn warnings(path: &str, warnings: &[Warning]) {
 
 fn output(e: io::Error) -> Error {
     Error::new(ErrorKind::Output, e.to_string())
+}
+
+/// The format called `name`, else the one that the ending of the path tells.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] if there is no such format.
+pub fn writer(path: &Path, name: Option<&str>) -> Result<&'static dyn Writer> {
+    match name {
+        Some(name) => write::writer(name),
+        None if path.as_os_str() == "-" => {
+            Err(Error::new(ErrorKind::Usage, "standard output does not tell the format to write")
+                .remedy("name it, such as csv or jsonl"))
+        }
+        None => write::writer_for(path),
+    }
+}
+
+/// Writes rows to a file or folder, or to standard output for `-`. What the format cannot hold is told on standard error, unless
+/// `quiet`.
+///
+/// # Errors
+/// [`ErrorKind::Empty`] if there is no row, [`ErrorKind::Output`] if that fails.
+pub fn rows(rows: &dyn Rows, path: &Path, writer: &dyn Writer, quiet: bool) -> Result<Written> {
+    let written = if path.as_os_str() == "-" {
+        let mut pipe = Pipe { out: io::stdout().lock(), closed: false };
+        match write::write_stream(writer, rows, &mut pipe) {
+            // A reader that has gone away (`| head`) is no error.
+            Err(_) if pipe.closed => return Ok(Written::default()),
+            done => done.map_err(|e| e.in_file("standard output"))?,
+        }
+    } else {
+        write::write(writer, rows, path)?
+    };
+    if !quiet {
+        warnings(&path.display().to_string(), &written.notes);
+    }
+    Ok(written)
+}
+
+/// Standard output that remembers whether its reader has gone away.
+struct Pipe<W> {
+    out: W,
+    closed: bool,
+}
+
+impl<W: Write> Pipe<W> {
+    fn noting<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        self.closed |= done.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        done
+    }
+}
+
+impl<W: Write> Write for Pipe<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.out.write(bytes);
+        self.noting(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.out.flush();
+        self.noting(done)
+    }
 }
 
 /// A file for lines, or standard output for `-`.

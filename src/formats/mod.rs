@@ -1,4 +1,4 @@
-//! Readers of trace formats: bytes on disk to the event model.
+//! Trace formats: bytes on disk to the event model, and back ([`mod@write`]).
 //!
 //! A format is a folder here and one line in [`ALL`]. It tells from the first bytes of an input whether it is its own
 //! ([`Format::sniff`]) and reads it ([`Format::read`]). [`read`] does both for an input of unknown format.
@@ -6,6 +6,7 @@
 mod clock;
 pub mod custom;
 pub mod darshan;
+mod digits;
 mod json;
 mod limits;
 mod lines;
@@ -19,6 +20,7 @@ mod source;
 pub mod strace;
 pub mod tmio;
 mod window;
+pub mod write;
 
 use std::fmt;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ pub(crate) struct Mode {
 }
 
 impl Mode {
-    fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.op == Op::Write) * 2 + usize::from(self.asynchronous)
     }
 

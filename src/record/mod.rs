@@ -9,10 +9,12 @@ mod column;
 mod intervals;
 mod names;
 mod requests;
+mod rows;
 mod trace;
 
 pub use column::Column;
 pub use intervals::{Interval, Intervals};
 pub use names::{CallId, Calls, FileId, Files, is_system_path};
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
+pub use rows::{Details, Row, Rows};
 pub use trace::{Data, Header, Job, Layer, LayerSummary, Quality, Timing, Trace, Warning};

@@ -4,12 +4,14 @@
 //! ([`bin`]), or the value at each point ([`points`]).
 
 mod binning;
+mod excerpt;
 mod filter;
 pub mod profile;
 mod rate;
 mod selection;
 
 pub use binning::{Grid, bin, points};
+pub use excerpt::Excerpt;
 pub use filter::Filter;
 pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
 pub use selection::{Activity, Mode, RankSet, Selection};

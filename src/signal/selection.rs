@@ -181,6 +181,15 @@ impl<'a> Activity<'a> {
         })
     }
 
+    /// True if row `i` of the data is kept and starts inside the time window.
+    pub(super) fn keeps_row(&self, i: usize) -> bool {
+        let (op, asynchronous, rank, file, start) = match &self.trace.data {
+            Data::Requests(r) => (r.op.get(i), false, r.rank.get(i), r.file.get(i), r.start[i]),
+            Data::Intervals(v) => (v.op.get(i), v.asynchronous.get(i), v.rank.get(i), v.file.get(i), v.start[i]),
+        };
+        self.keeps(op, asynchronous, rank, file) && start >= self.from && start < self.until
+    }
+
     /// All kept transfers in input order.
     pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
         self.spans_of(0..self.rows())

@@ -7,10 +7,12 @@
 //! **Records.** One request a line: CSV with a header line, columns in any order, or JSON objects with the same keys.
 //! Required: `op`, `size`, `start`. Else: `rank` (0), `file` (none), `offset` (unknown), `end` (as `start`), `call`, `pid`,
 //! `host` (not used), `layer`. `op` is `read`, `write`, `open`, `close`, `seek`, `sync` or the name of a call such as `pwrite64`.
-//! Times are seconds, offsets and sizes bytes. A quoted field of CSV may hold commas and doubled quotes, not line breaks.
+//! Times are seconds, offsets and sizes bytes. A quoted field of CSV may hold commas and doubled quotes, not line breaks; a
+//! column `file_escaped` is `file` with `\\`, `\n`, `\r` for backslash and line breaks.
 
 mod records;
 mod row;
+pub(super) mod write;
 
 use super::json::member_names;
 use super::lines::{is_remark, lines};

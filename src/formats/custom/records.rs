@@ -23,7 +23,11 @@ trait Layout: Sync {
 
 /// The columns of a CSV file.
 #[derive(Debug)]
-pub(super) struct Columns(Vec<Option<Field>>);
+pub(super) struct Columns {
+    fields: Vec<Option<Field>>,
+    /// The column of files is `file_escaped`.
+    escaped: bool,
+}
 
 impl Columns {
     /// Reads the header line.
@@ -32,13 +36,16 @@ impl Columns {
             "a header line with the columns op, size, start (and rank, file, offset, end, call, pid, layer)";
         const MOST: usize = 1024;
         let mut columns = Vec::new();
+        let mut escaped = false;
         fields(line, |text| {
-            columns.push(Field::named(&text));
+            let is_escaped = text.eq_ignore_ascii_case(b"file_escaped");
+            escaped |= is_escaped;
+            columns.push(if is_escaped { Some(Field::File) } else { Field::named(&text) });
             columns.len() < MOST
         })
         .map_err(|_| Bad::new("header", line, EXPECTED))?;
         let all = [Field::Op, Field::Size, Field::Start].iter().all(|f| columns.contains(&Some(*f)));
-        if all { Ok(Columns(columns)) } else { Err(Bad::new("header", line, EXPECTED)) }
+        if all { Ok(Columns { fields: columns, escaped }) } else { Err(Bad::new("header", line, EXPECTED)) }
     }
 }
 
@@ -87,17 +94,38 @@ fn unquote(quoted: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
     }
 }
 
+/// A name of the column `file_escaped`.
+fn without_escapes(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    if memchr(b'\\', &text).is_none() {
+        return text;
+    }
+    let mut plain = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied();
+    while let Some(b) = bytes.next() {
+        plain.push(match b {
+            b'\\' => match bytes.next() {
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                other => other.unwrap_or(b),
+            },
+            _ => b,
+        });
+    }
+    Cow::Owned(plain)
+}
+
 impl Layout for Columns {
     #[inline]
     fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad> {
         let mut row = Row::default();
         let mut i = 0;
         fields(line, |text| {
-            if let Some(Some(field)) = self.0.get(i) {
+            if let Some(Some(field)) = self.fields.get(i) {
+                let text = if self.escaped && *field == Field::File { without_escapes(text) } else { text };
                 row.set(*field, text);
             }
             i += 1;
-            i < self.0.len()
+            i < self.fields.len()
         })?;
         Ok(row)
     }

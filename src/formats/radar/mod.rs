@@ -14,6 +14,8 @@
 //! have an end time is found out once a block ([`Spelling`]). Every access is a request; the accesses of one record have its
 //! times. Offsets and lengths are bytes, times seconds since the start of the trace.
 
+pub(super) mod write;
+
 use super::lines::{is_remark, lines, quote};
 use super::number::{parse_f64, parse_u64};
 use super::op_name::op_of;

@@ -17,6 +17,7 @@ mod path;
 mod requests;
 mod stream;
 mod text;
+pub(super) mod write;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

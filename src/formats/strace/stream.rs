@@ -9,7 +9,7 @@ const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
 /// A time of day that is earlier by more than this means that midnight has passed; by less, that the clock was set back
 /// (by an hour at the end of summer time).
-const MIDNIGHT_STEP: i64 = 7200 * NANOS;
+pub(super) const MIDNIGHT_STEP: i64 = 7200 * NANOS;
 /// Days a trace may last before steps back count as faults of the clock.
 const MAX_DAYS: i64 = 3660;
 /// Messages of strace that may cut one line.

@@ -5,7 +5,10 @@
 //! a row per phase of a rank. The rank of a row is not recorded. Of asynchronous calls the rates that were reached are
 //! read; those that were required (`_b`) are no transfers.
 
+mod chunks;
 mod msgpack;
+pub(super) mod write_json;
+pub(super) mod write_msgpack;
 
 use super::json::member_names;
 use super::series::{self, Section};

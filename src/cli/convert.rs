@@ -1,0 +1,87 @@
+//! `iophase convert`: one format into another.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use regex::Regex;
+
+use super::args::{LayerArg, ModeArg, Talk};
+use super::{format_named, output, read};
+use crate::error::Result;
+use crate::formats::ReadOptions;
+use crate::formats::write::WRITERS;
+use crate::record::Rows;
+use crate::signal::{Excerpt, Mode, RankSet, Selection};
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+#[command(after_help = FORMATS)]
+pub struct ConvertArgs {
+    /// File or folder; `-` is standard input. gzip and zstd are opened as they come
+    #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    trace: PathBuf,
+    /// Where to; appears when it is whole. `-` is standard output
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    output: PathBuf,
+    /// Format to write [default: by the ending of the output]
+    #[arg(long, value_name = "NAME", value_parser = writer_names())]
+    to: Option<String>,
+    /// Format of the trace [default: by content]
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+    format: String,
+    /// Layer of a log that records several
+    #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
+    layer: LayerArg,
+    /// What to keep; auto: all reads and writes
+    #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
+    mode: ModeArg,
+    /// Keep only these ranks, e.g. 0-3,7
+    #[arg(long, value_name = "LIST")]
+    ranks: Option<RankSet>,
+    /// Keep only files whose name matches
+    #[arg(long, value_name = "REGEX")]
+    files: Option<Regex>,
+    /// Keep only what starts at or after this time
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    from: Option<f64>,
+    /// Keep only what starts before this time
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    until: Option<f64>,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(super) threads: Option<usize>,
+    /// Messages
+    #[command(flatten)]
+    talk: Talk,
+}
+
+const FORMATS: &str = "Formats and their endings: csv (.csv) and jsonl (.jsonl), a record a line; radar (.radar.txt); \
+tmio (.tmio.jsonl) and msgpack (.msgpack), phases without rank, file and offset; strace (.st), a folder with a file a rank. Records \
+are written in input order and nothing is rounded; what a format cannot hold is told as a warning. Exit codes: 2 wrong usage, 3 the \
+trace cannot be read, 4 nothing is left of it, 5 the output cannot be written.";
+
+/// The names of the formats that can be written.
+pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
+    WRITERS.iter().map(|w| w.name()).collect::<Vec<_>>().into()
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// Of reading, selecting and writing.
+pub(super) fn run(a: &ConvertArgs) -> Result<()> {
+    let writer = output::writer(&a.output, a.to.as_deref())?;
+    let options = ReadOptions { layer: a.layer.into(), ..ReadOptions::default() };
+    let trace = read(&a.trace, format_named(&a.format)?, &a.talk, &options)?;
+    if a.talk.quiet < 2 {
+        output::warnings(&trace.path, &trace.warnings);
+    }
+    let selection =
+        Selection { ranks: a.ranks.clone(), files: a.files.clone(), all_files: true, from_s: a.from, until_s: a.until };
+    let excerpt = Excerpt::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
+    let written = output::rows(&excerpt, &a.output, writer, a.talk.quiet >= 2)?;
+    if a.talk.quiet == 0 && a.talk.verbose > 0 {
+        output::message(&format!("{} of {} records of {} ranks", written.rows, trace.data.len(), trace.ranks()));
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The rows of a trace that a mode and a selection keep, as they are.
+
+use super::{Activity, Mode, Selection};
+use crate::error::Result;
+use crate::record::{Calls, Details, Files, Layer, Row, Rows, Trace};
+
+/// A part of a trace: whole rows, in input order. A row is in a time window if it starts there; none is cut.
+#[derive(Debug, Clone)]
+pub struct Excerpt<'a> {
+    trace: &'a Trace,
+    activity: Activity<'a>,
+}
+
+impl<'a> Excerpt<'a> {
+    /// The rows of `trace` for this mode and selection.
+    pub fn new(trace: &'a Trace, mode: Mode, selection: &'a Selection) -> Self {
+        Excerpt { trace, activity: Activity::new(trace, mode, selection) }
+    }
+}
+
+impl Rows for Excerpt<'_> {
+    fn files(&self) -> &Files {
+        self.trace.files()
+    }
+
+    fn calls(&self) -> &Calls {
+        self.trace.calls()
+    }
+
+    fn ranks(&self) -> u64 {
+        self.trace.ranks()
+    }
+
+    fn origin_s(&self) -> i64 {
+        self.trace.origin_s()
+    }
+
+    fn layer(&self) -> Option<Layer> {
+        self.trace.layer()
+    }
+
+    fn details(&self) -> Details {
+        self.trace.details()
+    }
+
+    fn visit(&self, each: &mut dyn FnMut(Row) -> Result<()>) -> Result<()> {
+        let kept = (0..self.activity.rows()).filter(|&i| self.activity.keeps_row(i));
+        kept.into_iter().try_for_each(|i| each(self.trace.row(i)))
+    }
+}

@@ -1,0 +1,392 @@
+//! What is written reads back: every writer against the reader of its format, and `iophase convert` against real traces.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use iophase::analysis::{self, Options};
+use iophase::formats::write::{Memory, WRITERS, write, writer};
+use iophase::formats::{Detail, ReadOptions, Source, read};
+use iophase::record::{Data, Interval, Op, Request, Trace, UNKNOWN_OFFSET};
+use iophase::signal::Selection;
+use proptest::prelude::*;
+
+/// A row without interned numbers.
+#[derive(Debug, Clone, PartialEq)]
+struct Plain {
+    op: Op,
+    rank: u32,
+    task: u32,
+    file: String,
+    offset: u64,
+    size: u64,
+    start: f64,
+    end: f64,
+}
+
+fn trace_of(rows: &[Plain], origin_s: i64) -> Trace {
+    let mut t =
+        Trace { origin_s, ranks: rows.iter().map(|r| u64::from(r.rank) + 1).max().unwrap_or(0), ..Trace::default() };
+    let requests = rows
+        .iter()
+        .map(|r| Request {
+            op: r.op,
+            rank: r.rank,
+            task: r.task,
+            file: if r.file.is_empty() { Request::default().file } else { t.files.intern(&r.file) },
+            offset: r.offset,
+            size: r.size,
+            start: r.start,
+            end: r.end,
+            ..Request::default()
+        })
+        .collect();
+    t.data = Data::Requests(requests);
+    t
+}
+
+fn plain(t: &Trace) -> Vec<Plain> {
+    let Data::Requests(requests) = &t.data else { panic!("no requests") };
+    requests
+        .iter()
+        .map(|r| Plain {
+            op: r.op,
+            rank: r.rank,
+            task: r.task,
+            file: t.files.name(r.file).to_owned(),
+            offset: r.offset,
+            size: r.size,
+            start: r.start,
+            end: r.end,
+        })
+        .collect()
+}
+
+/// Writes a trace with the named writer and reads what came out.
+fn there_and_back(name: &str, t: &Trace) -> (Trace, Vec<String>) {
+    let mut files = Memory::default();
+    let written = writer(name).unwrap().write(t, &mut files).unwrap();
+    let sources: Vec<Source> = files.0.iter().map(|(n, bytes)| Source::from_bytes(n, bytes.clone())).collect();
+    let options = ReadOptions { detail: Detail::Calls, ..ReadOptions::default() };
+    let back = match &sources[..] {
+        [one] => read(one, None, &options).unwrap(),
+        many => iophase::formats::find("strace").unwrap().read_many(many, &options).unwrap(),
+    };
+    assert_eq!(back.quality.records_dropped, 0, "{name}: {:?}", back.warnings);
+    assert_eq!(back.quality.clamped, 0, "{name}");
+    (back, written.notes.into_iter().map(|n| n.code).collect())
+}
+
+/// Rows by rank and file, in order.
+fn by_file(rows: &[Plain]) -> BTreeMap<(u32, String), Vec<Plain>> {
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    rows.iter().for_each(|r| groups.entry((r.rank, r.file.clone())).or_default().push(r.clone()));
+    groups
+}
+
+const NAME: &str = "[a-z \"'\\\\,;#<>:()%äß→\u{1F600}=\\[\\]{}]{1,12}";
+
+/// Names without blanks at their ends that are no remark, as radar holds them.
+fn name() -> impl Strategy<Value = String> + Clone {
+    NAME.prop_map(|n| format!("/{n}x"))
+}
+
+fn offset(most: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![4 => 0..1u64 << 40, 2 => (1u64 << 53)..most.max(1 << 54), 1 => Just(UNKNOWN_OFFSET)]
+}
+
+/// Transfers whose times are whole nanoseconds below `until`.
+fn rows(
+    name: impl Strategy<Value = String> + Clone + 'static,
+    most: u64,
+    until: u64,
+) -> impl Strategy<Value = Vec<Plain>> {
+    let size = prop_oneof![4 => 0..1u64 << 30, 1 => 0..most];
+    let row = (any::<bool>(), 0u32..5, 0u32..3, name, offset(most), size, 0..until, 1u64..5_000_000_000).prop_map(
+        |(reads, rank, task, file, offset, size, start, length)| Plain {
+            op: if reads { Op::Read } else { Op::Write },
+            rank,
+            task,
+            file,
+            offset,
+            size,
+            start: start as f64 / 1e9,
+            end: (start + length) as f64 / 1e9,
+        },
+    );
+    prop::collection::vec(row, 1..40)
+}
+
+/// Rows in any order read back on their own clock if none steps back as far as over midnight.
+const SHORT_NS: u64 = 7_000_000_000_000;
+
+fn as_nanos(t: &Trace) -> Vec<(i128, i128)> {
+    let ns = |s: f64| i128::from(t.origin_s) * 1_000_000_000 + (s * 1e9).round() as i128;
+    plain(t).iter().map(|r| (ns(r.start), ns(r.end))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn records_keep_everything(
+        mut want in rows(prop_oneof!["(/[a-z\\n\\r\\t\\\\]{0,5})?", NAME], u64::MAX, 900_000_000_000_000),
+        finer in prop::collection::vec(0.0..1e6f64, 40),
+        others in prop::collection::vec(prop::sample::select(vec![Op::Open, Op::Close, Op::Seek, Op::Sync, Op::Other]), 0..3),
+    ) {
+        for (r, x) in want.iter_mut().zip(&finer).step_by(2) {
+            (r.start, r.end) = (*x, x + 1.0 / 3.0);
+        }
+        for op in others {
+            want.push(Plain { op, size: 0, ..want[0].clone() });
+        }
+        let t = trace_of(&want, 0);
+        for name in ["csv", "jsonl"] {
+            let (back, notes) = there_and_back(name, &t);
+            prop_assert_eq!(&plain(&back), &want, "{}", name);
+            prop_assert!(notes.is_empty());
+        }
+    }
+
+    #[test]
+    fn calendar_stamps_keep_their_nanoseconds(want in rows(name(), 1 << 60, 2_000_000_000_000_000), origin in 1_000_000_000i64..3_000_000_000) {
+        let t = trace_of(&want, origin);
+        for name in ["csv", "jsonl"] {
+            let (back, _) = there_and_back(name, &t);
+            prop_assert_eq!(as_nanos(&back), as_nanos(&t), "{}", name);
+        }
+    }
+
+    #[test]
+    fn radar_keeps_what_it_holds(want in rows(name(), u64::MAX, 900_000_000_000_000)) {
+        let t = trace_of(&want, 0);
+        let (back, _) = there_and_back("radar", &t);
+        let known: Vec<Plain> = want.iter().map(|r| Plain { task: 0, ..r.clone() }).collect();
+        prop_assert_eq!(by_file(&plain(&back)), by_file(&known));
+        prop_assert_eq!(back.ranks, t.ranks);
+        prop_assert!(back.warnings.is_empty() || u64::try_from(want.iter().map(|r| u128::from(r.size)).sum::<u128>()).is_err());
+    }
+
+    #[test]
+    fn strace_keeps_what_it_holds(want in rows("/[a-z \"'\\\\,;#<>:()%äß→\n\t=\\[\\]{}]{1,12}", 1_000_000_000_000_000_000, SHORT_NS)) {
+        let t = trace_of(&want, 0);
+        let (back, notes) = there_and_back("strace", &t);
+        let mut sorted = want.clone();
+        sorted.sort_by_key(|r| r.rank);
+        prop_assert_eq!(plain(&back), sorted);
+        prop_assert_eq!(back.origin_s, 0);
+        prop_assert!(notes.is_empty(), "{:?}", notes);
+    }
+
+    #[test]
+    fn strace_keeps_the_calendar(want in rows("/[a-z]{1,12}", 1 << 59, 2_000_000_000_000_000), origin in 1_000_000_000i64..3_000_000_000) {
+        let t = trace_of(&want, origin);
+        let (back, notes) = there_and_back("strace", &t);
+        let mut sorted = want.clone();
+        sorted.sort_by_key(|r| r.rank);
+        prop_assert_eq!(as_nanos(&back), as_nanos(&trace_of(&sorted, origin)));
+        prop_assert!(notes.is_empty(), "{:?}", notes);
+    }
+
+    #[test]
+    fn phases_keep_bytes_and_times(want in rows(name(), 1 << 53, 900_000_000_000_000)) {
+        let t = trace_of(&want, 0);
+        for name in ["tmio", "msgpack"] {
+            let (back, _) = there_and_back(name, &t);
+            let Data::Intervals(rows) = &back.data else { panic!("no phases") };
+            // Each mode in its own order, reads first.
+            let mut sorted = want.clone();
+            sorted.sort_by_key(|r| r.op != Op::Read);
+            prop_assert_eq!(rows.len(), sorted.len());
+            for (x, r) in rows.iter().zip(&sorted) {
+                prop_assert_eq!((x.op, x.asynchronous, x.start, x.end), (r.op, false, r.start, r.end));
+                let off = (x.bytes - r.size as f64).abs();
+                prop_assert!(off <= if name == "tmio" { 4.0 * f64::EPSILON * x.bytes } else { 0.0 }, "{} {}", x.bytes, r.size);
+            }
+        }
+    }
+}
+
+#[test]
+fn asynchronous_phases_stay_asynchronous() {
+    let row = |op, asynchronous, start: f64| Interval {
+        op,
+        asynchronous,
+        rank: 1,
+        file: Default::default(),
+        bytes: 1024.0,
+        start,
+        end: start + 0.25,
+    };
+    let rows =
+        [row(Op::Write, true, 1.0), row(Op::Read, true, 2.0), row(Op::Write, false, 3.0), row(Op::Write, true, 4.0)];
+    let t = Trace { ranks: 4, data: Data::Intervals(rows.into_iter().collect()), ..Trace::default() };
+    for name in ["tmio", "msgpack"] {
+        let (back, notes) = there_and_back(name, &t);
+        let Data::Intervals(got) = &back.data else { panic!("no phases") };
+        let mut got: Vec<_> = got.iter().map(|i| (i.op, i.asynchronous, i.start, i.bytes)).collect();
+        got.sort_by(|a, b| a.2.total_cmp(&b.2));
+        let want: Vec<_> = rows.iter().map(|i| (i.op, i.asynchronous, i.start, i.bytes)).collect();
+        assert_eq!(got, want, "{name}");
+        assert!(notes.is_empty());
+    }
+    let (back, notes) = there_and_back("csv", &t);
+    assert_eq!(plain(&back).iter().map(|r| r.size).collect::<Vec<_>>(), [1024; 4]);
+    assert_eq!(notes, ["stretches-as-records", "asynchronous-lost"]);
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_told() {
+    let row = Plain { op: Op::Write, rank: 3, task: 0, file: "a\nb".into(), offset: 7, size: 5, start: 1.0, end: 1.0 };
+    let t = trace_of(&[row.clone(), Plain { op: Op::Open, size: 0, ..row.clone() }], 0);
+    let codes = |name: &str, t: &Trace| there_and_back(name, t).1;
+    assert_eq!(codes("radar", &t), ["names-changed", "no-transfers"]);
+    assert_eq!(codes("strace", &t), ["names-changed", "no-transfers"]);
+    assert_eq!(codes("msgpack", &t), ["requests-as-phases", "no-transfers"]);
+    // Before the calendar and longer than a day.
+    let t = trace_of(&[Plain { file: "/a".into(), start: -3.0, end: 1e6, ..row.clone() }], 0);
+    assert_eq!(codes("strace", &t), ["clock-moved"]);
+    let t = trace_of(&[Plain { file: "/a".into(), start: 1.0 / 3.0, end: 1.0, ..row.clone() }], 0);
+    assert_eq!(codes("strace", &t), ["times-rounded"]);
+    let huge = trace_of(&[Plain { file: "/a".into(), size: u64::MAX, ..row.clone() }], 0);
+    let e = writer("strace").unwrap().write(&huge, &mut Memory::default()).unwrap_err();
+    assert_eq!(e.exit_code(), 5);
+    // Without duration a rate cannot tell bytes.
+    let mut files = Memory::default();
+    let written = writer("tmio").unwrap().write(&trace_of(&[row], 0), &mut files).unwrap();
+    assert_eq!((written.rows, written.notes[1].code.as_str()), (0, "zero-duration"));
+}
+
+#[test]
+fn ranks_without_rows_keep_the_numbers_of_the_others() {
+    let row =
+        |rank| Plain { op: Op::Write, rank, task: 0, file: "/f".into(), offset: 0, size: 5, start: 1.0, end: 2.0 };
+    let want = [row(2), row(5)];
+    let (back, notes) = there_and_back("strace", &trace_of(&want, 0));
+    assert_eq!(plain(&back), want);
+    assert!(notes.is_empty());
+}
+
+#[test]
+fn an_output_appears_whole_or_not_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let names =
+        |d: &Path| fs::read_dir(d).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>();
+    for w in WRITERS {
+        let path = dir.path().join(format!("empty{}", w.ending()));
+        assert_eq!(write(*w, &trace_of(&[], 0), &path).unwrap_err().exit_code(), 4, "{}", w.name());
+        assert!(names(dir.path()).is_empty(), "{}: {:?}", w.name(), names(dir.path()));
+    }
+    let row = Plain { op: Op::Write, rank: 0, task: 0, file: "/f".into(), offset: 0, size: 5, start: 1.0, end: 2.0 };
+    let t = trace_of(std::slice::from_ref(&row), 0);
+    for w in WRITERS {
+        let path = dir.path().join(format!("twice{}", w.ending()));
+        write(*w, &t, &path).unwrap();
+        write(*w, &t, &path).unwrap();
+    }
+    assert_eq!(names(dir.path()).len(), WRITERS.len());
+    // A request that strace cannot show leaves the folder of the last run alone.
+    let folder = dir.path().join("twice.st");
+    let before = fs::read(folder.join("job_host_0.st")).unwrap();
+    let strace = writer("strace").unwrap();
+    assert!(write(strace, &trace_of(&[row.clone(), Plain { size: u64::MAX, ..row }], 0), &folder).is_err());
+    assert_eq!(fs::read(folder.join("job_host_0.st")).unwrap(), before);
+    assert_eq!(names(dir.path()).len(), WRITERS.len());
+    // A folder with other files is not replaced.
+    fs::write(folder.join("thesis.tex"), "years of work").unwrap();
+    assert_eq!(write(strace, &t, &folder).unwrap_err().exit_code(), 5);
+    assert!(folder.join("thesis.tex").exists());
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+fn open(path: &Path) -> Trace {
+    read(&Source::open(path, &Default::default()).unwrap(), None, &ReadOptions::default()).unwrap()
+}
+
+/// Period and bytes of the primary signal.
+fn answer(t: &Trace) -> Option<(f64, f64)> {
+    // Formats without names cannot tell pipes and libraries from data files.
+    let selection = Selection { all_files: true, ..Selection::default() };
+    let report = analysis::analyze(t, &Options { selection, ..Options::default() }).unwrap().report;
+    let s = report.primary_signal()?;
+    Some((s.period.dominant.as_ref()?.period_s, s.bytes))
+}
+
+#[test]
+fn real_traces_keep_their_period_and_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut periodic = 0;
+    for name in [
+        "stable.darshan",
+        "change.darshan",
+        "two-periods.darshan",
+        "aperiodic.darshan",
+        "stable.strace",
+        "stable.msgpack",
+    ] {
+        let original = open(&data(name));
+        let want = answer(&original);
+        periodic += usize::from(want.is_some());
+        for w in WRITERS {
+            let path = dir.path().join(format!("{name}{}", w.ending()));
+            write(*w, &original, &path).unwrap();
+            let got = answer(&open(&path));
+            let close = match (want, got) {
+                (Some((p, b)), Some((q, c))) => (p - q).abs() < 1e-5 * p && (b - c).abs() <= 1e-9 * b,
+                (a, b) => a.is_none() && b.is_none(),
+            };
+            assert!(close, "{name} as {}: {want:?} became {got:?}", w.name());
+        }
+    }
+    assert_eq!(periodic, 5);
+}
+
+fn iophase(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iophase")).args(args).output().unwrap()
+}
+
+#[test]
+fn the_command_selects_and_tells_by_its_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (data("stable.darshan"), dir.path().join("x.csv"));
+    let (trace, out) = (trace.to_str().unwrap(), out.to_str().unwrap());
+    let run = |more: &[&str]| {
+        let o = iophase(&[&["convert", trace, "-o", out, "-qq"], more].concat());
+        assert!(o.stdout.is_empty());
+        o.status.code().unwrap()
+    };
+    let rows = || match open(Path::new(out)).data {
+        Data::Requests(r) => r,
+        Data::Intervals(_) => panic!("no requests"),
+    };
+    assert_eq!(run(&[]), 0);
+    let all = rows();
+    assert_eq!(all.len(), 1792);
+    assert_eq!(run(&["--ranks", "2-3", "--from", "5", "--until", "15", "--files", "ckpt"]), 0);
+    let some = rows();
+    let kept: Vec<Request> =
+        all.iter().filter(|r| (2..=3).contains(&r.rank) && (5.0..15.0).contains(&r.start)).collect();
+    assert!(!kept.is_empty() && kept.len() == some.len());
+    assert!(
+        some.iter()
+            .zip(&kept)
+            .all(|(a, b)| (a.rank, a.offset, a.size, a.start, a.end) == (b.rank, b.offset, b.size, b.start, b.end))
+    );
+    for (args, code) in
+        [(&["--mode", "read"][..], 4), (&["--from", "1000"], 4), (&["--layer", "mpiio"], 4), (&["--to", "nonsense"], 2)]
+    {
+        assert_eq!(run(args), code, "{args:?}");
+    }
+    let code = |args: &[&str]| iophase(args).status.code().unwrap();
+    assert_eq!(code(&["convert", trace, "-o", "/nonexistent/x.csv"]), 5);
+    assert_eq!(code(&["convert", trace, "-o", "x.unknown"]), 2);
+    assert_eq!(code(&["convert", trace, "-o", "-"]), 2);
+    assert_eq!(code(&["convert", "/nonexistent", "-o", out]), 3);
+    let o = iophase(&["convert", trace, "-o", "-", "--to", "csv", "--until", "1"]);
+    assert_eq!(o.status.code(), Some(0));
+    assert!(o.stdout.starts_with(b"rank,op,file,offset,size,start,end,layer\n0,write,"));
+}
