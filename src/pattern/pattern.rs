@@ -148,6 +148,19 @@ impl Pattern {
         }
     }
 
+    /// Gives offset and size of access `i`; of a sequential pattern those that it has on average.
+    pub fn places(&self) -> impl Fn(u64) -> (u64, u64) {
+        let nest = match &self.body {
+            Body::Strided { size, levels } => Some((Nest::from_levels(self.start_offset, levels), *size)),
+            Body::Sequential { .. } => None,
+        };
+        let (start, mean) = (self.start_offset, self.bytes as f64 / self.records.max(1) as f64);
+        move |i| match &nest {
+            Some((nest, size)) => (nest.place(i), *size),
+            None => (start.saturating_add((i as f64 * mean) as u64), mean as u64),
+        }
+    }
+
     /// The next `n` accesses if the pattern goes on: the rest of a pass that has begun, then further passes of the outermost
     /// loop. A prefetcher's question.
     pub fn next(&self, n: usize) -> Vec<NextAccess> {
