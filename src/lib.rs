@@ -23,6 +23,7 @@ pub mod analysis;
 pub mod cli;
 pub mod error;
 pub mod formats;
+pub mod pattern;
 pub mod period;
 pub mod record;
 pub mod render;

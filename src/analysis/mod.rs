@@ -6,25 +6,30 @@
 mod bursts_in_time;
 mod info;
 mod options;
+mod patterns;
 mod report;
 mod sampled;
 mod view;
 
 pub use info::{INFO_SCHEMA, Info};
 pub use options::{ModeChoice, Options};
-pub use report::{QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary};
+pub use patterns::{PatternOptions, Patterns};
+pub use report::{
+    PATTERNS_SCHEMA, PatternsOfTrace, QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary,
+};
 pub use sampled::{Seen, TrackPoint, strongest};
 pub use view::{Curve, View};
 
 use bursts_in_time::Clock;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pattern::Pattern;
 use crate::period::Method;
 use crate::period::chains;
 use crate::period::spectrum::Powers;
 use crate::record::{Data, Op, Trace, Warning};
 use crate::signal::profile::Profile;
-use crate::signal::{Activity, Extent, Mode, Signal, auto_rate, burst_width};
+use crate::signal::{Activity, Extent, Mode, Selection, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
 use rayon::prelude::*;
 
@@ -75,17 +80,62 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
     }
     let primary =
         signals.iter().filter(|s| s.period.periodic).max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map(|s| s.mode);
+    let mode = match options.mode {
+        ModeChoice::Auto => Mode::All,
+        ModeChoice::One(m) => m,
+    };
+    let window = SHORTEST_WINDOW * run_s(trace);
+    let found = patterns::patterns(trace, mode, &options.selection, window, &PatternOptions::default())?;
     let report = Report {
         schema: REPORT_SCHEMA.into(),
         tool: Tool::this(),
         trace: summary(trace),
         signals,
         primary,
-        patterns: None,
+        patterns: found.map(|f| f.report),
         quality: quality(trace, left_out),
         warnings,
     };
     Ok(Analysis { report, views })
+}
+
+/// Finds the access patterns of a trace alone, without its signals.
+///
+/// # Errors
+/// [`ErrorKind::Empty`] if no selected access tells its place in its file; [`ErrorKind::Output`] if accesses were lost or
+/// doubled, which only [`PatternOptions::verify`] looks for.
+pub fn patterns(
+    trace: &Trace,
+    mode: ModeChoice,
+    selection: &Selection,
+    options: &PatternOptions,
+) -> Result<(PatternsOfTrace, Vec<Pattern>)> {
+    let mode = match mode {
+        ModeChoice::Auto => Mode::All,
+        ModeChoice::One(m) => m,
+    };
+    let window = SHORTEST_WINDOW * run_s(trace);
+    let found = patterns::patterns(trace, mode, selection, window, options)?.ok_or_else(|| {
+        Error::new(ErrorKind::Empty, "no patterns: no read or write that is selected tells its place in its file")
+            .remedy("patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`; see `iophase info`")
+            .in_file(&trace.path)
+    })?;
+    let report = PatternsOfTrace {
+        schema: PATTERNS_SCHEMA.into(),
+        tool: Tool::this(),
+        trace: summary(trace),
+        coverage: found.report.coverage,
+        patterns: found.report.patterns,
+        warnings: trace.warnings.clone(),
+    };
+    Ok((report, found.found))
+}
+
+/// Length of the run in seconds: as the job says, or of the accesses.
+fn run_s(trace: &Trace) -> f64 {
+    let (start, end) = info::extent(trace);
+    let seen = start.zip(end).map_or(0.0, |(a, b)| b - a);
+    trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(seen)
 }
 
 fn nothing_left(trace: &Trace, options: &Options, left_out: u64) -> Error {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::sampled::TrackPoint;
+use crate::pattern::{Coverage, PatternReport, PatternsReport};
 use crate::period::scores::Scores;
 use crate::period::{Bursts, Component, Detection, Fit, Prediction, Validity};
 use crate::record::{Job, Layer, Timing, Warning};
@@ -128,10 +129,30 @@ pub struct Report {
     pub signals: Vec<SignalReport>,
     /// The signal to act on: of the periodic ones the one that moves the most bytes.
     pub primary: Option<Mode>,
-    /// Access patterns; `null` if they were not sought or the trace has no offsets.
-    pub patterns: Option<serde_json::Value>,
+    /// Access patterns; `null` if the trace has no offsets.
+    pub patterns: Option<PatternsReport>,
     /// What was lost.
     pub quality: QualityReport,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Name of the schema of [`PatternsOfTrace`].
+pub const PATTERNS_SCHEMA: &str = "iophase.patterns.v1";
+
+/// The access patterns of one trace, alone.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PatternsOfTrace {
+    /// [`PATTERNS_SCHEMA`].
+    pub schema: String,
+    /// Who made it.
+    pub tool: Tool,
+    /// The trace.
+    pub trace: TraceSummary,
+    /// How much of the accesses the patterns explain.
+    pub coverage: Coverage,
+    /// The patterns, in the order in which they began.
+    pub patterns: Vec<PatternReport>,
     /// What a person should know.
     pub warnings: Vec<Warning>,
 }

@@ -6,10 +6,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use regex::Regex;
 
 use super::convert::ConvertArgs;
+use crate::analysis::{ModeChoice, PatternOptions};
 use crate::error::{Error, ErrorKind};
+use crate::pattern::{Age, Options};
 use crate::period::{Detector, Method};
 use crate::record::Layer;
-use crate::signal::{Filter, Mode, RankSet, Sampling};
+use crate::signal::{Filter, Mode, RankSet, Sampling, Selection};
 use crate::transform::{Pass, Wavelet};
 
 /// Finds the period of a parallel job's I/O in its trace, how sure that is, when it holds and when the next burst comes.
@@ -29,6 +31,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was fou
 pub enum Command {
     /// Period, where it holds, bursts and the next burst
     Analyze(Box<Analyze>),
+    /// Access patterns, one a line, each with its period
+    Patterns(PatternsArgs),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// One format into another
@@ -76,13 +80,10 @@ pub struct Talk {
     pub verbose: u8,
 }
 
-/// Arguments of `analyze`.
+/// Which transfers of a trace are looked at.
 #[derive(Debug, Args)]
-pub struct Analyze {
-    /// Traces
-    #[command(flatten)]
-    pub input: Input,
-    /// What enters the signal; auto: writes and reads, each if it has bytes
+pub struct Pick {
+    /// Which transfers; auto: writes and reads, each if it has bytes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
     pub mode: ModeArg,
     /// Keep only these ranks, e.g. 0-3,7
@@ -100,6 +101,17 @@ pub struct Analyze {
     /// End of the time window
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
+}
+
+/// Arguments of `analyze`.
+#[derive(Debug, Args)]
+pub struct Analyze {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// Which transfers
+    #[command(flatten)]
+    pub pick: Pick,
     /// Sampling rate of the signal in Hz, or auto
     #[arg(short = 'f', long, value_name = "HZ", default_value = "auto", value_parser = sampling_rate)]
     pub sampling_rate: Rate,
@@ -148,6 +160,81 @@ pub struct Analyze {
     /// Messages
     #[command(flatten)]
     pub talk: Talk,
+}
+
+/// Arguments of `patterns`.
+#[derive(Debug, Args)]
+pub struct PatternsArgs {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// Which transfers
+    #[command(flatten)]
+    pub pick: Pick,
+    /// Seek new patterns each time this many accesses have come that no known pattern accepts
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub window: u32,
+    /// How long an access waits for its pattern: a number of accesses of its rank, or seconds such as 10s
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub max_age: Option<Age>,
+    /// Tell the next N accesses of each pattern
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub next: usize,
+    /// Check that the patterns and the unmatched accesses give back every access
+    #[arg(long)]
+    pub verify: bool,
+    /// Write JSON, one object a line; `-` is standard output
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Write a picture of each file into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub svg: Option<PathBuf>,
+    /// Messages
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+fn age(text: &str) -> Result<Age, String> {
+    let wrong = || "a whole number of accesses, or seconds such as 10s".to_owned();
+    match text.strip_suffix('s') {
+        Some(s) => {
+            let seconds = s.parse().ok().filter(|x: &f64| *x > 0.0).ok_or_else(wrong)?;
+            Ok(Age { records: u64::MAX, seconds })
+        }
+        None => {
+            let records = text.parse().ok().filter(|n: &u64| *n > 0).ok_or_else(wrong)?;
+            Ok(Age { records, seconds: f64::INFINITY })
+        }
+    }
+}
+
+impl PatternsArgs {
+    /// What the detector is told.
+    pub fn options(&self) -> PatternOptions {
+        let mut detector = Options { window: self.window as usize, ..Options::default() };
+        if let Some(age) = self.max_age {
+            detector.max_age = age;
+        }
+        PatternOptions { detector, next: self.next, verify: self.verify }
+    }
+}
+
+impl Pick {
+    /// Ranks, files and times.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            ranks: self.ranks.clone(),
+            files: self.files.clone(),
+            all_files: self.all_files,
+            from_s: self.from,
+            until_s: self.until,
+        }
+    }
+
+    /// Reads, writes, or both.
+    pub fn mode(&self) -> ModeChoice {
+        Option::from(self.mode).map_or(ModeChoice::Auto, ModeChoice::One)
+    }
 }
 
 /// Arguments of `info`.
@@ -365,6 +452,15 @@ mod tests {
         assert!(share("1.1").is_err() && share("0.8") == Ok(0.8));
         assert!(level("x").is_err() && level("auto") == Ok(Level::Auto) && level("3") == Ok(Level::At(3)));
         assert!(wavelet("db4").is_ok() && wavelet("db99").is_err());
+    }
+
+    #[test]
+    fn ages_are_accesses_or_seconds() {
+        assert_eq!(age("500"), Ok(Age { records: 500, seconds: f64::INFINITY }));
+        assert_eq!(age("2.5s"), Ok(Age { records: u64::MAX, seconds: 2.5 }));
+        for bad in ["", "s", "0", "-1", "nans", "5m"] {
+            assert!(age(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

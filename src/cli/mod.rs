@@ -12,13 +12,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::analysis::{self, Analysis, Info, ModeChoice, Options};
+use crate::analysis::{self, Analysis, Info, Options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::Trace;
 use crate::render::{json, svg, text};
-use crate::signal::Selection;
-use args::{Analyze, Cli, Command, InfoArgs, Input, Level, Rate, Talk};
+use args::{Analyze, Cli, Command, InfoArgs, Input, Level, PatternsArgs, Rate, Talk};
 use output::Lines;
 
 /// Runs the program on the arguments of the process.
@@ -26,6 +25,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let worst = match &cli.command {
         Command::Analyze(a) => with_threads(a.input.threads, || analyze(a)),
+        Command::Patterns(a) => with_threads(a.input.threads, || patterns(a)),
         Command::Info(a) => with_threads(a.input.threads, || info(a)),
         Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
         Command::Schema { name } => code(schema(name)),
@@ -117,14 +117,8 @@ fn analyze(a: &Analyze) -> u8 {
         Err(e) => return code(Err(e)),
     };
     let options = Options {
-        selection: Selection {
-            ranks: a.ranks.clone(),
-            files: a.files.clone(),
-            all_files: a.all_files,
-            from_s: a.from,
-            until_s: a.until,
-        },
-        mode: Option::from(a.mode).map_or(ModeChoice::Auto, ModeChoice::One),
+        selection: a.pick.selection(),
+        mode: a.pick.mode(),
         rate_hz: match a.sampling_rate {
             Rate::Auto => None,
             Rate::Hz(f) => Some(f),
@@ -173,6 +167,41 @@ fn analyze(a: &Analyze) -> u8 {
         } else if a.talk.quiet == 0 {
             let gap = if std::mem::take(&mut first) { "" } else { "\n" };
             output::print(&format!("{gap}{}", text::report(&report, style)))?;
+        }
+        Ok(())
+    })
+}
+
+fn patterns(a: &PatternsArgs) -> u8 {
+    let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+    let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
+        Ok(l) => l,
+        Err(e) => return code(Err(e)),
+    };
+    let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
+    let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
+    let (mode, selection, options) = (a.pick.mode(), a.pick.selection(), a.options());
+    let mut names = PictureNames::default();
+    let mut first = true;
+    each_trace(&a.input, &a.talk, &read, |trace| {
+        let (report, found) = analysis::patterns(&trace, mode, &selection, &options)?;
+        drop(trace);
+        if let Some(l) = &mut lines {
+            l.write(&json::line(&report)?)?;
+        }
+        if let Some(folder) = &a.svg {
+            let stem = names.stem(&report.trace.path);
+            for (file, picture) in svg::offsets(&report, &found)? {
+                output::write_into(folder, &format!("{stem}.patterns.{file}.svg"), &picture)?;
+            }
+        }
+        if json_only {
+            if a.talk.quiet < 2 {
+                output::warnings(&report.trace.path, &report.warnings);
+            }
+        } else if a.talk.quiet == 0 {
+            let gap = if std::mem::take(&mut first) { "" } else { "\n" };
+            output::print(&format!("{gap}{}", text::patterns(&report, a.verify, style)))?;
         }
         Ok(())
     })

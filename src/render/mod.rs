@@ -1,6 +1,7 @@
 //! Reports as text, SVG and JSON.
 
 pub mod json;
+mod pattern_text;
 pub mod svg;
 pub mod text;
 pub mod units;

@@ -7,6 +7,8 @@ use crate::analysis::{Info, Report, SignalReport};
 use crate::period::{Dominant, Method, Validity};
 use crate::record::{Timing, Warning};
 
+pub use super::pattern_text::patterns;
+
 /// How text may look.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Style {
@@ -21,11 +23,11 @@ impl Style {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(super) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    fn faint(self, text: &str) -> String {
+    pub(super) fn faint(self, text: &str) -> String {
         self.paint("2", text)
     }
 }
@@ -57,6 +59,9 @@ pub fn report(r: &Report, style: Style) -> String {
     if t.files == 0 {
         facts.remove(2);
     }
+    if let Some(p) = &r.patterns {
+        super::pattern_text::summary(&mut out, p);
+    }
     line(&mut out, "trace", &format!("{}: {}", t.path, facts.join(", ")));
     if let Some(exe) = t.job.as_ref().and_then(|j| j.executable.as_deref()) {
         line(&mut out, "job", &shorten(exe, 100));
@@ -66,12 +71,12 @@ pub fn report(r: &Report, style: Style) -> String {
     out
 }
 
-fn line(out: &mut String, name: &str, text: &str) {
+pub(super) fn line(out: &mut String, name: &str, text: &str) {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "  {name:<10} {text}");
 }
 
-fn shorten(text: &str, most: usize) -> String {
+pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
 
@@ -102,7 +107,7 @@ fn signal(out: &mut String, s: &SignalReport, style: Style) {
     }
 }
 
-fn percent(p: f64) -> String {
+pub(super) fn percent(p: f64) -> String {
     format!("{:.0} %", 100.0 * p)
 }
 
@@ -226,7 +231,7 @@ fn quality(out: &mut String, r: &Report) {
     }
 }
 
-fn warnings(out: &mut String, warnings: &[Warning], style: Style) {
+pub(super) fn warnings(out: &mut String, warnings: &[Warning], style: Style) {
     for w in warnings {
         let remedy = w.remedy.as_ref().map_or(String::new(), |r| format!("; {r}"));
         line(out, &style.paint("33", &format!("{:<10}", "warning")), &format!("{}{remedy}", w.message));

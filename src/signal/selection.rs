@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Span;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Data, FileId, Op, Trace};
+use crate::record::{Data, FileId, Op, Requests, Trace};
 
 /// Direction and kind of the transfers that enter a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -195,6 +195,13 @@ impl<'a> Activity<'a> {
         self.spans_of(0..self.rows())
     }
 
+    /// True if row `i` of `requests`, the data of the trace, is kept whole: it begins inside the time window.
+    #[inline]
+    pub fn keeps_request(&self, requests: &Requests, i: usize) -> bool {
+        self.keeps(requests.op.get(i), false, requests.rank.get(i), requests.file.get(i))
+            && (self.from..self.until).contains(&requests.start[i])
+    }
+
     /// Rows of the data, kept or not.
     pub fn rows(&self) -> usize {
         self.trace.data.len()
@@ -216,7 +223,7 @@ impl<'a> Activity<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Request, Requests};
+    use crate::record::Request;
 
     fn trace() -> Trace {
         let mut t = Trace { origin_s: 100, ..Trace::default() };

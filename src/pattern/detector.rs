@@ -1,0 +1,405 @@
+//! The detector of one rank: known patterns accept records, the others wait, and when enough of them do, new patterns are
+//! sought.
+
+use hashbrown::HashTable;
+
+use super::access::Access;
+use super::due::{ANY_SIZE, Due, Place, mix};
+use super::nest::Nest;
+use super::open::{Course, Open, Turn};
+use super::options::Options;
+use super::pattern::Pattern;
+use super::steps::Steps;
+use super::waiting::{NONE, Waiting};
+use crate::record::{FileId, Op};
+
+/// Steps that all open patterns of a rank may keep together, and the least and most that one of them does.
+const ALL_STEPS: usize = 1 << 16;
+const STEPS: (usize, usize) = (64, 1024);
+
+/// Probes that looking for interleaved patterns may cost at the start, and at most.
+const CREDIT: (i64, i64) = (2_000_000, 16_000_000);
+
+/// What the detector has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Accesses seen.
+    pub records: u64,
+    /// Accesses that a known pattern was waiting for: predicted before they happened.
+    pub predicted: u64,
+}
+
+/// The detector of one rank.
+#[derive(Debug)]
+pub struct RankDetector {
+    pub(super) rank: u32,
+    pub(super) options: Options,
+    pub(super) counts: Counts,
+    streams: Vec<(Op, FileId)>,
+    stream_index: HashTable<u32>,
+    last_stream: u32,
+    pub(super) opens: Vec<Option<Open>>,
+    free: Vec<u32>,
+    pub(super) open_count: usize,
+    /// The pattern that took the last record. It is in no table while it is hot.
+    hot: u32,
+    due: Due<u32>,
+    turns: Due<(u32, Turn)>,
+    sequential: usize,
+    pub(super) waiting: Waiting,
+    pub(super) closed: Vec<Pattern>,
+    pub(super) unmatched: Vec<Access>,
+    pub(super) unmatched_count: u64,
+    /// Probes that looking for interleaved patterns may still cost.
+    pub(super) credit: i64,
+    steps: usize,
+    /// Records that may wait.
+    pub(super) most_waiting: usize,
+}
+
+/// Records that may wait, of all ranks together, and the least of one rank.
+const ALL_WAITING: usize = 1 << 21;
+const LEAST_WAITING: usize = 1 << 12;
+
+/// Records of each rank that may wait.
+pub(super) fn most_waiting(ranks: usize) -> usize {
+    (ALL_WAITING / ranks.max(1)).max(LEAST_WAITING)
+}
+
+impl RankDetector {
+    /// A detector without any known pattern.
+    pub fn new(rank: u32, options: Options) -> RankDetector {
+        RankDetector {
+            rank,
+            options: Options { window: options.window.max(1), max_open: options.max_open.max(1), ..options },
+            counts: Counts::default(),
+            streams: Vec::new(),
+            stream_index: HashTable::new(),
+            last_stream: NONE,
+            opens: Vec::new(),
+            free: Vec::new(),
+            open_count: 0,
+            hot: NONE,
+            due: Due::new(),
+            turns: Due::new(),
+            sequential: 0,
+            waiting: Waiting::default(),
+            closed: Vec::new(),
+            unmatched: Vec::new(),
+            unmatched_count: 0,
+            credit: CREDIT.0,
+            steps: STEPS.1,
+            most_waiting: most_waiting(1),
+        }
+    }
+
+    /// What was counted.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Patterns that are open.
+    pub fn open_patterns(&self) -> usize {
+        self.open_count
+    }
+
+    /// Takes the next access of the rank, in the order of time.
+    #[inline]
+    pub fn push(&mut self, a: &Access) {
+        self.counts.records += 1;
+        if let Some(Some(hot)) = self.opens.get_mut(self.hot as usize)
+            && hot.expects(a)
+        {
+            hot.advance(a.size);
+            hot.count(a.size, a.start, a.end, self.counts.records, self.steps);
+            self.counts.predicted += 1;
+            if hot.watched {
+                self.watch(self.hot);
+            }
+            return;
+        }
+        self.push_cold(a);
+    }
+
+    fn push_cold(&mut self, a: &Access) {
+        if !a.sane() {
+            self.unmatched_count += 1;
+            if self.options.keep_unmatched {
+                self.unmatched.push(*a);
+            }
+            return;
+        }
+        let stream = self.stream(a.op, a.file);
+        if let Some(id) = self.known(stream, a.size, a.offset) {
+            self.counts.predicted += 1;
+            self.accept(id, a.size, a.start, a.end, self.counts.records);
+            return;
+        }
+        let group = self.waiting.group(stream, a.size);
+        self.waiting.push(group, a.offset, self.counts.records, a.start, a.end);
+        self.credit = (self.credit + 2).min(CREDIT.1);
+        if self.waiting.fresh >= self.options.window {
+            self.search();
+        }
+        self.expire(a.start);
+    }
+
+    fn stream(&mut self, op: Op, file: FileId) -> u32 {
+        if self.streams.get(self.last_stream as usize) == Some(&(op, file)) {
+            return self.last_stream;
+        }
+        let hash = |s: &(Op, FileId)| mix(u64::from(s.1.0), s.0 as u64 ^ 0x94d0_49bb_1331_11eb);
+        let key = (op, file);
+        let streams = &self.streams;
+        self.last_stream = match self.stream_index.find(hash(&key), |&i| streams[i as usize] == key) {
+            Some(&i) => i,
+            None => {
+                let i = self.streams.len() as u32;
+                self.streams.push(key);
+                let streams = &self.streams;
+                self.stream_index.insert_unique(hash(&key), i, |&i| hash(&streams[i as usize]));
+                i
+            }
+        };
+        self.last_stream
+    }
+
+    /// Operation and file of a stream.
+    pub(super) fn stream_of(&self, stream: u32) -> (Op, FileId) {
+        self.streams[stream as usize]
+    }
+
+    /// The pattern in which an access is due, after what it tells about patterns in turns.
+    pub(super) fn known(&mut self, stream: u32, size: u64, offset: u64) -> Option<u32> {
+        let place = Place { stream, size, offset };
+        if let Some(Some(hot)) = self.opens.get(self.hot as usize) {
+            let due = hot.due();
+            if due.stream == stream && due.offset == offset && (due.size == size || due.size == ANY_SIZE) {
+                return Some(self.hot);
+            }
+        }
+        if let Some(id) = self.due.find(place) {
+            return Some(id);
+        }
+        if self.sequential > 0
+            && let Some(id) = self.due.find(Place { size: ANY_SIZE, ..place })
+        {
+            return Some(id);
+        }
+        if self.turns.is_empty() {
+            return None;
+        }
+        let (id, turn) = self.turns.find(place)?;
+        self.turn(id, turn, offset)
+    }
+
+    /// Gives an access to the pattern in which it is due.
+    pub(super) fn accept(&mut self, id: u32, size: u64, start: f64, end: f64, seq: u64) {
+        self.heat(id);
+        let Some(open) = &mut self.opens[id as usize] else { return };
+        open.advance(size);
+        open.count(size, start, end, seq, self.steps);
+        if let Some(g) = self.waiting.groups.get_mut(open.group as usize) {
+            g.recent = id;
+        }
+        if open.watched {
+            self.watch(id);
+        }
+    }
+
+    fn heat(&mut self, id: u32) {
+        if self.hot == id {
+            return;
+        }
+        if let Some(Some(old)) = self.opens.get(self.hot as usize) {
+            self.due.insert(old.due(), self.hot);
+        }
+        if let Some(open) = &self.opens[id as usize] {
+            self.due.remove(open.due(), id);
+        }
+        self.hot = id;
+    }
+
+    /// Notes the places that would tell that a young pattern is something else.
+    fn watch(&mut self, id: u32) {
+        let Some(open) = &mut self.opens[id as usize] else { return };
+        let old = std::mem::take(&mut open.turns);
+        open.watched = open.is_young();
+        open.turns = open.find_turns();
+        for &(place, turn) in &old {
+            self.turns.remove(place, (id, turn));
+        }
+        for &(place, turn) in &open.turns {
+            self.turns.insert(place, (id, turn));
+        }
+    }
+
+    /// Reads a young nest as the streams that it is; gives the one in which `offset` is due.
+    fn turn(&mut self, id: u32, turn: Turn, offset: u64) -> Option<u32> {
+        let open = self.take(id)?;
+        let Course::Nest(nest) = &open.course else { return None };
+        let parts: Vec<Open> = match turn {
+            Turn::First | Turn::Second => {
+                let (first, second) = nest.clone().part();
+                open.cut(vec![first, second])
+            }
+            Turn::Round => Self::divide(&open, nest.rounds()),
+        };
+        let mut found = None;
+        for part in parts {
+            let lone = part.nest().is_some_and(|n| !n.moves());
+            if lone {
+                // A single record is no pattern yet: back on the list.
+                self.waiting.push(part.group, part.start_offset, part.first_seq, part.start, part.end);
+                continue;
+            }
+            let due = part.due().offset == offset;
+            let new = self.open(part);
+            if due && (found.is_none() || turn != Turn::First) {
+                found = Some(new);
+            }
+        }
+        // Opening one may have closed another.
+        found.filter(|&id| self.opens[id as usize].as_ref().is_some_and(|o| o.due().offset == offset))
+    }
+
+    /// The streams of a round, each with its share of every step.
+    fn divide(open: &Open, rounds: Vec<Nest>) -> Vec<Open> {
+        let n = rounds.len() as u64;
+        let share = |i: u64| {
+            let mut steps = Steps::default();
+            let mut before = open.steps.forgotten();
+            for s in open.steps.list() {
+                let upto = |records: u64| (records + n - 1 - i) / n;
+                let mine = upto(before + s.records) - upto(before);
+                before += s.records;
+                (0..mine).for_each(|_| steps.add(s.start, s.end, open.size, usize::MAX));
+            }
+            steps
+        };
+        let parts = (0u64..).zip(rounds).map(|(i, nest)| {
+            let mut part = open.portion(nest, 0, &mut Steps::default());
+            part.steps = share(i);
+            (part.first_seq, part.last_seq) = (open.first_seq, open.last_seq);
+            (part.start, part.end) = (open.start, open.end);
+            part
+        });
+        parts.collect()
+    }
+
+    /// Opens a pattern.
+    pub(super) fn open(&mut self, open: Open) -> u32 {
+        // First of all: a group with a pattern is not forgotten while others are closed.
+        if let Some(g) = self.waiting.groups.get_mut(open.group as usize) {
+            g.patterns += 1;
+        }
+        if self.open_count >= self.options.max_open {
+            self.close_idle();
+        }
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.opens.push(None);
+            (self.opens.len() - 1) as u32
+        });
+        self.open_count += 1;
+        self.steps = (ALL_STEPS / self.open_count).clamp(STEPS.0, STEPS.1);
+        self.sequential += usize::from(open.size == ANY_SIZE);
+        if let Some(g) = self.waiting.groups.get_mut(open.group as usize) {
+            let newest =
+                self.opens.get(g.recent as usize).and_then(Option::as_ref).is_none_or(|r| r.last_seq <= open.last_seq);
+            if newest {
+                g.recent = id;
+            }
+        }
+        self.due.insert(open.due(), id);
+        self.opens[id as usize] = Some(open);
+        self.watch(id);
+        id
+    }
+
+    /// Takes a pattern out of all tables.
+    pub(super) fn take(&mut self, id: u32) -> Option<Open> {
+        let open = self.opens.get_mut(id as usize)?.take()?;
+        if self.hot == id {
+            self.hot = NONE;
+        } else {
+            self.due.remove(open.due(), id);
+        }
+        for &(place, turn) in &open.turns {
+            self.turns.remove(place, (id, turn));
+        }
+        self.free.push(id);
+        self.open_count -= 1;
+        self.sequential -= usize::from(open.size == ANY_SIZE);
+        if let Some(g) = self.waiting.groups.get_mut(open.group as usize) {
+            g.patterns -= 1;
+            if g.recent == id {
+                g.recent = NONE;
+            }
+        }
+        Some(open)
+    }
+
+    pub(super) fn close(&mut self, id: u32) {
+        if let Some(open) = self.take(id) {
+            let group = open.group;
+            self.closed.extend(open.close(self.rank));
+            if (group as usize) < self.waiting.groups.len() {
+                self.waiting.release(group);
+            }
+        }
+    }
+
+    /// Closes the half of the open patterns that has been idle for longest.
+    #[cold]
+    fn close_idle(&mut self) {
+        let mut all: Vec<(u64, u32)> = (0u32..)
+            .zip(&self.opens)
+            .filter_map(|(id, o)| o.as_ref().filter(|_| id != self.hot).map(|o| (o.last_seq, id)))
+            .collect();
+        all.sort_unstable();
+        all.truncate((all.len() / 2).max(1));
+        all.into_iter().for_each(|(_, id)| self.close(id));
+    }
+
+    /// Lets records that have waited for too long leave the list.
+    fn expire(&mut self, now: f64) {
+        let (seq, age) = (self.counts.records, self.options.max_age);
+        let mut over = self.waiting.len().saturating_sub(self.most_waiting);
+        while let Some(slot) =
+            self.waiting.expired(|r| over > 0 || seq.saturating_sub(r.seq) > age.records || now - r.start > age.seconds)
+        {
+            over = over.saturating_sub(1);
+            self.give_up(slot);
+        }
+        self.waiting.tidy();
+    }
+
+    pub(super) fn give_up(&mut self, slot: u32) {
+        let r = self.waiting.remove(slot);
+        let group = self.waiting.groups[r.group as usize];
+        self.unmatched_count += 1;
+        if self.options.keep_unmatched {
+            let (op, file) = self.stream_of(group.stream);
+            self.unmatched.push(Access {
+                op,
+                rank: self.rank,
+                file,
+                offset: r.offset,
+                size: group.size,
+                start: r.start,
+                end: r.end(),
+            });
+        }
+        self.waiting.release(r.group);
+    }
+
+    /// Bounds the steps a pattern keeps, for patterns made while searching.
+    pub(super) fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// Rewards a search that found something.
+    pub(super) fn reward(&mut self, credit: i64) {
+        self.credit = (self.credit + credit).min(CREDIT.1);
+    }
+}

@@ -1,0 +1,69 @@
+//! From records to access patterns: how each rank walks through each file.
+//!
+//! The detector begins with no known pattern. Each known pattern is an automaton that accepts only the record that is due in
+//! it: its operation, rank, file, offset and, where that is fixed, size. One hash lookup finds it, however many patterns are
+//! interleaved. Records that no pattern accepts wait in a list; each time [`Options::window`] of them have come, and at the
+//! end, new patterns are sought in it. Records that wait for too long leave it as unmatched, and patterns that idle for longest
+//! are closed when too many are open. (After the design note "Trace Analyzer"; recency is its open point.)
+//!
+//! Nothing is lost: the patterns expanded ([`Pattern::expand`]) and the unmatched records are together exactly the records.
+//!
+//! # Types
+//!
+//! [`Kind::Contiguous`]: equal sizes, back to back. [`Kind::FixedStrided`]: equal sizes at a constant stride, which may be
+//! negative or zero. [`Kind::KdStrided`]: nested loops over accesses of one size. [`Kind::Sequential`]: back to back, sizes vary.
+//!
+//! # The canonical form
+//!
+//! Several descriptions may visit the same places. *The* pattern is this one:
+//!
+//! 1. Records of one operation, rank, file and size, in the order of time, are read as loop nests, greedily: a nest takes in
+//!    every record as long as it stays a nest. A nest is its first offset and its loops, innermost first, each with its count and its
+//!    stride: the distance from the start of one pass to the start of the next.
+//! 2. A loop goes on for as long as it can before a loop around it begins. So there are no loops of one pass, and a loop that
+//!    goes on where the loop inside it ends (`stride = inner count * inner stride`) is one with it ([`canonical`]): blocks back to
+//!    back are one contiguous pattern, passes over the same single place are one loop of stride 0.
+//! 3. One loop is fixed-strided, or contiguous if its stride is the size (sizes of 0 are never contiguous). More loops are kd-strided,
+//!    also if the innermost one is contiguous.
+//! 4. Another pass over the same places is a loop of stride 0 around them. Streams in regular turns (a chunk of one, a
+//!    chunk of the other, ...) are one nest; streams in irregular turns are one pattern each.
+//! 5. A nest must have foretold two of its records: four records at any stride (three back to back), six for pairs
+//!    at a distance. One is enough where that explains all records of that operation, rank, file and size (three at any stride, two back to
+//!    back).
+//! 6. Sizes that vary, back to back, are sequential if they change at least twice and, on average, before four are equal;
+//!    a sequential pattern goes on whatever the sizes. Longer runs of equal sizes are contiguous, and a last shorter access
+//!    (the end of a file) belongs to none.
+//! 7. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
+//!    start is not the lowest byte.
+//!
+//! The outermost loop counts complete passes; what is left of a pass that broke off is a pattern of its own, or unmatched.
+
+mod access;
+mod detect;
+mod detector;
+mod due;
+mod merge;
+mod nest;
+mod open;
+mod options;
+#[expect(clippy::module_inception, reason = "a pattern is what the room is about")]
+mod pattern;
+mod report;
+mod scattered;
+mod search;
+mod sequential;
+mod sizes;
+mod steps;
+mod verify;
+mod waiting;
+
+pub use access::Access;
+pub use detect::{Detector, Found, detect};
+pub use detector::{Counts, RankDetector};
+pub use nest::{Level, canonical, offsets};
+pub use options::{Age, Options};
+pub use pattern::{Kind, NextAccess, Pattern};
+pub use report::{Coverage, Direction, PatternPeriod, PatternReport, PatternsReport};
+pub use sizes::SizeSummary;
+pub use steps::{Step, Steps};
+pub use verify::verify;

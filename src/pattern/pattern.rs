@@ -1,0 +1,178 @@
+//! Patterns as the detector gives them.
+
+use super::nest::{Level, Nest, offsets};
+use super::sizes::{SizeSummary, Sizes};
+use super::steps::Steps;
+use crate::record::{FileId, Op};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Types of patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Accesses of one size, back to back.
+    Contiguous,
+    /// Accesses of one size at a constant stride.
+    FixedStrided,
+    /// Accesses of one size in nested loops of constant strides.
+    KdStrided,
+    /// Accesses of varying sizes, back to back.
+    Sequential,
+}
+
+impl Kind {
+    /// Name in text and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Contiguous => "contiguous",
+            Kind::FixedStrided => "fixed-strided",
+            Kind::KdStrided => "kd-strided",
+            Kind::Sequential => "sequential",
+        }
+    }
+
+    /// Of accesses of one size in nested loops.
+    pub fn of(size: u64, levels: &[Level]) -> Kind {
+        match levels {
+            [l] if size > 0 && i128::from(l.stride) == i128::from(size) => Kind::Contiguous,
+            [] | [_] => Kind::FixedStrided,
+            _ => Kind::KdStrided,
+        }
+    }
+}
+
+/// Which places a pattern visits.
+#[derive(Debug, Clone)]
+pub(super) enum Body {
+    /// Nested loops over accesses of one size; canonical levels, innermost first.
+    Strided { size: u64, levels: Vec<Level> },
+    /// Back to back.
+    Sequential { sizes: Sizes },
+}
+
+/// One access of a pattern, as it is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NextAccess {
+    /// Bytes from the start of the file.
+    pub offset: u64,
+    /// Bytes; `null` where sizes vary.
+    pub size: Option<u64>,
+}
+
+/// A pattern.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    /// Read or write.
+    pub op: Op,
+    /// Rank.
+    pub rank: u32,
+    /// File.
+    pub file: FileId,
+    /// Offset of the first access.
+    pub start_offset: u64,
+    /// Accesses.
+    pub records: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Start of the first access in seconds.
+    pub start: f64,
+    /// End of the last access in seconds.
+    pub end: f64,
+    /// When it moved bytes.
+    pub steps: Steps,
+    pub(super) body: Body,
+    /// Numbers of the first and the last record among those of the rank.
+    pub(super) span: (u64, u64),
+    /// The nest as it was when the pattern was closed, with the pass that had begun.
+    pub(super) cursor: Option<Nest>,
+}
+
+impl Pattern {
+    /// Its type.
+    pub fn kind(&self) -> Kind {
+        match &self.body {
+            Body::Strided { size, levels } => Kind::of(*size, levels),
+            Body::Sequential { .. } => Kind::Sequential,
+        }
+    }
+
+    /// Size of every access in bytes; `None` for a sequential pattern.
+    pub fn access_size(&self) -> Option<u64> {
+        match &self.body {
+            Body::Strided { size, .. } => Some(*size),
+            Body::Sequential { .. } => None,
+        }
+    }
+
+    /// Loops in canonical form, innermost first; empty for a sequential pattern.
+    pub fn levels(&self) -> &[Level] {
+        match &self.body {
+            Body::Strided { levels, .. } => levels,
+            Body::Sequential { .. } => &[],
+        }
+    }
+
+    /// Summary of the sizes of a sequential pattern.
+    pub fn size_summary(&self) -> Option<SizeSummary> {
+        match &self.body {
+            Body::Strided { .. } => None,
+            Body::Sequential { sizes } => Some(sizes.summary()),
+        }
+    }
+
+    /// Lowest offset, and one past the highest byte.
+    pub fn extent(&self) -> (u64, u64) {
+        match &self.body {
+            Body::Strided { size, levels } => Nest::extent(self.start_offset, *size, levels),
+            Body::Sequential { .. } => (self.start_offset, self.start_offset.saturating_add(self.bytes)),
+        }
+    }
+
+    /// Every access as (offset, size), in order. `None` for a sequential pattern whose sizes were not kept
+    /// ([`Options::keep_sizes`](super::Options::keep_sizes)).
+    pub fn expand(&self) -> Option<Box<dyn Iterator<Item = (u64, u64)> + '_>> {
+        match &self.body {
+            Body::Strided { size, levels } => {
+                let size = *size;
+                Some(Box::new(offsets(self.start_offset, levels).map(move |o| (o, size))))
+            }
+            Body::Sequential { sizes } => {
+                let sizes = sizes.iter()?;
+                Some(Box::new(sizes.scan(self.start_offset, |at, size| {
+                    let here = *at;
+                    *at += size;
+                    Some((here, size))
+                })))
+            }
+        }
+    }
+
+    /// Gives offset and size of access `i`; of a sequential pattern those that it has on average.
+    pub fn places(&self) -> impl Fn(u64) -> (u64, u64) {
+        let nest = match &self.body {
+            Body::Strided { size, levels } => Some((Nest::from_levels(self.start_offset, levels), *size)),
+            Body::Sequential { .. } => None,
+        };
+        let (start, mean) = (self.start_offset, self.bytes as f64 / self.records.max(1) as f64);
+        move |i| match &nest {
+            Some((nest, size)) => (nest.place(i), *size),
+            None => (start.saturating_add((i as f64 * mean) as u64), mean as u64),
+        }
+    }
+
+    /// The next `n` accesses if the pattern goes on: the rest of a pass that has begun, then further passes of the outermost
+    /// loop. A prefetcher's question.
+    pub fn next(&self, n: usize) -> Vec<NextAccess> {
+        match &self.body {
+            Body::Sequential { .. } => {
+                vec![NextAccess { offset: self.extent().1, size: None }; n.min(1)]
+            }
+            Body::Strided { size, levels } => {
+                let nest = self.cursor.clone().unwrap_or_else(|| Nest::from_levels(self.start_offset, levels));
+                let places = (nest.records()..nest.records().saturating_add(n as u64)).map(|i| nest.place(i));
+                places.map(|offset| NextAccess { offset, size: Some(*size) }).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Patterns as programs read them, in reports and in the truths of synthetic traces.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::nest::Level;
+use super::pattern::{Kind, NextAccess, Pattern};
+use super::sizes::SizeSummary;
+use crate::record::Op;
+
+/// Where the bytes go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From the file.
+    Read,
+    /// To the file.
+    Write,
+}
+
+impl Direction {
+    /// Lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Read => "read",
+            Direction::Write => "write",
+        }
+    }
+}
+
+/// The period of the accesses of one pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternPeriod {
+    /// Seconds.
+    pub period_s: f64,
+    /// Probability that it is right.
+    pub confidence: f64,
+}
+
+/// One pattern.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PatternReport {
+    /// Read or write.
+    pub op: Direction,
+    /// Type.
+    pub kind: Kind,
+    /// Rank.
+    pub rank: u32,
+    /// File.
+    pub file: String,
+    /// Start of the first access, seconds on the trace's own clock.
+    pub start_s: f64,
+    /// End of the last access, seconds on the trace's own clock.
+    pub end_s: f64,
+    /// Offset of the first access.
+    pub start_offset: u64,
+    /// One past the highest byte.
+    pub end_offset: u64,
+    /// Bytes of each access; `null` for a sequential pattern.
+    pub access_size: Option<u64>,
+    /// Accesses.
+    pub records: u64,
+    /// Bytes moved.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Stride of the innermost loop; `null` for a sequential pattern.
+    pub stride: Option<i64>,
+    /// Loops, innermost first; empty for a sequential pattern.
+    pub levels: Vec<Level>,
+    /// Sizes of a sequential pattern; `null` for others.
+    pub size_summary: Option<SizeSummary>,
+    /// Period of its accesses.
+    pub period: Option<PatternPeriod>,
+    /// Why there is no period; `null` if there is one.
+    pub period_reason: Option<String>,
+    /// Patterns with the same number are the same walk by the same rank through files whose names differ in digits only, such as
+    /// the checkpoints of a run; `null` if it is the only one.
+    #[serde(default)]
+    pub family: Option<u64>,
+    /// The next accesses, if they were asked for.
+    #[serde(default)]
+    pub next: Vec<NextAccess>,
+}
+
+impl PatternReport {
+    /// A pattern of the file of this name, without its period. `origin_s` is added to its times.
+    pub fn of(p: &Pattern, file: &str, origin_s: f64) -> PatternReport {
+        PatternReport {
+            op: if p.op == Op::Read { Direction::Read } else { Direction::Write },
+            kind: p.kind(),
+            rank: p.rank,
+            file: file.into(),
+            start_s: origin_s + p.start,
+            end_s: origin_s + p.end,
+            start_offset: p.start_offset,
+            end_offset: p.extent().1,
+            access_size: p.access_size(),
+            records: p.records,
+            bytes: p.bytes,
+            stride: p.levels().first().map(|l| l.stride),
+            levels: p.levels().to_vec(),
+            size_summary: p.size_summary(),
+            period: None,
+            period_reason: None,
+            family: None,
+            next: Vec::new(),
+        }
+    }
+}
+
+/// How much of a trace the patterns explain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Coverage {
+    /// Accesses: reads and writes at a known place.
+    pub records: u64,
+    /// Accesses that belong to a pattern.
+    pub matched: u64,
+    /// Accesses that an open pattern was waiting for: predicted before they happened.
+    pub predicted: u64,
+}
+
+/// The patterns of a trace.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PatternsReport {
+    /// How much they explain.
+    pub coverage: Coverage,
+    /// The patterns, in the order in which they began.
+    pub patterns: Vec<PatternReport>,
+}

@@ -1,0 +1,266 @@
+//! Seeking new patterns in the list of unmatched records, in the order of time.
+//!
+//! Records of one stream and size are read as nests, greedily, from each record that does not fit the nest before. A nest counts
+//! once it has foretold two of its records. Where the records follow a known pattern directly, they may also be its next
+//! pass: that is how a pattern gets a further level.
+
+use super::detector::RankDetector;
+use super::nest::{Nest, Stop, learn};
+use super::open::{Course, Open};
+use super::waiting::{Entry, NONE};
+
+/// Records that a new pattern must have foretold.
+const EVIDENCE: u64 = 2;
+
+/// Unmatched records of a group that are looked at again with the fresh ones.
+const CARRY: usize = 32;
+
+/// A group with this many unmatched records may hold interleaved patterns.
+const SCATTERED: u32 = 8;
+
+impl RankDetector {
+    /// Seeks new patterns in what has come since the last search.
+    pub(super) fn search(&mut self) {
+        self.waiting.fresh = 0;
+        self.seek_sequential();
+        let dirty = std::mem::take(&mut self.waiting.dirty);
+        for &g in &dirty {
+            let fresh = std::mem::take(&mut self.waiting.groups[g as usize].fresh) as usize;
+            self.seek_nests(g, fresh);
+            if self.waiting.groups[g as usize].len >= SCATTERED {
+                self.seek_scattered(g);
+            }
+            self.waiting.release(g);
+        }
+        let mut dirty = dirty;
+        dirty.clear();
+        // Records may have come back to the list meanwhile.
+        dirty.append(&mut self.waiting.dirty);
+        self.waiting.dirty = dirty;
+    }
+
+    /// Reads the last records of a group as nests.
+    fn seek_nests(&mut self, g: u32, fresh: usize) {
+        let mut entries = Vec::new();
+        let mut left_behind = self.waiting.tail(g, fresh + CARRY, &mut entries);
+        if entries.is_empty() {
+            return;
+        }
+        let places: Vec<u64> = entries.iter().map(|e| e.offset).collect();
+        let (stream, size) = (self.waiting.groups[g as usize].stream, self.waiting.groups[g as usize].size);
+        let mut opened = false;
+        let mut i = 0;
+        while i < entries.len() {
+            let e = entries[i];
+            if opened && let Some(id) = self.known(stream, size, e.offset) {
+                self.give(id, e.slot);
+                i += 1;
+                continue;
+            }
+            let recent = self.waiting.groups[g as usize].recent;
+            let follows = recent != NONE
+                && self
+                    .opens
+                    .get(recent as usize)
+                    .and_then(Option::as_ref)
+                    .is_some_and(|o| o.last_seq < e.seq && left_behind.is_none_or(|seq| seq < o.last_seq));
+            let taken = if follows { self.resume(recent, &entries[i..], &places[i..]) } else { 0 };
+            let (taken, turns) = match taken {
+                0 => self.begin(g, &entries[i..], &places[i..], EVIDENCE),
+                n => (n, false),
+            };
+            opened |= turns;
+            if taken == 0 {
+                left_behind = Some(e.seq);
+            }
+            i += taken.max(1);
+        }
+    }
+
+    /// Takes records as a further pass of a pattern that they follow directly. Gives how many.
+    fn resume(&mut self, id: u32, entries: &[Entry], places: &[u64]) -> usize {
+        let Some(open) = self.opens[id as usize].as_ref() else { return 0 };
+        let Some(old) = open.nest() else { return 0 };
+        if old.partial() > 0 {
+            return self.resume_broken(id, entries, places);
+        }
+        let mut nest = old.clone();
+        let (n, stop) = learn(&mut nest, places);
+        match stop {
+            // Two records foretold, or a whole pass.
+            Stop::End if n >= 3 || nest.partial() == 0 => {
+                self.extend(id, nest, &entries[..n]);
+                n
+            }
+            Stop::End | Stop::Rounds => 0,
+            Stop::Streams if nest.partial() == 0 && nest.records() == 2 * old.records() => {
+                // The second pass goes on by itself: it is a stream of its own.
+                let open_second = nest.part().1;
+                self.found(id, open_second, &entries[..n]);
+                n
+            }
+            Stop::Mismatch | Stop::Streams => {
+                let known = old.records();
+                let kept = (nest.settle().0.records()).saturating_sub(known) as usize;
+                if kept == 0 {
+                    return 0;
+                }
+                let mut nest = old.clone();
+                learn(&mut nest, &places[..kept]);
+                self.extend(id, nest, &entries[..kept]);
+                kept
+            }
+        }
+    }
+
+    /// The pass that the pattern had begun was none: what follows it directly may be a nest together with it.
+    fn resume_broken(&mut self, id: u32, entries: &[Entry], places: &[u64]) -> usize {
+        let Some(nest) = self.opens[id as usize].as_ref().and_then(Open::nest) else { return 0 };
+        let (whole, mut pieces) = nest.clone().settle();
+        let Some(last) = pieces.pop() else { return 0 };
+        let known = last.records();
+        let mut longer = last;
+        let (mut n, stop) = learn(&mut longer, places);
+        if stop != Stop::End {
+            n = longer.settle().0.records().saturating_sub(known) as usize;
+            longer = pieces_again(nest);
+            learn(&mut longer, &places[..n]);
+        }
+        let Some(open) = self.opens[id as usize].as_ref() else { return 0 };
+        if n < 2 || longer.evidence(open.size) < EVIDENCE {
+            return 0;
+        }
+        let Some(open) = self.take(id) else { return 0 };
+        let Some(last) = open.nest().map(pieces_again) else { return 0 };
+        let nests: Vec<Nest> = std::iter::once(whole).chain(pieces).chain([last]).collect();
+        let mut tail = NONE;
+        for part in open.cut(nests) {
+            tail = self.open(part);
+        }
+        self.extend(tail, longer, &entries[..n]);
+        n
+    }
+
+    /// Begins a nest with the first of the records. Gives how many it took, and whether the rest of the records may already be
+    /// due in it.
+    fn begin(&mut self, g: u32, entries: &[Entry], places: &[u64], evidence: u64) -> (usize, bool) {
+        let Some((&first, rest)) = places.split_first() else { return (0, false) };
+        let size = self.waiting.groups[g as usize].size;
+        let mut nest = Nest::new(first);
+        let (_, stop) = learn(&mut nest, rest);
+        let nest = match stop {
+            Stop::End => nest,
+            Stop::Mismatch => nest.settle().0,
+            // The place that shows the turns is one more that was foretold.
+            Stop::Streams if nest.evidence(size) + 1 >= evidence => {
+                let first = nest.part().0;
+                let n = first.records() as usize;
+                if !first.moves() {
+                    return (0, false);
+                }
+                self.start(g, first, &entries[..n]);
+                return (n, true);
+            }
+            Stop::Rounds if nest.evidence(size) + 1 >= evidence => {
+                let n = nest.records() as usize;
+                self.start(g, nest, &entries[..n]);
+                return (n, true);
+            }
+            Stop::Streams | Stop::Rounds => return (0, false),
+        };
+        if nest.evidence(size) < evidence {
+            return (0, false);
+        }
+        let n = nest.records() as usize;
+        self.start(g, nest, &entries[..n]);
+        (n, false)
+    }
+
+    /// Opens a pattern of all of the records; gives its number.
+    pub(super) fn start(&mut self, g: u32, nest: Nest, entries: &[Entry]) -> u32 {
+        let group = self.waiting.groups[g as usize];
+        let (op, file) = self.stream_of(group.stream);
+        let base = nest.base();
+        let mut open = Open::new(Course::Nest(nest), op, file, group.stream, group.size, g, base);
+        self.count_in(&mut open, entries);
+        self.open(open)
+    }
+
+    /// Opens a pattern beside `id`, of the same stream and size.
+    fn found(&mut self, id: u32, nest: Nest, entries: &[Entry]) {
+        if let Some(open) = &self.opens[id as usize] {
+            let g = open.group;
+            self.start(g, nest, entries);
+        }
+    }
+
+    /// Gives records to a pattern whose course `nest` is once it has them.
+    fn extend(&mut self, id: u32, nest: Nest, entries: &[Entry]) {
+        let Some(mut open) = self.take(id) else { return };
+        open.course = Course::Nest(nest);
+        self.count_in(&mut open, entries);
+        self.open(open);
+    }
+
+    /// Takes records from the list and counts them to a pattern.
+    pub(super) fn count_in(&mut self, open: &mut Open, entries: &[Entry]) {
+        let steps = self.steps();
+        for e in entries {
+            let r = self.waiting.remove(e.slot);
+            let size = self.waiting.groups[r.group as usize].size;
+            open.count(size, r.start, r.end(), r.seq, steps);
+        }
+    }
+
+    /// Gives a record of the list to the pattern in which it is due.
+    pub(super) fn give(&mut self, id: u32, slot: u32) {
+        let r = self.waiting.remove(slot);
+        let size = self.waiting.groups[r.group as usize].size;
+        self.accept(id, size, r.start, r.end(), r.seq);
+    }
+
+    /// The last search: a group may also be small patterns alone, if they leave nothing over.
+    pub(super) fn search_last(&mut self) {
+        self.search();
+        let groups: Vec<u32> = (0..self.waiting.groups.len() as u32).collect();
+        for g in groups {
+            let mut entries = Vec::new();
+            if self.waiting.groups[g as usize].len < 2 {
+                continue;
+            }
+            self.waiting.tail(g, usize::MAX, &mut entries);
+            let places: Vec<u64> = entries.iter().map(|e| e.offset).collect();
+            let size = self.waiting.groups[g as usize].size;
+            if let Some(nests) = small_nests(&places, size) {
+                let mut from = 0;
+                for nest in nests {
+                    let n = nest.records() as usize;
+                    self.start(g, nest, &entries[from..from + n]);
+                    from += n;
+                }
+            }
+        }
+    }
+}
+
+/// The last piece of the pass that a nest has begun.
+fn pieces_again(nest: &Nest) -> Nest {
+    nest.clone().settle().1.pop().unwrap_or_else(|| Nest::new(nest.base()))
+}
+
+/// Nests that have each foretold one of their records and cover all places.
+fn small_nests(places: &[u64], size: u64) -> Option<Vec<Nest>> {
+    let mut out = Vec::new();
+    let mut rest = places;
+    while let Some((&first, others)) = rest.split_first() {
+        let mut nest = Nest::new(first);
+        let (_, stop) = learn(&mut nest, others);
+        let nest = if stop == Stop::End && nest.partial() == 0 { nest } else { nest.settle().0 };
+        if nest.evidence(size) == 0 {
+            return None;
+        }
+        rest = &rest[nest.records() as usize..];
+        out.push(nest);
+    }
+    Some(out)
+}

@@ -1,0 +1,118 @@
+//! Seeking accesses of varying sizes that follow each other back to back.
+
+use std::collections::HashMap;
+
+use super::detector::RankDetector;
+use super::due::ANY_SIZE;
+use super::open::{Course, Open};
+use super::sizes::Sizes;
+use super::waiting::{Entry, NONE};
+
+/// Accesses of a new sequential pattern if nothing comes between them, and if something does.
+const LENGTH: (usize, usize) = (3, 5);
+
+/// A contiguous pattern of fewer accesses that goes on in other sizes was the start of a sequential one.
+const SHORT: u64 = 8;
+
+/// An unmatched record with its size.
+#[derive(Clone, Copy)]
+struct Piece {
+    entry: Entry,
+    stream: u32,
+    size: u64,
+}
+
+impl RankDetector {
+    /// Seeks sequential patterns among the latest unmatched records.
+    pub(super) fn seek_sequential(&mut self) {
+        let latest = self.waiting.latest(self.options.window.saturating_mul(2).max(2 * LENGTH.1));
+        let mut pieces: Vec<Piece> = latest
+            .into_iter()
+            .map(|entry| {
+                let g = &self.waiting.groups[self.waiting.record(entry.slot).group as usize];
+                Piece { entry, stream: g.stream, size: g.size }
+            })
+            .collect();
+        pieces.sort_by_key(|p| (p.stream, p.entry.seq));
+        let mut from = 0;
+        while from < pieces.len() {
+            let stream = pieces[from].stream;
+            let n = pieces[from..].partition_point(|p| p.stream == stream);
+            if n >= LENGTH.0 && pieces[from..from + n].iter().any(|p| p.size != pieces[from].size) {
+                self.seek_chains(&pieces[from..from + n]);
+            }
+            from += n;
+        }
+    }
+
+    /// Links each record to the first later one that begins where it ends.
+    fn seek_chains(&mut self, pieces: &[Piece]) {
+        let mut last_at: HashMap<u64, usize> = HashMap::with_capacity(pieces.len());
+        let mut next = vec![usize::MAX; pieces.len()];
+        for (i, p) in pieces.iter().enumerate().rev() {
+            let end = p.entry.offset + p.size;
+            if p.size > 0 {
+                next[i] = last_at.get(&end).copied().unwrap_or(usize::MAX);
+            }
+            last_at.insert(p.entry.offset, i);
+        }
+        let mut used = vec![false; pieces.len()];
+        for first in 0..pieces.len() {
+            let mut chain = Vec::new();
+            let mut at = first;
+            while at != usize::MAX && !used[at] {
+                chain.push(at);
+                at = next[at];
+            }
+            let adjacent = chain.windows(2).all(|w| w[1] == w[0] + 1);
+            let enough = if adjacent { LENGTH.0 } else { LENGTH.1 };
+            if chain.len() >= enough && varies(chain.iter().map(|&i| pieces[i].size)) {
+                chain.iter().for_each(|&i| used[i] = true);
+                let records: Vec<Piece> = chain.iter().map(|&i| pieces[i]).collect();
+                self.open_sequential(&records);
+            }
+        }
+    }
+
+    fn open_sequential(&mut self, pieces: &[Piece]) {
+        let Some(first) = pieces.first() else { return };
+        let start = first.entry.offset;
+        let mut open = self.short_start(first).unwrap_or_else(|| {
+            let (op, file) = self.stream_of(first.stream);
+            let sizes = Sizes::new(self.options.keep_sizes);
+            let course = Course::Sequential { end: start, sizes, records: 0 };
+            Open::new(course, op, file, first.stream, ANY_SIZE, NONE, start)
+        });
+        for p in pieces {
+            open.advance(p.size);
+            self.count_in(&mut open, &[p.entry]);
+        }
+        self.open(open);
+    }
+
+    /// A short contiguous pattern that ends where a sequential one begins, as the start of that.
+    fn short_start(&mut self, first: &Piece) -> Option<Open> {
+        let before = (0u32..).zip(&self.opens).filter_map(|(id, o)| o.as_ref().map(|o| (id, o)));
+        let (id, _) = before
+            .filter(|(_, o)| o.stream == first.stream && o.last_seq < first.entry.seq && o.records() < SHORT)
+            .find(|(_, o)| {
+                o.due().offset == first.entry.offset
+                    && o.nest().is_some_and(|n| n.inner().is_empty() && n.top() as u64 == o.size && o.size > 0)
+            })?;
+        let mut open = self.take(id)?;
+        let mut sizes = Sizes::new(self.options.keep_sizes);
+        let records = open.records();
+        (0..records).for_each(|_| sizes.add(open.size));
+        open.course = Course::Sequential { end: first.entry.offset, sizes, records };
+        open.size = ANY_SIZE;
+        open.group = NONE;
+        open.turns.clear();
+        Some(open)
+    }
+}
+
+/// True if sizes change at least twice, and on average before four are equal: else it is contiguous runs.
+fn varies(sizes: impl Iterator<Item = u64> + Clone) -> bool {
+    let changes = sizes.clone().zip(sizes.clone().skip(1)).filter(|(a, b)| a != b).count();
+    changes >= 2 && sizes.count() < 4 * (changes + 1)
+}

@@ -1,0 +1,118 @@
+//! Access patterns as text: one line each, and a summary by file.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::text::{Style, line, percent, shorten, warnings};
+use super::units;
+use crate::analysis::PatternsOfTrace;
+use crate::pattern::{Coverage, Kind, PatternReport, PatternsReport};
+
+/// Files and walks that a summary shows.
+const FILES: usize = 3;
+const WALKS: usize = 2;
+
+/// The patterns of a trace, one a line in the order in which they began: `{operation, type, rank, start time, start offset,
+/// end offset, access size, records, stride}`. A sequential pattern has no size and stride but a five-number summary of its
+/// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first.
+pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
+    let mut out = String::new();
+    for p in &r.patterns {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{}", tuple(p));
+        for n in &p.next {
+            let size = n.size.map_or("-".into(), |s| s.to_string());
+            let _ = writeln!(out, "    {}", style.faint(&format!("next offset={} size={size}", n.offset)));
+        }
+    }
+    let count = units::counted(r.patterns.len() as u64, "pattern");
+    let _ = writeln!(out, "{}", style.bold(&format!("{}: {count}, {}", r.trace.path, covered(&r.coverage))));
+    if verified {
+        line(&mut out, "verified", "the patterns and the unmatched accesses are exactly the accesses of the trace");
+    }
+    warnings(&mut out, &r.warnings, style);
+    out
+}
+
+fn covered(c: &Coverage) -> String {
+    let share = |n: u64| percent(n as f64 / c.records.max(1) as f64);
+    format!(
+        "{} of {} accesses ({}), {} predicted",
+        units::grouped(c.matched as i64),
+        units::grouped(c.records as i64),
+        share(c.matched),
+        share(c.predicted)
+    )
+}
+
+fn tuple(p: &PatternReport) -> String {
+    let place = format!(
+        "{}, {}, {}, {:.6}, {}, {}",
+        p.op.name(),
+        p.kind.name(),
+        p.rank,
+        p.start_s,
+        p.start_offset,
+        p.end_offset
+    );
+    let size = p.access_size.map_or("-".to_owned(), |s| s.to_string());
+    let walk = match (p.kind, &p.size_summary) {
+        (Kind::KdStrided, _) => {
+            let loops = p.levels.iter().rev().map(|l| format!("({size}, {}, {})", l.count, l.stride));
+            loops.collect::<Vec<_>>().join(", ")
+        }
+        (_, Some(s)) => format!("-, {}, -, ({}, {}, {}, {}, {})", p.records, s.min, s.q1, s.median, s.q3, s.max),
+        _ => format!("{size}, {}, {}", p.records, p.stride.map_or("-".to_owned(), |s| s.to_string())),
+    };
+    let period = match (&p.period, &p.period_reason) {
+        (Some(t), _) => format!("period={:.3}s confidence={:.2}", t.period_s, t.confidence),
+        (None, Some(why)) => format!("period=none ({why})"),
+        (None, None) => "period=none".into(),
+    };
+    format!("{{{place}, {walk}}} {period} file={}", p.file)
+}
+
+/// How the files with the most bytes are accessed.
+pub(super) fn summary(out: &mut String, r: &PatternsReport) {
+    line(out, "patterns", &format!("{}: {}", r.patterns.len(), covered(&r.coverage)));
+    let mut files: HashMap<&str, Vec<&PatternReport>> = HashMap::new();
+    r.patterns.iter().for_each(|p| files.entry(&p.file).or_default().push(p));
+    let bytes = |ps: &[&PatternReport]| ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>();
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(name, ps)| (std::cmp::Reverse(bytes(ps)), *name));
+    for (name, ps) in files.iter().take(FILES) {
+        line(out, "", &format!("{}: {}", shorten(name, 60), walks(ps)));
+    }
+    if files.len() > FILES {
+        line(out, "", &format!("and {} more", units::counted((files.len() - FILES) as u64, "file")));
+    }
+}
+
+/// Walks of the same kind, operation and size, those of most bytes first.
+fn walks(patterns: &[&PatternReport]) -> String {
+    let mut alike: HashMap<_, Vec<&PatternReport>> = HashMap::new();
+    for p in patterns {
+        alike.entry((p.op, p.kind, p.access_size)).or_default().push(p);
+    }
+    let mut alike: Vec<_> = alike.into_iter().collect();
+    alike.sort_by_key(|(key, ps)| (std::cmp::Reverse(ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>()), *key));
+    let mut shown: Vec<String> = alike
+        .iter()
+        .take(WALKS)
+        .map(|((op, kind, size), ps)| {
+            let mut ranks: Vec<u32> = ps.iter().map(|p| p.rank).collect();
+            ranks.sort_unstable();
+            ranks.dedup();
+            let size = size.map_or(String::new(), |s| format!(" of {}", units::bytes(s as f64)));
+            let records: u64 = ps.iter().map(|p| p.records).sum();
+            let every = ps.iter().filter_map(|p| p.period).max_by(|a, b| a.confidence.total_cmp(&b.confidence));
+            let every = every.map_or(String::new(), |p| format!(", every {}", units::seconds(p.period_s)));
+            let ranks = units::counted(ranks.len() as u64, "rank");
+            format!("{} {}, {}{size} by {ranks}{every}", kind.name(), op.name(), units::counted(records, "request"))
+        })
+        .collect();
+    if alike.len() > WALKS {
+        shown.push(format!("{} more kinds", alike.len() - WALKS));
+    }
+    shown.join("; ")
+}

@@ -1,0 +1,162 @@
+//! Offsets over time: how each rank walks through a file, coloured by rank, neighbouring patterns of a rank in two shades.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use plotters::prelude::*;
+
+use super::frame::{Axis, Key, chart, color, failed, headroom, picture};
+use crate::analysis::PatternsOfTrace;
+use crate::error::Result;
+use crate::pattern::{Pattern, PatternReport};
+use crate::render::units;
+
+/// Files that get a picture: those of most bytes.
+const FILES: usize = 8;
+
+/// Accesses drawn of a file, and at least of a pattern.
+const SHAPES: usize = 12_000;
+const LEAST: usize = 24;
+
+/// Ranks that have a colour and a legend entry of their own.
+const RANKS: usize = 6;
+
+/// Period marks that can be told apart.
+const MARKS: f64 = 80.0;
+
+/// Colours that stay apart for most eyes (after Okabe and Ito).
+const PALETTE: [RGBColor; RANKS] = [
+    RGBColor(0, 90, 160),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(120, 90, 30),
+    RGBColor(86, 180, 233),
+];
+
+/// A pattern with what is told of it.
+type Told<'a> = (&'a PatternReport, &'a Pattern);
+
+/// A picture of each of the files with the most bytes: its number and name, fit for a file name, and the SVG.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.
+pub fn offsets(report: &PatternsOfTrace, patterns: &[Pattern]) -> Result<Vec<(String, String)>> {
+    let mut files: HashMap<&str, Vec<Told<'_>>> = HashMap::new();
+    for told in report.patterns.iter().zip(patterns) {
+        files.entry(&told.0.file).or_default().push(told);
+    }
+    let bytes = |ps: &[Told<'_>]| ps.iter().map(|p| u128::from(p.0.bytes)).sum::<u128>();
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(name, ps)| (std::cmp::Reverse(bytes(ps)), *name));
+    let shown = files.iter().take(FILES).enumerate();
+    shown.map(|(i, (name, ps))| Ok((format!("{}-{}", i + 1, plain(name)), of_file(name, ps)?))).collect()
+}
+
+/// The last part of a path in letters that every file system takes.
+fn plain(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.chars().take(60).map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+}
+
+fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
+    let fold = |f: fn(f64, f64) -> f64, start: f64, value: fn(&PatternReport) -> f64| {
+        patterns.iter().map(|p| value(p.0)).fold(start, f)
+    };
+    let (first, last) = (fold(f64::min, f64::INFINITY, |p| p.start_s), fold(f64::max, f64::NEG_INFINITY, |p| p.end_s));
+    let span = (last - first).max(1e-6);
+    // A clock far from zero is shown from the first access on.
+    let shift = if first.abs() > 10.0 * span.max(100.0) { first } else { 0.0 };
+    let label = if shift == 0.0 { "Time" } else { "Time since the first request" };
+    let margin = 0.02 * span;
+    let x = Axis { range: (first - shift - margin, last - shift + margin), label, unit: "s", plain: true };
+    let top = patterns.iter().map(|p| p.0.end_offset).max().unwrap_or(1) as f64;
+    let y = Axis { range: (0.0, headroom(top)), label: "Offset", unit: "B", plain: false };
+    let ranks: Vec<u32> = patterns.iter().map(|p| p.0.rank).collect::<BTreeSet<_>>().into_iter().collect();
+    let period = patterns.iter().filter(|p| p.0.period.is_some()).max_by_key(|p| p.0.bytes).map(|p| p.0);
+    let mut legend: Vec<(Key, String)> = if ranks.len() <= RANKS {
+        ranks
+            .iter()
+            .enumerate()
+            .map(|(i, r)| (Key::Fill(of_rank(i, ranks.len(), 0), 1.0), format!("rank {r}")))
+            .collect()
+    } else {
+        let ends = [0, ranks.len() / 2, ranks.len() - 1];
+        ends.iter().map(|&i| (Key::Fill(of_rank(i, ranks.len(), 0), 1.0), format!("rank {}", ranks[i]))).collect()
+    };
+    let marks = period.and_then(|p| {
+        let period = p.period?;
+        let count = (last - p.start_s) / period.period_s;
+        (count <= MARKS).then_some((p.start_s - shift, period.period_s, count as usize))
+    });
+    if let Some((_, every, _)) = marks {
+        legend.push((Key::Line(color::DOMINANT, 2), format!("every {}", units::seconds(every))));
+    }
+    let short: String = name.chars().rev().take(56).collect::<Vec<_>>().into_iter().rev().collect();
+    let title = format!("{short}: {}", units::counted(patterns.len() as u64, "pattern"));
+    let smallest = ((x.range.1 - x.range.0) / 700.0, (y.range.1 - y.range.0) / 220.0);
+    picture(|area| {
+        let mut c = chart(area, &title, &legend, &x, &y)?;
+        if let Some((start, every, count)) = marks {
+            let lines = (0..=count).map(|i| start + every * i as f64);
+            let line = |t| PathElement::new(vec![(t, 0.0), (t, y.range.1)], color::DOMINANT.mix(0.6).stroke_width(2));
+            c.draw_series(lines.map(line)).map_err(failed)?;
+        }
+        let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
+        for (told, pattern) in patterns {
+            let number = seen.entry(told.rank).or_default();
+            let rank = ranks.binary_search(&told.rank).unwrap_or(0);
+            let fill = of_rank(rank, ranks.len(), *number).filled();
+            *number += 1;
+            let delay = told.start_s - pattern.start - shift;
+            let most = (SHAPES / patterns.len()).max(LEAST);
+            let shapes = shapes(pattern, most).into_iter().map(|s| {
+                let (t0, o0) = (s.0.0 + delay, s.1.0);
+                let (t1, o1) = ((s.0.1 + delay).max(t0 + smallest.0), s.1.1.max(o0 + smallest.1));
+                Rectangle::new([(t0, o0), (t1.min(x.range.1), o1)], fill)
+            });
+            c.draw_series(shapes).map_err(failed)?;
+        }
+        Ok(())
+    })
+}
+
+/// The colour of a rank by its place among all; patterns of a rank alternate between two shades.
+fn of_rank(i: usize, ranks: usize, pattern: usize) -> RGBColor {
+    let base = if ranks <= RANKS {
+        PALETTE[i % RANKS]
+    } else {
+        // From blue over green to orange.
+        let t = i as f64 / (ranks - 1).max(1) as f64;
+        let (a, b, u) =
+            if t < 0.5 { (PALETTE[0], PALETTE[2], 2.0 * t) } else { (PALETTE[2], PALETTE[1], 2.0 * t - 1.0) };
+        blend(a, b, u)
+    };
+    if pattern.is_multiple_of(2) { base } else { blend(base, WHITE, 0.4) }
+}
+
+fn blend(a: RGBColor, b: RGBColor, share: f64) -> RGBColor {
+    let mix = |a: u8, b: u8| (f64::from(a) + share * (f64::from(b) - f64::from(a))).round() as u8;
+    RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
+}
+
+/// Times and offsets of at most about `most` accesses of a pattern, evenly chosen; accesses of a step are spread over it.
+fn shapes(p: &Pattern, most: usize) -> Vec<((f64, f64), (f64, f64))> {
+    let place = p.places();
+    let known = p.records.saturating_sub(p.steps.forgotten()).max(1);
+    let stride = known.div_ceil(most as u64).max(1);
+    let mut out = Vec::new();
+    let mut first = p.steps.forgotten();
+    for s in p.steps.list() {
+        let each = (s.end - s.start) / s.records.max(1) as f64;
+        let skip = (stride - first % stride) % stride;
+        let mut i = skip;
+        while i < s.records {
+            let (offset, size) = place(first + i);
+            let start = s.start + i as f64 * each;
+            out.push(((start, start + each), (offset as f64, offset as f64 + size as f64)));
+            i += stride;
+        }
+        first += s.records;
+    }
+    out
+}
