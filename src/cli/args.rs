@@ -28,6 +28,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was fou
 pub enum Command {
     /// Period, where it holds, bursts and the next burst
     Analyze(Box<Analyze>),
+    /// Directly-follows graph: which activity follows which, what each costs, and how two sets of cases differ
+    Dfg(Box<super::dfg::DfgArgs>),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// The JSON Schemas of the outputs

@@ -21,7 +21,7 @@ impl Style {
         if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn bold(self, text: &str) -> String {
+    pub(super) fn bold(self, text: &str) -> String {
         self.paint("1", text)
     }
 
@@ -226,7 +226,7 @@ fn quality(out: &mut String, r: &Report) {
     }
 }
 
-fn warnings(out: &mut String, warnings: &[Warning], style: Style) {
+pub(super) fn warnings(out: &mut String, warnings: &[Warning], style: Style) {
     for w in warnings {
         let remedy = w.remedy.as_ref().map_or(String::new(), |r| format!("; {r}"));
         line(out, &style.paint("33", &format!("{:<10}", "warning")), &format!("{}{remedy}", w.message));
