@@ -21,6 +21,7 @@
 
 pub mod analysis;
 pub mod cli;
+pub mod dfg;
 pub mod error;
 pub mod formats;
 pub mod pattern;

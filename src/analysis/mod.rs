@@ -4,6 +4,7 @@
 //! from. It prints nothing, reads no environment and uses the thread pool it is called in.
 
 mod bursts_in_time;
+mod event_log;
 mod info;
 mod options;
 mod patterns;
@@ -11,6 +12,7 @@ mod report;
 mod sampled;
 mod view;
 
+pub use event_log::{EventLog, event_log, save_log};
 pub use info::{INFO_SCHEMA, Info};
 pub use options::{ModeChoice, Options};
 pub use patterns::{PatternOptions, Patterns};

@@ -33,6 +33,8 @@ pub enum Command {
     Analyze(Box<Analyze>),
     /// Access patterns, one a line, each with its period
     Patterns(PatternsArgs),
+    /// Directly-follows graph: which activity follows which, what each costs, and how two sets of cases differ
+    Dfg(Box<super::dfg::DfgArgs>),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// One format into another

@@ -2,6 +2,7 @@
 
 mod args;
 mod convert;
+mod dfg;
 mod output;
 mod progress;
 
@@ -28,6 +29,7 @@ pub fn run() -> ExitCode {
         Command::Patterns(a) => with_threads(a.input.threads, || patterns(a)),
         Command::Info(a) => with_threads(a.input.threads, || info(a)),
         Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
+        Command::Dfg(a) => with_threads(a.input.threads, || dfg::run(a)),
         Command::Schema { name } => code(schema(name)),
         Command::Completions { shell } => {
             let mut script = Vec::new();

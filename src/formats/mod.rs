@@ -26,11 +26,11 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use limits::Limits;
-pub use probe::{find, probe, read};
+pub use probe::{Inputs, find, inputs, probe, read};
 pub use source::{HEAD_BYTES, Source, Wrapping, is_damage};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Layer, Trace};
+use crate::record::{EventSink, Layer, Trace, Warning};
 
 /// Every format that can be read, the most certain to probe first.
 pub const ALL: &[&dyn Format] = &[&darshan::Darshan, &radar::Radar, &tmio::Tmio, &strace::Strace, &custom::Custom];
@@ -79,6 +79,27 @@ pub trait Format: Sync {
             .remedy("name the files one by one")),
         }
     }
+
+    /// Hands every call of the files on as it is read, those of each file to the sink of the same place, without keeping any:
+    /// memory does not grow with the trace. `None` if the format has to be read as a whole.
+    ///
+    /// # Errors
+    /// As [`Format::read`].
+    fn stream(
+        &self,
+        _sources: &[Source],
+        _options: &ReadOptions,
+        _sinks: &mut [&mut dyn EventSink],
+    ) -> Option<Result<Streamed>> {
+        None
+    }
+}
+
+/// What is left to say after [`Format::stream`].
+#[derive(Debug, Clone, Default)]
+pub struct Streamed {
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
 }
 
 /// Told about every stretch of stored bytes that has been read.

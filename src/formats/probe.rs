@@ -38,59 +38,76 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
     })
 }
 
-/// Reads a file or folder, of the named format or of the one that its content shows.
+/// The files of an input that make one trace, and their format.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// The files: the input itself, or those of a folder that are of the format.
+    pub files: Vec<Source>,
+    /// Files of a folder that were left out.
+    pub warning: Option<Warning>,
+}
+
+/// Finds out which files of a file or folder are to be read, of the named format or of the one that their content shows.
 ///
 /// In a folder the first file of a known format decides; files of another format are left out with a warning.
 ///
 /// # Errors
-/// As [`Source::open`](super::Source::open), [`probe`] and [`Format::read`], each with the name of the input.
-pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
-    let mut trace = match source.members() {
-        None => {
-            let f = match format {
-                Some(f) => f,
-                None => probe(source)?,
-            };
-            f.read(source, options)
-        }
-        Some(members) => {
-            let mut chosen = format;
-            let mut sources = Vec::new();
-            let mut others = Vec::new();
-            for path in members {
-                let s = Source::open(path, &options.limits)?;
-                match (chosen, probe(&s)) {
-                    (None, Ok(f)) => {
-                        chosen = Some(f);
-                        sources.push(s);
-                    }
-                    (Some(c), Ok(f)) if c.name() == f.name() => sources.push(s),
-                    _ => others.push(s.file_name().to_owned()),
-                }
+/// As [`Source::open`](super::Source::open) and [`probe`], each with the name of the input.
+pub fn inputs<'f>(
+    source: &Source,
+    format: Option<&'f dyn Format>,
+    options: &ReadOptions,
+) -> Result<(&'f dyn Format, Inputs)> {
+    let Some(members) = source.members() else {
+        let f = match format {
+            Some(f) => f,
+            None => probe(source)?,
+        };
+        return Ok((f, Inputs { files: vec![source.clone()], warning: None }));
+    };
+    let mut chosen = format;
+    let mut files = Vec::new();
+    let mut others = Vec::new();
+    for path in members {
+        let s = Source::open(path, &options.limits)?;
+        match (chosen, probe(&s)) {
+            (None, Ok(f)) => {
+                chosen = Some(f);
+                files.push(s);
             }
-            let Some(f) = chosen.filter(|_| !sources.is_empty()) else {
-                return Err(Error::new(
-                    ErrorKind::Unsupported,
-                    format!("no trace in this folder ({} files looked at)", members.len()),
-                )
-                .in_file(source.name()));
-            };
-            f.read_many(&sources, options).map(|mut t| {
-                if let Some(first) = others.first() {
-                    t.warnings.push(Warning::new(
-                        "other-files",
-                        format!(
-                            "{} files of the folder are no {} traces and were left out, the first: {first}",
-                            others.len(),
-                            f.name()
-                        ),
-                    ));
-                }
-                t
-            })
+            (Some(c), Ok(f)) if c.name() == f.name() => files.push(s),
+            _ => others.push(s.file_name().to_owned()),
         }
     }
-    .map_err(|e| e.in_file(source.name()))?;
+    let Some(f) = chosen.filter(|_| !files.is_empty()) else {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("no trace in this folder ({} files looked at)", members.len()),
+        )
+        .in_file(source.name()));
+    };
+    let warning = others.first().map(|first| {
+        Warning::new(
+            "other-files",
+            format!(
+                "{} files of the folder are no {} traces and were left out, the first: {first}",
+                others.len(),
+                f.name()
+            ),
+        )
+    });
+    Ok((f, Inputs { files, warning }))
+}
+
+/// Reads a file or folder, of the named format or of the one that its content shows, as [`inputs`] finds it.
+///
+/// # Errors
+/// As [`inputs`] and [`Format::read`], each with the name of the input.
+pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
+    let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
+    let read = if source.members().is_none() { f.read(source, options) } else { f.read_many(&inputs.files, options) };
+    let mut trace = read.map_err(|e| e.in_file(source.name()))?;
+    trace.warnings.extend(inputs.warning);
     trace.path = source.name().to_owned();
     if let Some(w) = source.wrapping().name() {
         trace.header.compression.get_or_insert_with(|| w.to_owned());

@@ -3,9 +3,10 @@
 //! Two kinds of trace fit. [`Requests`] are calls, with offset and size where the format knows them (Darshan DXT, strace,
 //! text). [`Intervals`] are bytes moved over a stretch of time (TMIO phases, heatmaps, counters, metrics). Both are
 //! columns ([`Column`]) with interned names ([`Files`], [`Calls`]); a [`Trace`] adds the facts about the job and what was lost
-//! on the way.
+//! on the way. Where every call matters but not all at once, they pass one by one as [`Event`]s.
 
 mod column;
+mod event;
 mod intervals;
 mod names;
 mod requests;
@@ -13,6 +14,7 @@ mod rows;
 mod trace;
 
 pub use column::Column;
+pub use event::{Event, EventSink};
 pub use intervals::{Interval, Intervals};
 pub use names::{CallId, Calls, FileId, Files, is_system_path};
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};

@@ -1,5 +1,6 @@
 //! Reports as text, SVG and JSON.
 
+pub mod dfg;
 pub mod json;
 mod pattern_text;
 pub mod svg;

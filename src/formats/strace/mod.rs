@@ -26,13 +26,13 @@ use memchr::memchr_iter;
 use rayon::prelude::*;
 
 use self::blocks::Blocks;
-use self::requests::{Plan, Rows};
+use self::requests::{Output, Passing, Plan, Rows, Table};
 pub use self::stream::Stats;
 use self::stream::{Event, Sink, Stream};
 use self::text::{Line, Message, Outcome, Time};
-use super::{Format, Limits, ReadOptions, Sniff, Source};
+use super::{Detail, Format, Limits, ReadOptions, Sniff, Source, Streamed};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{CallId, Data, FileId, Job, Op, Requests, Timing, Trace, UNKNOWN_OFFSET, Warning};
+use crate::record::{CallId, Data, EventSink, FileId, Job, Op, Requests, Timing, Trace, UNKNOWN_OFFSET, Warning};
 
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
@@ -95,16 +95,59 @@ impl Format for Strace {
                 let plan = Plan {
                     rank: u32::try_from(rank).unwrap_or(u32::MAX),
                     origin_ns: origin_s * NANOS,
-                    detail: options.detail,
                     max_rows: options.limits.records,
                 };
-                // A file that begins in the small hours, while others begin late in the evening, begins the day after.
-                let days = i64::from(head.day_ns.is_some_and(|t| latest - t > DAY / 2));
-                read_part(source, options, Rows::new(plan), head, days, share).map_err(|e| e.in_file(source.name()))
+                let rows = Rows::new(options.detail, Table::new(plan));
+                read_part(source, options, rows, head, head.days(latest), share).map_err(|e| e.in_file(source.name()))
             })
             .collect();
         assemble(parts.into_iter().collect::<Result<_>>()?, origin_s, options)
     }
+
+    fn stream(
+        &self,
+        sources: &[Source],
+        options: &ReadOptions,
+        sinks: &mut [&mut dyn EventSink],
+    ) -> Option<Result<Streamed>> {
+        let starts: Vec<Head> = sources.iter().map(|s| Head::of(s.head())).collect();
+        let latest = starts.iter().filter_map(|h| h.day_ns).max().unwrap_or(0);
+        let share = sources.len() < rayon::current_num_threads();
+        let parts: Vec<Result<Part<Follow<'_>>>> = sources
+            .par_iter()
+            .zip(&starts)
+            .zip(sinks.par_iter_mut())
+            .map(|((source, head), sink)| {
+                stream_part(source, options, &mut **sink, head, head.days(latest), share)
+                    .map_err(|e| e.in_file(source.name()))
+            })
+            .collect();
+        Some(parts.into_iter().collect::<Result<Vec<_>>>().and_then(|parts| {
+            let notes = Notes::of(&parts);
+            if notes.calls == 0 { Err(nothing(&parts)) } else { Ok(Streamed { warnings: notes.warnings }) }
+        }))
+    }
+}
+
+/// A file whose rows have been handed on.
+type Follow<'s> = Rows<Passing<'s>>;
+
+/// Hands the calls of a file on; once more, if its clock stepped back.
+fn stream_part<'s>(
+    source: &Source,
+    options: &ReadOptions,
+    sink: &'s mut dyn EventSink,
+    head: &Head,
+    days: i64,
+    share: bool,
+) -> Result<Part<Follow<'s>>> {
+    let first = read_part(source, options, Rows::new(Detail::Calls, Passing(sink)), head, days, share)?;
+    if first.stats.clock_backwards == 0 {
+        return Ok(first);
+    }
+    let Passing(sink) = first.sink.output;
+    sink.unordered();
+    read_part(source, options, Rows::new(Detail::Calls, Passing(sink)), head, days, share)
 }
 
 /// A call as it stands in a trace, whole even if other lines came between.
@@ -281,6 +324,12 @@ struct Head {
 }
 
 impl Head {
+    /// Days to add to the times of day of the file. One that begins in the small hours, while others begin late in the
+    /// evening, begins the day after.
+    fn days(&self, latest: i64) -> i64 {
+        i64::from(self.day_ns.is_some_and(|t| latest - t > DAY / 2))
+    }
+
     fn of(bytes: &[u8]) -> Head {
         let mut head = Head::default();
         let mut attached = Vec::new();
@@ -357,12 +406,12 @@ fn assemble(parts: Vec<Part>, origin_s: i64, options: &ReadOptions) -> Result<Tr
             *trace.call_counts.entry(sink.calls.name(CallId(i as u16)).to_owned()).or_default() += n;
         }
         appended.extend(sink.appended.iter().map(|&id| file(id)));
-        sink.requests.file.map_in_place(file);
-        sink.requests.call.map_in_place(call);
-        if rows.len() + sink.requests.len() > options.limits.records {
+        sink.output.requests.file.map_in_place(file);
+        sink.output.requests.call.map_in_place(call);
+        if rows.len() + sink.output.requests.len() > options.limits.records {
             return Err(Error::limit("the trace has more rows", format!("{} rows", options.limits.records)));
         }
-        rows.append(std::mem::take(&mut sink.requests));
+        rows.append(std::mem::take(&mut sink.output.requests));
         trace.quality.records_left_out += sink.failed;
     }
     trace.quality.records_left_out += notes.never_resumed;
@@ -403,7 +452,7 @@ fn forget_shared_appends(rows: &mut Requests, appended: &[FileId]) {
 }
 
 /// The error for files without a single call.
-fn nothing(parts: &[Part]) -> Error {
+fn nothing<O: Output>(parts: &[Part<Rows<O>>]) -> Error {
     let error = match parts.iter().find_map(|p| p.stats.first_unparsed) {
         Some(line) => Error::malformed(Place::Line(line), "no system call in the whole trace"),
         None => Error::new(ErrorKind::Empty, "no system call in the whole trace").at(Place::Line(1)),
@@ -439,8 +488,8 @@ struct Notes {
 }
 
 impl Notes {
-    fn of(parts: &[Part]) -> Notes {
-        let sum = |f: fn(&Part) -> u64| parts.iter().map(f).sum::<u64>();
+    fn of<O: Output>(parts: &[Part<Rows<O>>]) -> Notes {
+        let sum = |f: fn(&Part<Rows<O>>) -> u64| parts.iter().map(f).sum::<u64>();
         let any = |f: fn(&Stats) -> bool| parts.iter().any(|p| f(&p.stats));
         let (epoch, day, relative) = (any(|s| s.epoch), any(|s| s.time_of_day), any(|s| s.relative));
         let mut n = Notes {
@@ -477,7 +526,7 @@ impl Notes {
         self.warnings.push(w);
     }
 
-    fn damage(&mut self, parts: &[Part]) {
+    fn damage<O>(&mut self, parts: &[Part<Rows<O>>]) {
         for p in parts {
             let what = match &p.damage {
                 Some(why) => format!("the input breaks off after line {}: {why}", p.lines),
@@ -493,7 +542,7 @@ impl Notes {
         }
     }
 
-    fn losses(&mut self, parts: &[Part]) {
+    fn losses<O>(&mut self, parts: &[Part<Rows<O>>]) {
         let cut = parts.iter().filter(|p| p.unterminated && p.last_unparsed).count() as u64;
         if self.unparsed > cut {
             let first = parts.iter().find_map(|p| p.stats.first_unparsed).unwrap_or(0);
@@ -518,7 +567,7 @@ impl Notes {
         }
     }
 
-    fn times(&mut self, parts: &[Part], relative: bool) {
+    fn times<O>(&mut self, parts: &[Part<Rows<O>>], relative: bool) {
         let timed: u64 = parts.iter().map(|p| p.stats.timed_calls).sum();
         if timed == 0 && self.calls > 0 {
             self.warn(

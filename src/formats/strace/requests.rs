@@ -11,7 +11,7 @@ use super::stream::{Event, Sink};
 use super::text::{self, Outcome};
 use crate::error::{Error, Result};
 use crate::formats::Detail;
-use crate::record::{CallId, Calls, FileId, Files, Op, Request, Requests, UNKNOWN_OFFSET};
+use crate::record::{self, CallId, Calls, FileId, Files, Op, Request, Requests, UNKNOWN_OFFSET};
 
 /// Longest command line kept, in bytes.
 const MAX_COMMAND: usize = 4096;
@@ -23,17 +23,99 @@ pub(super) struct Plan {
     pub(super) rank: u32,
     /// Time zero of the rows, in nanoseconds of the trace's clock.
     pub(super) origin_ns: i64,
-    /// Which calls become rows.
-    pub(super) detail: Detail,
     /// Rows at most.
     pub(super) max_rows: usize,
 }
 
-/// The rows of one file, with names of its own.
-pub(super) struct Rows {
+/// Where the rows of one file go.
+pub(super) trait Output: Send {
+    /// A row was made; times of the row are those of `e`.
+    fn row(&mut self, e: &Event<'_>, row: Row, names: Names<'_>) -> Result<()>;
+    /// As [`Sink::begun`].
+    fn begun(&mut self, _pid: u32, _line: u64) {}
+    /// As [`Sink::given_up`].
+    fn given_up(&mut self, _line: u64) {}
+}
+
+/// What a row says beside the times.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row {
+    call: CallId,
+    op: Op,
+    file: FileId,
+    offset: u64,
+    size: u64,
+}
+
+/// The names that rows refer to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Names<'a> {
+    calls: &'a Calls,
+    files: &'a Files,
+}
+
+/// Rows as columns.
+pub(super) struct Table {
     plan: Plan,
     /// The rows.
     pub(super) requests: Requests,
+}
+
+impl Table {
+    pub(super) fn new(plan: Plan) -> Self {
+        Table { plan, requests: Requests::default() }
+    }
+}
+
+impl Output for Table {
+    fn row(&mut self, e: &Event<'_>, r: Row, _names: Names<'_>) -> Result<()> {
+        if self.requests.len() >= self.plan.max_rows {
+            return Err(Error::limit("the trace has more rows", format!("{} rows", self.plan.max_rows)));
+        }
+        let seconds = |ns: i64| ns.saturating_sub(self.plan.origin_ns) as f64 / 1e9;
+        let start = seconds(e.start);
+        let end = seconds(e.start.saturating_add(e.call.duration.max(0)));
+        let Row { call, op, file, offset, size } = r;
+        self.requests.push(Request { op, call, rank: self.plan.rank, task: e.pid, file, offset, size, start, end });
+        Ok(())
+    }
+}
+
+/// Rows handed on one by one.
+pub(super) struct Passing<'s>(pub(super) &'s mut dyn record::EventSink);
+
+impl Output for Passing<'_> {
+    fn row(&mut self, e: &Event<'_>, r: Row, names: Names<'_>) -> Result<()> {
+        self.0.event(&record::Event {
+            order: e.line,
+            task: e.pid,
+            op: r.op,
+            call: r.call,
+            file: r.file,
+            size: r.size,
+            start_ns: e.start,
+            duration_ns: u64::try_from(e.call.duration).ok(),
+            interrupted: e.call.errno.of(e.text).starts_with(b"ERESTART"),
+            calls: names.calls,
+            files: names.files,
+        });
+        Ok(())
+    }
+
+    fn begun(&mut self, pid: u32, line: u64) {
+        self.0.begun(line, pid);
+    }
+
+    fn given_up(&mut self, line: u64) {
+        self.0.given_up(line);
+    }
+}
+
+/// Follows the calls of one file and makes rows of them, with names of its own.
+pub(super) struct Rows<O = Table> {
+    detail: Detail,
+    /// Where the rows go.
+    pub(super) output: O,
     /// File names.
     pub(super) files: Files,
     /// Call names.
@@ -66,11 +148,11 @@ enum Target {
     Nowhere,
 }
 
-impl Rows {
-    pub(super) fn new(plan: Plan) -> Self {
+impl<O: Output> Rows<O> {
+    pub(super) fn new(detail: Detail, output: O) -> Self {
         Rows {
-            plan,
-            requests: Requests::default(),
+            detail,
+            output,
             files: Files::default(),
             calls: Calls::default(),
             counts: Vec::new(),
@@ -110,14 +192,8 @@ impl Rows {
     }
 
     fn push(&mut self, e: &Event<'_>, call: CallId, op: Op, file: FileId, offset: u64, size: u64) -> Result<()> {
-        if self.requests.len() >= self.plan.max_rows {
-            return Err(Error::limit("the trace has more rows", format!("{} rows", self.plan.max_rows)));
-        }
-        let seconds = |ns: i64| ns.saturating_sub(self.plan.origin_ns) as f64 / 1e9;
-        let start = seconds(e.start);
-        let end = seconds(e.start.saturating_add(e.call.duration.max(0)));
-        self.requests.push(Request { op, call, rank: self.plan.rank, task: e.pid, file, offset, size, start, end });
-        Ok(())
+        let names = Names { calls: &self.calls, files: &self.files };
+        self.output.row(e, Row { call, op, file, offset, size }, names)
     }
 
     /// The number of a name, from its annotation.
@@ -240,7 +316,7 @@ impl Rows {
     /// A transfer that moved nothing.
     fn left_out(&mut self, e: &Event<'_>, call: CallId) -> Result<()> {
         self.failed += 1;
-        match self.plan.detail {
+        match self.detail {
             Detail::Transfers => Ok(()),
             Detail::Calls => {
                 let file = self.file_of(e);
@@ -271,7 +347,7 @@ impl Rows {
         }
         let first = if sends { 1 } else { 0 };
         for (i, (op, file, offset)) in rows.into_iter().enumerate() {
-            if self.plan.detail == Detail::Transfers || i == first {
+            if self.detail == Detail::Transfers || i == first {
                 self.transfers += 1;
                 self.nameless += u64::from(file == FileId::NONE);
                 self.push(e, call, op, file, offset, n)?;
@@ -412,7 +488,7 @@ impl Rows {
     }
 }
 
-impl Sink for Rows {
+impl<O: Output> Sink for Rows<O> {
     fn call(&mut self, e: &Event<'_>) -> Result<()> {
         self.descriptors.allow();
         let call = self.count(e);
@@ -423,7 +499,7 @@ impl Sink for Rows {
             Action::CopyRange => return self.copy(e, call, false),
             _ => {}
         }
-        if self.plan.detail == Detail::Calls {
+        if self.detail == Detail::Calls {
             let file = self.file_of(e);
             let op = if e.call.succeeded() { action.op() } else { Op::Other };
             self.push(e, call, op, file, UNKNOWN_OFFSET, 0)?;
@@ -438,11 +514,16 @@ impl Sink for Rows {
         Ok(())
     }
 
-    fn begun(&mut self, pid: u32, text: &[u8]) {
+    fn begun(&mut self, pid: u32, line: u64, text: &[u8]) {
+        self.output.begun(pid, line);
         let spec = text::call_name(text).and_then(|name| calls::spec(calls::find(name)));
         if spec.is_some_and(|s| s.action == Action::Clone) {
             self.descriptors.clone_begun(pid, memmem::find(text, b"CLONE_FILES").is_some());
         }
+    }
+
+    fn given_up(&mut self, line: u64) {
+        self.output.given_up(line);
     }
 
     fn exited(&mut self, pid: u32) {

@@ -83,8 +83,10 @@ pub(super) struct Event<'a> {
 pub(super) trait Sink: Send {
     /// A call is complete.
     fn call(&mut self, event: &Event<'_>) -> Result<()>;
-    /// A call began and was interrupted; `text` is what is known of it.
-    fn begun(&mut self, _pid: u32, _text: &[u8]) {}
+    /// A call began in this line and was interrupted; `text` is what is known of it.
+    fn begun(&mut self, _pid: u32, _line: u64, _text: &[u8]) {}
+    /// The call that began in this line never ended.
+    fn given_up(&mut self, _line: u64) {}
     /// A process ended.
     fn exited(&mut self, _pid: u32) {}
     /// Thread `by` became process `leader` by an `execve`.
@@ -125,8 +127,9 @@ impl PendingCalls {
         Some(p)
     }
 
-    fn drop_oldest(&mut self) -> bool {
-        self.by_age.first_key_value().map(|(_, &pid)| pid).is_some_and(|pid| self.remove(pid).is_some())
+    fn drop_oldest(&mut self) -> Option<Pending> {
+        let pid = self.by_age.first_key_value().map(|(_, &pid)| pid)?;
+        self.remove(pid)
     }
 
     fn is(&self, pid: u32, name: &[u8]) -> bool {
@@ -268,8 +271,9 @@ impl<S: Sink> Stream<S> {
 
     /// Ends the file: what is still unfinished never finished.
     pub(super) fn finish(&mut self) {
-        self.stats.never_resumed += self.pending.by_pid.len() as u64;
-        self.pending = PendingCalls::default();
+        while let Some(p) = self.pending.drop_oldest() {
+            self.give_up(&p);
+        }
     }
 
     fn take(&mut self, bytes: &[u8], line: &Line, number: u64, cuts: u32) -> Result<()> {
@@ -327,7 +331,7 @@ impl<S: Sink> Stream<S> {
             Message::Superseded(by) => {
                 self.stats.exits += 1;
                 if let Some(p) = self.pending.remove(by) {
-                    self.stats.never_resumed += u64::from(self.pending.remove(pid).is_some());
+                    self.give_up_of(pid);
                     self.pending.insert(pid, p);
                 }
                 self.sink.superseded(pid, by);
@@ -343,8 +347,19 @@ impl<S: Sink> Stream<S> {
         Ok(())
     }
 
+    fn give_up(&mut self, p: &Pending) {
+        self.stats.never_resumed += 1;
+        self.sink.given_up(p.line);
+    }
+
+    fn give_up_of(&mut self, pid: u32) {
+        if let Some(p) = self.pending.remove(pid) {
+            self.give_up(&p);
+        }
+    }
+
     fn end_process(&mut self, pid: u32) {
-        self.stats.never_resumed += u64::from(self.pending.remove(pid).is_some());
+        self.give_up_of(pid);
         if pid == self.processes.root {
             self.processes.root_ended = true;
         }
@@ -353,13 +368,11 @@ impl<S: Sink> Stream<S> {
     }
 
     fn begin(&mut self, pid: u32, p: Pending) {
-        self.sink.begun(pid, &p.text);
-        self.stats.never_resumed += u64::from(self.pending.remove(pid).is_some());
+        self.sink.begun(pid, p.line, &p.text);
+        self.give_up_of(pid);
         while self.pending.by_pid.len() >= MAX_PENDING || self.pending.bytes + p.text.len() > MAX_PENDING_BYTES {
-            if !self.pending.drop_oldest() {
-                break;
-            }
-            self.stats.never_resumed += 1;
+            let Some(oldest) = self.pending.drop_oldest() else { break };
+            self.give_up(&oldest);
             self.stats.pending_dropped += 1;
         }
         self.pending.insert(pid, p);
@@ -374,6 +387,7 @@ impl<S: Sink> Stream<S> {
         };
         p.text.extend_from_slice(rest);
         if p.text.len() > self.line_bytes {
+            self.sink.given_up(p.line);
             return self.unparsed(number);
         }
         if again {
@@ -390,7 +404,10 @@ impl<S: Sink> Stream<S> {
                 self.joined = joined;
                 done
             }
-            None => self.unparsed(number),
+            None => {
+                self.sink.given_up(p.line);
+                self.unparsed(number)
+            }
         }
     }
 

@@ -5,7 +5,7 @@ mod bandwidth;
 mod bursts;
 mod correlation;
 mod fit;
-mod frame;
+pub(crate) mod frame;
 mod heat;
 mod map;
 mod offsets;

@@ -1,0 +1,149 @@
+//! From inputs of any format to the cases of a directly-follows graph.
+
+use std::io::Write;
+
+use crate::dfg::{self, Case, CaseId, Collector, LogWriter, Origin, Plan, Skipped};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::{self, Detail, Format, ReadOptions, Source};
+use crate::record::{EventSink, Warning};
+
+/// All cases of some inputs.
+#[derive(Debug, Clone, Default)]
+pub struct EventLog {
+    /// In the order of the inputs, and of the files in a folder.
+    pub cases: Vec<Case>,
+    /// Events that are in no case.
+    pub skipped: Skipped,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Reads the events of all inputs into cases. Formats that can are read as a stream: memory grows with activities, cases and file
+/// names, and a few bytes an event, not with the rows.
+///
+/// # Errors
+/// As [`formats::read`], [`dfg::read_log`] and [`dfg::pass`].
+pub fn event_log(
+    sources: &[Source],
+    format: Option<&dyn Format>,
+    options: &ReadOptions,
+    plan: &Plan,
+) -> Result<EventLog> {
+    let mut log = EventLog::default();
+    let collector = |id: CaseId, origin: Origin| Collector::new(plan, id, origin);
+    for part in parts(sources, format, options)? {
+        let collectors = match part {
+            Part::Stored(source) => {
+                let (collectors, warnings) =
+                    dfg::read_log(source.reader(options)?, plan, source.name(), options.limits.line_bytes)
+                        .map_err(|e| e.in_file(source.name()))?;
+                log.warnings.extend(warnings);
+                collectors
+            }
+            Part::Traces(format, traces) => pass(format, &traces, options, &collector, &mut log.warnings)?,
+        };
+        for c in collectors {
+            let (cases, skipped) = c.finish();
+            log.cases.extend(cases);
+            log.skipped.unmapped += skipped.unmapped;
+            log.skipped.interrupted += skipped.interrupted;
+        }
+    }
+    if log.skipped.interrupted > 0 {
+        log.warnings.push(Warning::new(
+            "interrupted-calls",
+            format!("{} calls were interrupted and made again; they are no events", log.skipped.interrupted),
+        ));
+    }
+    Ok(log)
+}
+
+/// Writes every call of all inputs as one event log, which [`event_log`] reads like any trace; gives the number of calls.
+///
+/// # Errors
+/// As [`event_log`]; [`ErrorKind::Output`] if the log cannot be written, [`ErrorKind::Usage`] if an input is such a log.
+pub fn save_log(
+    sources: &[Source],
+    format: Option<&dyn Format>,
+    options: &ReadOptions,
+    out: impl Write + Send,
+) -> Result<u64> {
+    let writer = LogWriter::new(out)?;
+    // One thread writes the cases one after the other, so that the same inputs give the same bytes.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .map_err(|e| Error::new(ErrorKind::Io, format!("no thread can be started: {e}")))?;
+    pool.install(|| {
+        for part in parts(sources, format, options)? {
+            match part {
+                Part::Stored(source) => {
+                    return Err(Error::new(ErrorKind::Usage, "this is an event log already").in_file(source.name()));
+                }
+                Part::Traces(format, traces) => {
+                    pass(format, &traces, options, &|id, _| writer.sink(&id), &mut Vec::new())?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    writer.finish()
+}
+
+/// Inputs that are read together.
+enum Part<'a> {
+    /// An event log.
+    Stored(&'a Source),
+    /// Traces of one format, with the input that each set of files belongs to.
+    Traces(&'a dyn Format, Vec<(&'a Source, formats::Inputs)>),
+}
+
+/// Neighbours of one format go together: all files of a run have one calendar.
+fn parts<'a>(sources: &'a [Source], format: Option<&'a dyn Format>, options: &ReadOptions) -> Result<Vec<Part<'a>>> {
+    let mut parts: Vec<Part<'a>> = Vec::new();
+    for source in sources {
+        if format.is_none() && dfg::is_log(source.head()) {
+            parts.push(Part::Stored(source));
+            continue;
+        }
+        let (f, inputs) = formats::inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
+        match parts.last_mut() {
+            Some(Part::Traces(last, traces)) if last.name() == f.name() => traces.push((source, inputs)),
+            _ => parts.push(Part::Traces(f, vec![(source, inputs)])),
+        }
+    }
+    Ok(parts)
+}
+
+/// Gives the events of every case to a sink of its own.
+fn pass<S: EventSink>(
+    format: &dyn Format,
+    traces: &[(&Source, formats::Inputs)],
+    options: &ReadOptions,
+    sink: &(impl Fn(CaseId, Origin) -> S + Sync),
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<S>> {
+    let files: Vec<Source> = traces.iter().flat_map(|(_, i)| i.files.iter().cloned()).collect();
+    let mut sinks: Vec<S> = traces
+        .iter()
+        .flat_map(|(input, inputs)| inputs.files.iter().map(move |f| (input, f)))
+        .map(|(input, f)| {
+            let origin = Origin { input: input.name().to_owned(), file: f.name().to_owned() };
+            sink(CaseId::of_file(f.file_name()), origin)
+        })
+        .collect();
+    let mut views: Vec<&mut dyn EventSink> = sinks.iter_mut().map(|s| s as &mut dyn EventSink).collect();
+    if let Some(streamed) = format.stream(&files, options, &mut views) {
+        warnings.extend(streamed?.warnings);
+        warnings.extend(traces.iter().filter_map(|(_, i)| i.warning.clone()));
+        return Ok(sinks);
+    }
+    let options = ReadOptions { detail: Detail::Calls, ..options.clone() };
+    let mut sinks = Vec::new();
+    for (source, _) in traces {
+        let trace = formats::read(source, Some(format), &options)?;
+        sinks.extend(dfg::pass(&trace, sink)?);
+        warnings.extend(trace.warnings);
+    }
+    Ok(sinks)
+}

@@ -1,0 +1,291 @@
+//! `iophase dfg`: directly-follows graphs.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum, ValueHint};
+use regex::Regex;
+
+use super::args::{Input, Talk};
+use super::output::{self, Lines};
+use super::{code, progress};
+use crate::analysis::{self, EventLog};
+use crate::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::{self, Format, ReadOptions, Source};
+use crate::render::dfg::{self as render, Coloring};
+use crate::render::{json, text};
+
+/// Arguments of `dfg`.
+#[derive(Debug, Args)]
+pub struct DfgArgs {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// How activities are written: {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}
+    #[arg(long, value_name = "TEMPLATE", default_value = "{call}:{path}")]
+    pub map: Template,
+    /// Levels of {path} and {dir}
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    pub path_levels: usize,
+    /// A short name for the start of paths; can be given several times
+    #[arg(long, value_name = "PATH=NAME")]
+    pub alias: Vec<Alias>,
+    /// Only events whose path matches, before or after aliases
+    #[arg(long = "match", value_name = "REGEX")]
+    pub matching: Option<Regex>,
+    /// Only these calls; `*` and `?` stand for any text and any character
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub calls: Vec<Glob>,
+    /// Which calls: those with a path, or all
+    #[arg(long, value_enum, default_value_t = EventsArg::Path)]
+    pub events: EventsArg,
+    /// What makes a case: a trace file (or rank), or a process
+    #[arg(long, value_enum, default_value_t = ByArg::File)]
+    pub by: ByArg,
+    /// Only events that start at this time or later
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub from: Option<f64>,
+    /// Only events that start before this time
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub until: Option<f64>,
+    /// Cases of the first group: patterns of case names, commands, files or inputs; alone: all others are red
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    pub green: Vec<Glob>,
+    /// Cases of the second group
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    pub red: Vec<Glob>,
+    /// What colours stand for [default: partition if groups are given, else load]
+    #[arg(long, value_enum)]
+    pub color: Option<ColorArg>,
+    /// Write the graph as JSON; `-` is standard output
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Write the graph as a picture; with --timeline the timeline
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub svg: Option<PathBuf>,
+    /// Write the graph for Graphviz; `-` is standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub dot: Option<PathBuf>,
+    /// Draw when the events of this activity ran, a row a case
+    #[arg(long, value_name = "ACTIVITY", requires = "svg")]
+    pub timeline: Option<String>,
+    /// Activities drawn at most, the heaviest
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
+    pub max_nodes: usize,
+    /// Write every call of all inputs into one file (CSV), which can be given as a TRACE later
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub save_log: Option<PathBuf>,
+    /// Messages
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// Values of `--events`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum EventsArg {
+    /// Calls with a path (or a pipe, a socket ...)
+    Path,
+    /// Every call
+    All,
+}
+
+/// Values of `--by`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ByArg {
+    /// A trace file, or a rank
+    File,
+    /// A process
+    Pid,
+}
+
+/// Values of `--color`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    /// Share of the durations
+    Load,
+    /// Bytes moved
+    Bytes,
+    /// What only one group has
+    Partition,
+}
+
+impl DfgArgs {
+    fn plan(&self) -> Result<Plan> {
+        let nanos = |t: f64| (t * 1e9).round() as i64;
+        if [self.from, self.until].into_iter().flatten().any(|t| !t.is_finite()) {
+            return Err(Error::new(ErrorKind::Usage, "the time window is not finite").expected("seconds"));
+        }
+        Ok(Plan {
+            mapping: Mapping {
+                template: self.map.clone(),
+                path_levels: self.path_levels,
+                aliases: self.alias.clone(),
+                calls: self.calls.clone(),
+                paths: self.matching.clone(),
+                pathless: self.events == EventsArg::All,
+            },
+            by: if self.by == ByArg::Pid { By::Pid } else { By::File },
+            from_ns: self.from.map(nanos),
+            until_ns: self.until.map(nanos),
+        })
+    }
+
+    fn coloring(&self, partition: &Partition) -> Result<Coloring> {
+        match self.color {
+            Some(ColorArg::Partition) if partition.is_empty() => {
+                Err(Error::new(ErrorKind::Usage, "there are no groups to colour")
+                    .remedy("name them with --green and --red"))
+            }
+            Some(ColorArg::Partition) => Ok(Coloring::Partition),
+            Some(ColorArg::Load) => Ok(Coloring::Load),
+            Some(ColorArg::Bytes) => Ok(Coloring::Bytes),
+            None => Ok(if partition.is_empty() { Coloring::Load } else { Coloring::Partition }),
+        }
+    }
+}
+
+/// Runs the command; gives the worst exit code.
+pub fn run(a: &DfgArgs) -> u8 {
+    match prepare(a) {
+        Ok((plan, format)) => {
+            let mut worst = 0;
+            let (sources, log) = read(a, format, &plan, &mut worst);
+            worst.max(code(finish(a, &plan, &sources, format, log, worst)))
+        }
+        Err(e) => code(Err(e)),
+    }
+}
+
+fn prepare(a: &DfgArgs) -> Result<(Plan, Option<&'static dyn Format>)> {
+    let format = match a.input.format.as_str() {
+        "auto" => None,
+        name => Some(formats::find(name)?),
+    };
+    Ok((a.plan()?, format))
+}
+
+/// Reads all inputs together. If one fails, each is read alone, so that the others are in the graph.
+fn read(a: &DfgArgs, format: Option<&dyn Format>, plan: &Plan, worst: &mut u8) -> (Vec<Source>, EventLog) {
+    let options = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+    let mut sources = Vec::new();
+    for path in &a.input.traces {
+        match Source::open(path, &options.limits) {
+            Ok(s) => sources.push(s),
+            Err(e) => *worst = (*worst).max(code(Err(e))),
+        }
+    }
+    let total = sources.iter().map(stored).sum();
+    let bar = if a.talk.quiet == 0 { progress::reading("reading", total) } else { None };
+    let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options };
+    let mut read = analysis::event_log(&sources, format, &options, plan);
+    if read.is_err() && sources.len() > 1 {
+        let mut all = EventLog::default();
+        sources.retain(|s| match analysis::event_log(std::slice::from_ref(s), format, &options, plan) {
+            Ok(one) => {
+                all.cases.extend(one.cases);
+                all.skipped.unmapped += one.skipped.unmapped;
+                all.skipped.interrupted += one.skipped.interrupted;
+                all.warnings.extend(one.warnings);
+                true
+            }
+            Err(e) => {
+                *worst = (*worst).max(code(Err(e)));
+                false
+            }
+        });
+        read = Ok(all);
+    }
+    if let Some((bar, _)) = bar {
+        bar.finish_and_clear();
+    }
+    let log = read.unwrap_or_else(|e| {
+        *worst = (*worst).max(code(Err(e)));
+        EventLog::default()
+    });
+    (sources, log)
+}
+
+fn stored(source: &Source) -> u64 {
+    match source.members() {
+        Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
+        None => source.stored_bytes(),
+    }
+}
+
+fn finish(
+    a: &DfgArgs,
+    plan: &Plan,
+    sources: &[Source],
+    format: Option<&dyn Format>,
+    log: EventLog,
+    worst: u8,
+) -> Result<()> {
+    if log.cases.is_empty() && worst > 0 {
+        return Ok(());
+    }
+    let partition = Partition { green: a.green.clone(), red: a.red.clone() };
+    let coloring = a.coloring(&partition)?;
+    let EventLog { cases, skipped, warnings } = log;
+    let report = dfg::report(&cases, skipped, plan, &partition, warnings)?;
+    if let Some(path) = &a.save_log {
+        let out = File::create(path).map_err(|e| unwritable(path, &e))?;
+        let options = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+        analysis::save_log(sources, format, &options, BufWriter::new(out))?;
+    }
+    write(a, &report, coloring, &cases)
+}
+
+fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case]) -> Result<()> {
+    let mut taken = false;
+    if let Some(path) = &a.json {
+        let mut lines = Lines::create(path)?;
+        lines.write(&json::line(report)?)?;
+        taken |= lines.is_stdout();
+    }
+    if let Some(path) = &a.dot {
+        taken |= put(path, &render::dot(report, coloring))?;
+    }
+    if let Some(path) = &a.svg {
+        let picture = match &a.timeline {
+            Some(activity) => {
+                let t = Timeline::of(cases, activity, 2000).ok_or_else(|| no_such(activity, report))?;
+                render::timeline(&t)?
+            }
+            None => render::picture(report, coloring, a.max_nodes),
+        };
+        taken |= put(path, &picture)?;
+    }
+    if taken {
+        if a.talk.quiet < 2 {
+            output::warnings("dfg", &report.warnings);
+        }
+        return Ok(());
+    }
+    if a.talk.quiet == 0 {
+        let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
+        output::print(&render::text(report, style))?;
+    }
+    Ok(())
+}
+
+fn no_such(activity: &str, report: &DfgReport) -> Error {
+    let names: Vec<&str> = report.nodes.iter().take(5).map(|n| &*n.activity).collect();
+    Error::new(ErrorKind::Empty, format!("no activity is called {activity}"))
+        .expected(format!("one of the graph, such as {}", names.join(", ")))
+}
+
+/// Writes a file, or standard output for `-`; true if it was that.
+fn put(path: &Path, content: &str) -> Result<bool> {
+    if path.as_os_str() == "-" {
+        return output::print(content).map(|()| true);
+    }
+    std::fs::write(path, content).map_err(|e| unwritable(path, &e)).map(|()| false)
+}
+
+fn unwritable(path: &Path, e: &io::Error) -> Error {
+    Error::new(ErrorKind::Output, e.to_string())
+        .in_file(path.display().to_string())
+        .remedy("choose a path that can be written")
+}

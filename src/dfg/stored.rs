@@ -1,0 +1,285 @@
+//! Event logs as one CSV file: every call of every case, before any mapping.
+//!
+//! `cid,host,rid,pid,line,call,start_ns,duration_ns,size,path`, a call a row. What is not known is empty; `size` is that of
+//! transfers that succeeded. A field is quoted if it has a comma or a quote; backslash, line feed and carriage return are
+//! written `\\`, `\n` and `\r`, so that a row is always one line.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{BufRead, Read, Write};
+use std::sync::{Mutex, PoisonError};
+
+use super::case::{CaseId, Origin};
+use super::collector::{Collector, Plan};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::record::{Calls, Event, EventSink, FileId, Files, Op, Warning};
+
+const HEADER: &str = "cid,host,rid,pid,line,call,start_ns,duration_ns,size,path";
+
+/// True if this is the first line of an event log.
+pub fn is_log(head: &[u8]) -> bool {
+    head.strip_prefix(HEADER.as_bytes()).is_some_and(|rest| matches!(rest.first(), None | Some(b'\n' | b'\r')))
+}
+
+/// Writes an event log; each case has a [`LogSink`] of its own.
+pub struct LogWriter<W> {
+    state: Mutex<State<W>>,
+}
+
+struct State<W> {
+    out: W,
+    failed: Option<std::io::Error>,
+    rows: u64,
+}
+
+impl<W: Write + Send> LogWriter<W> {
+    /// Writes the header.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if that fails.
+    pub fn new(mut out: W) -> Result<Self> {
+        writeln!(out, "{HEADER}").map_err(failed)?;
+        Ok(LogWriter { state: Mutex::new(State { out, failed: None, rows: 0 }) })
+    }
+
+    /// Takes the calls of this case.
+    pub fn sink(&self, id: &CaseId) -> LogSink<'_, W> {
+        let part = |p: &Option<String>| field(p.as_deref().unwrap_or("")).into_owned();
+        let case = format!("{},{},{}", field(&id.cid), part(&id.host), part(&id.rid));
+        LogSink { writer: self, case, again: false }
+    }
+
+    /// Ends the log; gives the number of rows.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if this or an earlier write failed.
+    pub fn finish(self) -> Result<u64> {
+        let mut state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match state.failed.take() {
+            Some(e) => Err(failed(e)),
+            None => state.out.flush().map(|()| state.rows).map_err(failed),
+        }
+    }
+}
+
+fn failed(e: std::io::Error) -> Error {
+    Error::new(ErrorKind::Output, format!("the event log cannot be written: {e}"))
+}
+
+/// Writes the calls of one case.
+pub struct LogSink<'w, W> {
+    writer: &'w LogWriter<W>,
+    case: String,
+    again: bool,
+}
+
+impl<W: Write + Send> EventSink for LogSink<'_, W> {
+    fn begun(&mut self, _order: u64, _task: u32) {}
+
+    fn given_up(&mut self, _order: u64) {}
+
+    fn event(&mut self, e: &Event<'_>) {
+        let mut state = self.writer.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if e.interrupted || self.again || state.failed.is_some() {
+            return;
+        }
+        let Event { task, order, start_ns, .. } = *e;
+        let number = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
+        let (duration, size) = (number(e.duration_ns), number(e.op.moves_bytes().then_some(e.size)));
+        let (call, path) = (field(e.calls.name(e.call)), field(e.files.name(e.file)));
+        let row = writeln!(state.out, "{},{task},{order},{call},{start_ns},{duration},{size},{path}", self.case);
+        state.failed = row.err();
+        state.rows += 1;
+    }
+
+    /// All calls are written, and who reads the log puts them in order.
+    fn unordered(&mut self) {
+        self.again = true;
+    }
+}
+
+fn field(text: &str) -> Cow<'_, str> {
+    if !text.contains(['\\', '\n', '\r', '"', ',']) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
+    if escaped.contains([',', '"']) { format!("\"{}\"", escaped.replace('"', "\"\"")).into() } else { escaped.into() }
+}
+
+/// The fields of a row; `None` if quotes are out of place.
+fn fields(line: &str) -> Option<Vec<String>> {
+    let mut all = Vec::with_capacity(10);
+    let mut rest = line;
+    loop {
+        let (raw, tail) = match rest.strip_prefix('"') {
+            None => rest.split_once(',').map_or((Cow::Borrowed(rest), None), |(f, t)| (Cow::Borrowed(f), Some(t))),
+            Some(quoted) => {
+                let end = closing_quote(quoted)?;
+                let tail = match &quoted[end + 1..] {
+                    "" => None,
+                    more => Some(more.strip_prefix(',')?),
+                };
+                (Cow::Owned(quoted[..end].replace("\"\"", "\"")), tail)
+            }
+        };
+        all.push(unescape(&raw));
+        match tail {
+            Some(t) => rest = t,
+            None => return Some(all),
+        }
+    }
+}
+
+/// The first quote that no other follows.
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + text[from..].find('"')?;
+        if !text[at + 1..].starts_with('"') {
+            return Some(at);
+        }
+        from = at + 2;
+    }
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, c == '\\') {
+            (c, false) => out.push(c),
+            (_, true) => match chars.next() {
+                Some('n') => out.push('\n'),
+                Some('r') => out.push('\r'),
+                Some(c) => out.push(c),
+                None => out.push('\\'),
+            },
+        }
+    }
+    out
+}
+
+struct Row {
+    id: CaseId,
+    pid: u32,
+    line: u64,
+    call: String,
+    start_ns: i64,
+    duration_ns: Option<u64>,
+    size: Option<u64>,
+    path: String,
+}
+
+fn row(text: &str) -> Option<Row> {
+    let [cid, host, rid, pid, line, call, start, duration, size, path]: [String; 10] = fields(text)?.try_into().ok()?;
+    let known = |t: String| (!t.is_empty()).then_some(t);
+    let number = |t: &str| if t.is_empty() { Some(None) } else { t.parse().ok().map(Some) };
+    Some(Row {
+        id: CaseId { cid, host: known(host), rid: known(rid), pid: None },
+        pid: pid.parse().ok()?,
+        line: line.parse().ok()?,
+        call,
+        start_ns: start.parse().ok()?,
+        duration_ns: number(&duration)?,
+        size: number(&size)?,
+        path,
+    })
+}
+
+/// Reads an event log into a collector for each case, in the order in which cases first show.
+///
+/// # Errors
+/// [`ErrorKind::Io`]; [`ErrorKind::Malformed`] with the line if a row is none; [`ErrorKind::Limit`] for a line longer than
+/// `line_bytes`. A last row without its line end that cannot be read is left out with a warning.
+pub fn read_log<'p>(
+    reader: impl Read,
+    plan: &'p Plan,
+    name: &str,
+    line_bytes: usize,
+) -> Result<(Vec<Collector<'p>>, Vec<Warning>)> {
+    let mut input = std::io::BufReader::with_capacity(256 << 10, reader);
+    let mut collectors: Vec<Collector<'p>> = Vec::new();
+    let mut places: HashMap<CaseId, usize> = HashMap::new();
+    let (mut calls, mut files) = (Calls::default(), Files::default());
+    let mut warnings = Vec::new();
+    let mut text = Vec::new();
+    for number in 1.. {
+        text.clear();
+        let n = (&mut input).take(line_bytes as u64 + 1).read_until(b'\n', &mut text)?;
+        let whole = text.last() == Some(&b'\n');
+        if n == 0 {
+            break;
+        }
+        if !whole && n > line_bytes {
+            return Err(Error::limit("a line is longer", format!("{line_bytes} bytes")).at(Place::Line(number)));
+        }
+        let line = text.trim_ascii_end();
+        if number == 1 || line.is_empty() {
+            continue;
+        }
+        let Some(r) = std::str::from_utf8(line).ok().and_then(row) else {
+            if !whole {
+                warnings.push(Warning::new("damaged-tail", format!("the last line, {number}, is cut")));
+                break;
+            }
+            return Err(Error::malformed(Place::Line(number), "no row of an event log").expected(HEADER));
+        };
+        let next = collectors.len();
+        let place = *places.entry(r.id.clone()).or_insert(next);
+        if place == next {
+            let mut c = Collector::new(plan, r.id, Origin { input: name.to_owned(), file: name.to_owned() });
+            // Rows stand in the order in which calls ended.
+            c.unordered();
+            collectors.push(c);
+        }
+        collectors[place].event(&Event {
+            order: r.line,
+            task: r.pid,
+            op: if r.size.is_some() { Op::Read } else { Op::Other },
+            call: calls.intern(&r.call),
+            file: if r.path.is_empty() { FileId::NONE } else { files.intern(&r.path) },
+            size: r.size.unwrap_or(0),
+            start_ns: r.start_ns,
+            duration_ns: r.duration_ns,
+            interrupted: false,
+            calls: &calls,
+            files: &files,
+        });
+    }
+    Ok((collectors, warnings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn fields_come_back(all in prop::collection::vec("[a,\"\\\\\n\r é]{0,6}", 1..6)) {
+            let line = all.iter().map(|f| field(f)).collect::<Vec<_>>().join(",");
+            prop_assert!(!line.contains(['\n', '\r']));
+            prop_assert_eq!(fields(&line), Some(all));
+        }
+
+        #[test]
+        fn any_text_is_a_row_or_an_error(text in "[0-9a,\"\\\\\n]{0,80}") {
+            let log = format!("{HEADER}\n{text}");
+            let plan = Plan::default();
+            let _ = read_log(log.as_bytes(), &plan, "x", 1 << 10);
+        }
+    }
+
+    #[test]
+    fn damage() {
+        let plan = Plan::default();
+        let good = "a,h,1,7,3,read,5,2,832,/x\n";
+        let read = |rows: &str| read_log(format!("{HEADER}\n{rows}").as_bytes(), &plan, "x", 60);
+        assert_eq!(read(good).unwrap().0.len(), 1);
+        assert_eq!(read(&format!("{good}a,h,1,7,")).unwrap().1.len(), 1);
+        let place = |rows: &str| read(rows).err().unwrap().place();
+        assert_eq!(place(&format!("{good}a,h,1,x,3,read,5,2,832,/x\n")), Some(Place::Line(3)));
+        assert_eq!(place(&"x".repeat(61)), Some(Place::Line(2)));
+        assert!(is_log(HEADER.as_bytes()) && !is_log(b"rank,op,file"));
+    }
+}

@@ -1,0 +1,54 @@
+//! The graph for Graphviz.
+
+use std::fmt::Write;
+
+use super::shade::{self, Coloring};
+use super::{label, picture};
+use crate::dfg::{Color, DfgReport, END, START};
+
+/// The graph in the DOT language, all of it.
+pub fn dot(r: &DfgReport, by: Coloring) -> String {
+    let mut out = String::from(
+        "digraph dfg {\n  rankdir=TB;\n  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\"];\n",
+    );
+    out.push_str("  edge [fontname=\"Helvetica\", fontsize=11];\n");
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "  {} [label=\"\", shape=circle, width=0.25, fillcolor=black];", quoted(START));
+    let _ = writeln!(out, "  {} [label=\"\", shape=square, width=0.22, style=filled, fillcolor=black];", quoted(END));
+    for n in &r.nodes {
+        let (fill, light) = shade::node(r, n, by);
+        let text: Vec<String> = label::lines(n).iter().map(|l| escaped(l)).collect();
+        let _ = writeln!(
+            out,
+            "  {} [label=\"{}\", fillcolor=\"{fill}\", color=\"{}\"{}];",
+            quoted(&n.activity),
+            text.join("\\n"),
+            shade::line(n.color, by),
+            if light { ", fontcolor=white" } else { "" },
+        );
+    }
+    let most = r.edges.iter().map(|e| e.count).max().unwrap_or(1);
+    for e in &r.edges {
+        let color = shade::line(e.color, by);
+        let colored = by == Coloring::Partition && e.color != Color::None;
+        let _ = writeln!(
+            out,
+            "  {} -> {} [label=\"{}\", penwidth={:.2}, color=\"{color}\"{}];",
+            quoted(&e.from),
+            quoted(&e.to),
+            e.count,
+            picture::width(e.count, most),
+            if colored { format!(", fontcolor=\"{color}\"") } else { String::new() },
+        );
+    }
+    out.push_str("}\n");
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace(char::is_control, "?")
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}

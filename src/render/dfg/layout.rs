@@ -1,0 +1,94 @@
+//! Where the nodes and edges of a picture go: layers from top to bottom (Sugiyama's method, by the `dagre` crate).
+
+use dagre::graph::{Graph, GraphOptions};
+use dagre::layout::types::LabelPos;
+use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
+
+/// A point in pixels.
+pub(super) type Point = (f64, f64);
+
+/// An edge to be placed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link {
+    /// Number of the node it leaves.
+    pub(super) from: usize,
+    /// Number of the node it enters.
+    pub(super) to: usize,
+    /// Width and height of its label.
+    pub(super) label: Point,
+    /// The heavier, the shorter and straighter.
+    pub(super) weight: i32,
+}
+
+/// A placed graph.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layout {
+    /// Width and height of everything.
+    pub(super) size: Point,
+    /// Centres of the nodes.
+    pub(super) nodes: Vec<Point>,
+    /// Points of the edges, from border to border, and the centres of their labels.
+    pub(super) links: Vec<(Vec<Point>, Point)>,
+}
+
+/// Space around everything.
+const MARGIN: f64 = 24.0;
+
+/// Places nodes of these widths and heights, the first of them at the top.
+pub(super) fn place(boxes: &[Point], links: &[Link]) -> Layout {
+    let mut g = Graph::with_options(GraphOptions { directed: true, multigraph: false, compound: false });
+    for (i, &(width, height)) in boxes.iter().enumerate() {
+        g.set_node(i.to_string(), Some(NodeLabel { width, height, ..NodeLabel::default() }));
+    }
+    for l in links {
+        let label = EdgeLabel {
+            width: l.label.0,
+            height: l.label.1,
+            labelpos: LabelPos::Center,
+            weight: l.weight,
+            ..EdgeLabel::default()
+        };
+        g.set_edge(l.from.to_string(), l.to.to_string(), Some(label), None);
+    }
+    let options = LayoutOptions { nodesep: 36.0, edgesep: 14.0, ranksep: 44.0, ..LayoutOptions::default() };
+    dagre::layout(&mut g, Some(options));
+    let mut out = Layout::default();
+    for i in 0..boxes.len() {
+        let n = g.node(&i.to_string());
+        out.nodes.push((n.and_then(|n| n.x).unwrap_or(0.0), n.and_then(|n| n.y).unwrap_or(0.0)));
+    }
+    for l in links {
+        let e = g.edge(&l.from.to_string(), &l.to.to_string(), None);
+        let points: Vec<Point> = e.map(|e| e.points.iter().map(|p| (p.x, p.y)).collect()).unwrap_or_default();
+        let middle = points.get(points.len() / 2).copied().unwrap_or_default();
+        let label = e.and_then(|e| Some((e.x?, e.y?))).unwrap_or(middle);
+        out.links.push((points, label));
+    }
+    out.fit(boxes, links);
+    out
+}
+
+impl Layout {
+    /// Moves everything so that it begins at the margin, and measures it.
+    fn fit(&mut self, boxes: &[Point], links: &[Link]) {
+        let (mut low, mut high) = ((f64::INFINITY, f64::INFINITY), (f64::NEG_INFINITY, f64::NEG_INFINITY));
+        let mut reach = |(x, y): Point, (w, h): Point| {
+            low = (low.0.min(x - w / 2.0), low.1.min(y - h / 2.0));
+            high = (high.0.max(x + w / 2.0), high.1.max(y + h / 2.0));
+        };
+        self.nodes.iter().zip(boxes).for_each(|(&p, &size)| reach(p, size));
+        for ((points, label), l) in self.links.iter().zip(links) {
+            points.iter().for_each(|&p| reach(p, (0.0, 0.0)));
+            reach(*label, l.label);
+        }
+        if low.0 > high.0 {
+            return;
+        }
+        let shift = |p: &mut Point| *p = (p.0 - low.0 + MARGIN, p.1 - low.1 + MARGIN);
+        self.nodes.iter_mut().for_each(shift);
+        for (points, label) in &mut self.links {
+            points.iter_mut().chain([label]).for_each(shift);
+        }
+        self.size = (high.0 - low.0 + 2.0 * MARGIN, high.1 - low.1 + 2.0 * MARGIN);
+    }
+}

@@ -1,0 +1,15 @@
+//! Directly-follows graphs as text, SVG and DOT, and timelines of activities.
+
+mod dot;
+mod label;
+mod layout;
+mod picture;
+mod shade;
+mod text;
+mod timeline;
+
+pub use dot::dot;
+pub use picture::picture;
+pub use shade::Coloring;
+pub use text::text;
+pub use timeline::timeline;
