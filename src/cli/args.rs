@@ -28,6 +28,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was fou
 pub enum Command {
     /// Period, where it holds, bursts and the next burst
     Analyze(Box<Analyze>),
+    /// Access classes of each file, local and global, and what to set because of them
+    Classify(super::classify::ClassifyArgs),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// The JSON Schemas of the outputs

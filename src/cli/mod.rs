@@ -1,6 +1,7 @@
 //! The command line: arguments to the pipeline, the pipeline to outputs, errors to exit codes.
 
 mod args;
+mod classify;
 mod output;
 mod progress;
 
@@ -25,6 +26,7 @@ pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let worst = match &cli.command {
         Command::Analyze(a) => with_threads(&a.input, || analyze(a)),
+        Command::Classify(a) => with_threads(&a.input, || classify::run(a)),
         Command::Info(a) => with_threads(&a.input, || info(a)),
         Command::Schema { name } => code(schema(name)),
         Command::Completions { shell } => {

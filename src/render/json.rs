@@ -4,6 +4,7 @@ use schemars::Schema;
 use serde::Serialize;
 
 use crate::analysis::{Info, Report};
+use crate::classify::Classes;
 use crate::error::{Error, ErrorKind, Result};
 
 /// One line of JSON.
@@ -15,7 +16,7 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 }
 
 /// Names of the schemas that [`schema`] knows.
-pub const SCHEMAS: &[&str] = &["report", "info"];
+pub const SCHEMAS: &[&str] = &["report", "info", "classes"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -23,6 +24,7 @@ pub fn schema(name: &str) -> Option<Schema> {
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     match name {
         "report" => Some(settings.into_generator().into_root_schema_for::<Report>()),
+        "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
         _ => None,
     }

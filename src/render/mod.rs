@@ -1,5 +1,6 @@
 //! Reports as text, SVG and JSON.
 
+pub mod classes;
 pub mod json;
 pub mod svg;
 pub mod text;
