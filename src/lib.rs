@@ -20,6 +20,7 @@
 //! ```
 
 pub mod analysis;
+pub mod classify;
 pub mod cli;
 pub mod dfg;
 pub mod error;

@@ -35,6 +35,8 @@ pub enum Command {
     Patterns(PatternsArgs),
     /// Directly-follows graph: which activity follows which, what each costs, and how two sets of cases differ
     Dfg(Box<super::dfg::DfgArgs>),
+    /// Access classes of each file, local and global, and what to set because of them
+    Classify(super::classify::ClassifyArgs),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// One format into another

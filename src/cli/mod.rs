@@ -1,6 +1,7 @@
 //! The command line: arguments to the pipeline, the pipeline to outputs, errors to exit codes.
 
 mod args;
+mod classify;
 mod convert;
 mod dfg;
 mod output;
@@ -30,6 +31,7 @@ pub fn run() -> ExitCode {
         Command::Info(a) => with_threads(a.input.threads, || info(a)),
         Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
         Command::Dfg(a) => with_threads(a.input.threads, || dfg::run(a)),
+        Command::Classify(a) => with_threads(a.input.threads, || classify::run(a)),
         Command::Schema { name } => code(schema(name)),
         Command::Completions { shell } => {
             let mut script = Vec::new();

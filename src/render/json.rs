@@ -4,6 +4,7 @@ use schemars::Schema;
 use serde::Serialize;
 
 use crate::analysis::{Info, PatternsOfTrace, Report};
+use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -16,7 +17,7 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 }
 
 /// Names of the schemas that [`schema`] knows.
-pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "dfg"];
+pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -25,6 +26,7 @@ pub fn schema(name: &str) -> Option<Schema> {
     match name {
         "report" => Some(settings.into_generator().into_root_schema_for::<Report>()),
         "patterns" => Some(settings.into_generator().into_root_schema_for::<PatternsOfTrace>()),
+        "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
         "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
         _ => None,

@@ -1,5 +1,6 @@
 //! Reports as text, SVG and JSON.
 
+pub mod classes;
 pub mod dfg;
 pub mod json;
 mod pattern_text;

@@ -1,0 +1,482 @@
+//! One rank's accesses to one file, cut into stretches of one local class.
+//!
+//! A stretch is followed by an automaton that takes the next access in constant time if it fits: back to back, or nested
+//! strides. When one does not fit, accesses are collected until there are as many as a window; the cheapest way to cut them
+//! into regular stretches is then sought. If there is none, the window is irregular.
+
+use super::extent::{Extent, Intervals, Shape};
+use super::lattice::{Mix, Sequentiality, Size};
+use super::nest::Nest;
+
+/// One access.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Access {
+    pub write: bool,
+    pub offset: u64,
+    pub size: u64,
+    pub start: f64,
+    pub end: f64,
+}
+
+impl Access {
+    fn past(&self) -> u64 {
+        self.offset.saturating_add(self.size)
+    }
+}
+
+/// A local class of one rank in a file, and where and when it held.
+#[derive(Debug, Clone)]
+pub(crate) struct Stretch {
+    pub start_s: f64,
+    pub end_s: f64,
+    pub mix: Mix,
+    pub sequentiality: Sequentiality,
+    pub size: Size,
+    /// Smallest and largest size.
+    pub sizes: (u64, u64),
+    pub accesses: u64,
+    pub extent: Extent,
+}
+
+/// What does not change while a stream is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// Accesses that decide what follows when something does not fit.
+    pub window: usize,
+    /// Requests below this many bytes are small.
+    pub stripe: u64,
+}
+
+/// Sums over the accesses of a stretch.
+#[derive(Debug, Clone, Copy)]
+struct Totals {
+    accesses: u64,
+    sizes: (u64, u64),
+    /// Accesses of another size than the first, and whether the last is one.
+    odd: u64,
+    odd_last: bool,
+    bytes: u64,
+    hull: (u64, u64),
+    end_s: f64,
+    writes: u64,
+    last: Access,
+}
+
+/// A stretch that may go on.
+#[derive(Debug, Clone)]
+struct Open {
+    first: Access,
+    totals: Totals,
+    form: Form,
+    /// While the nest's outermost level is a guess.
+    guess: Option<Guess>,
+}
+
+/// What there was before a level was guessed, and since.
+#[derive(Debug, Clone, Copy)]
+struct Guess {
+    before: Totals,
+    back_to_back: bool,
+    first: Access,
+    since: Totals,
+}
+
+#[derive(Debug, Clone)]
+enum Form {
+    Regular { back_to_back: bool, nest: Option<Nest> },
+    Irregular { rising: bool, falling: bool, intervals: Intervals },
+}
+
+impl Open {
+    fn new(first: Access) -> Self {
+        let form = Form::Regular { back_to_back: true, nest: Some(Nest::new(first.offset)) };
+        Self { first, totals: Totals::of(&first), form, guess: None }
+    }
+
+    /// A stretch without structure, of all these accesses.
+    fn irregular(accesses: &[Access]) -> Option<Self> {
+        let (first, rest) = accesses.split_first()?;
+        let mut intervals = Intervals::default();
+        intervals.add(first.offset, first.past());
+        let mut open = Self { form: Form::Irregular { rising: true, falling: true, intervals }, ..Self::new(*first) };
+        rest.iter().for_each(|a| open.wander(a));
+        Some(open)
+    }
+
+    /// Takes an access into an irregular stretch.
+    fn wander(&mut self, a: &Access) {
+        let last = self.totals.last.offset;
+        if let Form::Irregular { rising, falling, intervals } = &mut self.form {
+            *rising &= a.offset > last;
+            *falling &= a.offset < last;
+            intervals.add(a.offset, a.past());
+        }
+        self.totals.add(a, self.first.size);
+    }
+
+    /// Takes an access if the form of the stretch allows it; `mixed`: whether reads and writes may alternate.
+    fn accept(&mut self, a: &Access, mixed: bool) -> bool {
+        let Form::Regular { back_to_back, nest } = &mut self.form else { return false };
+        if !mixed && a.write != self.first.write {
+            return false;
+        }
+        let follows = *back_to_back && a.offset == self.totals.last.past();
+        let fits = nest.as_mut().is_some_and(|n| n.accept(a.offset));
+        if !follows && !fits {
+            return false;
+        }
+        if nest.as_ref().is_some_and(|n| n.before_guess().is_some()) {
+            match &mut self.guess {
+                Some(guess) => guess.since.add(a, self.first.size),
+                None => {
+                    let (before, back_to_back) = (self.totals, *back_to_back);
+                    self.guess = Some(Guess { before, back_to_back, first: *a, since: Totals::of(a) });
+                }
+            }
+        } else {
+            self.guess = None;
+        }
+        *back_to_back = follows;
+        if !fits {
+            *nest = None;
+            self.guess = None;
+        }
+        self.totals.add(a, self.first.size);
+        true
+    }
+
+    fn mixed(&self) -> bool {
+        self.totals.writes != 0 && self.totals.writes != self.totals.accesses
+    }
+
+    /// Accesses taken since the nest's outermost level was guessed, if the stretch lives by that guess.
+    fn guessed(&self) -> Option<u64> {
+        match (&self.form, &self.guess) {
+            (Form::Regular { back_to_back: false, .. }, Some(guess)) => Some(guess.since.accesses),
+            _ => None,
+        }
+    }
+
+    /// Ends the stretch before the guess; gives what came since as a stretch of its own.
+    fn take_back(&mut self) -> Option<Open> {
+        self.guessed()?;
+        let guess = self.guess.take()?;
+        let Form::Regular { back_to_back, nest: Some(nest) } = &mut self.form else { return None };
+        let rest = nest.take_back()?;
+        self.totals = guess.before;
+        *back_to_back = guess.back_to_back;
+        // the run that was repeated may have been back to back, then so is this
+        let form = Form::Regular { back_to_back: guess.back_to_back, nest: Some(rest) };
+        Some(Open { first: guess.first, totals: guess.since, form, guess: None })
+    }
+
+    fn close(self, stripe: u64) -> Stretch {
+        let t = self.totals;
+        let mix = match t.writes {
+            0 => Mix::ReadOnly,
+            w if w == t.accesses => Mix::WriteOnly,
+            _ => Mix::ReadWrite,
+        };
+        // the rest at the end of a file may be smaller, in each pass over it
+        let uniform = t.odd == 0 || t.odd == 1 && t.odd_last && t.sizes.1 == self.first.size;
+        let size = match (uniform, t.sizes) {
+            (true, _) if self.first.size < stripe => Size::UniformSmall,
+            (true, _) => Size::UniformLarge,
+            (false, (_, largest)) if largest < stripe => Size::VariableSmall,
+            (false, (smallest, _)) if smallest >= stripe => Size::VariableLarge,
+            _ => Size::Variable,
+        };
+        let (sequentiality, shape) = match self.form {
+            Form::Regular { back_to_back: true, .. } => (Sequentiality::Sequential, Shape::Whole),
+            // the same bytes again and again
+            Form::Regular { nest: Some(nest), .. } if nest.repeats_a_run_of(self.first.size) => {
+                (Sequentiality::Sequential, Shape::Whole)
+            }
+            Form::Regular { nest: Some(nest), .. } => {
+                let class = if nest.levels.len() > 1 { Sequentiality::StridedKd } else { Sequentiality::Strided1d };
+                (class, Shape::Nested(nest, t.sizes.1))
+            }
+            Form::Regular { nest: None, .. } => (Sequentiality::NonSequential, Shape::Whole),
+            Form::Irregular { rising, falling, intervals } => {
+                let monotone = rising || falling;
+                let class = if monotone { Sequentiality::VariablyStrided } else { Sequentiality::NonSequential };
+                (class, intervals.finish())
+            }
+        };
+        Stretch {
+            start_s: self.first.start,
+            end_s: t.end_s,
+            mix,
+            sequentiality,
+            size,
+            sizes: t.sizes,
+            accesses: t.accesses,
+            extent: Extent { hull: t.hull, bytes: t.bytes, shape },
+        }
+    }
+}
+
+impl Totals {
+    fn of(first: &Access) -> Self {
+        Self {
+            accesses: 1,
+            sizes: (first.size, first.size),
+            odd: 0,
+            odd_last: false,
+            bytes: first.size,
+            hull: (first.offset, first.past()),
+            end_s: first.end,
+            writes: u64::from(first.write),
+            last: *first,
+        }
+    }
+
+    fn add(&mut self, a: &Access, usual: u64) {
+        self.accesses += 1;
+        self.odd_last = a.size != usual;
+        self.odd += u64::from(self.odd_last);
+        self.sizes = (self.sizes.0.min(a.size), self.sizes.1.max(a.size));
+        self.bytes = self.bytes.saturating_add(a.size);
+        self.hull = (self.hull.0.min(a.offset), self.hull.1.max(a.past()));
+        self.end_s = self.end_s.max(a.end);
+        self.writes += u64::from(a.write);
+        self.last = *a;
+    }
+}
+
+/// Any so many accesses are a stride.
+const SHORT: u64 = 2;
+/// Most stretches kept of one rank in one file; what comes after them is taken into the last one.
+const MOST_STRETCHES: usize = 4096;
+
+/// A stream of accesses of one rank to one file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stream {
+    open: Option<Open>,
+    /// The last accesses of the open stretch that may have to be given back.
+    recent: Vec<Access>,
+    /// Accesses that fitted nowhere.
+    waiting: Vec<Access>,
+    done: Vec<Stretch>,
+}
+
+impl Stream {
+    pub fn push(&mut self, a: Access, rules: Rules) {
+        if self.waiting.is_empty() {
+            match &mut self.open {
+                Some(open) => {
+                    let mixed = open.mixed();
+                    if open.accept(&a, mixed) {
+                        self.remember(a, rules);
+                        return;
+                    }
+                    self.give_back(rules);
+                }
+                None => {
+                    self.open = Some(Open::new(a));
+                    self.recent.push(a);
+                    return;
+                }
+            }
+        }
+        // reading begins where writing ends: they are looked at apart, unless they take turns
+        let turns = self.waiting.last().is_some_and(|w| w.write != a.write);
+        if turns && self.waiting.len() > 2 && self.waiting.iter().all(|w| w.write != a.write) {
+            self.decide(rules, false);
+            return self.push(a, rules);
+        }
+        self.waiting.push(a);
+        if self.waiting.len() >= rules.window {
+            self.decide(rules, false);
+        }
+    }
+
+    /// Accesses are remembered while the open stretch is too short to be one or lives by a guess.
+    fn remember(&mut self, a: Access, rules: Rules) {
+        match self.open.as_ref().map(|o| (o.guessed(), o.totals.accesses)) {
+            Some((Some(1), 4..)) => self.recent.clear(),
+            Some((None, 3..)) => return self.recent.clear(),
+            _ => {}
+        }
+        if self.recent.len() <= rules.window + SHORT as usize {
+            self.recent.push(a);
+        }
+    }
+
+    /// The open stretch ends. What it took by a wrong guess waits again, and all of it if it was too short to be one.
+    fn give_back(&mut self, rules: Rules) {
+        let Some(mut open) = self.open.take() else { return };
+        if matches!(open.form, Form::Irregular { .. }) {
+            self.open = Some(open);
+            return;
+        }
+        let recent = std::mem::take(&mut self.recent);
+        // a guess that was followed for longer than a window is a stretch of its own
+        let guessed = open.guessed().is_some_and(|since| since as usize <= rules.window);
+        if guessed {
+            open.take_back();
+        }
+        if open.totals.accesses <= SHORT {
+            self.waiting = recent;
+            return;
+        }
+        if guessed {
+            self.waiting = recent;
+        }
+        self.finish(open, rules);
+    }
+
+    fn finish(&mut self, mut open: Open, rules: Rules) {
+        if let Some(rest) = open.take_back() {
+            self.finish(open, rules);
+            return self.finish(rest, rules);
+        }
+        let stretch = open.close(rules.stripe);
+        if self.done.len() < MOST_STRETCHES {
+            self.done.push(stretch);
+        } else if let Some(last) = self.done.last_mut() {
+            absorb(last, &stretch);
+        }
+    }
+
+    /// Cuts the waiting accesses into stretches.
+    fn decide(&mut self, rules: Rules, last: bool) {
+        let waiting = std::mem::take(&mut self.waiting);
+        match cheapest(&waiting) {
+            Some(cuts) => {
+                if let Some(open) = self.open.take() {
+                    self.finish(open, rules);
+                }
+                let mut from = 0;
+                for &to in &cuts {
+                    let part = &waiting[from..to];
+                    from = to;
+                    let Some(open) = regular(part) else { continue };
+                    if to == waiting.len() && !last {
+                        let kept = match open.guessed() {
+                            Some(since) => part.len() - since as usize,
+                            None if part.len() <= 2 => 0,
+                            None => part.len(),
+                        };
+                        self.recent.clear();
+                        self.recent.extend_from_slice(&part[kept..]);
+                        self.open = Some(open);
+                    } else {
+                        self.finish(open, rules);
+                    }
+                }
+            }
+            None => {
+                let other = |o: &Open| waiting.iter().all(|a| a.write != o.first.write) && !o.mixed();
+                if self.open.as_ref().is_some_and(other) {
+                    self.open.take().into_iter().for_each(|o| self.finish(o, rules));
+                }
+                match &mut self.open {
+                    Some(open) => waiting.iter().for_each(|a| open.wander(a)),
+                    None => self.open = Open::irregular(&waiting),
+                }
+            }
+        }
+    }
+
+    /// All stretches, in the order of the accesses.
+    pub fn finish_all(mut self, rules: Rules) -> Vec<Stretch> {
+        let guessed = |o: &Open| o.guessed().is_some_and(|since| since as usize <= rules.window);
+        if self.waiting.is_empty() && self.open.as_ref().is_some_and(guessed) {
+            self.give_back(rules);
+        }
+        // too few to say that order begins where there was none
+        if let Some(open) = self.open.as_mut().filter(|o| matches!(o.form, Form::Irregular { .. })) {
+            self.waiting.drain(..).for_each(|a| open.wander(&a));
+        }
+        if !self.waiting.is_empty() {
+            self.decide(rules, true);
+        }
+        if let Some(open) = self.open.take() {
+            self.finish(open, rules);
+        }
+        self.done
+    }
+}
+
+/// Takes a stretch into another: what both have in common is left.
+fn absorb(into: &mut Stretch, other: &Stretch) {
+    use super::lattice::Axis;
+    into.mix = into.mix.meet(other.mix);
+    into.sequentiality = into.sequentiality.meet(other.sequentiality).meet(Sequentiality::VariablyStrided);
+    into.size = into.size.meet(other.size);
+    into.sizes = (into.sizes.0.min(other.sizes.0), into.sizes.1.max(other.sizes.1));
+    into.end_s = into.end_s.max(other.end_s);
+    into.accesses += other.accesses;
+    let hull = (into.extent.hull.0.min(other.extent.hull.0), into.extent.hull.1.max(other.extent.hull.1));
+    let bytes = into.extent.bytes.saturating_add(other.extent.bytes);
+    into.extent = Extent { hull, bytes, shape: Shape::Scattered(vec![hull], true) };
+}
+
+/// The open stretch of these accesses if they are regular.
+fn regular(part: &[Access]) -> Option<Open> {
+    let (first, rest) = part.split_first()?;
+    [false, true].into_iter().find_map(|mixed| {
+        let mut open = Open::new(*first);
+        rest.iter().all(|a| open.accept(a, mixed)).then_some(open)
+    })
+}
+
+/// What a regular stretch costs: one for its start, more for each further level, for a guess, for mixing, for sizes that
+/// differ and for a stride that is seen only once.
+fn cost(open: &Open) -> f64 {
+    let price = |applies: bool, price: f64| if applies { price } else { 0.0 };
+    let (levels, strided) = match &open.form {
+        Form::Regular { back_to_back: false, nest: Some(nest) } => (nest.levels.len().saturating_sub(1), true),
+        _ => (0, false),
+    };
+    1.0 + 0.6 * levels as f64
+        + price(open.guessed().is_some(), 0.3)
+        + price(open.mixed(), 0.5)
+        + price(open.totals.odd > 0, 0.1)
+        + price(strided && open.totals.accesses <= SHORT, 0.2)
+}
+
+/// More stretches than one to this many accesses are none.
+const DENSEST: f64 = 0.31;
+
+/// The ends of the cheapest regular stretches; `None` if they would be too many.
+fn cheapest(waiting: &[Access]) -> Option<Vec<usize>> {
+    let n = waiting.len();
+    let mut best = vec![(f64::INFINITY, 0usize); n + 1];
+    best[0].0 = 0.0;
+    for from in 0..n {
+        let begun = best[from].0;
+        for mixed in [false, true] {
+            let mut open = Open::new(waiting[from]);
+            let mut to = from + 1;
+            loop {
+                let total = begun + cost(&open);
+                if total < best[to].0 {
+                    best[to] = (total, from);
+                }
+                if to == n {
+                    break;
+                }
+                let next = &waiting[to];
+                if !open.accept(next, mixed) {
+                    break;
+                }
+                to += 1;
+            }
+        }
+    }
+    if best[n].0 > 1.0f64.max(DENSEST * n as f64) && n > 2 {
+        return None;
+    }
+    let mut cuts = vec![n];
+    while let Some(&last) = cuts.last() {
+        let from = best[last].1;
+        if from == 0 {
+            break;
+        }
+        cuts.push(from);
+    }
+    cuts.reverse();
+    Some(cuts)
+}

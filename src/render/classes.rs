@@ -1,0 +1,119 @@
+//! Access classes as text: for each file what the job does to it, when, who, and what to set.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::text::Style;
+use super::units;
+use crate::classify::{Axis, Classes, FileClasses, GlobalClass};
+
+/// Files shown without `--verbose`.
+const FILES: usize = 12;
+/// Global classes shown of one file without `--verbose`.
+const CLASSES: usize = 6;
+
+/// Classes as text, the file that moves most bytes first.
+pub fn classes(c: &Classes, style: Style) -> String {
+    let mut out = String::new();
+    let moved = |f: &FileClasses| f.global.iter().map(|g| g.bytes).fold(0, u64::saturating_add);
+    // files that are treated alike are shown once
+    let mut order: Vec<(&FileClasses, usize)> = Vec::new();
+    let mut place: HashMap<Vec<_>, usize> = HashMap::new();
+    let mut files: Vec<&FileClasses> = c.files.iter().collect();
+    files.sort_by_key(|f| std::cmp::Reverse(moved(f)));
+    for f in files {
+        let classes: Vec<_> = f.global.iter().map(|g| (g.sequentiality, g.mix, g.size, g.ranks.len())).collect();
+        match place.get(&classes) {
+            Some(&i) if !style.verbose => order[i].1 += 1,
+            _ => {
+                place.insert(classes, order.len());
+                order.push((f, 0));
+            }
+        }
+    }
+    let shown = if style.verbose { order.len() } else { order.len().min(FILES) };
+    for &(f, alike) in &order[..shown] {
+        file(&mut out, f, moved(f), alike, style);
+    }
+    if shown < order.len() {
+        let rest = order[shown..].iter().map(|(_, alike)| 1 + alike).sum::<usize>();
+        let _ = writeln!(out, "{} (-v shows them)", units::counted(rest as u64, "more file"));
+    }
+    let facts = format!("{}: {}", c.path, units::counted(c.records, "access").replace("accesss", "accesses"));
+    let _ = writeln!(out, "  {:<10} {facts}", "trace");
+    for w in &c.warnings {
+        let _ = writeln!(out, "  {} {}", style.paint("33", &format!("{:<10}", "warning")), w.message);
+    }
+    out
+}
+
+fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Style) {
+    let name = f.file.as_deref().unwrap_or("(no name)");
+    let more =
+        if alike > 0 { format!(", and {} like it", units::counted(alike as u64, "file")) } else { String::new() };
+    let _ = writeln!(out, "{}", style.bold(&format!("{name}: {}{more}", units::bytes(moved as f64))));
+    let shown = if style.verbose { f.global.len() } else { f.global.len().min(CLASSES) };
+    for g in &f.global[..shown] {
+        class(out, g);
+    }
+    if shown < f.global.len() {
+        let _ = writeln!(
+            out,
+            "  and {} (-v shows them)",
+            units::counted((f.global.len() - shown) as u64, "more stretch").replace("stretchs", "stretches")
+        );
+    }
+    let mut seen = std::collections::HashSet::new();
+    for a in f.global.iter().flat_map(|g| &g.advice) {
+        if !seen.insert((&a.policy, &a.hints)) {
+            continue;
+        }
+        let hints: Vec<String> = a.hints.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+        let _ = writeln!(out, "  {:<10} {}: {}", "advice", a.policy.replace('-', " "), a.why);
+        let _ = writeln!(out, "  {:<10} {}", "", style.faint(&hints.join("; ")));
+    }
+}
+
+fn class(out: &mut String, g: &GlobalClass) {
+    let when = format!("{:.6} to {:.6} s", g.start_s, g.end_s);
+    let _ = writeln!(
+        out,
+        "  {:<24} {:<11} {:<15} {}, {}{}",
+        g.sequentiality.name(),
+        g.mix.name(),
+        g.size.name(),
+        ranks(&g.ranks),
+        when,
+        if g.staggered { ", one after the other" } else { "" }
+    );
+}
+
+/// `rank 3`, `4 ranks (0-3)`, `5 ranks (0-3, 9)`.
+fn ranks(all: &[u32]) -> String {
+    if let [one] = all {
+        return format!("rank {one}");
+    }
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for &r in all {
+        match parts.last_mut() {
+            Some(p) if p.1 + 1 == r => p.1 = r,
+            _ => parts.push((r, r)),
+        }
+    }
+    let shown: Vec<String> =
+        parts.iter().take(4).map(|&(a, b)| if a == b { a.to_string() } else { format!("{a}-{b}") }).collect();
+    let more = if parts.len() > 4 { ", ..." } else { "" };
+    format!("{} ranks ({}{more})", all.len(), shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_written_as_ranges() {
+        assert_eq!(ranks(&[3]), "rank 3");
+        assert_eq!(ranks(&[0, 1, 2, 3, 9]), "5 ranks (0-3, 9)");
+        assert_eq!(ranks(&[0, 2, 4, 6, 8]), "5 ranks (0, 2, 4, 6, ...)");
+    }
+}
