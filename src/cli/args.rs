@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use regex::Regex;
 
 use super::convert::ConvertArgs;
+use super::generate::Generate;
 use crate::error::{Error, ErrorKind};
 use crate::period::{Detector, Method};
 use crate::record::Layer;
@@ -31,6 +32,8 @@ pub enum Command {
     Analyze(Box<Analyze>),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
+    /// Synthetic traces with known truth
+    Generate(Generate),
     /// One format into another
     Convert(ConvertArgs),
     /// The JSON Schemas of the outputs

@@ -2,6 +2,7 @@
 
 mod args;
 mod convert;
+mod generate;
 mod output;
 mod progress;
 
@@ -27,6 +28,7 @@ pub fn run() -> ExitCode {
     let worst = match &cli.command {
         Command::Analyze(a) => with_threads(a.input.threads, || analyze(a)),
         Command::Info(a) => with_threads(a.input.threads, || info(a)),
+        Command::Generate(g) => code(generate::run(g)),
         Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
         Command::Schema { name } => code(schema(name)),
         Command::Completions { shell } => {

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::analysis::{Info, Report};
 use crate::error::{Error, ErrorKind, Result};
+use crate::workload::Truth;
 
 /// One line of JSON.
 ///
@@ -15,7 +16,7 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 }
 
 /// Names of the schemas that [`schema`] knows.
-pub const SCHEMAS: &[&str] = &["report", "info"];
+pub const SCHEMAS: &[&str] = &["report", "info", "truth"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -24,6 +25,7 @@ pub fn schema(name: &str) -> Option<Schema> {
     match name {
         "report" => Some(settings.into_generator().into_root_schema_for::<Report>()),
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
+        "truth" => Some(settings.into_generator().into_root_schema_for::<Truth>()),
         _ => None,
     }
 }
