@@ -23,6 +23,7 @@
 //! ```
 
 mod checkpoint;
+mod ior;
 mod parameter;
 mod random;
 mod shape;
@@ -41,7 +42,7 @@ use crate::record::{Calls, Data, FileId, Files, Op, Requests, Row, Rows, Timing,
 use stretch::Script;
 
 /// Every workload.
-pub const ALL: &[&dyn Workload] = &[&checkpoint::Checkpoint];
+pub const ALL: &[&dyn Workload] = &[&checkpoint::Checkpoint, &ior::Ior];
 
 /// A kind of synthetic job.
 pub trait Workload: Sync {
