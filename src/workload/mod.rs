@@ -23,6 +23,7 @@
 //! ```
 
 mod checkpoint;
+mod dlio;
 mod ior;
 mod parameter;
 mod random;
@@ -42,7 +43,7 @@ use crate::record::{Calls, Data, FileId, Files, Op, Requests, Row, Rows, Timing,
 use stretch::Script;
 
 /// Every workload.
-pub const ALL: &[&dyn Workload] = &[&checkpoint::Checkpoint, &ior::Ior];
+pub const ALL: &[&dyn Workload] = &[&checkpoint::Checkpoint, &ior::Ior, &dlio::Dlio];
 
 /// A kind of synthetic job.
 pub trait Workload: Sync {
