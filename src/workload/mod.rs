@@ -24,6 +24,7 @@
 
 mod checkpoint;
 mod dlio;
+mod h5bench;
 mod ior;
 mod parameter;
 mod random;
@@ -43,7 +44,14 @@ use crate::record::{Calls, Data, FileId, Files, Op, Requests, Row, Rows, Timing,
 use stretch::Script;
 
 /// Every workload.
-pub const ALL: &[&dyn Workload] = &[&checkpoint::Checkpoint, &ior::Ior, &dlio::Dlio];
+pub const ALL: &[&dyn Workload] = &[
+    &checkpoint::Checkpoint,
+    &h5bench::write::Write,
+    &h5bench::metadata::Metadata,
+    &h5bench::exerciser::Exerciser,
+    &ior::Ior,
+    &dlio::Dlio,
+];
 
 /// A kind of synthetic job.
 pub trait Workload: Sync {
