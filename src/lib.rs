@@ -2,7 +2,7 @@
 //! when it holds, and when the next burst comes.
 //!
 //! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`formats`] bytes on disk to
-//! records, [`transform`] pure numerics, [`signal`] records to bandwidth over time, [`period`] bandwidth to periods,
+//! records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records to bandwidth over time, [`period`] bandwidth to periods,
 //! [`analysis`] the pipeline, [`render`] text and pictures, [`cli`] the command line.
 //!
 //! ```
@@ -31,5 +31,6 @@ pub mod record;
 pub mod render;
 pub mod signal;
 pub mod transform;
+pub mod workload;
 
 pub use error::{Error, ErrorKind, Place, Result};

@@ -257,3 +257,67 @@ fn completions_and_manual_are_there() {
         assert!(stdout(&o).contains("analyze"), "{args:?}");
     }
 }
+
+#[test]
+fn generated_traces_come_with_their_truth() {
+    let schema = schema("truth");
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, truth) = (dir.path().join("x.csv"), dir.path().join("truth.json"));
+    let (trace, truth) = (trace.to_str().unwrap(), truth.to_str().unwrap());
+    for workload in ["checkpoint", "h5bench-write", "h5bench-metadata", "h5bench-exerciser", "ior", "dlio"] {
+        let o = iophase(&["generate", workload, "-o", trace, "--truth", truth, "--seed", "4"]);
+        assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+        assert!(o.stdout.is_empty() && stderr(&o).contains("records"));
+        let t: Value = serde_json::from_slice(&fs::read(truth).unwrap()).unwrap();
+        schema.validate(&t).unwrap_or_else(|e| panic!("{workload}: {e}"));
+        assert_eq!((t["schema"].as_str(), t["seed"].as_u64()), (Some("iophase.truth.v1"), Some(4)));
+        has_keys(
+            &t,
+            "workload parameters ranks records bytes_read bytes_written periodic periods phases patterns unpatterned",
+        );
+        for p in t["patterns"].as_array().unwrap() {
+            has_keys(
+                p,
+                "op kind rank file start_s end_s start_offset end_offset access_size records stride levels size_summary period period_reason",
+            );
+            assert!(["read", "write"].contains(&p["op"].as_str().unwrap()));
+            assert!(["contiguous", "fixed-strided", "kd-strided", "sequential"].contains(&p["kind"].as_str().unwrap()));
+        }
+        for p in t["periods"].as_array().unwrap() {
+            has_keys(p, "op period_s frequency_hz bursts bytes windows");
+        }
+        let lines = fs::read_to_string(trace).unwrap().lines().count() as u64;
+        assert_eq!(lines, t["records"].as_u64().unwrap() + 1);
+        let again = iophase(&["generate", workload, "-o", "-", "--format", "csv", "--seed", "4", "-q"]);
+        assert!(again.stdout == fs::read(trace).unwrap(), "{workload}: the same bytes");
+        assert!(stderr(&again).is_empty());
+    }
+}
+
+#[test]
+fn generate_tells_by_its_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.jsonl");
+    let path = path.to_str().unwrap();
+    for (args, code) in [
+        (&["generate", "checkpoint", "-o", path, "--size", "3k", "--transfer", "1KiB"][..], 0),
+        (&["generate", "checkpoint", "-o", path, "--size", "3k", "--transfer", "2k"], 2),
+        (&["generate", "checkpoint", "-o", path, "--jitter", "2"], 2),
+        (&["generate", "checkpoint", "-o", path, "--layout", "sideways"], 2),
+        (&["generate", "checkpoint", "-o", "x.unknown"], 2),
+        (&["generate", "checkpoint", "-o", path, "--drift", "-0.001"], 0),
+        (&["generate", "nonsense", "-o", path], 2),
+        (&["generate"], 2),
+        (&["generate", "ior", "-o", "/nonexistent/x.csv"], 5),
+        (&["generate", "ior", "-o", path, "--truth", "/nonexistent/x.json"], 5),
+    ] {
+        let o = iophase(args);
+        assert_eq!(o.status.code(), Some(code), "{args:?}: {}", stderr(&o));
+        assert!(o.stdout.is_empty());
+    }
+    let help = stdout(&iophase(&["generate", "checkpoint", "--help"]));
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["--period <SECONDS>", "[default: 10]", "--transfer <BYTES>", "[default: 1MiB]", "--truth <PATH>"] {
+        assert!(help.contains(words), "{words} in {help}");
+    }
+}

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use regex::Regex;
 
 use super::convert::ConvertArgs;
+use super::generate::Generate;
 use crate::analysis::{ModeChoice, PatternOptions};
 use crate::error::{Error, ErrorKind};
 use crate::pattern::{Age, Options};
@@ -39,6 +40,8 @@ pub enum Command {
     Classify(super::classify::ClassifyArgs),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
+    /// Synthetic traces with known truth
+    Generate(Generate),
     /// One format into another
     Convert(ConvertArgs),
     /// The JSON Schemas of the outputs

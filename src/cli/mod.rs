@@ -4,6 +4,7 @@ mod args;
 mod classify;
 mod convert;
 mod dfg;
+mod generate;
 mod output;
 mod progress;
 
@@ -29,6 +30,7 @@ pub fn run() -> ExitCode {
         Command::Analyze(a) => with_threads(a.input.threads, || analyze(a)),
         Command::Patterns(a) => with_threads(a.input.threads, || patterns(a)),
         Command::Info(a) => with_threads(a.input.threads, || info(a)),
+        Command::Generate(g) => code(generate::run(g)),
         Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
         Command::Dfg(a) => with_threads(a.input.threads, || dfg::run(a)),
         Command::Classify(a) => with_threads(a.input.threads, || classify::run(a)),

@@ -153,6 +153,25 @@ impl Lines {
     }
 }
 
+/// Writes a file that appears when it is whole, or standard output for `-`.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if that fails.
+pub fn whole(path: &Path, content: &str) -> Result<()> {
+    if path.as_os_str() == "-" {
+        return print(content);
+    }
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    let draft = path.with_file_name(name);
+    fs::write(&draft, content).and_then(|()| fs::rename(&draft, path)).map_err(|e| {
+        // Perhaps it was never there.
+        let _ = fs::remove_file(&draft);
+        output(e).in_file(path.display().to_string()).remedy("choose a path that can be written")
+    })
+}
+
 /// Writes a file into a folder, which is made if need be.
 ///
 /// # Errors

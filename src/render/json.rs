@@ -7,6 +7,7 @@ use crate::analysis::{Info, PatternsOfTrace, Report};
 use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::error::{Error, ErrorKind, Result};
+use crate::workload::Truth;
 
 /// One line of JSON.
 ///
@@ -17,7 +18,7 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 }
 
 /// Names of the schemas that [`schema`] knows.
-pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg"];
+pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -29,6 +30,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
         "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
+        "truth" => Some(settings.into_generator().into_root_schema_for::<Truth>()),
         _ => None,
     }
 }

@@ -1,0 +1,350 @@
+//! Training of a network: epochs of sample reads in shuffled order, compute between batches, checkpoints between epochs.
+
+use super::parameter::{Kind, Parameter, Values};
+use super::random::{Random, Shuffle};
+use super::shape::Shape;
+use super::stretch::{Lane, Places, Script, Stretch, seconds};
+use super::truth::{Bursts, Pattern, Period, Phase, Place, Window};
+use super::{Plan, Workload, bounds};
+use crate::error::Result;
+use crate::record::{FileId, Files, Op};
+
+/// The workload.
+pub(super) struct Dlio;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::new("ranks", Kind::Count, "4", "Ranks"),
+    Parameter::new("epochs", Kind::Count, "6", "Epochs"),
+    Parameter::new(
+        "files",
+        Kind::Count,
+        "32",
+        "Files with samples; with shuffle files or none a multiple of the ranks",
+    ),
+    Parameter::new("samples", Kind::Count, "16", "Samples of a file"),
+    Parameter::new("sample-size", Kind::Bytes, "128k", "Mean bytes of a sample, which is one request"),
+    Parameter::new("sample-spread", Kind::Share, "0", "Largest deviation of a sample's size, as a share of it"),
+    Parameter::new("batch", Kind::Count, "4", "Samples of a batch of a rank"),
+    Parameter::new("shuffle", Kind::Choice(&["samples", "files", "none"]), "samples", "What is shuffled at each epoch"),
+    Parameter::new("read-time", Kind::Seconds, "0.02", "Seconds that reading a batch takes"),
+    Parameter::new("compute", Kind::Seconds, "0.18", "Seconds of compute after each batch"),
+    Parameter::new("checkpoint-every", Kind::Count, "1", "Epochs from checkpoint to checkpoint; 0: none"),
+    Parameter::new("checkpoint-size", Kind::Bytes, "32MiB", "Bytes that each rank writes at one"),
+    Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a request of it; divides the size"),
+    Parameter::new("pause", Kind::Seconds, "1", "Seconds between epochs; checkpoints are written then"),
+    Parameter::new("start", Kind::Seconds, "2", "Start of the first epoch, in seconds"),
+];
+
+impl Workload for Dlio {
+    fn name(&self) -> &'static str {
+        "dlio"
+    }
+
+    fn about(&self) -> &'static str {
+        "Training: epochs of shuffled sample reads from many files, compute between batches, checkpoints between epochs"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn plan(&self, v: &Values, seed: u64) -> Result<Plan> {
+        let job = Job::new(v, seed)?;
+        let mut files = Files::default();
+        for f in 0..job.files {
+            files.intern(&format!("/scratch/dlio/train/img_{f:06}.npz"));
+        }
+        for e in 0..job.checkpoints() {
+            for r in 0..job.ranks {
+                files.intern(&format!("/scratch/dlio/checkpoint/epoch_{:04}.rank{r:05}", (e + 1) * job.every));
+            }
+        }
+        let mut patterns = job.patterns(&files);
+        patterns.extend(job.checkpoint_patterns(&files));
+        let (periods, phases) = job.periods();
+        Ok(Plan { ranks: job.ranks, files, periods, phases, patterns, script: Box::new(job) })
+    }
+}
+
+struct Job {
+    ranks: u64,
+    epochs: u64,
+    files: u64,
+    samples: u64,
+    sample_size: u64,
+    spread: f64,
+    batch: u64,
+    shuffle: &'static str,
+    read_ns: u64,
+    compute_ns: u64,
+    /// Epochs from checkpoint to checkpoint, 0 for none.
+    every: u64,
+    checkpoint_size: u64,
+    transfer: u64,
+    pause_ns: u64,
+    start_ns: u64,
+    seed: u64,
+}
+
+impl Job {
+    fn new(v: &Values, seed: u64) -> Result<Job> {
+        let job = Job {
+            ranks: v.positive("ranks", bounds::RANKS)?,
+            epochs: v.positive("epochs", bounds::REPEATS)?,
+            files: v.positive("files", bounds::REPEATS)?,
+            samples: v.positive("samples", bounds::REPEATS)?,
+            sample_size: v.positive("sample-size", 1 << 40)?,
+            spread: v.real("sample-spread"),
+            batch: v.positive("batch", bounds::REPEATS)?,
+            shuffle: v.word("shuffle"),
+            read_ns: v.nanos("read-time"),
+            compute_ns: v.nanos("compute"),
+            every: v.whole("checkpoint-every"),
+            checkpoint_size: v.whole("checkpoint-size"),
+            transfer: v.whole("transfer"),
+            pause_ns: v.nanos("pause"),
+            start_ns: v.nanos("start"),
+            seed,
+        };
+        if job.shuffle != "samples" {
+            bounds::divided(("files", job.files), ("ranks", job.ranks))?;
+        }
+        bounds::divided(
+            ("samples of all files", job.files * job.samples),
+            ("ranks times batch", job.ranks * job.batch),
+        )?;
+        bounds::bytes(&[job.epochs, job.files, job.samples, 2 * job.sample_size])?;
+        bounds::kept(&[job.files, job.samples.min(64)])?;
+        bounds::kept(&[job.checkpoints(), job.ranks])?;
+        bounds::kept(&[job.files, job.epochs])?;
+        let epoch = u128::from(job.steps()) * u128::from(job.step_ns()) + u128::from(job.pause_ns);
+        let end = u128::from(job.start_ns) + epoch * u128::from(job.epochs);
+        bounds::run(end, job.read_ns, job.batch)?;
+        if job.every > 0 {
+            let writes = bounds::divided(("checkpoint-size", job.checkpoint_size), ("transfer", job.transfer))?;
+            bounds::bytes(&[job.checkpoint_size, job.ranks, job.epochs])?;
+            bounds::run(end, job.pause_ns, writes)?;
+        }
+        Ok(job)
+    }
+
+    /// Batches of a rank in an epoch.
+    fn steps(&self) -> u64 {
+        self.files * self.samples / (self.ranks * self.batch)
+    }
+
+    fn step_ns(&self) -> u64 {
+        self.read_ns + self.compute_ns
+    }
+
+    fn epoch_ns(&self) -> u64 {
+        self.steps() * self.step_ns() + self.pause_ns
+    }
+
+    fn epoch_start(&self, e: u64) -> u64 {
+        self.start_ns + e * self.epoch_ns()
+    }
+
+    fn checkpoints(&self) -> u64 {
+        self.epochs.checked_div(self.every).unwrap_or(0)
+    }
+
+    /// When the checkpoint after epoch `e` is written.
+    fn checkpoint_span(&self, e: u64) -> (u64, u64) {
+        let start = self.epoch_start(e + 1) - self.pause_ns;
+        (start, start + self.pause_ns)
+    }
+
+    fn checkpoint_file(&self, k: u64, rank: u32) -> FileId {
+        FileId((self.files + k * self.ranks) as u32 + rank)
+    }
+
+    fn checkpoint_shape(&self) -> Shape {
+        Shape::of(self.transfer).times(self.checkpoint_size / self.transfer.max(1), self.transfer)
+    }
+
+    /// Size of a sample of a file.
+    fn size(&self, file: u64, sample: u64) -> u64 {
+        if self.spread == 0.0 {
+            return self.sample_size;
+        }
+        let draw = 2.0 * Random::new(self.seed, 1 + file * self.samples + sample).unit() - 1.0;
+        ((self.sample_size as f64 * (1.0 + self.spread * draw)).round() as u64).max(1)
+    }
+
+    fn offset(&self, file: u64, sample: u64) -> u64 {
+        if self.spread == 0.0 { sample * self.sample_size } else { (0..sample).map(|j| self.size(file, j)).sum() }
+    }
+
+    /// The order of an epoch: of all samples, or of the files.
+    fn order(&self, e: u64) -> Shuffle {
+        let n = if self.shuffle == "samples" { self.files * self.samples } else { self.files };
+        Shuffle::new(n, &mut Random::new(self.seed ^ 0x6570_6f63_6873, e))
+    }
+
+    /// The `q`-th file that a rank reads in an epoch, where whole files are dealt out.
+    fn nth_file(&self, order: &Shuffle, rank: u32, q: u64) -> u64 {
+        let place = q * self.ranks + u64::from(rank);
+        if self.shuffle == "files" { order.at(place) } else { place }
+    }
+
+    /// The `i`-th sample that a rank reads in an epoch: its file and its place there.
+    fn nth_sample(&self, order: &Shuffle, rank: u32, i: u64) -> (u64, u64) {
+        if self.shuffle == "samples" {
+            let n = order.at((i / self.batch * self.ranks + u64::from(rank)) * self.batch + i % self.batch);
+            return (n / self.samples, n % self.samples);
+        }
+        (self.nth_file(order, rank, i / self.samples), i % self.samples)
+    }
+
+    /// When the read of the `i`-th sample of a rank in an epoch begins.
+    fn sample_start(&self, e: u64, i: u64) -> u64 {
+        self.epoch_start(e) + i / self.batch * self.step_ns() + self.after_begin(i % self.batch)
+    }
+
+    fn sample_end(&self, e: u64, i: u64) -> u64 {
+        self.epoch_start(e) + i / self.batch * self.step_ns() + self.after_begin(i % self.batch + 1)
+    }
+
+    fn after_begin(&self, i: u64) -> u64 {
+        (u128::from(self.read_ns) * u128::from(i) / u128::from(self.batch)) as u64
+    }
+
+    /// The reads of a batch: a stretch for each run of samples of one file.
+    fn batch_reads(&self, rank: u32, e: u64, order: &Shuffle, step: u64) -> Vec<Stretch> {
+        let first = step * self.batch;
+        let samples: Vec<(u64, u64)> = (first..first + self.batch).map(|i| self.nth_sample(order, rank, i)).collect();
+        let mut stretches = Vec::new();
+        let mut i = first;
+        for run in samples.chunk_by(|a, b| a.0 == b.0) {
+            let places = run.iter().map(|&(f, j)| (self.offset(f, j), self.size(f, j))).collect();
+            let last = i + run.len() as u64 - 1;
+            let start_ns = self.sample_start(e, i);
+            stretches.push(Stretch {
+                op: Op::Read,
+                rank,
+                file: FileId(run[0].0 as u32),
+                places: Places::Listed(places),
+                start_ns,
+                length_ns: self.sample_end(e, last) - start_ns,
+            });
+            i = last + 1;
+        }
+        stretches
+    }
+
+    fn checkpoint_write(&self, rank: u32, e: u64) -> Option<Stretch> {
+        if self.every == 0 || !(e + 1).is_multiple_of(self.every) {
+            return None;
+        }
+        let (start_ns, end_ns) = self.checkpoint_span(e);
+        Some(Stretch {
+            op: Op::Write,
+            rank,
+            file: self.checkpoint_file((e + 1) / self.every - 1, rank),
+            places: Places::Nested(0, self.checkpoint_shape()),
+            start_ns,
+            length_ns: end_ns - start_ns,
+        })
+    }
+
+    /// Where whole files are dealt out, a rank reads each from its start to its end: equal samples give one pattern through all epochs
+    /// in which it does, others one for each. Shuffled samples follow no pattern.
+    fn patterns(&self, files: &Files) -> Vec<Pattern> {
+        if self.shuffle == "samples" {
+            return Vec::new();
+        }
+        let of_a_rank = self.files / self.ranks;
+        let mut patterns = Vec::new();
+        let orders: Vec<Shuffle> = (0..self.epochs).map(|e| self.order(e)).collect();
+        for rank in 0..self.ranks as u32 {
+            // The passes over each file: epoch and place in it.
+            let mut passes: Vec<Vec<(u64, u64)>> = vec![Vec::new(); self.files as usize];
+            for (e, order) in orders.iter().enumerate() {
+                (0..of_a_rank).for_each(|q| passes[self.nth_file(order, rank, q) as usize].push((e as u64, q)));
+            }
+            for (f, passes) in passes.iter().enumerate() {
+                let (Some(first), Some(last)) = (passes.first(), passes.last()) else { continue };
+                let span = |from: &(u64, u64), to: &(u64, u64)| {
+                    let (i, j) = (from.1 * self.samples, (to.1 + 1) * self.samples - 1);
+                    (self.sample_start(from.0, i), self.sample_end(to.0, j))
+                };
+                let file = files.name(FileId(f as u32));
+                let place = Place { op: Op::Read, rank, file, span_ns: span(first, last), period_s: None };
+                if self.spread > 0.0 {
+                    let sizes: Vec<u64> = (0..self.samples).map(|j| self.size(f as u64, j)).collect();
+                    patterns.extend(passes.iter().filter_map(|pass| {
+                        Pattern::back_to_back(Place { span_ns: span(pass, pass), ..place }, 0, &sizes)
+                    }));
+                } else {
+                    let every_epoch = self.shuffle == "none" && passes.len() > 1;
+                    let place = Place { period_s: every_epoch.then(|| seconds(self.epoch_ns())), ..place };
+                    let shape = Shape::of(self.sample_size).times(self.samples, self.sample_size);
+                    patterns.extend(Pattern::nested(place, 0, &shape.times(passes.len() as u64, 0)));
+                }
+            }
+        }
+        patterns
+    }
+
+    fn checkpoint_patterns(&self, files: &Files) -> Vec<Pattern> {
+        let of = |k: u64, rank: u32| {
+            let span_ns = self.checkpoint_span((k + 1) * self.every - 1);
+            let file = files.name(self.checkpoint_file(k, rank));
+            let place = Place { op: Op::Write, rank, file, span_ns, period_s: None };
+            Pattern::nested(place, 0, &self.checkpoint_shape())
+        };
+        (0..self.checkpoints()).flat_map(|k| (0..self.ranks as u32).filter_map(move |r| of(k, r))).collect()
+    }
+
+    /// Batches, epochs and checkpoints.
+    fn periods(&self) -> (Vec<Period>, Vec<Phase>) {
+        let reads: Vec<(u64, u64)> = (0..self.epochs)
+            .map(|e| (self.epoch_start(e), self.epoch_start(e) + self.steps() * self.step_ns() - self.compute_ns))
+            .collect();
+        let writes: Vec<(u64, u64)> =
+            (0..self.checkpoints()).map(|k| self.checkpoint_span((k + 1) * self.every - 1)).collect();
+        let each = match self.spread > 0.0 {
+            false => self.files * self.samples * self.sample_size,
+            true => (0..self.files).map(|f| self.offset(f, self.samples)).sum(),
+        };
+        let written = self.checkpoint_size * self.ranks;
+        let mut phases: Vec<Phase> = reads.iter().map(|s| Phase::of(Op::Read, *s, each)).collect();
+        phases.extend(writes.iter().map(|s| Phase::of(Op::Write, *s, written)));
+        let mut periods = Vec::new();
+        if self.compute_ns > 0 && self.steps() > 1 {
+            let step_s = seconds(self.step_ns());
+            periods.push(Period {
+                op: Op::Read,
+                period_s: step_s,
+                frequency_hz: 1.0 / step_s,
+                shortest_s: Some(step_s),
+                longest_s: Some(step_s),
+                bursts: self.steps() * self.epochs,
+                bytes: each * self.epochs,
+                windows: reads.iter().map(|s| Window { start_s: seconds(s.0), end_s: seconds(s.1) }).collect(),
+            });
+        }
+        if self.pause_ns > 0 {
+            let epochs = Bursts { spans_ns: reads, bytes: each * self.epochs };
+            periods.extend(epochs.period(Op::Read, Some(seconds(self.epoch_ns()))));
+        }
+        let bytes = written * writes.len() as u64;
+        let cycle = seconds(self.epoch_ns() * self.every);
+        periods.extend(Bursts { spans_ns: writes, bytes }.period(Op::Write, Some(cycle)));
+        (periods, phases)
+    }
+}
+
+impl Script for Job {
+    fn lanes(&self) -> Vec<Lane<'_>> {
+        let epoch = move |rank: u32, e: u64| {
+            let order = self.order(e);
+            let reads = (0..self.steps()).flat_map(move |step| self.batch_reads(rank, e, &order, step));
+            reads.chain(self.checkpoint_write(rank, e))
+        };
+        (0..self.ranks as u32)
+            .map(|rank| -> Lane<'_> { Box::new((0..self.epochs).flat_map(move |e| epoch(rank, e))) })
+            .collect()
+    }
+}
