@@ -18,7 +18,7 @@ const ALL_STEPS: usize = 1 << 16;
 const STEPS: (usize, usize) = (64, 1024);
 
 /// Probes that looking for interleaved patterns may cost at the start, and at most.
-const CREDIT: (i64, i64) = (2_000_000, 16_000_000);
+const CREDIT: (i64, i64) = (1_000_000, 16_000_000);
 
 /// What the detector has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -174,6 +174,16 @@ impl Nest {
         true
     }
 
+    /// For a single loop: the place before its first one.
+    pub fn before(&self) -> Option<u64> {
+        (self.inner.is_empty() && self.moves()).then(|| self.base.wrapping_sub(self.top as u64))
+    }
+
+    /// The loop with that place, too.
+    pub fn with_before(self) -> Nest {
+        Nest::of(self.base.wrapping_sub(self.top as u64), self.inner, self.top, self.records + 1)
+    }
+
     /// Records that were predicted before they came: all but the first and one for each stride. The stride of back to back
     /// accesses is no free choice.
     pub fn evidence(&self, size: u64) -> u64 {
