@@ -213,6 +213,13 @@ impl Nest {
         }
     }
 
+    /// If the nest has completed just two passes: where the first would go on if it were a stream of its own. A loop around both
+    /// may begin there as well.
+    pub fn resumed(&self) -> Option<u64> {
+        let old = self.inner.last().filter(|_| self.records == 2 * self.unit)?;
+        Some(self.base.wrapping_add(old.count.wrapping_mul(old.stride as u64)))
+    }
+
     /// The two streams of a young nest: its first pass and its second.
     pub fn part(mut self) -> (Nest, Nest) {
         let (unit, second) = (self.unit, self.base.wrapping_add(self.top as u64));
