@@ -2,8 +2,10 @@
 //! when it holds, and when the next burst comes.
 //!
 //! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`formats`] bytes on disk to
-//! records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records to bandwidth over time, [`period`] bandwidth to periods,
-//! [`analysis`] the pipeline, [`render`] text and pictures, [`cli`] the command line.
+//! records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records to
+//! bandwidth over time, [`period`] bandwidth to periods, [`pattern`] records to access patterns, [`classify`] records to
+//! access classes and advice, [`dfg`] records to directly-follows graphs, [`analysis`] the pipeline, [`render`] text and
+//! pictures, [`cli`] the command line.
 //!
 //! ```
 //! use iophase::{analysis, formats};

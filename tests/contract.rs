@@ -98,6 +98,55 @@ fn reports_match_schema_and_contract() {
 }
 
 #[test]
+fn patterns_match_schema_and_contract() {
+    let schema = schema("patterns");
+    let traces = [data("stable.darshan"), data("stable.strace")].map(|p| p.display().to_string());
+    let o = iophase(&["patterns", "--verify", "--next", "2", "--json", "-", &traces[0], &traces[1]]);
+    assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+    let all = json(&o);
+    assert_eq!(all.len(), 2);
+    for r in &all {
+        schema.validate(r).unwrap_or_else(|e| panic!("{e}\n{r}"));
+        assert_eq!(r["schema"], "iophase.patterns.v1");
+        has_keys(r, "schema tool trace coverage patterns warnings");
+        has_keys(&r["coverage"], "records matched predicted");
+        let patterns = r["patterns"].as_array().unwrap();
+        assert!(!patterns.is_empty());
+        let mut matched = 0;
+        for p in patterns {
+            has_keys(
+                p,
+                "op kind rank file start_s end_s start_offset end_offset access_size records stride levels size_summary period period_reason next",
+            );
+            assert!(p["period"].is_object() != p["period_reason"].is_string(), "{p}");
+            matched += p["records"].as_u64().unwrap();
+            if p["kind"] != "sequential" {
+                let levels = p["levels"].as_array().unwrap();
+                let product: u64 = levels.iter().map(|l| l["count"].as_u64().unwrap()).product();
+                assert_eq!(product, p["records"].as_u64().unwrap());
+                assert_eq!(p["kind"] == "kd-strided", levels.len() > 1);
+                assert_eq!(p["next"].as_array().unwrap().len(), 2);
+            }
+        }
+        assert_eq!(r["coverage"]["matched"].as_u64().unwrap(), matched);
+    }
+    // The same patterns are in the report of the main job.
+    let o = iophase(&["analyze", "--json", "-", &traces[0]]);
+    let report = &json(&o)[0]["patterns"];
+    assert_eq!(report["coverage"], all[0]["coverage"]);
+    assert_eq!(report["patterns"].as_array().unwrap().len(), all[0]["patterns"].as_array().unwrap().len());
+    // One line each, as tuples, with a period.
+    let text = stdout(&iophase(&["patterns", &traces[0]]));
+    let first = text.lines().next().unwrap();
+    assert!(first.starts_with("{write, ") && first.contains("} period=") && first.contains(" file=/"), "{first}");
+    assert!(text.lines().last().unwrap().contains("predicted"));
+    // Traces without offsets have none.
+    let phases = data("stable.msgpack").display().to_string();
+    assert_eq!(iophase(&["patterns", &phases]).status.code(), Some(4));
+    assert!(json(&iophase(&["analyze", "--json", "-", &phases]))[0]["patterns"].is_null());
+}
+
+#[test]
 fn info_matches_schema_and_contract() {
     let schema = schema("info");
     let samples = samples();
@@ -140,6 +189,8 @@ fn usage_errors_give_2() {
         &["analyze", "x", "--ranks", "3-1"],
         &["analyze", "x", "--files", "("],
         &["nonsense"],
+        &["patterns", "x", "--window", "0"],
+        &["patterns", "x", "--max-age", "soon"],
         &["schema", "nonsense"],
         &["analyze", "--format", "nonsense", "x"],
     ] {

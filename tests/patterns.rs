@@ -1,7 +1,8 @@
 //! Access patterns: nothing is lost, and what is true by construction is found.
 
-use iophase::pattern::{Access, Detector, Found, Level, Options, canonical, offsets};
-use iophase::record::{FileId, Op};
+use iophase::formats;
+use iophase::pattern::{Access, Detector, Found, Kind, Level, Options, canonical, offsets};
+use iophase::record::{FileId, Op, Request, Requests};
 use proptest::prelude::*;
 
 fn exact() -> Options {
@@ -193,5 +194,272 @@ fn a_thousand_interleaved_patterns_are_all_found() {
         got.sort_by_key(|t| (t.0, t.1));
         let missing = truth.iter().filter(|t| !got.contains(t)).count();
         assert_eq!((missing, got.len(), found.unmatched_records), (0, 1000, 0), "layout {layout}");
+    }
+}
+
+/// Detection in requests of many ranks, as a trace has them.
+fn of_ranks(ranks: u32, places: impl Fn(u32) -> Vec<(u64, u64)>) -> Found {
+    let mut requests = Requests::default();
+    let all: Vec<Vec<(u64, u64)>> = (0..ranks).map(&places).collect();
+    for i in 0..all.iter().map(Vec::len).max().unwrap_or(0) {
+        for (rank, places) in all.iter().enumerate() {
+            if let Some(&(offset, size)) = places.get(i) {
+                let (op, rank, start) = (Op::Write, rank as u32, i as f64);
+                let end = start + 0.5;
+                requests.push(Request { op, rank, file: FileId(0), offset, size, start, end, ..Request::default() });
+            }
+        }
+    }
+    iophase::pattern::detect(&requests, |_| true, exact())
+}
+
+#[test]
+fn regular_layouts_of_1_to_64_ranks() {
+    const XFER: u64 = 65_536;
+    for ranks in [1u64, 2, 3, 8, 64] {
+        // (transfers in a block, segments, distance of the blocks of a rank): IOR, segmented and strided.
+        for (transfers, segments) in [(16u64, 3u64), (1, 48), (4, 1), (2, 2), (7, 100)] {
+            let block = transfers * XFER;
+            let loops = [level(transfers, XFER as i64), level(segments, (ranks * block) as i64)];
+            let found = of_ranks(ranks as u32, |r| offsets(u64::from(r) * block, &loops).map(|o| (o, XFER)).collect());
+            let truth: Vec<_> = (0..ranks).map(|r| (r * block, Some(XFER), canonical(&loops))).collect();
+            assert_eq!(shapes(&found), truth, "{ranks} ranks, {transfers} transfers, {segments} segments");
+            assert_eq!(found.unmatched_records, 0);
+        }
+    }
+}
+
+#[test]
+fn hyperslabs_of_one_to_four_dimensions() {
+    const ELEMENT: u64 = 8;
+    // Extent of the data set and of the slab, slowest dimension first; rows are written whole.
+    let cases: [(&[u64], &[u64]); 6] = [
+        (&[4096], &[512]),
+        (&[64, 256], &[64, 32]),
+        (&[16, 32, 64], &[16, 8, 16]),
+        (&[10, 25, 8, 8], &[10, 25, 2, 2]),
+        (&[2, 2, 4, 4], &[2, 2, 2, 2]),
+        (&[10, 25, 8, 8], &[10, 25, 4, 8]),
+    ];
+    for (data, slab) in cases {
+        let mut levels = Vec::new();
+        let mut pitch = ELEMENT;
+        for (d, s) in data.iter().zip(slab).rev() {
+            levels.push(level(*s, pitch as i64));
+            pitch *= d;
+        }
+        // One access an element, and one a row.
+        let row = levels[0].count * ELEMENT;
+        for (size, loops) in [(ELEMENT, &levels[..]), (row, &levels[1..])] {
+            let all = accesses(offsets(1 << 20, loops).map(|o| (o, size)));
+            let truth = canonical(loops);
+            if truth.is_empty() {
+                continue;
+            }
+            let found = detect(&all, exact());
+            assert_eq!(shapes(&found), [(1 << 20, Some(size), truth)], "{slab:?} of {data:?}, {size} bytes");
+        }
+    }
+}
+
+#[test]
+fn compound_members_one_after_the_other() {
+    // Eight members of four bytes of a 32-byte struct, each written for all of 1000 elements.
+    let members = [level(1000, 32), level(8, 4)];
+    let found = detect(&accesses(offsets(2048, &members).map(|o| (o, 4))), exact());
+    assert_eq!(shapes(&found), [(2048, Some(4), members.to_vec())]);
+    assert_eq!(found.patterns[0].kind(), Kind::KdStrided);
+    // Members of different sizes are patterns of their own.
+    let two = offsets(0, &members[..1]).map(|o| (o, 4)).chain(offsets(4, &members[..1]).map(|o| (o, 8)));
+    let found = detect(&accesses(two), exact());
+    assert_eq!(shapes(&found), [(0, Some(4), members[..1].to_vec()), (4, Some(8), members[..1].to_vec())]);
+}
+
+#[test]
+fn descending_repeated_and_interrupted_patterns() {
+    for (levels, kind) in [
+        (vec![level(50, -4096)], Kind::FixedStrided),
+        (vec![level(50, 0)], Kind::FixedStrided),
+        (vec![level(50, 4096)], Kind::Contiguous),
+        (vec![level(50, 4096), level(7, 0)], Kind::KdStrided),
+        (vec![level(5, -9000), level(4, 100_000), level(3, -5)], Kind::KdStrided),
+    ] {
+        let found = detect(&accesses(offsets(1 << 30, &levels).map(|o| (o, 4096))), exact());
+        assert_eq!(shapes(&found), [(1 << 30, Some(4096), levels)]);
+        assert_eq!(found.patterns[0].kind(), kind);
+    }
+    // A pause of 10,000 other accesses in the same file.
+    let mut draw = Draw(3);
+    let nest: Vec<(u64, u64)> = offsets(0, &[level(40, 4096), level(10, 1 << 20)]).map(|o| (o, 4096)).collect();
+    let noise = (0..10_000).map(|_| ((1 << 40) + draw.below(1 << 40), 512));
+    let all = accesses(nest[..215].iter().copied().chain(noise).chain(nest[215..].iter().copied()));
+    let found = detect(&all, exact());
+    assert_eq!(shapes(&found)[0], (0, Some(4096), vec![level(40, 4096), level(10, 1 << 20)]));
+    assert_eq!(expanded(&found), keys(&all));
+}
+
+#[test]
+fn sequential_patterns_keep_their_sizes() {
+    let mut draw = Draw(9);
+    let sizes: Vec<u64> = (0..3000).map(|_| 1 + draw.below(100_000)).collect();
+    let chain = |base| {
+        sizes.iter().scan(base, |at: &mut u64, &s| {
+            *at += s;
+            Some((*at - s, s))
+        })
+    };
+    let found = detect(&accesses(chain(777)), exact());
+    assert_eq!((found.patterns.len(), found.unmatched_records), (1, 0));
+    let p = &found.patterns[0];
+    let mut sorted = sizes.clone();
+    sorted.sort_unstable();
+    let s = p.size_summary().unwrap();
+    assert_eq!((p.kind(), p.start_offset, p.extent().1), (Kind::Sequential, 777, 777 + sizes.iter().sum::<u64>()));
+    assert_eq!(
+        [s.min, s.q1, s.median, s.q3, s.max],
+        [sorted[0], sorted[749], sorted[1499], sorted[2249], sorted[2999]]
+    );
+    // A copy: equal blocks and a shorter end are a contiguous pattern and one access beside it.
+    let copy = (0..100).map(|i| (i * 65_536, 65_536)).chain([(6_553_600, 123)]);
+    let found = detect(&accesses(copy), exact());
+    assert_eq!(shapes(&found), [(0, Some(65_536), vec![level(100, 65_536)])]);
+    assert_eq!(found.unmatched_records, 1);
+}
+
+#[test]
+fn streams_in_irregular_turns() {
+    let mut draw = Draw(11);
+    for streams in [2u64, 3, 5] {
+        let mut at = vec![0u64; streams as usize];
+        let mut places = Vec::new();
+        while places.len() < 3000 {
+            let s = draw.below(streams);
+            for _ in 0..1 + draw.below(12) {
+                places.push(((s << 32) + at[s as usize] * 4096, 4096));
+                at[s as usize] += 1;
+            }
+        }
+        let found = detect(&accesses(places), exact());
+        let mut got = shapes(&found);
+        got.sort();
+        let truth: Vec<_> = (0..streams).map(|s| (s << 32, Some(4096), vec![level(at[s as usize], 4096)])).collect();
+        assert_eq!(got, truth);
+    }
+}
+
+#[test]
+fn a_random_order_is_no_pattern() {
+    let mut draw = Draw(13);
+    let mut matched = 0;
+    for _ in 0..50 {
+        let mut slots: Vec<(u64, u64)> = (0..128).map(|i| (i * 65_536, 65_536)).collect();
+        (1..slots.len()).rev().for_each(|i| slots.swap(i, draw.below(i as u64 + 1) as usize));
+        let found = detect(&accesses(slots), exact());
+        matched += found.matched();
+    }
+    assert!(matched < 50 * 128 / 10, "{matched} of {} in patterns", 50 * 128);
+}
+
+#[test]
+fn the_next_accesses_are_told_and_come_true() {
+    let levels = [level(4, 100), level(5, 1000), level(6, 10_000)];
+    let places: Vec<u64> = offsets(0, &levels).collect();
+    let seen = 71;
+    let found = detect(&accesses(places[..seen].iter().map(|&o| (o, 10))), exact());
+    let first = found.patterns.iter().find(|p| p.start_offset == 0).unwrap();
+    let next: Vec<u64> = first.next(9).iter().map(|n| n.offset).collect();
+    assert_eq!(next, places[seen..seen + 9]);
+    let whole = detect(&accesses(places.iter().map(|&o| (o, 10))), Options { window: 8, ..exact() });
+    assert!(whole.counts.predicted >= 100, "{} of 120", whole.counts.predicted);
+}
+
+#[test]
+fn open_patterns_and_waiting_records_are_bounded() {
+    let mut d = Detector::new(Options { max_open: 100, ..Options::default() });
+    for file in 0..5000u32 {
+        for mut a in accesses(offsets(0, &[level(10, 4096)]).map(|o| (o, 4096))) {
+            a.file = FileId(file);
+            d.push(&a);
+        }
+        assert!(d.open_patterns() <= 100);
+    }
+    let found = d.finish();
+    assert_eq!((found.patterns.len(), found.unmatched_records), (5000, 0));
+    // Old records leave the list: what comes after the given age is no pattern any more.
+    let mut options = exact();
+    options.max_age.records = 20;
+    let mut draw = Draw(1);
+    let all =
+        (0..2000u64).map(|i| if i % 50 == 0 { (i / 50 * 4096, 4096) } else { ((1 << 40) + draw.below(1 << 40), 512) });
+    let all = accesses(all);
+    assert_eq!(detect(&all, options).matched(), 0);
+    assert_eq!(detect(&all, exact()).matched(), 40);
+}
+
+/// A trace of the large corpus; `None`, with a word, if that is not there.
+fn corpus(name: &str) -> Option<iophase::record::Trace> {
+    let root = std::env::var("IOPHASE_CORPUS").unwrap_or_else(|_| "../shared".into());
+    let path = std::path::Path::new(&root).join("corpus").join(name);
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return None;
+    }
+    let read = formats::ReadOptions::default();
+    let source = formats::Source::open(&path, &read.limits).unwrap();
+    Some(formats::read(&source, None, &read).unwrap())
+}
+
+/// Rank, operation, start, size and loops, sorted, of the patterns of files whose name ends so.
+fn layout(name: &str, file: &str) -> Option<Vec<(u32, Op, u64, Option<u64>, Vec<Level>)>> {
+    let trace = corpus(name)?;
+    let iophase::record::Data::Requests(requests) = &trace.data else { panic!("{name} has no requests") };
+    let found = iophase::pattern::detect(requests, |i| trace.files.name(requests.file.get(i)).ends_with(file), exact());
+    assert_eq!(found.unmatched_records, 0, "{name}");
+    let mut all: Vec<_> =
+        found.patterns.iter().map(|p| (p.rank, p.op, p.start_offset, p.access_size(), p.levels().to_vec())).collect();
+    all.sort();
+    Some(all)
+}
+
+#[test]
+fn real_runs_have_the_layout_of_their_command_line() {
+    const K: i64 = 1024;
+    const M: i64 = 1024 * 1024;
+    let (seg, strided) = (vec![level(32, 32 * K), level(4, 4 * M)], vec![level(128, 128 * K)]);
+    for format in ["darshan", "strace"] {
+        let name = |run: &str| {
+            if format == "darshan" {
+                format!("p_patterns/darshan/{run}.darshan_dxt.darshan")
+            } else {
+                format!("p_patterns/strace/{run}.strace")
+            }
+        };
+        if let Some(got) = layout(&name("seg"), "ckpt.dat") {
+            let truth: Vec<_> = (0..4).map(|r| (r, Op::Write, u64::from(r) << 20, Some(32_768), seg.clone())).collect();
+            assert_eq!(got, truth, "{format}");
+        }
+        if let Some(got) = layout(&name("strided"), "ckpt.dat") {
+            let truth: Vec<_> =
+                (0..4).map(|r| (r, Op::Write, u64::from(r) << 15, Some(32_768), strided.clone())).collect();
+            assert_eq!(got, truth, "{format}");
+        }
+        let name = |run: &str| {
+            if format == "darshan" {
+                format!("ior/darshan/{run}.darshan_dxt.darshan")
+            } else {
+                format!("ior/strace/{run}.strace")
+            }
+        };
+        for run in ["ssf-posix", "ssf-mpiio", "ssf-mpiio-coll"] {
+            if let Some(got) = layout(&name(run), "testfile") {
+                let walk = vec![level(16, 64 * K), level(3, 8 * M)];
+                let truth: Vec<_> = (0..8u32)
+                    .flat_map(|r| {
+                        [Op::Read, Op::Write].map(|op| (r, op, u64::from(r) << 20, Some(65_536), walk.clone()))
+                    })
+                    .collect();
+                assert_eq!(got, truth, "{run} {format}");
+            }
+        }
     }
 }

@@ -18,7 +18,7 @@ const ALL_STEPS: usize = 1 << 16;
 const STEPS: (usize, usize) = (64, 1024);
 
 /// Probes that looking for interleaved patterns may cost at the start, and at most.
-const CREDIT: (i64, i64) = (2_000_000, 16_000_000);
+const CREDIT: (i64, i64) = (1_000_000, 16_000_000);
 
 /// What the detector has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -190,7 +190,17 @@ impl RankDetector {
             return None;
         }
         let (id, turn) = self.turns.find(place)?;
+        if turn == Turn::Resumed && self.is_latest(id) {
+            return None;
+        }
         self.turn(id, turn, offset)
+    }
+
+    /// True if no other record of its stream and size has come since the last one of a pattern.
+    fn is_latest(&self, id: u32) -> bool {
+        let Some(Some(open)) = self.opens.get(id as usize) else { return false };
+        let Some(group) = self.waiting.groups.get(open.group as usize) else { return false };
+        group.recent == id && self.waiting.newest(open.group).is_none_or(|seq| seq < open.last_seq)
     }
 
     /// Gives an access to the pattern in which it is due.
@@ -239,7 +249,7 @@ impl RankDetector {
         let open = self.take(id)?;
         let Course::Nest(nest) = &open.course else { return None };
         let parts: Vec<Open> = match turn {
-            Turn::First | Turn::Second => {
+            Turn::First | Turn::Resumed | Turn::Second => {
                 let (first, second) = nest.clone().part();
                 open.cut(vec![first, second])
             }
@@ -255,7 +265,7 @@ impl RankDetector {
             }
             let due = part.due().offset == offset;
             let new = self.open(part);
-            if due && (found.is_none() || turn != Turn::First) {
+            if due && (found.is_none() || matches!(turn, Turn::Second | Turn::Round)) {
                 found = Some(new);
             }
         }

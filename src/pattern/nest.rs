@@ -174,6 +174,16 @@ impl Nest {
         true
     }
 
+    /// For a single loop: the place before its first one.
+    pub fn before(&self) -> Option<u64> {
+        (self.inner.is_empty() && self.moves()).then(|| self.base.wrapping_sub(self.top as u64))
+    }
+
+    /// The loop with that place, too.
+    pub fn with_before(self) -> Nest {
+        Nest::of(self.base.wrapping_sub(self.top as u64), self.inner, self.top, self.records + 1)
+    }
+
     /// Records that were predicted before they came: all but the first and one for each stride. The stride of back to back
     /// accesses is no free choice.
     pub fn evidence(&self, size: u64) -> u64 {
@@ -201,6 +211,13 @@ impl Nest {
             }
             _ => [None, None],
         }
+    }
+
+    /// If the nest has completed just two passes: where the first would go on if it were a stream of its own. A loop around both
+    /// may begin there as well.
+    pub fn resumed(&self) -> Option<u64> {
+        let old = self.inner.last().filter(|_| self.records == 2 * self.unit)?;
+        Some(self.base.wrapping_add(old.count.wrapping_mul(old.stride as u64)))
     }
 
     /// The two streams of a young nest: its first pass and its second.

@@ -22,6 +22,8 @@ pub(super) enum Course {
 pub(super) enum Turn {
     /// The first of two streams goes on.
     First,
+    /// The first of two streams goes on after both have paused.
+    Resumed,
     /// The second of two streams goes on.
     Second,
     /// A stream of a round is skipped.
@@ -136,7 +138,12 @@ impl Open {
     pub fn find_turns(&self) -> Vec<(Place, Turn)> {
         let Course::Nest(nest) = &self.course else { return Vec::new() };
         let [first, second] = nest.streams();
-        let all = [(first, Turn::First), (second, Turn::Second), (nest.skipping(), Turn::Round)];
+        let all = [
+            (first, Turn::First),
+            (second, Turn::Second),
+            (nest.resumed(), Turn::Resumed),
+            (nest.skipping(), Turn::Round),
+        ];
         let place = |offset| Place { stream: self.stream, size: self.size, offset };
         all.into_iter().filter_map(|(o, t)| o.map(|o| (place(o), t))).collect()
     }

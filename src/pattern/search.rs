@@ -41,11 +41,11 @@ impl RankDetector {
 
     /// Reads the last records of a group as nests.
     fn seek_nests(&mut self, g: u32, fresh: usize) {
-        let mut entries = Vec::new();
-        let mut left_behind = self.waiting.tail(g, fresh + CARRY, &mut entries);
-        if entries.is_empty() {
+        if self.waiting.groups[g as usize].len < 2 {
             return;
         }
+        let mut entries = Vec::new();
+        let mut left_behind = self.waiting.tail(g, fresh + CARRY, &mut entries);
         let places: Vec<u64> = entries.iter().map(|e| e.offset).collect();
         let (stream, size) = (self.waiting.groups[g as usize].stream, self.waiting.groups[g as usize].size);
         let mut opened = false;
@@ -70,6 +70,9 @@ impl RankDetector {
                 n => (n, false),
             };
             opened |= turns;
+            if taken > 0 && i > 0 {
+                self.reach_back(g, &entries[..i]);
+            }
             if taken == 0 {
                 left_behind = Some(e.seq);
             }
@@ -176,6 +179,29 @@ impl RankDetector {
         (n, false)
     }
 
+    /// Gives the pattern that was found last, if it is a single loop, the earlier records that lead to it.
+    fn reach_back(&mut self, g: u32, earlier: &[Entry]) {
+        let id = self.waiting.groups[g as usize].recent;
+        for e in earlier.iter().rev() {
+            // Some have left the list.
+            if self.waiting.record(e.slot).seq != e.seq {
+                continue;
+            }
+            let before = self
+                .opens
+                .get(id as usize)
+                .and_then(Option::as_ref)
+                .and_then(|o| o.nest().and_then(Nest::before).filter(|&b| b == e.offset && e.seq < o.first_seq));
+            if let Some(before) = before
+                && let Some(open) = self.take(id)
+            {
+                let Some(nest) = open.nest().cloned() else { continue };
+                let longer = Open { start_offset: before, ..open };
+                self.reopen(longer, nest.with_before(), &[*e]);
+            }
+        }
+    }
+
     /// Opens a pattern of all of the records; gives its number.
     pub(super) fn start(&mut self, g: u32, nest: Nest, entries: &[Entry]) -> u32 {
         let group = self.waiting.groups[g as usize];
@@ -196,7 +222,12 @@ impl RankDetector {
 
     /// Gives records to a pattern whose course `nest` is once it has them.
     fn extend(&mut self, id: u32, nest: Nest, entries: &[Entry]) {
-        let Some(mut open) = self.take(id) else { return };
+        if let Some(open) = self.take(id) {
+            self.reopen(open, nest, entries);
+        }
+    }
+
+    fn reopen(&mut self, mut open: Open, nest: Nest, entries: &[Entry]) {
         open.course = Course::Nest(nest);
         self.count_in(&mut open, entries);
         self.open(open);

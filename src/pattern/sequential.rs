@@ -1,9 +1,9 @@
 //! Seeking accesses of varying sizes that follow each other back to back.
 
-use std::collections::HashMap;
+use hashbrown::HashTable;
 
 use super::detector::RankDetector;
-use super::due::ANY_SIZE;
+use super::due::{ANY_SIZE, mix};
 use super::open::{Course, Open};
 use super::sizes::Sizes;
 use super::waiting::{Entry, NONE};
@@ -47,14 +47,25 @@ impl RankDetector {
 
     /// Links each record to the first later one that begins where it ends.
     fn seek_chains(&mut self, pieces: &[Piece]) {
-        let mut last_at: HashMap<u64, usize> = HashMap::with_capacity(pieces.len());
+        let hash = |offset: u64| mix(offset, 0x5851_f42d_4c95_7f2d);
+        let place = |i: &usize| pieces[*i].entry.offset;
+        // Filled from the back: what is found for a place is its first record after the one that asks.
+        let mut index: HashTable<usize> = HashTable::with_capacity(pieces.len());
         let mut next = vec![usize::MAX; pieces.len()];
         for (i, p) in pieces.iter().enumerate().rev() {
             let end = p.entry.offset + p.size;
             if p.size > 0 {
-                next[i] = last_at.get(&end).copied().unwrap_or(usize::MAX);
+                next[i] = index.find(hash(end), |j| place(j) == end).copied().unwrap_or(usize::MAX);
             }
-            last_at.insert(p.entry.offset, i);
+            match index.find_mut(hash(p.entry.offset), |j| place(j) == p.entry.offset) {
+                Some(j) => *j = i,
+                None => {
+                    index.insert_unique(hash(p.entry.offset), i, |j| hash(place(j)));
+                }
+            }
+        }
+        if next.iter().all(|&n| n == usize::MAX) {
+            return;
         }
         let mut used = vec![false; pieces.len()];
         for first in 0..pieces.len() {

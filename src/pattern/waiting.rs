@@ -172,6 +172,12 @@ impl Waiting {
         record
     }
 
+    /// The number of the newest record of a group.
+    pub fn newest(&self, g: u32) -> Option<u64> {
+        let tail = self.groups[g as usize].tail;
+        (tail != NONE).then(|| self.records[tail as usize].seq)
+    }
+
     /// The last `most` records of a group, oldest first, and the number of the one before them.
     pub fn tail(&self, g: u32, most: usize, out: &mut Vec<Entry>) -> Option<u64> {
         out.clear();

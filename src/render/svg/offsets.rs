@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, color, failed, headroom, picture};
+use super::frame::{Axis, Key, chart, failed, headroom, picture};
 use crate::analysis::PatternsOfTrace;
 use crate::error::Result;
 use crate::pattern::{Pattern, PatternReport};
@@ -22,6 +22,9 @@ const RANKS: usize = 6;
 
 /// Period marks that can be told apart.
 const MARKS: f64 = 80.0;
+
+/// Where a period begins.
+const MARK: RGBColor = RGBColor(170, 170, 170);
 
 /// Colours that stay apart for most eyes (after Okabe and Ito).
 const PALETTE: [RGBColor; RANKS] = [
@@ -72,7 +75,8 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
     let top = patterns.iter().map(|p| p.0.end_offset).max().unwrap_or(1) as f64;
     let y = Axis { range: (0.0, headroom(top)), label: "Offset", unit: "B", plain: false };
     let ranks: Vec<u32> = patterns.iter().map(|p| p.0.rank).collect::<BTreeSet<_>>().into_iter().collect();
-    let period = patterns.iter().filter(|p| p.0.period.is_some()).max_by_key(|p| p.0.bytes).map(|p| p.0);
+    let period =
+        patterns.iter().map(|p| p.0).filter(|p| p.period.is_some()).min_by(|a, b| a.start_s.total_cmp(&b.start_s));
     let mut legend: Vec<(Key, String)> = if ranks.len() <= RANKS {
         ranks
             .iter()
@@ -89,16 +93,16 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
         (count <= MARKS).then_some((p.start_s - shift, period.period_s, count as usize))
     });
     if let Some((_, every, _)) = marks {
-        legend.push((Key::Line(color::DOMINANT, 2), format!("every {}", units::seconds(every))));
+        legend.push((Key::Line(MARK, 3), format!("every {}", units::seconds(every))));
     }
     let short: String = name.chars().rev().take(56).collect::<Vec<_>>().into_iter().rev().collect();
     let title = format!("{short}: {}", units::counted(patterns.len() as u64, "pattern"));
-    let smallest = ((x.range.1 - x.range.0) / 700.0, (y.range.1 - y.range.0) / 220.0);
+    let smallest = ((x.range.1 - x.range.0) / 120.0, (y.range.1 - y.range.0) / 220.0);
     picture(|area| {
         let mut c = chart(area, &title, &legend, &x, &y)?;
         if let Some((start, every, count)) = marks {
             let lines = (0..=count).map(|i| start + every * i as f64);
-            let line = |t| PathElement::new(vec![(t, 0.0), (t, y.range.1)], color::DOMINANT.mix(0.6).stroke_width(2));
+            let line = |t| PathElement::new(vec![(t, 0.0), (t, y.range.1)], MARK.stroke_width(3));
             c.draw_series(lines.map(line)).map_err(failed)?;
         }
         let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
