@@ -3,6 +3,7 @@
 //!
 //! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`formats`] bytes on disk to
 //! records, [`transform`] pure numerics, [`signal`] records to bandwidth over time, [`period`] bandwidth to periods,
+//! [`dfg`] calls to directly-follows graphs,
 //! [`analysis`] the pipeline, [`render`] text and pictures, [`cli`] the command line.
 //!
 //! ```
