@@ -170,6 +170,35 @@ fn info_matches_schema_and_contract() {
 }
 
 #[test]
+fn graphs_match_schema_and_contract() {
+    let schema = schema("dfg");
+    let (calls, segments) = (data("stable.strace"), data("stable.darshan"));
+    let (calls, segments) = (calls.to_str().unwrap(), segments.to_str().unwrap());
+    for args in [
+        &["dfg", calls, "--json", "-"][..],
+        &["dfg", calls, "--json", "-", "--events", "all", "--by", "pid", "--green", "*_25270*"],
+        &["dfg", calls, segments, "--json", "-", "--map", "{call} {rank}", "--color", "bytes"],
+    ] {
+        let o = iophase(args);
+        assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+        let graphs = json(&o);
+        let [g] = &graphs[..] else { panic!("one graph of all inputs") };
+        schema.validate(g).unwrap_or_else(|e| panic!("{e}\n{g}"));
+        assert_eq!(g["schema"], "iophase.dfg.v1");
+        has_keys(g, "schema map cases events bytes duration_s nodes edges comparison warnings");
+        has_keys(&g["cases"][0], "case cid host rid pid file events group");
+        let node = "activity events bytes duration_s relative_duration data_rate_bytes_per_s max_concurrency color";
+        has_keys(&g["nodes"][0], node);
+        has_keys(&g["edges"][0], "from to count color");
+        assert_eq!(g["comparison"].is_object(), args.contains(&"--green"));
+        assert!(g["edges"].as_array().unwrap().iter().any(|e| e["from"] == "<start>"));
+        let mut more = args.to_vec();
+        more.extend(["--threads", "1"]);
+        assert_eq!(stdout(&iophase(&more)), stdout(&o), "the same bytes for any number of threads");
+    }
+}
+
+#[test]
 fn text_says_the_answer_first() {
     let o = iophase(&["analyze", data("stable.darshan").to_str().unwrap()]);
     assert_eq!(o.status.code(), Some(0));

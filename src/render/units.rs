@@ -103,10 +103,14 @@ pub fn grouped(x: i64) -> String {
     out
 }
 
-/// `1 file`, `2 files`.
+/// `1 file`, `2 files`, `3 activities`.
 pub fn counted(n: u64, noun: &str) -> String {
-    let s = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", grouped(i64::try_from(n).unwrap_or(i64::MAX)))
+    let number = grouped(i64::try_from(n).unwrap_or(i64::MAX));
+    match noun.strip_suffix("ty") {
+        _ if n == 1 => format!("{number} {noun}"),
+        Some(stem) => format!("{number} {stem}ties"),
+        None => format!("{number} {noun}s"),
+    }
 }
 
 #[cfg(test)]
@@ -131,6 +135,7 @@ mod tests {
         assert_eq!(grouped(-1_234_567), "-1,234,567");
         assert_eq!(counted(1, "rank"), "1 rank");
         assert_eq!(counted(4096, "rank"), "4,096 ranks");
+        assert_eq!(counted(2, "activity"), "2 activities");
     }
 
     #[test]

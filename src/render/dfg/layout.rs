@@ -36,7 +36,8 @@ const MARGIN: f64 = 24.0;
 
 /// Places nodes of these widths and heights, the first of them at the top.
 pub(super) fn place(boxes: &[Point], links: &[Link]) -> Layout {
-    let mut g = Graph::with_options(GraphOptions { directed: true, multigraph: false, compound: false });
+    // Two edges between the same nodes, one each way, become two in the same direction on the way.
+    let mut g = Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     for (i, &(width, height)) in boxes.iter().enumerate() {
         g.set_node(i.to_string(), Some(NodeLabel { width, height, ..NodeLabel::default() }));
     }

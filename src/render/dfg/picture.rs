@@ -12,6 +12,8 @@ use crate::render::units;
 /// Size of the text in nodes, and of the counts at edges.
 const TEXT: f64 = 15.0;
 const COUNT: f64 = 13.0;
+/// Bold text is as wide as plain text of this size.
+const BOLD: f64 = 17.5;
 /// Height of a line of text in a node.
 const LINE: f64 = 20.0;
 /// Width of a letter in sizes of its font: without font files the width of a text can only be estimated, rather too wide.
@@ -98,7 +100,7 @@ fn title(r: &DfgReport, shown: usize) -> String {
     let activities = if shown < r.nodes.len() {
         format!("the {shown} heaviest of {} activities", r.nodes.len())
     } else {
-        units::counted(r.nodes.len() as u64, "activity").replace("activitys", "activities")
+        units::counted(r.nodes.len() as u64, "activity")
     };
     format!("{activities}, {}, {}", units::counted(r.events, "event"), units::counted(r.cases.len() as u64, "case"))
 }
@@ -118,7 +120,8 @@ fn wide(text: &str, size: f64) -> f64 {
 
 fn size_of(n: &NodeReport) -> Point {
     let lines = label::lines(n);
-    let width = lines.iter().map(|l| wide(&shortened(l), TEXT)).fold(0.0, f64::max);
+    let width = lines.iter().enumerate().map(|(i, l)| wide(&shortened(l), if i == 0 { BOLD } else { TEXT }));
+    let width = width.fold(0.0, f64::max);
     (width + 24.0, lines.len() as f64 * LINE + 14.0)
 }
 

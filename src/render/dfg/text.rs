@@ -19,7 +19,7 @@ pub fn text(r: &DfgReport, style: Style) -> String {
     let facts = [
         units::counted(r.cases.len() as u64, "case"),
         units::counted(r.events, "event"),
-        format!("{} activities", r.nodes.len()),
+        units::counted(r.nodes.len() as u64, "activity"),
         units::counted(r.edges.len() as u64, "edge"),
         format!("{} moved", units::bytes(r.bytes as f64)),
         format!("{} in calls", units::seconds(r.duration_s)),
@@ -41,6 +41,9 @@ pub fn text(r: &DfgReport, style: Style) -> String {
 }
 
 fn table(out: &mut String, title: &str, header: &[&str], rows: Vec<Vec<String>>, most: usize, left: usize) {
+    if rows.is_empty() {
+        return;
+    }
     let mut t = Table::new();
     t.load_style(presets::NOTHING);
     t.set_header(header.iter().enumerate().map(|(i, h)| if i == 0 { format!("  {h}") } else { (*h).to_owned() }));
@@ -171,14 +174,20 @@ fn change(e: &EdgeChange) -> Vec<String> {
 
 fn exclusive(out: &mut String, name: &str, e: &Exclusive, most: usize) {
     let list = |all: Vec<String>| {
-        let shown = all.len().min(most);
+        // Of edges a line holds few.
+        let shown = all.len().min(if most == ROWS { ROWS / 2 } else { most });
         let more = if shown < all.len() { format!(" and {} more", all.len() - shown) } else { String::new() };
         format!("{}{more}", all[..shown].join(", "))
     };
     let activities = e.activities.iter().map(|a| clean(a)).collect::<Vec<_>>();
     let edge = |e: &EdgeRef| clean(&format!("{} -> {} ({})", e.from, e.to, e.count));
     let edges = e.edges.iter().map(edge).collect::<Vec<_>>();
-    let _ = writeln!(out, "\nOnly {name}: {} activities, {} edges", activities.len(), edges.len());
+    let _ = writeln!(
+        out,
+        "\nOnly {name}: {}, {}",
+        units::counted(activities.len() as u64, "activity"),
+        units::counted(edges.len() as u64, "edge")
+    );
     for (what, all) in [("activities", activities), ("edges", edges)] {
         if !all.is_empty() {
             let _ = writeln!(out, "  {what:<10} {}", list(all));

@@ -1,0 +1,475 @@
+//! Directly-follows graphs: against graphs of the same logs by another reader, against their definition, and hard lines.
+//!
+//! The logs of programs are shared data outside the crate: `IOPHASE_CORPUS`, by default `../shared` beside it. Without it those
+//! tests say so and pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use iophase::analysis::{EventLog, event_log, save_log};
+use iophase::dfg::{By, Case, Color, DfgReport, END, Graph, Mapping, Partition, Plan, START, report};
+use iophase::formats::{ReadOptions, Source};
+use proptest::prelude::*;
+use serde_json::Value;
+
+#[allow(clippy::print_stderr, reason = "a skipped test says why")]
+fn corpus() -> Option<PathBuf> {
+    let root = std::env::var_os("IOPHASE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let folder = root.join("corpus");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no folder {} (set IOPHASE_CORPUS)", folder.display());
+    None
+}
+
+fn iophase(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iophase")).args(args).output().unwrap()
+}
+
+fn json_of(args: &[&str]) -> Value {
+    let o = iophase(args);
+    assert!(o.status.success(), "{args:?}: {}", String::from_utf8_lossy(&o.stderr));
+    serde_json::from_slice(&o.stdout).unwrap()
+}
+
+fn log_of(texts: &[(&str, &str)], plan: &Plan) -> EventLog {
+    let sources: Vec<Source> =
+        texts.iter().map(|(name, text)| Source::from_bytes(name, text.as_bytes().to_vec())).collect();
+    event_log(&sources, None, &ReadOptions::default(), plan).unwrap()
+}
+
+fn report_of(log: &EventLog, plan: &Plan, partition: &Partition) -> DfgReport {
+    report(&log.cases, log.skipped, plan, partition, log.warnings.clone()).unwrap()
+}
+
+/// Activities of every node with its events, and every edge with its count.
+type Shape = (BTreeMap<String, u64>, BTreeMap<(String, String), u64>);
+
+fn shape(g: &Graph) -> Shape {
+    let nodes = g.nodes.iter().map(|n| (n.activity.clone(), n.events)).collect();
+    (nodes, g.edges.iter().map(|e| ((e.from.clone(), e.to.clone()), e.count)).collect())
+}
+
+fn pairs<const N: usize>(edges: [(&str, &str, u64); N]) -> BTreeMap<(String, String), u64> {
+    edges.into_iter().map(|(a, b, n)| ((a.to_owned(), b.to_owned()), n)).collect()
+}
+
+/// Every node, statistic, edge and colour of the logs of `ls` and `ls -l`, which another reader and a process-mining library
+/// have worked out.
+#[test]
+fn ls_gives_the_expected_graphs() {
+    let Some(corpus) = corpus() else { return };
+    let folder = corpus.join("dfg");
+    let expected: Value = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
+    // There an activity is written `call path`.
+    let name = |v: &Value| v.as_str().unwrap().replace(' ', ":");
+    let mut compared = 0;
+    for config in expected["configs"].as_array().unwrap() {
+        let (events, by) = (config["events"].as_str().unwrap(), config["case_by"].as_str().unwrap());
+        for (set, want) in config["sets"].as_object().unwrap() {
+            let files: Vec<String> = expected["logs"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .filter(|f| set.split('+').any(|s| f.starts_with(&format!("{s}_"))))
+                .map(|f| folder.join(format!("{f}.st")).display().to_string())
+                .collect();
+            let mut args = vec!["dfg", "--json", "-", "--events", events, "--by", by];
+            if set == "a+b" {
+                args.extend(["--green", "a", "--red", "b"]);
+            }
+            args.extend(files.iter().map(String::as_str));
+            let got = json_of(&args);
+            let at = format!("{events} {by} {set}");
+            assert_eq!(got["cases"].as_array().unwrap().len() as u64, want["n_cases"].as_u64().unwrap(), "{at}");
+            assert_eq!(got["events"], want["n_events"], "{at}");
+            nodes_are(&got, want, &name, &at);
+            let edges = |v: &Value, from: &str, to: &str| -> BTreeMap<(String, String), u64> {
+                let edge = |e: &Value| ((name(&e[from]), name(&e[to])), e["count"].as_u64().unwrap());
+                v["edges"].as_array().unwrap().iter().map(edge).collect()
+            };
+            assert_eq!(edges(&got, "from", "to"), edges(want, "source", "target"), "{at}");
+            if set == "a+b" {
+                colors_are(&got, &config["partition_a_vs_b"], &name, &at);
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 12);
+}
+
+fn nodes_are(got: &Value, want: &Value, name: &impl Fn(&Value) -> String, at: &str) {
+    let want: BTreeMap<String, &Value> =
+        want["nodes"].as_array().unwrap().iter().map(|n| (name(&n["activity"]), n)).collect();
+    let nodes = got["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), want.len(), "{at}");
+    for n in nodes {
+        let w = want[n["activity"].as_str().unwrap()];
+        for (ours, theirs) in [
+            ("events", "count"),
+            ("bytes", "bytes"),
+            ("rate_events", "n_rate_events"),
+            ("max_concurrency", "max_concurrency"),
+        ] {
+            assert_eq!(n[ours], w[theirs], "{at}: {ours} of {n}");
+        }
+        let timed = n["events"].as_u64().unwrap() - n["untimed_events"].as_u64().unwrap();
+        assert_eq!(timed, w["n_with_duration"].as_u64().unwrap(), "{at}: {n}");
+        assert_eq!((n["duration_s"].as_f64().unwrap() * 1e9).round(), w["duration_ns"].as_f64().unwrap(), "{at}: {n}");
+        for (ours, theirs) in
+            [("relative_duration", "relative_duration"), ("data_rate_bytes_per_s", "mean_rate_bytes_per_s")]
+        {
+            match (n[ours].as_f64(), w[theirs].as_f64()) {
+                (Some(a), Some(b)) => assert!((a - b).abs() <= 1e-12 * b.abs(), "{at}: {ours} {a} {b}"),
+                (a, b) => assert_eq!(a, b, "{at}: {ours} of {n}"),
+            }
+        }
+    }
+}
+
+fn colors_are(got: &Value, want: &Value, name: &impl Fn(&Value) -> String, at: &str) {
+    for (color, key) in [("green", "green"), ("red", "red"), ("none", "both")] {
+        let of = |list: &str| got[list].as_array().unwrap().iter().filter(|x| x["color"] == color).cloned();
+        let nodes: BTreeSet<String> = of("nodes").map(|n| name(&n["activity"])).collect();
+        let edges: BTreeSet<(String, String)> = of("edges").map(|e| (name(&e["from"]), name(&e["to"]))).collect();
+        let list = |kind: &str| want[format!("{key}_{kind}")].as_array().unwrap().clone();
+        assert_eq!(nodes, list("nodes").iter().map(name).collect(), "{at}: {color}");
+        assert_eq!(edges, list("edges").iter().map(|e| (name(&e[0]), name(&e[1]))).collect(), "{at}: {color}");
+    }
+}
+
+/// Two runs of IOR on the same mapping of their output: what is theirs is called `OUT`.
+fn ior(corpus: &Path, green: &str, red: &str) -> Value {
+    let folder = |run: &str| corpus.join(format!("ior/strace/{run}.strace")).display().to_string();
+    let alias = |run: &str| format!("/scratch/run/ior.{run}.strace=OUT");
+    let (g, r, ga, ra) = (folder(green), folder(red), alias(green), alias(red));
+    json_of(&[
+        "dfg",
+        &g,
+        &r,
+        "--green",
+        &g,
+        "--red",
+        &r,
+        "--alias",
+        &ga,
+        "--alias",
+        &ra,
+        "--match",
+        "^OUT",
+        "--path-levels",
+        "1",
+        "--json",
+        "-",
+    ])
+}
+
+fn events_of(report: &Value, activity: &str) -> [u64; 2] {
+    let all = report["comparison"]["activities"].as_array().unwrap();
+    let a = all.iter().find(|a| a["activity"] == activity);
+    ["green", "red"].map(|g| a.and_then(|a| a[g]["events"].as_u64()).unwrap_or(0))
+}
+
+/// Section V-B: MPI-IO reads and writes at offsets, so that nearly all seeks are gone.
+#[test]
+fn mpi_io_seeks_less() {
+    let Some(corpus) = corpus() else { return };
+    let r = ior(&corpus, "ssf-mpiio", "ssf-posix");
+    // 8 processes, 48 transfers each way.
+    assert_eq!(events_of(&r, "pwrite64:OUT"), [384, 0]);
+    assert_eq!(events_of(&r, "pread64:OUT"), [384, 0]);
+    assert_eq!(events_of(&r, "write:OUT"), [0, 384]);
+    assert_eq!(events_of(&r, "read:OUT"), [0, 384]);
+    let [with, without] = events_of(&r, "lseek:OUT");
+    assert!(with * 100 < without, "{with} {without}");
+    let only = |group: &str| r["comparison"][group]["activities"].clone();
+    assert_eq!(only("only_green"), serde_json::json!(["pread64:OUT", "pwrite64:OUT"]));
+    assert_eq!(only("only_red"), serde_json::json!(["read:OUT", "write:OUT"]));
+    let color = |from: &str, to: &str| {
+        r["edges"].as_array().unwrap().iter().find(|e| e["from"] == from && e["to"] == to).unwrap()["color"].clone()
+    };
+    assert_eq!(color("lseek:OUT", "write:OUT"), "red");
+    assert_eq!(color("pwrite64:OUT", "pwrite64:OUT"), "green");
+}
+
+/// Section V-A: opening one file that all share takes longer than a file each.
+#[test]
+fn opening_a_shared_file_takes_longer() {
+    let Some(corpus) = corpus() else { return };
+    let r = ior(&corpus, "ssf-posix", "fpp-posix");
+    assert_eq!(events_of(&r, "write:OUT"), [384, 384]);
+    let all = r["comparison"]["activities"].as_array().unwrap();
+    let open = all.iter().find(|a| a["activity"] == "openat:OUT").unwrap();
+    let time = |g: &str| open[g]["duration_s"].as_f64().unwrap();
+    assert!(time("green") > 2.0 * time("red"), "{open}");
+}
+
+const HARD: &str = r#"7 10:00:00.000001 openat(AT_FDCWD</w>, "a (1) = \"2\".dat", O_RDWR) = 3</w/a (1) = "2".dat> <0.000010>
+7 10:00:00.000011 read(3</w/a (1) = "2".dat>, "x = 5) = 7 <0.1>\", \"...", 4096) = 100 <0.000010>
+7 10:00:00.000021 read(4<pipe:[77]>,  <unfinished ...>
+8 10:00:00.000031 write(5</w/caf\303\251/x>, "y"..., 10) = 10 <0.000002>
+7 10:00:00.000041 <... read resumed>"z", 1) = 1 <0.000020>
+7 10:00:00.000051 --- SIGCHLD {si_signo=SIGCHLD, si_pid=8} ---
+7 10:00:00.000061 read(4<pipe:[77]>, 0x7ffe, 1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)
+7 10:00:00.000071 read(4<pipe:[77]>, "", 1) = -1 EAGAIN (Resource temporarily unavailable) <0.000003>
+8 10:00:00.000081 write(6<TCP:[10.0.0.1:5->10.0.0.2:6]>, "q", 1) = 1 <0.000004>
+8 10:00:00.000091 fsync(9</w/gone (deleted)>) = 0 <0.000005>
+not a line of strace
+8 10:00:00.000101 close(9</w/gone (deleted)> <unfinished ...>
+8 10:00:00.000111 +++ killed by SIGKILL +++
+7 10:00:00.000121 exit_group(0) = ?
+7 10:00:00.000131 +++ exited with 0 +++
+"#;
+
+#[test]
+fn hard_lines_are_events_or_told() {
+    let plan = Plan { mapping: Mapping { path_levels: 9, ..Mapping::default() }, ..Plan::default() };
+    let log = log_of(&[("a_h_1.st", HARD)], &plan);
+    let g = Graph::of(&log.cases);
+    let name = r#"/w/a (1) = "2".dat"#;
+    let open = format!("openat:{name}");
+    let read = format!("read:{name}");
+    assert_eq!(
+        shape(&g).1,
+        pairs([
+            (START, &open, 1),
+            (&open, &read, 1),
+            (&read, "read:pipe", 1),
+            ("read:pipe", "write:/w/café/x", 1),
+            ("write:/w/café/x", "read:pipe", 1),
+            ("read:pipe", "write:TCP", 1),
+            ("write:TCP", "fsync:/w/gone (deleted)", 1),
+            ("fsync:/w/gone (deleted)", END, 1),
+        ])
+    );
+    let n = g.node("read:pipe").unwrap();
+    assert_eq!((n.events, n.bytes, n.duration_ns, n.rate_events), (2, 1, 23_000, 1), "a failed transfer has no rate");
+    assert_eq!(g.node(&read).unwrap().bytes, 100);
+    let codes: Vec<&str> = log.warnings.iter().map(|w| &*w.code).collect();
+    assert!(["unparsed-lines", "unfinished-calls", "interrupted-calls"].iter().all(|c| codes.contains(c)), "{codes:?}");
+    assert_eq!((log.skipped.interrupted, log.skipped.unmapped), (1, 1));
+
+    let by_pid = Plan { by: By::Pid, ..plan };
+    let log = log_of(&[("a_h_1.st", HARD)], &by_pid);
+    let names: Vec<String> = log.cases.iter().map(|c| c.id.to_string()).collect();
+    assert_eq!(names, ["a_h_1#7", "a_h_1#8"]);
+    assert_eq!(Graph::of(&log.cases).count(START, "write:/w/café/x"), 1);
+}
+
+#[test]
+fn a_clock_that_steps_back_orders_by_start() {
+    let plan = Plan::default();
+    let lines = [
+        "1 10:00:00.000300 read(3</x/c>, \"\", 1) = 1 <0.000001>\n",
+        "1 10:00:00.000100 read(3</x/a>, \"\", 1) = 1 <0.000001>\n",
+        "1 10:00:00.000200 read(3</x/b>, \"\", 1) = 1 <0.000001>\n",
+    ]
+    .concat();
+    let log = log_of(&[("a_h_1.st", &lines)], &plan);
+    let want = pairs([
+        (START, "read:/x/a", 1),
+        ("read:/x/a", "read:/x/b", 1),
+        ("read:/x/b", "read:/x/c", 1),
+        ("read:/x/c", END, 1),
+    ]);
+    assert_eq!(shape(&Graph::of(&log.cases)).1, want);
+    let mut saved = Vec::new();
+    let source = [Source::from_bytes("a_h_1.st", lines.into_bytes())];
+    assert_eq!(save_log(&source, None, &ReadOptions::default(), &mut saved).unwrap(), 3, "each call once");
+    let log = log_of(&[("log", std::str::from_utf8(&saved).unwrap())], &plan);
+    assert_eq!(shape(&Graph::of(&log.cases)).1, want);
+}
+
+#[test]
+fn darshan_ranks_are_cases() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/stable.darshan").display().to_string();
+    let r = json_of(&["dfg", &file, "--map", "{call}:{ext}", "--json", "-"]);
+    assert_eq!(r["cases"].as_array().unwrap().len(), 8);
+    // 14 bursts of 16 writes of 64 KiB a rank, as `info` says.
+    assert_eq!(r["nodes"][0]["activity"], "write:dat");
+    assert_eq!(r["nodes"][0]["events"], 1792);
+    assert_eq!(r["edges"].as_array().unwrap().iter().map(|e| e["count"].as_u64().unwrap()).sum::<u64>(), 1792 + 8);
+    let phases = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/change.json").display().to_string();
+    assert_eq!(iophase(&["dfg", &phases]).status.code(), Some(4));
+}
+
+#[test]
+fn outputs_and_their_errors() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).display().to_string();
+    std::fs::write(path("a_h_1.st"), HARD).unwrap();
+    std::fs::write(path("b_h_2.st"), HARD.replace("fsync", "fdatasync")).unwrap();
+    let (a, b, svg, dot, bars) = (path("a_h_1.st"), path("b_h_2.st"), path("g.svg"), path("g.dot"), path("t.svg"));
+    let o = iophase(&["dfg", &a, &b, "--green", "a", "--svg", &svg, "--dot", &dot]);
+    assert_eq!(o.status.code(), Some(0), "{}", String::from_utf8_lossy(&o.stderr));
+    let text = String::from_utf8(o.stdout).unwrap();
+    assert!(text.contains("Only green: 1 activity,") && text.contains("fdatasync"), "{text}");
+    let svg = std::fs::read_to_string(svg).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && !svg.contains("NaN"));
+    assert!(svg.contains("a (1) = &quot;2&quot;.dat") && svg.matches("<circle").count() == 1);
+    let dot = std::fs::read_to_string(dot).unwrap();
+    assert!(dot.contains(r#""read:pipe" -> "write:TCP" [label="2""#), "{dot}");
+    let timeline = ["dfg", &a, &b, "--timeline", "read:pipe", "--svg", &bars, "-q"];
+    assert_eq!(iophase(&timeline).status.code(), Some(0));
+    assert!(std::fs::read_to_string(bars).unwrap().contains("read:pipe: 4 events in 2 cases"));
+    for (args, code) in [
+        (&["dfg", &a, "--match", "nothing"][..], 4),
+        (&["dfg", &a, "--timeline", "nothing", "--svg", &path("x.svg")], 4),
+        (&["dfg", &a, "--map", "{nothing}"], 2),
+        (&["dfg", &a, "--color", "partition"], 2),
+        (&["dfg", &a, &b, "--green", "*", "--red", "b"], 2),
+        (&["dfg", &a, "--green", "nothing", "--red", "a"], 2),
+        (&["dfg", &a, "--svg", "/nonexistent/x.svg"], 5),
+        (&["dfg", &a, &path("missing"), "-q"], 3),
+    ] {
+        assert_eq!(iophase(args).status.code(), Some(code), "{args:?}");
+    }
+    let r = iophase(&["dfg", &path("missing"), &a, "--json", "-"]);
+    let r: Value = serde_json::from_slice(&r.stdout).unwrap();
+    assert_eq!(r["cases"].as_array().unwrap().len(), 1, "one bad input does not stop the others");
+}
+
+/// What a random log holds by its definition: activity, line of the begin, process, bytes, duration in microseconds.
+type Truth = Vec<(String, usize, u32, u64, u64)>;
+
+/// Writes a log of some processes whose calls are cut in two, lost or whole, and what it holds.
+fn random_log(steps: &[(u32, usize, usize, u8)]) -> (String, Truth) {
+    let (mut text, mut truth) = (String::new(), Truth::new());
+    let mut pending: BTreeMap<u32, (usize, String, String, u64)> = BTreeMap::new();
+    let mut lines = 0;
+    for &(pid, call, path, kind) in steps {
+        let mut line = |body: &str| {
+            lines += 1;
+            text.push_str(&format!("{pid} 10:00:00.{:06} {body}\n", lines * 10));
+            lines
+        };
+        if let Some((begin, activity, name, bytes)) = pending.remove(&pid) {
+            // Every fourth cut call is lost: another one of the process follows.
+            if kind % 4 != 3 {
+                line(&format!("<... {name} resumed>\"\", 9) = {bytes} <0.000{kind:03}>"));
+                truth.push((activity, begin, pid, bytes, u64::from(kind)));
+                continue;
+            }
+        }
+        let name = ["read", "write", "lseek"][call];
+        let file = ["/a/b/c", "/a/b/d", "/e"][path];
+        let moved = if call == 2 { 0 } else { path as u64 + 1 };
+        let activity = format!("{name}:{}", ["/a/b", "/a/b", "/e"][path]);
+        if kind % 3 == 0 {
+            let begin = line(&format!("{name}(3<{file}>,  <unfinished ...>"));
+            pending.insert(pid, (begin, activity, name.to_owned(), moved));
+        } else {
+            let begin = line(&format!("{name}(3<{file}>, \"\", 9) = {moved} <0.000{kind:03}>"));
+            truth.push((activity, begin, pid, moved, u64::from(kind)));
+        }
+    }
+    truth.sort_by_key(|t| t.1);
+    (text, truth)
+}
+
+fn by_definition(truth: &[&Truth]) -> Shape {
+    let (mut nodes, mut edges) = (BTreeMap::new(), BTreeMap::new());
+    for case in truth.iter().filter(|t| !t.is_empty()) {
+        let mut last = START.to_owned();
+        for (activity, ..) in case.iter() {
+            *nodes.entry(activity.clone()).or_default() += 1;
+            *edges.entry((std::mem::replace(&mut last, activity.clone()), activity.clone())).or_default() += 1;
+        }
+        *edges.entry((last, END.to_owned())).or_default() += 1;
+    }
+    (nodes, edges)
+}
+
+fn steps() -> impl Strategy<Value = Vec<(u32, usize, usize, u8)>> {
+    prop::collection::vec((1u32..4, 0usize..3, 0usize..3, 0u8..200), 1..40)
+}
+
+/// A call that surely ends, so that no log is empty.
+const LAST: &str = "9 11:00:00.000000 close(3</e>) = 0 <0.000001>\n";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn graphs_are_those_of_the_definition(logs in prop::collection::vec(steps(), 1..4), split in any::<bool>()) {
+        let made: Vec<(String, Truth)> = logs.iter().map(|s| {
+            let (mut text, mut truth) = random_log(s);
+            text.push_str(LAST);
+            truth.push(("close:/e".into(), usize::MAX, 9, 0, 1));
+            (text, truth)
+        }).collect();
+        let names: Vec<String> = (0..made.len()).map(|i| format!("{}_h_{i}.st", if i == 0 { "g" } else { "r" })).collect();
+        let texts: Vec<(&str, &str)> = names.iter().zip(&made).map(|(n, (t, _))| (&**n, &**t)).collect();
+        let plan = Plan { by: if split { By::Pid } else { By::File }, ..Plan::default() };
+        let log = log_of(&texts, &plan);
+        let whole = Graph::of(&log.cases);
+
+        // The definition: the activities of each case in the order of their begin.
+        let cases: Vec<Truth> = made.iter().flat_map(|(_, t)| {
+            let mut pids: Vec<u32> = t.iter().map(|e| e.2).collect();
+            pids.sort_unstable();
+            pids.dedup();
+            let one = |pid: Option<u32>| t.iter().filter(|e| pid.is_none_or(|p| e.2 == p)).cloned().collect::<Truth>();
+            if split { pids.into_iter().map(|p| one(Some(p))).collect() } else { vec![one(None)] }
+        }).collect();
+        prop_assert_eq!(shape(&whole), by_definition(&cases.iter().collect::<Vec<_>>()));
+
+        // What comes in is what is there is what goes out.
+        for n in &whole.nodes {
+            let sum = |f: &dyn Fn(&iophase::dfg::Edge) -> bool| whole.edges.iter().filter(|e| f(e)).map(|e| e.count).sum::<u64>();
+            prop_assert_eq!(sum(&|e| e.to == n.activity), n.events);
+            prop_assert_eq!(sum(&|e| e.from == n.activity), n.events);
+            let of: Vec<_> = cases.iter().flatten().filter(|t| t.0 == n.activity).collect();
+            prop_assert_eq!(n.bytes, of.iter().map(|t| t.3).sum::<u64>());
+            prop_assert_eq!(n.duration_ns, of.iter().map(|t| t.4 * 1000).sum::<u64>());
+        }
+
+        // Sums over cases are the whole.
+        let mut sum = Shape::default();
+        for c in &log.cases {
+            let (nodes, edges) = shape(&Graph::of([c]));
+            nodes.into_iter().for_each(|(k, n)| *sum.0.entry(k).or_default() += n);
+            edges.into_iter().for_each(|(k, n)| *sum.1.entry(k).or_default() += n);
+        }
+        prop_assert_eq!(sum, shape(&whole));
+
+        if made.len() > 1 {
+            colors_are_set_algebra(&log, &plan)?;
+        }
+
+        // The stored log gives the same graph.
+        let sources: Vec<Source> = texts.iter().map(|(n, t)| Source::from_bytes(n, t.as_bytes().to_vec())).collect();
+        let mut stored = Vec::new();
+        save_log(&sources, None, &ReadOptions::default(), &mut stored).unwrap();
+        let again = log_of(&[("log.csv", std::str::from_utf8(&stored).unwrap())], &plan);
+        prop_assert_eq!(Graph::of(&again.cases), whole);
+    }
+}
+
+/// Green is what only the green cases have, red what only the red, and the rest is what both have.
+fn colors_are_set_algebra(log: &EventLog, plan: &Plan) -> Result<(), TestCaseError> {
+    let partition = Partition { green: vec!["g_*".parse().unwrap()], red: Vec::new() };
+    let r = report_of(log, plan, &partition);
+    let part = |cid: &str| shape(&Graph::of(log.cases.iter().filter(|c: &&Case| c.id.cid == cid)));
+    let (green, red) = (part("g"), part("r"));
+    let expected = |g: bool, r: bool| match (g, r) {
+        (true, false) => Color::Green,
+        (false, true) => Color::Red,
+        _ => Color::None,
+    };
+    for n in &r.nodes {
+        let a = &n.activity;
+        prop_assert_eq!(n.color, expected(green.0.contains_key(a), red.0.contains_key(a)));
+    }
+    for e in &r.edges {
+        let k = (e.from.clone(), e.to.clone());
+        prop_assert_eq!(e.color, expected(green.1.contains_key(&k), red.1.contains_key(&k)));
+    }
+    let c = r.comparison.unwrap();
+    let only: BTreeSet<&String> = green.0.keys().filter(|k| !red.0.contains_key(*k)).collect();
+    prop_assert_eq!(c.only_green.activities.iter().collect::<BTreeSet<_>>(), only);
+    Ok(())
+}
