@@ -147,6 +147,38 @@ fn patterns_match_schema_and_contract() {
 }
 
 #[test]
+fn classes_match_schema_and_contract() {
+    let schema = schema("classes");
+    let trace = data("stable.darshan").display().to_string();
+    let o = iophase(&["classify", "--json", "-", &trace]);
+    assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+    for c in &json(&o) {
+        schema.validate(c).unwrap_or_else(|e| panic!("{e}\n{c}"));
+        assert_eq!(c["schema"], "iophase.classes.v1");
+        has_keys(c, "schema path records files warnings");
+        let files = c["files"].as_array().unwrap();
+        assert_eq!(files.len(), 14);
+        for f in files {
+            has_keys(f, "file local global");
+            for l in f["local"].as_array().unwrap() {
+                has_keys(l, "rank start_s end_s mix sequentiality size accesses start_offset end_offset");
+                assert_eq!((l["mix"].as_str(), l["size"].as_str()), (Some("write-only"), Some("uniform-small")));
+            }
+            for g in f["global"].as_array().unwrap() {
+                has_keys(g, "start_s end_s ranks mix sequentiality size staggered bytes advice");
+                assert!(g["start_s"].as_f64() <= g["end_s"].as_f64());
+                for a in g["advice"].as_array().unwrap() {
+                    has_keys(a, "policy why hints");
+                }
+            }
+        }
+    }
+    // phases have no offsets
+    let phases = data("stable.msgpack").display().to_string();
+    assert_eq!(iophase(&["classify", &phases]).status.code(), Some(4));
+}
+
+#[test]
 fn info_matches_schema_and_contract() {
     let schema = schema("info");
     let samples = samples();
