@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release --example detect_suite -- SUITE_DIR RESULTS.json`
 
-use iophase::period::chains::{self, Options};
+use iophase::analysis::search_options;
+use iophase::period::chains;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ fn main() -> Result<(), suite::Failure> {
         .map(|name| {
             let profile = suite::profile(&folder.join(&name))?;
             let begun = std::time::Instant::now();
-            let detection = chains::detect(&profile, Options::default());
+            let detection = chains::detect(&profile, search_options(profile.duration()));
             let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
             let dominant = detection.periods.first();
             let answer = Answer {

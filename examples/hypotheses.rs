@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release --example hypotheses -- SUITE_DIR OUT.json`
 
+use iophase::analysis::search_options;
 use iophase::period::chains;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -35,7 +36,7 @@ fn main() -> Result<(), suite::Failure> {
         .into_par_iter()
         .map(|(name, truth)| {
             let profile = suite::profile(&folder.join(&name))?;
-            let rounds = chains::training_rounds(&profile);
+            let rounds = chains::training_rounds(&profile, search_options(profile.duration()));
             Ok(Case { name, truth, origin: profile.origin(), rounds })
         })
         .collect();

@@ -101,6 +101,46 @@ def y_heatmap(d):
     return tr2, r
 
 
+def y_binned(d):
+    """A kind of the accuracy suite as a heat map shows it."""
+    name = d.choice(["clean", "jitter_05", "jitter_10", "burst_length", "amplitude", "noise", "drift", "two_periods",
+                     "period_change", "period_change", "partial", "few_cycles"])
+    tr, r = m.CLASSICS[name](d)
+    width = r["period_s"] * d.uniform(0.05, 0.15 if name == "few_cycles" else 0.3)
+    t0 = tr.arrays()[0].min() - width * d.uniform(0, 1)
+    # what bins cannot show is not to be found
+    r["regimes"] = [x for x in r["regimes"] if x["period_s"] >= 3 * width]
+    r["params"] = {"of": name, "bin_s": width}
+    return bins_of(tr, width, t0), r
+
+
+def y_bin_regimes(d):
+    """Two periods, one after the other or interlaced, in a heat map."""
+    tr, r = m.CLASSICS[d.choice(["period_change", "period_change", "two_periods"])](d)
+    width = min(x["period_s"] for x in r["regimes"]) / d.uniform(3.2, 12.0)
+    return bins_of(tr, width, tr.arrays()[0].min() - width * d.uniform(0, 1)), r
+
+
+def y_own_phases(d):
+    """Each rank keeps the period with a phase of its own, anywhere in it; requests or a heat map."""
+    f = setup(d, min_ranks=4)
+    f["ranks"] = min(f["ranks"], 16)
+    p, n = f["period"], f["n"]
+    w = min(f["width"], d.log(0.01, 0.3) * p)
+    phase = d.r.uniform(0, p, size=f["ranks"])
+    phase -= phase.min()
+    tr = m.Trace(f["ranks"])
+    stray = d.choice([0.0, 0.002, 0.01]) * p
+    for x in grid(f):
+        a = x + phase + stray * clipped(d, f["ranks"])
+        tr.add(a, a + w * d.r.uniform(0.9, 1.0, size=f["ranks"]), f["rate"] / f["ranks"] * w)
+    s = grid(f)
+    if d.chance(0.5):
+        width = p * d.choice([0.1, 0.125, 0.2, d.uniform(0.05, 0.2)])
+        tr = bins_of(tr, width, s[0] - width * d.uniform(0, 1))
+    return m.periodic_result(tr, f, s, np.full(n, phase.max() + w), p)
+
+
 def y_sine(d):
     """Bandwidth that swings smoothly; requests back to back."""
     f = setup(d, t_lo=2.0)
@@ -326,6 +366,15 @@ def y_neg_bins(d):
     return m.negative(bins_of(tr, width, f["t0"] - width * d.uniform(0, 1)), bin_s=width)
 
 
+def y_neg_binned(d):
+    """An aperiodic kind of the accuracy suite as a heat map shows it."""
+    name = d.choice(["neg_poisson", "neg_exponential", "neg_random_walk", "neg_constant", "neg_ramp", "neg_single", "neg_two_bursts"])
+    tr, _ = m.CLASSICS[name](d)
+    s, e, _ = tr.arrays()
+    width = (e.max() - s.min()) / d.log(40, 400)
+    return m.negative(bins_of(tr, width, s.min() - width * d.uniform(0, 1)), of=name, bin_s=width)
+
+
 def y_neg_smooth(d):
     """Smooth random bandwidth: a filtered walk without a dominant frequency."""
     f = m.negative_frame(d)
@@ -401,6 +450,7 @@ def y_neg_small_requests(d):
     return m.negative(tr)
 
 
+m.CLASSICS = m.CLASSES
 m.CLASSES = {k: v for k, v in globals().items() if k.startswith("y_")}
 
 if __name__ == "__main__":

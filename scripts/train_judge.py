@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Train the judge of the default detector (src/period/chains/weights.json).
 
-    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 16] [--ridge 0.002] [--folds 2]
+    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 20] [--ridge 0.002] [--folds 2]
 
 Each DUMP comes from `cargo run --release --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
 
@@ -18,9 +18,9 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
-VERSION = 1
+VERSION = 2
 CLIP = 5.0
-AGREE, CLOSE, WAVE_HANDICAP = 0.03, 0.5, 2.0  # as in judge.rs
+AGREE, CLOSE, WAVE_HANDICAP = 0.03, 0.5, 4.0  # as in judge.rs
 TOLERANCE = 0.05
 HARDEST = 40
 
@@ -59,17 +59,26 @@ class Data:
                             for p, ws in r["taken"]
                         )
                         if not gone:
-                            left.append((t, w))
+                            left.append((t, w, regime.get("nested", False)))
                     p = np.array([h[0] for h in r["hypotheses"]])
+                    features = np.array([h[2] for h in r["hypotheses"]], np.float32)
                     ok = np.zeros(len(p), bool)
-                    for t, _ in left:
+                    for t, _, _ in left:
                         ok |= np.abs(p / t - 1) <= TOLERANCE
-                    g = len(self.rounds)
-                    self.rounds.append({"class": truth["class"], "case": path + ":" + case["name"], "number": number, "periodic": bool(left)})
-                    x.append(np.array([h[2] for h in r["hypotheses"]], np.float32))
-                    log_period.append(np.log(p))
-                    right.append(ok)
-                    group.append(np.full(len(p), g))
+                    # periods inside each other are found in one round: each competes with what is wrong and with none
+                    goals = [(ok, np.ones(len(p), bool), "")]
+                    if any(n for _, _, n in left):
+                        each = [(np.abs(p / t - 1) <= TOLERANCE, n) for t, _, n in left]
+                        goals = [(e, e | ~ok, " inside" if n else "") for e, n in each]
+                    for good, keep, suffix in goals:
+                        if not keep.any():
+                            continue
+                        g = len(self.rounds)
+                        self.rounds.append({"class": truth["class"] + suffix, "case": path + ":" + case["name"], "number": number, "periodic": bool(left)})
+                        x.append(features[keep])
+                        log_period.append(np.log(p[keep]))
+                        right.append(good[keep])
+                        group.append(np.full(int(keep.sum()), g))
         self.x = np.concatenate(x)
         self.x[~np.isfinite(self.x)] = 0
         self.log_period = np.concatenate(log_period)
@@ -231,11 +240,11 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("dumps", nargs="+")
     ap.add_argument("--out")
-    ap.add_argument("--hidden", type=int, default=16)
+    ap.add_argument("--hidden", type=int, default=20)
     ap.add_argument("--ridge", type=float, default=0.002)
     ap.add_argument("--folds", type=int, default=2)
-    ap.add_argument("--rounds", type=int, default=400)
-    ap.add_argument("--answer", type=float, nargs=2, default=(0.5, 0.5))
+    ap.add_argument("--rounds", type=int, default=500)
+    ap.add_argument("--answer", type=float, nargs=2, default=(0.5, 0.4))
     ap.add_argument("--worst", type=int, default=0, help="list this many of the worst cases")
     a = ap.parse_args()
     data = Data(a.dumps)

@@ -38,6 +38,9 @@ use rayon::prelude::*;
 /// A period has to hold over this share of the run without a break. Inside one burst requests often follow each other like
 /// clockwork; that is no period of the job.
 const SHORTEST_WINDOW: f64 = 0.05;
+/// Shortest period of a job in seconds. Below it lie the calls of one burst, the rounds of a collective call, the seeks of a
+/// disk and the time slices of a scheduler (4 to 10 ms), which can be as regular as any period.
+const SHORTEST_PERIOD_S: f64 = 0.02;
 
 /// A report and what its pictures show.
 #[derive(Debug, Clone)]
@@ -203,6 +206,16 @@ fn quality(trace: &Trace, left_out: u64) -> QualityReport {
     }
 }
 
+/// What the default method looks for in a run of `run_s` seconds.
+#[doc(hidden)]
+pub fn search_options(run_s: f64) -> chains::Options {
+    chains::Options {
+        shortest_window_s: SHORTEST_WINDOW * run_s,
+        shortest_period_s: SHORTEST_PERIOD_S,
+        ..chains::Options::default()
+    }
+}
+
 fn analyze_signal(
     trace: &Trace,
     mode: Mode,
@@ -215,7 +228,7 @@ fn analyze_signal(
     let in_time = options.method == Method::Auto && options.filter.is_none();
     let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_spans(activity.spans()));
     let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
-    let search = chains::Options { shortest_window_s: SHORTEST_WINDOW * run_s, ..chains::Options::default() };
+    let search = search_options(run_s);
     let found = profile.as_ref().filter(|_| in_time).map(|p| chains::detect(p, search));
     let rate_hz = options.rate_hz.unwrap_or_else(|| {
         let median = found.as_ref().and_then(bursts_in_time::median_width);

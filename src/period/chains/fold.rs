@@ -14,6 +14,9 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 const MOST_PARTS: usize = 6;
 /// Evidence is capped at this many decimal digits.
 const CAP: f64 = 12.0;
+/// Gaps that differ by less than this share of a slot, root mean square, are no structure: a timer that fires late every
+/// other time does not double the period.
+const SMALLEST_WOBBLE: f64 = 0.03;
 /// A compound needs this much evidence, from the gaps or from the sizes.
 const ENOUGH: f64 = 2.5;
 
@@ -47,8 +50,9 @@ pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Fold
     let mut folding = Folding::default();
     let mut best = f64::INFINITY;
     for m in 2..=MOST_PARTS {
-        let of_gaps = if rounded { Grouped::default() } else { Grouped::of(&gaps, m, gap_floor) };
-        let of_sizes = Grouped::of(&sizes, m, 1e-3);
+        let of_gaps =
+            if rounded { Grouped::default() } else { Grouped::of(&gaps, m, gap_floor, SMALLEST_WOBBLE * fit.period) };
+        let of_sizes = Grouped::of(&sizes, m, 1e-3, 0.0);
         folding.gaps = folding.gaps.max(of_gaps.evidence);
         folding.sizes = folding.sizes.max(of_sizes.evidence);
         // multiples of the right number repeat as well: each further place has its price (Schwarz's criterion)
@@ -72,8 +76,9 @@ struct Grouped {
 }
 
 impl Grouped {
-    /// `floor`: variance within the groups that is taken for granted.
-    fn of(values: &[(usize, f64)], m: usize, floor: f64) -> Self {
+    /// `floor`: variance within the groups that is taken for granted; `least`: root mean square difference of the groups
+    /// below which there is no evidence.
+    fn of(values: &[(usize, f64)], m: usize, floor: f64, least: f64) -> Self {
         let n = values.len();
         if n < 2 * m + 1 {
             return Self::default();
@@ -98,7 +103,11 @@ impl Grouped {
             .sum();
         let freedom = ((m - 1) as f64, (n - m) as f64);
         let ratio = (between / freedom.0) / (within / freedom.1 + floor);
-        let chance = FisherSnedecor::new(freedom.0, freedom.1).map_or(1.0, |f| f.sf(ratio));
+        let chance = if between < least * least * n as f64 {
+            1.0
+        } else {
+            FisherSnedecor::new(freedom.0, freedom.1).map_or(1.0, |f| f.sf(ratio))
+        };
         Self {
             evidence: (-(chance * (MOST_PARTS - 1) as f64).max(1e-300).log10()).clamp(0.0, CAP),
             misfit: n as f64 * (within / n as f64 + floor).ln(),

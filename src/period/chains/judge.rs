@@ -123,8 +123,14 @@ const KINDS: usize = 4;
 
 /// The winner: the period with the largest pooled logit, told by its strongest hypothesis.
 pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
-    let top = hypotheses.iter().map(|h| h.pooled).fold(f64::NEG_INFINITY, f64::max);
-    (0..hypotheses.len())
+    winner_of(hypotheses, &(0..hypotheses.len()).collect::<Vec<_>>())
+}
+
+/// The same among some of the hypotheses.
+pub(crate) fn winner_of(hypotheses: &[Hypothesis], some: &[usize]) -> Option<usize> {
+    let top = some.iter().map(|&i| hypotheses[i].pooled).fold(f64::NEG_INFINITY, f64::max);
+    some.iter()
+        .copied()
         .filter(|&i| hypotheses[i].pooled > top - CLOSE)
         .reduce(|a, b| if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) { b } else { a })
 }
@@ -135,7 +141,7 @@ fn told_by(h: &Hypothesis) -> f64 {
 }
 
 /// How much stronger a wave must be to tell the period instead of a chain that agrees with it.
-const WAVE_HANDICAP: f64 = 2.0;
+const WAVE_HANDICAP: f64 = 4.0;
 
 /// The best hypothesis that competes with the winner: another period.
 pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usize> {

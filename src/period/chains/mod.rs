@@ -15,6 +15,7 @@ mod fit;
 mod fold;
 mod hypothesis;
 mod judge;
+mod nested;
 mod search;
 mod stats;
 mod trials;
@@ -41,11 +42,13 @@ pub struct Options {
     /// Shortest stretch in seconds over which a period must hold without a break. What is shorter is the rhythm of the
     /// requests inside a burst, not that of the job.
     pub shortest_window_s: f64,
+    /// Shortest period in seconds that is reported.
+    pub shortest_period_s: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { most_periods: 3, shortest_window_s: 0.0 }
+        Self { most_periods: 3, shortest_window_s: 0.0, shortest_period_s: 0.0 }
     }
 }
 
@@ -160,29 +163,27 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
     let mut rejected = None;
     if let Some(weights) = judge::weights() {
         rounds(profile, weights, options, &mut |round| {
-            let Some(best) = judge::winner(&round.hypotheses) else {
-                return;
-            };
-            let h = &round.hypotheses[best];
-            let evidence = evidence(&round, best);
-            match &round.extent {
-                Some(extent) => {
-                    let found = found(profile, h, &round.lists[h.list], extent, evidence);
-                    match periods.iter_mut().find(|a| (a.period_s / found.period_s).ln().abs() < SAME_PERIOD) {
-                        Some(earlier) => earlier.take_in(found),
-                        None => periods.push(found),
-                    }
+            let mut most = f64::INFINITY;
+            for (i, extent) in &round.picks {
+                let h = &round.hypotheses[*i];
+                let mut found = found(profile, h, &round.lists[h.list], extent, evidence(&round, *i));
+                // the rhythm inside bursts explains no more than the bursts do
+                found.bytes = found.bytes.min(most);
+                most = found.bytes;
+                match periods.iter_mut().find(|a| (a.period_s / found.period_s).ln().abs() < SAME_PERIOD) {
+                    Some(earlier) => earlier.take_in(found),
+                    None => periods.push(found),
                 }
-                None if round.number == 0 => {
-                    rejected = Some(Rejected {
-                        period_s: h.period(),
-                        confidence: h.confidence,
-                        window: (h.window.0 + profile.origin(), h.window.1 + profile.origin()),
-                        weakest: weights.costliest(h),
-                        evidence,
-                    });
-                }
-                None => {}
+            }
+            if round.picks.is_empty() && round.number == 0 {
+                let h = &round.hypotheses[round.winner];
+                rejected = Some(Rejected {
+                    period_s: h.period(),
+                    confidence: h.confidence,
+                    window: (h.window.0 + profile.origin(), h.window.1 + profile.origin()),
+                    weakest: weights.costliest(h),
+                    evidence: evidence(&round, round.winner),
+                });
             }
         });
     }
@@ -218,8 +219,10 @@ struct Round<'a> {
     hypotheses: Vec<Hypothesis>,
     /// Share of the trace's bytes left.
     bytes: f64,
-    /// Where the winner holds; `None` if there is none that is sure enough.
-    extent: Option<Extent>,
+    winner: usize,
+    /// What is accepted, and where it holds: the winner if it is sure enough, and the period inside or around its bursts.
+    /// The longer period comes first.
+    picks: Vec<(usize, Extent)>,
     /// Periods found before.
     before: &'a [Taken],
 }
@@ -245,23 +248,35 @@ fn rounds(profile: &Profile, weights: &judge::Weights, options: Options, report:
         }
         let (lists, mut hypotheses) = hypotheses(left, &erased);
         weights.score(&mut hypotheses, number > 0);
-        hypotheses
-            .retain(|h| h.window.1 - h.window.0 >= options.shortest_window_s && !taken.iter().any(|t| repeats(h, t)));
-        let Some(best) = judge::winner(&hypotheses) else {
+        hypotheses.retain(|h| {
+            h.period() >= options.shortest_period_s
+                && h.window.1 - h.window.0 >= options.shortest_window_s
+                && !taken.iter().any(|t| repeats(h, t))
+        });
+        let Some(winner) = judge::winner(&hypotheses) else {
             return;
         };
-        let sure = hypotheses[best].confidence >= weights.answer[usize::from(number > 0)];
-        let extent = sure.then(|| windows::extent(&hypotheses[best], &lists[hypotheses[best].list], left));
-        let mut next = None;
-        if let Some(extent) = &extent {
-            erased.extend(&extent.bursts);
-            erased = windows::join(std::mem::take(&mut erased));
-            next = Some(Taken { period: hypotheses[best].period(), windows: extent.windows.clone() });
+        let answer = weights.answer[usize::from(number > 0)];
+        let mut chosen: Vec<usize> = Vec::new();
+        if hypotheses[winner].confidence >= answer {
+            chosen.push(winner);
+            chosen.extend(nested::partner(&hypotheses, &lists, winner, answer));
+            chosen.sort_by(|&a, &b| hypotheses[b].period().total_cmp(&hypotheses[a].period()));
         }
+        let picks: Vec<(usize, Extent)> =
+            chosen.iter().map(|&i| (i, windows::extent(&hypotheses[i], &lists[hypotheses[i].list], left))).collect();
+        let mut next = Vec::new();
+        for (i, extent) in &picks {
+            erased.extend(&extent.bursts);
+            next.push(Taken { period: hypotheses[*i].period(), windows: extent.windows.clone() });
+        }
+        erased = windows::join(std::mem::take(&mut erased));
         let bytes = left.bytes();
-        report(Round { number, lists, hypotheses, bytes, extent, before: &taken });
-        let Some(next) = next else { return };
-        taken.push(next);
+        report(Round { number, lists, hypotheses, bytes, winner, picks, before: &taken });
+        if next.is_empty() {
+            return;
+        }
+        taken.extend(next);
         rest = Some(profile.without(&erased));
     }
 }
@@ -417,7 +432,7 @@ pub struct TrainingRound {
     /// Periods and windows (relative to the first start) that earlier rounds have taken.
     pub taken: Vec<(f64, Vec<(f64, f64)>)>,
     /// Index of the winner and whether it was accepted.
-    pub winner: Option<usize>,
+    pub winner: usize,
     pub accepted: bool,
     /// Period, window and features of every hypothesis.
     pub hypotheses: Vec<(f64, (f64, f64), Vec<f32>)>,
@@ -425,14 +440,14 @@ pub struct TrainingRound {
 
 /// The hypotheses of every round, for `scripts/train_judge.py`.
 #[doc(hidden)]
-pub fn training_rounds(profile: &Profile) -> Vec<TrainingRound> {
+pub fn training_rounds(profile: &Profile, options: Options) -> Vec<TrainingRound> {
     let mut out = Vec::new();
     if let Some(weights) = judge::weights() {
-        rounds(profile, weights, Options::default(), &mut |round| {
+        rounds(profile, weights, options, &mut |round| {
             out.push(TrainingRound {
                 taken: round.before.iter().map(|t| (t.period, t.windows.clone())).collect(),
-                winner: judge::winner(&round.hypotheses),
-                accepted: round.extent.is_some(),
+                winner: round.winner,
+                accepted: !round.picks.is_empty(),
                 hypotheses: round
                     .hypotheses
                     .iter()

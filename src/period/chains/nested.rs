@@ -1,0 +1,80 @@
+//! A period inside the bursts of another one: steps at an even cadence, a pause, steps again.
+//!
+//! The cadence and the epoch explain the same bytes, so that erasing the bursts of one would take the other along. Both are
+//! looked for among the hypotheses of one round. The epoch is the longer structure and comes first; the cadence is the
+//! period inside it.
+
+use super::bursts::BurstList;
+use super::hypothesis::{Hypothesis, Kind};
+use super::judge;
+
+/// A burst of the long period holds at least this many bursts of the short one, in the mean.
+const FEWEST_PARTS: f64 = 2.5;
+/// The partner must be likely by itself, not only because others agree with it.
+const OWN_LOGIT: f64 = 0.0;
+/// Share of the bytes of either that the other one has to explain as well.
+const SHARED: f64 = 0.8;
+
+/// The strongest hypothesis, at least as sure as `answer`, whose bursts contain those of the winner or lie inside them.
+pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Option<usize> {
+    let best = &hypotheses[winner];
+    if best.kind == Kind::Wave {
+        return None;
+    }
+    let related: Vec<usize> = (0..hypotheses.len())
+        .filter(|&i| {
+            let h = &hypotheses[i];
+            h.confidence >= answer
+                && h.logit >= OWN_LOGIT
+                && h.kind != Kind::Wave
+                && (h.period() / best.period()).ln().abs() >= FEWEST_PARTS.ln()
+                && if h.period() > best.period() { inside(best, h, lists) } else { inside(h, best, lists) }
+        })
+        .collect();
+    judge::winner_of(hypotheses, &related)
+}
+
+/// Are the bursts of `short` parts of those of `long`, nearly all of both?
+fn inside(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> bool {
+    let (parts, bursts) = (&lists[short.list], &lists[long.list]);
+    let total = |h: &Hypothesis, list: &BurstList| h.chain.indices().map(|i| list.bytes[i]).sum::<f64>();
+    let mut holders = long.chain.indices().peekable();
+    let (mut within, mut count) = (0.0, 0.0);
+    for i in short.chain.indices() {
+        let middle = 0.5 * (parts.start[i] + parts.end[i]);
+        while holders.next_if(|&k| bursts.end[k] < middle).is_some() {}
+        if holders.peek().is_some_and(|&k| bursts.start[k] <= middle) {
+            within += parts.bytes[i];
+            count += 1.0;
+        }
+    }
+    count >= FEWEST_PARTS * long.chain.len() as f64 && within >= SHARED * total(short, parts).max(total(long, bursts))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::period::chains::{Options, detect};
+    use crate::signal::Span;
+    use crate::signal::profile::Profile;
+
+    /// Epochs of `steps` steps of 0.5 s and a pause.
+    fn epochs(period: f64, steps: u32) -> Profile {
+        let spans = (0..12).flat_map(|e| {
+            (0..steps).map(move |i| {
+                let start = period * f64::from(e) + 0.5 * f64::from(i);
+                Span { start, end: start + 0.1, bytes: 1e6 }
+            })
+        });
+        Profile::from_spans(spans)
+    }
+
+    #[test]
+    fn the_epoch_comes_before_the_cadence_inside_it() {
+        for (period, steps) in [(8.0, 12), (7.3, 10)] {
+            let found = detect(&epochs(period, steps), Options::default());
+            let periods: Vec<f64> = found.periods.iter().map(|f| f.period_s).collect();
+            assert!(periods.first().is_some_and(|p| (p / period - 1.0).abs() < 0.01), "{periods:?}");
+            assert!(periods.iter().any(|p| (p / 0.5 - 1.0).abs() < 0.01), "{periods:?}");
+        }
+    }
+}
