@@ -174,7 +174,7 @@ fn period<'a>(steps: impl Iterator<Item = &'a Step>, shortest_window_s: f64) -> 
     if last - first <= shortest_window_s {
         return Err("one burst: all of it lasts less than a twentieth of the run".into());
     }
-    let options = chains::Options { most_periods: 1, shortest_window_s };
+    let options = chains::Options { most_periods: 1, shortest_window_s, ..super::search_options(0.0) };
     let found = chains::detect(&Profile::from_spans(spans), options);
     match found.periods.first() {
         Some(f) => Ok(PatternPeriod { period_s: f.period_s, confidence: f.confidence }),
