@@ -213,8 +213,11 @@ pub(crate) struct Place<'a> {
 }
 
 impl Pattern {
-    /// The pattern of accesses of a shape from `offset` on; `None` if that is one access.
+    /// The pattern of accesses of a shape from `offset` on; `None` if that is one access or none.
     pub(crate) fn nested(place: Place<'_>, offset: u64, shape: &Shape) -> Option<Pattern> {
+        if shape.count() == 0 {
+            return None;
+        }
         let shape = shape.canonical();
         let kind = match shape.levels[..] {
             [] => return None,

@@ -83,8 +83,13 @@ impl Workload for Checkpoint {
                 files.intern(&format!("/scratch/checkpoint/ckpt.{k:05}{rank}"));
             }
         }
-        let log = Log::new(v, files.intern("/scratch/checkpoint/log"), job.end_ns())?;
-        let noise = Noise::new(v, files.intern("/scratch/checkpoint/other"), &job, &mut Random::new(seed, 3))?;
+        // Files that nothing goes to are not there.
+        let mut beside =
+            |wanted: &str, name: &str| if v.real(wanted) > 0.0 { files.intern(name) } else { FileId::NONE };
+        let log_file = beside("second-period", "/scratch/checkpoint/log");
+        let noise_file = beside("noise", "/scratch/checkpoint/other");
+        let log = Log::new(v, log_file, job.end_ns())?;
+        let noise = Noise::new(v, noise_file, &job, &mut Random::new(seed, 3))?;
         let mut patterns = job.patterns(&files);
         patterns.extend(log.pattern(&files));
         let (mut periods, mut phases) = job.periods(v.real("drift") != 0.0);

@@ -295,7 +295,6 @@ impl Job {
         for size in 0..self.sizes {
             self.once(rank, size).iter().skip(fixed).for_each(|s| add(s, (size, size)));
         }
-        patterns.retain(|p| p.records > 0);
         patterns
     }
 }
