@@ -5,7 +5,7 @@
 //! written `\\`, `\n` and `\r`, so that a row is always one line.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -28,6 +28,7 @@ pub struct LogWriter<W> {
 
 struct State<W> {
     out: W,
+    cases: HashSet<String>,
     failed: Option<std::io::Error>,
     rows: u64,
 }
@@ -39,13 +40,19 @@ impl<W: Write + Send> LogWriter<W> {
     /// [`ErrorKind::Output`] if that fails.
     pub fn new(mut out: W) -> Result<Self> {
         writeln!(out, "{HEADER}").map_err(failed)?;
-        Ok(LogWriter { state: Mutex::new(State { out, failed: None, rows: 0 }) })
+        Ok(LogWriter { state: Mutex::new(State { out, cases: HashSet::new(), failed: None, rows: 0 }) })
     }
 
-    /// Takes the calls of this case.
+    /// Takes the calls of this case. Two cases of one name could not be told apart again: the log fails.
     pub fn sink(&self, id: &CaseId) -> LogSink<'_, W> {
         let part = |p: &Option<String>| field(p.as_deref().unwrap_or("")).into_owned();
         let case = format!("{},{},{}", field(&id.cid), part(&id.host), part(&id.rid));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.cases.insert(case.clone()) {
+            let twice = std::io::Error::other(format!("two cases are called {id}; name files cid_host_rid.st"));
+            state.failed.get_or_insert(twice);
+        }
+        drop(state);
         LogSink { writer: self, case, again: false }
     }
 
