@@ -2,8 +2,8 @@
 //! when it holds, and when the next burst comes.
 //!
 //! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`formats`] bytes on disk to
-//! records, [`transform`] pure numerics, [`signal`] records to bandwidth over time, [`pattern`] records to access patterns, [`period`] bandwidth to periods,
-//! [`analysis`] the pipeline, [`render`] text and pictures, [`cli`] the command line.
+//! records, [`transform`] pure numerics, [`signal`] records to bandwidth over time, [`period`] bandwidth to periods,
+//! [`pattern`] records to access patterns, [`analysis`] the pipeline, [`render`] text and pictures, [`cli`] the command line.
 //!
 //! ```
 //! use iophase::{analysis, formats};
