@@ -83,8 +83,10 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
     for (name, ps) in files.iter().take(FILES) {
         line(out, "", &format!("{}: {}", shorten(name, 60), walks(ps)));
     }
-    if files.len() > FILES {
-        line(out, "", &format!("and {} more", units::counted((files.len() - FILES) as u64, "file")));
+    match files.len().saturating_sub(FILES) {
+        0 => {}
+        1 => line(out, "", "and 1 more file"),
+        n => line(out, "", &format!("and {} more files", units::grouped(n as i64))),
     }
 }
 
