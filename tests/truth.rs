@@ -1,0 +1,83 @@
+//! The patterns found in synthetic traces are those that the workloads say they have, from every format with offsets.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn iophase(arguments: &[&str]) {
+    let o = Command::new(env!("CARGO_BIN_EXE_iophase")).args(arguments).output().unwrap();
+    assert!(o.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&o.stderr));
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Patterns of at least two records, by what they are; times are left to other tests.
+fn patterns(of: &Value) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for p in of["patterns"].as_array().unwrap().iter().filter(|p| p["records"].as_u64() > Some(1)) {
+        let fields =
+            "op kind rank file start_offset end_offset access_size records stride levels".split(' ').map(|f| &p[f]);
+        *found.entry(serde_json::to_string(&fields.collect::<Vec<_>>()).unwrap()).or_default() += 1;
+    }
+    found
+}
+
+fn found_is_true(workload: &str, ending: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (trace, truth, found) = (path(&format!("t{ending}")), path("truth.json"), path("found.json"));
+    let text = |p: &Path| p.display().to_string();
+    let mut generate = vec!["generate"];
+    generate.extend(workload.split(' '));
+    let (t, u, f) = (text(&trace), text(&truth), text(&found));
+    generate.extend(["-qq", "-o", &t, "--truth", &u]);
+    iophase(&generate);
+    iophase(&["patterns", "-qq", &t, "--json", &f]);
+    let (truth, found) = (read(&truth), read(&found));
+    assert!(!patterns(&truth).is_empty(), "{workload}: the workload has patterns");
+    assert_eq!(patterns(&truth), patterns(&found), "{workload} as {ending}");
+    assert_eq!(found["coverage"]["records"], found["coverage"]["matched"], "{workload} as {ending}");
+}
+
+#[test]
+fn h5bench_writes() {
+    for layout in ["CC", "CI", "IC", "II"] {
+        for dims in ["4096", "64,32", "16,8,8"] {
+            for ranks in [1, 3, 8, 64] {
+                found_is_true(
+                    &format!("h5bench-write --ranks {ranks} --pattern {layout} --dims {dims} --steps 3"),
+                    ".csv",
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn metadata_stress_exerciser_ior_and_checkpoints() {
+    for (rows, columns) in [(1, 1), (1, 4), (4, 2), (8, 8)] {
+        let grid = format!("--process-rows {rows} --process-columns {columns} --steps 3");
+        found_is_true(&format!("h5bench-metadata {grid}"), ".csv");
+    }
+    for shape in ["--elements 16 --grid 4", "--elements 8,8 --grid 2,2", "--elements 4,4,4 --grid 2,2,2"] {
+        found_is_true(&format!("h5bench-exerciser {shape}"), ".csv");
+    }
+    for ranks in [1, 3, 16, 64] {
+        found_is_true(&format!("ior --ranks {ranks}"), ".csv");
+        found_is_true(&format!("ior --ranks {ranks} --layout per-rank --segments 3"), ".csv");
+        found_is_true(&format!("checkpoint --ranks {ranks}"), ".csv");
+    }
+}
+
+#[test]
+fn every_format_with_offsets() {
+    for ending in [".csv", ".jsonl", ".radar.txt", ".st"] {
+        found_is_true("h5bench-write --ranks 4 --pattern II --dims 16,8 --steps 3", ending);
+        found_is_true("ior --ranks 5", ending);
+        found_is_true("h5bench-metadata --steps 3", ending);
+    }
+}
