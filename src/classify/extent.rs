@@ -84,14 +84,17 @@ impl Intervals {
             }
         }
         if joined.len() > MOST_INTERVALS {
-            // close the narrowest gaps
+            // close the narrowest gaps, as many as are too many
             let mut gaps: Vec<u64> = joined.windows(2).map(|w| w[1].0 - w[0].1).collect();
-            let close = joined.len() - MOST_INTERVALS / 2;
-            let (_, &mut widest_closed, _) = gaps.select_nth_unstable(close - 1);
+            let mut close = joined.len() - MOST_INTERVALS / 2;
+            let (_, &mut widest, _) = gaps.select_nth_unstable(close - 1);
             let mut out: Vec<(u64, u64)> = Vec::with_capacity(MOST_INTERVALS);
             for &(a, b) in &joined {
                 match out.last_mut() {
-                    Some(last) if a - last.1 <= widest_closed => last.1 = b,
+                    Some(last) if close > 0 && a - last.1 <= widest => {
+                        last.1 = b;
+                        close -= 1;
+                    }
                     _ => out.push((a, b)),
                 }
             }
@@ -103,7 +106,11 @@ impl Intervals {
 
     pub fn finish(mut self) -> Shape {
         self.tidy();
-        if let [_] = self.sorted[..] { Shape::Whole } else { Shape::Scattered(self.sorted, self.coarse) }
+        if let ([_], false) = (&self.sorted[..], self.coarse) {
+            Shape::Whole
+        } else {
+            Shape::Scattered(self.sorted, self.coarse)
+        }
     }
 }
 
