@@ -77,7 +77,7 @@ impl Situation<'_> {
 /// `x` in binary units, as people write sizes.
 fn size(x: u64) -> String {
     match x {
-        _ if x >= 1 << 30 && x % (1 << 20) == 0 => format!("{} GiB", x as f64 / f64::from(1 << 30)),
+        _ if x >= 1 << 30 && x.is_multiple_of(1 << 20) => format!("{} GiB", x as f64 / f64::from(1 << 30)),
         _ if x >= 1 << 20 => format!("{:.3} MiB", x as f64 / f64::from(1 << 20)).replace(".000", ""),
         _ if x >= 1 << 10 => format!("{:.3} KiB", x as f64 / f64::from(1 << 10)).replace(".000", ""),
         _ => format!("{x} bytes"),
@@ -143,7 +143,7 @@ fn stripes(s: &Situation) -> Option<Advice> {
         return None;
     }
     let count = (s.span / s.stripe).min(s.ranks as u64);
-    let aligned = s.starts.iter().all(|o| o % s.stripe == 0);
+    let aligned = s.starts.iter().all(|o| o.is_multiple_of(s.stripe));
     let why = format!("{} ranks move {} in one file", s.ranks, size(s.bytes));
     // the largest power of two on which all parts begin, within what Lustre takes
     let unit = s.starts.iter().fold(0u64, |all, &o| all | o).trailing_zeros().min(32);
@@ -226,7 +226,8 @@ fn reread(s: &Situation) -> Option<Advice> {
 
 /// HDF5 files whose requests straddle stripes.
 fn hdf5(s: &Situation) -> Option<Advice> {
-    if !s.file.is_some_and(is_hdf5_name) || s.span < 4 * s.stripe || s.starts.iter().all(|o| o % s.stripe == 0) {
+    if !s.file.is_some_and(is_hdf5_name) || s.span < 4 * s.stripe || s.starts.iter().all(|o| o.is_multiple_of(s.stripe))
+    {
         return None;
     }
     let why = format!("requests do not begin on stripes of {}", size(s.stripe));
