@@ -7,21 +7,11 @@ Draws on make_suite.py like more_classes.py. Needs numpy.
 """
 import numpy as np
 
-from more_classes import bins_of, clipped, grid, m, setup
+from heatmap_classes import bins_of
+from more_classes import clipped, grid, m, setup
+
 
 # ---------------------------------------------------------------- periodic
-
-
-def u_alternating(d):
-    """Every second to sixth checkpoint is a full one, the others are small."""
-    f = setup(d, min_cycles=8)
-    k, low = d.integer(2, 6), d.uniform(0.15, 0.6)
-    full = np.arange(f["n"]) % k == 0
-    w = f["width"] * np.where(full, 1.0, low)
-    tr, s, w = m.regular(d, f, widths=w)
-    tr, r = m.periodic_result(tr, f, s, w, f["period"], {"every": k})
-    r["regimes"].append(dict(r["regimes"][0], period_s=k * f["period"]))
-    return tr, r
 
 
 def u_growing(d):
@@ -193,18 +183,6 @@ def u_steps(d):
     f["width"] = min(f["width"], 0.3 * f["period"])
     w = f["width"] * np.clip(g / g.max(), 0.02, 1.0) if d.chance(0.5) else None
     tr, s, w = m.regular(d, f, widths=w, scale=g)
-    return m.periodic_result(tr, f, s, w, f["period"])
-
-
-def u_gaps(d):
-    """Some bursts are missing and the others jitter."""
-    f = setup(d, min_cycles=12)
-    f["width"] = min(f["width"], 0.3 * f["period"])
-    keep = d.r.uniform(size=f["n"]) > d.uniform(0.05, 0.2)
-    keep[0] = keep[-1] = True
-    s = (grid(f) + d.uniform(0.02, 0.08) * f["period"] * clipped(d, f["n"]))[keep]
-    f["n"] = len(s)
-    tr, s, w = m.regular(d, f, starts=s)
     return m.periodic_result(tr, f, s, w, f["period"])
 
 

@@ -67,6 +67,41 @@ fn a_missing_burst_leaves_an_empty_slot() {
 }
 
 #[test]
+fn missing_bursts_among_jittered_ones_do_not_stretch_the_period() {
+    let onsets = every(9.0, 36).enumerate().filter(|(i, _)| ![5, 11, 12, 20, 29].contains(i));
+    let detection = run(&bursts(onsets.map(|(i, t)| t + 0.4 * noise(i)), 1.5, 1e8));
+    assert_period(&detection, 9.0, 0.01);
+}
+
+#[test]
+fn a_few_missing_bursts_make_no_epochs() {
+    let onsets = every(2.0, 28).enumerate().filter(|(i, _)| ![6, 7, 13, 14].contains(i));
+    assert_period(&run(&bursts(onsets.map(|(_, t)| t), 0.4, 1e8)), 2.0, 1e-3);
+}
+
+#[test]
+fn full_checkpoints_among_small_ones_come_with_one_period() {
+    let spans: Vec<Span> =
+        every(9.0, 36).enumerate().flat_map(|(i, t)| bursts([t], if i % 3 == 0 { 2.0 } else { 0.8 }, 1e8)).collect();
+    assert_period(&run(&spans), 9.0, 1e-3);
+}
+
+#[test]
+fn periods_below_the_shortest_are_not_reported() {
+    let spans = bursts((0..200).map(|i| 0.01 * f64::from(i)), 0.002, 1e6);
+    assert_period(&run(&spans), 0.01, 1e-3);
+    let options = Options { shortest_period_s: 0.02, ..Options::default() };
+    let detection = detect(&Profile::from_spans(spans.iter().copied()), options);
+    assert!(detection.periods.iter().all(|f| f.period_s >= 0.02), "{:?}", detection.periods);
+}
+
+#[test]
+fn a_timer_late_every_other_time_does_not_double_the_period() {
+    let onsets = every(5.0, 40).enumerate().map(|(i, t)| if i % 2 == 0 { t } else { t + 0.07 });
+    assert_period(&run(&bursts(onsets, 0.5, 1e8)), 5.0, 1e-3);
+}
+
+#[test]
 fn an_extra_burst_is_left_over() {
     let mut spans = bursts(every(8.0, 24), 1.0, 1e8);
     spans.extend(bursts([100.0 + 8.0 * 9.0 + 3.7], 1.0, 1e8));

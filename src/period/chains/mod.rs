@@ -262,6 +262,11 @@ fn rounds(profile: &Profile, weights: &judge::Weights, options: Options, report:
             chosen.push(winner);
             chosen.extend(nested::partner(&hypotheses, &lists, winner, answer));
             chosen.sort_by(|&a, &b| hypotheses[b].period().total_cmp(&hypotheses[a].period()));
+            if let [long, short] = chosen[..]
+                && let Some(period) = nested::period_inside(&hypotheses[short], &hypotheses[long], &lists)
+            {
+                hypotheses[short].fit.period = period;
+            }
         }
         let picks: Vec<(usize, Extent)> =
             chosen.iter().map(|&i| (i, windows::extent(&hypotheses[i], &lists[hypotheses[i].list], left))).collect();
