@@ -114,19 +114,23 @@ pub(crate) fn of_list(
     erased: &[(f64, f64)],
     context: &Context,
 ) -> Vec<Hypothesis> {
-    let mut scratch = search::Scratch::default();
-    let mut found: Vec<Hypothesis> = Vec::new();
+    let mut search = search::Search::new(list, erased);
+    let mut found: Vec<Explained> = Vec::new();
     for &period in trials {
-        for scored in search::chains_at(list, period, erased, &mut scratch) {
-            let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
-            let hypothesis = describe(Kind::Chain, index, list, scored, 1, folding, context);
-            found.push(hypothesis);
-        }
+        found.extend(search.chains_at(period).into_iter().map(|scored| Explained::of(list, scored)));
     }
-    let mut kept = best_of(found);
+    // most of what is found is not kept: the costly features come last
+    let mut kept: Vec<(Hypothesis, Folding)> = best_of(found)
+        .into_iter()
+        .map(|explained| {
+            let folding = fold::of(list, &explained.scored.chain, &explained.scored.fit, context.grain);
+            (describe(Kind::Chain, index, list, explained, 1, folding, context), folding)
+        })
+        .collect();
     let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
     kept.extend(whole);
-    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|h| compound(h, list, context)).collect();
+    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|(h, folding)| compound(h, *folding, list, context)).collect();
+    let mut kept: Vec<Hypothesis> = kept.into_iter().map(|(h, _)| h).collect();
     for c in compounds {
         let known = kept.iter().any(|h| {
             h.kind == Kind::Compound && (h.period() / c.period()).ln().abs() < 0.01 && h.chain.len() >= c.chain.len()
@@ -144,18 +148,18 @@ const MOST_IN_ORDER: usize = 20_000;
 const KEPT: usize = 4;
 
 /// The best by score and the best by score times share, with periods apart from each other.
-fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
+fn best_of(found: Vec<Explained>) -> Vec<Explained> {
     let mut keep: Vec<usize> = Vec::new();
-    let by_score = |h: &Hypothesis| h.score;
-    let by_share = |h: &Hypothesis| h.score * h.features[2];
-    for value in [&by_score as &dyn Fn(&Hypothesis) -> f64, &by_share] {
+    let by_score = |e: &Explained| e.scored.score;
+    let by_share = |e: &Explained| e.scored.score * e.bytes;
+    for value in [&by_score as &dyn Fn(&Explained) -> f64, &by_share] {
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by(|&a, &b| value(&found[b]).total_cmp(&value(&found[a])).then(a.cmp(&b)));
         let mut chosen: Vec<usize> = Vec::new();
         for i in order {
             let apart = |&j: &usize| {
-                (found[i].period() / found[j].period()).ln().abs() > 0.01
-                    || found[i].chain.len() as f64 > 1.1 * found[j].chain.len() as f64
+                let (a, b) = (&found[i].scored, &found[j].scored);
+                (a.fit.period / b.fit.period).ln().abs() > 0.01 || a.chain.len() as f64 > 1.1 * b.chain.len() as f64
             };
             if chosen.iter().all(apart) {
                 chosen.push(i);
@@ -170,12 +174,12 @@ fn best_of(found: Vec<Hypothesis>) -> Vec<Hypothesis> {
             }
         }
     }
-    let mut found: Vec<Option<Hypothesis>> = found.into_iter().map(Some).collect();
+    let mut found: Vec<Option<Explained>> = found.into_iter().map(Some).collect();
     keep.into_iter().filter_map(|i| found[i].take()).collect()
 }
 
 /// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
-fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypothesis> {
+fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<(Hypothesis, Folding)> {
     let n = list.len() as u32;
     let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
     chain.drop_small_ends(list, 3);
@@ -201,12 +205,12 @@ fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<Hypo
         + (list.idle[last] - list.idle[first]) / mean_idle;
     let scored = Scored { chain, fit, score, tolerance, extra: 0.0 };
     let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
-    Some(describe(Kind::EveryBurst, index, list, scored, 1, folding, context))
+    let explained = Explained::of(list, scored);
+    Some((describe(Kind::EveryBurst, index, list, explained, 1, folding, context), folding))
 }
 
 /// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
-fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hypothesis> {
-    let folding = fold::of(list, &base.chain, &base.fit, context.grain);
+fn compound(base: &Hypothesis, folding: Folding, list: &BurstList, context: &Context) -> Option<Hypothesis> {
     let slots = folding.slots?;
     let onsets = fold::aligned(list, &base.chain, slots, base.period());
     let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
@@ -226,7 +230,8 @@ fn compound(base: &Hypothesis, list: &BurstList, context: &Context) -> Option<Hy
         return None;
     }
     let scored = Scored { chain: base.chain.clone(), fit, score, tolerance: tolerance / m, extra: base.extra };
-    Some(describe(Kind::Compound, base.list, list, scored, slots, folding, context))
+    let explained = Explained::of(list, scored);
+    Some(describe(Kind::Compound, base.list, list, explained, slots, folding, context))
 }
 
 /// What tells hypotheses apart beyond their fit, score and window.
@@ -350,36 +355,57 @@ impl Hypothesis {
     }
 }
 
+/// A chain and what it explains.
+struct Explained {
+    scored: Scored,
+    /// First onset and last end, seconds since the origin.
+    window: (f64, f64),
+    /// Bytes of the chain's bursts.
+    of_chain: f64,
+    /// Bytes of the list's bursts in the window.
+    of_list: f64,
+    /// Bytes that the period explains: the chain's, or those of all bursts with a partner one period away if that is more.
+    bytes: f64,
+}
+
+impl Explained {
+    fn of(list: &BurstList, scored: Scored) -> Self {
+        let Scored { chain, fit, extra, .. } = &scored;
+        let (first, last) = (chain.first(), chain.last());
+        let window = (list.start[first], list.end[last]);
+        let of_chain: f64 = chain.indices().map(|i| list.bytes[i]).sum();
+        let of_list: f64 = list.bytes[first..=last].iter().sum();
+        let mut bytes = of_chain;
+        let inside = last + 1 - first;
+        if fit.gap_deviation < 0.02 && *extra > 0.0 && inside > chain.len() {
+            let length = (window.1 - window.0).max(1e-12);
+            let tolerance = 0.01 * fit.period;
+            let chance = 1.0 - (-4.0 * tolerance * inside as f64 / length).exp();
+            let near = partner_share(list, first, last, fit.period, tolerance);
+            if near > chance {
+                bytes = bytes.max((near - chance) / (1.0 - chance) * of_list);
+            }
+        }
+        Self { scored, window, of_chain, of_list, bytes }
+    }
+}
+
 /// Works out the features of a chain.
 fn describe(
     kind: Kind,
     index: usize,
     list: &BurstList,
-    scored: Scored,
+    explained: Explained,
     slots_per_period: usize,
     folding: Folding,
     context: &Context,
 ) -> Hypothesis {
+    let Explained { scored, window, of_chain, of_list, bytes } = explained;
     let Scored { chain, fit, score, tolerance, extra } = scored;
     let profile = context.profile;
-    let (first, last) = (chain.first(), chain.last());
-    let window = (list.start[first], list.end[last]);
     let length = (window.1 - window.0).max(1e-12);
-    let period = fit.period;
     let sizes: Vec<f64> = chain.indices().map(|i| list.bytes[i]).collect();
-    let of_chain: f64 = sizes.iter().sum();
-    let of_list: f64 = list.bytes[first..=last].iter().sum();
     let in_window = profile.bytes_until(window.1) - profile.bytes_until(window.0);
-    let mut bytes = of_chain;
-    let inside = last + 1 - first;
-    if fit.gap_deviation < 0.02 && extra > 0.0 && inside > chain.len() {
-        let tolerance = 0.01 * period;
-        let chance = 1.0 - (-4.0 * tolerance * inside as f64 / length).exp();
-        let near = partner_share(list, first, last, period, tolerance);
-        if near > chance {
-            bytes = bytes.max((near - chance) / (1.0 - chance) * of_list);
-        }
-    }
     let busy: f64 = chain.indices().map(|i| list.end[i] - list.start[i]).sum();
     let rate_inside = of_chain / busy.max(1e-12) + list.background;
     let rate_between = (in_window - of_chain - list.background * busy).max(0.0) / (length - busy).max(1e-9 * length);

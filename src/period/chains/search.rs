@@ -8,6 +8,7 @@
 use super::bursts::BurstList;
 use super::fit::{Fit, fit};
 use super::stats::median_of;
+use std::collections::{HashMap, VecDeque};
 
 /// A chain's neighbours are at most this many slots apart.
 const MOST_SLOTS: usize = 6;
@@ -41,7 +42,7 @@ const WIDE: f64 = 0.1;
 const PATIENT_BELOW: usize = 200;
 
 /// Bursts of a list with their slot numbers, both rising; the first slot is 0.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Chain {
     pub members: Vec<u32>,
     pub slots: Vec<u32>,
@@ -332,13 +333,22 @@ fn empty_slots(from: f64, to: f64, slots: usize, period: f64, erased: &[(f64, f6
 pub(crate) fn local_score(list: &BurstList, chain: &Chain, onsets: &[f64], trial: Trial) -> f64 {
     let (first, last) = (chain.first(), chain.last());
     let mean_idle = list.mean_gap(first, last).max(1e-6 * trial.period);
+    let scale = (mean_idle / trial.period).ln();
+    // the deviation and its log for each number of slots
+    let spread: [(f64, f64); MOST_SLOTS] = std::array::from_fn(|s| {
+        let sd = trial.tolerance * ((s + 1) as f64).sqrt();
+        (sd, sd.ln())
+    });
     let mut score = 0.0;
     let mut weight = 0.0;
     for ((m, k), t) in chain.members.windows(2).zip(chain.slots.windows(2)).zip(onsets.windows(2)) {
         let slots = f64::from(k[1] - k[0]);
-        let sd = trial.tolerance * slots.sqrt();
+        let (sd, log_sd) = spread.get((k[1] - k[0]) as usize - 1).copied().unwrap_or_else(|| {
+            let sd = trial.tolerance * slots.sqrt();
+            (sd, sd.ln())
+        });
         let off = ((t[1] - t[0]) / trial.period - slots) / sd;
-        score += -0.5 * off * off - sd.ln() - LN_SQRT_TAU + (mean_idle / trial.period).ln() + LOG_EMPTY * (slots - 1.0);
+        score += -0.5 * off * off - log_sd - LN_SQRT_TAU + scale + LOG_EMPTY * (slots - 1.0);
         weight += list.passed[m[1] as usize - 1] - list.passed[m[0] as usize];
     }
     score += (1.0 - trial.extra) * (list.idle[last] - list.idle[first]) / mean_idle;
@@ -355,74 +365,123 @@ pub(crate) struct Scored {
     pub extra: f64,
 }
 
-/// The best chains for one trial period over all tolerances: by score, and by score times share of the bytes.
-pub(crate) fn chains_at(list: &BurstList, period: f64, erased: &[(f64, f64)], scratch: &mut Scratch) -> Vec<Scored> {
-    let mut best: Option<Scored> = None;
-    let mut widest: Option<(f64, Scored)> = None;
-    let mut falling = 0;
-    let mut previous = f64::NEG_INFINITY;
-    for tolerance in TOLERANCES {
-        if out_of_proportion(list, period, tolerance) {
-            break;
-        }
-        let mut here = f64::NEG_INFINITY;
-        for extra in [RARE, ANYTHING] {
-            if extra == ANYTHING && tolerance > ANYTHING_BELOW {
-                continue;
-            }
-            let Some(found) = refined(list, Trial { period, tolerance, extra }, erased, scratch) else {
-                continue;
-            };
-            here = here.max(found.score);
-            let bytes: f64 = found.chain.indices().map(|i| list.bytes[i]).sum();
-            let wide = found.score * bytes;
-            if wide > widest.as_ref().map_or(0.0, |w| w.0) {
-                widest = Some((wide, found.clone()));
-            }
-            if best.as_ref().is_none_or(|b| found.score > b.score) {
-                best = Some(found);
-            }
-        }
-        falling = if here < previous { falling + 1 } else { 0 };
-        previous = here;
-        if falling == 2 && list.len() > PATIENT_BELOW {
-            break;
-        }
-    }
-    let mut found: Vec<Scored> = best.into_iter().collect();
-    if let Some((_, wide)) = widest {
-        let same =
-            |a: &Scored| a.chain.len() == wide.chain.len() && (a.fit.period / wide.fit.period - 1.0).abs() < 1e-3;
-        if !found.iter().any(same) {
-            found.push(wide);
-        }
-    }
-    found
+/// The searches of one list: buffers and what earlier searches have found.
+pub(crate) struct Search<'a> {
+    list: &'a BurstList,
+    erased: &'a [(f64, f64)],
+    scratch: Scratch,
+    /// Second searches done, by their trial: many trial periods end on the same chain.
+    done: HashMap<[u64; 3], Option<Scored>>,
+    /// Chains met lately, as found and as trimmed, with the fit of the latter.
+    fitted: VecDeque<(Chain, Chain, Option<Fit>)>,
 }
 
-/// Searches, refits the period on the chain, and searches once more if it moved.
-fn refined(list: &BurstList, trial: Trial, erased: &[(f64, f64)], scratch: &mut Scratch) -> Option<Scored> {
-    let mut trial = trial;
-    for round in 0..2 {
-        let mut chain = best_chain(list, trial, erased, scratch)?;
-        chain.trim(list);
-        chain.drop_long_ends(list, trial.period, 2);
+/// Chains remembered with their fits.
+const REMEMBERED: usize = 8;
+
+impl<'a> Search<'a> {
+    /// `erased`: see [`super::bursts::burst_lists`].
+    pub fn new(list: &'a BurstList, erased: &'a [(f64, f64)]) -> Self {
+        Self { list, erased, scratch: Scratch::default(), done: HashMap::new(), fitted: VecDeque::new() }
+    }
+
+    /// The best chains for one trial period over all tolerances: by score, and by score times share of the bytes.
+    pub fn chains_at(&mut self, period: f64) -> Vec<Scored> {
+        let list = self.list;
+        let mut best: Option<Scored> = None;
+        let mut widest: Option<(f64, Scored)> = None;
+        let mut falling = 0;
+        let mut previous = f64::NEG_INFINITY;
+        for tolerance in TOLERANCES {
+            if out_of_proportion(list, period, tolerance) {
+                break;
+            }
+            let mut here = f64::NEG_INFINITY;
+            for extra in [RARE, ANYTHING] {
+                if extra == ANYTHING && tolerance > ANYTHING_BELOW {
+                    continue;
+                }
+                let Some(found) = self.refined(Trial { period, tolerance, extra }) else {
+                    continue;
+                };
+                here = here.max(found.score);
+                let bytes: f64 = found.chain.indices().map(|i| list.bytes[i]).sum();
+                let wide = found.score * bytes;
+                if wide > widest.as_ref().map_or(0.0, |w| w.0) {
+                    widest = Some((wide, found.clone()));
+                }
+                if best.as_ref().is_none_or(|b| found.score > b.score) {
+                    best = Some(found);
+                }
+            }
+            falling = if here < previous { falling + 1 } else { 0 };
+            previous = here;
+            if falling == 2 && list.len() > PATIENT_BELOW {
+                break;
+            }
+        }
+        let mut found: Vec<Scored> = best.into_iter().collect();
+        if let Some((_, wide)) = widest {
+            let same =
+                |a: &Scored| a.chain.len() == wide.chain.len() && (a.fit.period / wide.fit.period - 1.0).abs() < 1e-3;
+            if !found.iter().any(same) {
+                found.push(wide);
+            }
+        }
+        found
+    }
+
+    /// Searches, refits the period on the chain, and searches once more if it moved.
+    fn refined(&mut self, trial: Trial) -> Option<Scored> {
+        let (chain, fit) = self.fitted_chain(trial)?;
+        let moved = (fit.period / trial.period - 1.0).abs() > 0.3 * trial.tolerance;
+        let again = Trial { period: fit.period, ..trial };
+        if !moved {
+            return Some(self.scored(chain, fit, again));
+        }
+        let key = [again.period, again.tolerance, again.extra].map(f64::to_bits);
+        if let Some(known) = self.done.get(&key) {
+            return known.clone();
+        }
+        let found = self.fitted_chain(again).map(|(chain, fit)| {
+            let last = Trial { period: fit.period, ..again };
+            self.scored(chain, fit, last)
+        });
+        self.done.insert(key, found.clone());
+        found
+    }
+
+    fn scored(&self, chain: Chain, fit: Fit, trial: Trial) -> Scored {
+        let score = local_score(self.list, &chain, &chain.onsets(self.list), trial);
+        Scored { chain, fit, score, tolerance: trial.tolerance, extra: trial.extra }
+    }
+
+    /// The best chain of a trial without the ends that do not belong to it, and the line through it.
+    fn fitted_chain(&mut self, trial: Trial) -> Option<(Chain, Fit)> {
+        let found = best_chain(self.list, trial, self.erased, &mut self.scratch)?;
+        let known = self.fitted.iter().position(|(raw, ..)| *raw == found);
+        let at = known.unwrap_or_else(|| {
+            if self.fitted.len() == REMEMBERED {
+                self.fitted.pop_front();
+            }
+            let mut trimmed = found.clone();
+            trimmed.trim(self.list);
+            self.fitted.push_back((found, trimmed, None));
+            self.fitted.len() - 1
+        });
+        let (_, trimmed, fit) = &mut self.fitted[at];
+        let mut chain = trimmed.clone();
+        chain.drop_long_ends(self.list, trial.period, 2);
         if chain.len() < 3 {
             return None;
         }
-        let fit = chain.fit(list);
-        if !(fit.period > 0.0 && fit.period.is_finite()) {
-            return None;
-        }
-        let moved = (fit.period / trial.period - 1.0).abs() > 0.3 * trial.tolerance;
-        trial.period = fit.period;
-        if round == 0 && moved {
-            continue;
-        }
-        let score = local_score(list, &chain, &chain.onsets(list), trial);
-        return Some(Scored { chain, fit, score, tolerance: trial.tolerance, extra: trial.extra });
+        let fit = if chain.len() == trimmed.len() {
+            *fit.get_or_insert_with(|| chain.fit(self.list))
+        } else {
+            chain.fit(self.list)
+        };
+        (fit.period > 0.0 && fit.period.is_finite()).then_some((chain, fit))
     }
-    None
 }
 
 /// Is a search with this tolerance pointless, or would it look at more pairs of bursts than is reasonable?
