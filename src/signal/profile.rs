@@ -18,8 +18,8 @@ pub const EXACT_SPANS: usize = 1 << 21;
 pub const BINS: usize = 1 << 20;
 /// Seconds given to a span that has bytes but no length.
 pub const POINT_WIDTH: f64 = 1e-6;
-/// From this many edges on they are dealt before they are sorted.
-const DEALT_FROM: usize = 1 << 15;
+/// From this many edges on they are sorted digit by digit.
+const DIGITS_FROM: usize = 1 << 12;
 
 /// What became of the spans that were fed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -338,42 +338,51 @@ fn in_order(a: &Edge, b: &Edge) -> std::cmp::Ordering {
     a.time.total_cmp(&b.time).then(a.rate.total_cmp(&b.rate))
 }
 
-/// Sorts edges. Many of them are first dealt into narrow slices of time, which is linear unless they crowd.
+/// Bits of an edge's time, over the run, that are sorted digit by digit.
+const DIGIT: u32 = 11;
+const DIGITS: u32 = 3;
+
+/// Sorts edges. Many of them are sorted by the digits of their time first, which is linear; what shares all digits is
+/// compared.
 fn sort(edges: &mut Vec<Edge>) {
     // traces often come sorted already: a look costs little next to a sort
     if edges.is_sorted_by(|a, b| in_order(a, b).is_le()) {
         return;
     }
-    if edges.len() < DEALT_FROM {
+    if edges.len() < DIGITS_FROM {
         edges.sort_unstable_by(in_order);
         return;
     }
     let lowest = edges.iter().map(|edge| edge.time).fold(f64::INFINITY, f64::min);
     let highest = edges.iter().map(|edge| edge.time).fold(f64::NEG_INFINITY, f64::max);
-    let slices = edges.len() / 4;
-    let scale = slices as f64 / (highest - lowest);
-    let slice = |edge: &Edge| (((edge.time - lowest) * scale) as usize).min(slices - 1);
-    let mut begin = vec![0u32; slices + 1];
+    let scale = ((1u64 << (DIGIT * DIGITS)) - 1) as f64 / (highest - lowest);
+    let key = |edge: &Edge| ((edge.time - lowest) * scale) as u64;
+    let digit = |edge: &Edge, d: u32| (key(edge) >> (d * DIGIT)) as usize & ((1 << DIGIT) - 1);
+    let mut begin = vec![[0u32; 1 << DIGIT]; DIGITS as usize];
     for edge in edges.iter() {
-        begin[slice(edge) + 1] += 1;
-    }
-    for i in 0..slices {
-        begin[i + 1] += begin[i];
-    }
-    let mut next = begin.clone();
-    let mut dealt = edges.clone();
-    for edge in edges.iter() {
-        let place = &mut next[slice(edge)];
-        dealt[*place as usize] = *edge;
-        *place += 1;
-    }
-    for bounds in begin.windows(2) {
-        let part = &mut dealt[bounds[0] as usize..bounds[1] as usize];
-        if part.len() > 1 {
-            part.sort_unstable_by(in_order);
+        for d in 0..DIGITS {
+            begin[d as usize][digit(edge, d)] += 1;
         }
     }
-    *edges = dealt;
+    let mut other = edges.clone();
+    for d in 0..DIGITS {
+        let next = &mut begin[d as usize];
+        let mut before = 0;
+        for count in next.iter_mut() {
+            before += std::mem::replace(count, before);
+        }
+        for edge in edges.iter() {
+            let place = &mut next[digit(edge, d)];
+            other[*place as usize] = *edge;
+            *place += 1;
+        }
+        std::mem::swap(edges, &mut other);
+    }
+    for alike in edges.chunk_by_mut(|a, b| key(a) == key(b)) {
+        if alike.len() > 1 {
+            alike.sort_unstable_by(in_order);
+        }
+    }
 }
 
 /// A running sum whose rounding errors are carried along (Neumaier 1974).
@@ -714,9 +723,9 @@ mod tests {
         }
 
         #[test]
-        fn dealing_sorts(times in prop::collection::vec(prop_oneof![0.0..1e3f64, 5.0..5.001f64, Just(7.0)], 1..300)) {
+        fn sorting_by_digits_sorts(times in prop::collection::vec(prop_oneof![0.0..1e3f64, 5.0..5.001f64, Just(7.0)], 1..300)) {
             // repeated until they are many enough to be dealt
-            let mut edges: Vec<Edge> = times.iter().cycle().take(DEALT_FROM + 5).enumerate()
+            let mut edges: Vec<Edge> = times.iter().cycle().take(DIGITS_FROM + 5).enumerate()
                 .map(|(i, &time)| Edge { time, rate: (i % 7) as f64 }).collect();
             let mut expected = edges.clone();
             expected.sort_by(in_order);

@@ -20,6 +20,9 @@ const LEVELS: [f64; 4] = [1e-4, 0.1, 0.3, 0.6];
 const LEVELS_ABOVE: [f64; 2] = [0.3, 0.6];
 /// Bursts smaller than this share of the byte-weighted median burst are dropped: none, headers, noise.
 const SMALLEST: [f64; 3] = [0.0, 0.03, 0.2];
+/// Of more than [`LONG`] bursts those of any size make no list of their own if all but one in this many are that small:
+/// they are crumbs of the others.
+const CRUMBS: usize = 4;
 /// A break between two neighbouring gaps of the sorted gaps needs at least this log ratio.
 const SMALLEST_BREAK: f64 = 0.15;
 /// Evidence of a break is capped here; a list that merges nothing has as much.
@@ -180,7 +183,11 @@ pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f6
             let Some(reference) = weighted_quantile(&mut weighted, 0.5) else {
                 continue;
             };
+            let large = bytes.iter().filter(|&&b| b >= SMALLEST[1] * reference).count();
             for smallest in SMALLEST {
+                if smallest == 0.0 && merged.len() > LONG && large * CRUMBS < merged.len() {
+                    continue;
+                }
                 let keep: Vec<usize> = (0..merged.len())
                     .filter(|&i| bytes[i] >= smallest * reference && !begins_at_edge(merged[i].start, erased))
                     .collect();

@@ -225,8 +225,9 @@ pub(crate) fn best_chain(
             while hi[s] < i && t[i] - t[hi[s]] >= slot.shortest {
                 hi[s] += 1;
             }
-            for j in lo[s]..hi[s] {
-                if at_most + promise[j] <= best {
+            let from = lo[s];
+            for (j, &promised) in (from..).zip(&promise[from..hi[s]]) {
+                if at_most + promised <= best {
                     continue;
                 }
                 let off = ((t[i] - t[j]) * per_period - slot.count) * slot.inverse_sd;
@@ -397,13 +398,16 @@ impl<'a> Search<'a> {
                 break;
             }
             let mut here = f64::NEG_INFINITY;
+            let mut complete = false;
             for extra in [RARE, ANYTHING] {
-                if extra == ANYTHING && tolerance > ANYTHING_BELOW {
+                // a chain of all bursts leaves nothing in between
+                if extra == ANYTHING && (tolerance > ANYTHING_BELOW || complete) {
                     continue;
                 }
                 let Some(found) = self.refined(Trial { period, tolerance, extra }) else {
                     continue;
                 };
+                complete |= found.chain.len() == list.len() && found.chain.slot_count() == list.len();
                 here = here.max(found.score);
                 let bytes: f64 = found.chain.indices().map(|i| list.bytes[i]).sum();
                 let wide = found.score * bytes;
@@ -416,7 +420,8 @@ impl<'a> Search<'a> {
             }
             falling = if here < previous { falling + 1 } else { 0 };
             previous = here;
-            if falling == 2 && list.len() > PATIENT_BELOW {
+            // all bursts in a row: the tolerance that fits them best is behind
+            if falling == 1 && complete || falling == 2 && list.len() > PATIENT_BELOW {
                 break;
             }
         }
