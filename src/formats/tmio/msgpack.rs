@@ -135,7 +135,15 @@ fn phase(data: &[u8]) -> Option<([f64; PHASE_FIELDS], usize)> {
     };
     let mut fields = [f64::NAN; PHASE_FIELDS];
     for i in 0..n {
-        let (Token::Number(x), len) = token(data.get(at..)?)? else { return None };
+        let rest = data.get(at..)?;
+        // nearly all numbers are doubles
+        let (x, len) = match rest {
+            [0xcb, digits @ ..] => (f64::from_be_bytes(*digits.first_chunk()?), 9),
+            _ => match token(rest)? {
+                (Token::Number(x), len) => (x, len),
+                _ => return None,
+            },
+        };
         at += len;
         if let Some(f) = fields.get_mut(i) {
             *f = x;

@@ -1,8 +1,8 @@
 //! Autocorrelation of the clipped bandwidth: proposes trial periods and says how well a period repeats the signal.
 
+use super::plans;
 use super::stats::weighted_quantile;
 use crate::signal::profile::Profile;
-use realfft::RealFftPlanner;
 
 /// Bins of the run, usually.
 pub(crate) const BINS: usize = 1 << 14;
@@ -56,11 +56,10 @@ impl Correlation {
             Some(v) => signal.iter_mut().zip(v).for_each(|(y, m)| *y = (*y - mean) * m),
             None => signal.iter_mut().for_each(|y| *y -= mean),
         }
-        let mut fft = Products::new(n);
-        let mut values = fft.lagged(&signal);
+        let mut values = lagged_products(&signal);
         match &visible {
             Some(v) => {
-                let pairs = fft.lagged(v);
+                let pairs = lagged_products(v);
                 for (lag, (value, pairs)) in values.iter_mut().zip(pairs).enumerate() {
                     *value = if pairs > 0.2 * (n - lag) as f64 { *value / pairs.max(1.0) } else { 0.0 };
                 }
@@ -175,32 +174,21 @@ fn visibility(n: usize, width: f64, erased: &[(f64, f64)]) -> Option<Vec<f64>> {
     Some(visible)
 }
 
-/// Sums of lagged products by the Wiener-Khinchin theorem, padded against wrapping around.
-struct Products {
-    planner: RealFftPlanner<f64>,
-    n: usize,
-}
-
-impl Products {
-    fn new(n: usize) -> Self {
-        Self { planner: RealFftPlanner::new(), n }
-    }
-
-    /// sum_i x_i x_(i + lag) for lag = 0..n.
-    fn lagged(&mut self, x: &[f64]) -> Vec<f64> {
-        let forward = self.planner.plan_fft_forward(2 * self.n);
-        let inverse = self.planner.plan_fft_inverse(2 * self.n);
-        let mut padded = forward.make_input_vec();
-        padded[..self.n].copy_from_slice(x);
-        let mut spectrum = forward.make_output_vec();
-        // lengths come from the plans themselves and the spectrum's ends are real: these calls cannot fail
-        let forward_done = forward.process(&mut padded, &mut spectrum);
-        spectrum.iter_mut().for_each(|c| *c = realfft::num_complex::Complex::new(c.norm_sqr(), 0.0));
-        let inverse_done = inverse.process(&mut spectrum, &mut padded);
-        debug_assert!(forward_done.is_ok() && inverse_done.is_ok());
-        let scale = 1.0 / (2 * self.n) as f64;
-        padded.truncate(self.n);
-        padded.iter_mut().for_each(|v| *v *= scale);
-        padded
-    }
+/// sum_i x_i x_(i + lag) for lag = 0..n by the Wiener-Khinchin theorem, padded against wrapping around.
+fn lagged_products(x: &[f64]) -> Vec<f64> {
+    let n = x.len();
+    let forward = plans::forward(2 * n);
+    let inverse = plans::inverse(2 * n);
+    let mut padded = forward.make_input_vec();
+    padded[..n].copy_from_slice(x);
+    let mut spectrum = forward.make_output_vec();
+    // lengths come from the plans themselves and the spectrum's ends are real: these calls cannot fail
+    let forward_done = forward.process(&mut padded, &mut spectrum);
+    spectrum.iter_mut().for_each(|c| *c = realfft::num_complex::Complex::new(c.norm_sqr(), 0.0));
+    let inverse_done = inverse.process(&mut spectrum, &mut padded);
+    debug_assert!(forward_done.is_ok() && inverse_done.is_ok());
+    let scale = 1.0 / (2 * n) as f64;
+    padded.truncate(n);
+    padded.iter_mut().for_each(|v| *v *= scale);
+    padded
 }

@@ -16,6 +16,7 @@ mod fold;
 mod hypothesis;
 mod judge;
 mod nested;
+mod plans;
 mod search;
 mod stats;
 mod trials;

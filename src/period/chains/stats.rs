@@ -30,6 +30,17 @@ pub(crate) fn deviation(x: &[f64]) -> f64 {
     mean(&x.iter().map(|v| (v - m) * (v - m)).collect::<Vec<_>>()).sqrt()
 }
 
+/// Cells of non-negative numbers for [`weighted_quantile`]: by exponent and the highest bits of the fraction.
+const CELLS: usize = 1 << 14;
+
+/// The cell of a value, rising with it.
+fn cell(value: f64) -> usize {
+    let bits = value.to_bits() as i64;
+    // negative numbers sort the other way round
+    let ordered = (bits ^ ((bits >> 63) as u64 >> 1) as i64) as u64 ^ (1 << 63);
+    (ordered >> 50) as usize
+}
+
 /// The smallest value up to which the weights add up to at least `q` of their total; `None` if there is no weight.
 ///
 /// `pairs` are (value, weight), reordered on the way. Selection instead of sorting: linear in the number of pairs.
@@ -39,6 +50,29 @@ pub(crate) fn weighted_quantile(pairs: &mut [(f64, f64)], q: f64) -> Option<f64>
         return None;
     }
     let mut wanted = q * total;
+    let mut pairs = pairs;
+    if pairs.len() >= CELLS {
+        // the cells keep the order of the values: only the one with the quantile needs a closer look
+        let mut weights = vec![0.0; CELLS];
+        pairs.iter().for_each(|p| weights[cell(p.0)] += p.1);
+        let mut before = 0.0;
+        let last = weights.iter().rposition(|&w| w > 0.0)?;
+        let at = (0..last).find(|&c| {
+            let inside = wanted <= before + weights[c];
+            before += if inside { 0.0 } else { weights[c] };
+            inside
+        });
+        let at = at.unwrap_or(last);
+        wanted -= before;
+        let mut count = 0;
+        for i in 0..pairs.len() {
+            if cell(pairs[i].0) == at {
+                pairs.swap(i, count);
+                count += 1;
+            }
+        }
+        pairs = &mut pairs[..count];
+    }
     let (mut from, mut to) = (0, pairs.len());
     loop {
         let rest = &mut pairs[from..to];
@@ -77,6 +111,23 @@ mod tests {
             let mut sum = 0.0;
             let expected = sorted.iter().find(|p| { sum += p.1; sum >= q * total - 1e-9 }).map(|p| p.0);
             prop_assert_eq!(weighted_quantile(&mut pairs.clone(), q), expected);
+        }
+    }
+
+    #[test]
+    fn selection_by_cells_agrees_with_sorting() {
+        let values = |i: usize| [(i * 7919 % 10007) as f64 * 1e3, -((i % 77) as f64), 1e-9 * i as f64, 0.0][i % 4];
+        let pairs: Vec<(f64, f64)> = (0..2 * CELLS).map(|i| (values(i), 1.0 + (i % 5) as f64)).collect();
+        let mut sorted = pairs.clone();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let total: f64 = pairs.iter().map(|p| p.1).sum();
+        for q in [0.01, 0.1, 0.3, 0.5, 0.77, 0.9, 1.0] {
+            let mut sum = 0.0;
+            let expected = sorted.iter().find(|p| {
+                sum += p.1;
+                sum >= q * total
+            });
+            assert_eq!(weighted_quantile(&mut pairs.clone(), q), expected.map(|p| p.0), "{q}");
         }
     }
 

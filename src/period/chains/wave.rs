@@ -10,9 +10,9 @@
 use super::bursts::{BurstList, Levels};
 use super::fit::{Clock, Fit};
 use super::hypothesis::{Context, Hypothesis, Kind, Traits};
+use super::plans;
 use super::search::Chain;
 use super::stats::{deviation, median};
-use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
 use std::f64::consts::TAU;
 use std::sync::LazyLock;
@@ -121,7 +121,7 @@ impl Signal {
         }
         let mut padded = values.clone();
         padded.resize(FINER * BINS, 0.0);
-        let fft = RealFftPlanner::new().plan_fft_forward(padded.len());
+        let fft = plans::forward(padded.len());
         let mut output = fft.make_output_vec();
         fft.process(&mut padded, &mut output).ok()?;
         let fine: Vec<f64> = output.iter().map(|c| c.norm_sqr() / (BINS * BINS) as f64).collect();
