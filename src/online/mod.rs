@@ -1,0 +1,10 @@
+//! The same analysis fed piece by piece: what a job is doing now, and when its next burst comes.
+//!
+//! A [`Session`] follows one job. It keeps a bounded picture of the bandwidth in its window, not the transfers, so that memory
+//! does not grow with the job, and an update costs the new data plus one analysis of that picture.
+
+mod prediction;
+mod session;
+
+pub use prediction::{FrequencyRange, PREDICTION_SCHEMA, Prediction, WindowSpan};
+pub use session::{Event, Options, Session};
