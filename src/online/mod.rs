@@ -6,8 +6,17 @@
 
 pub mod automaton;
 pub mod change;
+mod channel;
+mod history;
+mod outlook;
+mod picture;
 mod prediction;
+mod rhythm;
 mod session;
+mod trigger;
+mod window;
 
 pub use prediction::{FrequencyRange, PREDICTION_SCHEMA, Prediction, WindowSpan};
 pub use session::{Event, Options, Session};
+pub use trigger::Every;
+pub use window::Window;
