@@ -7,15 +7,20 @@
 pub mod automaton;
 pub mod change;
 mod channel;
+pub mod checkpoint;
 mod history;
+mod jobs;
+pub mod outbox;
 mod outlook;
 mod picture;
 mod prediction;
 mod rhythm;
 mod session;
+pub mod source;
 mod trigger;
 mod window;
 
+pub use jobs::Jobs;
 pub use prediction::{FrequencyRange, PREDICTION_SCHEMA, Prediction, WindowSpan};
 pub use session::{Event, Options, Session};
 pub use trigger::Every;
