@@ -4,8 +4,8 @@
 //! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`formats`] bytes on disk to
 //! records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records to
 //! bandwidth over time, [`period`] bandwidth to periods, [`pattern`] records to access patterns, [`classify`] records to
-//! access classes and advice, [`dfg`] records to directly-follows graphs, [`analysis`] the pipeline, [`render`] text and
-//! pictures, [`cli`] the command line.
+//! access classes and advice, [`dfg`] records to directly-follows graphs, [`analysis`] the pipeline, [`online`] the same fed piece
+//! by piece, [`render`] text and pictures, [`cli`] the command line.
 //!
 //! ```
 //! use iophase::{analysis, formats};
@@ -27,6 +27,7 @@ pub mod cli;
 pub mod dfg;
 pub mod error;
 pub mod formats;
+pub mod online;
 pub mod pattern;
 pub mod period;
 pub mod record;
