@@ -7,6 +7,7 @@ mod clock;
 pub mod custom;
 pub mod darshan;
 mod digits;
+pub mod follow;
 mod json;
 mod limits;
 mod lines;

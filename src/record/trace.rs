@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::intervals::Intervals;
 use super::names::{Calls, Files};
@@ -133,7 +133,7 @@ pub struct Quality {
 }
 
 /// Something a person should know before trusting the numbers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
     /// Stable kebab-case code, e.g. `damaged-tail`.
     pub code: String,

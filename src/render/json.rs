@@ -7,6 +7,7 @@ use crate::analysis::{Info, PatternsOfTrace, Report};
 use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::error::{Error, ErrorKind, Result};
+use crate::online::Prediction;
 use crate::workload::Truth;
 
 /// One line of JSON.
@@ -18,7 +19,7 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 }
 
 /// Names of the schemas that [`schema`] knows.
-pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth"];
+pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth", "prediction"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -30,6 +31,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
         "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
+        "prediction" => Some(settings.into_generator().into_root_schema_for::<Prediction>()),
         "truth" => Some(settings.into_generator().into_root_schema_for::<Truth>()),
         _ => None,
     }

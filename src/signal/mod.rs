@@ -17,14 +17,14 @@ pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_widt
 pub use selection::{Activity, Mode, RankSet, Selection};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
 
 /// One transfer: `bytes` moved evenly over `[start, end)`, in seconds.
 ///
 /// `end` may equal `start` (a point in time); it is never before it, and all three are finite.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Seconds.
     pub start: f64,

@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 use regex::Regex;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Span;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, FileId, Op, Requests, Trace};
 
 /// Direction and kind of the transfers that enter a signal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// All writes.

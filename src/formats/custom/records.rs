@@ -17,7 +17,7 @@ use crate::record::{Data, Quality, Requests, Timing, Trace, Warning};
 const PIECE: usize = 256 << 10;
 
 /// How a line becomes fields.
-trait Layout: Sync {
+pub(super) trait Layout: Sync {
     fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad>;
 }
 
@@ -132,7 +132,7 @@ impl Layout for Columns {
 }
 
 /// JSON objects.
-struct Objects;
+pub(super) struct Objects;
 
 impl Layout for Objects {
     fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad> {

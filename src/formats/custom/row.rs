@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use super::super::lines::quote;
 use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
 use super::super::op_name::op_of;
-use crate::record::{CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET};
+use crate::record::{CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path};
 
 /// A column of CSV, a key of JSON Lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,21 @@ impl<'l> Row<'l> {
     #[inline]
     fn get(&self, field: Field) -> &[u8] {
         &self.0[field as usize]
+    }
+
+    /// The record by itself: operation, start, end and bytes; `None` if it moves none, or is of a system file.
+    pub(super) fn transfer(&self) -> Result<Option<(Op, f64, f64, u64)>, Bad> {
+        let mut op = op_of(self.get(Field::Op));
+        if op == Op::Other && !self.get(Field::Call).is_empty() {
+            op = op_of(self.get(Field::Call));
+        }
+        let start = seconds(self.get(Field::Start), 0, "start")?;
+        let end = self.get(Field::End);
+        let end = if end.is_empty() { start } else { seconds(end, 0, "end")? };
+        let (size, _) = size(self.get(Field::Size), op)?;
+        let file = self.get(Field::File);
+        let system = !file.is_empty() && is_system_path(&String::from_utf8_lossy(file));
+        Ok((op.moves_bytes() && !system).then_some((op, start, end.max(start), size)))
     }
 
     /// Seconds, if there is a start that is a number.

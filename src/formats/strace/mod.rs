@@ -13,11 +13,14 @@
 mod blocks;
 mod calls;
 mod descriptors;
+mod follow;
 mod path;
 mod requests;
 mod stream;
 mod text;
 pub(super) mod write;
+
+pub(super) use follow::{Calls, has_calls};
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -41,17 +41,17 @@ pub(super) trait Output: Send {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
     call: CallId,
-    op: Op,
-    file: FileId,
+    pub(super) op: Op,
+    pub(super) file: FileId,
     offset: u64,
-    size: u64,
+    pub(super) size: u64,
 }
 
 /// The names that rows refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Names<'a> {
     calls: &'a Calls,
-    files: &'a Files,
+    pub(super) files: &'a Files,
 }
 
 /// Rows as columns.

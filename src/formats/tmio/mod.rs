@@ -6,9 +6,13 @@
 //! read; those that were required (`_b`) are no transfers.
 
 mod chunks;
+mod message;
 mod msgpack;
 pub(super) mod write_json;
 pub(super) mod write_msgpack;
+
+pub(super) use message::{Map, ObjectScanner, read_map};
+pub(super) use msgpack::begins_object;
 
 use super::json::member_names;
 use super::series::{self, Section};

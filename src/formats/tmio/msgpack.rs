@@ -13,7 +13,7 @@ const NUMBER_BYTES: usize = 9;
 const PHASE_FIELDS: usize = 9;
 
 /// True if the bytes begin an object of TMIO: an array whose first element is the name of a section.
-pub(super) fn begins_object(head: &[u8]) -> bool {
+pub(in super::super) fn begins_object(head: &[u8]) -> bool {
     let rest = match head {
         [0x90..=0x9f, rest @ ..] | [0xdc, _, _, rest @ ..] | [0xdd, _, _, _, _, rest @ ..] => rest,
         _ => return false,
@@ -66,7 +66,7 @@ pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str)
 
 /// The head of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Token {
+pub(super) enum Token {
     /// A number; NaN for nil.
     Number(f64),
     Bool,
@@ -78,7 +78,7 @@ enum Token {
 
 /// The token that `data` begins with, and its length; `None` if it is cut or no MessagePack.
 #[inline]
-fn token(data: &[u8]) -> Option<(Token, usize)> {
+pub(super) fn token(data: &[u8]) -> Option<(Token, usize)> {
     fn be<const N: usize>(data: &[u8]) -> Option<[u8; N]> {
         data.get(1..)?.first_chunk::<N>().copied()
     }

@@ -262,7 +262,7 @@ pub(crate) fn stretches(profile: &Profile, threshold: f64) -> Vec<Stretch> {
 }
 
 /// Joins stretches that are at most `distance` apart; what lies between them counts.
-fn merged(stretches: &[Stretch], distance: f64) -> Vec<Stretch> {
+pub(crate) fn merged(stretches: &[Stretch], distance: f64) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
     for s in stretches {
         match out.last_mut() {

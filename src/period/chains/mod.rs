@@ -193,6 +193,17 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
     Detection { verdict, periods, rejected }
 }
 
+/// Cuts a profile into bursts: stretches of at least `threshold` bytes per second, those at most `merge_distance_s` apart taken
+/// for one, as in [`Evidence`]. Times are seconds on the trace's own clock, bytes are all that lie in between.
+pub fn cut(profile: &Profile, threshold: f64, merge_distance_s: f64) -> Vec<Burst> {
+    let stretches = bursts::stretches(profile, threshold.max(f64::MIN_POSITIVE));
+    let origin = profile.origin();
+    bursts::merged(&stretches, merge_distance_s)
+        .iter()
+        .map(|s| Burst { start_s: s.start + origin, end_s: s.end + origin, bytes: s.after - s.before })
+        .collect()
+}
+
 /// Periods of two rounds that differ by less than this, in log, are one period with several windows.
 const SAME_PERIOD: f64 = 0.02;
 

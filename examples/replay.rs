@@ -1,0 +1,85 @@
+//! Replays traces transfer by transfer, in the order of their starts, and prints what was predicted when.
+//!
+//! `cargo run --release --example replay -- [--every E] [--window W] [--change C] TRACE...`
+//!
+//! One JSON object a trace: its path, the predictions, and the milliseconds that each took. `scripts/replay_score.py` compares
+//! them with the truth of a suite.
+
+use std::path::Path;
+
+use iophase::online::{Event, Options, Session};
+use iophase::record::Rows;
+use iophase::{Error, ErrorKind, formats};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+fn events(path: &Path) -> iophase::Result<(u64, Vec<Event>)> {
+    let read = formats::ReadOptions::default();
+    let source = formats::Source::open(path, &read.limits)?;
+    let trace = formats::read(&source, None, &read)?;
+    let origin = trace.origin_s as f64;
+    let mut events = Vec::new();
+    trace.visit(&mut |row| {
+        let (start, end) = row.span();
+        let bytes = match row {
+            iophase::record::Row::Request(r) => r.size as f64,
+            iophase::record::Row::Interval(i) => i.bytes,
+        };
+        if row.op().moves_bytes() && !trace.files.is_system(row.file()) {
+            events.push(Event { op: row.op(), start_s: origin + start, end_s: origin + end, bytes });
+        }
+        Ok(())
+    })?;
+    events.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    Ok((trace.ranks, events))
+}
+
+fn replay(path: &Path, options: &Options) -> iophase::Result<Value> {
+    let (ranks, events) = events(path)?;
+    let mut session = Session::new(None, options.clone());
+    session.set_ranks(ranks);
+    let (mut predictions, mut milliseconds) = (Vec::new(), Vec::new());
+    let mut predict = |session: &mut Session| {
+        let begun = std::time::Instant::now();
+        predictions.push(session.predict());
+        milliseconds.push(begun.elapsed().as_secs_f64() * 1e3);
+    };
+    for event in &events {
+        session.feed(std::slice::from_ref(event));
+        if session.due() {
+            predict(&mut session);
+        }
+    }
+    predict(&mut session);
+    Ok(json!({
+        "trace": path.display().to_string(),
+        "events": events.len(),
+        "predictions": predictions,
+        "milliseconds": milliseconds,
+        "automaton": session.automaton().to_json(),
+    }))
+}
+
+#[allow(clippy::print_stdout, clippy::print_stderr)]
+fn main() -> iophase::Result<()> {
+    let mut options = Options::default();
+    let mut paths = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(a) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| Error::new(ErrorKind::Usage, format!("{a} needs a value")));
+        match a.as_str() {
+            "--every" => options.every = value()?.parse()?,
+            "--window" => options.window = value()?.parse()?,
+            "--change" => options.change = value()?.parse()?,
+            _ => paths.push(a),
+        }
+    }
+    let lines: Vec<_> = paths.par_iter().map(|p| (p, replay(Path::new(p), &options))).collect();
+    for (path, line) in lines {
+        match line {
+            Ok(line) => println!("{line}"),
+            Err(e) => eprintln!("{path}: {e}"),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Messages that come whole: chunks of TMIO, and objects with arrays of rates and times.
+
+use serde::Deserialize;
+
+use super::super::tmio::{Map, begins_object, read_map};
+use super::super::{Format, ReadOptions, Source, custom, tmio};
+use super::{Message, Transfer, text_of};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Op, Row, Rows, Trace};
+
+/// Reads one message as it comes over a socket: a map with the keys `b` (rates in bytes per second), `ts`, `te` (starts and ends in
+/// seconds), and, if it has them, `ranks`, `job`, `op` (`read` or `write`; else `write`), as MessagePack or JSON; or chunks of TMIO
+/// as it writes them; or one record as JSON.
+///
+/// # Errors
+/// [`ErrorKind::Malformed`] and what the readers of the formats say.
+pub fn decode(message: &[u8]) -> Result<Message> {
+    match message.first() {
+        Some(0x80..=0x8f | 0xde | 0xdf) => direct_of_map(read_map(message)?),
+        Some(_) if begins_object(message) => read(message, "tmio"),
+        Some(_) if message.trim_ascii_start().starts_with(b"{") => {
+            if custom::is_record_line(message) {
+                let record = custom::Records::json_lines().transfer(message);
+                let transfer = record.map_err(|what| Error::new(ErrorKind::Malformed, what))?;
+                return Ok(Message { transfers: transfer.into_iter().collect(), ..Message::default() });
+            }
+            read(message, "tmio")
+        }
+        Some(b) => Err(Error::new(ErrorKind::Malformed, format!("a message that begins with byte {b:#04x}"))
+            .expected("a map with b, ts, te, or chunks of TMIO")),
+        None => Err(Error::new(ErrorKind::Malformed, "an empty message")),
+    }
+}
+
+/// The direct form as JSON.
+#[derive(Deserialize)]
+struct Direct {
+    b: Vec<f64>,
+    ts: Vec<f64>,
+    te: Vec<f64>,
+    #[serde(default)]
+    ranks: Option<u64>,
+    #[serde(default)]
+    job: Option<serde_json::Value>,
+    #[serde(default)]
+    op: Option<String>,
+}
+
+/// Reads whole values.
+pub(super) fn read(data: &[u8], format: &'static str) -> Result<Message> {
+    if data.trim_ascii_start().starts_with(b"{") && is_direct(data) {
+        let d: Direct = serde_json::from_slice(data)
+            .map_err(|e| Error::new(ErrorKind::Malformed, format!("no object with arrays b, ts, te: {e}")))?;
+        let job = d.job.map(|j| j.as_str().map_or_else(|| j.to_string(), str::to_owned));
+        return direct(Map { rates: d.b, starts: d.ts, ends: d.te, ranks: d.ranks, job, op: d.op });
+    }
+    let source = Source::from_bytes("message", data);
+    let options = ReadOptions::default();
+    let format: &dyn Format = if format == "tmio" { &tmio::Tmio } else { &custom::Custom };
+    let trace = format.read(&source, &options)?;
+    Ok(message_of(&trace))
+}
+
+/// True if an object has the keys of the direct form.
+fn is_direct(data: &[u8]) -> bool {
+    let names = super::super::json::member_names(data, 16);
+    ["b", "ts", "te"].iter().all(|k| names.iter().any(|(depth, n)| *depth == 1 && *n == k.as_bytes()))
+}
+
+fn direct_of_map(map: Option<Map>) -> Result<Message> {
+    direct(map.ok_or_else(|| Error::new(ErrorKind::Malformed, "no map with arrays b, ts, te"))?)
+}
+
+fn direct(map: Map) -> Result<Message> {
+    let (n, starts, ends) = (map.rates.len(), map.starts.len(), map.ends.len());
+    if n != starts || n != ends {
+        return Err(Error::new(ErrorKind::Malformed, format!("{n} rates, {starts} starts and {ends} ends"))
+            .expected("arrays of equal length"));
+    }
+    let op = match map.op.as_deref() {
+        None | Some("write") => Op::Write,
+        Some("read") => Op::Read,
+        Some(other) => {
+            let found = format!("op `{}`", text_of(&other.as_bytes()[..other.len().min(40)]));
+            return Err(Error::new(ErrorKind::Malformed, found).expected("read or write"));
+        }
+    };
+    let transfers = map.rates.iter().zip(map.starts.iter().zip(&map.ends));
+    let transfers = transfers
+        .map(|(&rate, (&start_s, &end_s))| Transfer { op, start_s, end_s, bytes: rate * (end_s - start_s) })
+        .collect();
+    Ok(Message { job: map.job, ranks: map.ranks, transfers })
+}
+
+/// The transfers of a trace.
+fn message_of(trace: &Trace) -> Message {
+    let origin = trace.origin_s as f64;
+    let mut transfers = Vec::with_capacity(trace.data.len());
+    // The closure does not fail.
+    let _ = trace.visit(&mut |row| {
+        let (start, end) = row.span();
+        let bytes = match row {
+            Row::Request(r) => r.size as f64,
+            Row::Interval(i) => i.bytes,
+        };
+        if row.op().moves_bytes() && !trace.files.is_system(row.file()) {
+            transfers.push(Transfer { op: row.op(), start_s: origin + start, end_s: origin + end, bytes });
+        }
+        Ok(())
+    });
+    let ranks = trace.job.as_ref().and_then(|j| j.ranks);
+    Message { job: None, ranks, transfers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_direct_form_in_both_encodings() {
+        // {"ranks": 4, "b": [10, 20.5], "ts": [0, 2], "te": [1, 4], "job": "j1"}
+        let packed = [
+            &b"\x85\xa5ranks\x04\xa1b\x92\x0a\xcb"[..],
+            &20.5f64.to_be_bytes(),
+            b"\xa2ts\x92\x00\x02\xa2te\x92\x01\x04\xa3job\xa2j1",
+        ]
+        .concat();
+        let text = br#"{"ranks": 4, "b": [10, 20.5], "ts": [0, 2], "te": [1, 4], "job": "j1"}"#;
+        let m = decode(&packed).unwrap();
+        assert_eq!(m, decode(text).unwrap());
+        assert_eq!((m.ranks, m.job.as_deref()), (Some(4), Some("j1")));
+        let t: Vec<_> = m.transfers.iter().map(|t| (t.start_s, t.end_s, t.bytes)).collect();
+        assert_eq!(t, [(0.0, 1.0, 10.0), (2.0, 4.0, 41.0)]);
+        assert!(m.transfers.iter().all(|t| t.op == Op::Write));
+        for n in 0..packed.len() {
+            assert!(decode(&packed[..n]).is_err(), "cut at {n}");
+        }
+        for bad in [&b""[..], b"\x81\xa1b\x91\x01", br#"{"b":[1],"ts":[],"te":[2]}"#, b"hello", b"\xdf\xff\xff\xff\xff\xa1b\xdd\xff\xff\xff\xff"] {
+            assert!(decode(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Bytes that wait for the rest of their message.
+
+use memchr::memchr;
+
+use super::Faults;
+
+/// A queue of bytes with its place in the source.
+pub(super) struct Lines {
+    buffer: Vec<u8>,
+    /// `buffer[..used]` was given out.
+    used: usize,
+    /// Place of `buffer[used]` in the source.
+    position: u64,
+    /// `buffer[used..seen]` holds no line break.
+    seen: usize,
+    /// The rest of a line that was too long is left out.
+    skipping: bool,
+    /// Most bytes that wait.
+    most: usize,
+}
+
+impl Lines {
+    pub(super) fn new(most: usize) -> Self {
+        Lines { buffer: Vec::new(), used: 0, position: 0, seen: 0, skipping: false, most }
+    }
+
+    /// Says that the first byte to come stands at `position`.
+    pub(super) fn start_at(&mut self, position: u64) {
+        self.position = position;
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(super) fn push(&mut self, data: &[u8]) {
+        // What was given out is dropped when that is most of it: every byte moves once on average.
+        if self.used > self.buffer.len() / 2 {
+            self.buffer.drain(..self.used);
+            self.seen = self.seen.saturating_sub(self.used);
+            self.used = 0;
+        }
+        self.buffer.extend_from_slice(data);
+    }
+
+    /// What waits.
+    pub(super) fn data(&self) -> &[u8] {
+        &self.buffer[self.used..]
+    }
+
+    /// Bytes that wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.buffer.len() - self.used
+    }
+
+    pub(super) fn consume(&mut self, n: usize) {
+        let n = n.min(self.waiting());
+        self.used += n;
+        self.position += n as u64;
+        self.seen = self.seen.max(self.used);
+    }
+
+    /// Drops all that waits if it is more than may wait.
+    pub(super) fn give_up_if_full(&mut self, faults: &mut Faults) -> bool {
+        let full = self.waiting() > self.most;
+        if full {
+            let most = self.most;
+            faults.add(|| format!("a message of more than {most} bytes"));
+            self.consume(usize::MAX);
+        }
+        full
+    }
+
+    /// The next line that is no remark, without its end. `ended`: the last line may lack it.
+    pub(super) fn next(&mut self, longest: usize, ended: bool, faults: &mut Faults) -> Option<&[u8]> {
+        loop {
+            let from = self.seen.max(self.used);
+            let (line_end, next) = match memchr(b'\n', &self.buffer[from..]) {
+                Some(n) => (from + n, from + n + 1),
+                None if ended && self.waiting() > 0 => (self.buffer.len(), self.buffer.len()),
+                None => {
+                    self.seen = self.buffer.len();
+                    if self.waiting() > longest {
+                        if !self.skipping {
+                            faults.add(|| format!("a line of more than {longest} bytes"));
+                        }
+                        self.skipping = true;
+                        self.consume(usize::MAX);
+                    }
+                    return None;
+                }
+            };
+            let start = self.used;
+            self.position += (next - start) as u64;
+            (self.used, self.seen) = (next, next);
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            let mut line = start..line_end;
+            if self.buffer[line.clone()].last() == Some(&b'\r') {
+                line.end -= 1;
+            }
+            if line.len() > longest {
+                faults.add(|| format!("a line of more than {longest} bytes"));
+            } else if !super::super::lines::is_remark(&self.buffer[line.clone()]) {
+                return Some(&self.buffer[line]);
+            }
+        }
+    }
+}

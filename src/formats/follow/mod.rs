@@ -1,0 +1,390 @@
+//! Traces that grow: bytes as they come to whole messages.
+//!
+//! A [`Follower`] is given the bytes of a source in pieces of any size and gives back messages: a record of CSV or JSON Lines, a
+//! call of strace, a flush of TMIO, an object with arrays. What is not whole yet waits for the rest. A message that cannot be
+//! read is counted and left out; nothing of it is kept. [`decode`] does the same for a message that comes by itself.
+
+mod direct;
+mod lines;
+mod values;
+
+use std::borrow::Cow;
+
+use super::tmio::ObjectScanner;
+use super::{Limits, custom, strace};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::record::Op;
+pub use direct::decode;
+use lines::Lines;
+use values::Values;
+
+/// One transfer of a message.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transfer {
+    /// [`Op::Read`] or [`Op::Write`].
+    pub op: Op,
+    /// Seconds on the trace's own clock.
+    pub start_s: f64,
+    /// Seconds on the trace's own clock, at or after the start.
+    pub end_s: f64,
+    /// Bytes moved.
+    pub bytes: f64,
+}
+
+/// What comes at once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Message {
+    /// The job, where the message names one.
+    pub job: Option<String>,
+    /// Ranks of the job, where the message tells.
+    pub ranks: Option<u64>,
+    /// The transfers; may be none.
+    pub transfers: Vec<Transfer>,
+}
+
+/// How a source is read: as much of a follower as has to be known to go on in the middle.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Records as CSV, with this header line.
+    Csv(String),
+    /// Records as JSON Lines.
+    JsonLines,
+    /// JSON values: sections of TMIO, arrays of rates and times.
+    Json,
+    /// MessagePack of TMIO.
+    Msgpack,
+    /// strace.
+    Strace,
+}
+
+/// What could not be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Faults {
+    /// Lines or values that are no messages.
+    pub malformed: u64,
+    /// What was wrong with the first.
+    pub first: Option<String>,
+}
+
+impl Faults {
+    /// Counts one; the first is described.
+    pub fn add(&mut self, what: impl FnOnce() -> String) {
+        self.malformed += 1;
+        if self.first.is_none() {
+            self.first = Some(what());
+        }
+    }
+}
+
+enum Reader {
+    /// The form is not known yet.
+    Unknown,
+    Records(custom::Records),
+    Strace(Box<strace::Calls>),
+    Json(Values),
+    Msgpack(ObjectScanner),
+}
+
+/// See the module.
+pub struct Follower {
+    reader: Reader,
+    form: Option<Form>,
+    lines: Lines,
+    limits: Limits,
+    ended: bool,
+    faults: Faults,
+}
+
+/// Bytes from which on the form of a source must show.
+const ENOUGH: usize = 64 << 10;
+
+impl Follower {
+    /// A follower of a source from its start; `format` is `tmio`, `strace` or `custom` if it is known.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] for formats that do not grow.
+    pub fn new(format: Option<&str>, limits: &Limits) -> Result<Follower> {
+        if let Some(name) = format.filter(|f| !["tmio", "strace", "custom"].contains(f)) {
+            return Err(Error::new(ErrorKind::Unsupported, format!("format {name} cannot be followed"))
+                .expected("tmio, strace or custom")
+                .remedy("analyse the finished trace with `iophase analyze`"));
+        }
+        Ok(Follower {
+            reader: Reader::Unknown,
+            form: None,
+            lines: Lines::new(limits.memory_bytes.try_into().unwrap_or(usize::MAX)),
+            limits: limits.clone(),
+            ended: false,
+            faults: Faults::default(),
+        })
+    }
+
+    /// A follower that goes on at `position` bytes of a source of this form.
+    ///
+    /// Calls of strace depend on those before: their source has to be read again from its start, see [`Follower::rereads`].
+    pub fn resume(form: Form, position: u64, limits: &Limits) -> Result<Follower> {
+        let mut follower = Follower::new(None, limits)?;
+        follower.lines.start_at(if form == Form::Strace { 0 } else { position });
+        follower.set_form(form)?;
+        Ok(follower)
+    }
+
+    /// True if a form can only be read from the start.
+    pub fn rereads(form: &Form) -> bool {
+        *form == Form::Strace
+    }
+
+    /// The form, once it is known.
+    pub fn form(&self) -> Option<&Form> {
+        self.form.as_ref()
+    }
+
+    /// Takes more bytes.
+    pub fn push(&mut self, data: &[u8]) {
+        self.lines.push(data);
+    }
+
+    /// Nothing more will come: a last line without its end counts as whole.
+    pub fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// The source begins anew (it was rotated or cut): what was not whole is given up.
+    pub fn restart(&mut self) {
+        if self.lines.waiting() > 0 {
+            self.faults.add(|| "the source began anew in the middle of a message".into());
+        }
+        self.lines = Lines::new(self.limits.memory_bytes.try_into().unwrap_or(usize::MAX));
+        match &mut self.reader {
+            Reader::Json(v) => *v = Values::default(),
+            Reader::Msgpack(s) => *s = ObjectScanner::default(),
+            Reader::Unknown | Reader::Records(_) | Reader::Strace(_) => {}
+        }
+    }
+
+    /// Bytes of the source up to the end of the last message given: where another follower can go on.
+    pub fn position(&self) -> u64 {
+        self.lines.position()
+    }
+
+    /// What could not be read so far.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// The next whole message; `None` if there is none yet.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] if the source is of no form that can be followed.
+    pub fn next(&mut self) -> Result<Option<Message>> {
+        if matches!(self.reader, Reader::Unknown) && !self.find_form()? {
+            return Ok(None);
+        }
+        loop {
+            let (lines, faults, ended) = (&mut self.lines, &mut self.faults, self.ended);
+            match &mut self.reader {
+                Reader::Unknown => return Ok(None),
+                Reader::Records(records) => {
+                    let Some(line) = lines.next(self.limits.line_bytes, ended, faults) else { return Ok(None) };
+                    match records.transfer(line) {
+                        Ok(Some(t)) => return Ok(Some(Message { transfers: vec![t], ..Message::default() })),
+                        Ok(None) => {}
+                        Err(what) => {
+                            let at = lines.position();
+                            faults.add(|| format!("before byte {at}: {what}"));
+                        }
+                    }
+                }
+                Reader::Strace(calls) => {
+                    if let Some(t) = calls.next() {
+                        return Ok(Some(Message { transfers: vec![t], ..Message::default() }));
+                    }
+                    let Some(line) = lines.next(self.limits.line_bytes, ended, faults) else { return Ok(None) };
+                    if !calls.feed(line) {
+                        let at = lines.position();
+                        faults.add(|| format!("before byte {at}: no line of strace"));
+                    }
+                }
+                Reader::Json(values) => {
+                    let Some(n) = values.whole(lines, faults) else { return Ok(None) };
+                    if let Some(m) = read_one(lines, n, "tmio", faults) {
+                        return Ok(Some(m));
+                    }
+                }
+                Reader::Msgpack(scanner) => {
+                    let n = match scanner.whole(lines.data()) {
+                        Ok(Some(n)) => n,
+                        Ok(None) => {
+                            lines.give_up_if_full(faults);
+                            return Ok(None);
+                        }
+                        Err(skip) => {
+                            let at = lines.position();
+                            faults.add(|| Error::malformed(Place::Byte(at), "no object of TMIO").to_string());
+                            lines.consume(skip);
+                            continue;
+                        }
+                    };
+                    if let Some(m) = read_one(lines, n, "tmio", faults) {
+                        return Ok(Some(m));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds out the form from what has come; false if that is not enough yet.
+    fn find_form(&mut self) -> Result<bool> {
+        let data = self.lines.data();
+        let text = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).trim_ascii_start();
+        let enough = self.ended || data.len() >= ENOUGH;
+        if super::tmio::begins_object(data) {
+            return self.set_form(Form::Msgpack).map(|()| true);
+        }
+        let Some(end) = memchr::memchr(b'\n', text).or(enough.then_some(text.len())) else { return Ok(false) };
+        let first = text.get(..end).unwrap_or_default();
+        let first = first.strip_suffix(b"\r").unwrap_or(first);
+        if text.is_empty() {
+            return Ok(false);
+        }
+        if super::lines::is_remark(first) && !enough {
+            // headers and calls come after remarks
+            let more = super::lines::lines(&text[..memchr::memrchr(b'\n', text).map_or(0, |n| n + 1)]);
+            let Some(line) = more.into_iter().find(|l| !super::lines::is_remark(l)) else { return Ok(false) };
+            let form = form_of(line, text);
+            return match form {
+                Some(form) => self.set_form(form).map(|()| true),
+                None => Err(unknown(line)),
+            };
+        }
+        match form_of(first, text) {
+            Some(form) => self.set_form(form).map(|()| true),
+            None => Err(unknown(first)),
+        }
+    }
+
+    fn set_form(&mut self, form: Form) -> Result<()> {
+        self.reader = match &form {
+            Form::Csv(header) => Reader::Records(custom::Records::csv(header.as_bytes()).map_err(|what| {
+                Error::new(ErrorKind::Malformed, what).remedy("name the columns in the first line")
+            })?),
+            Form::JsonLines => Reader::Records(custom::Records::json_lines()),
+            Form::Json => Reader::Json(Values::default()),
+            Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
+            Form::Strace => Reader::Strace(Box::new(strace::Calls::new(self.limits.line_bytes))),
+        };
+        self.form = Some(form);
+        Ok(())
+    }
+}
+
+/// The form of a source by its first line that is no remark; `text` begins with the first line.
+fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
+    if first.starts_with(b"{") {
+        return Some(if custom::is_record_line(first) { Form::JsonLines } else { Form::Json });
+    }
+    if custom::Records::csv(first).is_ok() {
+        return Some(Form::Csv(String::from_utf8_lossy(first).into_owned()));
+    }
+    strace::has_calls(text).then_some(Form::Strace)
+}
+
+fn unknown(first: &[u8]) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("{} begins no trace that can be followed", super::lines::quote(first)))
+        .expected("TMIO (JSON Lines, MessagePack), records as CSV with a header line or as JSON Lines, or strace")
+        .remedy("analyse the finished trace with `iophase analyze`")
+}
+
+/// Reads the first `n` bytes that wait as one value, and consumes them.
+fn read_one(lines: &mut Lines, n: usize, format: &'static str, faults: &mut Faults) -> Option<Message> {
+    let at = lines.position();
+    let result = direct::read(&lines.data()[..n], format);
+    lines.consume(n);
+    match result {
+        Ok(m) => Some(m),
+        Err(e) => {
+            faults.add(|| format!("from byte {at}: {e}"));
+            None
+        }
+    }
+}
+
+/// Text for a message.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn all(data: &[u8], piece: usize) -> (Vec<Message>, Faults, Vec<u64>) {
+        let mut f = Follower::new(None, &Limits::default()).unwrap();
+        let (mut messages, mut positions) = (Vec::new(), Vec::new());
+        let mut take = |f: &mut Follower| {
+            while let Some(m) = f.next().unwrap() {
+                positions.push(f.position());
+                messages.push(m);
+            }
+        };
+        for part in data.chunks(piece.max(1)) {
+            f.push(part);
+            take(&mut f);
+        }
+        f.end();
+        take(&mut f);
+        (messages, f.faults().clone(), positions)
+    }
+
+    const CSV: &[u8] = b"# by hand\nop,start,end,size\nwrite,1,2,100\nread,3,4.5,7\nnonsense\nwrite,5,6,9";
+
+    #[test]
+    fn records_come_whole_whatever_the_pieces() {
+        for piece in 1..CSV.len() + 1 {
+            let (messages, faults, _) = all(CSV, piece);
+            let t: Vec<_> = messages.iter().flat_map(|m| &m.transfers).map(|t| (t.start_s, t.end_s, t.bytes)).collect();
+            assert_eq!(t, [(1.0, 2.0, 100.0), (3.0, 4.5, 7.0), (5.0, 6.0, 9.0)], "{piece}");
+            assert_eq!(faults.malformed, 1);
+        }
+    }
+
+    #[test]
+    fn another_follower_goes_on_where_one_stopped() {
+        let (messages, _, positions) = all(CSV, 7);
+        for (i, &at) in positions.iter().enumerate() {
+            let form = Form::Csv("op,start,end,size".into());
+            let mut f = Follower::resume(form, at, &Limits::default()).unwrap();
+            f.push(&CSV[at as usize..]);
+            f.end();
+            let rest: Vec<_> = std::iter::from_fn(|| f.next().unwrap()).collect();
+            assert_eq!(rest, messages[i + 1..]);
+            assert_eq!(f.position(), *positions.last().unwrap());
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_told() {
+        for text in [&b"\x00\x01\x02 nothing\n"[..], b"HEADER\nx\n", b"just words\n"] {
+            let mut f = Follower::new(None, &Limits::default()).unwrap();
+            f.push(text);
+            assert_eq!(f.next().unwrap_err().kind(), ErrorKind::Unsupported);
+        }
+        assert!(Follower::new(Some("darshan"), &Limits::default()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_in_any_pieces(data in prop::collection::vec(any::<u8>(), 0..300), piece in 1usize..40, prefix in 0usize..5) {
+            let starts: [&[u8]; 5] = [b"", b"op,size,start\n", b"{\"op\":\"read\",\"size\":1,\"start\":2}\n", b"\x9e\xaaread_async", b"{\"read_sync\":{"];
+            let mut f = Follower::new(None, &Limits::default()).unwrap();
+            let data = [starts[prefix], &data].concat();
+            for part in data.chunks(piece) {
+                f.push(part);
+                while let Ok(Some(_)) = f.next() {}
+                prop_assert!(f.position() <= data.len() as u64);
+            }
+        }
+    }
+}

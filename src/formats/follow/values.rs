@@ -1,0 +1,84 @@
+//! JSON values one after the other, and which of them make a message.
+//!
+//! TMIO writes seven values a flush, each with one section, the run times last; an object with arrays of rates and times is a
+//! message by itself.
+
+use memchr::memmem;
+
+use super::super::json::member_names;
+use super::super::series::Section;
+use super::Faults;
+use super::lines::Lines;
+
+/// What is known of the values that wait.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    /// Bytes looked at.
+    at: usize,
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// Where the value that is being looked at began.
+    begin: usize,
+}
+
+impl Values {
+    /// The length of the next message, if it is whole.
+    pub(super) fn whole(&mut self, lines: &mut Lines, faults: &mut Faults) -> Option<usize> {
+        loop {
+            let data = lines.data();
+            let Some(&byte) = data.get(self.at) else {
+                if lines.give_up_if_full(faults) {
+                    *self = Values::default();
+                }
+                return None;
+            };
+            self.at += 1;
+            if self.in_string {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.in_string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' if self.depth > 0 => self.in_string = true,
+                b'{' | b'[' => {
+                    if self.depth == 0 {
+                        self.begin = self.at - 1;
+                    }
+                    self.depth += 1;
+                }
+                b'}' | b']' if self.depth > 0 => {
+                    self.depth -= 1;
+                    if self.depth == 0 && ends_message(&data[self.begin..self.at]) {
+                        let n = self.at;
+                        *self = Values::default();
+                        return Some(n);
+                    }
+                }
+                _ if self.depth == 0 && !byte.is_ascii_whitespace() && byte != 0 => {
+                    // Text between values: to the end of its line.
+                    let n = memchr::memchr(b'\n', &data[self.at..]).map(|n| self.at + n + 1);
+                    let from = lines.position();
+                    faults.add(|| format!("near byte {from}: text between the JSON values"));
+                    let n = n.unwrap_or(data.len());
+                    lines.consume(n);
+                    *self = Values::default();
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// True if a message ends with this value: if it is not a section of TMIO that others follow.
+fn ends_message(value: &[u8]) -> bool {
+    let first = member_names(value, 1).first().and_then(|(_, name)| Section::named(name));
+    match first {
+        None | Some(Section::Times) => true,
+        Some(_) => memmem::find(value, b"\"io_time\"").is_some(),
+    }
+}

@@ -1,0 +1,97 @@
+//! The state of a predictor on disk, to go on after the process was ended at any moment.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::jobs::Jobs;
+use super::source::Mark;
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::follow::{Faults, Form};
+
+/// Name and version of the file.
+const SCHEMA: &str = "iophase.predict-state.v1";
+
+/// Where a file was read up to, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The place.
+    pub mark: Mark,
+    /// The form of the source.
+    pub form: Form,
+}
+
+/// Everything that is needed to go on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Checkpoint {
+    schema: String,
+    /// Place in the source; `None` for sources that cannot be read again.
+    pub reading: Option<Reading>,
+    /// What could not be read so far.
+    pub faults: Faults,
+    /// The jobs.
+    pub jobs: Jobs,
+}
+
+impl Checkpoint {
+    /// A checkpoint of this moment.
+    pub fn new(reading: Option<Reading>, faults: Faults, jobs: Jobs) -> Self {
+        Checkpoint { schema: SCHEMA.into(), reading, faults, jobs }
+    }
+
+    /// As it is stored.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`].
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        serde_json::to_vec(self).map_err(|e| Error::new(ErrorKind::Output, format!("the state cannot be stored: {e}")))
+    }
+
+    /// Reads what was stored; `None` if nothing was.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`], [`ErrorKind::Malformed`].
+    pub fn load(path: &Path) -> Result<Option<Checkpoint>> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Error::from(e).in_file(path.display().to_string())),
+        };
+        let wrong = |what: String| {
+            Error::new(ErrorKind::Malformed, what)
+                .expected(format!("a state of {SCHEMA}"))
+                .remedy("remove it to begin anew")
+                .in_file(path.display().to_string())
+        };
+        let state: Checkpoint =
+            serde_json::from_reader(BufReader::new(file)).map_err(|e| wrong(format!("no state of a predictor: {e}")))?;
+        if state.schema == SCHEMA { Ok(Some(state)) } else { Err(wrong(format!("a state of {}", state.schema))) }
+    }
+}
+
+/// Stores bytes at `path` so that at every moment either the old or the new ones are there, whole.
+///
+/// # Errors
+/// [`ErrorKind::Output`].
+pub fn store(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".tmp");
+    let beside = PathBuf::from(name);
+    let write = || -> io::Result<()> {
+        let mut file = File::create(&beside)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&beside, path)?;
+        // The name, too, has to reach the disk. Not every file system lets a folder be opened.
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if let Ok(folder) = File::open(folder) {
+            folder.sync_all()?;
+        }
+        Ok(())
+    };
+    write().map_err(|e| {
+        Error::new(ErrorKind::Output, format!("the state cannot be stored: {e}")).in_file(path.display().to_string())
+    })
+}

@@ -1,0 +1,133 @@
+//! Many jobs, a session each.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::prediction::Prediction;
+use super::session::{Event, Options, Session};
+use crate::formats::follow::Message;
+use crate::record::Warning;
+
+/// Longest name of a job; the rest is cut.
+const NAME: usize = 256;
+
+/// A session and when it was last fed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Entry {
+    session: Session,
+    fed: u64,
+}
+
+/// The sessions of all jobs of a source. Serializes whole.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Jobs {
+    options: Options,
+    most: usize,
+    /// By the name of the job; empty for the one without a name.
+    sessions: BTreeMap<String, Entry>,
+    /// Messages taken.
+    fed: u64,
+    /// Sessions given up for newer ones.
+    evicted: u64,
+}
+
+impl Jobs {
+    /// No job yet; at most `most` at one time, at least one.
+    pub fn new(options: Options, most: usize) -> Self {
+        Jobs { options, most: most.max(1), sessions: BTreeMap::new(), fed: 0, evicted: 0 }
+    }
+
+    /// How sessions are made.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Messages taken so far.
+    pub fn messages(&self) -> u64 {
+        self.fed
+    }
+
+    /// Sessions given up for newer ones so far.
+    pub fn evicted(&self) -> u64 {
+        self.evicted
+    }
+
+    /// The sessions, by the name of the job.
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values().map(|e| &e.session)
+    }
+
+    /// Feeds a message to the session of its job and gives that. A job too many takes the place of the one that has been silent
+    /// for the longest.
+    pub fn feed(&mut self, message: &Message) -> &mut Session {
+        let name: &str = message.job.as_deref().unwrap_or("");
+        let name = &name[..name.floor_char_boundary(NAME)];
+        if !self.sessions.contains_key(name) && self.sessions.len() >= self.most {
+            let oldest = self.sessions.iter().min_by_key(|(_, e)| e.fed).map(|(n, _)| n.clone());
+            self.evicted += u64::from(oldest.and_then(|n| self.sessions.remove(&n)).is_some());
+        }
+        self.fed += 1;
+        let entry = self.sessions.entry(name.to_owned()).or_insert_with(|| {
+            let job = Some(name.to_owned()).filter(|n| !n.is_empty());
+            Entry { session: Session::new(job, self.options.clone()), fed: 0 }
+        });
+        entry.fed = self.fed;
+        if let Some(ranks) = message.ranks {
+            entry.session.set_ranks(ranks);
+        }
+        let events = message.transfers.iter();
+        let event = |t: &crate::formats::follow::Transfer| Event { op: t.op, start_s: t.start_s, end_s: t.end_s, bytes: t.bytes };
+        if let [one] = &message.transfers[..] {
+            entry.session.feed(&[event(one)]);
+        } else {
+            entry.session.feed(&events.map(event).collect::<Vec<_>>());
+        }
+        &mut entry.session
+    }
+
+    /// Predicts for every job for which a prediction is due.
+    pub fn predict_due(&mut self) -> Vec<Prediction> {
+        self.sessions.values_mut().filter(|e| e.session.due()).map(|e| e.session.predict()).collect()
+    }
+
+    /// Predicts for every job.
+    pub fn predict_all(&mut self) -> Vec<Prediction> {
+        self.sessions.values_mut().map(|e| e.session.predict()).collect()
+    }
+
+    /// Adds a warning to the next prediction of every job.
+    pub fn warn(&mut self, warning: &Warning) {
+        self.sessions.values_mut().for_each(|e| e.session.warn(warning.clone()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::follow::Transfer;
+    use crate::record::Op;
+
+    fn message(job: &str, start_s: f64) -> Message {
+        let t = Transfer { op: Op::Write, start_s, end_s: start_s + 0.5, bytes: 1e6 };
+        Message { job: Some(job.into()), ranks: None, transfers: vec![t] }
+    }
+
+    #[test]
+    fn jobs_are_kept_apart_and_bounded() {
+        let mut jobs = Jobs::new(Options::default(), 3);
+        for i in 0..12 {
+            jobs.feed(&message("a", 2.0 * f64::from(i)));
+            jobs.feed(&message("b", 5.0 * f64::from(i)));
+        }
+        let periods: Vec<_> = jobs.predict_all().iter().map(|p| (p.job.clone().unwrap(), p.period_s.unwrap())).collect();
+        assert_eq!(periods.len(), 2);
+        assert!((periods[0].1 - 2.0).abs() < 1e-9 && (periods[1].1 - 5.0).abs() < 1e-9, "{periods:?}");
+        jobs.feed(&message("c", 0.0));
+        jobs.feed(&message("a", 24.0));
+        jobs.feed(&message("d", 0.0));
+        let names: Vec<_> = jobs.sessions().filter_map(Session::job).collect();
+        assert_eq!((names, jobs.evicted()), (vec!["a", "c", "d"], 1));
+        jobs.feed(&message(&"é".repeat(1000), 0.0));
+    }
+}

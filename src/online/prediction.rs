@@ -1,0 +1,90 @@
+//! What `iophase predict` says, one object a line: schema `iophase.prediction.v1`.
+//!
+//! Times are seconds on the trace's own clock, sizes bytes, frequencies Hz, probabilities 0 to 1, unknown is `null`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::Warning;
+use crate::signal::Mode;
+
+/// Name of the schema of [`Prediction`].
+pub const PREDICTION_SCHEMA: &str = "iophase.prediction.v1";
+
+/// The stretch of the trace that a prediction rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WindowSpan {
+    /// First start in the window; `null` while nothing has come.
+    pub start_s: Option<f64>,
+    /// Last end in the window; `null` while nothing has come.
+    pub end_s: Option<f64>,
+}
+
+/// How often this frequency was found periodic before: a range of frequencies that belong together, merged over the
+/// history of predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FrequencyRange {
+    /// Lowest frequency of the range.
+    pub low_hz: f64,
+    /// Highest frequency of the range.
+    pub high_hz: f64,
+    /// Predictions of the history with a frequency in the range, this one included.
+    pub predictions: u64,
+    /// Share of all predictions of the history that have a frequency in the range.
+    pub probability: f64,
+    /// Probability of periodic given a frequency in the range.
+    pub periodic_probability: f64,
+}
+
+/// One prediction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Prediction {
+    /// [`PREDICTION_SCHEMA`].
+    pub schema: String,
+    /// Number of the prediction of this job, from 0, without gaps.
+    pub sequence: u64,
+    /// The job, where a source carries several.
+    pub job: Option<String>,
+    /// The latest time that the data have reached.
+    pub now_s: f64,
+    /// A period holds now.
+    pub periodic: bool,
+    /// Which transfers the answer is about; `null` if nothing is periodic.
+    pub mode: Option<Mode>,
+    /// The period.
+    pub period_s: Option<f64>,
+    /// Standard error of the period.
+    pub period_std_s: Option<f64>,
+    /// Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.
+    pub confidence: Option<f64>,
+    /// Periods seen in the window.
+    pub cycles: Option<u64>,
+    /// Start of the next burst, after `now_s`.
+    pub next_start_s: Option<f64>,
+    /// Standard deviation of the start.
+    pub next_start_std_s: Option<f64>,
+    /// End of the next burst.
+    pub next_end_s: Option<f64>,
+    /// Bytes of the next burst: median of those seen.
+    pub bytes: Option<f64>,
+    /// Bytes not exceeded by 95 % of the bursts seen.
+    pub bytes_p95: Option<f64>,
+    /// Seconds from the end of a burst to the start of the next.
+    pub idle_s: Option<f64>,
+    /// Until when this is worth something: the start of the burst after the next.
+    pub valid_until_s: Option<f64>,
+    /// How this frequency did before; `null` if neither this prediction nor its best rejected candidate has one.
+    pub frequency_range: Option<FrequencyRange>,
+    /// Ranks, if the source tells.
+    pub ranks: Option<u64>,
+    /// The stretch the answer rests on.
+    pub window: WindowSpan,
+    /// The behaviour has changed since the prediction before.
+    pub change_point: bool,
+    /// When the new behaviour began; `null` without a change.
+    pub change_s: Option<f64>,
+    /// Name of the phase the job is in; `null` until one is known. A phase that returns has its old name.
+    pub state: Option<String>,
+    /// What a person should know.
+    pub warnings: Vec<Warning>,
+}

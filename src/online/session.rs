@@ -1,0 +1,294 @@
+//! One job, followed.
+
+use serde::{Deserialize, Serialize};
+
+use super::automaton::{Automaton, Cause, Regime};
+use super::change::ChangeMethod;
+use super::channel::Channel;
+use super::history::History;
+use super::prediction::{PREDICTION_SCHEMA, Prediction, WindowSpan};
+use super::rhythm::Change;
+use super::trigger::{Every, Known, Trigger};
+use super::window::Window;
+use crate::record::{Op, Warning};
+use crate::signal::{Mode, Span};
+
+/// One transfer, or several added up, as a source hands it over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Event {
+    /// [`Op::Read`] or [`Op::Write`]; anything else only moves the clock.
+    pub op: Op,
+    /// Seconds on the trace's own clock.
+    pub start_s: f64,
+    /// Seconds on the trace's own clock.
+    pub end_s: f64,
+    /// Bytes moved.
+    pub bytes: f64,
+}
+
+/// How a job is followed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// The signals: [`Mode::Write`], [`Mode::Read`], [`Mode::All`]. Of those that are periodic the one that moves the most bytes
+    /// is told.
+    pub modes: Vec<Mode>,
+    /// How much of the past counts.
+    pub window: Window,
+    /// How changes are noticed.
+    pub change: ChangeMethod,
+    /// When [`Session::due`] says that a prediction is due.
+    pub every: Every,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            modes: vec![Mode::Write, Mode::Read],
+            window: Window::default(),
+            change: ChangeMethod::default(),
+            every: Every::default(),
+        }
+    }
+}
+
+/// Two periods of predictions in a row agree if they differ by at most this, of the logarithm.
+const AGREE: f64 = 0.1;
+/// Most warnings that wait for a prediction.
+const WARNINGS: usize = 16;
+
+/// The state of one followed job. Serializes whole: a session that was stored goes on as if nothing had happened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Session {
+    job: Option<String>,
+    options: Options,
+    sequence: u64,
+    now_s: Option<f64>,
+    ranks: Option<u64>,
+    channels: Vec<Channel>,
+    trigger: Trigger,
+    history: History,
+    automaton: Automaton,
+    /// Period of the last prediction and how many before it agreed.
+    last: Option<(f64, u32)>,
+    /// Why the next regime differs from the last, and since when.
+    cause: Option<(Cause, f64)>,
+    unusable: u64,
+    warnings: Vec<Warning>,
+}
+
+impl Session {
+    /// A session for a job of which nothing is known yet.
+    pub fn new(job: Option<String>, options: Options) -> Self {
+        Session {
+            job,
+            sequence: 0,
+            now_s: None,
+            ranks: None,
+            channels: options.modes.iter().map(|&m| Channel::new(m, options.change)).collect(),
+            trigger: Trigger::new(options.every),
+            history: History::default(),
+            automaton: Automaton::default(),
+            last: None,
+            cause: None,
+            unusable: 0,
+            warnings: Vec::new(),
+            options,
+        }
+    }
+
+    /// Takes the transfers of a message, in any order. Costs a constant time a transfer, on average.
+    pub fn feed(&mut self, events: &[Event]) {
+        let known = self.known();
+        for e in events {
+            if !(e.start_s.is_finite() && e.end_s >= e.start_s && e.end_s.is_finite() && e.bytes.is_finite()) {
+                self.unusable += 1;
+                continue;
+            }
+            self.now_s = Some(self.now_s.map_or(e.end_s, |t| t.max(e.end_s)));
+            let mut taken = false;
+            for c in &mut self.channels {
+                let takes = match c.mode {
+                    Mode::Write | Mode::WriteSync | Mode::WriteAsync => e.op == Op::Write,
+                    Mode::Read | Mode::ReadSync | Mode::ReadAsync => e.op == Op::Read,
+                    Mode::All => matches!(e.op, Op::Read | Op::Write),
+                };
+                if takes && e.bytes > 0.0 {
+                    c.add(Span { start: e.start_s, end: e.end_s, bytes: e.bytes });
+                    taken = true;
+                }
+            }
+            if taken {
+                self.trigger.take(e, known);
+            }
+        }
+        self.trigger.message();
+    }
+
+    /// Notes the number of ranks, if a source tells it. Another number than before is a change of regime.
+    pub fn set_ranks(&mut self, ranks: u64) {
+        let before = self.ranks.replace(ranks);
+        if before.is_some_and(|b| b != ranks) {
+            self.cause = Some((Cause::Ranks, self.now_s.unwrap_or(0.0)));
+        }
+    }
+
+    /// Adds a warning to the next prediction. Of many, the first are kept.
+    pub fn warn(&mut self, warning: Warning) {
+        if self.warnings.len() < WARNINGS && !self.warnings.iter().any(|w| w.code == warning.code) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// True if a prediction is due, by [`Options::every`].
+    pub fn due(&self) -> bool {
+        self.trigger.due()
+    }
+
+    /// The job.
+    pub fn job(&self) -> Option<&str> {
+        self.job.as_deref()
+    }
+
+    /// Predictions made so far.
+    pub fn predictions(&self) -> u64 {
+        self.sequence
+    }
+
+    /// The regimes so far.
+    pub fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+
+    fn known(&self) -> Known {
+        let primary = self.primary();
+        let outlook = primary.and_then(|c| c.answer.outlook.as_ref());
+        let window = primary.or(self.channels.first()).and_then(Channel::extent);
+        Known {
+            bytes: outlook.map(|o| o.bytes),
+            period_s: outlook.map(|o| o.period_s),
+            window_start_s: window.map(|w| w.0),
+        }
+    }
+
+    /// The channel to act on.
+    fn primary(&self) -> Option<&Channel> {
+        let periodic = self.channels.iter().filter(|c| c.answer.outlook.is_some());
+        periodic.max_by(|a, b| a.answer.volume.total_cmp(&b.answer.volume))
+    }
+
+    /// What the transfers so far say about the next burst. Costs at most one analysis of the window of each signal that has
+    /// new data, two right after a change; the window is bounded.
+    pub fn predict(&mut self) -> Prediction {
+        let now_s = self.now_s.unwrap_or(0.0);
+        let mut change: Option<Change> = None;
+        for c in &mut self.channels {
+            let of_channel = c.update(now_s, self.options.window);
+            change = match (change, of_channel) {
+                (Some(Change::Distance(t)), _) => Some(Change::Distance(t)),
+                (_, Some(c)) => Some(c),
+                (c, None) => c,
+            };
+        }
+        if let Some(change) = change {
+            self.cause = Some(match change {
+                Change::Distance(t) => (Cause::Period, t),
+                Change::Size(t) => (Cause::Statistics, t),
+            });
+        }
+        let mut p = self.blank(now_s);
+        if let Some(Change::Distance(t)) = change {
+            (p.change_point, p.change_s) = (true, Some(t));
+        }
+        self.outlook_into(&mut p);
+        let period = p.period_s.filter(|_| p.periodic);
+        let hits = match (self.last, period) {
+            (Some((before, hits)), Some(t)) if (t / before).ln().abs() <= AGREE => hits + 1,
+            _ => 0,
+        };
+        self.last = period.map(|t| (t, hits));
+        self.name_state(&mut p, hits);
+        if let Window::LastPeriods(k) = self.options.window
+            && hits >= k
+        {
+            self.channels.iter_mut().for_each(|c| c.keep_periods(k));
+        }
+        self.trigger.done();
+        self.sequence += 1;
+        p
+    }
+
+    /// A prediction of nothing.
+    fn blank(&mut self, now_s: f64) -> Prediction {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        if self.unusable > 0 {
+            warnings.push(Warning::new(
+                "unusable-transfers",
+                format!("{} transfers have no usable time or size and were left out", self.unusable),
+            ));
+        }
+        Prediction {
+            schema: PREDICTION_SCHEMA.into(),
+            sequence: self.sequence,
+            job: self.job.clone(),
+            now_s,
+            periodic: false,
+            mode: None,
+            period_s: None,
+            period_std_s: None,
+            confidence: None,
+            cycles: None,
+            next_start_s: None,
+            next_start_std_s: None,
+            next_end_s: None,
+            bytes: None,
+            bytes_p95: None,
+            idle_s: None,
+            valid_until_s: None,
+            frequency_range: None,
+            ranks: self.ranks,
+            window: WindowSpan { start_s: None, end_s: None },
+            change_point: false,
+            change_s: None,
+            state: None,
+            warnings,
+        }
+    }
+
+    /// Puts what the primary channel says into a prediction.
+    fn outlook_into(&mut self, p: &mut Prediction) {
+        let primary = self.primary();
+        let told = primary.or_else(|| self.channels.iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes())));
+        let window = told.and_then(Channel::extent);
+        p.window = WindowSpan { start_s: window.map(|w| w.0), end_s: window.map(|w| w.1) };
+        let frequency;
+        if let Some((mode, o)) = primary.and_then(|c| Some((c.mode, c.answer.outlook.as_ref()?))) {
+            p.periodic = true;
+            p.mode = Some(mode);
+            p.period_s = Some(o.period_s);
+            p.period_std_s = o.period_std_s;
+            p.confidence = Some(o.confidence);
+            p.cycles = Some(o.cycles);
+            p.next_start_s = Some(o.next_start_s);
+            p.next_start_std_s = o.next_start_std_s;
+            p.next_end_s = Some(o.next_start_s + o.width_s);
+            p.bytes = Some(o.bytes);
+            p.bytes_p95 = Some(o.bytes_p95);
+            p.idle_s = Some((o.period_s - o.width_s).max(0.0));
+            p.valid_until_s = Some(o.next_start_s + o.period_s);
+            frequency = Some(1.0 / o.period_s);
+        } else {
+            let rejected = told.and_then(|c| c.answer.rejected);
+            p.confidence = rejected.map(|r| r.1);
+            frequency = rejected.map(|r| 1.0 / r.0);
+        }
+        p.frequency_range = self.history.add(frequency, p.periodic);
+    }
+
+    /// Names the state, once two predictions in a row agree on the period.
+    fn name_state(&mut self, p: &mut Prediction, hits: u32) {
+        let (Some(period_s), true) = (p.period_s, hits >= 1) else { return };
+        let regime = Regime { period_s, ranks: self.ranks.unwrap_or(0), burst_bytes: p.bytes.unwrap_or(0.0) };
+        let (cause, at_s) = self.cause.take().unwrap_or((Cause::Period, p.now_s));
+        p.state = Some(self.automaton.observe(at_s, &regime, cause).to_owned()).filter(|s| !s.is_empty());
+    }
+}

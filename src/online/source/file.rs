@@ -1,0 +1,207 @@
+//! A file that grows, is cut, or is replaced by another of its name.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// What reading brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grown {
+    /// So many bytes.
+    Bytes(usize),
+    /// Nothing new.
+    Nothing,
+    /// The file was cut or replaced: what comes next is the start of another.
+    Anew,
+}
+
+/// Bytes at the start of a file that tell it from another.
+const HEAD: u64 = 4096;
+
+/// A place in a file, and what the file began with: enough to find the place again, in a copy, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Bytes from the start.
+    pub position: u64,
+    /// So many bytes at the start ...
+    head: u64,
+    /// ... give this sum (FNV-1a, 64 bit).
+    sum: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct GrowingFile {
+    path: PathBuf,
+    file: File,
+    /// Bytes read of this file.
+    read: u64,
+}
+
+fn failed(path: &Path, e: &io::Error) -> Error {
+    Error::new(ErrorKind::Io, e.to_string()).remedy("check the path and the permissions").in_file(path.display().to_string())
+}
+
+impl GrowingFile {
+    /// Opens a file at its start.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`].
+    pub fn open(path: &Path) -> Result<GrowingFile> {
+        let file = File::open(path).map_err(|e| failed(path, &e))?;
+        if file.metadata().is_ok_and(|m| m.is_dir()) {
+            return Err(Error::new(ErrorKind::Unsupported, "a folder cannot be followed")
+                .remedy("name one file of it")
+                .in_file(path.display().to_string()));
+        }
+        Ok(GrowingFile { path: path.to_owned(), file, read: 0 })
+    }
+
+    /// Goes to a marked place; false, and at the start, if this is not the file that was marked.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`].
+    pub fn go_to(&mut self, mark: &Mark) -> Result<bool> {
+        let same = self.size()? >= mark.position && self.sum(mark.head)? == Some(mark.sum);
+        self.read = if same { mark.position } else { 0 };
+        self.file.seek(SeekFrom::Start(self.read)).map_err(|e| failed(&self.path, &e))?;
+        Ok(same)
+    }
+
+    /// Marks a place that lies at or before what was read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`].
+    pub fn mark(&mut self, position: u64) -> Result<Mark> {
+        let head = position.min(HEAD);
+        let sum = self.sum(head)?.unwrap_or(0);
+        Ok(Mark { position, head, sum })
+    }
+
+    fn size(&self) -> Result<u64> {
+        self.file.metadata().map(|m| m.len()).map_err(|e| failed(&self.path, &e))
+    }
+
+    /// The sum of the first bytes; `None` if there are fewer. The place in the file stays.
+    fn sum(&mut self, head: u64) -> Result<Option<u64>> {
+        let mut bytes = Vec::new();
+        let mut at_start = || -> io::Result<()> {
+            self.file.seek(SeekFrom::Start(0))?;
+            (&mut self.file).take(head).read_to_end(&mut bytes)?;
+            self.file.seek(SeekFrom::Start(self.read))?;
+            Ok(())
+        };
+        at_start().map_err(|e| failed(&self.path, &e))?;
+        let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325u64, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        Ok((bytes.len() as u64 == head).then_some(sum))
+    }
+
+    /// Reads what is new, as far as `buffer` takes it. A file that was replaced is read to its end before the next is begun.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`]; a file that is gone for a moment is none.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Grown> {
+        loop {
+            match self.file.read(buffer) {
+                Ok(0) => break,
+                Ok(n) => {
+                    self.read += n as u64;
+                    return Ok(Grown::Bytes(n));
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(failed(&self.path, &e)),
+            }
+        }
+        if self.size()? < self.read {
+            // cut: it is written again from the start
+            self.read = 0;
+            self.file.seek(SeekFrom::Start(0)).map_err(|e| failed(&self.path, &e))?;
+            return Ok(Grown::Anew);
+        }
+        let Ok(there) = std::fs::metadata(&self.path) else { return Ok(Grown::Nothing) };
+        let here = self.file.metadata().map_err(|e| failed(&self.path, &e))?;
+        if is_same(&here, &there) {
+            return Ok(Grown::Nothing);
+        }
+        let Ok(next) = File::open(&self.path) else { return Ok(Grown::Nothing) };
+        (self.file, self.read) = (next, 0);
+        Ok(Grown::Anew)
+    }
+}
+
+#[cfg(unix)]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Without inodes a replaced file is told by its creation time.
+#[cfg(not(unix))]
+fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    a.created().ok() == b.created().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn rest(f: &mut GrowingFile) -> (Vec<u8>, Vec<Grown>) {
+        let (mut bytes, mut events) = (Vec::new(), Vec::new());
+        let mut buffer = [0; 3];
+        loop {
+            match f.read(&mut buffer).unwrap() {
+                Grown::Bytes(n) => bytes.extend_from_slice(&buffer[..n]),
+                Grown::Nothing => return (bytes, events),
+                other => events.push(other),
+            }
+        }
+    }
+
+    #[test]
+    fn growth_cuts_and_rotation() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        std::fs::write(&path, "one").unwrap();
+        let mut f = GrowingFile::open(&path).unwrap();
+        assert_eq!(rest(&mut f), (b"one".to_vec(), vec![]));
+        let mut appended = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+        appended.write_all(b"two").unwrap();
+        assert_eq!(rest(&mut f), (b"two".to_vec(), vec![]));
+        // rotated with a rest in the old file
+        appended.write_all(b"last").unwrap();
+        std::fs::rename(&path, dir.path().join("log.1")).unwrap();
+        assert_eq!(rest(&mut f), (b"last".to_vec(), vec![]));
+        std::fs::write(&path, "new file").unwrap();
+        assert_eq!(rest(&mut f), (b"new file".to_vec(), vec![Grown::Anew]));
+        // cut in place
+        std::fs::write(&path, "x").unwrap();
+        assert_eq!(rest(&mut f), (b"x".to_vec(), vec![Grown::Anew]));
+    }
+
+    #[test]
+    fn a_mark_is_found_again_and_another_file_is_not_taken_for_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        std::fs::write(&path, "0123456789").unwrap();
+        let mut f = GrowingFile::open(&path).unwrap();
+        rest(&mut f);
+        let mark = f.mark(4).unwrap();
+        let copy = dir.path().join("copy");
+        std::fs::copy(&path, &copy).unwrap();
+        let mut g = GrowingFile::open(&copy).unwrap();
+        assert!(g.go_to(&mark).unwrap());
+        assert_eq!(rest(&mut g).0, b"456789");
+        for other in ["0124456789", "012"] {
+            std::fs::write(&copy, other).unwrap();
+            let mut g = GrowingFile::open(&copy).unwrap();
+            assert!(!g.go_to(&mark).unwrap());
+            assert_eq!(rest(&mut g).0, other.as_bytes());
+        }
+        assert!(GrowingFile::open(dir.path()).is_err() && GrowingFile::open(&dir.path().join("none")).is_err());
+    }
+}

@@ -1,0 +1,177 @@
+//! When a prediction is due.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::session::Event;
+use crate::error::{Error, ErrorKind};
+
+/// How often a job is predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Every {
+    /// With every message.
+    Message,
+    /// Once a burst: when a part of it has come that leaves no doubt; while the bursts are not known yet, when activity goes on
+    /// after an idle time; and when a burst has failed to come.
+    #[default]
+    Burst,
+    /// Whenever so many seconds of the trace's own clock have passed.
+    Seconds(f64),
+}
+
+impl fmt::Display for Every {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Every::Message => f.write_str("message"),
+            Every::Burst => f.write_str("burst"),
+            Every::Seconds(s) => write!(f, "{s}"),
+        }
+    }
+}
+
+impl FromStr for Every {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        match text {
+            "message" => Ok(Every::Message),
+            "burst" => Ok(Every::Burst),
+            _ => {
+                let seconds = text.strip_suffix('s').unwrap_or(text).parse().ok();
+                seconds.filter(|s: &f64| *s > 0.0 && s.is_finite()).map(Every::Seconds).ok_or_else(|| {
+                    Error::new(ErrorKind::Usage, format!("`{text}` tells no time"))
+                        .expected("message, burst, or seconds of the trace's clock")
+                })
+            }
+        }
+    }
+}
+
+/// Idle times of at least this share of the longest one seen lately are between bursts.
+const LONG: f64 = 0.25;
+/// The longest idle time is forgotten by this factor an idle time.
+const FORGET: f64 = 0.9;
+/// Share of the bytes of a burst that leaves no doubt that it has begun.
+const DOUBTLESS: f64 = 0.3;
+/// Periods without a prediction after which one is due.
+const OVERDUE: f64 = 1.25;
+/// Share of the window after which a prediction is due while nothing is periodic.
+const GROWTH: f64 = 0.125;
+
+/// What the trigger knows of the job.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// Bytes of a burst.
+    pub(super) bytes: Option<f64>,
+    pub(super) period_s: Option<f64>,
+    pub(super) window_start_s: Option<f64>,
+}
+
+/// Watches the transfers of a job go by.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Trigger {
+    every: Every,
+    end_s: Option<f64>,
+    longest_idle_s: f64,
+    /// A burst has begun for which no prediction was made.
+    armed: bool,
+    /// Bytes since the last idle time.
+    bytes: f64,
+    predicted_s: Option<f64>,
+    due: bool,
+}
+
+impl Trigger {
+    pub(super) fn new(every: Every) -> Self {
+        Trigger { every, ..Trigger::default() }
+    }
+
+    /// True if a prediction is due.
+    pub(super) fn due(&self) -> bool {
+        self.due
+    }
+
+    /// A message has passed whole.
+    pub(super) fn message(&mut self) {
+        self.due |= self.every == Every::Message;
+    }
+
+    /// A prediction was made.
+    pub(super) fn done(&mut self) {
+        self.due = false;
+        self.predicted_s = self.end_s;
+    }
+
+    /// A transfer passes.
+    pub(super) fn take(&mut self, e: &Event, known: Known) {
+        let before = self.end_s.replace(self.end_s.map_or(e.end_s, |t| t.max(e.end_s)));
+        let Some(before) = before else {
+            // the clock begins to run here
+            self.predicted_s = Some(e.start_s);
+            return;
+        };
+        let now = before.max(e.end_s);
+        let since = now - self.predicted_s.unwrap_or(now);
+        match self.every {
+            Every::Message => {}
+            Every::Seconds(s) => self.due |= since >= s,
+            Every::Burst => {
+                let idle = e.start_s - before;
+                if idle > 0.0 && idle >= LONG * self.longest_idle_s {
+                    self.armed = true;
+                    self.bytes = 0.0;
+                    self.due |= known.bytes.is_none();
+                    self.longest_idle_s = idle.max(FORGET * self.longest_idle_s);
+                }
+                self.bytes += e.bytes.max(0.0);
+                if self.armed && known.bytes.is_some_and(|b| self.bytes >= DOUBTLESS * b) {
+                    (self.armed, self.due) = (false, true);
+                }
+                self.due |= match (known.period_s, known.window_start_s) {
+                    (Some(period), _) => since >= OVERDUE * period,
+                    (None, Some(start)) => since >= GROWTH * (now - start),
+                    (None, None) => false,
+                };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Op;
+
+    fn due_at(every: Every, known: Known, times: &[f64]) -> Vec<f64> {
+        let mut t = Trigger::new(every);
+        let mut due = Vec::new();
+        for &start_s in times {
+            t.take(&Event { op: Op::Write, start_s, end_s: start_s + 0.1, bytes: 1.0 }, known);
+            t.message();
+            if t.due() {
+                due.push(start_s);
+                t.done();
+            }
+        }
+        due
+    }
+
+    #[test]
+    fn triggers() {
+        let bursts: Vec<f64> = (0..4).flat_map(|b| (0..10).map(move |i| 10.0 * f64::from(b) + 0.1 * f64::from(i))).collect();
+        assert_eq!(due_at(Every::Message, Known::default(), &bursts).len(), bursts.len());
+        assert_eq!(due_at(Every::Burst, Known::default(), &bursts), [10.0, 20.0, 30.0]);
+        let known = Known { bytes: Some(10.0), period_s: Some(10.0), window_start_s: Some(0.0) };
+        let due = due_at(Every::Burst, known, &bursts);
+        assert!(due.len() == 3 && (due[0] - 10.2).abs() < 1e-9, "{due:?}");
+        assert_eq!(due_at(Every::Seconds(15.0), Known::default(), &bursts), [20.0]);
+        for (text, every) in [("message", Every::Message), ("burst", Every::Burst), ("2.5", Every::Seconds(2.5))] {
+            assert_eq!(text.parse::<Every>().unwrap(), every);
+            assert_eq!(every.to_string(), text);
+        }
+        assert!("0".parse::<Every>().is_err() && "often".parse::<Every>().is_err());
+    }
+}
