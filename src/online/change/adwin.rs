@@ -13,7 +13,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::{MEMORY, Method};
 
 /// δ: chance, per value, of a cut without a change; shared evenly among the possible cuts, as in the paper.
-const DELTA: f64 = 1e-5;
+const DELTA: f64 = 5e-6;
 /// The variance within the parts has a prior as in the other methods: 7 %, worth three values; never below 2 %.
 const PRIOR_SQUARES: f64 = 3.0 * 0.07 * 0.07;
 const PRIOR_VALUES: f64 = 3.0;
@@ -21,6 +21,8 @@ const FLOOR_VARIANCE: f64 = 0.02 * 0.02;
 /// The shortest parts.
 const MIN_OLD: usize = 3;
 const MIN_NEW: usize = 2;
+/// Standard errors by which the new part has to differ without its oddest value.
+const AGREE: f64 = 3.0;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Adwin {
@@ -31,10 +33,10 @@ impl Method for Adwin {
     fn observe(&mut self, x: f64) -> Option<usize> {
         self.begin(x);
         let n = self.window.len();
-        let (t, new) = strongest_cut(&self.window)?;
+        let cut = strongest_cut(&self.window)?;
         let freedom = PRIOR_VALUES + n as f64 - 2.0;
-        let chance = 2.0 * StudentsT::new(0.0, 1.0, freedom).ok()?.sf(t);
-        (chance < DELTA / n as f64).then_some(new)
+        let chance = 2.0 * StudentsT::new(0.0, 1.0, freedom).ok()?.sf(cut.t);
+        (chance < DELTA / n as f64 && self.several_agree(&cut)).then_some(cut.new)
     }
 
     fn begin(&mut self, x: f64) {
@@ -45,8 +47,34 @@ impl Method for Adwin {
     }
 }
 
-/// Student's t (absolute) of the cut with the largest, and the values after it.
-fn strongest_cut(window: &VecDeque<f64>) -> Option<(f64, usize)> {
+impl Adwin {
+    /// Whether the values after the cut differ from those before also without the one that differs most. In a long steady
+    /// window a single odd value would cut it.
+    fn several_agree(&self, cut: &Cut) -> bool {
+        let new = self.window.range(self.window.len() - cut.new..);
+        let sum: f64 = new.clone().map(|x| x - cut.old_mean).sum();
+        let largest = new.map(|x| x - cut.old_mean).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let rest = (cut.new - 1) as f64;
+        let mean = (sum - largest.unwrap_or(0.0)) / rest;
+        mean * sum > 0.0 && mean.abs() > AGREE * (cut.variance / rest).sqrt()
+    }
+}
+
+/// Where a window may be cut.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    /// Student's t, absolute.
+    t: f64,
+    /// Values after it.
+    new: usize,
+    /// Mean of the values before it.
+    old_mean: f64,
+    /// Variance within the parts.
+    variance: f64,
+}
+
+/// The cut with the largest t.
+fn strongest_cut(window: &VecDeque<f64>) -> Option<Cut> {
     // Relative to one of them: sums of squares of large equal numbers would cancel.
     let origin = *window.front()?;
     let (mut total, mut squares) = (0.0, 0.0);
@@ -55,7 +83,7 @@ fn strongest_cut(window: &VecDeque<f64>) -> Option<(f64, usize)> {
         squares += (x - origin) * (x - origin);
     }
     let n = window.len();
-    let mut best: Option<(f64, usize)> = None;
+    let mut best: Option<Cut> = None;
     let mut old = 0.0;
     for (i, x) in window.iter().enumerate() {
         old += x - origin;
@@ -68,8 +96,8 @@ fn strongest_cut(window: &VecDeque<f64>) -> Option<(f64, usize)> {
         let within = (squares - old * old / f0 - new * new / f1).max(0.0);
         let variance = ((PRIOR_SQUARES + within) / (PRIOR_VALUES + f0 + f1 - 2.0)).max(FLOOR_VARIANCE);
         let t = (old / f0 - new / f1).abs() / (variance * (1.0 / f0 + 1.0 / f1)).sqrt();
-        if best.is_none_or(|(b, _)| t > b) {
-            best = Some((t, n1));
+        if best.is_none_or(|b| t > b.t) {
+            best = Some(Cut { t, new: n1, old_mean: origin + old / f0, variance });
         }
     }
     best
@@ -83,10 +111,10 @@ mod tests {
     fn the_strongest_cut_is_students() {
         // Parts 0, 1, 2 and 5, 6: means 1 and 5.5, squares within 2 + 0.5, prior 0.0147, freedom 6.
         let window: VecDeque<f64> = [0.0, 1.0, 2.0, 5.0, 6.0].into();
-        let (t, new) = strongest_cut(&window).unwrap();
+        let cut = strongest_cut(&window).unwrap();
         let variance = (2.5 + 0.0147) / 6.0f64;
-        assert!((t - 4.5 / (variance * (1.0 / 3.0 + 0.5)).sqrt()).abs() < 1e-9);
-        assert_eq!(new, 2);
+        assert!((cut.t - 4.5 / (variance * (1.0 / 3.0 + 0.5)).sqrt()).abs() < 1e-9);
+        assert_eq!((cut.new, cut.old_mean), (2, 1.0));
     }
 
     #[test]

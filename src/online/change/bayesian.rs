@@ -21,8 +21,10 @@ const ALPHA: f64 = 2.0;
 const BETA: f64 = 0.01;
 /// No regime is predicted more closely than this: 2 %.
 const FLOOR_SD: f64 = 0.02;
-/// A change is noticed when it is this probable.
-const SURE: f64 = 0.99;
+/// A change is noticed when it is this probable, one within the last two values left out.
+const SURE: f64 = 0.995;
+/// What takes more values than this to be sure of is drift, not a change.
+const LONGEST_NEW: usize = 64;
 /// Runs less probable are forgotten.
 const NEGLIGIBLE: f64 = 1e-9;
 
@@ -111,8 +113,9 @@ impl Method for Bayesian {
     fn observe(&mut self, x: f64) -> Option<usize> {
         self.update(x);
         // A regime of one value could be an outlier; one that lacks only the first or second of all values is the old one.
-        let newer = || self.runs.iter().filter(|r| r.length >= 2 && r.length.saturating_add(2) <= self.values);
-        let all: f64 = self.runs.iter().map(|r| r.probability).sum();
+        let longest = LONGEST_NEW.min(self.values.saturating_sub(2));
+        let newer = || self.runs.iter().filter(|r| (2..=longest).contains(&r.length));
+        let all: f64 = self.runs.iter().filter(|r| r.length >= 2).map(|r| r.probability).sum();
         let probability: f64 = newer().map(|r| r.probability).sum();
         if probability < SURE * all {
             return None;

@@ -10,8 +10,8 @@ use super::baseline::Baseline;
 const REFERENCE: f64 = 1.5;
 /// A change is noticed above this. By Siegmund's approximation, a false alarm in 10⁷ normal values.
 const DECISION: f64 = 5.0;
-/// No value counts for more: one alone stays below the decision, two reach it.
-const CLIP: f64 = 6.0;
+/// No score counts for more: two values reach the decision, one alone brings no more than half of it.
+const CLIP: f64 = REFERENCE + 0.55 * DECISION;
 /// A value further off waits until the next one says whether it was odd.
 const ODD: f64 = 3.0;
 
@@ -26,7 +26,7 @@ pub(super) struct Cusum {
 /// A one-sided sum, and the values since it was last 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sum {
-    sum: f64,
+    pub(super) sum: f64,
     values: usize,
 }
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::Method;
 use super::baseline::Baseline;
 
-/// k. With two in a row, one false alarm in ten million normal values.
-const K: f64 = 3.5;
+/// k. Two in a row on one side: one in 10⁸ normal values, if mean and spread were known; more while they are learned.
+const K: f64 = 3.8;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct KSigma {

@@ -5,16 +5,18 @@
 //! series: one value a burst. A single odd value (a burst that was missed, a burst in two pieces) is never a change; two in
 //! agreement can be. The first regime needs three values before anything can differ from it.
 //!
-//! | method | notices | values of the new regime it needs, 5 s to 8 s with 5 % jitter |
+//! | method | notices | does not notice |
 //! |---|---|---|
-//! | `adwin` | any shift that lasts | 2, after ten or more values before the change |
-//! | `cusum` | shifts of three standard deviations and more; smaller ones late or never | 2, after ten or more values before |
-//! | `page-hinkley` | shifts of more than 15 %, however small the jitter | 2, from the third value on |
-//! | `k-sigma` | shifts of 3.5 standard deviations and more | 2, after ten or more values before |
-//! | `bayesian` | any shift that lasts | 2 |
+//! | `adwin` | any shift that lasts, two standard deviations within tens of values | |
+//! | `cusum` | shifts of three standard deviations and more | smaller ones, but by luck; the start may be a value early |
+//! | `page-hinkley` | shifts of more than 15 %, whatever the jitter; ready at once | smaller ones, however small the jitter |
+//! | `k-sigma` | shifts of 3.8 standard deviations and more | smaller ones, and what the first two values of the new regime do not tell: it learns it |
+//! | `bayesian` | any shift that lasts, two standard deviations within tens of values | drift over more than 64 values |
 //!
-//! After fewer values the spread is not known yet and the methods that measure it wait longer. The shares of the series in
-//! which these figures hold, and those without any false alarm, are held by `tests/change_points.rs`.
+//! A clear change, 5 s to 8 s or to 3 s with 5 % jitter, is noticed at its second value in at least 85 of 100 series by each of
+//! them once ten values are known, and at the third in nearly all others (`k-sigma`: never). After six values only
+//! `page-hinkley` and `bayesian` are that fast, in two of three series; the others do not know the spread yet. Series of a
+//! thousand values with up to 10 % normal jitter give no false change. `tests/change_points.rs` holds them to it.
 
 mod adwin;
 mod baseline;

@@ -13,8 +13,8 @@ use super::cusum::Sum;
 const ALLOWANCE: f64 = 0.15;
 /// λ: a change is noticed above this. With 10 % normal jitter, a false alarm in 10⁷ values.
 const THRESHOLD: f64 = 0.5;
-/// No value counts for more: one alone stays below the threshold.
-const CLIP: f64 = 0.45;
+/// No value counts for more: two reach the threshold, one alone brings no more than half of it.
+const CLIP: f64 = 0.55 * THRESHOLD;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PageHinkley {
@@ -26,7 +26,11 @@ pub(super) struct PageHinkley {
 impl Method for PageHinkley {
     fn observe(&mut self, x: f64) -> Option<usize> {
         // The mean of the values before, so that a value does not hide itself.
-        let deviation = if self.baseline.len() >= 3.0 { x - self.baseline.mean() } else { 0.0 };
+        if self.baseline.len() < 3.0 {
+            self.baseline.learn(x);
+            return None;
+        }
+        let deviation = x - self.baseline.mean();
         let up = self.up.add((deviation - ALLOWANCE).min(CLIP), THRESHOLD);
         let down = self.down.add((-deviation - ALLOWANCE).min(CLIP), THRESHOLD);
         if up.is_none() && down.is_none() {
