@@ -358,6 +358,8 @@ macro_rules! choices {
     };
 }
 
+pub(super) use choices;
+
 choices!(
     /// Values of `--layer`.
     LayerArg => Option<Layer> {
