@@ -1,32 +1,24 @@
 //! Access classes of generated and of real traces.
 
-use iophase::classify::{Classes, GlobalSequentiality as G, Mix, Options, Sequentiality, Size, classify};
-use iophase::record::{Data, Op, Request, Requests, Trace};
+mod access_jobs;
+
+use std::path::{Path, PathBuf};
+
+use access_jobs::{Job, Row, place, prism, qcrd, trace_of};
+use iophase::classify::{
+    Choice, Classes, Classifier, GlobalSequentiality as G, Mix, Model, Options, Sequentiality, Size, classify,
+    classify_and_sketch, train,
+};
+use iophase::formats::{self, ReadOptions, Source};
+use iophase::record::{Op, Trace};
 use iophase::signal::Selection;
 use proptest::prelude::*;
 
 const KIB: u64 = 1024;
+const FILE: &str = "/scratch/data";
 
-/// A trace of (rank, op, offset, size, start); each access takes `length` seconds.
-fn trace(accesses: impl IntoIterator<Item = (u32, Op, u64, u64, f64)>, length: f64) -> Trace {
-    let mut t = Trace::default();
-    let file = t.files.intern("/scratch/data");
-    let mut rows: Vec<Request> = accesses
-        .into_iter()
-        .map(|(rank, op, offset, size, start)| Request {
-            op,
-            rank,
-            file,
-            offset,
-            size,
-            start,
-            end: start + length,
-            ..Request::default()
-        })
-        .collect();
-    rows.sort_by(|a, b| a.start.total_cmp(&b.start));
-    t.data = Data::Requests(rows.into_iter().collect::<Requests>());
-    t
+fn trace(accesses: impl IntoIterator<Item = Row>, length: f64) -> Trace {
+    trace_of(FILE, accesses, length)
 }
 
 fn classes(t: &Trace) -> Classes {
@@ -38,19 +30,6 @@ fn global(t: &Trace) -> Vec<(G, usize)> {
     let found = classes(t);
     assert_eq!(found.files.len(), 1);
     found.files[0].global.iter().map(|g| (g.sequentiality, g.ranks.len())).collect()
-}
-
-/// How each global class moves rank `r` of `p` through the file at its `i`-th of `n` accesses.
-fn place(class: G, p: u64, r: u64, i: u64, n: u64, size: u64) -> u64 {
-    match class {
-        G::GlobalSequential | G::SingleRank => i * size,
-        G::PartitionedSequential => (r * n + i) * size,
-        G::InterleavedSequential => (i * p + r) * size,
-        G::GlobalStrided => i * size * (p + 2) + r * size,
-        G::PartitionedStrided => (r * n + i) * 3 * size,
-        // a full cycle through the places, in no visible order
-        G::NonSequential => ((i * 7919 + 13) * (2 * r + 3) + i * i * 31) % (4 * n * p) * size,
-    }
 }
 
 proptest! {
@@ -121,43 +100,246 @@ fn writing_then_reading_back_is_two_classes() {
     assert_eq!(mixes, [(Mix::WriteOnly, G::PartitionedSequential), (Mix::ReadOnly, G::PartitionedSequential)]);
 }
 
-/// QCRD, phase 2 (Madhyastha & Reed 1997, section 5.2): 64 ranks read the first 2,412 bytes of a matrix, then interleave in
-/// requests of 2,400 bytes; the matrix is read twice.
-#[test]
-fn qcrd_reads_a_header_together_and_interleaves_the_rest() {
-    let (p, n) = (64u64, 24u64);
-    let accesses = (0..p).flat_map(|r| {
-        (0..2u64).flat_map(move |pass| {
-            let begin = 200.0 * pass as f64;
-            let header = (r as u32, Op::Read, 0, 2412, begin + 0.01 * r as f64);
-            let rest =
-                (0..n).map(move |i| (r as u32, Op::Read, 2412 + (i * p + r) * 2400, 2400, begin + 2.0 + i as f64));
-            std::iter::once(header).chain(rest)
-        })
-    });
-    let found = global(&trace(accesses, 0.7));
-    let once = [(G::GlobalSequential, 64), (G::InterleavedSequential, 64)];
-    assert_eq!(found, [once, once].concat());
+/// What a classifier says, after one earlier run of the same program.
+fn answer(t: &Trace, choice: Choice, model: &Model) -> Classes {
+    classify(t, &Selection::default(), Options { choice, model: Some(model), ..Options::default() }).unwrap()
 }
 
-/// PRISM (section 5.3): every rank reads a file of 127,394 bytes twice, in requests of 8 KiB.
+fn learned(earlier: &Trace) -> Model {
+    let mut model = Model::default();
+    train(earlier, &Selection::default(), Options::default(), &mut model).unwrap();
+    // as it is stored
+    Model::from_json(model.to_json().unwrap().as_bytes()).unwrap()
+}
+
+fn of(c: &Classes) -> Vec<(G, usize)> {
+    c.files[0].global.iter().map(|g| (g.sequentiality, g.ranks.len())).collect()
+}
+
+/// Ranks that come late, a slow one, two phases, a second pass; what each classifier has to reach.
+#[test]
+fn every_classifier_on_jobs_with_known_classes() {
+    let jobs = 350;
+    let mut right = [0; 3];
+    for number in 0..jobs {
+        let job = Job::number(1_000_000 + number);
+        let model = learned(&job.run("/scratch/out.0001.dat", 1));
+        let t = job.run("/scratch/out.0002.dat", 2);
+        for (i, choice) in [Choice::Rules, Choice::Network, Choice::Markov].into_iter().enumerate() {
+            let found = of(&answer(&t, choice, &model));
+            right[i] += u32::from(found == job.truth());
+            assert!(choice == Choice::Network || found == job.truth(), "{choice:?} of {job:?}: {found:?}");
+        }
+    }
+    assert!(f64::from(right[1]) >= 0.98 * jobs as f64, "network: {} of {jobs}", right[1]);
+}
+
+#[test]
+fn qcrd_reads_a_header_together_and_interleaves_the_rest() {
+    let once = [(G::GlobalSequential, 64), (G::InterleavedSequential, 64)];
+    let t = qcrd("/scratch/matrix.2");
+    let model = learned(&qcrd("/scratch/matrix.1"));
+    for choice in [Choice::Auto, Choice::Rules, Choice::Network, Choice::Markov] {
+        assert_eq!(of(&answer(&t, choice, &model)), [once, once].concat(), "{choice:?}");
+    }
+    let found = answer(&t, Choice::Auto, &model);
+    let expected = found.files[0].expected.as_ref().unwrap();
+    assert_eq!((expected.passes, expected.learned_from.as_str()), (2.0, "/scratch/matrix.1"));
+}
+
 #[test]
 fn prism_reads_whole_files_on_every_rank() {
-    let size = 127_394u64;
-    let accesses = (0..16u32).flat_map(|r| {
-        (0..2u32).flat_map(move |pass| {
-            (0..size.div_ceil(8192)).map(move |i| {
-                let start = f64::from(pass) * 20.0 + i as f64 + 0.01 * f64::from(r);
-                (r, Op::Read, i * 8192, 8192.min(size - i * 8192), start)
-            })
-        })
+    let t = prism("/scratch/init.rea");
+    let model = learned(&t);
+    for choice in [Choice::Auto, Choice::Rules, Choice::Network, Choice::Markov] {
+        let found = answer(&t, choice, &model);
+        let g = &found.files[0].global;
+        assert_eq!(g.len(), 1, "{choice:?} {g:?}");
+        let class = (g[0].sequentiality, g[0].size, g[0].ranks.len());
+        assert_eq!(class, (G::GlobalSequential, Size::UniformSmall, 16), "{choice:?}");
+        let policies: Vec<&str> = g[0].advice.iter().map(|a| a.policy.as_str()).collect();
+        assert_eq!(policies, ["read-once-and-broadcast", "keep-in-cache"], "{choice:?}");
+    }
+    let expected = answer(&t, Choice::Markov, &model).files[0].expected.clone().unwrap();
+    assert_eq!((expected.passes, expected.bytes, expected.runs), (2.0, 2 * 16 * 127_394, 1));
+}
+
+/// The first access of a file that is read twice tells nothing; an earlier run does.
+#[test]
+fn the_model_knows_before_there_is_anything_to_see() {
+    let model = learned(&prism("/scratch/init.rea"));
+    let first: Vec<Row> = (0..16u32).map(|r| (r, Op::Read, 0, 8192, f64::from(r))).collect();
+    let t = trace_of("/scratch/init.rea", first, 0.1);
+    let found = answer(&t, Choice::Auto, &model);
+    let expected = found.files[0].expected.as_ref().unwrap();
+    assert_eq!((expected.passes, expected.global[0].sequentiality), (2.0, G::GlobalSequential));
+    assert!(expected.global[0].advice.iter().any(|a| a.policy == "keep-in-cache"));
+    let elsewhere = answer(&trace_of("/scratch/other", [(0, Op::Read, 0, 1, 0.0)], 0.1), Choice::Markov, &model);
+    assert!(elsewhere.files[0].global.is_empty() && elsewhere.files[0].expected.is_none());
+    assert!(elsewhere.warnings.iter().any(|w| w.code == "not-in-model"));
+}
+
+#[test]
+fn more_runs_add_up_and_strange_models_are_refused() {
+    let mut model = learned(&prism("/scratch/init.rea"));
+    train(&prism("/scratch/init.rea"), &Selection::default(), Options::default(), &mut model).unwrap();
+    assert_eq!(model.files(), 1);
+    let expected = answer(&prism("/scratch/init.rea"), Choice::Markov, &model).files[0].expected.clone().unwrap();
+    assert_eq!((expected.runs, expected.passes), (2, 2.0));
+    let good = model.to_json().unwrap();
+    for (old, new) in [
+        ("access-model.v1", "access-model.v9"),
+        ("\"runs\":2", "\"runs\":0"),
+        ("\"block_bytes\":", "\"block_bytes\":0,\"x\":"),
+        ("\"walks\":16", "\"walks\":0"),
+        ("\"ranks\":16", "\"ranks\":18446744073709551615"),
+        ("\"files\":[", "\"files\":{"),
+    ] {
+        let bad = good.replacen(old, new, 1);
+        assert_ne!(bad, good, "{old} is in the model");
+        assert_eq!(Model::from_json(bad.as_bytes()).unwrap_err().exit_code(), 3, "{new}");
+    }
+    for cut in (0..good.len()).step_by(97) {
+        assert!(Model::from_json(&good.as_bytes()[..cut]).is_err());
+    }
+}
+
+proptest! {
+    /// Numbers that no training makes are refused or harmless.
+    #[test]
+    fn models_with_other_numbers_do_no_harm(at in 0usize..400, number in prop::sample::select(vec!["0", "1", "9223372036854775807", "-9223372036854775808", "18446744073709551615"])) {
+        let t = prism("/scratch/init.rea");
+        let good = learned(&t).to_json().unwrap();
+        let digits: Vec<(usize, usize)> = {
+            let b = good.as_bytes();
+            let begins = (1..b.len()).filter(|&i| b[i].is_ascii_digit() && matches!(b[i - 1], b':' | b'[' | b','));
+            begins.map(|i| (i, i + b[i..].iter().take_while(|c| c.is_ascii_digit()).count())).collect()
+        };
+        let (from, to) = digits[at % digits.len()];
+        let changed = format!("{}{number}{}", &good[..from], &good[to..]);
+        if let Ok(model) = Model::from_json(changed.as_bytes()) {
+            let found = answer(&t, Choice::Markov, &model);
+            prop_assert!(found.files.len() == 1);
+        }
+    }
+}
+
+#[test]
+fn the_network_speaks_where_the_rules_find_no_order() {
+    // back to back, but every seventh access comes one too early
+    let order = |i: u64| match i % 7 {
+        3 => i + 1,
+        4 => i - 1,
+        _ => i,
+    };
+    let t = trace((0..70u64).map(|i| (0, Op::Read, order(i) * 4096, 4096, i as f64)), 0.5);
+    let none = Model::default();
+    let by = |choice| answer(&t, choice, &none).files[0].local.clone();
+    assert!(by(Choice::Network).iter().all(|l| l.classifier == Classifier::Network));
+    assert!(by(Choice::Rules).iter().all(|l| l.classifier == Classifier::Rules));
+}
+
+#[test]
+fn sketches_are_bounded_and_in_the_order_of_the_files() {
+    let job = Job::number(3);
+    let t = job.run(FILE, 1);
+    let (classes, sketches) = classify_and_sketch(&t, &Selection::default(), Options::default()).unwrap();
+    assert_eq!((classes.files.len(), sketches.len()), (1, 1));
+    assert_eq!(sketches[0].accesses, classes.records);
+    assert_eq!(sketches[0].ranks.len() as u64, job.ranks);
+}
+
+/// A library puts a few bytes of its own between the datasets: the stride is the same all the same.
+#[test]
+fn a_stride_may_slip_by_a_little() {
+    let (p, n, size) = (4u64, 40u64, 262_144u64);
+    let own = |i: u64| 2048 * (i / 7);
+    let accesses = (0..p).flat_map(|r| {
+        (0..n).map(move |i| (r as u32, Op::Write, 2104 + (i * p + r) * size + own(i), size, i as f64))
     });
-    let found = classes(&trace(accesses, 0.7));
-    let g = &found.files[0].global;
-    assert_eq!(g.len(), 1, "{g:?}");
-    assert_eq!((g[0].sequentiality, g[0].size, g[0].ranks.len()), (G::GlobalSequential, Size::UniformSmall, 16));
-    let policies: Vec<&str> = g[0].advice.iter().map(|a| a.policy.as_str()).collect();
-    assert_eq!(policies, ["read-once-and-broadcast", "keep-in-cache"]);
+    assert_eq!(global(&trace(accesses, 0.5)), [(G::InterleavedSequential, 4)]);
+}
+
+fn corpus() -> Option<PathBuf> {
+    let root = std::env::var_os("IOPHASE_CORPUS").map_or_else(|| PathBuf::from("../shared"), PathBuf::from);
+    let corpus = root.join("corpus");
+    corpus.join("manifest.json").is_file().then_some(corpus)
+}
+
+/// Traces of IOR, with the options that say what it does.
+fn ior_runs(corpus: &Path) -> Vec<(PathBuf, Vec<String>)> {
+    let text = std::fs::read_to_string(corpus.join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let runs = manifest["runs"].as_array().unwrap().iter();
+    let of_ior = runs.filter(|r| r["scenario"] == "ior" && (r["mode"] == "darshan_dxt" || r["mode"] == "strace"));
+    of_ior
+        .map(|r| {
+            let path = corpus.join(r["files"][0]["path"].as_str().unwrap());
+            let folder = r["mode"] == "strace";
+            let path = if folder { path.parent().unwrap().to_owned() } else { path };
+            let command = r["command"].as_str().unwrap();
+            let options = command[command.find("/bin/ior").unwrap()..].split([' ', '\'']).map(str::to_owned).collect();
+            (path, options)
+        })
+        .collect()
+}
+
+#[test]
+fn ior_has_the_classes_that_its_command_line_says() {
+    let Some(corpus) = corpus() else {
+        eprintln!("skipped: no corpus at IOPHASE_CORPUS");
+        return;
+    };
+    let mut seen = 0;
+    for (path, options) in ior_runs(&corpus) {
+        let has = |o: &str| options.iter().any(|x| x == o);
+        if has("--mpiio.useFileView") {
+            continue; // the requests of the collective buffers, not those of the job
+        }
+        let segments = options.iter().position(|o| o == "-s").map_or(1, |i| options[i + 1].parse::<u64>().unwrap());
+        let class = match (has("-F"), has("-z"), segments) {
+            (true, ..) => G::SingleRank,
+            (false, true, _) => G::NonSequential,
+            (false, false, 1) => G::PartitionedSequential,
+            _ => G::InterleavedSequential,
+        };
+        let mixes: Vec<Mix> =
+            [("-w", Mix::WriteOnly), ("-r", Mix::ReadOnly)].into_iter().filter(|m| has(m.0)).map(|m| m.1).collect();
+        let found = read(&path);
+        let files: Vec<_> = found.files.iter().filter(|f| f.file.as_ref().unwrap().contains("testfile")).collect();
+        assert!(!files.is_empty(), "{}", path.display());
+        for f in files {
+            let said: Vec<(Mix, G)> = f.global.iter().map(|g| (g.mix, g.sequentiality)).collect();
+            let expected: Vec<(Mix, G)> = mixes.iter().map(|m| (*m, class)).collect();
+            assert_eq!(said, expected, "{} {options:?}", path.display());
+        }
+        seen += 1;
+    }
+    assert!(seen >= 12, "{seen}");
+}
+
+fn read(path: &Path) -> Classes {
+    let options = ReadOptions::default();
+    let source = Source::open(path, &options.limits).unwrap();
+    classes(&formats::read(&source, None, &options).unwrap())
+}
+
+/// h5bench_write, one array a variable (CC) or one compound (II): in every dataset each rank has its block, so that together they
+/// leave no gap.
+#[test]
+fn h5bench_writes_interleave() {
+    let Some(corpus) = corpus() else {
+        eprintln!("skipped: no corpus at IOPHASE_CORPUS");
+        return;
+    };
+    for run in ["1d-CC", "1d-CC-periodic", "1d-CC-coll", "1d-II"] {
+        let found = read(&corpus.join(format!("h5bench/darshan/{run}.darshan_dxt.darshan")));
+        let f = found.files.iter().find(|f| f.file.as_ref().unwrap().ends_with("test.h5")).unwrap();
+        let all: u64 = f.global.iter().map(|g| g.bytes).sum();
+        let interleaved = f.global.iter().filter(|g| g.sequentiality == G::InterleavedSequential && g.ranks.len() == 4);
+        let bytes: u64 = interleaved.filter(|g| g.mix == Mix::WriteOnly).map(|g| g.bytes).sum();
+        assert!(bytes as f64 > 0.8 * all as f64, "{run}: {bytes} of {all}: {:?}", of(&found));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::pattern::{
     self, Access, Coverage, Found, Kind, Level, Pattern, PatternPeriod, PatternReport, PatternsReport, Step, detect,
 };
 use crate::period::chains;
-use crate::record::{Data, FileId, Op, Requests, Trace, UNKNOWN_OFFSET};
+use crate::record::{Data, FileId, Op, Requests, Trace, UNKNOWN_OFFSET, stem};
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Mode, Selection, Span};
 
@@ -133,19 +133,6 @@ fn families(trace: &Trace, patterns: &[Pattern]) -> Vec<Vec<usize>> {
     families
 }
 
-/// A name with `#` for each run of digits.
-fn stem(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for c in name.chars() {
-        match c {
-            '0'..='9' if out.ends_with('#') => {}
-            '0'..='9' => out.push('#'),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
 fn of_family(patterns: &[Pattern], family: &[usize], shortest_window_s: f64) -> Vec<Answer> {
     let own = |i: usize| period(patterns[i].steps.list().iter(), shortest_window_s);
     if let [i] = family {
@@ -190,12 +177,6 @@ fn period<'a>(steps: impl Iterator<Item = &'a Step>, shortest_window_s: f64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn checkpoints_have_one_stem() {
-        assert_eq!(stem("/scratch/ck.0012.rank3.h5"), stem("/scratch/ck.7.rank14.h5"));
-        assert_ne!(stem("a1"), stem("a"));
-    }
 
     #[test]
     fn steps_have_periods_or_reasons() {

@@ -22,7 +22,8 @@ pub(crate) enum Shape {
     Whole,
     /// Accesses of this size in nested strides.
     Nested(Nest, u64),
-    /// These intervals, sorted and disjoint; true if some bytes between them were taken in to keep the list short.
+    /// These intervals, sorted and disjoint; true if bytes between them were taken in, or those behind them left out, to keep
+    /// the list short.
     Scattered(Vec<(u64, u64)>, bool),
 }
 
@@ -114,6 +115,65 @@ impl Intervals {
     }
 }
 
+/// The first intervals of the file, exactly.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Front {
+    sorted: Vec<(u64, u64)>,
+    fresh: Vec<(u64, u64)>,
+    /// Nothing is known from here on.
+    until: Option<u64>,
+}
+
+impl Front {
+    pub fn add(&mut self, start: u64, end: u64) {
+        if self.until.is_some_and(|until| start >= until) {
+            return;
+        }
+        match self.fresh.last_mut() {
+            Some(last) if last.1 == start => last.1 = end,
+            _ => self.fresh.push((start, end)),
+        }
+        if self.fresh.len() >= MOST_INTERVALS {
+            self.tidy();
+        }
+    }
+
+    /// Takes in those of `other`.
+    pub fn join(&mut self, other: Front) {
+        self.until = self.until.into_iter().chain(other.until).min();
+        self.fresh.extend(other.sorted.into_iter().chain(other.fresh));
+        self.tidy();
+    }
+
+    fn tidy(&mut self) {
+        self.sorted.append(&mut self.fresh);
+        self.sorted.sort_unstable();
+        let mut joined: Vec<(u64, u64)> = Vec::with_capacity(self.sorted.len());
+        for &(a, b) in &self.sorted {
+            match joined.last_mut() {
+                Some(last) if a <= last.1 => last.1 = last.1.max(b),
+                _ => joined.push((a, b)),
+            }
+        }
+        if joined.len() > MOST_INTERVALS {
+            self.until = Some(joined[MOST_INTERVALS].0);
+            joined.truncate(MOST_INTERVALS);
+        }
+        if let Some(until) = self.until {
+            joined.retain(|i| i.0 < until);
+        }
+        self.sorted = joined;
+    }
+
+    pub fn finish(mut self) -> Shape {
+        self.tidy();
+        match &self.sorted[..] {
+            [_] if self.until.is_none() => Shape::Whole,
+            _ => Shape::Scattered(self.sorted, self.until.is_some()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +186,17 @@ mod tests {
         let Shape::Scattered(all, coarse) = i.finish() else { panic!() };
         assert!(coarse && all.len() <= MOST_INTERVALS);
         assert!(touched.iter().all(|o| all.iter().any(|r| r.0 <= *o && *o < r.1)));
+    }
+
+    #[test]
+    fn the_front_is_exact_whatever_the_order() {
+        let mut up = Front::default();
+        let mut down = Front::default();
+        (0..5000u64).for_each(|i| up.add(i * 10, i * 10 + 1));
+        (0..5000u64).rev().for_each(|i| down.add(i * 10, i * 10 + 1));
+        let expected: Vec<(u64, u64)> = (0..MOST_INTERVALS as u64).map(|i| (i * 10, i * 10 + 1)).collect();
+        assert_eq!(up.finish(), Shape::Scattered(expected.clone(), true));
+        assert_eq!(down.finish(), Shape::Scattered(expected, true));
     }
 
     #[test]

@@ -59,6 +59,8 @@ impl GlobalSequentiality {
 const MERGED: usize = 8192;
 /// Hulls that have at least this share of their union in common are the same.
 const SAME: f64 = 0.9;
+/// A gap of one part in so many of the pieces beside it is none.
+const NARROW: u64 = 16;
 /// A gap must be this many times rarer than rounds of the ranks.
 const RARE: usize = 4;
 
@@ -139,7 +141,9 @@ fn interleaves(extents: &[&Extent]) -> bool {
     all.sort_unstable();
     let pairs = all.len().saturating_sub(1);
     let disjoint = all.windows(2).all(|w| w[0].1 <= w[1].0);
-    let gaps = all.windows(2).filter(|w| w[0].1 != w[1].0).count();
+    // what a library puts between the pieces is no gap of the job
+    let narrow = |w: &[(u64, u64)]| w[1].0.saturating_sub(w[0].1) <= (w[1].1 - w[1].0).min(w[0].1 - w[0].0) / NARROW;
+    let gaps = all.windows(2).filter(|w| !narrow(w)).count();
     // a gap in each round of the ranks is part of the pattern, one here and there is not
     disjoint && pairs + 1 >= extents.len() && gaps * RARE <= pairs / extents.len()
 }

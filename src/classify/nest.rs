@@ -76,6 +76,36 @@ impl Nest {
         true
     }
 
+    /// Where the next access has to be if no further level begins.
+    pub fn expected(&self) -> Option<u64> {
+        let closed = self.levels.len().checked_sub(1)?;
+        let inside = (0..closed).find(|&i| self.at[i].0 + 1 < self.levels[i].count);
+        let (from, stride) = match inside {
+            Some(i) => (self.at[i].1, self.levels[i].stride),
+            None => (self.block, self.levels[closed].stride),
+        };
+        Some(from.wrapping_add_signed(stride))
+    }
+
+    /// Where the current block of the open level began.
+    pub fn block(&self) -> u64 {
+        self.block
+    }
+
+    /// The same nest elsewhere, to list its offsets.
+    pub fn moved(&self, by: i64) -> Self {
+        Self { start: self.start.saturating_add_signed(by), ..self.clone() }
+    }
+
+    /// Gives the only level another stride, counted back from the current block. False if there are more levels.
+    pub fn restride(&mut self, stride: i64) -> bool {
+        let [level] = &mut self.levels[..] else { return false };
+        level.stride = stride;
+        let back = stride.wrapping_mul(level.count as i64 - 1);
+        self.start = self.block.wrapping_add_signed(back.wrapping_neg());
+        true
+    }
+
     /// The levels below `i` begin anew.
     fn begin_below(&mut self, i: usize, offset: u64) {
         self.at[..i].iter_mut().for_each(|a| *a = (0, offset));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::global::GlobalSequentiality;
 use super::lattice::{Mix, Sequentiality, Size};
@@ -11,6 +11,29 @@ use crate::record::Warning;
 
 /// Name of the schema of [`Classes`].
 pub const CLASSES_SCHEMA: &str = "iophase.classes.v1";
+
+/// What gave a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Classifier {
+    /// The rules of the automaton.
+    Rules,
+    /// The network, after a window of accesses.
+    Network,
+    /// The Markov model of earlier runs, before any access.
+    Markov,
+}
+
+impl Classifier {
+    /// Name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rules => "rules",
+            Self::Network => "network",
+            Self::Markov => "markov",
+        }
+    }
+}
 
 /// The classes of all files of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -23,6 +46,8 @@ pub struct Classes {
     pub records: u64,
     /// Files, in the order of their first access.
     pub files: Vec<FileClasses>,
+    /// What to set for the job as a whole.
+    pub advice: Vec<Advice>,
     /// What a person should know.
     pub warnings: Vec<Warning>,
 }
@@ -36,6 +61,44 @@ pub struct FileClasses {
     pub local: Vec<LocalClass>,
     /// What the job does, by time.
     pub global: Vec<GlobalClass>,
+    /// What earlier runs did, known when the file is opened; `null` without a model that knows the file.
+    pub expected: Option<Expected>,
+}
+
+/// What a model of earlier runs says of a file before it is accessed.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Expected {
+    /// The file of the earlier runs that is matched: the same name, or one that differs in its digits.
+    pub learned_from: String,
+    /// Earlier runs.
+    pub runs: u64,
+    /// How often each rank goes over its bytes, at most.
+    pub passes: f64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Accesses.
+    pub accesses: u64,
+    /// Classes in the order in which they come.
+    pub global: Vec<ExpectedClass>,
+}
+
+/// A class that a file will have for a while.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ExpectedClass {
+    /// Number of ranks.
+    pub ranks: u64,
+    /// Reads and writes.
+    pub mix: Mix,
+    /// How the ranks walk together.
+    pub sequentiality: GlobalSequentiality,
+    /// Sizes of the requests.
+    pub size: Size,
+    /// How often each rank goes over its bytes meanwhile.
+    pub passes: f64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// What to set because of it.
+    pub advice: Vec<Advice>,
 }
 
 /// What one rank does to a file for a while.
@@ -59,6 +122,8 @@ pub struct LocalClass {
     pub start_offset: u64,
     /// One past the last byte.
     pub end_offset: u64,
+    /// What gave the class.
+    pub classifier: Classifier,
 }
 
 /// What the job does to a file for a while.
@@ -80,6 +145,10 @@ pub struct GlobalClass {
     pub staggered: bool,
     /// Bytes moved.
     pub bytes: u64,
+    /// Accesses seen; 0 if the class was known before them.
+    pub accesses: u64,
+    /// What gave the classes it rests on.
+    pub classifier: Classifier,
     /// What to set because of it.
     pub advice: Vec<Advice>,
 }

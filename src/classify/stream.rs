@@ -5,8 +5,10 @@
 //! into regular stretches is then sought. If there is none, the window is irregular.
 
 use super::extent::{Extent, Intervals, Shape};
-use super::lattice::{Mix, Sequentiality, Size};
+use super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::nest::Nest;
+use super::network;
+use super::report::Classifier;
 
 /// One access.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +21,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    fn past(&self) -> u64 {
+    pub fn past(&self) -> u64 {
         self.offset.saturating_add(self.size)
     }
 }
@@ -36,6 +38,8 @@ pub(crate) struct Stretch {
     pub sizes: (u64, u64),
     pub accesses: u64,
     pub extent: Extent,
+    /// What gave it its class.
+    pub by: Classifier,
 }
 
 /// What does not change while a stream is read.
@@ -45,6 +49,8 @@ pub(crate) struct Rules {
     pub window: usize,
     /// Requests below this many bytes are small.
     pub stripe: u64,
+    /// Ask the network where there is no order.
+    pub ask: bool,
 }
 
 /// Sums over the accesses of a stretch.
@@ -83,22 +89,83 @@ struct Guess {
 
 #[derive(Debug, Clone)]
 enum Form {
-    Regular { back_to_back: bool, nest: Option<Nest> },
-    Irregular { rising: bool, falling: bool, intervals: Intervals },
+    Regular { back_to_back: bool, nest: Option<Nest>, slips: Slips },
+    Irregular { rising: bool, falling: bool, intervals: Intervals, heard: Heard },
+}
+
+/// Steps that missed the stride by a little: a library puts its own bytes between the pieces now and then.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slips {
+    /// How often.
+    count: u64,
+    /// Offset in the file less offset in the nest.
+    shift: i64,
+    /// The last step in the file.
+    step: i64,
+}
+
+impl Slips {
+    /// The offset that the nest is to see, if it is expected there or close by.
+    fn settle(&mut self, nest: &mut Nest, last: u64, a: &Access) -> u64 {
+        let step = a.offset.wrapping_sub(last) as i64;
+        let again = std::mem::replace(&mut self.step, step) == step;
+        let place = a.offset.wrapping_add_signed(self.shift.wrapping_neg());
+        let Some(expected) = nest.expected() else { return place };
+        let slip = place.wrapping_sub(expected) as i64;
+        if slip == 0 || slip.unsigned_abs() > a.size / NEAR || self.count * 2 > nest.accesses {
+            return place;
+        }
+        if again && nest.restride(step) {
+            // it was the stride that was wrong, not the step
+            let at = nest.block().wrapping_add_signed(step);
+            self.shift = a.offset.wrapping_sub(at) as i64;
+            return at;
+        }
+        self.count += 1;
+        self.shift = self.shift.wrapping_add(slip);
+        expected
+    }
+}
+
+/// What the network said of the windows of an irregular stretch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Heard {
+    /// It was not asked.
+    Nothing,
+    /// Every window has this order, or a more precise one.
+    Order(Sequentiality),
+    /// Some window has none.
+    Disorder,
+}
+
+impl Heard {
+    /// Asks of one more window.
+    fn ask(self, window: &[Access], rules: Rules) -> Self {
+        if !rules.ask || self == Self::Disorder {
+            return self;
+        }
+        let order = network::judge(window, rules.stripe).map(|j| j.unbroken());
+        match (self, order) {
+            (Self::Order(a), Some((b, p))) if p >= SURE && b < Sequentiality::VariablyStrided => Self::Order(a.meet(b)),
+            (Self::Nothing, Some((b, p))) if p >= SURE && b < Sequentiality::VariablyStrided => Self::Order(b),
+            _ => Self::Disorder,
+        }
+    }
 }
 
 impl Open {
     fn new(first: Access) -> Self {
-        let form = Form::Regular { back_to_back: true, nest: Some(Nest::new(first.offset)) };
+        let (nest, slips) = (Some(Nest::new(first.offset)), Slips::default());
+        let form = Form::Regular { back_to_back: true, nest, slips };
         Self { first, totals: Totals::of(&first), form, guess: None }
     }
 
     /// A stretch without structure, of all these accesses.
-    fn irregular(accesses: &[Access]) -> Option<Self> {
+    fn irregular(accesses: &[Access], heard: Heard) -> Option<Self> {
         let (first, rest) = accesses.split_first()?;
         let mut intervals = Intervals::default();
         intervals.add(first.offset, first.past());
-        let mut open = Self { form: Form::Irregular { rising: true, falling: true, intervals }, ..Self::new(*first) };
+        let mut open = Self { form: Form::Irregular { rising: true, falling: true, intervals, heard }, ..Self::new(*first) };
         rest.iter().for_each(|a| open.wander(a));
         Some(open)
     }
@@ -106,7 +173,7 @@ impl Open {
     /// Takes an access into an irregular stretch.
     fn wander(&mut self, a: &Access) {
         let last = self.totals.last.offset;
-        if let Form::Irregular { rising, falling, intervals } = &mut self.form {
+        if let Form::Irregular { rising, falling, intervals, .. } = &mut self.form {
             *rising &= a.offset > last;
             *falling &= a.offset < last;
             intervals.add(a.offset, a.past());
@@ -116,12 +183,15 @@ impl Open {
 
     /// Takes an access if the form of the stretch allows it; `mixed`: whether reads and writes may alternate.
     fn accept(&mut self, a: &Access, mixed: bool) -> bool {
-        let Form::Regular { back_to_back, nest } = &mut self.form else { return false };
+        let Form::Regular { back_to_back, nest, slips } = &mut self.form else { return false };
         if !mixed && a.write != self.first.write {
             return false;
         }
         let follows = *back_to_back && a.offset == self.totals.last.past();
-        let fits = nest.as_mut().is_some_and(|n| n.accept(a.offset));
+        let fits = nest.as_mut().is_some_and(|n| {
+            let place = slips.settle(n, self.totals.last.offset, a);
+            n.accept(place)
+        });
         if !follows && !fits {
             return false;
         }
@@ -161,12 +231,12 @@ impl Open {
     fn take_back(&mut self) -> Option<Open> {
         self.guessed()?;
         let guess = self.guess.take()?;
-        let Form::Regular { back_to_back, nest: Some(nest) } = &mut self.form else { return None };
+        let Form::Regular { back_to_back, nest: Some(nest), slips } = &mut self.form else { return None };
         let rest = nest.take_back()?;
         self.totals = guess.before;
         *back_to_back = guess.back_to_back;
         // the run that was repeated may have been back to back, then so is this
-        let form = Form::Regular { back_to_back: guess.back_to_back, nest: Some(rest) };
+        let form = Form::Regular { back_to_back: guess.back_to_back, nest: Some(rest), slips: *slips };
         Some(Open { first: guess.first, totals: guess.since, form, guess: None })
     }
 
@@ -186,6 +256,8 @@ impl Open {
             (false, (smallest, _)) if smallest >= stripe => Size::VariableLarge,
             _ => Size::Variable,
         };
+        let heard = matches!(self.form, Form::Irregular { heard: Heard::Order(_), .. });
+        let by = if heard { Classifier::Network } else { Classifier::Rules };
         let (sequentiality, shape) = match self.form {
             Form::Regular { back_to_back: true, .. } => (Sequentiality::Sequential, Shape::Whole),
             // the same bytes again and again
@@ -197,7 +269,11 @@ impl Open {
                 (class, Shape::Nested(nest, t.sizes.1))
             }
             Form::Regular { nest: None, .. } => (Sequentiality::NonSequential, Shape::Whole),
-            Form::Irregular { rising, falling, intervals } => {
+            Form::Irregular { heard: Heard::Order(Sequentiality::Sequential), .. } => {
+                (Sequentiality::Sequential, Shape::Whole)
+            }
+            Form::Irregular { heard: Heard::Order(order), intervals, .. } => (order, intervals.finish()),
+            Form::Irregular { rising, falling, intervals, .. } => {
                 let monotone = rising || falling;
                 let class = if monotone { Sequentiality::VariablyStrided } else { Sequentiality::NonSequential };
                 (class, intervals.finish())
@@ -212,6 +288,7 @@ impl Open {
             sizes: t.sizes,
             accesses: t.accesses,
             extent: Extent { hull: t.hull, bytes: t.bytes, shape },
+            by,
         }
     }
 }
@@ -244,10 +321,14 @@ impl Totals {
     }
 }
 
+/// Probability from which the network is believed where the rules find no order.
+const SURE: f64 = 0.9;
+/// A step may miss the stride by one part in so many of the request.
+const NEAR: u64 = 16;
 /// Any so many accesses are a stride.
 const SHORT: u64 = 2;
 /// Most stretches kept of one rank in one file; what comes after them is taken into the last one.
-const MOST_STRETCHES: usize = 4096;
+pub(crate) const MOST_STRETCHES: usize = 4096;
 
 /// A stream of accesses of one rank to one file.
 #[derive(Debug, Clone, Default)]
@@ -372,8 +453,13 @@ impl Stream {
                     self.open.take().into_iter().for_each(|o| self.finish(o, rules));
                 }
                 match &mut self.open {
-                    Some(open) => waiting.iter().for_each(|a| open.wander(a)),
-                    None => self.open = Open::irregular(&waiting),
+                    Some(open) => {
+                        if let Form::Irregular { heard, .. } = &mut open.form {
+                            *heard = heard.ask(&waiting, rules);
+                        }
+                        waiting.iter().for_each(|a| open.wander(a));
+                    }
+                    None => self.open = Open::irregular(&waiting, Heard::Nothing.ask(&waiting, rules)),
                 }
             }
         }
@@ -401,7 +487,6 @@ impl Stream {
 
 /// Takes a stretch into another: what both have in common is left.
 fn absorb(into: &mut Stretch, other: &Stretch) {
-    use super::lattice::Axis;
     into.mix = into.mix.meet(other.mix);
     into.sequentiality = into.sequentiality.meet(other.sequentiality).meet(Sequentiality::VariablyStrided);
     into.size = into.size.meet(other.size);
@@ -426,14 +511,16 @@ fn regular(part: &[Access]) -> Option<Open> {
 /// differ and for a stride that is seen only once.
 fn cost(open: &Open) -> f64 {
     let price = |applies: bool, price: f64| if applies { price } else { 0.0 };
+    let slipped = matches!(&open.form, Form::Regular { slips, .. } if slips.count > 0);
     let (levels, strided) = match &open.form {
-        Form::Regular { back_to_back: false, nest: Some(nest) } => (nest.levels.len().saturating_sub(1), true),
+        Form::Regular { back_to_back: false, nest: Some(nest), .. } => (nest.levels.len().saturating_sub(1), true),
         _ => (0, false),
     };
     1.0 + 0.6 * levels as f64
         + price(open.guessed().is_some(), 0.3)
         + price(open.mixed(), 0.5)
         + price(open.totals.odd > 0, 0.1)
+        + price(slipped, 0.1)
         + price(strided && open.totals.accesses <= SHORT, 0.2)
 }
 

@@ -360,6 +360,8 @@ macro_rules! choices {
     };
 }
 
+pub(super) use choices;
+
 choices!(
     /// Values of `--layer`.
     LayerArg => Option<Layer> {

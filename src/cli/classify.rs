@@ -1,18 +1,19 @@
 //! `iophase classify`: access classes and what to set because of them.
 
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueHint};
-use regex::Regex;
+use clap::{Args, ValueEnum, ValueHint};
 
-use super::args::{Input, Talk};
+use super::args::{Input, Pick, Talk, choices};
 use super::output::{self, Lines};
-use super::{code, each_trace};
-use crate::classify::{Options, classify};
+use super::{PictureNames, code, each_trace};
+use crate::analysis::ModeChoice;
+use crate::classify::{self, Choice, Model, Options};
+use crate::error::{Error, ErrorKind, Result};
 use crate::formats::ReadOptions;
-use crate::render::{classes, json, text};
-use crate::signal::{RankSet, Selection};
+use crate::render::{self, json, svg, text, units};
+use crate::signal::Mode;
 
 /// Arguments of `classify`.
 #[derive(Debug, Args)]
@@ -20,27 +21,30 @@ pub struct ClassifyArgs {
     /// Traces
     #[command(flatten)]
     pub input: Input,
-    /// Keep only these ranks, e.g. 0-3,7
-    #[arg(long, value_name = "LIST")]
-    pub ranks: Option<RankSet>,
-    /// Keep only files whose name matches
-    #[arg(long, value_name = "REGEX")]
-    pub files: Option<Regex>,
-    /// Keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries, too
-    #[arg(long)]
-    pub all_files: bool,
-    /// Start of the time window
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub from: Option<f64>,
-    /// End of the time window
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub until: Option<f64>,
+    /// Which transfers
+    #[command(flatten)]
+    pub pick: Pick,
     /// Accesses that decide what follows when one does not fit
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub window: u16,
     /// Stripe unit of the file system, e.g. 4MiB: smaller requests are small
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = bytes)]
     pub stripe: u64,
+    /// What gives the classes; auto: the rules, where they find no order the model, if any, else the network
+    #[arg(long, value_enum, default_value_t = ClassifierArg::Auto)]
+    pub classifier: ClassifierArg,
+    /// Model of earlier runs: tells the classes of a file before it is accessed
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub model: Option<PathBuf>,
+    /// Learn a model from the traces, adding to that of --model, instead of classifying them
+    #[arg(long, requires = "output")]
+    pub train: bool,
+    /// Where the model goes; `-` is standard output
+    #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, requires = "train")]
+    pub output: Option<PathBuf>,
+    /// Write a picture of each file into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub svg: Option<PathBuf>,
     /// Write the classes as JSON, one object a line; `-` is standard output
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
@@ -50,7 +54,7 @@ pub struct ClassifyArgs {
 }
 
 /// A size such as 4096, 64k, 1MiB or 4 MB.
-fn bytes(text: &str) -> Result<u64, String> {
+fn bytes(text: &str) -> std::result::Result<u64, String> {
     let wrong = || "a size in bytes such as 4096, 64KiB or 1MiB".to_owned();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -68,29 +72,90 @@ fn bytes(text: &str) -> Result<u64, String> {
     if value == 0 { Err(wrong()) } else { Ok(value) }
 }
 
-/// Classifies every trace; gives the worst exit code.
+choices!(
+    /// Values of `--classifier`.
+    ClassifierArg => Choice {
+        /// The rules, the model where they find no order, else the network
+        Auto = "auto" => Choice::Auto,
+        /// Rules alone
+        Rules = "rules" => Choice::Rules,
+        /// The network alone
+        Network = "network" => Choice::Network,
+        /// The model alone
+        Markov = "markov" => Choice::Markov,
+    }
+);
+
+/// Classifies every trace, or learns from it; gives the worst exit code.
 pub fn run(a: &ClassifyArgs) -> u8 {
-    let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
-    let selection = Selection {
-        ranks: a.ranks.clone(),
-        files: a.files.clone(),
-        all_files: a.all_files,
-        from_s: a.from,
-        until_s: a.until,
+    let model = match a.model.as_deref().map(read_model).transpose() {
+        Ok(m) => m,
+        Err(e) => return code(Err(e)),
     };
-    let options = Options { window: a.window.into(), stripe: a.stripe };
+    if a.train { train(a, model.unwrap_or_default()) } else { classes(a, model.as_ref()) }
+}
+
+fn options<'m>(a: &ClassifyArgs, model: Option<&'m Model>) -> Options<'m> {
+    let mode = match a.pick.mode() {
+        ModeChoice::Auto => Mode::All,
+        ModeChoice::One(m) => m,
+    };
+    Options { mode, window: a.window.into(), stripe: a.stripe, choice: a.classifier.into(), model }
+}
+
+fn read_model(path: &Path) -> Result<Model> {
+    let name = path.display().to_string();
+    let failed = |e: io::Error| Error::new(ErrorKind::Io, e.to_string()).in_file(&name);
+    let mut text = Vec::new();
+    let most = Model::MOST_BYTES as u64 + 1;
+    std::fs::File::open(path).and_then(|f| f.take(most).read_to_end(&mut text)).map_err(failed)?;
+    Model::from_json(&text).map_err(|e| e.in_file(&name))
+}
+
+fn train(a: &ClassifyArgs, mut model: Model) -> u8 {
+    let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+    let selection = a.pick.selection();
+    let mut learned = 0;
+    let worst = each_trace(&a.input, &a.talk, &read, |trace| {
+        learned += classify::train(&trace, &selection, options(a, None), &mut model)?;
+        Ok(())
+    });
+    let Some(path) = a.output.as_deref().filter(|_| learned > 0) else { return worst };
+    let written = model.to_json().and_then(|text| output::whole(path, &format!("{text}\n")));
+    if written.is_ok() && a.talk.quiet == 0 && path.as_os_str() != "-" {
+        let files = units::counted(model.files() as u64, "file");
+        return worst.max(code(output::print(&format!("{}: {files}\n", path.display()))));
+    }
+    worst.max(code(written))
+}
+
+fn classes(a: &ClassifyArgs, model: Option<&Model>) -> u8 {
+    let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+    let selection = a.pick.selection();
+    let options = options(a, model);
     let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
         Ok(l) => l,
         Err(e) => return code(Err(e)),
     };
     let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
     let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
+    let mut names = PictureNames::default();
     let mut first = true;
     each_trace(&a.input, &a.talk, &read, |trace| {
-        let found = classify(&trace, &selection, options)?;
+        let (found, sketches) = if a.svg.is_some() {
+            classify::classify_and_sketch(&trace, &selection, options)?
+        } else {
+            (classify::classify(&trace, &selection, options)?, Vec::new())
+        };
         drop(trace);
         if let Some(l) = &mut lines {
             l.write(&json::line(&found)?)?;
+        }
+        if let Some(folder) = &a.svg {
+            let stem = names.stem(&found.path);
+            for (file, picture) in svg::classes(&found, &sketches)? {
+                output::write_into(folder, &format!("{stem}.classes.{file}.svg"), &picture)?;
+            }
         }
         if json_only {
             if a.talk.quiet < 2 {
@@ -98,7 +163,7 @@ pub fn run(a: &ClassifyArgs) -> u8 {
             }
         } else if a.talk.quiet == 0 {
             let gap = if std::mem::take(&mut first) { "" } else { "\n" };
-            output::print(&format!("{gap}{}", classes::classes(&found, style)))?;
+            output::print(&format!("{gap}{}", render::classes::classes(&found, style)))?;
         }
         Ok(())
     })

@@ -16,7 +16,7 @@ mod trace;
 pub use column::Column;
 pub use event::{Event, EventSink};
 pub use intervals::{Interval, Intervals};
-pub use names::{CallId, Calls, FileId, Files, is_system_path};
+pub use names::{CallId, Calls, FileId, Files, is_system_path, stem};
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::{Details, Row, Rows};
 pub use trace::{Data, Header, Job, Layer, LayerSummary, Quality, Timing, Trace, Warning};

@@ -116,6 +116,19 @@ pub fn is_system_path(name: &str) -> bool {
     })
 }
 
+/// A name with `#` for each run of digits: what the files of one series have in common.
+pub fn stem(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c {
+            '0'..='9' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// The call names of a trace (`pwrite64`, `MPI_File_write_at`); each is stored once.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
@@ -171,6 +184,12 @@ mod tests {
         for p in ["/scratch/out.h5", "/home/u/my.solution", "/data/x.so.txt", "relative.dat", "/devices/a", ""] {
             assert!(!is_system_path(p), "{p}");
         }
+    }
+
+    #[test]
+    fn checkpoints_have_one_stem() {
+        assert_eq!(stem("/scratch/ck.0012.rank3.h5"), stem("/scratch/ck.7.rank14.h5"));
+        assert_ne!(stem("a1"), stem("a"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod autocorrelation;
 mod bandwidth;
 mod bursts;
+mod classes;
 mod correlation;
 mod fit;
 pub(crate) mod frame;
@@ -17,6 +18,7 @@ mod timeline;
 pub use autocorrelation::autocorrelation;
 pub use bandwidth::bandwidth;
 pub use bursts::bursts;
+pub use classes::classes;
 pub use correlation::correlation;
 pub use fit::fit;
 pub use map::map;

@@ -18,7 +18,7 @@ const SHAPES: usize = 12_000;
 const LEAST: usize = 24;
 
 /// Ranks that have a colour and a legend entry of their own.
-const RANKS: usize = 6;
+pub(super) const RANKS: usize = 6;
 
 /// Period marks that can be told apart.
 const MARKS: f64 = 80.0;
@@ -56,7 +56,7 @@ pub fn offsets(report: &PatternsOfTrace, patterns: &[Pattern]) -> Result<Vec<(St
 }
 
 /// The last part of a path in letters that every file system takes.
-fn plain(path: &str) -> String {
+pub(super) fn plain(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.chars().take(60).map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
@@ -125,7 +125,7 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
 }
 
 /// The colour of a rank by its place among all; patterns of a rank alternate between two shades.
-fn of_rank(i: usize, ranks: usize, pattern: usize) -> RGBColor {
+pub(super) fn of_rank(i: usize, ranks: usize, pattern: usize) -> RGBColor {
     let base = if ranks <= RANKS {
         PALETTE[i % RANKS]
     } else {

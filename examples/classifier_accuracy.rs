@@ -1,0 +1,56 @@
+//! How often each classifier of access classes is right on jobs that are true by construction, and how often they agree.
+//!
+//!     classifier_accuracy [JOBS]
+
+use iophase::classify::{Choice, Classes, GlobalSequentiality as G, Model, Options, classify, train};
+use iophase::signal::Selection;
+
+#[path = "../tests/access_jobs/mod.rs"]
+mod access_jobs;
+use access_jobs::{Job, Kind};
+
+fn global(c: &Classes) -> Vec<(G, usize)> {
+    c.files[0].global.iter().map(|g| (g.sequentiality, g.ranks.len())).collect()
+}
+
+#[allow(clippy::print_stdout)]
+fn main() -> iophase::Result<()> {
+    let jobs = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1000u64);
+    let all = Selection::default();
+    let (mut right, mut agree) = ([[0u32; 4]; 5], [0u32; 3]);
+    let mut of_kind = [0u32; 5];
+    for number in 0..jobs {
+        let job = Job::number(number);
+        let mut model = Model::default();
+        train(&job.run("/scratch/out.0001", 1), &all, Options::default(), &mut model)?;
+        let trace = job.run("/scratch/out.0002", 2);
+        let ask = |choice| classify(&trace, &all, Options { choice, model: Some(&model), ..Options::default() });
+        let choices = [Choice::Rules, Choice::Network, Choice::Markov, Choice::Auto];
+        let answers = choices.into_iter().map(|c| ask(c).map(|c| global(&c))).collect::<iophase::Result<Vec<_>>>()?;
+        let kind = Kind::ALL.iter().position(|k| *k == job.kind).unwrap_or(0);
+        of_kind[kind] += 1;
+        for (i, a) in answers.iter().enumerate() {
+            let good = *a == job.truth();
+            right[kind][i] += u32::from(good);
+            if !good {
+                println!("{number} {:?}: {job:?} says {a:?}", choices[i]);
+            }
+        }
+        for (i, (a, b)) in [(0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
+            agree[i] += u32::from(answers[a] == answers[b]);
+        }
+    }
+    println!("{:12} {:>6} {:>8} {:>8} {:>8} {:>8}", "right", "jobs", "rules", "network", "markov", "auto");
+    let share = |a: u32, b: u32| format!("{:.2} %", 100.0 * f64::from(a) / f64::from(b.max(1)));
+    for (k, kind) in Kind::ALL.iter().enumerate() {
+        let row: Vec<String> = right[k].iter().map(|r| format!("{:>8}", share(*r, of_kind[k]))).collect();
+        println!("{:12} {:>6} {}", format!("{kind:?}"), of_kind[k], row.join(" "));
+    }
+    let total = |i: usize| right.iter().map(|r| r[i]).sum::<u32>();
+    let row: Vec<String> = (0..4).map(|i| format!("{:>8}", share(total(i), jobs as u32))).collect();
+    println!("{:12} {jobs:>6} {}", "all", row.join(" "));
+    for (i, pair) in ["rules and network", "rules and markov", "network and markov"].iter().enumerate() {
+        println!("{pair} agree: {}", share(agree[i], jobs as u32));
+    }
+    Ok(())
+}

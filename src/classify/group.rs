@@ -1,0 +1,183 @@
+//! Stretches of several ranks that hold at the same time, and their class.
+
+use super::advice::{self, Situation};
+use super::extent::Extent;
+use super::global::{self, GlobalSequentiality};
+use super::lattice::{Axis, Mix, Sequentiality, Size};
+use super::report::{Classifier, GlobalClass, LocalClass};
+use super::stream::{Rules, Stretch};
+use super::time;
+
+/// One rank's stretch.
+pub(crate) struct Local {
+    pub rank: u32,
+    pub stretch: Stretch,
+}
+
+/// Local classes, equal neighbours of a rank joined.
+pub(crate) fn locals(all: &[Local], origin: f64) -> Vec<LocalClass> {
+    let mut out: Vec<LocalClass> = Vec::new();
+    for Local { rank, stretch: s } in all {
+        let next = LocalClass {
+            rank: *rank,
+            start_s: origin + s.start_s,
+            end_s: origin + s.end_s,
+            mix: s.mix,
+            sequentiality: s.sequentiality,
+            size: s.size,
+            accesses: s.accesses,
+            start_offset: s.extent.hull.0,
+            end_offset: s.extent.hull.1,
+            classifier: s.by,
+        };
+        match out.last_mut() {
+            Some(l) if (l.rank, l.mix, l.sequentiality, l.size, l.classifier)
+                == (*rank, s.mix, s.sequentiality, s.size, s.by) => {
+                l.end_s = l.end_s.max(next.end_s);
+                l.accesses += next.accesses;
+                l.start_offset = l.start_offset.min(next.start_offset);
+                l.end_offset = l.end_offset.max(next.end_offset);
+            }
+            _ => out.push(next),
+        }
+    }
+    out
+}
+
+/// Stretches with one global class.
+pub(crate) struct Group {
+    pub members: Vec<usize>,
+    pub ranks: Vec<u32>,
+    pub start_s: f64,
+    pub end_s: f64,
+    pub mix: Mix,
+    pub size: Size,
+    pub local: Sequentiality,
+    pub class: GlobalSequentiality,
+    pub staggered: bool,
+    pub by: Classifier,
+}
+
+impl Group {
+    fn of(all: &[Local], members: Vec<usize>, span: (f64, f64), staggered: bool) -> Self {
+        // a rank's further stretches at the same moment say no more than its longest one
+        let mut by_rank: Vec<usize> = members.clone();
+        by_rank.sort_by_key(|&i| (all[i].rank, std::cmp::Reverse(all[i].stretch.accesses)));
+        by_rank.dedup_by_key(|i| all[*i].rank);
+        let parts: Vec<(Sequentiality, &Extent)> =
+            by_rank.iter().map(|&i| (all[i].stretch.sequentiality, &all[i].stretch.extent)).collect();
+        let stretches = || members.iter().map(|&i| &all[i].stretch);
+        Self {
+            ranks: by_rank.iter().map(|&i| all[i].rank).collect(),
+            start_s: span.0,
+            end_s: span.1,
+            mix: stretches().map(|s| s.mix).reduce(Axis::meet).unwrap_or(Mix::LEAST),
+            size: stretches().map(|s| s.size).reduce(Axis::meet).unwrap_or(Size::LEAST),
+            local: parts.iter().map(|p| p.0).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST),
+            class: global::classify(&parts),
+            staggered,
+            by: stretches().map(|s| s.by).find(|by| *by != Classifier::Rules).unwrap_or(Classifier::Rules),
+            members,
+        }
+    }
+
+    /// Both as one, if the ranks of `next` do the same as those of this group, one after the other.
+    fn staggered_with(&self, next: &Group, all: &[Local]) -> Option<Group> {
+        use GlobalSequentiality as G;
+        let alike = (self.mix, self.size, self.local) == (next.mix, next.size, next.local);
+        let one_each = |g: &Group| g.members.len() == g.ranks.len();
+        let apart = next.ranks.iter().all(|r| self.ranks.binary_search(r).is_err());
+        if !alike || !one_each(self) || !one_each(next) || !apart {
+            return None;
+        }
+        let members = self.members.iter().chain(&next.members).copied().collect();
+        let span = (self.start_s.min(next.start_s), self.end_s.max(next.end_s));
+        let joined = Group::of(all, members, span, true);
+        // some of the ranks alone leave gaps that the others fill
+        let part = |g: &Group| {
+            g.class == G::SingleRank
+                || g.class == joined.class
+                || joined.class == G::InterleavedSequential
+                    && matches!(g.class, G::GlobalStrided | G::PartitionedStrided)
+        };
+        let ordered = joined.class != G::NonSequential || self.local == Sequentiality::NonSequential;
+        (part(self) && part(next) && ordered).then_some(joined)
+    }
+}
+
+/// Stretches with one global class each, by time.
+pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
+    let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.stretch.start_s, l.stretch.end_s)).collect();
+    let mut groups: Vec<Group> = Vec::new();
+    for set in time::overlaps(&spans) {
+        let group = Group::of(all, set.members, (set.start_s, set.end_s), false);
+        match groups.last().and_then(|last| last.staggered_with(&group, all)) {
+            Some(joined) => {
+                groups.pop();
+                groups.push(joined);
+            }
+            None => groups.push(group),
+        }
+    }
+    groups
+}
+
+/// Global classes, equal neighbours joined.
+pub(crate) fn globals(
+    groups: &[Group],
+    all: &[Local],
+    file: Option<&str>,
+    rules: Rules,
+    origin: f64,
+) -> Vec<GlobalClass> {
+    let mut out: Vec<GlobalClass> = Vec::new();
+    let mut from = 0;
+    while from < groups.len() {
+        let key = |g: &Group| (g.mix, g.size, g.class, g.staggered, g.by);
+        let same = |g: &&Group| key(g) == key(&groups[from]) && g.ranks == groups[from].ranks;
+        let to = from + groups[from..].iter().take_while(same).count();
+        out.push(joined(&groups[from..to], all, file, rules, origin));
+        from = to;
+    }
+    out
+}
+
+/// One entry for neighbouring groups of the same ranks and class.
+fn joined(groups: &[Group], all: &[Local], file: Option<&str>, rules: Rules, origin: f64) -> GlobalClass {
+    let (first, last) = (&groups[0], &groups[groups.len() - 1]);
+    let members = || groups.iter().flat_map(|g| &g.members).map(|&i| &all[i].stretch);
+    let bytes = members().fold(0u64, |sum, s| sum.saturating_add(s.extent.bytes));
+    let low = members().map(|s| s.extent.hull.0).min().unwrap_or(0);
+    let high = members().map(|s| s.extent.hull.1).max().unwrap_or(0);
+    let starts: Vec<u64> = members().map(|s| s.extent.hull.0).collect();
+    let per_rank = bytes / first.ranks.len().max(1) as u64;
+    let own = first.members.iter().map(|&i| all[i].stretch.extent.length()).max().unwrap_or(0);
+    let situation = Situation {
+        file,
+        ranks: first.ranks.len(),
+        class: first.class,
+        mix: first.mix,
+        size: first.size,
+        sizes: (members().map(|s| s.sizes.0).min().unwrap_or(0), members().map(|s| s.sizes.1).max().unwrap_or(0)),
+        accesses: members().map(|s| s.accesses).sum(),
+        bytes,
+        span: high - low,
+        starts: &starts,
+        again: first.class == GlobalSequentiality::SingleRank && bytes >= 2 * (high - low)
+            || first.class == GlobalSequentiality::GlobalSequential && per_rank >= 2 * own,
+        stripe: rules.stripe,
+    };
+    GlobalClass {
+        start_s: origin + first.start_s,
+        end_s: origin + last.end_s,
+        ranks: first.ranks.clone(),
+        mix: first.mix,
+        sequentiality: first.class,
+        size: first.size,
+        staggered: first.staggered,
+        bytes,
+        accesses: situation.accesses,
+        classifier: first.by,
+        advice: advice::advise(&situation),
+    }
+}

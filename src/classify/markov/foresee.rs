@@ -1,0 +1,271 @@
+//! What a model says of a file that is opened.
+
+use super::super::advice::{self, Situation};
+use super::super::extent::{Extent, Shape};
+use super::super::global::{self, GlobalSequentiality};
+use super::super::group::Local;
+use super::super::lattice::{Axis, Mix, Sequentiality};
+use super::super::report::{Classifier, Expected, ExpectedClass, GlobalClass};
+use super::super::stream::{Access, Rules, Stream};
+use super::chain::Walk;
+use super::{FileModel, Phase};
+
+/// Accesses walked of a phase.
+const MOST_WALKED: u64 = 1024;
+/// From this share on accesses follow each other.
+const BACK_TO_BACK: f64 = 0.95;
+/// Accesses of a rank that are too few for the rules.
+const FEW: u64 = 2;
+
+/// A file that the model knows.
+pub(crate) struct Known<'m> {
+    model: &'m FileModel,
+}
+
+/// What is expected of it.
+pub(crate) struct Foreseen {
+    pub expected: Expected,
+    /// The ranks of each expected class.
+    ranks: Vec<Vec<u32>>,
+    staggered: Vec<bool>,
+}
+
+/// One phase, walked.
+struct Walked {
+    mix: Mix,
+    local: Sequentiality,
+    class: GlobalSequentiality,
+    ranks: Vec<u32>,
+    starts: Vec<u64>,
+    passes: f64,
+}
+
+impl<'m> Known<'m> {
+    pub(super) fn new(model: &'m FileModel) -> Self {
+        Self { model }
+    }
+
+    /// Walks every phase.
+    pub fn foresee(&self, rules: Rules, file: Option<&str>) -> Foreseen {
+        let model = self.model;
+        let mut out = Foreseen {
+            expected: Expected {
+                learned_from: model.file.clone(),
+                runs: model.runs,
+                passes: 0.0,
+                bytes: model.bytes,
+                accesses: model.accesses,
+                global: Vec::new(),
+            },
+            ranks: Vec::new(),
+            staggered: Vec::new(),
+        };
+        // a pass over the same bytes may be a phase of its own
+        let mut passes: Vec<((Mix, &[super::Start], i64, i64), f64)> = Vec::new();
+        for phase in &model.phases {
+            let walked = phase.walk(model.block_bytes, rules);
+            let key = (walked.mix, &phase.starts[..], phase.low_bytes, phase.high_bytes);
+            match passes.iter_mut().find(|p| p.0 == key) {
+                Some(p) => p.1 += walked.passes,
+                None => passes.push((key, walked.passes)),
+            }
+            let class = phase.class(&walked, rules, file);
+            let same = |e: &ExpectedClass| {
+                (e.mix, e.sequentiality, e.size) == (class.mix, class.sequentiality, class.size)
+            };
+            match out.expected.global.last_mut() {
+                Some(last) if same(last)
+                    && out.ranks.last() == Some(&walked.ranks)
+                    && out.staggered.last() == Some(&phase.staggered) =>
+                {
+                    last.bytes = last.bytes.saturating_add(class.bytes);
+                    last.passes = last.passes.max(class.passes);
+                }
+                _ => {
+                    out.expected.global.push(class);
+                    out.ranks.push(walked.ranks);
+                    out.staggered.push(phase.staggered);
+                }
+            }
+        }
+        out.expected.passes = passes.iter().map(|p| p.1).fold(0.0, f64::max);
+        out
+    }
+}
+
+impl Phase {
+    /// Walks the chain as one rank would, classifies the walk, and puts one such walk where each rank begins.
+    fn walk(&self, block: u64, rules: Rules) -> Walked {
+        let write = self.rows.first().is_some_and(|r| r.state.rem_euclid(2) == 1);
+        let first = if self.rows.iter().any(|r| r.state == 0) { 0 } else { i64::from(write) };
+        let length = (self.accesses / self.walks.max(1)).clamp(1, MOST_WALKED);
+        let states: Vec<i64> =
+            std::iter::once(first).chain(Walk::new(&self.rows, first)).take(length as usize).collect();
+        let base = self.low_bytes.min(0).unsigned_abs();
+        let accesses = self.accesses_of(&states, base, block);
+        let mut stream = Stream::default();
+        let rules = Rules { ask: false, ..rules };
+        accesses.iter().for_each(|a| stream.push(*a, rules));
+        let stretches = stream.finish_all(rules);
+        let longest = stretches.iter().max_by_key(|s| s.accesses);
+        let mut local = stretches.iter().map(|s| s.sequentiality).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST);
+        let mut shape = Shape::Whole;
+        if let Some(s) = longest.filter(|s| 2 * s.accesses >= length) {
+            (local, shape) = (s.sequentiality, s.extent.shape.clone());
+        }
+        let writes = accesses.iter().filter(|a| a.write).count();
+        let mix = match writes {
+            0 => Mix::ReadOnly,
+            w if w == accesses.len() => Mix::WriteOnly,
+            _ => Mix::ReadWrite,
+        };
+        let (mut ranks, mut starts) = (Vec::new(), Vec::new());
+        for s in &self.starts {
+            for i in 0..s.ranks {
+                ranks.push(s.rank.saturating_add(u32::try_from(i).unwrap_or(u32::MAX)));
+                starts.push(s.block(i).saturating_mul(block));
+            }
+        }
+        let extents: Vec<Extent> = starts
+            .iter()
+            .map(|&start| Extent {
+                hull: (start.saturating_add_signed(self.low_bytes), start.saturating_add_signed(self.high_bytes)),
+                bytes: self.bytes / self.walks.max(1),
+                shape: moved(&shape, start.wrapping_sub(base) as i64),
+            })
+            .collect();
+        let parts: Vec<(Sequentiality, &Extent)> = extents.iter().map(|e| (local, e)).collect();
+        let class = global::classify(&parts);
+        Walked { mix, local, class, ranks, starts, passes: self.passes(first) }
+    }
+
+    fn accesses_of(&self, states: &[i64], base: u64, block: u64) -> Vec<Access> {
+        let block = i64::try_from(block).unwrap_or(i64::MAX);
+        let place = |state: i64| base.saturating_add_signed(state.div_euclid(2).saturating_mul(block));
+        let follows = self.back_to_back >= BACK_TO_BACK && self.smallest_bytes != self.largest_bytes;
+        let size = |i: usize| match states.get(i + 1) {
+            Some(&next) if follows && place(next) > place(states[i]) => place(next) - place(states[i]),
+            _ => self.usual_bytes.max(1),
+        };
+        let access = |(i, &state): (usize, &i64)| Access {
+            write: state.rem_euclid(2) == 1,
+            offset: place(state),
+            size: size(i),
+            start: i as f64,
+            end: i as f64 + 0.5,
+        };
+        states.iter().enumerate().map(access).collect()
+    }
+
+    /// How often a walk is at its first block: once, and once more for every way back to it.
+    fn passes(&self, first: i64) -> f64 {
+        let back: u64 = self
+            .rows
+            .iter()
+            .flat_map(|r| {
+                r.ways.iter().filter_map(move |&(step, count)| {
+                    let from = first.wrapping_sub(step);
+                    let past = from.wrapping_sub(r.state);
+                    let inside = match r.step {
+                        0 => past == 0,
+                        s => past >= 0 && past % s == 0 && ((past / s) as u64) < r.states,
+                    };
+                    inside.then_some(count)
+                })
+            })
+            .fold(0, u64::saturating_add);
+        let ends: u64 = self.rows.iter().map(|r| r.ends.saturating_mul(r.states)).fold(0, u64::saturating_add);
+        1.0 + back as f64 / ends.max(1) as f64
+    }
+
+    fn class(&self, walked: &Walked, rules: Rules, file: Option<&str>) -> ExpectedClass {
+        let low = walked.starts.iter().min().map_or(0, |s| s.saturating_add_signed(self.low_bytes));
+        let high = walked.starts.iter().max().map_or(0, |s| s.saturating_add_signed(self.high_bytes));
+        let situation = Situation {
+            file,
+            ranks: walked.ranks.len(),
+            class: walked.class,
+            mix: walked.mix,
+            size: self.size,
+            sizes: (self.smallest_bytes, self.largest_bytes),
+            accesses: self.accesses,
+            bytes: self.bytes,
+            span: high.saturating_sub(low),
+            starts: &walked.starts,
+            again: walked.passes >= 2.0 && walked.local == Sequentiality::Sequential,
+            stripe: rules.stripe,
+        };
+        ExpectedClass {
+            ranks: walked.ranks.len() as u64,
+            mix: walked.mix,
+            sequentiality: walked.class,
+            size: self.size,
+            passes: walked.passes,
+            bytes: self.bytes,
+            advice: advice::advise(&situation),
+        }
+    }
+}
+
+/// The same bytes elsewhere.
+fn moved(shape: &Shape, by: i64) -> Shape {
+    match shape {
+        Shape::Whole => Shape::Whole,
+        Shape::Nested(nest, size) => {
+            Shape::Nested(nest.moved(by), *size)
+        }
+        Shape::Scattered(all, cut) => {
+            let by = |x: u64| x.saturating_add_signed(by);
+            Shape::Scattered(all.iter().map(|&(a, b)| (by(a), by(b))).collect(), *cut)
+        }
+    }
+}
+
+impl Foreseen {
+    /// The expected classes as those of this run, from the first access to the last.
+    pub fn as_classes(&self, all: &[Local], origin: f64) -> Vec<GlobalClass> {
+        let start_s = all.iter().map(|l| l.stretch.start_s).fold(f64::INFINITY, f64::min);
+        let end_s = all.iter().map(|l| l.stretch.end_s).fold(f64::NEG_INFINITY, f64::max);
+        let class = |(i, e): (usize, &ExpectedClass)| GlobalClass {
+            start_s: origin + start_s,
+            end_s: origin + end_s,
+            ranks: self.ranks[i].clone(),
+            mix: e.mix,
+            sequentiality: e.sequentiality,
+            size: e.size,
+            staggered: self.staggered[i],
+            bytes: e.bytes,
+            accesses: 0,
+            classifier: Classifier::Markov,
+            advice: e.advice.clone(),
+        };
+        self.expected.global.iter().enumerate().map(class).collect()
+    }
+
+    /// Puts what is expected where the rules found no order, or too few accesses to tell. A class is expected to be the next one
+    /// of its mix.
+    pub fn help(&self, global: &mut [GlobalClass]) {
+        let mut next: Vec<(Mix, usize)> = Vec::new();
+        for g in global.iter_mut() {
+            let at = match next.iter().position(|n| n.0 == g.mix) {
+                Some(i) => i,
+                None => {
+                    next.push((g.mix, 0));
+                    next.len() - 1
+                }
+            };
+            let found = self.expected.global[next[at].1..].iter().position(|e| e.mix == g.mix);
+            let Some(i) = found.map(|i| next[at].1 + i) else { continue };
+            next[at].1 = i + 1;
+            let e = &self.expected.global[i];
+            let undecided = g.sequentiality == GlobalSequentiality::NonSequential
+                || g.classifier == Classifier::Network
+                || g.accesses <= FEW * g.ranks.len() as u64;
+            if undecided && e.sequentiality != g.sequentiality {
+                g.sequentiality = e.sequentiality;
+                g.advice = e.advice.clone();
+                g.classifier = Classifier::Markov;
+            }
+        }
+    }
+}

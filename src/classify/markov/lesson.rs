@@ -1,0 +1,186 @@
+//! What one run teaches of one file: the phases that the rules found, and in each the chain of its accesses.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::super::group::{Local, groups};
+use super::super::stream::Access;
+use super::chain::{Counts, gcd};
+use super::{FileModel, MOST_PHASES, MOST_STARTS, Phase, Start};
+
+/// A file while it is learned.
+pub(crate) struct Lesson {
+    phases: Vec<Learning>,
+    ranks: HashMap<u32, Cursor>,
+    totals: (u64, u64),
+    cut: bool,
+}
+
+/// A phase while it is learned.
+#[derive(Default)]
+struct Learning {
+    staggered: bool,
+    size: Option<super::super::Size>,
+    sizes: (u64, u64),
+    usual: u64,
+    counts: Counts,
+    /// First offset of each rank.
+    starts: BTreeMap<u32, u64>,
+    walks: u64,
+    accesses: u64,
+    bytes: u64,
+    /// Accesses that follow the one before back to back.
+    follows: u64,
+    /// First and past the last byte, from where the rank begins.
+    hull: (i64, i64),
+    block: u64,
+}
+
+/// Where a rank is: its stretches in order, as (accesses, phase).
+struct Cursor {
+    parts: std::vec::IntoIter<(u64, usize)>,
+    phase: usize,
+    left: u64,
+    start: u64,
+    last: Option<Access>,
+}
+
+fn distance(start: u64, a: &Access) -> (i64, bool) {
+    (a.offset.wrapping_sub(start) as i64, a.write)
+}
+
+impl Lesson {
+    /// Prepares to learn a file from what the rules found.
+    pub fn of(all: &[Local]) -> Self {
+        let groups = groups(all);
+        let mut phase_of = vec![usize::MAX; all.len()];
+        let mut phases = Vec::new();
+        for (i, g) in groups.iter().enumerate() {
+            g.members.iter().for_each(|&m| phase_of[m] = i);
+            let stretches = || g.members.iter().map(|&m| &all[m].stretch);
+            phases.push(Learning {
+                staggered: g.staggered,
+                size: Some(g.size),
+                sizes: (
+                    stretches().map(|s| s.sizes.0).min().unwrap_or(0),
+                    stretches().map(|s| s.sizes.1).max().unwrap_or(0),
+                ),
+                ..Learning::default()
+            });
+        }
+        let cut = phases.len() > MOST_PHASES;
+        phases.truncate(MOST_PHASES);
+        let mut parts: HashMap<u32, Vec<(u64, usize)>> = HashMap::new();
+        for (l, phase) in all.iter().zip(phase_of) {
+            parts.entry(l.rank).or_default().push((l.stretch.accesses, phase));
+        }
+        let cursor =
+            |parts: Vec<(u64, usize)>| Cursor { parts: parts.into_iter(), phase: 0, left: 0, start: 0, last: None };
+        let ranks = parts.into_iter().map(|(rank, p)| (rank, cursor(p))).collect();
+        Self { phases, ranks, totals: (0, 0), cut }
+    }
+
+    /// The next access of a rank.
+    pub fn see(&mut self, rank: u32, a: &Access) {
+        self.totals = (self.totals.0 + 1, self.totals.1.saturating_add(a.size));
+        let Some(c) = self.ranks.get_mut(&rank) else { return };
+        if c.left == 0 {
+            let Some((accesses, phase)) = c.parts.next() else { return };
+            (c.left, c.phase, c.start, c.last) = (accesses, phase, a.offset, None);
+        }
+        c.left -= 1;
+        let Some(p) = self.phases.get_mut(c.phase) else { return };
+        let at = distance(c.start, a);
+        match &c.last {
+            None => {
+                p.walks += 1;
+                p.starts.entry(rank).or_insert(a.offset);
+                p.block = gcd(p.block, a.offset);
+                if p.usual == 0 {
+                    p.usual = a.size;
+                }
+            }
+            Some(last) => {
+                p.counts.step(distance(c.start, last), at);
+                p.follows += u64::from(last.past() == a.offset);
+            }
+        }
+        p.block = gcd(p.block, a.size);
+        p.accesses += 1;
+        p.bytes = p.bytes.saturating_add(a.size);
+        p.hull = (p.hull.0.min(at.0), p.hull.1.max(at.0.saturating_add_unsigned(a.size)));
+        c.last = Some(*a);
+        if c.left == 0 {
+            p.counts.end(at);
+        }
+    }
+
+    /// The model of the file.
+    pub fn finish(self, file: &str) -> FileModel {
+        let block = self.phases.iter().fold(0, |g, p| gcd(g, p.counts.block(p.block))).max(1);
+        let mut cut = self.cut;
+        let phases = self
+            .phases
+            .into_iter()
+            .filter(|p| p.walks > 0)
+            .map(|p| {
+                let (phase, whole) = p.finish(block);
+                cut |= !whole;
+                phase
+            })
+            .collect();
+        FileModel {
+            file: file.to_owned(),
+            runs: 1,
+            accesses: self.totals.0,
+            bytes: self.totals.1,
+            block_bytes: block,
+            cut,
+            phases,
+        }
+    }
+}
+
+impl Learning {
+    /// The phase, and whether all of it is told.
+    fn finish(self, block: u64) -> (Phase, bool) {
+        let mut starts: Vec<Start> = Vec::new();
+        let mut cut = false;
+        for (&rank, &offset) in &self.starts {
+            let at = offset / block;
+            if let Some(s) = starts.last_mut()
+                && u64::from(rank) == u64::from(s.rank) + s.ranks
+            {
+                let last = s.block(s.ranks - 1);
+                let step = at.wrapping_sub(last) as i64;
+                if s.ranks == 1 || step == s.step {
+                    s.step = step;
+                    s.ranks += 1;
+                    continue;
+                }
+            }
+            if starts.len() == MOST_STARTS {
+                cut = true;
+                break;
+            }
+            starts.push(Start { rank, ranks: 1, block: at, step: 0 });
+        }
+        let steps = self.accesses - self.walks;
+        let (rows, full) = self.counts.finish(block);
+        let phase = Phase {
+            staggered: self.staggered,
+            size: self.size.unwrap_or(super::super::Size::Variable),
+            smallest_bytes: self.sizes.0,
+            largest_bytes: self.sizes.1,
+            usual_bytes: self.usual,
+            starts,
+            walks: self.walks,
+            accesses: self.accesses,
+            bytes: self.bytes,
+            back_to_back: if steps == 0 { 0.0 } else { self.follows as f64 / steps as f64 },
+            low_bytes: self.hull.0,
+            high_bytes: self.hull.1,
+            rows,
+        };
+        (phase, !full && !cut)
+    }
+}

@@ -1,0 +1,277 @@
+//! Stretches from windows: accesses come in, the network judges window after window.
+//!
+//! A window that is judged as the open stretch joins it. Of another one it is asked where one stretch ends and the next
+//! begins: where the network is surest of both sides. Runs of one form at one distance are rows of a nest.
+
+use super::super::extent::{Extent, Front, Shape};
+use super::super::lattice::{Axis, Mix, Sequentiality, Size};
+use super::super::report::Classifier;
+use super::super::stream::{Access, MOST_STRETCHES, Rules, Stretch};
+use super::{Judged, features, judge};
+
+/// What a side of a cut costs that is too short to show anything.
+const SHORT: f64 = 0.3;
+/// Longest window that the network has seen in training, less the access before it.
+const WINDOW: usize = 20;
+
+/// A stretch that may go on.
+#[derive(Debug, Clone)]
+struct Held {
+    walk: Sequentiality,
+    mix: Mix,
+    size: Size,
+    usual: u64,
+    first: Access,
+    accesses: u64,
+    sizes: (u64, u64),
+    bytes: u64,
+    hull: (u64, u64),
+    end_s: f64,
+    front: Front,
+    /// The last accesses.
+    tail: Vec<Access>,
+    rows: Option<Rows>,
+}
+
+/// A stretch that is made of runs of one form.
+#[derive(Debug, Clone, Copy)]
+struct Rows {
+    walk: Sequentiality,
+    accesses: u64,
+    stride: i64,
+    /// Where the last one begins.
+    last: u64,
+}
+
+impl Held {
+    fn new(walk: Sequentiality, mix: Mix, size: Size, accesses: &[Access]) -> Option<Self> {
+        let first = *accesses.first()?;
+        let mut held = Self {
+            walk,
+            mix,
+            size,
+            usual: first.size,
+            first,
+            accesses: 0,
+            sizes: (first.size, first.size),
+            bytes: 0,
+            hull: (first.offset, first.past()),
+            end_s: first.end,
+            front: Front::default(),
+            tail: Vec::new(),
+            rows: None,
+        };
+        held.take(accesses);
+        Some(held)
+    }
+
+    fn of(accesses: &[Access], rules: Rules) -> Option<Self> {
+        let first = accesses.first()?;
+        match judge(accesses, rules.stripe) {
+            Some(j) => Self::new(j.unbroken().0, j.mix, j.size, accesses),
+            None => {
+                let mix = if first.write { Mix::WriteOnly } else { Mix::ReadOnly };
+                let size = if first.size < rules.stripe { Size::UniformSmall } else { Size::UniformLarge };
+                Self::new(Sequentiality::Sequential, mix, size, accesses)
+            }
+        }
+    }
+
+    fn take(&mut self, accesses: &[Access]) {
+        for a in accesses {
+            self.accesses += 1;
+            self.sizes = (self.sizes.0.min(a.size), self.sizes.1.max(a.size));
+            self.bytes = self.bytes.saturating_add(a.size);
+            self.hull = (self.hull.0.min(a.offset), self.hull.1.max(a.past()));
+            self.end_s = self.end_s.max(a.end);
+            self.front.add(a.offset, a.past());
+        }
+        self.tail.extend_from_slice(accesses);
+        let old = self.tail.len().saturating_sub(features::MOST);
+        self.tail.drain(..old);
+    }
+
+    /// The size class when a window of this one joins.
+    fn joined_size(&self, size: Size, usual: u64) -> Size {
+        match self.size.meet(size) {
+            Size::UniformSmall if usual != self.usual => Size::VariableSmall,
+            Size::UniformLarge if usual != self.usual => Size::VariableLarge,
+            met => met,
+        }
+    }
+
+    /// `self` and `next` as one.
+    fn absorb(&mut self, next: Held) {
+        self.size = self.joined_size(next.size, next.usual);
+        self.mix = self.mix.meet(next.mix);
+        self.accesses += next.accesses;
+        self.sizes = (self.sizes.0.min(next.sizes.0), self.sizes.1.max(next.sizes.1));
+        self.bytes = self.bytes.saturating_add(next.bytes);
+        self.hull = (self.hull.0.min(next.hull.0), self.hull.1.max(next.hull.1));
+        self.end_s = self.end_s.max(next.end_s);
+        self.front.join(next.front);
+        self.tail = next.tail;
+    }
+
+    /// Runs of one form may be rows of one nest.
+    fn alike(&self, other: &Held) -> bool {
+        let form = self.rows.map_or(self.walk, |r| r.walk);
+        let regular = matches!(form, Sequentiality::Sequential | Sequentiality::Strided1d);
+        regular && (form, self.mix, self.usual) == (other.walk, other.mix, other.usual)
+    }
+
+    fn close(self) -> Stretch {
+        let shape = if self.walk == Sequentiality::Sequential { Shape::Whole } else { self.front.finish() };
+        Stretch {
+            start_s: self.first.start,
+            end_s: self.end_s,
+            mix: self.mix,
+            sequentiality: self.walk,
+            size: self.size,
+            sizes: self.sizes,
+            accesses: self.accesses,
+            extent: Extent { hull: self.hull, bytes: self.bytes, shape },
+            by: Classifier::Network,
+        }
+    }
+}
+
+/// A stream of accesses of one rank to one file, judged by the network.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Windows {
+    open: Option<Held>,
+    pending: Vec<Access>,
+    done: Vec<Held>,
+}
+
+impl Windows {
+    pub fn push(&mut self, a: Access, rules: Rules) {
+        self.pending.push(a);
+        let window = rules.window.min(WINDOW);
+        while self.pending.len() >= window {
+            self.decide(rules);
+        }
+    }
+
+    /// Judges what is pending; some or all of it gets a stretch.
+    fn decide(&mut self, rules: Rules) {
+        let pending = std::mem::take(&mut self.pending);
+        let Some(mut held) = self.open.take() else { return self.begin(pending, rules) };
+        let agrees = |j: &Judged| j.mix == held.mix && j.walk().is_some_and(|w| held.walk == w || irregular(held.walk, w));
+        let judged = [rules.window.min(WINDOW) + 1, features::MOST].into_iter().find_map(|length| {
+            let tail = &held.tail[held.tail.len() - length.saturating_sub(pending.len()).clamp(1, held.tail.len())..];
+            judge(&[tail, &pending].concat(), rules.stripe).filter(agrees)
+        });
+        if let Some(j) = judged {
+            held.walk = held.walk.meet(j.walk().unwrap_or(held.walk));
+            held.size = held.joined_size(j.size, pending[0].size);
+            held.take(&pending);
+            self.open = Some(held);
+            return;
+        }
+        let cut = best_cut(Some(&held), &pending, rules);
+        if cut > 0 {
+            let size = judge(&pending[..cut], rules.stripe).map_or(held.size, |j| j.size);
+            held.size = held.joined_size(size, pending[0].size);
+            held.take(&pending[..cut]);
+        }
+        if cut == pending.len() {
+            self.open = Some(held);
+            return;
+        }
+        self.finish(held);
+        self.pending = pending[cut..].to_vec();
+    }
+
+    /// A stretch begins.
+    fn begin(&mut self, pending: Vec<Access>, rules: Rules) {
+        match judge(&pending, rules.stripe).map(|j| j.walk()) {
+            Some(None) => {
+                let cut = best_cut(None, &pending, rules);
+                if let Some(held) = Held::of(&pending[..cut], rules) {
+                    self.finish(held);
+                }
+                self.pending = pending[cut..].to_vec();
+            }
+            _ => self.open = Held::of(&pending, rules),
+        }
+    }
+
+    fn finish(&mut self, held: Held) {
+        if let [.., before, last] = &mut self.done[..] {
+            let stride = |a: u64, b: u64| b.wrapping_sub(a) as i64;
+            if let Some(rows) = &mut last.rows {
+                let fits = held.accesses <= rows.accesses && stride(rows.last, held.first.offset) == rows.stride;
+                if fits {
+                    rows.last = held.first.offset;
+                }
+                if fits && last.alike(&held) {
+                    return last.absorb(held);
+                }
+            } else if before.rows.is_none() && before.alike(last) && last.alike(&held) {
+                let step = stride(before.first.offset, last.first.offset);
+                let even = step == stride(last.first.offset, held.first.offset);
+                if even && before.accesses == last.accesses && held.accesses <= last.accesses {
+                    let last = self.done.pop();
+                    if let (Some(last), Some(all)) = (last, self.done.last_mut()) {
+                        let rows = Rows { walk: all.walk, accesses: all.accesses, stride: step, last: held.first.offset };
+                        all.rows = Some(rows);
+                        // the same bytes again and again are no nest
+                        if step != 0 || all.walk != Sequentiality::Sequential {
+                            all.walk = Sequentiality::StridedKd;
+                        }
+                        all.absorb(last);
+                        all.absorb(held);
+                    }
+                    return;
+                }
+            }
+        }
+        let full = self.done.len() >= MOST_STRETCHES;
+        match self.done.last_mut() {
+            Some(last) if full => {
+                last.walk = last.walk.meet(held.walk).meet(Sequentiality::VariablyStrided);
+                last.absorb(held);
+            }
+            _ => self.done.push(held),
+        }
+    }
+
+    /// All stretches, in the order of the accesses.
+    pub fn finish_all(mut self, rules: Rules) -> Vec<Stretch> {
+        while !self.pending.is_empty() {
+            self.decide(rules);
+        }
+        if let Some(held) = self.open.take() {
+            self.finish(held);
+        }
+        self.done.into_iter().map(Held::close).collect()
+    }
+}
+
+/// Neither walk has an order that goes on: the less precise of the two holds for both.
+fn irregular(a: Sequentiality, b: Sequentiality) -> bool {
+    let without = |w| matches!(w, Sequentiality::VariablyStrided | Sequentiality::NonSequential);
+    without(a) && without(b)
+}
+
+/// How many of the pending accesses still belong to `held`, or to the first of two stretches if there is none: where the
+/// probability of both sides is greatest.
+fn best_cut(held: Option<&Held>, pending: &[Access], rules: Rules) -> usize {
+    let sure = |p: f64| p.max(1e-6).ln();
+    let short = |length: usize| if (1..=2).contains(&length) { SHORT } else { 0.0 };
+    let after = |cut: usize| {
+        let rest = &pending[cut..];
+        judge(rest, rules.stripe).map_or(0.0, |j| sure(j.unbroken().1)) - short(rest.len())
+    };
+    let before = |cut: usize| match held {
+        Some(_) if cut == 0 => 0.0,
+        Some(h) => {
+            let tail = &h.tail[h.tail.len().saturating_sub(rules.window.min(WINDOW))..];
+            judge(&[tail, &pending[..cut]].concat(), rules.stripe).map_or(0.0, |j| sure(j.of(h.walk)))
+        }
+        None => judge(&pending[..cut], rules.stripe).map_or(0.0, |j| sure(j.unbroken().1)) - short(cut),
+    };
+    let cuts = if held.is_some() { 0..=pending.len() } else { 1..=pending.len() };
+    cuts.map(|cut| (before(cut) + after(cut), cut)).fold((f64::NEG_INFINITY, 1), |b, x| if x.0 > b.0 { x } else { b }).1
+}

@@ -1,0 +1,140 @@
+//! Byte ranges of every rank over time, with the global classes as bands (after figure 3 of Madhyastha & Reed 1997).
+
+use plotters::prelude::*;
+
+use super::frame::{Axis, Key, chart, color, failed, picture};
+use super::offsets::{RANKS, of_rank, plain};
+use crate::classify::{Axis as _, Classes, FileClasses, GlobalClass, GlobalSequentiality, Sketch, SketchedAccess};
+use crate::error::Result;
+use crate::render::units;
+
+/// Files that get a picture: those of most bytes.
+const FILES: usize = 8;
+/// Accesses drawn of a file.
+const SHAPES: usize = 12_000;
+/// Ranks drawn of a file.
+const DRAWN_RANKS: usize = 64;
+/// Bands drawn of a file.
+const BANDS: usize = 400;
+/// Pixels of the plot, to judge what fits.
+const PLOT: (f64, f64) = (1050.0, 380.0);
+/// Pixels of a letter of a band's name.
+const LETTER: f64 = 10.0;
+
+/// A picture of each of the files with the most bytes: its number and name, fit for a file name, and the SVG. `sketches` are those of
+/// the files of `classes`, in the same order.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.
+pub fn classes(classes: &Classes, sketches: &[Sketch]) -> Result<Vec<(String, String)>> {
+    let bytes = |f: &FileClasses| f.global.iter().map(|g| u128::from(g.bytes)).sum::<u128>();
+    let mut files: Vec<(&FileClasses, &Sketch)> = classes.files.iter().zip(sketches).collect();
+    files.sort_by_key(|(f, _)| std::cmp::Reverse(bytes(f)));
+    let shown = files.into_iter().take(FILES).enumerate();
+    shown
+        .map(|(i, (file, sketch))| {
+            let name = file.file.as_deref().unwrap_or("unnamed");
+            Ok((format!("{}-{}", i + 1, plain(name)), of_file(name, file, sketch)?))
+        })
+        .collect()
+}
+
+/// Bands of one class keep their colour in every picture.
+fn of_class(class: GlobalSequentiality) -> RGBColor {
+    use GlobalSequentiality as G;
+    match class {
+        G::GlobalSequential => RGBColor(255, 214, 130),
+        G::PartitionedSequential => RGBColor(160, 215, 190),
+        G::InterleavedSequential => RGBColor(170, 205, 240),
+        G::GlobalStrided => RGBColor(240, 190, 160),
+        G::PartitionedStrided => RGBColor(205, 220, 140),
+        G::SingleRank => RGBColor(215, 215, 215),
+        G::NonSequential => RGBColor(230, 180, 215),
+    }
+}
+
+fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
+    let ranks = chosen(&sketch.ranks);
+    let all = || sketch.ranks.iter().flat_map(|r| &r.1);
+    let first = all().map(|a| a.start_s).fold(f64::INFINITY, f64::min);
+    let last = all().map(|a| a.end_s).fold(f64::NEG_INFINITY, f64::max);
+    let span = (last - first).max(1e-6);
+    // a clock far from zero is shown from the first access on
+    let shift = if first.abs() > 10.0 * span.max(100.0) { first } else { 0.0 };
+    let label = if shift == 0.0 { "Time" } else { "Time since the first access" };
+    let margin = 0.02 * span;
+    let x = Axis { range: (first - shift - margin, last - shift + margin), label, unit: "s", plain: true };
+    let low = all().map(|a| a.start_offset).min().unwrap_or(0) as f64;
+    let high = all().map(|a| a.end_offset).max().unwrap_or(1) as f64;
+    // a file is drawn from its beginning, unless what is accessed is far from it
+    let low = if low > 2.0 * (high - low) { low } else { 0.0 };
+    let reach = (high - low).max(1.0);
+    let y = Axis { range: (low, low + 1.16 * reach), label: "Offset", unit: "B", plain: false };
+    let ceiling = (low + 1.04 * reach, low + 1.14 * reach);
+    let pixels = |g: &GlobalClass| (g.end_s - g.start_s) / (x.range.1 - x.range.0) * PLOT.0;
+    let bands = &file.global[..file.global.len().min(BANDS)];
+    let short: String = name.chars().rev().take(56).collect::<Vec<_>>().into_iter().rev().collect();
+    let accesses = units::counted(sketch.accesses, "access").replace("accesss", "accesses");
+    let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
+    let title = format!("{short}: {accesses} by {}{some}", units::counted(sketch.ranks.len() as u64, "rank"));
+    let smallest = ((x.range.1 - x.range.0) / PLOT.0 * 2.0, (y.range.1 - y.range.0) / PLOT.1 * 2.0);
+    picture(|area| {
+        let mut c = chart(area, &title, &legend(&ranks, bands, &pixels), &x, &y)?;
+        for g in bands {
+            let (start, end) = (g.start_s - shift, (g.end_s - shift).max(g.start_s - shift + smallest.0));
+            let fill = of_class(g.sequentiality);
+            let tint = Rectangle::new([(start, low), (end, ceiling.0)], fill.mix(0.28).filled());
+            let head = Rectangle::new([(start, ceiling.0), (end, ceiling.1)], fill.filled());
+            c.draw_series([tint, head]).map_err(failed)?;
+        }
+        let most = SHAPES / ranks.len().max(1);
+        for (i, (_, accesses)) in ranks.iter().enumerate() {
+            let fill = of_rank(i, ranks.len(), 0).filled();
+            let each = accesses.len().div_ceil(most.max(1)).max(1);
+            let shapes = accesses.iter().step_by(each).map(|a: &SketchedAccess| {
+                let (t0, o0) = (a.start_s - shift, a.start_offset as f64);
+                let (t1, o1) = ((a.end_s - shift).max(t0 + smallest.0), (a.end_offset as f64).max(o0 + smallest.1));
+                Rectangle::new([(t0, o0), (t1.min(x.range.1), o1)], fill)
+            });
+            c.draw_series(shapes).map_err(failed)?;
+        }
+        let style = ("sans-serif", 19).into_font().color(&color::INK);
+        for g in bands {
+            let room = pixels(g);
+            let text = [format!("{}, {}", g.sequentiality.name(), g.mix.name()), g.sequentiality.name().to_owned()];
+            let Some(text) = text.into_iter().find(|t| t.len() as f64 * LETTER <= room) else { continue };
+            let middle = (g.start_s + g.end_s) / 2.0 - shift;
+            let half = text.len() as f64 * LETTER / 2.0 / PLOT.0 * (x.range.1 - x.range.0);
+            let place = (middle - half, ceiling.1 - 0.022 * reach);
+            c.draw_series([Text::new(text, place, style.clone())]).map_err(failed)?;
+        }
+        Ok(())
+    })
+}
+
+/// Every rank if they are few, else some of them, evenly.
+fn chosen(ranks: &[(u32, Vec<SketchedAccess>)]) -> Vec<&(u32, Vec<SketchedAccess>)> {
+    let n = ranks.len();
+    let drawn = n.min(DRAWN_RANKS);
+    (0..drawn).map(|i| &ranks[if drawn < 2 { 0 } else { i * (n - 1) / (drawn - 1) }]).collect()
+}
+
+/// Ranks, and the classes whose name fits into none of their bands.
+fn legend(
+    ranks: &[&(u32, Vec<SketchedAccess>)],
+    bands: &[GlobalClass],
+    pixels: &dyn Fn(&GlobalClass) -> f64,
+) -> Vec<(Key, String)> {
+    let shown: Vec<usize> =
+        if ranks.len() <= RANKS { (0..ranks.len()).collect() } else { vec![0, ranks.len() / 2, ranks.len() - 1] };
+    let rank = |&i: &usize| (Key::Fill(of_rank(i, ranks.len(), 0), 1.0), format!("rank {}", ranks[i].0));
+    let mut out: Vec<(Key, String)> = shown.iter().map(rank).collect();
+    for class in GlobalSequentiality::ALL {
+        let mut of_it = bands.iter().filter(|g| g.sequentiality == class).peekable();
+        let named = |g: &GlobalClass| class.name().len() as f64 * LETTER <= pixels(g);
+        if of_it.peek().is_some() && !of_it.any(named) && out.len() < 6 {
+            out.push((Key::Fill(of_class(class), 1.0), class.name().to_owned()));
+        }
+    }
+    out
+}
