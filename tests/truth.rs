@@ -63,7 +63,13 @@ fn metadata_stress_exerciser_ior_and_checkpoints() {
         let grid = format!("--process-rows {rows} --process-columns {columns} --steps 3");
         found_is_true(&format!("h5bench-metadata {grid}"), ".csv");
     }
-    for shape in ["--elements 16 --grid 4", "--elements 8,8 --grid 2,2", "--elements 4,4,4 --grid 2,2,2"] {
+    let shapes = [
+        "--elements 16 --grid 4",
+        "--elements 8,8 --grid 2,2",
+        "--elements 8,8 --grid 2,2 --file-block 2 --file-stride 3",
+        "--elements 4,4,4 --grid 2,2,2",
+    ];
+    for shape in shapes {
         found_is_true(&format!("h5bench-exerciser {shape}"), ".csv");
     }
     for ranks in [1, 3, 16, 64] {

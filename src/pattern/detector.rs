@@ -113,7 +113,7 @@ impl RankDetector {
             hot.advance(a.size);
             hot.count(a.size, a.start, a.end, self.counts.records, self.steps);
             self.counts.predicted += 1;
-            if hot.watched {
+            if hot.at_turn() {
                 self.watch(self.hot);
             }
             return;
@@ -212,7 +212,7 @@ impl RankDetector {
         if let Some(g) = self.waiting.groups.get_mut(open.group as usize) {
             g.recent = id;
         }
-        if open.watched {
+        if open.at_turn() {
             self.watch(id);
         }
     }
@@ -254,6 +254,10 @@ impl RankDetector {
                 open.cut(vec![first, second])
             }
             Turn::Round => Self::divide(&open, nest.rounds()),
+            Turn::Longer => {
+                let (whole, pass) = nest.clone().settle();
+                open.cut(std::iter::once(whole).chain(pass).collect())
+            }
         };
         let mut found = None;
         for part in parts {

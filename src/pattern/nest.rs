@@ -220,6 +220,27 @@ impl Nest {
         Some(self.base.wrapping_add(old.count.wrapping_mul(old.stride as u64)))
     }
 
+    /// Where a loop of the pass that has begun would go on, if that is not a further pass but the first one of a larger nest: the
+    /// loop has ended here in every pass so far, and the pass has nothing else yet.
+    #[inline]
+    pub fn longer(&self) -> Option<u64> {
+        let first = self.inner.first()?;
+        if self.left != first.count || self.records <= 2 * self.unit {
+            return None;
+        }
+        let partial = self.partial();
+        let mut unit = 1;
+        for l in &self.inner {
+            unit *= l.count;
+            if unit == partial {
+                let pass = self.base.wrapping_add(self.passes().wrapping_mul(self.top as u64));
+                let on = pass.wrapping_add(l.count.wrapping_mul(l.stride as u64));
+                return (on != self.next).then_some(on);
+            }
+        }
+        None
+    }
+
     /// The two streams of a young nest: its first pass and its second.
     pub fn part(mut self) -> (Nest, Nest) {
         let (unit, second) = (self.unit, self.base.wrapping_add(self.top as u64));
@@ -403,6 +424,18 @@ mod tests {
             let all: Vec<u64> = std::iter::once(&whole).chain(&rest).flat_map(|n| offsets(n.base(), &n.levels()).collect::<Vec<_>>()).collect();
             prop_assert_eq!(all, places);
         }
+    }
+
+    #[test]
+    fn a_pass_may_be_the_first_of_a_larger_nest() {
+        // three passes of 2 x 2 places, then the first row of a fourth
+        let mut nest = Nest::new(0);
+        learn(&mut nest, &[1, 10, 11, 0, 1, 10, 11, 0, 1, 10, 11, 0]);
+        assert_eq!(nest.longer(), None);
+        nest.advance();
+        assert_eq!((nest.next(), nest.longer()), (10, Some(2)));
+        nest.advance();
+        assert_eq!(nest.longer(), None);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub(super) enum Turn {
     Second,
     /// A stream of a round is skipped.
     Round,
+    /// A loop of a further pass goes on: the pass is the first one of a larger nest.
+    Longer,
 }
 
 #[derive(Debug, Clone)]
@@ -143,12 +145,19 @@ impl Open {
             (second, Turn::Second),
             (nest.resumed(), Turn::Resumed),
             (nest.skipping(), Turn::Round),
+            (nest.longer(), Turn::Longer),
         ];
         let place = |offset| Place { stream: self.stream, size: self.size, offset };
         all.into_iter().filter_map(|(o, t)| o.map(|o| (place(o), t))).collect()
     }
 
-    /// True while there may be turns.
+    /// True if a turn has come or gone with the last access.
+    #[inline]
+    pub fn at_turn(&self) -> bool {
+        self.watched || !self.turns.is_empty() || self.nest().is_some_and(|n| n.longer().is_some())
+    }
+
+    /// True while there may be turns after any access.
     pub fn is_young(&self) -> bool {
         self.nest().is_some_and(|n| n.young() || (n.inner().len() == 1 && n.passes() < 8))
     }

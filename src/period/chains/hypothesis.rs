@@ -129,7 +129,8 @@ pub(crate) fn of_list(
         .collect();
     let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
     kept.extend(whole);
-    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|(h, folding)| compound(h, *folding, list, context)).collect();
+    let compounds: Vec<Hypothesis> =
+        kept.iter().filter_map(|(h, folding)| compound(h, *folding, list, context)).collect();
     let mut kept: Vec<Hypothesis> = kept.into_iter().map(|(h, _)| h).collect();
     for c in compounds {
         let known = kept.iter().any(|h| {
