@@ -155,17 +155,17 @@ fn classes_match_schema_and_contract() {
     for c in &json(&o) {
         schema.validate(c).unwrap_or_else(|e| panic!("{e}\n{c}"));
         assert_eq!(c["schema"], "iophase.classes.v1");
-        has_keys(c, "schema path records files warnings");
+        has_keys(c, "schema path records files advice warnings");
         let files = c["files"].as_array().unwrap();
         assert_eq!(files.len(), 14);
         for f in files {
-            has_keys(f, "file local global");
+            has_keys(f, "file local global expected");
             for l in f["local"].as_array().unwrap() {
-                has_keys(l, "rank start_s end_s mix sequentiality size accesses start_offset end_offset");
+                has_keys(l, "rank start_s end_s mix sequentiality size accesses start_offset end_offset classifier");
                 assert_eq!((l["mix"].as_str(), l["size"].as_str()), (Some("write-only"), Some("uniform-small")));
             }
             for g in f["global"].as_array().unwrap() {
-                has_keys(g, "start_s end_s ranks mix sequentiality size staggered bytes advice");
+                has_keys(g, "start_s end_s ranks mix sequentiality size staggered bytes accesses classifier advice");
                 assert!(g["start_s"].as_f64() <= g["end_s"].as_f64());
                 for a in g["advice"].as_array().unwrap() {
                     has_keys(a, "policy why hints");
@@ -173,9 +173,40 @@ fn classes_match_schema_and_contract() {
             }
         }
     }
+    // its writes are periodic: every burst can be staged
+    let advice = &json(&o)[0]["advice"];
+    assert_eq!(advice[0]["policy"], "burst-buffer-staging", "{advice}");
+    assert!(advice[0]["hints"]["buffer_bytes"].as_str().unwrap().parse::<u64>().unwrap() >= 8 << 20);
     // phases have no offsets
     let phases = data("stable.msgpack").display().to_string();
     assert_eq!(iophase(&["classify", &phases]).status.code(), Some(4));
+}
+
+#[test]
+fn a_model_of_earlier_runs_is_trained_and_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = dir.path().join("model.json").display().to_string();
+    let trace = data("stable.darshan").display().to_string();
+    let o = iophase(&["classify", "--train", &trace, "-o", &model]);
+    assert_eq!((o.status.code(), stdout(&o).contains("14 files")), (Some(0), true), "{}", stderr(&o));
+    let o = iophase(&["classify", "--json", "-", "--classifier", "markov", "--model", &model, &trace]);
+    let schema = schema("classes");
+    for c in &json(&o) {
+        schema.validate(c).unwrap_or_else(|e| panic!("{e}\n{c}"));
+        for f in c["files"].as_array().unwrap() {
+            has_keys(&f["expected"], "learned_from runs passes bytes accesses global");
+            assert_eq!(f["global"][0]["classifier"], "markov");
+        }
+    }
+    let svg = dir.path().join("svg").display().to_string();
+    assert_eq!(iophase(&["classify", "--svg", &svg, "-q", &trace]).status.code(), Some(0));
+    assert_eq!(std::fs::read_dir(&svg).unwrap().count(), 8);
+    let missing = dir.path().join("none.json").display().to_string();
+    assert_eq!(iophase(&["classify", "--model", &missing, &trace]).status.code(), Some(3));
+    std::fs::write(&missing, "{}").unwrap();
+    assert_eq!(iophase(&["classify", "--model", &missing, &trace]).status.code(), Some(3));
+    assert_eq!(iophase(&["classify", "--classifier", "markov", &trace]).status.code(), Some(2));
+    assert_eq!(iophase(&["classify", "--train", &trace]).status.code(), Some(2));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! from. It prints nothing, reads no environment and uses the thread pool it is called in.
 
 mod bursts_in_time;
+mod classes;
 mod event_log;
 mod info;
 mod options;
@@ -12,6 +13,7 @@ mod report;
 mod sampled;
 mod view;
 
+pub use classes::classes;
 pub use event_log::{EventLog, event_log, save_log};
 pub use info::{INFO_SCHEMA, Info};
 pub use options::{ModeChoice, Options};

@@ -192,6 +192,9 @@ impl Follower {
     }
 }
 
+/// Ranks whose last place is remembered.
+const MOST_LATEST: u32 = 1 << 16;
+
 type Followed = (u32, Follower, Option<Sketcher>);
 
 /// A trace whose accesses have been followed.
@@ -205,14 +208,18 @@ fn follow(trace: &Trace, selection: &Selection, options: Options<'_>, draw: bool
     let rules = options.rules();
     let mut all: Vec<(FileId, Followed)> = Vec::new();
     let mut place: HashMap<(FileId, u32), usize> = HashMap::new();
-    let mut latest: Option<((FileId, u32), usize)> = None;
+    // where each rank was last: neighbouring accesses are of many ranks but seldom of many files
+    let mut latest: Vec<Option<(FileId, usize)>> = Vec::new();
     let mut records = 0;
     let unplaced = accesses(trace, selection, options.mode, |file, rank, access| {
         records += 1;
-        let key = (file, rank);
-        let at = match latest {
-            Some((k, at)) if k == key => at,
-            _ => *place.entry(key).or_insert_with(|| {
+        let slot = (rank % MOST_LATEST) as usize;
+        if slot >= latest.len() {
+            latest.resize(slot + 1, None);
+        }
+        let at = match latest[slot] {
+            Some((f, at)) if f == file && all[at].1.0 == rank => at,
+            _ => *place.entry((file, rank)).or_insert_with(|| {
                 let follower = match options.choice {
                     Choice::Network => Follower::Network(Box::default()),
                     _ => Follower::Rules(Box::default()),
@@ -221,7 +228,7 @@ fn follow(trace: &Trace, selection: &Selection, options: Options<'_>, draw: bool
                 all.len() - 1
             }),
         };
-        latest = Some((key, at));
+        latest[slot] = Some((file, at));
         let (_, follower, sketcher) = &mut all[at].1;
         follower.push(access, rules);
         if let Some(s) = sketcher {

@@ -105,11 +105,16 @@ struct Slips {
 }
 
 impl Slips {
+    /// The offset as the nest counts.
+    fn place(&self, a: &Access) -> u64 {
+        a.offset.wrapping_add_signed(self.shift.wrapping_neg())
+    }
+
     /// The offset that the nest is to see, if it is expected there or close by.
     fn settle(&mut self, nest: &mut Nest, last: u64, a: &Access) -> u64 {
         let step = a.offset.wrapping_sub(last) as i64;
         let again = std::mem::replace(&mut self.step, step) == step;
-        let place = a.offset.wrapping_add_signed(self.shift.wrapping_neg());
+        let place = self.place(a);
         let Some(expected) = nest.expected() else { return place };
         let slip = place.wrapping_sub(expected) as i64;
         if slip == 0 || slip.unsigned_abs() > a.size / NEAR || self.count * 2 > nest.accesses {
@@ -188,8 +193,9 @@ impl Open {
             return false;
         }
         let follows = *back_to_back && a.offset == self.totals.last.past();
+        let even = self.totals.sizes == (a.size, a.size);
         let fits = nest.as_mut().is_some_and(|n| {
-            let place = slips.settle(n, self.totals.last.offset, a);
+            let place = if even { slips.settle(n, self.totals.last.offset, a) } else { slips.place(a) };
             n.accept(place)
         });
         if !follows && !fits {

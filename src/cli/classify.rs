@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::args::{Input, Pick, Talk, choices};
 use super::output::{self, Lines};
 use super::{PictureNames, code, each_trace};
-use crate::analysis::ModeChoice;
+use crate::analysis::{self, ModeChoice};
 use crate::classify::{self, Choice, Model, Options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::ReadOptions;
@@ -142,11 +142,7 @@ fn classes(a: &ClassifyArgs, model: Option<&Model>) -> u8 {
     let mut names = PictureNames::default();
     let mut first = true;
     each_trace(&a.input, &a.talk, &read, |trace| {
-        let (found, sketches) = if a.svg.is_some() {
-            classify::classify_and_sketch(&trace, &selection, options)?
-        } else {
-            (classify::classify(&trace, &selection, options)?, Vec::new())
-        };
+        let (found, sketches) = analysis::classes(&trace, &selection, options, a.svg.is_some())?;
         drop(trace);
         if let Some(l) = &mut lines {
             l.write(&json::line(&found)?)?;

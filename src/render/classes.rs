@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::text::Style;
 use super::units;
-use crate::classify::{Axis, Classes, FileClasses, GlobalClass};
+use crate::classify::{Advice, Axis, Classes, Classifier, Expected, FileClasses, GlobalClass};
 
 /// Files shown without `--verbose`.
 const FILES: usize = 12;
@@ -39,6 +39,7 @@ pub fn classes(c: &Classes, style: Style) -> String {
         let rest = order[shown..].iter().map(|(_, alike)| 1 + alike).sum::<usize>();
         let _ = writeln!(out, "{} (-v shows them)", units::counted(rest as u64, "more file"));
     }
+    advice(&mut out, &c.advice, style);
     let facts = format!("{}: {}", c.path, units::counted(c.records, "access").replace("accesss", "accesses"));
     let _ = writeln!(out, "  {:<10} {facts}", "trace");
     for w in &c.warnings {
@@ -63,28 +64,56 @@ fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Styl
             units::counted((f.global.len() - shown) as u64, "more stretch").replace("stretchs", "stretches")
         );
     }
+    if let Some(e) = &f.expected {
+        expected(out, e);
+    }
     let mut seen = std::collections::HashSet::new();
-    for a in f.global.iter().flat_map(|g| &g.advice) {
-        if !seen.insert((&a.policy, &a.hints)) {
-            continue;
-        }
+    let all = f.global.iter().flat_map(|g| &g.advice).filter(|a| seen.insert((&a.policy, &a.hints)));
+    advice(out, all, style);
+}
+
+fn advice<'a>(out: &mut String, all: impl IntoIterator<Item = &'a Advice>, style: Style) {
+    for a in all {
         let hints: Vec<String> = a.hints.iter().map(|(k, v)| format!("{k} = {v}")).collect();
         let _ = writeln!(out, "  {:<10} {}: {}", "advice", a.policy.replace('-', " "), a.why);
         let _ = writeln!(out, "  {:<10} {}", "", style.faint(&hints.join("; ")));
     }
 }
 
+/// What was known when the file was opened.
+fn expected(out: &mut String, e: &Expected) {
+    let mut classes: Vec<String> =
+        e.global.iter().take(CLASSES).map(|c| format!("{} {}", c.sequentiality.name(), c.mix.name())).collect();
+    if e.global.len() > CLASSES {
+        classes.push("...".into());
+    }
+    let passes = if e.passes >= 1.5 { format!(", {:.0} passes", e.passes) } else { String::new() };
+    let (bytes, runs) = (units::bytes(e.bytes as f64), units::counted(e.runs, "run"));
+    let _ = writeln!(
+        out,
+        "  {:<10} {}; {bytes}{passes} (from {runs} of {})",
+        "expected",
+        classes.join(", then "),
+        e.learned_from
+    );
+}
+
 fn class(out: &mut String, g: &GlobalClass) {
     let when = format!("{:.6} to {:.6} s", g.start_s, g.end_s);
     let _ = writeln!(
         out,
-        "  {:<24} {:<11} {:<15} {}, {}{}",
+        "  {:<24} {:<11} {:<15} {}, {}{}{}",
         g.sequentiality.name(),
         g.mix.name(),
         g.size.name(),
         ranks(&g.ranks),
         when,
-        if g.staggered { ", one after the other" } else { "" }
+        if g.staggered { ", one after the other" } else { "" },
+        match g.classifier {
+            Classifier::Rules => "",
+            Classifier::Network => " (network)",
+            Classifier::Markov => " (earlier runs)",
+        }
     );
 }
 

@@ -1,5 +1,7 @@
 //! What a model says of a file that is opened.
 
+use std::collections::HashMap;
+
 use super::super::advice::{self, Situation};
 use super::super::extent::{Extent, Shape};
 use super::super::global::{self, GlobalSequentiality};
@@ -14,6 +16,9 @@ use super::{FileModel, Phase};
 const MOST_WALKED: u64 = 1024;
 /// From this share on accesses follow each other.
 const BACK_TO_BACK: f64 = 0.95;
+/// The most frequent steps of a chain, and the share of it that they make up if there is an order.
+const STEPS: usize = 8;
+const ORDER: f64 = 0.6;
 /// Accesses of a rank that are too few for the rules.
 const FEW: u64 = 2;
 
@@ -113,6 +118,9 @@ impl Phase {
         if let Some(s) = longest.filter(|s| 2 * s.accesses >= length) {
             (local, shape) = (s.sequentiality, s.extent.shape.clone());
         }
+        if let Some(disorder) = self.disorder() {
+            (local, shape) = (disorder, Shape::Whole);
+        }
         let writes = accesses.iter().filter(|a| a.write).count();
         let mix = match writes {
             0 => Mix::ReadOnly,
@@ -155,6 +163,26 @@ impl Phase {
             end: i as f64 + 0.5,
         };
         states.iter().enumerate().map(access).collect()
+    }
+
+    /// The class of a chain whose steps are too many to have an order: a few of them make up too little of it.
+    fn disorder(&self) -> Option<Sequentiality> {
+        if self.back_to_back >= BACK_TO_BACK {
+            return None;
+        }
+        let mut steps: HashMap<i64, u64> = HashMap::new();
+        for (row, &(step, count)) in self.rows.iter().flat_map(|r| r.ways.iter().map(move |w| (r, w))) {
+            let sum = steps.entry(step).or_default();
+            *sum = sum.saturating_add(count.saturating_mul(row.states));
+        }
+        let mut counts: Vec<u64> = steps.values().copied().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let sum = |all: &[u64]| all.iter().map(|c| *c as f64).sum::<f64>();
+        if steps.len() <= STEPS || sum(&counts[..STEPS]) >= ORDER * sum(&counts) {
+            return None;
+        }
+        let monotone = steps.keys().all(|s| *s > 0) || steps.keys().all(|s| *s < 0);
+        Some(if monotone { Sequentiality::VariablyStrided } else { Sequentiality::NonSequential })
     }
 
     /// How often a walk is at its first block: once, and once more for every way back to it.

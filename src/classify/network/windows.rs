@@ -11,6 +11,10 @@ use super::{Judged, features, judge};
 
 /// What a side of a cut costs that is too short to show anything.
 const SHORT: f64 = 0.3;
+/// What each access without order costs.
+const DISORDER: f64 = 0.35;
+/// Fewer accesses than this between disorder are no order.
+const CHANCE: u64 = 3;
 /// Longest window that the network has seen in training, less the access before it.
 const WINDOW: usize = 20;
 
@@ -157,7 +161,8 @@ impl Windows {
     fn decide(&mut self, rules: Rules) {
         let pending = std::mem::take(&mut self.pending);
         let Some(mut held) = self.open.take() else { return self.begin(pending, rules) };
-        let agrees = |j: &Judged| j.mix == held.mix && j.walk().is_some_and(|w| held.walk == w || irregular(held.walk, w));
+        let same = |w| held.walk == w || !ordered(held.walk) && !ordered(w);
+        let agrees = |j: &Judged| j.mix == held.mix && j.walk().is_some_and(same);
         let judged = [rules.window.min(WINDOW) + 1, features::MOST].into_iter().find_map(|length| {
             let tail = &held.tail[held.tail.len() - length.saturating_sub(pending.len()).clamp(1, held.tail.len())..];
             judge(&[tail, &pending].concat(), rules.stripe).filter(agrees)
@@ -198,6 +203,13 @@ impl Windows {
     }
 
     fn finish(&mut self, held: Held) {
+        // disorder goes on
+        if let Some(last) = self.done.last_mut().filter(|l| !ordered(l.walk) && l.mix == held.mix)
+            && (!ordered(held.walk) || held.accesses < CHANCE)
+        {
+            last.walk = last.walk.meet(held.walk);
+            return last.absorb(held);
+        }
         if let [.., before, last] = &mut self.done[..] {
             let stride = |a: u64, b: u64| b.wrapping_sub(a) as i64;
             if let Some(rows) = &mut last.rows {
@@ -249,29 +261,41 @@ impl Windows {
     }
 }
 
-/// Neither walk has an order that goes on: the less precise of the two holds for both.
-fn irregular(a: Sequentiality, b: Sequentiality) -> bool {
-    let without = |w| matches!(w, Sequentiality::VariablyStrided | Sequentiality::NonSequential);
-    without(a) && without(b)
+/// Has the walk an order that tells the next access?
+fn ordered(walk: Sequentiality) -> bool {
+    walk < Sequentiality::VariablyStrided
 }
 
 /// How many of the pending accesses still belong to `held`, or to the first of two stretches if there is none: where the
-/// probability of both sides is greatest.
+/// probability of both sides is greatest. Disorder is no explanation: each access in it has a price.
 fn best_cut(held: Option<&Held>, pending: &[Access], rules: Rules) -> usize {
     let sure = |p: f64| p.max(1e-6).ln();
-    let short = |length: usize| if (1..=2).contains(&length) { SHORT } else { 0.0 };
-    let after = |cut: usize| {
-        let rest = &pending[cut..];
-        judge(rest, rules.stripe).map_or(0.0, |j| sure(j.unbroken().1)) - short(rest.len())
+    let alone = |part: &[Access]| match (part.len(), judge(part, rules.stripe).map(|j| j.unbroken())) {
+        (0, _) => 0.0,
+        (_, Some((walk, p))) => sure(p) - price(walk, part.len()),
+        (_, None) => -SHORT,
     };
     let before = |cut: usize| match held {
         Some(_) if cut == 0 => 0.0,
         Some(h) => {
             let tail = &h.tail[h.tail.len().saturating_sub(rules.window.min(WINDOW))..];
-            judge(&[tail, &pending[..cut]].concat(), rules.stripe).map_or(0.0, |j| sure(j.of(h.walk)))
+            let disorder = if ordered(h.walk) { 0.0 } else { DISORDER * cut as f64 };
+            judge(&[tail, &pending[..cut]].concat(), rules.stripe).map_or(0.0, |j| sure(j.of(h.walk))) - disorder
         }
-        None => judge(&pending[..cut], rules.stripe).map_or(0.0, |j| sure(j.unbroken().1)) - short(cut),
+        None => alone(&pending[..cut]),
     };
     let cuts = if held.is_some() { 0..=pending.len() } else { 1..=pending.len() };
-    cuts.map(|cut| (before(cut) + after(cut), cut)).fold((f64::NEG_INFINITY, 1), |b, x| if x.0 > b.0 { x } else { b }).1
+    let worth = |cut: usize| before(cut) + alone(&pending[cut..]);
+    cuts.map(|cut| (worth(cut), cut)).fold((f64::NEG_INFINITY, 1), |b, x| if x.0 > b.0 { x } else { b }).1
+}
+
+/// What a side of a cut costs.
+fn price(walk: Sequentiality, accesses: usize) -> f64 {
+    match (ordered(walk), accesses) {
+        (false, n) => DISORDER * n as f64,
+        // any two accesses are a stride
+        (true, 2) if walk != Sequentiality::Sequential => 1.5 * SHORT,
+        (true, 2) => 0.5 * SHORT,
+        _ => 0.0,
+    }
 }
