@@ -55,13 +55,16 @@ def regimes_of_bursts(replay, periods=None):
 def judge(regimes, replay):
     """hits, bursts, changes noticed in time, changes, false changes"""
     predictions = replay["predictions"]
-    times = [p["now_s"] for p in predictions]
+    # a job that reads and writes is predicted in both; only one of them is judged
+    last = next((p["mode"] for p in reversed(predictions) if p["mode"]), None)
+    judged = [p for p in predictions if p["mode"] in (None, last)]
+    times = [p["now_s"] for p in judged]
     hits = total = 0
     misses = []
     for period, starts in regimes:
         for start in starts[CYCLES + 1 :]:
             i = bisect.bisect_left(times, start - TOLERANCE * period) - 1
-            p = predictions[i] if i >= 0 else {}
+            p = judged[i] if i >= 0 else {}
             next_s = p.get("next_start_s")
             total += 1
             if next_s is not None and abs(next_s - start) <= TOLERANCE * period:

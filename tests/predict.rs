@@ -24,8 +24,7 @@ fn predict(args: &[&str]) -> Output {
 }
 
 fn predict_text(args: &[&str], input: &[u8]) -> Output {
-    let mut child =
-        command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
@@ -106,7 +105,7 @@ fn the_sources_agree() {
     };
     for path in [convert("x.csv"), convert("x.jsonl"), convert("x.tmio.jsonl"), convert("x.msgpack")] {
         let path = path.to_str().unwrap();
-        let all = lines(&predict(&[path, "--once", "--every", "message", "--mode", "write", "--window", "none"]));
+        let all = lines(&predict(&[path, "--once", "--mode", "write", "--window", "none"]));
         let last = all.last().unwrap();
         assert!((number(last, "period_s") - 2.0).abs() < 0.01, "{path}: {last}");
         assert!(last["now_s"].as_f64() > Some(27.0));
@@ -267,7 +266,6 @@ fn killed_at_any_line_and_started_again_it_says_the_same() {
     }
 }
 
-/// A job on standard input that is stopped goes on with its sequence.
 #[test]
 fn a_state_is_of_its_options_and_of_its_version() {
     let dir = tempfile::tempdir().unwrap();
@@ -297,8 +295,13 @@ fn jobs_of_one_source_are_kept_apart_and_bad_messages_counted() {
     for i in 0..12 {
         for (job, period) in [("a", 3.0), ("b", 5.0)] {
             let t = period * f64::from(i);
-            writeln!(text, r#"{{"job":"{job}","ranks":4,"b":[1e6,1e6],"ts":[{t},{t}],"te":[{},{}]}}"#, t + 0.5, t + 0.75)
-                .unwrap();
+            writeln!(
+                text,
+                r#"{{"job":"{job}","ranks":4,"b":[1e6,1e6],"ts":[{t},{t}],"te":[{},{}]}}"#,
+                t + 0.5,
+                t + 0.75
+            )
+            .unwrap();
         }
         text.push_str("{\"b\":[1],\"ts\":[],\"te\":[1]}\nnonsense\n");
     }

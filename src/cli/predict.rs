@@ -245,7 +245,10 @@ impl<'a> Intake<'a> {
                 follower = Follower::resume(form, mark.position, &limits)?;
             } else if let Some(jobs) = &mut self.jobs {
                 jobs.begin_anew();
-                jobs.warn(&Warning::new("another-file", "the file is not the one that the stored state is of; it is read from its start"));
+                jobs.warn(&Warning::new(
+                    "another-file",
+                    "the file is not the one that the stored state is of; it is read from its start",
+                ));
             }
         }
         let mut block = vec![0; BLOCK];
@@ -267,7 +270,8 @@ impl<'a> Intake<'a> {
                     false
                 }
                 Grown::Nothing => {
-                    let ends = a.once || file.is_none() || a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+                    let ends =
+                        a.once || file.is_none() || a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
                     if ends {
                         follower.end();
                     } else {

@@ -7,6 +7,7 @@ use super::outlook::{Answer, Cut};
 use super::picture::Picture;
 use super::rhythm::{Change, Rhythm};
 use super::window::Window;
+use crate::period::Spread;
 use crate::period::chains::Burst;
 use crate::signal::{Mode, Span};
 
@@ -14,7 +15,7 @@ use crate::signal::{Mode, Span};
 const SHARE: f64 = 0.2;
 /// A period that differs by more than this factor from the one before is one of another scale: of bursts instead of parts of
 /// them.
-const RESCALED: f64 = 3.0;
+const RESCALED: f64 = 4.0;
 /// Periods that differ by no more than this, of the logarithm, are the same.
 const SAME: f64 = 0.1;
 /// Share of the bytes that a period must explain to go on.
@@ -94,11 +95,10 @@ impl Channel {
         let rescaled = before.zip(self.period_s).is_none_or(|(a, b)| !(1.0 / RESCALED..=RESCALED).contains(&(b / a)));
         self.cut = self.answer.cut.or(self.cut);
         let bursts = self.cut?.bursts(&profile);
-        if rescaled {
-            self.rhythm.rebuild(&bursts, now_s);
-            return None;
-        }
         let change = self.rhythm.observe(&bursts, now_s).filter(|c| self.is_real(*c, before, &bursts));
+        if change.is_none() && rescaled {
+            self.rhythm.rebuild(&bursts, now_s);
+        }
         if let (Some(Change::Distance(first)), Window::Change) = (change, window) {
             self.picture.cut_before(first);
             self.answer = Answer::of(&self.picture.profile(), now_s, share);
@@ -109,12 +109,16 @@ impl Channel {
     }
 
     /// False for a change of distance that is none: the period of before still explains the bursts (those of another period
-    /// come between them), or it was the rhythm inside a burst.
+    /// come between them), or it was the rhythm inside a burst, of another scale than what comes now.
     fn is_real(&self, change: Change, before: Option<f64>, bursts: &[Burst]) -> bool {
         let (Change::Distance(first), Some(before)) = (change, before) else { return true };
         let goes_on = self.answer.outlook.as_ref().is_some_and(|o| (o.period_s / before).ln().abs() <= SAME);
         let since = &bursts[bursts.partition_point(|b| b.start_s < first)..];
-        before >= 0.5 * self.answer.idle_s && !(goes_on && self.answer.explained(since) >= EXPLAINED)
+        let distances = since.windows(2).map(|w| w[1].start_s - w[0].start_s);
+        let ratio = Spread::of(distances).map_or(1.0, |s| s.median / before);
+        let of_this_scale =
+            (1.0 / RESCALED..=RESCALED).contains(&ratio) && before >= 0.5 * self.answer.idle_s / RESCALED;
+        of_this_scale && !(goes_on && self.answer.explained(since) >= EXPLAINED)
     }
 
     /// Keeps the last `periods` periods only.

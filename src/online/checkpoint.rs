@@ -65,8 +65,8 @@ impl Checkpoint {
                 .remedy("remove it to begin anew")
                 .in_file(path.display().to_string())
         };
-        let state: Checkpoint =
-            serde_json::from_reader(BufReader::new(file)).map_err(|e| wrong(format!("no state of a predictor: {e}")))?;
+        let state: Checkpoint = serde_json::from_reader(BufReader::new(file))
+            .map_err(|e| wrong(format!("no state of a predictor: {e}")))?;
         if state.schema == SCHEMA { Ok(Some(state)) } else { Err(wrong(format!("a state of {}", state.schema))) }
     }
 }

@@ -9,7 +9,7 @@ use super::session::{Event, Options, Session};
 use crate::formats::follow::Message;
 use crate::record::Warning;
 
-/// Longest name of a job; the rest is cut.
+/// Longest name of a job in characters; the rest is cut.
 const NAME: usize = 256;
 
 /// A session and when it was last fed.
@@ -63,8 +63,8 @@ impl Jobs {
     /// Feeds a message to the session of its job and gives that. A job too many takes the place of the one that has been silent
     /// for the longest.
     pub fn feed(&mut self, message: &Message) -> &mut Session {
-        let name: &str = message.job.as_deref().unwrap_or("");
-        let name = &name[..name.floor_char_boundary(NAME)];
+        let name = message.job.as_deref().unwrap_or("");
+        let name = name.char_indices().nth(NAME).map_or(name, |(end, _)| &name[..end]);
         if !self.sessions.contains_key(name) && self.sessions.len() >= self.most {
             let oldest = self.sessions.iter().min_by_key(|(_, e)| e.fed).map(|(n, _)| n.clone());
             self.evicted += u64::from(oldest.and_then(|n| self.sessions.remove(&n)).is_some());
@@ -83,7 +83,12 @@ impl Jobs {
             entry.session.set_ranks(ranks);
         }
         let events = message.transfers.iter();
-        let event = |t: &crate::formats::follow::Transfer| Event { op: t.op, start_s: t.start_s, end_s: t.end_s, bytes: t.bytes };
+        let event = |t: &crate::formats::follow::Transfer| Event {
+            op: t.op,
+            start_s: t.start_s,
+            end_s: t.end_s,
+            bytes: t.bytes,
+        };
         if let [one] = &message.transfers[..] {
             entry.session.feed(&[event(one)]);
         } else {
@@ -131,9 +136,10 @@ mod tests {
             jobs.feed(&message("a", 2.0 * f64::from(i)));
             jobs.feed(&message("b", 5.0 * f64::from(i)));
         }
-        let periods: Vec<_> = jobs.predict_news().iter().map(|p| (p.job.clone().unwrap(), p.period_s.unwrap())).collect();
+        let periods: Vec<_> =
+            jobs.predict_news().iter().map(|p| (p.job.clone().unwrap(), p.period_s.unwrap())).collect();
         assert_eq!(periods.len(), 2);
-        assert!((periods[0].1 - 2.0).abs() < 1e-9 && (periods[1].1 - 5.0).abs() < 1e-9, "{periods:?}");
+        assert!((periods[0].1 - 2.0).abs() < 1e-6 && (periods[1].1 - 5.0).abs() < 1e-6, "{periods:?}");
         jobs.feed(&message("c", 0.0));
         jobs.feed(&message("a", 24.0));
         jobs.feed(&message("d", 0.0));

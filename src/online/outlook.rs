@@ -74,9 +74,9 @@ fn known(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
 }
 
-/// Seconds of idle time that lie in idle times this long or longer: half of all. Between bursts it is long, inside them short,
-/// and one pause does not count for more than it lasts.
-fn typical_idle(profile: &Profile) -> f64 {
+/// Length of the idle times between bursts: half of all idle time lies in idle times this long or longer. Those inside bursts
+/// are short and weigh little; at least two have to be this long, so that a single pause is none of them.
+pub(super) fn typical_idle(profile: &Profile) -> f64 {
     /// Share of the mean rate that is as good as idle.
     const IDLE: f64 = 1e-3;
     let mean = profile.bytes() / profile.duration();
@@ -84,12 +84,13 @@ fn typical_idle(profile: &Profile) -> f64 {
     let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
     idle.sort_by(f64::total_cmp);
     let half = 0.5 * idle.iter().sum::<f64>();
+    let second = idle.len().checked_sub(2).map_or(0.0, |i| idle[i]);
     let mut sum = 0.0;
-    idle.into_iter().find(|t| {
+    let median = idle.into_iter().find(|t| {
         sum += t;
         sum >= half
-    })
-    .unwrap_or(0.0)
+    });
+    median.unwrap_or(0.0).min(second)
 }
 
 impl Answer {

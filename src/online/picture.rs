@@ -1,12 +1,13 @@
 //! A bounded picture of the bandwidth in a window.
 //!
 //! Transfers are kept as they come until there are [`FULL`] of them; then they are added up to one step curve, and neighbouring
-//! steps are joined, those first whose union moves the fewest bytes in time, until [`LEAN`] are left. The edges of what stands
-//! out stay where they are, to the digits of the trace's clock; bytes are conserved. Where joining would blur what matters, the
-//! oldest steps are forgotten instead: the window then begins later.
+//! steps are joined, those first whose union moves the fewest bytes in time, and those inside a burst before others, until [`LEAN`]
+//! are left. The edges of what stands out stay where they are, to the digits of the trace's clock; bytes are conserved. Where joining
+//! would blur what matters, the oldest steps are forgotten instead: the window then begins later.
 
 use serde::{Deserialize, Serialize};
 
+use super::outlook::typical_idle;
 use crate::signal::Span;
 use crate::signal::profile::Profile;
 
@@ -14,8 +15,11 @@ use crate::signal::profile::Profile;
 const FULL: usize = 2048;
 /// Steps that are left then.
 const LEAN: usize = 384;
-/// Bytes, as a share of those in the picture, that joining two steps may move in time.
-const BLUR: f64 = 5e-4;
+/// What is shorter than this share of the idle time between bursts is inside of a burst, and may be joined first.
+const INSIDE: f64 = 0.1;
+/// Bytes, as a share of those in the picture, that joining other steps may move in time: far less than one of [`FULL`] equal
+/// bursts has.
+const BLUR: f64 = 5e-5;
 /// Joining begins with unions that move this much less, and goes on with four times as much a pass.
 const PASSES: i32 = 14;
 
@@ -101,12 +105,13 @@ impl Picture {
             .zip(profile.rates())
             .map(|(t, &rate)| Step { start: t[0], length: t[1] - t[0], bytes: rate * (t[1] - t[0]) })
             .collect();
-        let most = BLUR * profile.bytes();
-        for pass in (0..PASSES).rev() {
-            if steps.len() <= LEAN {
-                break;
+        let inside = INSIDE * typical_idle(&profile);
+        for (bytes, length) in [(profile.bytes(), inside), (BLUR * profile.bytes(), f64::INFINITY)] {
+            for pass in (0..PASSES).rev() {
+                if steps.len() > LEAN {
+                    join_below(&mut steps, bytes * 4f64.powi(-pass), length);
+                }
             }
-            join_below(&mut steps, most * 4f64.powi(-pass));
         }
         if steps.len() > LEAN {
             steps.drain(..steps.len() - LEAN);
@@ -147,14 +152,15 @@ impl Step {
     }
 }
 
-/// Joins neighbours whose union moves at most `most` bytes, in one pass.
-fn join_below(steps: &mut Vec<Step>, most: f64) {
+/// Joins neighbours whose union is at most `length` seconds long and moves at most `most` bytes, in one pass.
+fn join_below(steps: &mut Vec<Step>, most: f64, length: f64) {
     let mut kept = 0;
     for i in 1..steps.len() {
         let next = steps[i];
-        if steps[kept].moved(&next) <= most {
+        let union = next.start + next.length - steps[kept].start;
+        if union <= length && steps[kept].moved(&next) <= most {
             let step = &mut steps[kept];
-            step.length = next.start + next.length - step.start;
+            step.length = union;
             step.bytes += next.bytes;
         } else {
             kept += 1;
@@ -189,6 +195,25 @@ mod tests {
             let t = f64::from(burst) * 7.3;
             assert_eq!(profile.value_at(t - 1e-9), 0.0, "{burst}");
             assert!(profile.value_at(t + 1e-9) > 1e8, "{burst}");
+        }
+    }
+
+    #[test]
+    fn gaps_inside_a_burst_go_before_bursts() {
+        let mut p = Picture::default();
+        for burst in 0..60 {
+            for i in 0..128 {
+                let t = f64::from(burst) * 2.0 + f64::from(i) * 3.4e-3;
+                p.add(span(t, t + 1e-3, 65_536.0));
+            }
+        }
+        let profile = p.profile();
+        assert!(p.spans.len() <= LEAN);
+        // one onset may have gone before the first idle time was seen
+        assert!(p.extent().unwrap().0 <= 2.0, "{:?}", p.extent());
+        for burst in 1..60 {
+            let t = f64::from(burst) * 2.0 - profile.origin();
+            assert!(profile.value_at(t - 1e-9) == 0.0 && profile.value_at(t + 1e-9) > 1e6, "{burst}");
         }
     }
 

@@ -32,7 +32,13 @@ pub(super) enum Change {
 
 impl Rhythm {
     pub(super) fn new(method: ChangeMethod) -> Self {
-        Rhythm { gaps: ChangeDetector::new(method), sizes: ChangeDetector::new(method), onsets: Vec::new(), seen: None, sized: None }
+        Rhythm {
+            gaps: ChangeDetector::new(method),
+            sizes: ChangeDetector::new(method),
+            onsets: Vec::new(),
+            seen: None,
+            sized: None,
+        }
     }
 
     /// Begins anew with the bursts of the window, cut in another way than before: what differs from before is no change.

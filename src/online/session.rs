@@ -162,7 +162,10 @@ impl Session {
             self.channels = self.options.modes.iter().map(|&m| Channel::new(m, self.options.change)).collect();
             self.trigger = Trigger::new(self.options.every);
             (self.now_s, self.last, self.cause) = (None, None, None);
-            self.warn(Warning::new("clock-set-back", "the source began anew with earlier times; the job is followed from there"));
+            self.warn(Warning::new(
+                "clock-set-back",
+                "the source began anew with earlier times; the job is followed from there",
+            ));
         }
     }
 

@@ -50,6 +50,8 @@ impl FromStr for Every {
     }
 }
 
+/// Less is no idle time but the rounding of a clock, in seconds.
+const TICK: f64 = 1e-6;
 /// Idle times of at least this share of the longest one seen lately are between bursts.
 const LONG: f64 = 0.25;
 /// The longest idle time is forgotten by this factor an idle time.
@@ -124,7 +126,7 @@ impl Trigger {
             Every::Seconds(s) => self.due |= since >= s,
             Every::Burst => {
                 let idle = e.start_s - before;
-                if idle > 0.0 && idle >= LONG * self.longest_idle_s {
+                if idle > TICK && idle >= LONG * self.longest_idle_s {
                     self.armed = true;
                     self.bytes = 0.0;
                     self.due |= known.bytes.is_none() && since >= LEAST * (now - known.window_start_s.unwrap_or(now));
@@ -166,7 +168,8 @@ mod tests {
 
     #[test]
     fn triggers() {
-        let bursts: Vec<f64> = (0..4).flat_map(|b| (0..10).map(move |i| 10.0 * f64::from(b) + 0.1 * f64::from(i))).collect();
+        let bursts: Vec<f64> =
+            (0..4).flat_map(|b| (0..10).map(move |i| 10.0 * f64::from(b) + 0.1 * f64::from(i))).collect();
         assert_eq!(due_at(Every::Message, Known::default(), &bursts).len(), bursts.len());
         assert_eq!(due_at(Every::Burst, Known::default(), &bursts), [10.0, 20.0, 30.0]);
         let known = Known { bytes: Some(10.0), period_s: Some(10.0), window_start_s: Some(0.0), expected_s: None };

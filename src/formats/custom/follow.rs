@@ -30,6 +30,7 @@ impl Records {
 
     /// The transfer in a line; `None` if it moves no bytes, or is the header. An error says what is wrong with it.
     pub(in super::super) fn transfer(&self, line: &[u8]) -> Result<Option<Transfer>, String> {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if !self.header.is_empty() && line == self.header {
             return Ok(None);
         }

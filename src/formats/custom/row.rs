@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use super::super::lines::quote;
 use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
 use super::super::op_name::op_of;
-use crate::record::{CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path};
+use crate::record::{
+    CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path,
+};
 
 /// A column of CSV, a key of JSON Lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -135,7 +135,13 @@ mod tests {
         for n in 0..packed.len() {
             assert!(decode(&packed[..n]).is_err(), "cut at {n}");
         }
-        for bad in [&b""[..], b"\x81\xa1b\x91\x01", br#"{"b":[1],"ts":[],"te":[2]}"#, b"hello", b"\xdf\xff\xff\xff\xff\xa1b\xdd\xff\xff\xff\xff"] {
+        for bad in [
+            &b""[..],
+            b"\x81\xa1b\x91\x01",
+            br#"{"b":[1],"ts":[],"te":[2]}"#,
+            b"hello",
+            b"\xdf\xff\xff\xff\xff\xa1b\xdd\xff\xff\xff\xff",
+        ] {
             assert!(decode(bad).is_err(), "{bad:?}");
         }
     }

@@ -271,15 +271,16 @@ impl Follower {
     }
 
     fn set_form(&mut self, form: Form) -> Result<()> {
-        self.reader = match &form {
-            Form::Csv(header) => Reader::Records(custom::Records::csv(header.as_bytes()).map_err(|what| {
-                Error::new(ErrorKind::Malformed, what).remedy("name the columns in the first line")
-            })?),
-            Form::JsonLines => Reader::Records(custom::Records::json_lines()),
-            Form::Json => Reader::Json(Values::default()),
-            Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
-            Form::Strace => Reader::Strace(Box::new(strace::Calls::new(self.limits.line_bytes))),
-        };
+        self.reader =
+            match &form {
+                Form::Csv(header) => Reader::Records(custom::Records::csv(header.as_bytes()).map_err(|what| {
+                    Error::new(ErrorKind::Malformed, what).remedy("name the columns in the first line")
+                })?),
+                Form::JsonLines => Reader::Records(custom::Records::json_lines()),
+                Form::Json => Reader::Json(Values::default()),
+                Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
+                Form::Strace => Reader::Strace(Box::new(strace::Calls::new(self.limits.line_bytes))),
+            };
         self.form = Some(form);
         Ok(())
     }

@@ -43,7 +43,9 @@ pub struct GrowingFile {
 }
 
 fn failed(path: &Path, e: &io::Error) -> Error {
-    Error::new(ErrorKind::Io, e.to_string()).remedy("check the path and the permissions").in_file(path.display().to_string())
+    Error::new(ErrorKind::Io, e.to_string())
+        .remedy("check the path and the permissions")
+        .in_file(path.display().to_string())
 }
 
 impl GrowingFile {
@@ -96,7 +98,8 @@ impl GrowingFile {
             Ok(())
         };
         at_start().map_err(|e| failed(&self.path, &e))?;
-        let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325u64, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        let sum =
+            bytes.iter().fold(0xcbf2_9ce4_8422_2325u64, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         Ok((bytes.len() as u64 == head).then_some(sum))
     }
 

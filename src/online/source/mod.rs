@@ -18,7 +18,8 @@ use crate::error::{Error, ErrorKind, Result};
 /// # Errors
 /// [`ErrorKind::Usage`] if it is none, or if the host is not this machine and `allow_remote` is not set.
 pub fn endpoint(address: &str, allow_remote: bool) -> Result<Vec<SocketAddr>> {
-    let wrong = |what: String| Error::new(ErrorKind::Usage, what).expected("zmq://HOST:PORT, such as zmq://127.0.0.1:5555");
+    let wrong =
+        |what: String| Error::new(ErrorKind::Usage, what).expected("zmq://HOST:PORT, such as zmq://127.0.0.1:5555");
     let host = address.strip_prefix("zmq://").or_else(|| address.strip_prefix("tcp://"));
     let host = host.ok_or_else(|| wrong(format!("`{address}` is no address of a socket")))?;
     let host = host.replace("*:", "0.0.0.0:");
@@ -28,8 +29,11 @@ pub fn endpoint(address: &str, allow_remote: bool) -> Result<Vec<SocketAddr>> {
         return Err(wrong(format!("`{address}` names no address")));
     }
     if !allow_remote && found.iter().any(|a| !a.ip().is_loopback()) {
-        return Err(Error::new(ErrorKind::Usage, format!("`{address}` is not this machine; the protocol knows neither passwords nor encryption"))
-            .remedy("use 127.0.0.1, or --allow-remote in a network where everybody is trusted"));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("`{address}` is not this machine; the protocol knows neither passwords nor encryption"),
+        )
+        .remedy("use 127.0.0.1, or --allow-remote in a network where everybody is trusted"));
     }
     Ok(found)
 }

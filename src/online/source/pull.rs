@@ -65,7 +65,10 @@ impl Pull {
         let address = listener.local_addr().map_err(failed)?;
         let (sender, queue) = sync_channel(options.queue.max(1));
         let options = options.clone();
-        thread::Builder::new().name("accept".into()).spawn(move || accept(&listener, &sender, &options)).map_err(failed)?;
+        thread::Builder::new()
+            .name("accept".into())
+            .spawn(move || accept(&listener, &sender, &options))
+            .map_err(failed)?;
         Ok(Pull { queue, address })
     }
 
