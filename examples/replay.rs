@@ -7,8 +7,12 @@
 
 use std::path::Path;
 
+use iophase::analysis::search_options;
 use iophase::online::{Event, Options, Session};
-use iophase::record::Rows;
+use iophase::period::chains;
+use iophase::record::{Op, Row, Rows};
+use iophase::signal::Span;
+use iophase::signal::profile::Profile;
 use iophase::{Error, ErrorKind, formats};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -22,8 +26,8 @@ fn events(path: &Path) -> iophase::Result<(u64, Vec<Event>)> {
     trace.visit(&mut |row| {
         let (start, end) = row.span();
         let bytes = match row {
-            iophase::record::Row::Request(r) => r.size as f64,
-            iophase::record::Row::Interval(i) => i.bytes,
+            Row::Request(r) => r.size as f64,
+            Row::Interval(i) => i.bytes,
         };
         if row.op().moves_bytes() && !trace.files.is_system(row.file()) {
             events.push(Event { op: row.op(), start_s: origin + start, end_s: origin + end, bytes });
@@ -32,6 +36,21 @@ fn events(path: &Path) -> iophase::Result<(u64, Vec<Event>)> {
     })?;
     events.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     Ok((trace.ranks, events))
+}
+
+/// The bursts of the whole trace, by direction: what a prediction has to hit where no truth is at hand.
+fn offline(events: &[Event]) -> Vec<Value> {
+    let of = |(op, mode): (Op, &str)| {
+        let spans = events.iter().filter(|e| e.op == op);
+        let profile = Profile::from_spans(spans.map(|e| Span { start: e.start_s, end: e.end_s, bytes: e.bytes }));
+        let found = chains::detect(&profile, search_options(profile.duration())).periods;
+        let regime = |f: &chains::Found| {
+            let starts: Vec<f64> = f.bursts.iter().map(|b| b.start_s).collect();
+            json!({"mode": mode, "period_s": f.period_s, "starts_s": starts})
+        };
+        found.iter().map(regime).collect::<Vec<_>>()
+    };
+    [(Op::Write, "write"), (Op::Read, "read")].into_iter().flat_map(of).collect()
 }
 
 fn replay(path: &Path, options: &Options) -> iophase::Result<Value> {
@@ -54,6 +73,7 @@ fn replay(path: &Path, options: &Options) -> iophase::Result<Value> {
     Ok(json!({
         "trace": path.display().to_string(),
         "events": events.len(),
+        "offline": offline(&events),
         "predictions": predictions,
         "milliseconds": milliseconds,
         "automaton": session.automaton().to_json(),

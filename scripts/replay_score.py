@@ -34,19 +34,22 @@ def regimes_of_suite(case):
     return out
 
 
-def regimes_of_run(run, first):
-    """As above, from the phase times the program logged; clocks differ, so the first bursts are laid over each other."""
-    starts = [row[0] for row in run["phases"]["rows"]]
-    shift = first - starts[0]
-    starts = [s + shift for s in starts]
-    gaps = [b - a for a, b in zip(starts, starts[1:])]
-    parts, begin = [], 0
-    for i in range(1, len(gaps)):
-        if abs(gaps[i] / gaps[i - 1] - 1) > 0.15:
-            parts.append(starts[begin : i + 1])
-            begin = i
-    parts.append(starts[begin:])
-    return [(statistics.median(b - a for a, b in zip(p, p[1:])), p) for p in parts if len(p) > 1]
+def regimes_of_bursts(replay, periods=None):
+    """As above, from the bursts that the whole trace shows; with `periods`, those whose period is one of them."""
+    mode = next((p["mode"] for p in reversed(replay["predictions"]) if p["mode"]), "write")
+    found = [o for o in replay["offline"] if o["mode"] == mode]
+    if periods:
+        found = [o for o in found if any(abs(o["period_s"] / t - 1) < 0.05 for t in periods)]
+    out = []
+    for o in found:
+        starts = [o["starts_s"][0]]
+        for t in o["starts_s"][1:]:
+            if t - starts[-1] > 1.5 * o["period_s"]:
+                out.append((o["period_s"], starts))
+                starts = []
+            starts.append(t)
+        out.append((o["period_s"], starts))
+    return sorted(out, key=lambda r: r[1][0])
 
 
 def judge(regimes, replay):
@@ -57,7 +60,7 @@ def judge(regimes, replay):
     misses = []
     for period, starts in regimes:
         for start in starts[CYCLES + 1 :]:
-            i = bisect.bisect_left(times, start - 1e-9) - 1
+            i = bisect.bisect_left(times, start - TOLERANCE * period) - 1
             p = predictions[i] if i >= 0 else {}
             next_s = p.get("next_start_s")
             total += 1
@@ -101,7 +104,12 @@ def main():
         for r in lines(replays):
             name = os.path.basename(os.path.dirname(r["trace"]))
             case = cases[name]
-            result = judge(regimes_of_suite(case) if case["periodic"] else [], r)
+            regimes = regimes_of_suite(case) if case["periodic"] else []
+            if case["class"] == "two_periods":
+                regimes = regimes[:1]
+            elif case["class"].startswith("jitter") or case["class"] in ("drift", "noise"):
+                regimes = regimes_of_bursts(r, case["periods"])
+            result = judge(regimes, r)
             if verbose and (result[5] or result[4] or result[2] < result[3]):
                 print(name, "missed", result[5][:6], "noticed", result[2:4], "false", result[4],
                       [(round(p["now_s"], 2), p["change_s"]) for p in r["predictions"] if p["change_point"]])
@@ -117,11 +125,13 @@ def main():
                 by_path[os.path.join(base, os.path.dirname(f["path"]))] = run
         for r in lines(replays):
             run = by_path[r["trace"].rstrip("/")]
-            first = next((p["window"]["start_s"] for p in r["predictions"] if p["window"]["start_s"] is not None), None)
-            if first is None or not run.get("phases", {}).get("rows"):
-                continue
-            periodic = run["truth"].get("periodic") is True
-            result = judge(regimes_of_run(run, first) if periodic else [], r)
+            truth = run["truth"]
+            periodic = truth.get("periodic") is True
+            periods = [t for t in truth.get("period_s") or [] if isinstance(t, (int, float))]
+            regimes = regimes_of_bursts(r, periods) if periodic else []
+            if "streams" in truth:
+                regimes = regimes[:1]
+            result = judge(regimes, r)
             if verbose and (result[5] or result[4] or result[2] < result[3]):
                 print(run["id"], "missed", result[5][:6], "noticed", result[2:4], "false", result[4])
             rows[run["id"] if verbose else run["scenario"]].append(result + (r["milliseconds"],))

@@ -231,6 +231,30 @@ fn graphs_match_schema_and_contract() {
 }
 
 #[test]
+fn predictions_match_schema_and_contract() {
+    let schema = schema("prediction");
+    for trace in ["stable.msgpack", "change.json"] {
+        let o = iophase(&["predict", data(trace).to_str().unwrap(), "--once"]);
+        assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+        let predictions = json(&o);
+        assert!(!predictions.is_empty());
+        for (i, p) in predictions.iter().enumerate() {
+            schema.validate(p).unwrap_or_else(|e| panic!("{e}\n{p}"));
+            assert_eq!((p["schema"].as_str(), p["sequence"].as_u64()), (Some("iophase.prediction.v1"), Some(i as u64)));
+            has_keys(
+                p,
+                "schema sequence now_s periodic period_s confidence next_start_s next_end_s bytes window change_point state warnings",
+            );
+            has_keys(&p["window"], "start_s end_s");
+            assert_eq!(p["periodic"].as_bool().unwrap(), p["period_s"].is_number());
+            if p["periodic"] == true {
+                assert!(p["next_start_s"].as_f64() > p["now_s"].as_f64());
+            }
+        }
+    }
+}
+
+#[test]
 fn text_says_the_answer_first() {
     let o = iophase(&["analyze", data("stable.darshan").to_str().unwrap()]);
     assert_eq!(o.status.code(), Some(0));

@@ -38,6 +38,8 @@ pub enum Command {
     Dfg(Box<super::dfg::DfgArgs>),
     /// Access classes of each file, local and global, and what to set because of them
     Classify(super::classify::ClassifyArgs),
+    /// The next burst of a job that runs: follows a growing file, standard input or a socket
+    Predict(Box<super::predict::PredictArgs>),
     /// What a trace holds: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// Synthetic traces with known truth

@@ -6,6 +6,7 @@ mod convert;
 mod dfg;
 mod generate;
 mod output;
+mod predict;
 mod progress;
 
 use std::collections::HashSet;
@@ -30,6 +31,7 @@ pub fn run() -> ExitCode {
         Command::Analyze(a) => with_threads(a.input.threads, || analyze(a)),
         Command::Patterns(a) => with_threads(a.input.threads, || patterns(a)),
         Command::Info(a) => with_threads(a.input.threads, || info(a)),
+        Command::Predict(a) => code(predict::run(a)),
         Command::Generate(g) => code(generate::run(g)),
         Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
         Command::Dfg(a) => with_threads(a.input.threads, || dfg::run(a)),

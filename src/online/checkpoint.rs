@@ -14,11 +14,11 @@ use crate::formats::follow::{Faults, Form};
 /// Name and version of the file.
 const SCHEMA: &str = "iophase.predict-state.v1";
 
-/// Where a file was read up to, and how.
+/// How a source was read, and up to where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
-    /// The place.
-    pub mark: Mark,
+    /// The place; `None` for standard input, which cannot be read again.
+    pub mark: Option<Mark>,
     /// The form of the source.
     pub form: Form,
 }
@@ -27,7 +27,7 @@ pub struct Reading {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Checkpoint {
     schema: String,
-    /// Place in the source; `None` for sources that cannot be read again.
+    /// Place in the source; `None` for sockets.
     pub reading: Option<Reading>,
     /// What could not be read so far.
     pub faults: Faults,

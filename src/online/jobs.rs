@@ -17,6 +17,8 @@ const NAME: usize = 256;
 struct Entry {
     session: Session,
     fed: u64,
+    /// The source has begun anew since.
+    anew: bool,
 }
 
 /// The sessions of all jobs of a source. Serializes whole.
@@ -70,9 +72,13 @@ impl Jobs {
         self.fed += 1;
         let entry = self.sessions.entry(name.to_owned()).or_insert_with(|| {
             let job = Some(name.to_owned()).filter(|n| !n.is_empty());
-            Entry { session: Session::new(job, self.options.clone()), fed: 0 }
+            Entry { session: Session::new(job, self.options.clone()), fed: 0, anew: false }
         });
         entry.fed = self.fed;
+        if let (true, Some(end_s)) = (entry.anew, message.transfers.iter().map(|t| t.end_s).reduce(f64::max)) {
+            entry.anew = false;
+            entry.session.begin_anew_before(end_s);
+        }
         if let Some(ranks) = message.ranks {
             entry.session.set_ranks(ranks);
         }
@@ -91,9 +97,14 @@ impl Jobs {
         self.sessions.values_mut().filter(|e| e.session.due()).map(|e| e.session.predict()).collect()
     }
 
-    /// Predicts for every job.
-    pub fn predict_all(&mut self) -> Vec<Prediction> {
-        self.sessions.values_mut().map(|e| e.session.predict()).collect()
+    /// Predicts for every job of which something has come since its last prediction.
+    pub fn predict_news(&mut self) -> Vec<Prediction> {
+        self.sessions.values_mut().filter(|e| e.session.has_news()).map(|e| e.session.predict()).collect()
+    }
+
+    /// The source begins anew: a job whose clock then turns out to have been set back begins anew, too.
+    pub fn begin_anew(&mut self) {
+        self.sessions.values_mut().for_each(|e| e.anew = true);
     }
 
     /// Adds a warning to the next prediction of every job.
@@ -120,7 +131,7 @@ mod tests {
             jobs.feed(&message("a", 2.0 * f64::from(i)));
             jobs.feed(&message("b", 5.0 * f64::from(i)));
         }
-        let periods: Vec<_> = jobs.predict_all().iter().map(|p| (p.job.clone().unwrap(), p.period_s.unwrap())).collect();
+        let periods: Vec<_> = jobs.predict_news().iter().map(|p| (p.job.clone().unwrap(), p.period_s.unwrap())).collect();
         assert_eq!(periods.len(), 2);
         assert!((periods[0].1 - 2.0).abs() < 1e-9 && (periods[1].1 - 5.0).abs() < 1e-9, "{periods:?}");
         jobs.feed(&message("c", 0.0));

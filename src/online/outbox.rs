@@ -93,6 +93,11 @@ impl Outbox {
         self.changed.notify_all();
     }
 
+    /// True once nothing more is taken in.
+    pub fn is_closed(&self) -> bool {
+        self.inner().closed
+    }
+
     /// Lines dropped so far.
     pub fn dropped(&self) -> u64 {
         self.inner().dropped

@@ -11,6 +11,8 @@ use crate::signal::profile::Profile;
 const RECENT: usize = 32;
 /// A burst that begins within this share of the period of where it was expected is the expected one.
 const EXPECTED: f64 = 0.25;
+/// Bursts of the period that are remembered.
+const CHAIN: usize = 64;
 /// Bursts that may fail to come before the period is over.
 const MISSED: u32 = 2;
 
@@ -39,6 +41,10 @@ pub(super) struct Answer {
     pub(super) cut: Option<Cut>,
     /// Bytes of the window.
     pub(super) volume: f64,
+    /// Typical idle time between bursts.
+    pub(super) idle_s: f64,
+    /// Start and bytes of the bursts that follow the period, the latest first.
+    on_chain: Vec<(f64, f64)>,
 }
 
 /// What counts as a burst.
@@ -68,23 +74,64 @@ fn known(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
 }
 
+/// Seconds of idle time that lie in idle times this long or longer: half of all. Between bursts it is long, inside them short,
+/// and one pause does not count for more than it lasts.
+fn typical_idle(profile: &Profile) -> f64 {
+    /// Share of the mean rate that is as good as idle.
+    const IDLE: f64 = 1e-3;
+    let mean = profile.bytes() / profile.duration();
+    let active = chains::cut(profile, IDLE * mean, 0.0);
+    let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
+    idle.sort_by(f64::total_cmp);
+    let half = 0.5 * idle.iter().sum::<f64>();
+    let mut sum = 0.0;
+    idle.into_iter().find(|t| {
+        sum += t;
+        sum >= half
+    })
+    .unwrap_or(0.0)
+}
+
 impl Answer {
-    /// Analyses a window whose data end at `now_s`.
-    pub(super) fn of(profile: &Profile, now_s: f64) -> Answer {
+    /// Analyses a window whose data end at `now_s`. A period has to hold over `share` of the window.
+    pub(super) fn of(profile: &Profile, now_s: f64, share: f64) -> Answer {
         if profile.is_empty() {
             return Answer::default();
         }
-        let found = chains::detect(profile, search_options(profile.duration()));
-        let rejected = found.rejected.as_ref().map(|r| (r.period_s, r.confidence)).filter(|r| r.0 > 0.0);
-        let holds = |f: &&Found| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
-        let Some(f) = found.periods.iter().find(holds) else {
-            // A period that has ended still says what a burst is.
-            return Answer { outlook: None, rejected, volume: profile.bytes(), cut: found.periods.first().and_then(cut_of) };
+        let idle_s = typical_idle(profile);
+        let search = |share: f64| chains::Options {
+            most_periods: 1,
+            // Three bursts span two idle times; what holds for less is the rhythm inside a burst.
+            shortest_window_s: (2.0 * idle_s).max(share * profile.duration()),
+            ..search_options(profile.duration())
         };
-        let cut = cut_of(f);
-        let began = cut.and_then(|c| c.bursts(profile).last().map(|b| b.start_s));
-        let outlook = Outlook::of(f, began, now_s);
-        Answer { outlook, rejected, cut, volume: profile.bytes() }
+        let holds = |f: &&Found| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
+        let first = chains::detect(profile, search(share));
+        let rejected = first.rejected.as_ref().map(|r| (r.period_s, r.confidence)).filter(|r| r.0 > 0.0);
+        let mut answer = Answer { rejected, idle_s, volume: profile.bytes(), ..Answer::default() };
+        let mut found = first.periods.iter().find(holds).cloned();
+        if let (None, Some(over)) = (&found, first.periods.first()) {
+            // A period that has ended still says what a burst is; another may have begun since.
+            answer.cut = cut_of(over);
+            let end = over.windows.last().map_or(0.0, |w| w.1) - profile.origin();
+            let rest = profile.without(&[(0.0, end)]);
+            found = chains::detect(&rest, search(0.0)).periods.iter().find(holds).cloned();
+        }
+        if let Some(f) = &found {
+            answer.cut = cut_of(f).or(answer.cut);
+            let began = answer.cut.and_then(|c| c.bursts(profile).last().map(|b| b.start_s));
+            answer.outlook = Outlook::of(f, began, now_s);
+            answer.on_chain = f.bursts.iter().rev().take(CHAIN).map(|b| (b.start_s, b.bytes)).collect();
+        }
+        answer
+    }
+
+    /// Share of the bytes of these bursts that the period at hand explains.
+    pub(super) fn explained(&self, bursts: &[chains::Burst]) -> f64 {
+        let from = bursts.first().map_or(f64::INFINITY, |b| b.start_s);
+        let all: f64 = bursts.iter().map(|b| b.bytes).sum();
+        let chain: f64 = self.on_chain.iter().filter(|b| b.0 >= from).map(|b| b.1).sum();
+        if all > 0.0 { chain / all } else { 1.0 }
     }
 }
 

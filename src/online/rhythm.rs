@@ -35,6 +35,12 @@ impl Rhythm {
         Rhythm { gaps: ChangeDetector::new(method), sizes: ChangeDetector::new(method), onsets: Vec::new(), seen: None, sized: None }
     }
 
+    /// Begins anew with the bursts of the window, cut in another way than before: what differs from before is no change.
+    pub(super) fn rebuild(&mut self, bursts: &[Burst], now_s: f64) {
+        *self = Rhythm::new(self.gaps.method());
+        self.observe(bursts, now_s);
+    }
+
     /// Takes the bursts of the window, in the order of time, of which those not seen before are looked at. `now_s`: end of the
     /// data; a burst that lasts until then may go on. A change of distance goes before one of size.
     pub(super) fn observe(&mut self, bursts: &[Burst], now_s: f64) -> Option<Change> {

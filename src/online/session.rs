@@ -74,6 +74,8 @@ pub struct Session {
     cause: Option<(Cause, f64)>,
     unusable: u64,
     warnings: Vec<Warning>,
+    /// Something has come since the last prediction.
+    news: bool,
 }
 
 impl Session {
@@ -92,6 +94,7 @@ impl Session {
             cause: None,
             unusable: 0,
             warnings: Vec::new(),
+            news: false,
             options,
         }
     }
@@ -122,6 +125,7 @@ impl Session {
             }
         }
         self.trigger.message();
+        self.news |= !events.is_empty();
     }
 
     /// Notes the number of ranks, if a source tells it. Another number than before is a change of regime.
@@ -144,6 +148,24 @@ impl Session {
         self.trigger.due()
     }
 
+    /// True if something has come since the last prediction.
+    pub fn has_news(&self) -> bool {
+        self.news
+    }
+
+    /// Where the data of a source begin anew and their first end at `end_s`: if that lies far back, another run has begun, of
+    /// which the bursts so far say nothing. The regimes known are kept.
+    pub fn begin_anew_before(&mut self, end_s: f64) {
+        let start = self.channels.iter().filter_map(Channel::extent).map(|w| w.0).reduce(f64::min);
+        let (Some(now), Some(start)) = (self.now_s, start) else { return };
+        if end_s < 0.5 * (now + start) {
+            self.channels = self.options.modes.iter().map(|&m| Channel::new(m, self.options.change)).collect();
+            self.trigger = Trigger::new(self.options.every);
+            (self.now_s, self.last, self.cause) = (None, None, None);
+            self.warn(Warning::new("clock-set-back", "the source began anew with earlier times; the job is followed from there"));
+        }
+    }
+
     /// The job.
     pub fn job(&self) -> Option<&str> {
         self.job.as_deref()
@@ -164,8 +186,9 @@ impl Session {
         let outlook = primary.and_then(|c| c.answer.outlook.as_ref());
         let window = primary.or(self.channels.first()).and_then(Channel::extent);
         Known {
-            bytes: outlook.map(|o| o.bytes),
+            bytes: primary.or(self.channels.first()).and_then(Channel::burst_bytes),
             period_s: outlook.map(|o| o.period_s),
+            expected_s: outlook.map(|o| o.next_start_s + 0.5 * o.width_s),
             window_start_s: window.map(|w| w.0),
         }
     }
@@ -213,6 +236,7 @@ impl Session {
             self.channels.iter_mut().for_each(|c| c.keep_periods(k));
         }
         self.trigger.done();
+        self.news = false;
         self.sequence += 1;
         p
     }

@@ -58,6 +58,8 @@ const FORGET: f64 = 0.9;
 const DOUBTLESS: f64 = 0.3;
 /// Periods without a prediction after which one is due.
 const OVERDUE: f64 = 1.25;
+/// Share of the window between two predictions while nothing is known.
+const LEAST: f64 = 0.05;
 /// Share of the window after which a prediction is due while nothing is periodic.
 const GROWTH: f64 = 0.125;
 
@@ -68,6 +70,8 @@ pub(super) struct Known {
     pub(super) bytes: Option<f64>,
     pub(super) period_s: Option<f64>,
     pub(super) window_start_s: Option<f64>,
+    /// When the next burst must have shown.
+    pub(super) expected_s: Option<f64>,
 }
 
 /// Watches the transfers of a job go by.
@@ -123,13 +127,14 @@ impl Trigger {
                 if idle > 0.0 && idle >= LONG * self.longest_idle_s {
                     self.armed = true;
                     self.bytes = 0.0;
-                    self.due |= known.bytes.is_none();
+                    self.due |= known.bytes.is_none() && since >= LEAST * (now - known.window_start_s.unwrap_or(now));
                     self.longest_idle_s = idle.max(FORGET * self.longest_idle_s);
                 }
                 self.bytes += e.bytes.max(0.0);
                 if self.armed && known.bytes.is_some_and(|b| self.bytes >= DOUBTLESS * b) {
                     (self.armed, self.due) = (false, true);
                 }
+                self.due |= known.expected_s.is_some_and(|t| now >= t && self.predicted_s.is_some_and(|p| p < t));
                 self.due |= match (known.period_s, known.window_start_s) {
                     (Some(period), _) => since >= OVERDUE * period,
                     (None, Some(start)) => since >= GROWTH * (now - start),
@@ -164,7 +169,7 @@ mod tests {
         let bursts: Vec<f64> = (0..4).flat_map(|b| (0..10).map(move |i| 10.0 * f64::from(b) + 0.1 * f64::from(i))).collect();
         assert_eq!(due_at(Every::Message, Known::default(), &bursts).len(), bursts.len());
         assert_eq!(due_at(Every::Burst, Known::default(), &bursts), [10.0, 20.0, 30.0]);
-        let known = Known { bytes: Some(10.0), period_s: Some(10.0), window_start_s: Some(0.0) };
+        let known = Known { bytes: Some(10.0), period_s: Some(10.0), window_start_s: Some(0.0), expected_s: None };
         let due = due_at(Every::Burst, known, &bursts);
         assert!(due.len() == 3 && (due[0] - 10.2).abs() < 1e-9, "{due:?}");
         assert_eq!(due_at(Every::Seconds(15.0), Known::default(), &bursts), [20.0]);

@@ -168,6 +168,12 @@ impl Follower {
         self.lines.position()
     }
 
+    /// True if another follower can go on at [`Follower::position`]; false while one line has given several messages of which
+    /// some wait.
+    pub fn may_stop(&self) -> bool {
+        !matches!(&self.reader, Reader::Strace(calls) if calls.waiting() > 0)
+    }
+
     /// What could not be read so far.
     pub fn faults(&self) -> &Faults {
         &self.faults

@@ -49,6 +49,11 @@ impl Calls {
         self.stream.feed(bytes, &line).is_ok() && self.stream.stats.unparsed == before
     }
 
+    /// Transfers that wait.
+    pub(in super::super) fn waiting(&self) -> usize {
+        self.stream.sink.output.0.len()
+    }
+
     /// The next transfer that is complete.
     pub(in super::super) fn next(&mut self) -> Option<Transfer> {
         self.stream.sink.output.0.pop_front()

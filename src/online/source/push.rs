@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Answers that wait for the peer; more are dropped.
 const WAITING: usize = 64;
 /// Time to connect, to greet and to take an answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two tries to connect.
 const RETRY: Duration = Duration::from_secs(1);
 

@@ -1,0 +1,415 @@
+//! `iophase predict`: a job followed while it runs.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::args::Talk;
+use super::output;
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::Limits;
+use crate::formats::follow::{self, Faults, Follower, Form, Message};
+use crate::online::change::ChangeMethod;
+use crate::online::checkpoint::{self, Checkpoint, Reading};
+use crate::online::outbox::{Item, Outbox, WhenFull};
+use crate::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, Push, endpoint};
+use crate::online::{Every, Jobs, Options, Prediction, Window};
+use crate::record::Warning;
+use crate::render::json;
+use crate::signal::Mode;
+
+/// Arguments of `predict`.
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub struct PredictArgs {
+    /// A file that grows, `-` for standard input, or `zmq://127.0.0.1:5555` (a PULL socket that is opened)
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    source: String,
+    /// Format of a file or of standard input: tmio, strace or custom [default: by content]
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+    format: String,
+    /// Which transfers; auto: writes and reads, of which the one that moves more is told
+    #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
+    mode: Signals,
+    /// How much of the past counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
+    #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
+    window: Window,
+    /// How changes are noticed: none, adwin, cusum, page-hinkley, k-sigma, bayesian
+    #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
+    change: ChangeMethod,
+    /// When to predict: message, burst, or seconds of the trace's clock [default: message for flushes and sockets, burst for single
+    /// records and calls]
+    #[arg(long, value_name = "WHEN")]
+    every: Option<Every>,
+    /// End at the end of the file
+    #[arg(long, conflicts_with = "follow")]
+    once: bool,
+    /// Wait for more at the end of the file (the default)
+    #[arg(long)]
+    follow: bool,
+    /// End when nothing has come for so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    idle_exit: Option<f64>,
+    /// Look for more in a file every so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "0.2", value_parser = seconds)]
+    poll: f64,
+    /// Push frequency and confidence to this PULL socket, as TMIO's prefetcher expects them
+    #[arg(long, value_name = "ADDRESS")]
+    reply: Option<String>,
+    /// Keep the state in this file, and go on where it ends
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    state: Option<PathBuf>,
+    /// Let the sockets be on other machines than this one
+    #[arg(long)]
+    allow_remote: bool,
+    /// Jobs at one time; one more takes the place of the one that has been silent for the longest
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    max_jobs: u32,
+    /// Longest message of a socket in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u64).range(1..))]
+    max_message: u64,
+    /// Messages a second of one sender; above that it is made to wait
+    #[arg(long, value_name = "N", default_value = "100000", value_parser = seconds)]
+    max_rate: f64,
+    /// Predictions that wait for a slow reader; then, unless --once is given, the oldest are dropped
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(2..))]
+    queue: u32,
+    /// Messages
+    #[command(flatten)]
+    talk: Talk,
+}
+
+const NOTES: &str = "Prints one JSON object a line (iophase schema prediction). Followed are TMIO (JSON Lines, MessagePack), records as \
+CSV and JSON Lines, and strace; a file that is cut or replaced is read anew from its start. A socket takes chunks of TMIO and maps with \
+the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON; jobs are kept apart. With --state a predictor that was \
+killed goes on; what was printed after the last stored state is printed again, with the same sequence numbers. Exit codes: 2 wrong \
+usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
+
+/// Which signals are predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Signals {
+    Auto,
+    Write,
+    Read,
+    All,
+}
+
+fn seconds(text: &str) -> std::result::Result<f64, String> {
+    text.parse().ok().filter(|s: &f64| *s > 0.0 && *s < 1e9).ok_or_else(|| "a positive number".into())
+}
+
+/// Time between two stored states.
+const STORE: Duration = Duration::from_secs(1);
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// Messages taken from a socket before predictions are made.
+const ROUND: usize = 4096;
+
+/// Runs the command.
+///
+/// # Errors
+/// Of the source, the state and the output.
+pub(super) fn run(a: &PredictArgs) -> Result<()> {
+    let when_full = if a.once { WhenFull::Wait } else { WhenFull::DropOldest };
+    let outbox = Outbox::new(a.queue as usize, when_full);
+    let failure: Mutex<Option<Error>> = Mutex::new(None);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            if let Err(e) = write_out(&outbox, a.state.as_deref())
+                && let Ok(mut slot) = failure.lock()
+            {
+                *slot = Some(e);
+            }
+            // Whoever still sends is told that nobody reads.
+            outbox.close();
+        });
+        let outcome = Intake::new(a, &outbox).and_then(|intake| intake.run(a));
+        outbox.close();
+        outcome
+    })?;
+    match failure.into_inner() {
+        Ok(Some(e)) => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// Writes lines and states as they come. A reader that has gone away ends this and is no error.
+fn write_out(outbox: &Outbox, state: Option<&Path>) -> Result<()> {
+    let mut out = io::stdout().lock();
+    while let Some(item) = outbox.take() {
+        match (item, state) {
+            (Item::Line(line), _) => match writeln!(out, "{line}").and_then(|()| out.flush()) {
+                Ok(()) => {}
+                Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                Err(e) => return Err(Error::new(ErrorKind::Output, e.to_string()).in_file("standard output")),
+            },
+            (Item::State(bytes), Some(path)) => checkpoint::store(path, &bytes)?,
+            (Item::State(_), None) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What goes on between the source and the outbox.
+struct Intake<'a> {
+    outbox: &'a Outbox,
+    options: Options,
+    every: Option<Every>,
+    most_jobs: usize,
+    jobs: Option<Jobs>,
+    /// Faults of the follower, added to those of the run before.
+    faults: Faults,
+    /// Faults that a prediction has told.
+    told: u64,
+    told_evicted: u64,
+    told_dropped: u64,
+    reading: Option<Reading>,
+    reply: Option<Push>,
+    keeps_state: bool,
+    stored: Option<Instant>,
+}
+
+impl<'a> Intake<'a> {
+    fn new(a: &PredictArgs, outbox: &'a Outbox) -> Result<Self> {
+        let modes = match a.mode {
+            Signals::Auto => vec![Mode::Write, Mode::Read],
+            Signals::Write => vec![Mode::Write],
+            Signals::Read => vec![Mode::Read],
+            Signals::All => vec![Mode::All],
+        };
+        let options = Options { modes, window: a.window, change: a.change, every: Every::Message };
+        let reply = a.reply.as_deref().map(|r| Push::connect(endpoint(r, a.allow_remote)?)).transpose()?;
+        let mut intake = Intake {
+            outbox,
+            options,
+            every: a.every,
+            most_jobs: a.max_jobs as usize,
+            jobs: None,
+            faults: Faults::default(),
+            told: 0,
+            told_evicted: 0,
+            told_dropped: 0,
+            reading: None,
+            reply,
+            keeps_state: a.state.is_some(),
+            stored: None,
+        };
+        if let Some(path) = &a.state
+            && let Some(state) = Checkpoint::load(path)?
+        {
+            let wanted = intake.options_for(state.reading.as_ref().map(|r| &r.form));
+            if *state.jobs.options() != wanted {
+                return Err(Error::new(ErrorKind::Usage, "the stored state was made with other options")
+                    .remedy("give the same --mode, --window, --change and --every, or another --state")
+                    .in_file(path.display().to_string()));
+            }
+            intake.told = state.faults.malformed;
+            intake.told_evicted = state.jobs.evicted();
+            (intake.faults, intake.reading, intake.jobs) = (state.faults, state.reading, Some(state.jobs));
+        }
+        Ok(intake)
+    }
+
+    /// The options for a source of this form.
+    fn options_for(&self, form: Option<&Form>) -> Options {
+        let default = match form {
+            Some(Form::Csv(_) | Form::JsonLines | Form::Strace) => Every::Burst,
+            Some(Form::Json | Form::Msgpack) | None => Every::Message,
+        };
+        Options { every: self.every.unwrap_or(default), ..self.options.clone() }
+    }
+
+    fn run(mut self, a: &PredictArgs) -> Result<()> {
+        if a.source.contains("://") { self.socket(a) } else { self.bytes(a).map_err(|e| e.in_file(a.source.clone())) }
+    }
+
+    /// Follows a file or standard input.
+    fn bytes(&mut self, a: &PredictArgs) -> Result<()> {
+        let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+        let format = Some(a.format.as_str()).filter(|f| *f != "auto");
+        let mut follower = Follower::new(format, &limits)?;
+        let before = self.faults.clone();
+        let mut file = if a.source == "-" { None } else { Some(GrowingFile::open(Path::new(&a.source))?) };
+        // Bytes that were taken before and are read again for what they tell about the rest.
+        let mut again = 0;
+        if let (Some(file), Some(Reading { mark: Some(mark), form })) = (&mut file, self.reading.take()) {
+            if file.go_to(&mark)? {
+                if Follower::rereads(&form) {
+                    again = mark.position;
+                    *file = GrowingFile::open(Path::new(&a.source))?;
+                }
+                follower = Follower::resume(form, mark.position, &limits)?;
+            } else if let Some(jobs) = &mut self.jobs {
+                jobs.begin_anew();
+                jobs.warn(&Warning::new("another-file", "the file is not the one that the stored state is of; it is read from its start"));
+            }
+        }
+        let mut block = vec![0; BLOCK];
+        let mut last = Instant::now();
+        loop {
+            let grown = match &mut file {
+                Some(file) => file.read(&mut block)?,
+                None => match io::stdin().lock().read(&mut block) {
+                    Ok(0) => Grown::Nothing,
+                    Ok(n) => Grown::Bytes(n),
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                    Err(e) => return Err(e.into()),
+                },
+            };
+            let ends = match grown {
+                Grown::Bytes(n) => {
+                    follower.push(&block[..n]);
+                    last = Instant::now();
+                    false
+                }
+                Grown::Nothing => {
+                    let ends = a.once || file.is_none() || a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+                    if ends {
+                        follower.end();
+                    } else {
+                        self.store(&mut file, &follower, false)?;
+                        thread::sleep(Duration::from_secs_f64(a.poll));
+                    }
+                    ends
+                }
+                Grown::Anew => {
+                    follower.restart();
+                    again = 0;
+                    if let Some(jobs) = &mut self.jobs {
+                        jobs.begin_anew();
+                    }
+                    false
+                }
+            };
+            while let Some(message) = follower.next()? {
+                if follower.position() <= again {
+                    continue;
+                }
+                self.faults = sum(&before, follower.faults());
+                let options = self.jobs.is_none().then(|| self.options_for(follower.form()));
+                if let Some(options) = options {
+                    self.jobs = Some(Jobs::new(options, self.most_jobs));
+                }
+                let due = self.jobs.as_mut().map(|jobs| jobs.feed(&message).due());
+                if due == Some(true) {
+                    self.predict(false)?;
+                    self.store(&mut file, &follower, false)?;
+                }
+            }
+            self.faults = sum(&before, follower.faults());
+            if ends || self.outbox.is_closed() {
+                break;
+            }
+        }
+        self.predict(true)?;
+        self.store(&mut file, &follower, true)?;
+        if self.jobs.is_none() {
+            let faults = self.faults.first.as_ref().map_or(String::new(), |f| format!("; the first fault: {f}"));
+            return Err(Error::new(ErrorKind::Empty, format!("no transfer has come{faults}"))
+                .remedy("see what the trace holds with `iophase info`"));
+        }
+        Ok(())
+    }
+
+    /// Serves a socket.
+    fn socket(&mut self, a: &PredictArgs) -> Result<()> {
+        let bounds = PullOptions { message_bytes: a.max_message, rate: a.max_rate, ..PullOptions::default() };
+        let pull = Pull::bind(&endpoint(&a.source, a.allow_remote)?, &bounds)?;
+        if a.talk.quiet == 0 {
+            output::message(&format!("listening on zmq://{}", pull.address()));
+        }
+        let options = self.options_for(None);
+        let most = self.most_jobs;
+        self.jobs.get_or_insert_with(|| Jobs::new(options, most));
+        let mut last = Instant::now();
+        let patience = Duration::from_secs_f64(a.idle_exit.unwrap_or(1.0).min(1.0));
+        loop {
+            let mut parcel = pull.receive(patience);
+            let idle = parcel.is_none();
+            let mut taken = 0;
+            while let Some(p) = parcel {
+                match p {
+                    Parcel::Message(job, body) => match follow::decode(&body) {
+                        Ok(message) => {
+                            let message = Message { job: job.or(message.job), ..message };
+                            if let Some(jobs) = &mut self.jobs {
+                                jobs.feed(&message);
+                            }
+                        }
+                        Err(e) => self.faults.add(|| e.to_string()),
+                    },
+                    Parcel::Fault(what) => self.faults.add(|| what),
+                }
+                last = Instant::now();
+                taken += 1;
+                parcel = if taken < ROUND { pull.take() } else { None };
+            }
+            let over = idle && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+            self.predict(over)?;
+            self.store(&mut None, &Follower::new(None, &Limits::default())?, over)?;
+            if over || self.outbox.is_closed() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Predicts for the jobs for which it is due, at the end for all that have news.
+    fn predict(&mut self, end: bool) -> Result<()> {
+        let Some(jobs) = &mut self.jobs else { return Ok(()) };
+        if self.faults.malformed > self.told {
+            self.told = self.faults.malformed;
+            let first = self.faults.first.as_deref().unwrap_or_default();
+            let text = format!("{} messages could not be read and were left out; the first: {first}", self.told);
+            jobs.warn(&Warning::new("malformed-messages", text));
+        }
+        if jobs.evicted() > self.told_evicted {
+            self.told_evicted = jobs.evicted();
+            let text = format!("{} jobs were given up for newer ones", self.told_evicted);
+            jobs.warn(&Warning::new("jobs-given-up", text).remedy("raise --max-jobs"));
+        }
+        let dropped = self.outbox.dropped();
+        if dropped > self.told_dropped {
+            self.told_dropped = dropped;
+            let text = format!("{dropped} predictions were dropped because their reader is slow");
+            jobs.warn(&Warning::new("predictions-dropped", text).remedy("read faster, or raise --every"));
+        }
+        let predictions = if end { jobs.predict_news() } else { jobs.predict_due() };
+        for p in &predictions {
+            self.say(p)?;
+        }
+        Ok(())
+    }
+
+    fn say(&self, p: &Prediction) -> Result<()> {
+        if let Some(reply) = &self.reply {
+            let frequency = p.period_s.filter(|_| p.periodic).map(|t| 1.0 / t);
+            reply.answer(frequency, p.confidence.filter(|_| p.periodic).unwrap_or(0.0));
+        }
+        self.outbox.put(Item::Line(json::line(p)?));
+        Ok(())
+    }
+
+    /// Stores the state after what was said, from time to time, and at the end.
+    fn store(&mut self, file: &mut Option<GrowingFile>, follower: &Follower, end: bool) -> Result<()> {
+        let recent = self.stored.is_some_and(|t| t.elapsed() < STORE);
+        if !self.keeps_state || (recent && !end) || !follower.may_stop() {
+            return Ok(());
+        }
+        let Some(jobs) = &self.jobs else { return Ok(()) };
+        let mark = file.as_mut().map(|f| f.mark(follower.position())).transpose()?;
+        let reading = follower.form().map(|form| Reading { mark, form: form.clone() });
+        let state = Checkpoint::new(reading, self.faults.clone(), jobs.clone());
+        self.outbox.put(Item::State(state.to_bytes()?));
+        self.stored = Some(Instant::now());
+        Ok(())
+    }
+}
+
+/// The faults of two runs together.
+fn sum(a: &Faults, b: &Faults) -> Faults {
+    Faults { malformed: a.malformed + b.malformed, first: a.first.clone().or_else(|| b.first.clone()) }
+}

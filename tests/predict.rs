@@ -1,0 +1,444 @@
+//! `iophase predict`: sources, jobs, restarts, bounds.
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+fn data(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name).display().to_string()
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_iophase"));
+    c.arg("predict").args(args);
+    c
+}
+
+fn predict(args: &[&str]) -> Output {
+    command(args).output().unwrap()
+}
+
+fn predict_text(args: &[&str], input: &[u8]) -> Output {
+    let mut child =
+        command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let feeder = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let o = child.wait_with_output().unwrap();
+    feeder.join().unwrap();
+    o
+}
+
+fn lines(o: &Output) -> Vec<Value> {
+    let text = std::str::from_utf8(&o.stdout).unwrap();
+    assert!(o.status.success(), "{:?}: {}", o.status.code(), String::from_utf8_lossy(&o.stderr));
+    text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
+}
+
+fn number(v: &Value, key: &str) -> f64 {
+    v[key].as_f64().unwrap_or_else(|| panic!("{key} in {v}"))
+}
+
+/// CSV of bursts of eight requests at these starts, each `size` bytes in half a second.
+fn csv(starts: impl IntoIterator<Item = f64>) -> String {
+    let mut text = String::from("rank,op,file,size,start,end\n");
+    for t in starts {
+        rows(&mut text, t);
+    }
+    text
+}
+
+fn rows(text: &mut String, t: f64) {
+    for i in 0..8 {
+        let start = t + 0.0625 * f64::from(i);
+        writeln!(text, "{i},write,/scratch/x,1000000,{start:.6},{:.6}", start + 0.0625).unwrap();
+    }
+}
+
+fn every(period: f64, n: u32) -> impl Iterator<Item = f64> {
+    (0..n).map(move |i| 3.0 + period * f64::from(i))
+}
+
+#[test]
+fn a_finished_file_is_replayed_and_the_next_burst_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("x.csv");
+    fs::write(&file, csv(every(7.5, 12))).unwrap();
+    let all = lines(&predict(&[file.to_str().unwrap(), "--once"]));
+    for (i, p) in all.iter().enumerate() {
+        assert_eq!(p["schema"], "iophase.prediction.v1");
+        assert_eq!(p["sequence"], i);
+        assert_eq!(p["change_point"], false, "{p}");
+    }
+    let last = all.last().unwrap();
+    assert!((number(last, "period_s") - 7.5).abs() < 1e-6 && last["periodic"] == true, "{last}");
+    assert!((number(last, "next_start_s") - 93.0).abs() < 0.01 && (number(last, "next_end_s") - 93.5).abs() < 0.05);
+    assert!((number(last, "bytes") - 8e6).abs() < 1.0 && number(last, "confidence") > 0.9);
+    assert_eq!((last["mode"].as_str(), last["state"].as_str()), (Some("write"), Some("A")));
+    // every burst after the fifth was told before it began
+    for k in 6..12 {
+        let start = 3.0 + 7.5 * f64::from(k);
+        let told = all.iter().rev().find(|p| number(p, "now_s") < start).unwrap();
+        assert!((number(told, "next_start_s") - start).abs() < 0.05 * 7.5, "{start}: {told}");
+    }
+}
+
+#[test]
+fn the_sources_agree() {
+    let dir = tempfile::tempdir().unwrap();
+    // one flush a burst, as a job does that is asked for it
+    let msgpack = fs::read(data("stable.msgpack")).unwrap();
+    let o = predict_text(&["-"], &msgpack);
+    let all = lines(&o);
+    assert!((number(all.last().unwrap(), "period_s") - 2.0).abs() < 0.01);
+    let convert = |to: &str| {
+        let path = dir.path().join(to);
+        let done = Command::new(env!("CARGO_BIN_EXE_iophase"))
+            .args(["convert", "-q", &data("stable.darshan"), "-o", path.to_str().unwrap()])
+            .status();
+        assert!(done.unwrap().success());
+        path
+    };
+    for path in [convert("x.csv"), convert("x.jsonl"), convert("x.tmio.jsonl"), convert("x.msgpack")] {
+        let path = path.to_str().unwrap();
+        let all = lines(&predict(&[path, "--once", "--every", "message", "--mode", "write", "--window", "none"]));
+        let last = all.last().unwrap();
+        assert!((number(last, "period_s") - 2.0).abs() < 0.01, "{path}: {last}");
+        assert!(last["now_s"].as_f64() > Some(27.0));
+    }
+    let strace = fs::read_dir(data("stable.strace")).unwrap().next().unwrap().unwrap().path();
+    let all = lines(&predict(&[strace.to_str().unwrap(), "--once"]));
+    assert!((number(all.last().unwrap(), "period_s") - 2.0).abs() < 0.02, "{}", all.last().unwrap());
+}
+
+#[test]
+fn a_change_of_period_begins_a_new_window_and_a_state_that_returns_has_its_name() {
+    let mut starts: Vec<f64> = every(5.0, 12).collect();
+    for (period, n) in [(9.0, 12), (5.0, 12)] {
+        let from = *starts.last().unwrap();
+        starts.extend((1..=n).map(|i| from + period * f64::from(i)));
+    }
+    let all = lines(&predict_text(&["-"], csv(starts.clone()).as_bytes()));
+    let changes: Vec<_> = all.iter().filter(|p| p["change_point"] == true).collect();
+    assert_eq!(changes.len(), 2, "{changes:?}");
+    for (change, (first, period)) in changes.iter().zip([(starts[11], 9.0), (starts[23], 5.0)]) {
+        assert!((number(change, "change_s") - first).abs() < 1e-6, "{change}");
+        assert!(number(change, "now_s") < first + 2.0 * period + 1.0, "within two cycles: {change}");
+        assert!((number(&change["window"], "start_s") - first).abs() < 1e-6);
+    }
+    let mut states: Vec<&str> = all.iter().filter_map(|p| p["state"].as_str()).collect();
+    states.dedup();
+    assert_eq!(states, ["A", "B", "A"]);
+    // without change points nothing begins anew
+    let none = lines(&predict_text(&["-", "--change", "none"], csv(starts).as_bytes()));
+    assert!(none.iter().all(|p| p["change_point"] == false));
+}
+
+#[test]
+fn windows_are_kept() {
+    let text = csv(every(4.0, 40));
+    for (window, seconds) in [("last-5", 5.25 * 4.0 + 0.5), ("fixed:30s", 30.0), ("fixed:48MB", 5.0 * 4.0 + 0.5)] {
+        let all = lines(&predict_text(&["-", "--window", window], text.as_bytes()));
+        let last = all.last().unwrap();
+        let start = number(&last["window"], "start_s");
+        let length = number(&last["window"], "end_s") - start;
+        assert!(length <= seconds + 4.01 && length > 0.5 * seconds, "{window}: {last}");
+        assert!((number(last, "period_s") - 4.0).abs() < 1e-3, "{window}: {last}");
+    }
+    let all = lines(&predict_text(&["-", "--window", "none"], text.as_bytes()));
+    assert_eq!(number(&all.last().unwrap()["window"], "start_s"), 3.0);
+}
+
+/// A predictor that runs, and what it has said.
+struct Running {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn start(args: &[&str]) -> Self {
+        let mut child = command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Running { child, out }
+    }
+
+    /// The next line; `None` at the end.
+    fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        self.out.read_line(&mut line).unwrap();
+        // a line may be cut by the end of the process
+        serde_json::from_str(&line).ok()
+    }
+
+    fn until(&mut self, found: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let p = self.next().expect("the predictor has ended");
+            if found(&p) {
+                return p;
+            }
+        }
+    }
+
+    fn kill(mut self) -> Vec<Value> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let mut rest = String::new();
+        self.out.read_to_string(&mut rest).unwrap();
+        rest.lines().filter_map(|l| serde_json::from_str(l).ok()).collect()
+    }
+}
+
+#[test]
+fn a_file_that_grows_and_is_rotated() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log.csv");
+    let starts: Vec<f64> = every(5.0, 16).collect();
+    let text = csv(starts.clone());
+    // cut in the middle of a line
+    let half = text.find(&format!("{:.6}", starts[8] + 0.25)).unwrap();
+    fs::write(&path, &text[..half]).unwrap();
+    let mut p = Running::start(&[path.to_str().unwrap(), "--poll", "0.01", "--every", "message"]);
+    p.until(|v| number(v, "now_s") > starts[8]);
+    let rest = &text[half..];
+    let next = rest.find(&format!("{:.6}", starts[11])).unwrap();
+    let line = rest[..next].rfind('\n').unwrap() + 1;
+    OpenOptions::new().append(true).open(&path).unwrap().write_all(&rest.as_bytes()[..line]).unwrap();
+    p.until(|v| number(v, "now_s") > starts[10]);
+    // the new file has a header of its own
+    fs::rename(&path, dir.path().join("log.csv.1")).unwrap();
+    let mut new = String::from(text.lines().next().unwrap());
+    new.push('\n');
+    new.push_str(&rest[line..]);
+    fs::write(dir.path().join("new"), new).unwrap();
+    fs::rename(dir.path().join("new"), &path).unwrap();
+    let last = p.until(|v| number(v, "now_s") > starts[15]);
+    assert!((number(&last, "period_s") - 5.0).abs() < 1e-3, "{last}");
+    assert_eq!(number(&last["window"], "start_s"), 3.0, "{last}");
+    assert_eq!(last["warnings"], json!([]));
+    p.kill();
+}
+
+/// Lines of several runs by sequence: a number that comes twice must say the same.
+fn merge(into: &mut Vec<Value>, lines: Vec<Value>) {
+    for line in lines {
+        let n = line["sequence"].as_u64().unwrap() as usize;
+        assert!(n <= into.len(), "predictions are missing before {n}");
+        if n < into.len() {
+            assert_eq!(into[n], line);
+        } else {
+            into.push(line);
+        }
+    }
+}
+
+#[test]
+fn killed_at_any_line_and_started_again_it_says_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let strace = fs::read_dir(data("stable.strace")).unwrap().next().unwrap().unwrap().path();
+    let csv_path = dir.path().join("x.csv");
+    let mut starts: Vec<f64> = every(5.0, 10).collect();
+    starts.extend((0..10).map(|i| 56.0 + 8.0 * f64::from(i)));
+    fs::write(&csv_path, csv(starts)).unwrap();
+    for (source, reads) in [(csv_path, [1usize, 40, 70]), (strace, [1, 20, 50])] {
+        let source = source.to_str().unwrap();
+        let options = [source, "--once", "--every", "message", "--queue", "2"];
+        let whole = lines(&predict(&options));
+        assert!(whole.len() > 120, "{}", whole.len());
+        let state = dir.path().join("state.json");
+        let _ = fs::remove_file(&state);
+        let with_state: Vec<&str> = options.into_iter().chain(["--state", state.to_str().unwrap()]).collect();
+        let mut all = Vec::new();
+        for k in reads {
+            let mut p = Running::start(&with_state);
+            let mut said: Vec<Value> = (0..k).map_while(|_| p.next()).collect();
+            said.extend(p.kill());
+            merge(&mut all, said);
+        }
+        assert!(state.is_file());
+        merge(&mut all, lines(&predict(&with_state)));
+        assert_eq!(all, whole, "{source}");
+        // at the end nothing is left to say
+        assert_eq!(lines(&predict(&with_state)), Vec::<Value>::new());
+    }
+}
+
+/// A job on standard input that is stopped goes on with its sequence.
+#[test]
+fn a_state_is_of_its_options_and_of_its_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state.json");
+    let state = state.to_str().unwrap();
+    let text = csv(every(5.0, 20));
+    let half = text.find("\n0,write,/scratch/x,1000000,53.000000").unwrap() + 1;
+    let header = text.lines().next().unwrap().to_owned() + "\n";
+    let first = lines(&predict_text(&["-", "--state", state], &text.as_bytes()[..half]));
+    let second = lines(&predict_text(&["-", "--state", state], (header + &text[half..]).as_bytes()));
+    assert_eq!(second[0]["sequence"], first.len());
+    assert_eq!(number(&second.last().unwrap()["window"], "start_s"), 3.0);
+    let other = predict_text(&["-", "--state", state, "--window", "none"], b"");
+    assert_eq!(other.status.code(), Some(2), "{}", String::from_utf8_lossy(&other.stderr));
+    for damaged in [&b"{"[..], b"{}", b"\x00"] {
+        fs::write(state, damaged).unwrap();
+        assert_eq!(predict_text(&["-", "--state", state], b"").status.code(), Some(3));
+    }
+    let nowhere = dir.path().join("no/such/folder/state");
+    let o = predict_text(&["-", "--state", nowhere.to_str().unwrap()], text.as_bytes());
+    assert_eq!(o.status.code(), Some(5));
+}
+
+#[test]
+fn jobs_of_one_source_are_kept_apart_and_bad_messages_counted() {
+    let mut text = String::new();
+    for i in 0..12 {
+        for (job, period) in [("a", 3.0), ("b", 5.0)] {
+            let t = period * f64::from(i);
+            writeln!(text, r#"{{"job":"{job}","ranks":4,"b":[1e6,1e6],"ts":[{t},{t}],"te":[{},{}]}}"#, t + 0.5, t + 0.75)
+                .unwrap();
+        }
+        text.push_str("{\"b\":[1],\"ts\":[],\"te\":[1]}\nnonsense\n");
+    }
+    let all = lines(&predict_text(&["-"], text.as_bytes()));
+    for (job, period) in [("a", 3.0), ("b", 5.0)] {
+        let of_job: Vec<_> = all.iter().filter(|p| p["job"] == job).collect();
+        let last = of_job.last().unwrap();
+        assert!((number(last, "period_s") - period).abs() < 1e-6, "{last}");
+        assert_eq!((last["ranks"].as_u64(), last["sequence"].as_u64()), (Some(4), Some(of_job.len() as u64 - 1)));
+    }
+    let warned = all.iter().any(|p| p["warnings"].to_string().contains("malformed-messages"));
+    assert!(warned);
+}
+
+/// One peer of ZMTP 3.0.
+fn shake_hands(mut s: &TcpStream, kind: &str) {
+    let mut greeting = [0u8; 64];
+    (greeting[0], greeting[9], greeting[10]) = (0xff, 0x7f, 3);
+    greeting[12..16].copy_from_slice(b"NULL");
+    s.write_all(&greeting).unwrap();
+    s.read_exact(&mut greeting).unwrap();
+    assert_eq!((greeting[0], greeting[10]), (0xff, 3));
+    let mut ready = vec![4, 26];
+    ready.extend(b"\x05READY\x0bSocket-Type\0\0\0\x04");
+    ready.extend(kind.as_bytes());
+    s.write_all(&ready).unwrap();
+    let mut head = [0u8; 2];
+    s.read_exact(&mut head).unwrap();
+    let mut body = vec![0; head[1].into()];
+    s.read_exact(&mut body).unwrap();
+    assert!(head[0] == 4 && body.starts_with(b"\x05READY"));
+}
+
+fn push(mut s: &TcpStream, message: &[u8]) {
+    let mut frame = vec![2];
+    frame.extend((message.len() as u64).to_be_bytes());
+    frame.extend(message);
+    s.write_all(&frame).unwrap();
+}
+
+fn address(p: &mut Running) -> String {
+    let mut stderr = BufReader::new(p.child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    line.trim().strip_prefix("listening on zmq://").unwrap_or_else(|| panic!("{line}")).to_owned()
+}
+
+#[test]
+fn a_socket_with_senders_that_come_and_go_and_replies() {
+    let replies = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = format!("zmq://{}", replies.local_addr().unwrap());
+    let answer = std::thread::spawn(move || {
+        let (mut reply, _) = replies.accept().unwrap();
+        shake_hands(&reply, "PULL");
+        let mut frame = [0u8; 18];
+        reply.read_exact(&mut frame).unwrap();
+        frame
+    });
+    let mut p = Running::start(&["zmq://127.0.0.1:0", "--reply", &to, "--max-message", "100000"]);
+    let at = address(&mut p);
+    let message = |i: u32| {
+        let t = 4.0 * f64::from(i);
+        let body = json!({"job": "j", "b": [2e6], "ts": [t], "te": [t + 0.5]});
+        body.to_string().into_bytes()
+    };
+    for i in 0..6 {
+        // a sender a message
+        let s = TcpStream::connect(&at).unwrap();
+        shake_hands(&s, "PUSH");
+        push(&s, &message(i));
+        p.until(|v| number(v, "now_s") > 4.0 * f64::from(i));
+    }
+    // one that asks for more memory than allowed, one of another kind, one that speaks another language
+    let greedy = TcpStream::connect(&at).unwrap();
+    shake_hands(&greedy, "PUSH");
+    (&greedy).write_all(b"\x02\x00\x00\x00\xff\x00\x00\x00\x00").unwrap();
+    assert_eq!((&greedy).read(&mut [0]).unwrap_or(0), 0, "it is turned away");
+    let mut stranger = TcpStream::connect(&at).unwrap();
+    stranger.write_all(&[b'G'; 80]).unwrap();
+    let s = TcpStream::connect(&at).unwrap();
+    shake_hands(&s, "PUSH");
+    for i in 6..9 {
+        push(&s, &message(i));
+        push(&s, b"\x81\xa1x\x01");
+    }
+    let last = p.until(|v| number(v, "now_s") > 32.0);
+    assert!((number(&last, "period_s") - 4.0).abs() < 1e-6 && last["job"] == "j", "{last}");
+    let frame = answer.join().unwrap();
+    assert_eq!(frame[..2], [0, 16]);
+    let f = f64::from_ne_bytes(frame[2..10].try_into().unwrap());
+    assert!(f.is_nan() || (f - 0.25).abs() < 1e-6, "{f}");
+    p.kill();
+}
+
+#[test]
+fn only_this_machine_unless_allowed_and_usage() {
+    for args in [
+        &["zmq://0.0.0.0:0"][..],
+        &["zmq://127.0.0.1:0", "--reply", "zmq://192.0.2.1:5556"],
+        &["zmq://nonsense"],
+        &["-", "--window", "last-2"],
+        &["-", "--change", "guess"],
+        &["-", "--every", "0"],
+        &["x", "--once", "--follow"],
+        &[],
+    ] {
+        let o = predict_text(args, b"");
+        assert_eq!(o.status.code(), Some(2), "{args:?}: {}", String::from_utf8_lossy(&o.stderr));
+        assert!(o.stdout.is_empty());
+    }
+    let folder = data("stable.strace");
+    for (args, code) in [
+        (&["/no/such/file", "--once"][..], 3),
+        (&[&*data("stable.darshan"), "--once"], 3),
+        (&[&folder, "--once"], 3),
+        (&[&*data("stable.msgpack"), "--once", "--format", "darshan"], 3),
+    ] {
+        let o = predict(args);
+        assert_eq!(o.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&o.stderr));
+    }
+    assert_eq!(predict_text(&["-"], b"").status.code(), Some(4));
+    assert_eq!(predict_text(&["-"], b"rank,op,size,start\n").status.code(), Some(4));
+}
+
+#[test]
+fn real_runs_that_flushed() {
+    let root = std::env::var_os("IOPHASE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    for (file, periods) in [
+        ("corpus/a_stable/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0][..]),
+        ("corpus/a_stable/tmio/mpiio-flush.tmio_msgpack.msgpack", &[2.0]),
+        ("corpus/c_change/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0, 3.5]),
+    ] {
+        let path = root.join(file);
+        if !path.is_file() {
+            continue;
+        }
+        let all = lines(&predict(&[path.to_str().unwrap(), "--once"]));
+        let last = all.last().unwrap();
+        let expected = periods[periods.len() - 1];
+        assert!((number(last, "period_s") / expected - 1.0).abs() < 0.05, "{file}: {last}");
+    }
+}
