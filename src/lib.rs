@@ -5,7 +5,8 @@
 //! records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records to
 //! bandwidth over time, [`period`] bandwidth to periods, [`pattern`] records to access patterns, [`classify`] records to
 //! access classes and advice, [`dfg`] records to directly-follows graphs, [`analysis`] the pipeline, [`online`] the same fed piece
-//! by piece, [`render`] text and pictures, [`cli`] the command line.
+//! by piece, [`render`] text and pictures, [`cli`] the command line
+//! (and `serve`, the HTTP interface, behind its feature).
 //!
 //! ```
 //! use iophase::{analysis, formats};
@@ -32,6 +33,8 @@ pub mod pattern;
 pub mod period;
 pub mod record;
 pub mod render;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod signal;
 pub mod transform;
 pub mod workload;

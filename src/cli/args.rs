@@ -46,6 +46,9 @@ pub enum Command {
     Generate(Generate),
     /// One format into another
     Convert(ConvertArgs),
+    /// HTTP interface and live page of running jobs
+    #[cfg(feature = "serve")]
+    Serve(super::serve::ServeArgs),
     /// The JSON Schemas of the outputs
     Schema {
         /// Which output

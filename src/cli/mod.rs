@@ -8,6 +8,10 @@ mod generate;
 mod output;
 mod predict;
 mod progress;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "tui")]
+mod tui;
 
 use std::collections::HashSet;
 use std::io;
@@ -36,6 +40,8 @@ pub fn run() -> ExitCode {
         Command::Convert(a) => with_threads(a.threads, || code(convert::run(a))),
         Command::Dfg(a) => with_threads(a.input.threads, || dfg::run(a)),
         Command::Classify(a) => with_threads(a.input.threads, || classify::run(a)),
+        #[cfg(feature = "serve")]
+        Command::Serve(a) => code(serve::run(a)),
         Command::Schema { name } => code(schema(name)),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -78,6 +78,10 @@ pub struct PredictArgs {
     /// Predictions that wait for a slow reader; then, unless --once is given, the oldest are dropped
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(2..))]
     queue: u32,
+    /// Show the job in the terminal instead: signal, dominant cosine, next burst, changes, regimes. Of several jobs the first
+    #[cfg(feature = "tui")]
+    #[arg(long, conflicts_with_all = ["reply", "state"])]
+    tui: bool,
     /// Messages
     #[command(flatten)]
     talk: Talk,
@@ -114,6 +118,17 @@ const ROUND: usize = 4096;
 /// # Errors
 /// Of the source, the state and the output.
 pub(super) fn run(a: &PredictArgs) -> Result<()> {
+    #[cfg(feature = "tui")]
+    if a.tui {
+        return super::tui::run(super::tui::Watch {
+            source: a.source.clone(),
+            format: Some(a.format.clone()).filter(|f| f != "auto"),
+            options: Options { every: a.every.unwrap_or_default(), ..options(a) },
+            allow_remote: a.allow_remote,
+            once: a.once,
+            poll: Duration::from_secs_f64(a.poll),
+        });
+    }
     let when_full = if a.once { WhenFull::Wait } else { WhenFull::DropOldest };
     let outbox = Outbox::new(a.queue as usize, when_full);
     let failure: Mutex<Option<Error>> = Mutex::new(None);
@@ -135,6 +150,17 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
         Ok(Some(e)) => Err(e),
         _ => Ok(()),
     }
+}
+
+/// What the arguments say of how jobs are followed.
+fn options(a: &PredictArgs) -> Options {
+    let modes = match a.mode {
+        Signals::Auto => vec![Mode::Write, Mode::Read],
+        Signals::Write => vec![Mode::Write],
+        Signals::Read => vec![Mode::Read],
+        Signals::All => vec![Mode::All],
+    };
+    Options { modes, window: a.window, change: a.change, every: Every::Message }
 }
 
 /// Writes lines and states as they come. A reader that has gone away ends this and is no error.
@@ -175,13 +201,7 @@ struct Intake<'a> {
 
 impl<'a> Intake<'a> {
     fn new(a: &PredictArgs, outbox: &'a Outbox) -> Result<Self> {
-        let modes = match a.mode {
-            Signals::Auto => vec![Mode::Write, Mode::Read],
-            Signals::Write => vec![Mode::Write],
-            Signals::Read => vec![Mode::Read],
-            Signals::All => vec![Mode::All],
-        };
-        let options = Options { modes, window: a.window, change: a.change, every: Every::Message };
+        let options = options(a);
         let reply = a.reply.as_deref().map(|r| Push::connect(endpoint(r, a.allow_remote)?)).transpose()?;
         let mut intake = Intake {
             outbox,

@@ -60,7 +60,8 @@ pub enum Cause {
 }
 
 impl Cause {
-    fn name(self) -> &'static str {
+    /// Its name in JSON and DOT.
+    pub fn name(self) -> &'static str {
         match self {
             Cause::Start => "start",
             Cause::Period => "period",

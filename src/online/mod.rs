@@ -10,6 +10,7 @@ mod channel;
 pub mod checkpoint;
 mod history;
 mod jobs;
+pub mod live;
 pub mod outbox;
 mod outlook;
 mod picture;

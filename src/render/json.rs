@@ -8,6 +8,7 @@ use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::error::{Error, ErrorKind, Result};
 use crate::online::Prediction;
+use crate::online::live::Snapshot;
 use crate::workload::Truth;
 
 /// One line of JSON.
@@ -19,7 +20,7 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 }
 
 /// Names of the schemas that [`schema`] knows.
-pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth", "prediction"];
+pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth", "prediction", "live"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<Schema> {
@@ -32,6 +33,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
         "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
         "prediction" => Some(settings.into_generator().into_root_schema_for::<Prediction>()),
+        "live" => Some(settings.into_generator().into_root_schema_for::<Snapshot>()),
         "truth" => Some(settings.into_generator().into_root_schema_for::<Truth>()),
         _ => None,
     }

@@ -6,4 +6,6 @@ pub mod json;
 mod pattern_text;
 pub mod svg;
 pub mod text;
+#[cfg(feature = "tui")]
+pub mod tui;
 pub mod units;

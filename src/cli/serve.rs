@@ -1,0 +1,88 @@
+//! `iophase serve`: the HTTP interface and the live page.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use clap::Args;
+
+use super::args::Talk;
+use super::output;
+use crate::error::{Error, ErrorKind, Result};
+use crate::online::change::ChangeMethod;
+use crate::online::{Options, Window};
+use crate::serve::{Bounds, router};
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub struct ServeArgs {
+    /// Address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8642")]
+    listen: String,
+    /// Let the address be another than one of this machine. There is no password and no encryption
+    #[arg(long)]
+    allow_remote: bool,
+    /// How much of the past counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
+    #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
+    window: Window,
+    /// How changes are noticed: none, adwin, cusum, page-hinkley, k-sigma, bayesian
+    #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
+    change: ChangeMethod,
+    /// Longest body of a request in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1..))]
+    max_body: u32,
+    /// Jobs at one time; one more takes the place of the one that has been silent for the longest
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
+    max_jobs: u32,
+    /// Messages
+    #[command(flatten)]
+    talk: Talk,
+}
+
+const NOTES: &str = "POST a trace to /api/analyze, or the blocks of a running job (records, TMIO, maps with b, ts, te) to \
+/api/jobs/NAME/blocks; the answers are those of analyze and predict. The page at / shows the jobs live. Ends with ctrl-c.";
+
+/// Runs the command until it is interrupted.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for an address that cannot be listened on.
+pub(super) fn run(a: &ServeArgs) -> Result<()> {
+    let wrong = |what: String| {
+        Error::new(ErrorKind::Usage, format!("{}: {what}", a.listen)).expected("HOST:PORT, such as 127.0.0.1:8642")
+    };
+    let addresses: Vec<SocketAddr> = a.listen.to_socket_addrs().map_err(|e| wrong(e.to_string()))?.collect();
+    let remote = addresses.iter().any(|a| !a.ip().is_loopback());
+    if remote && !a.allow_remote {
+        return Err(wrong("not an address of this machine; there is no password and no encryption".into())
+            .remedy("use 127.0.0.1, or --allow-remote in a network where everybody is trusted"));
+    }
+    let options = Options { window: a.window, change: a.change, ..Options::default() };
+    let bounds = Bounds {
+        body_bytes: a.max_body as usize,
+        jobs: a.max_jobs as usize,
+        any_host: a.allow_remote,
+        ..Bounds::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Error::new(ErrorKind::Io, e.to_string()))?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind(&addresses[..]).await.map_err(|e| wrong(e.to_string()))?;
+        if a.talk.quiet == 0
+            && let Ok(address) = listener.local_addr()
+        {
+            output::message(&format!("listening on http://{address}/"));
+        }
+        let interrupted = async {
+            // Without signals there is no end but that of the process.
+            if tokio::signal::ctrl_c().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let serve = axum::serve(listener, router(options, bounds));
+        tokio::select! {
+            done = serve => done.map_err(|e| Error::new(ErrorKind::Io, e.to_string())),
+            () = interrupted => Ok(()),
+        }
+    })
+}

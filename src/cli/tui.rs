@@ -1,0 +1,216 @@
+//! `iophase predict --tui`: the terminal while a job is followed.
+
+use std::io::{self, Read, Stdout, Write};
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, Event as Input, KeyCode, KeyModifiers};
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use ratatui::crossterm::{cursor, execute};
+
+use super::output;
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::Limits;
+use crate::formats::follow::{self, Follower, Message};
+use crate::online::live::Live;
+use crate::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, endpoint};
+use crate::online::{Event, Options, Session};
+use crate::render::tui;
+
+/// Time between two frames.
+const FRAME: Duration = Duration::from_millis(50);
+/// Messages that wait to be shown; a source that is faster waits.
+const WAITING: usize = 1024;
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+
+/// What is watched.
+pub(super) struct Watch {
+    /// As `predict` takes it.
+    pub(super) source: String,
+    /// Format of a file or of standard input; `None`: by content.
+    pub(super) format: Option<String>,
+    /// How the job is followed.
+    pub(super) options: Options,
+    /// Sockets may be on other machines.
+    pub(super) allow_remote: bool,
+    /// The end of the file is the end of the job.
+    pub(super) once: bool,
+    /// Between two looks at a file that has not grown.
+    pub(super) poll: Duration,
+}
+
+/// Watches a job until the user ends it. Of a source with several jobs, the one that comes first.
+///
+/// # Errors
+/// Of the source, and [`ErrorKind::Output`] without a terminal.
+pub(super) fn run(watch: Watch) -> Result<()> {
+    let mut screen = Screen::open()?;
+    let options = watch.options.clone();
+    let (sender, receiver) = sync_channel(WAITING);
+    // Not joined: a read of standard input may never end, but the process does.
+    thread::spawn(move || {
+        if let Err(e) = read(&watch, &sender) {
+            let _ = sender.send(Err(e.in_file(watch.source)));
+        }
+    });
+    let (mut live, mut session): (Live, Option<Session>) = (Live::new(), None);
+    let (mut ended, mut drawn) = (false, None::<Instant>);
+    loop {
+        let heard = if ended { Err(RecvTimeoutError::Timeout) } else { receiver.recv_timeout(FRAME) };
+        match heard {
+            Ok(message) => {
+                let message = message?;
+                let session = session.get_or_insert_with(|| Session::new(message.job.clone(), options.clone()));
+                if session.job() == message.job.as_deref() {
+                    take(&message, session, &mut live);
+                }
+            }
+            // What has come stays on the screen.
+            Err(RecvTimeoutError::Disconnected) => {
+                ended = true;
+                if let Some(session) = &mut session {
+                    let prediction = session.predict();
+                    live.note(&prediction, session.automaton());
+                }
+                drawn = None;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if drawn.is_none_or(|t| t.elapsed() >= FRAME) {
+            screen.draw(&live)?;
+            drawn = Some(Instant::now());
+            if screen.ends(if ended { FRAME } else { Duration::ZERO }, &live)? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn take(message: &Message, session: &mut Session, live: &mut Live) {
+    if let Some(ranks) = message.ranks {
+        session.set_ranks(ranks);
+    }
+    let event = |t: &follow::Transfer| Event { op: t.op, start_s: t.start_s, end_s: t.end_s, bytes: t.bytes };
+    let events: Vec<Event> = message.transfers.iter().map(event).collect();
+    session.feed(&events);
+    live.feed(&events);
+    if session.due() {
+        let prediction = session.predict();
+        live.note(&prediction, session.automaton());
+    }
+}
+
+/// Sends what comes, until the source ends or nobody listens.
+fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
+    if watch.source.contains("://") {
+        let pull = Pull::bind(&endpoint(&watch.source, watch.allow_remote)?, &PullOptions::default())?;
+        loop {
+            let Some(Parcel::Message(job, body)) = pull.receive(Duration::from_secs(1)) else { continue };
+            let Ok(message) = follow::decode(&body) else { continue };
+            if sender.send(Ok(Message { job: job.or(message.job), ..message })).is_err() {
+                return Ok(());
+            }
+        }
+    }
+    let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+    let mut follower = Follower::new(watch.format.as_deref(), &limits)?;
+    let mut file = if watch.source == "-" { None } else { Some(GrowingFile::open(Path::new(&watch.source))?) };
+    let mut block = vec![0; BLOCK];
+    loop {
+        let grown = match &mut file {
+            Some(file) => file.read(&mut block)?,
+            None => match io::stdin().lock().read(&mut block) {
+                Ok(0) => Grown::Nothing,
+                Ok(n) => Grown::Bytes(n),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(e.into()),
+            },
+        };
+        let mut last = false;
+        match grown {
+            Grown::Bytes(n) => follower.push(block.get(..n).unwrap_or_default()),
+            Grown::Anew => follower.restart(),
+            Grown::Nothing if watch.once || file.is_none() => {
+                follower.end();
+                last = true;
+            }
+            Grown::Nothing => thread::sleep(watch.poll),
+        }
+        while let Some(message) = follower.next()? {
+            if sender.send(Ok(message)).is_err() {
+                return Ok(());
+            }
+        }
+        if last {
+            return Ok(());
+        }
+    }
+}
+
+/// The whole terminal. Given back when this goes.
+struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    color: bool,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    fn open() -> Result<Screen> {
+        if !io::IsTerminal::is_terminal(&io::stdout()) {
+            return Err(Error::new(ErrorKind::Output, "standard output is no terminal").remedy("leave out --tui"));
+        }
+        let color = output::wants_color(&io::stdout());
+        enable_raw_mode().map_err(failed)?;
+        let opened = execute!(io::stdout(), EnterAlternateScreen, cursor::Hide)
+            .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
+        match opened {
+            Ok(terminal) => Ok(Screen { terminal, color }),
+            Err(e) => {
+                give_back();
+                Err(failed(e))
+            }
+        }
+    }
+
+    /// Shows the state of the moment.
+    fn draw(&mut self, live: &Live) -> Result<()> {
+        let (snapshot, color) = (live.snapshot(), self.color);
+        self.terminal.draw(|frame| tui::draw(frame, &snapshot, color)).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Waits at most so long for a key; true if the user wants to end. A new size is drawn at once.
+    fn ends(&mut self, patience: Duration, live: &Live) -> Result<bool> {
+        if !event::poll(patience).map_err(failed)? {
+            return Ok(false);
+        }
+        match event::read().map_err(failed)? {
+            Input::Key(k) => Ok(matches!(k.code, KeyCode::Char('q') | KeyCode::Esc)
+                || (k.code == KeyCode::Char('c') && k.modifiers.contains(KeyModifiers::CONTROL))),
+            Input::Resize(..) => self.draw(live).map(|()| false),
+            _ => Ok(false),
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Errors are of no use here: the terminal may be gone.
+fn give_back() {
+    let _ = execute!(io::stdout(), LeaveAlternateScreen, cursor::Show);
+    let _ = disable_raw_mode();
+    let _ = io::stdout().flush();
+}
+
+fn failed(e: io::Error) -> Error {
+    Error::new(ErrorKind::Output, e.to_string()).in_file("terminal")
+}

@@ -1,0 +1,60 @@
+//! Answers: JSON, or a refusal with its reason.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::error::{Error, ErrorKind};
+use crate::render::json;
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    error: String,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Refusal {
+        Refusal { status, error: error.into() }
+    }
+
+    pub(super) fn no_job() -> Refusal {
+        Refusal::new(StatusCode::NOT_FOUND, "no such job; GET /api/jobs lists them")
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(e: Error) -> Refusal {
+        let status = match e.kind() {
+            ErrorKind::Usage => StatusCode::BAD_REQUEST,
+            ErrorKind::Limit => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorKind::Malformed | ErrorKind::Unsupported | ErrorKind::Empty => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Refusal::new(status, e.to_string())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        #[derive(Serialize)]
+        struct Body {
+            error: String,
+        }
+        match json::line(&Body { error: self.error }) {
+            Ok(text) => (self.status, Json(text)).into_response(),
+            Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        }
+    }
+}
+
+/// Text that is JSON.
+#[derive(Debug)]
+pub(super) struct Json(pub(super) String);
+
+impl IntoResponse for Json {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
+}

@@ -1,0 +1,131 @@
+//! The jobs that are followed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::formats::Limits;
+use crate::formats::follow::{self, Follower, Message};
+use crate::online::live::{Live, Snapshot};
+use crate::online::{Event, Options, Prediction, Session};
+
+/// Longest name of a job in bytes.
+const NAME: usize = 256;
+
+/// A job: what predicts it, and what is shown of it.
+pub(super) struct Job {
+    session: Session,
+    live: Live,
+    latest: Option<Prediction>,
+}
+
+impl Job {
+    pub(super) fn latest(&self) -> Option<&Prediction> {
+        self.latest.as_ref()
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.live.snapshot()
+    }
+
+    /// Takes the messages of a block and predicts.
+    pub(super) fn take(&mut self, messages: &[Message]) -> Prediction {
+        for m in messages {
+            if let Some(ranks) = m.ranks {
+                self.session.set_ranks(ranks);
+            }
+            let transfers = m.transfers.iter();
+            let events: Vec<Event> =
+                transfers.map(|t| Event { op: t.op, start_s: t.start_s, end_s: t.end_s, bytes: t.bytes }).collect();
+            self.session.feed(&events);
+            self.live.feed(&events);
+        }
+        let prediction = self.session.predict();
+        self.live.note(&prediction, self.session.automaton());
+        self.latest = Some(prediction.clone());
+        prediction
+    }
+}
+
+/// A job and when it was last asked for a place.
+struct Place {
+    job: Arc<Mutex<Job>>,
+    fed: u64,
+}
+
+/// All jobs, by name.
+pub(super) struct Jobs {
+    options: Options,
+    most: usize,
+    places: Mutex<(u64, BTreeMap<String, Place>)>,
+}
+
+impl Jobs {
+    pub(super) fn new(options: Options, most: usize) -> Jobs {
+        Jobs { options, most: most.max(1), places: Mutex::default() }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        locked(&self.places).1.keys().cloned().collect()
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Arc<Mutex<Job>>> {
+        locked(&self.places).1.get(name).map(|p| p.job.clone())
+    }
+
+    /// The job of this name, made if there is none; then the one that has been silent for longest may go.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for a name that is too long.
+    pub(super) fn get_or_make(&self, name: &str) -> Result<Arc<Mutex<Job>>> {
+        if name.len() > NAME {
+            return Err(Error::new(ErrorKind::Usage, format!("a name of {} bytes", name.len()))
+                .expected(format!("at most {NAME}")));
+        }
+        let mut places = locked(&self.places);
+        let (fed, jobs) = &mut *places;
+        *fed += 1;
+        if !jobs.contains_key(name) && jobs.len() >= self.most {
+            let oldest = jobs.iter().min_by_key(|(_, p)| p.fed).map(|(n, _)| n.clone());
+            oldest.and_then(|n| jobs.remove(&n));
+        }
+        let place = jobs.entry(name.to_owned()).or_insert_with(|| {
+            let session = Session::new(Some(name.to_owned()), self.options.clone());
+            Place { job: Arc::new(Mutex::new(Job { session, live: Live::new(), latest: None })), fed: 0 }
+        });
+        place.fed = *fed;
+        Ok(place.job.clone())
+    }
+}
+
+/// The lock, also of what a panic elsewhere left behind: every state of a job is a usable one.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The messages of a block: a map with arrays as MessagePack or JSON, TMIO, or records as CSV or JSON Lines.
+///
+/// # Errors
+/// What the readers say; [`ErrorKind::Malformed`] if nothing in it can be read.
+pub(super) fn messages(block: &[u8], limits: &Limits) -> Result<Vec<Message>> {
+    if matches!(block.first(), Some(0x80..=0x8f | 0xde | 0xdf)) {
+        return Ok(vec![follow::decode(block)?]);
+    }
+    let mut follower = Follower::new(None, limits)?;
+    follower.push(block);
+    follower.end();
+    let mut messages = Vec::new();
+    while let Some(m) = follower.next()? {
+        messages.push(m);
+    }
+    let first = follower.faults().first.clone();
+    match first {
+        Some(what) if messages.is_empty() => Err(Error::new(ErrorKind::Malformed, what)),
+        None if messages.is_empty() => Err(Error::new(ErrorKind::Empty, "no transfer in the block")),
+        _ => Ok(messages),
+    }
+}

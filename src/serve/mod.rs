@@ -1,0 +1,86 @@
+//! A small HTTP interface: send a trace and get its report, send the blocks of a running job and get its predictions, watch
+//! jobs on a live page.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `POST /api/analyze` (a trace, `?mode=`) | `iophase.report.v1` |
+//! | `POST /api/jobs/NAME/blocks` (records, TMIO, arrays) | `iophase.prediction.v1` |
+//! | `GET /api/jobs` | `{"jobs": [NAME, ...]}` |
+//! | `GET /api/jobs/NAME/prediction` | the latest `iophase.prediction.v1` |
+//! | `GET /api/jobs/NAME/live` | the latest `iophase.live.v1` |
+//! | `GET /api/jobs/NAME/automaton` (`?form=dot`) | the regimes |
+//! | `GET /api/jobs/NAME/events` | server-sent events, an `iophase.live.v1` each |
+//! | `GET /` | the live page |
+//!
+//! Errors are `{"error": TEXT}` with a status of 4xx. There is no password: the address should be one that only trusted people
+//! reach. Bodies, jobs, watchers and analyses at one time are bounded; a request that names another host than the one it is
+//! sent to, or comes from a page of another host, is refused.
+
+mod answer;
+mod guard;
+mod jobs;
+mod routes;
+
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, broadcast};
+
+use crate::online::Options;
+use jobs::Jobs;
+
+pub use routes::router;
+
+/// Bounds of a server.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Bytes of a request's body, as it comes and unpacked.
+    pub body_bytes: usize,
+    /// Seconds in which a body must have come.
+    pub body_s: u64,
+    /// Jobs that are followed at one time; one more takes the place of the one silent for longest.
+    pub jobs: usize,
+    /// Pages and programs that watch at one time.
+    pub watchers: usize,
+    /// Analyses at one time.
+    pub analyses: usize,
+    /// Requests may name any host: for servers that are not on a loopback address.
+    pub any_host: bool,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Bounds { body_bytes: 64 << 20, body_s: 60, jobs: 256, watchers: 64, analyses: 2, any_host: false }
+    }
+}
+
+/// Snapshots that a slow watcher may lag behind.
+const LAG: usize = 16;
+
+/// A snapshot of a job for all who watch it.
+#[derive(Debug, Clone)]
+struct News {
+    job: Arc<str>,
+    snapshot: Arc<str>,
+}
+
+/// What all requests share.
+#[derive(Clone)]
+struct Shared {
+    bounds: Arc<Bounds>,
+    jobs: Arc<Jobs>,
+    news: broadcast::Sender<News>,
+    watchers: Arc<Semaphore>,
+    analyses: Arc<Semaphore>,
+}
+
+impl Shared {
+    fn new(options: Options, bounds: Bounds) -> Shared {
+        Shared {
+            jobs: Arc::new(Jobs::new(options, bounds.jobs)),
+            news: broadcast::channel(LAG).0,
+            watchers: Arc::new(Semaphore::new(bounds.watchers)),
+            analyses: Arc::new(Semaphore::new(bounds.analyses.max(1))),
+            bounds: Arc::new(bounds),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The requests and what answers them.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::middleware;
+use axum::response::sse::{Event, KeepAlive, KeepAliveStream, Sse};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use serde::Deserialize;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::answer::{Json, Refusal};
+use super::guard::guard;
+use super::jobs::{locked, messages};
+use super::{Bounds, News, Shared};
+use crate::analysis::{self, ModeChoice};
+use crate::formats::{self, Limits, ReadOptions, Source};
+use crate::online::Options;
+use crate::render::json;
+use crate::signal::Mode;
+
+/// The page: one file, nothing from elsewhere.
+const PAGE: &str = include_str!("page.html");
+
+/// All requests of the module's table. Each job is followed with `options`.
+pub fn router(options: Options, bounds: Bounds) -> Router {
+    let shared = Shared::new(options, bounds);
+    Router::new()
+        .route("/", get(page))
+        .route("/api/analyze", post(analyze))
+        .route("/api/jobs", get(jobs))
+        .route("/api/jobs/{job}/blocks", post(block))
+        .route("/api/jobs/{job}/prediction", get(prediction))
+        .route("/api/jobs/{job}/live", get(live))
+        .route("/api/jobs/{job}/automaton", get(automaton))
+        .route("/api/jobs/{job}/events", get(events))
+        .fallback(nowhere)
+        .layer(middleware::from_fn_with_state(shared.clone(), guard))
+        .with_state(shared)
+}
+
+async fn page() -> Html<&'static str> {
+    Html(PAGE)
+}
+
+async fn nowhere() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "no such address")
+}
+
+/// The whole body, bounded in bytes and time.
+async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Refusal> {
+    let patience = Duration::from_secs(shared.bounds.body_s);
+    match tokio::time::timeout(patience, to_bytes(body, shared.bounds.body_bytes)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(e)) => {
+            let most = shared.bounds.body_bytes;
+            Err(Refusal::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("the body cannot be taken ({e}); at most {most} bytes"),
+            ))
+        }
+        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body has not come in time")),
+    }
+}
+
+/// Does work that takes long beside the requests, so many at one time.
+async fn aside<T: Send + 'static>(
+    shared: &Shared,
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let broken = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the analysis has failed");
+    let permit = shared.analyses.clone().acquire_owned().await.map_err(|_| broken())?;
+    tokio::task::spawn_blocking(move || {
+        let done = work();
+        drop(permit);
+        done
+    })
+    .await
+    .map_err(|_| broken())?
+}
+
+fn limits(bounds: &Bounds) -> Limits {
+    Limits { memory_bytes: (bounds.body_bytes as u64).saturating_mul(8), records: 50_000_000, ..Limits::default() }
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    mode: Option<String>,
+}
+
+async fn analyze(State(shared): State<Shared>, Query(wanted): Query<Wanted>, body: Body) -> Result<Json, Refusal> {
+    let mode = match wanted.mode.as_deref() {
+        None | Some("auto") => ModeChoice::default(),
+        Some(name) => ModeChoice::One(mode(name)?),
+    };
+    let body = whole(&shared, body).await?;
+    let read = ReadOptions { limits: limits(&shared.bounds), ..ReadOptions::default() };
+    aside(&shared, move || {
+        let source = Source::from_bytes("request", body.to_vec());
+        drop(body);
+        let trace = formats::read(&source, None, &read)?;
+        let options = analysis::Options { mode, ..analysis::Options::default() };
+        Ok(Json(json::line(&analysis::analyze(&trace, &options)?.report)?))
+    })
+    .await
+}
+
+fn mode(name: &str) -> Result<Mode, Refusal> {
+    let all = [Mode::Write, Mode::Read, Mode::All, Mode::WriteSync, Mode::ReadSync, Mode::WriteAsync, Mode::ReadAsync];
+    let found = all.into_iter().find(|m| m.name() == name);
+    found.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "no such mode; auto, write, read, all, write_sync, ..."))
+}
+
+async fn block(State(shared): State<Shared>, Path(name): Path<String>, body: Body) -> Result<Json, Refusal> {
+    let body = whole(&shared, body).await?;
+    let (jobs, news) = (shared.jobs.clone(), shared.news.clone());
+    let limits = limits(&shared.bounds);
+    aside(&shared, move || {
+        // A job begins with the first block that can be read.
+        let messages = messages(&body, &limits)?;
+        drop(body);
+        let job = jobs.get_or_make(&name)?;
+        let mut job = locked(&job);
+        let prediction = job.take(&messages);
+        if news.receiver_count() > 0 {
+            // Nobody may have stayed to hear it.
+            let _ = news.send(News { job: name.into(), snapshot: json::line(&job.snapshot())?.into() });
+        }
+        Ok(Json(json::line(&prediction)?))
+    })
+    .await
+}
+
+async fn jobs(State(shared): State<Shared>) -> Result<Json, Refusal> {
+    #[derive(serde::Serialize)]
+    struct Names {
+        jobs: Vec<String>,
+    }
+    Ok(Json(json::line(&Names { jobs: shared.jobs.names() })?))
+}
+
+async fn prediction(State(shared): State<Shared>, Path(name): Path<String>) -> Result<Json, Refusal> {
+    let job = shared.jobs.get(&name).ok_or_else(Refusal::no_job)?;
+    let text = locked(&job).latest().map(json::line);
+    Ok(Json(text.ok_or_else(Refusal::no_job)??))
+}
+
+async fn live(State(shared): State<Shared>, Path(name): Path<String>) -> Result<Json, Refusal> {
+    let job = shared.jobs.get(&name).ok_or_else(Refusal::no_job)?;
+    let snapshot = locked(&job).snapshot();
+    Ok(Json(json::line(&snapshot)?))
+}
+
+#[derive(Deserialize)]
+struct Form {
+    form: Option<String>,
+}
+
+async fn automaton(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    Query(f): Query<Form>,
+) -> Result<Response, Refusal> {
+    let job = shared.jobs.get(&name).ok_or_else(Refusal::no_job)?;
+    let automaton = locked(&job).session().automaton().clone();
+    match f.form.as_deref() {
+        None | Some("json") => Ok(Json(json::line(&automaton.to_json())?).into_response()),
+        Some("dot") => Ok(([(header::CONTENT_TYPE, "text/vnd.graphviz")], automaton.to_dot()).into_response()),
+        Some(_) => Err(Refusal::new(StatusCode::BAD_REQUEST, "no such form; json or dot")),
+    }
+}
+
+/// Snapshots of a job, for one who watches it.
+type Watched = ReceiverStream<Result<Event, Infallible>>;
+
+async fn events(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+) -> Result<Sse<KeepAliveStream<Watched>>, Refusal> {
+    let full = || Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many watchers");
+    let permit = shared.watchers.clone().try_acquire_owned().map_err(|_| full())?;
+    // Heard from before the first look, so that nothing falls between.
+    let news = shared.news.subscribe();
+    let first = shared.jobs.get(&name).map(|job| locked(&job).snapshot());
+    let first = first.map(|s| json::line(&s)).transpose()?;
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        tell(name, first, news, sender).await;
+        drop(permit);
+    });
+    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+/// Sends the first snapshot and all that come, until the watcher has gone.
+async fn tell(
+    name: String,
+    first: Option<String>,
+    mut news: broadcast::Receiver<News>,
+    sender: mpsc::Sender<Result<Event, Infallible>>,
+) {
+    if let Some(text) = first
+        && sender.send(Ok(Event::default().data(text))).await.is_err()
+    {
+        return;
+    }
+    loop {
+        let heard = tokio::select! {
+            heard = news.recv() => heard,
+            () = sender.closed() => return,
+        };
+        match heard {
+            Ok(n) if *n.job == *name => {
+                if sender.send(Ok(Event::default().data(&*n.snapshot))).await.is_err() {
+                    return;
+                }
+            }
+            // Snapshots are whole: a slow watcher goes on with the next.
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The terminal view: one frame, to the cell.
+#![cfg(feature = "tui")]
+
+use iophase::online::live::{Live, Snapshot};
+use iophase::online::{Event, Options, Session};
+use iophase::record::Op;
+use iophase::render::tui;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+/// Bursts every 5 s, then every 8 s.
+fn followed() -> Snapshot {
+    let (mut session, mut live) = (Session::new(Some("climate".into()), Options::default()), Live::new());
+    let starts = (0..12).map(|i| 5.0 * f64::from(i)).chain((0..4).map(|i| 63.0 + 8.0 * f64::from(i)));
+    for start_s in starts {
+        let events = [Event { op: Op::Write, start_s, end_s: start_s + 1.0, bytes: 4e9 }];
+        session.feed(&events);
+        live.feed(&events);
+        let prediction = session.predict();
+        live.note(&prediction, session.automaton());
+    }
+    live.snapshot()
+}
+
+fn drawn(snapshot: &Snapshot, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| tui::draw(frame, snapshot, false)).unwrap();
+    let cells = terminal.backend().buffer().content();
+    cells
+        .chunks(usize::from(width))
+        .map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_owned() + "\n")
+        .collect()
+}
+
+#[test]
+fn a_frame_shows_signal_prediction_change_and_regimes() {
+    let frame = drawn(&followed(), 100, 32);
+    let golden = std::fs::read_to_string("tests/data/tui_frame.txt").unwrap_or_default();
+    assert!(frame == golden, "drawn was:\n{frame}");
+}
+
+#[test]
+fn every_size_and_state_can_be_drawn() {
+    for (width, height) in [(1, 1), (10, 3), (40, 12), (300, 90)] {
+        drawn(&Live::new().snapshot(), width, height);
+        drawn(&followed(), width, height);
+    }
+}
+
+#[test]
+fn names_bring_no_control_characters() {
+    let snapshot = Snapshot { job: Some("\x1b[2Jx".into()), ..followed() };
+    assert!(!drawn(&snapshot, 80, 24).contains('\x1b'));
+}
