@@ -91,7 +91,14 @@ fn piece(r: &mut Random, n: usize) -> Piece {
         }
         Walk::Sequential => {
             let mut at = base;
-            sizes.iter().map(|s| { let here = at; at += s; here }).collect()
+            sizes
+                .iter()
+                .map(|s| {
+                    let here = at;
+                    at += s;
+                    here
+                })
+                .collect()
         }
         Walk::Strided => {
             sizes = vec![uniform; n];
@@ -121,7 +128,11 @@ fn piece(r: &mut Random, n: usize) -> Piece {
             let reach = r.within(2, 30);
             let up: Vec<u64> = sizes
                 .iter()
-                .map(|s| { let here = at; at += s + uniform * r.within(1, reach) + r.within(0, uniform); here })
+                .map(|s| {
+                    let here = at;
+                    at += s + uniform * r.within(1, reach) + r.within(0, uniform);
+                    here
+                })
                 .collect();
             if down { up.into_iter().rev().collect() } else { up }
         }
@@ -263,7 +274,13 @@ fn main() -> std::io::Result<()> {
             }
         };
         let writes = window.iter().filter(|a| a.0).count();
-        let mix = if writes == 0 { 0 } else if writes == n { 1 } else { 2 };
+        let mix = if writes == 0 {
+            0
+        } else if writes == n {
+            1
+        } else {
+            2
+        };
         let features: Vec<String> = training_features(window, STRIPE).1.iter().map(|x| format!("{x:.6}")).collect();
         let walk = answer.map_or("change", |i| NAMES[i]);
         writeln!(out, "{},{walk},{mix},{}", features.join(","), size_class(window))?;

@@ -31,8 +31,10 @@ pub(crate) fn locals(all: &[Local], origin: f64) -> Vec<LocalClass> {
             classifier: s.by,
         };
         match out.last_mut() {
-            Some(l) if (l.rank, l.mix, l.sequentiality, l.size, l.classifier)
-                == (*rank, s.mix, s.sequentiality, s.size, s.by) => {
+            Some(l)
+                if (l.rank, l.mix, l.sequentiality, l.size, l.classifier)
+                    == (*rank, s.mix, s.sequentiality, s.size, s.by) =>
+            {
                 l.end_s = l.end_s.max(next.end_s);
                 l.accesses += next.accesses;
                 l.start_offset = l.start_offset.min(next.start_offset);

@@ -33,11 +33,8 @@ impl Sketch {
     pub(crate) fn of(ranks: Vec<(u32, Sketcher)>, origin: f64) -> Self {
         let accesses = ranks.iter().map(|r| r.1.accesses).sum();
         let finish = |s: Sketcher| {
-            let later = |a: SketchedAccess| SketchedAccess {
-                start_s: origin + a.start_s,
-                end_s: origin + a.end_s,
-                ..a
-            };
+            let later =
+                |a: SketchedAccess| SketchedAccess { start_s: origin + a.start_s, end_s: origin + a.end_s, ..a };
             s.kept.into_iter().map(later).collect()
         };
         Self { ranks: ranks.into_iter().map(|(rank, s)| (rank, finish(s))).collect(), accesses }

@@ -170,7 +170,8 @@ impl Open {
         let (first, rest) = accesses.split_first()?;
         let mut intervals = Intervals::default();
         intervals.add(first.offset, first.past());
-        let mut open = Self { form: Form::Irregular { rising: true, falling: true, intervals, heard }, ..Self::new(*first) };
+        let mut open =
+            Self { form: Form::Irregular { rising: true, falling: true, intervals, heard }, ..Self::new(*first) };
         rest.iter().for_each(|a| open.wander(a));
         Some(open)
     }

@@ -65,9 +65,7 @@ impl Counts {
 
     /// The greatest block on whose boundaries all accesses begin, given those of other walks.
     pub fn block(&self, block: u64) -> u64 {
-        let all = self.ways.iter().flat_map(|(from, ways)| {
-            std::iter::once(from.0).chain(ways.iter().map(|w| w.0.0))
-        });
+        let all = self.ways.iter().flat_map(|(from, ways)| std::iter::once(from.0).chain(ways.iter().map(|w| w.0.0)));
         all.fold(block, |g, distance| gcd(g, distance.unsigned_abs()))
     }
 

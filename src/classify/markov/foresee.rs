@@ -67,24 +67,35 @@ impl<'m> Known<'m> {
         };
         // a pass over the same bytes may be a phase of its own
         let mut passes: Vec<((Mix, &[super::Start], i64, i64), f64)> = Vec::new();
+        let mut before: Option<&Phase> = None;
         for phase in &model.phases {
-            let walked = phase.walk(model.block_bytes, rules);
+            let mut walked = phase.walk(model.block_bytes, rules);
             let key = (walked.mix, &phase.starts[..], phase.low_bytes, phase.high_bytes);
             match passes.iter_mut().find(|p| p.0 == key) {
                 Some(p) => p.1 += walked.passes,
                 None => passes.push((key, walked.passes)),
             }
+            // over the same bytes as the phase before: one more pass
+            let again = before.replace(phase).is_some_and(|b| {
+                (&b.starts, b.low_bytes, b.high_bytes) == (&phase.starts, phase.low_bytes, phase.high_bytes)
+            });
+            if let Some(last) = out.expected.global.last().filter(|_| again) {
+                walked.passes += last.passes;
+            }
             let class = phase.class(&walked, rules, file);
-            let same = |e: &ExpectedClass| {
-                (e.mix, e.sequentiality, e.size) == (class.mix, class.sequentiality, class.size)
-            };
+            let same =
+                |e: &ExpectedClass| (e.mix, e.sequentiality, e.size) == (class.mix, class.sequentiality, class.size);
             match out.expected.global.last_mut() {
-                Some(last) if same(last)
-                    && out.ranks.last() == Some(&walked.ranks)
-                    && out.staggered.last() == Some(&phase.staggered) =>
+                Some(last)
+                    if same(last)
+                        && out.ranks.last() == Some(&walked.ranks)
+                        && out.staggered.last() == Some(&phase.staggered) =>
                 {
                     last.bytes = last.bytes.saturating_add(class.bytes);
                     last.passes = last.passes.max(class.passes);
+                    if again {
+                        last.advice = class.advice;
+                    }
                 }
                 _ => {
                     out.expected.global.push(class);
@@ -239,9 +250,7 @@ impl Phase {
 fn moved(shape: &Shape, by: i64) -> Shape {
     match shape {
         Shape::Whole => Shape::Whole,
-        Shape::Nested(nest, size) => {
-            Shape::Nested(nest.moved(by), *size)
-        }
+        Shape::Nested(nest, size) => Shape::Nested(nest.moved(by), *size),
         Shape::Scattered(all, cut) => {
             let by = |x: u64| x.saturating_add_signed(by);
             Shape::Scattered(all.iter().map(|&(a, b)| (by(a), by(b))).collect(), *cut)

@@ -135,7 +135,8 @@ impl Model {
             let found = format!("a model of {} bytes", text.len());
             return Err(Error::new(ErrorKind::Limit, found).expected(format!("at most {} bytes", Self::MOST_BYTES)));
         }
-        let malformed = |what: String| Error::new(ErrorKind::Malformed, what).expected("a model from `classify --train`");
+        let malformed =
+            |what: String| Error::new(ErrorKind::Malformed, what).expected("a model from `classify --train`");
         let stored: Stored = serde_json::from_slice(text).map_err(|e| malformed(format!("no model: {e}")))?;
         if stored.schema != MODEL_SCHEMA {
             return Err(Error::new(ErrorKind::Unsupported, format!("a model of schema {}", stored.schema))
@@ -199,13 +200,16 @@ impl FileModel {
         };
         let same = self.block_bytes == earlier.block_bytes
             && self.phases.len() == earlier.phases.len()
-            && self.phases.iter().zip(&earlier.phases).all(|(p, q)| {
-                p.rows.len() == q.rows.len() && p.rows.iter().zip(&q.rows).all(|(a, b)| alike(a, b))
-            });
+            && self
+                .phases
+                .iter()
+                .zip(&earlier.phases)
+                .all(|(p, q)| p.rows.len() == q.rows.len() && p.rows.iter().zip(&q.rows).all(|(a, b)| alike(a, b)));
         if !same {
             return;
         }
-        for (row, old) in self.phases.iter_mut().zip(&earlier.phases).flat_map(|(p, q)| p.rows.iter_mut().zip(&q.rows)) {
+        for (row, old) in self.phases.iter_mut().zip(&earlier.phases).flat_map(|(p, q)| p.rows.iter_mut().zip(&q.rows))
+        {
             row.ends = row.ends.saturating_add(old.ends);
             row.ways.iter_mut().zip(&old.ways).for_each(|(w, o)| w.1 = w.1.saturating_add(o.1));
         }

@@ -88,10 +88,8 @@ pub(crate) fn judge(accesses: &[Access], stripe: u64) -> Option<Judged> {
 
 /// Features of accesses given as (write, offset, size), for training; with their names.
 pub fn training_features(accesses: &[(bool, u64, u64)], stripe: u64) -> (&'static [&'static str], Vec<f64>) {
-    let all: Vec<Access> = accesses
-        .iter()
-        .map(|&(write, offset, size)| Access { write, offset, size, start: 0.0, end: 0.0 })
-        .collect();
+    let all: Vec<Access> =
+        accesses.iter().map(|&(write, offset, size)| Access { write, offset, size, start: 0.0, end: 0.0 }).collect();
     let values = if all.len() < 2 { Vec::new() } else { features::features(&all, stripe).to_vec() };
     (&FEATURES, values)
 }

@@ -226,7 +226,8 @@ impl Windows {
                 if even && before.accesses == last.accesses && held.accesses <= last.accesses {
                     let last = self.done.pop();
                     if let (Some(last), Some(all)) = (last, self.done.last_mut()) {
-                        let rows = Rows { walk: all.walk, accesses: all.accesses, stride: step, last: held.first.offset };
+                        let rows =
+                            Rows { walk: all.walk, accesses: all.accesses, stride: step, last: held.first.offset };
                         all.rows = Some(rows);
                         // the same bytes again and again are no nest
                         if step != 0 || all.walk != Sequentiality::Sequential {
