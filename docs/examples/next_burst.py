@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Follows `iophase predict` and tells when the next burst of I/O of a job is due.
+
+    next_burst.py SOURCE [OPTION...]      SOURCE and options as `iophase predict` takes them
+
+One line a prediction: the time of the trace, the set of IO-Sets, the next burst. A scheduler puts its own action where the line
+is printed. Nothing beyond Python 3 is needed; IOPHASE names the program if it is not on the PATH.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+
+
+def follow(arguments):
+    """The predictions as they come; a line that is no JSON ends this with an error."""
+    program = os.environ.get("IOPHASE", "iophase")
+    with subprocess.Popen([program, "predict", *arguments], stdout=subprocess.PIPE, text=True) as child:
+        for line in child.stdout:
+            yield json.loads(line)
+    if child.returncode != 0:
+        sys.exit(child.returncode)
+
+
+def told(p):
+    if p["change_point"]:
+        since = p.get("change_s")
+        yield "behaviour changed" + ("" if since is None else f" at {since:.2f} s") + ": plans made before are void"
+    if not p["periodic"]:
+        yield "no period holds now"
+        return
+    wait = p["next_start_s"] - p["now_s"]
+    text = f"set {round(math.log10(p['period_s']))}, next burst at {p['next_start_s']:.2f} s (in {wait:.2f} s)"
+    if p["bytes"] is not None:
+        text += f", {p['bytes'] / 1e6:.1f} MB"
+    yield text + f", {100 * p['confidence']:.0f} % sure"
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    for prediction in follow(sys.argv[1:]):
+        for text in told(prediction):
+            print(f"{prediction['now_s']:10.2f} s  {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
