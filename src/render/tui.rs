@@ -76,7 +76,9 @@ fn draw_chart(frame: &mut Frame, area: Rect, s: &Snapshot, colors: Colors) {
             let phase = std::f64::consts::TAU * c.frequency_hz * t + c.phase_rad;
             (t, c.mean_bytes_per_s + c.amplitude_bytes_per_s * phase.cos())
         };
-        (0..=CURVE).map(|i| wave((right - start) * i as f64 / CURVE as f64)).collect()
+        // The period holds since the last change.
+        let since = s.changes_s.last().map_or(0.0, |t| (t - start).max(0.0).min(right - start));
+        (0..=CURVE).map(|i| wave(since + (right - start - since) * i as f64 / CURVE as f64)).collect()
     });
     let burst: Vec<(f64, f64)> = predicted.map_or_else(Vec::new, |(a, b)| {
         let bytes = s.prediction.as_ref().and_then(|p| p.bytes).unwrap_or(0.0);
