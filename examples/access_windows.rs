@@ -30,7 +30,7 @@ impl Random {
     }
 
     fn chance(&mut self, one_in: u64) -> bool {
-        self.next() % one_in == 0
+        self.next().is_multiple_of(one_in)
     }
 
     /// Any magnitude from `a` to `b` is as likely as any other.
@@ -151,7 +151,7 @@ fn piece(r: &mut Random, n: usize) -> Piece {
             return Piece { walk, accesses: twice, inner: 2 };
         }
         1 => offsets.iter().zip(&sizes).map(|(&o, &s)| (r.chance(2), o, s)).collect(),
-        _ => offsets.iter().zip(&sizes).map(|(&o, &s)| (kind % 2 == 0, o, s)).collect(),
+        _ => offsets.iter().zip(&sizes).map(|(&o, &s)| (kind.is_multiple_of(2), o, s)).collect(),
     };
     let mut accesses: Vec<(bool, u64, u64)> = accesses;
     // now and then two accesses come in the wrong order

@@ -185,9 +185,15 @@ fn the_page_shows_a_job_in_a_browser() {
     }
     let profile = tempfile::tempdir().unwrap();
     let shown = Command::new(browser)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--dump-dom"])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
+        .args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--virtual-time-budget=4000",
+            "--dump-dom",
+        ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("http://{}/", server.address))
+        .arg(format!("http://{}/?still", server.address))
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&shown.stdout);

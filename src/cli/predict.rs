@@ -309,7 +309,7 @@ impl<'a> Intake<'a> {
                     false
                 }
             };
-            while let Some(message) = follower.next()? {
+            while let Some(message) = follower.next_message()? {
                 if follower.position() <= again {
                     continue;
                 }

@@ -141,7 +141,7 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
             }
             Grown::Nothing => thread::sleep(watch.poll),
         }
-        while let Some(message) = follower.next()? {
+        while let Some(message) = follower.next_message()? {
             if sender.send(Ok(message)).is_err() {
                 return Ok(());
             }

@@ -119,7 +119,7 @@ pub(super) fn messages(block: &[u8], limits: &Limits) -> Result<Vec<Message>> {
     follower.push(block);
     follower.end();
     let mut messages = Vec::new();
-    while let Some(m) = follower.next()? {
+    while let Some(m) = follower.next_message()? {
         messages.push(m);
     }
     let first = follower.faults().first.clone();

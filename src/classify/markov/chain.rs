@@ -33,12 +33,17 @@ pub(super) struct Row {
     pub ends: u64,
 }
 
+/// Distance from the rank's first access in bytes, and whether it writes.
+type At = (i64, bool);
+/// A state, how it goes on and how often, how often the walk ended here.
+type State = (i64, Vec<(i64, u64)>, u64);
+
 /// Counts while a run is learned, in bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
-    /// (distance from the rank's first access, write) to the next (distance from it, write).
-    ways: HashMap<(i64, bool), Vec<((i64, bool), u64)>>,
-    ends: HashMap<(i64, bool), u64>,
+    /// From an access to the next ones, and how often.
+    ways: HashMap<At, Vec<(At, u64)>>,
+    ends: HashMap<At, u64>,
     /// Some did not fit.
     pub full: bool,
 }
@@ -76,7 +81,7 @@ impl Counts {
         for at in self.ends.keys() {
             self.ways.entry(*at).or_default();
         }
-        let mut states: Vec<(i64, Vec<(i64, u64)>, u64)> = self
+        let mut states: Vec<State> = self
             .ways
             .into_iter()
             .map(|(from, ways)| {

@@ -66,7 +66,8 @@ impl<'m> Known<'m> {
             staggered: Vec::new(),
         };
         // a pass over the same bytes may be a phase of its own
-        let mut passes: Vec<((Mix, &[super::Start], i64, i64), f64)> = Vec::new();
+        type Key<'a> = (Mix, &'a [super::Start], i64, i64);
+        let mut passes: Vec<(Key, f64)> = Vec::new();
         let mut before: Option<&Phase> = None;
         for phase in &model.phases {
             let mut walked = phase.walk(model.block_bytes, rules);

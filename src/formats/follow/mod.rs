@@ -183,7 +183,7 @@ impl Follower {
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] if the source is of no form that can be followed.
-    pub fn next(&mut self) -> Result<Option<Message>> {
+    pub fn next_message(&mut self) -> Result<Option<Message>> {
         if matches!(self.reader, Reader::Unknown) && !self.find_form()? {
             return Ok(None);
         }
@@ -331,7 +331,7 @@ mod tests {
         let mut f = Follower::new(None, &Limits::default()).unwrap();
         let (mut messages, mut positions) = (Vec::new(), Vec::new());
         let mut take = |f: &mut Follower| {
-            while let Some(m) = f.next().unwrap() {
+            while let Some(m) = f.next_message().unwrap() {
                 positions.push(f.position());
                 messages.push(m);
             }
@@ -365,7 +365,7 @@ mod tests {
             let mut f = Follower::resume(form, at, &Limits::default()).unwrap();
             f.push(&CSV[at as usize..]);
             f.end();
-            let rest: Vec<_> = std::iter::from_fn(|| f.next().unwrap()).collect();
+            let rest: Vec<_> = std::iter::from_fn(|| f.next_message().unwrap()).collect();
             assert_eq!(rest, messages[i + 1..]);
             assert_eq!(f.position(), *positions.last().unwrap());
         }
@@ -376,7 +376,7 @@ mod tests {
         for text in [&b"\x00\x01\x02 nothing\n"[..], b"HEADER\nx\n", b"just words\n"] {
             let mut f = Follower::new(None, &Limits::default()).unwrap();
             f.push(text);
-            assert_eq!(f.next().unwrap_err().kind(), ErrorKind::Unsupported);
+            assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
         }
         assert!(Follower::new(Some("darshan"), &Limits::default()).is_err());
     }
@@ -389,7 +389,7 @@ mod tests {
             let data = [starts[prefix], &data].concat();
             for part in data.chunks(piece) {
                 f.push(part);
-                while let Ok(Some(_)) = f.next() {}
+                while let Ok(Some(_)) = f.next_message() {}
                 prop_assert!(f.position() <= data.len() as u64);
             }
         }

@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -79,10 +79,7 @@ impl Pull {
 
     /// The next message, waited for as long as `patience`; `None` if none has come.
     pub fn receive(&self, patience: Duration) -> Option<Parcel> {
-        match self.queue.recv_timeout(patience) {
-            Ok(parcel) => Some(parcel),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.queue.recv_timeout(patience).ok()
     }
 
     /// The next message, if one waits.
