@@ -1,5 +1,7 @@
 //! Access classes of generated and of real traces.
 
+#![allow(clippy::print_stderr, reason = "a skipped test says why")]
+
 mod access_jobs;
 
 use std::path::{Path, PathBuf};

@@ -219,7 +219,7 @@ impl Trail {
 
     /// Shows so much that a dozen periods fit; everything without one.
     fn show(&mut self, period_s: Option<f64>) {
-        self.widest = period_s.map(|t| SHOWN_PERIODS * t / BINS as f64 / 2.0);
+        self.widest = period_s.map(|t| SHOWN_PERIODS * t / BINS as f64);
         // The period has become so short that it would drown in a bin: begin anew.
         if let Some(w) = self.widest.filter(|w| self.width > 8.0 * w && *w > 0.0) {
             let end = self.origin + self.width * self.bytes.len() as f64;
