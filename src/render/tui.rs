@@ -91,24 +91,29 @@ fn draw_chart(frame: &mut Frame, area: Rect, s: &Snapshot, colors: Colors) {
         .filter(|t| (start..=right).contains(t))
         .map(|t| vec![(t - start, 0.0), (t - start, top)])
         .collect();
-    let line = |points, name: &'static str, style| {
+    // The names stand in the frame: a legend would cover the data, or be left out for want of room.
+    let (mut sets, mut title) = (Vec::new(), vec![Span::styled("bandwidth", colors.signal)]);
+    let mut add = |points, name: Option<&'static str>, style| {
         let set = Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(style).data(points);
-        if name.is_empty() { set } else { set.name(name) }
+        sets.push(set);
+        if let Some(name) = name {
+            title.extend([Span::raw(", "), Span::styled(name, style)]);
+        }
     };
-    let mut sets = vec![line(&steps, "bandwidth", colors.signal)];
+    add(&steps, None, colors.signal);
     if !curve.is_empty() {
-        sets.push(line(&curve, "dominant cosine", colors.cosine));
+        add(&curve, Some("dominant cosine"), colors.cosine);
     }
     if !burst.is_empty() {
-        sets.push(line(&burst, "next burst", colors.next));
+        add(&burst, Some("next burst"), colors.next);
     }
     for (i, c) in changes.iter().enumerate() {
-        sets.push(line(c, if i == 0 { "change" } else { "" }, colors.change));
+        add(c, (i == 0).then_some("change"), colors.change);
     }
     let ticks = [0.0, 0.5, 1.0].map(|x| format!("{:.1} s", start + x * (right - start)));
     let heights = [0.0, 0.5, 1.0].map(|y| if y == 0.0 { "0".into() } else { units::rate(y * top) });
     let chart = Chart::new(sets)
-        .block(Block::bordered().title("bandwidth"))
+        .block(Block::bordered().title(Line::from(title)))
         .x_axis(Axis::default().bounds([0.0, right - start]).labels(ticks))
         .y_axis(Axis::default().bounds([0.0, top]).labels(heights));
     frame.render_widget(chart, area);
