@@ -4,7 +4,9 @@
 //! (Tarraf & Wolf 2026, section 4.2). Minimised is Σ_n (x_n − a_0 − Σ_i a_i cos(2π f_i t_n + φ_i))², t_n = n / f_s.
 //!
 //! 1. [`projection`] eliminates mean, amplitudes and phases, which are linear, and leaves a function of the frequencies.
-//! 2. [`newton`] goes downhill on it from the strongest components of the DFT.
+//! 2. [`newton`] goes downhill on it from three places: the strongest components of the DFT; the harmonics of one
+//!    fundamental, as short regular bursts have them; and the strongest line, to which the strongest one of what is left is
+//!    added again and again.
 //! 3. Local optima are left by exchange: the component that explains least moves to the strongest line of the residuals.
 //!
 //! One step costs O(N M + M³) for N samples and M components.
@@ -54,7 +56,7 @@ impl CosineSum {
 /// A signal as cosines of free frequencies, and as cosines of the DFT.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FourierFit {
-    /// Cosines of free frequency in (0, f_s/2). Never worse than `dft`.
+    /// Cosines of free frequency in (0, f_s/2]. Never worse than `dft`.
     pub fit: CosineSum,
     /// As many components of the DFT, the strongest.
     pub dft: CosineSum,
@@ -62,7 +64,8 @@ pub struct FourierFit {
 
 /// Fits `components` cosines to `x`, which was sampled at `rate_hz`. A signal of N samples has at most N/2 components;
 /// if more are asked for, that many are fitted. Frequencies stay half a bin of the DFT (f_s / 2N) from each other, from 0
-/// and from f_s/2: closer ones could lower the error a little, with huge amplitudes that cancel each other. If `x` is not finite, neither are the errors, and nothing is fitted.
+/// and, unless they are that, from f_s/2: closer ones could lower the error a little, with huge amplitudes that cancel each
+/// other. If `x` is not finite, neither are the errors, and nothing is fitted.
 ///
 /// # Errors
 /// If `x` is empty, `components` is 0 or more than [`MAX_COMPONENTS`], or `rate_hz` is not positive and finite.
@@ -140,15 +143,39 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     let projection = Projection::new(&scaled);
     let spacing = Spacing::new(x.len());
     let start: Vec<f64> = bins.iter().map(|k| spacing.clamp(*k as f64)).collect();
-    let mut best = newton::descend(&projection, &start, COARSE)?;
-    let mut tries = MOST_TRIES;
-    while let Some(better) = exchange(&projection, &best, &mut tries) {
-        best = better;
+    let exchanged = |start: &[f64]| {
+        let mut point = newton::descend(&projection, start, COARSE)?;
+        while point.frequencies.len() < bins.len() {
+            let mut frequencies = point.frequencies.clone();
+            frequencies.push(strongest_line(&projection, &point)?);
+            point = newton::descend(&projection, &frequencies, COARSE)?;
+        }
+        let mut tries = MOST_TRIES;
+        while point.cost > newton::EXACT * projection.squares()
+            && let Some(better) = exchange(&projection, &point, &mut tries)
+        {
+            point = better;
+        }
+        Some(point)
+    };
+    // the strongest bins, the harmonics of one fundamental, and line after line
+    let mut best = exchanged(&start)?;
+    for other in [comb(&scaled, bins.len()), Some(start[..1].to_vec())].into_iter().flatten() {
+        if best.cost <= newton::EXACT * projection.squares() {
+            break;
+        }
+        if let Some(point) = exchanged(&other).filter(|point| point.cost < best.cost) {
+            best = point;
+        }
     }
     best = newton::descend(&projection, &best.frequencies, FINE)?;
 
     let cosine = |i: usize| {
-        let (frequency, c, s) = (best.frequencies[i], best.amplitudes.cos[i], best.amplitudes.sin[i]);
+        let (frequency, mut c, mut s) = (best.frequencies[i], best.amplitudes.cos[i], best.amplitudes.sin[i]);
+        if spacing.is_alternation(frequency) {
+            // one of the two is 0 at all samples
+            *if x.len().is_multiple_of(2) { &mut c } else { &mut s } = 0.0;
+        }
         let at_start = -projection.omega(frequency) * projection.middle() - s.atan2(c);
         Cosine {
             frequency_hz: frequency * rate_hz / x.len() as f64,
@@ -162,6 +189,36 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     let squares: f64 = projection.rest(&best).iter().map(|r| r * r).sum();
     let mean_square_error = squares / x.len() as f64 * scale * scale;
     Some(CosineSum { mean: offset + scale * best.amplitudes.mean, cosines, mean_square_error })
+}
+
+/// Samples of the spectrum per bin of the DFT, at least, where a fundamental is sought.
+const FINER: usize = 8;
+
+/// At most `count` frequencies in bins: the harmonics of the fundamental whose harmonics hold the most energy. `None` if not
+/// even two of them fit.
+fn comb(x: &[f64], count: usize) -> Option<Vec<f64>> {
+    let spacing = Spacing::new(x.len());
+    let mean = x.iter().sum::<f64>() / x.len() as f64;
+    let mut padded: Vec<f64> = x.iter().map(|v| v - mean).collect();
+    padded.resize((FINER * x.len()).next_power_of_two(), 0.0);
+    let power = Spectrum::of(&padded).power();
+    let bin = x.len() as f64 / padded.len() as f64;
+    let last = power.len() - 1;
+    // at least one period in the window, and at least two harmonics below half the rate
+    let fundamentals = (1.0 / bin).ceil() as usize..=last / 2;
+    let energy = |k: &usize| -> f64 { power.iter().skip(*k).step_by(*k).take(count).sum() };
+    let fundamental = fundamentals.max_by(|a, b| energy(a).total_cmp(&energy(b)))? as f64 * bin;
+    let nyquist = last as f64 * bin;
+    let mut chosen: Vec<f64> = Vec::with_capacity(count);
+    for h in 1..=count {
+        let f = h as f64 * fundamental;
+        // the grid of fundamentals is fine, but its error grows with the harmonic
+        let f = if (f - nyquist).abs() <= h as f64 * bin { nyquist } else { spacing.clamp(f) };
+        if f <= nyquist && spacing.is_free(f, &chosen) {
+            chosen.push(f);
+        }
+    }
+    Some(chosen)
 }
 
 /// Moves a component that hardly explains anything to the strongest line of what is left; `None` if that does not help.

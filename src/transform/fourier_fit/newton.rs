@@ -20,6 +20,8 @@ const HELD: f64 = 1e9;
 /// No step helps any more.
 const MOST_DAMPED: f64 = 1e10;
 const ITERATIONS: u64 = 60;
+/// A cost below this share of the signal's squares is rounding: after one more step there is nothing to gain.
+pub(super) const EXACT: f64 = 1e-13;
 
 type FitState = IterState<Vec<f64>, (), (), (), (), f64>;
 
@@ -47,7 +49,9 @@ impl Solver<&Projection, FitState> for DampedNewton {
         let next = problem.problem("cost_count", |projection| Ok(self.step(projection)))?;
         match next {
             Some(next) => {
-                self.settled = self.point.cost - next.cost <= self.tolerance * self.point.cost;
+                let exact = EXACT * problem.problem("", |projection| Ok(projection.squares()))?;
+                self.settled =
+                    self.point.cost - next.cost <= self.tolerance * self.point.cost || self.point.cost <= exact;
                 self.damping = (0.3 * self.damping).max(1e-9);
                 self.point = next;
             }

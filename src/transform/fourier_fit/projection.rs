@@ -77,6 +77,11 @@ impl Projection {
         self.samples
     }
 
+    /// Sum of the squares of the signal.
+    pub(super) fn squares(&self) -> f64 {
+        self.squares
+    }
+
     /// Samples from the start of the signal to its middle.
     pub(super) fn middle(&self) -> f64 {
         0.5 * (self.samples as f64 - 1.0)

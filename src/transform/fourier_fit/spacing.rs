@@ -24,14 +24,21 @@ impl Spacing {
         Spacing { nyquist: 0.5 * samples as f64 }
     }
 
-    /// The nearest frequency (in bins) that this signal can tell from its mean and from an alternation.
+    /// The nearest frequency (in bins) that this signal can tell from its mean, and from an alternation unless it is one:
+    /// half the sampling rate itself is a place of its own, where a component stays.
     pub(super) fn clamp(&self, frequency: f64) -> f64 {
-        frequency.min(self.nyquist - GAP).max(GAP)
+        if self.is_alternation(frequency) { self.nyquist } else { frequency.min(self.nyquist - GAP).max(GAP) }
+    }
+
+    /// Is this half the sampling rate?
+    pub(super) fn is_alternation(&self, frequency: f64) -> bool {
+        (frequency - self.nyquist).abs() < 1e-9 * self.nyquist
     }
 
     /// Whether a component at `frequency` keeps its distance from all of `others`.
     pub(super) fn is_free(&self, frequency: f64, others: &[f64]) -> bool {
-        (GAP..=self.nyquist - GAP).contains(&frequency) && others.iter().all(|f| (f - frequency).abs() >= GAP)
+        ((GAP..=self.nyquist - GAP).contains(&frequency) || self.is_alternation(frequency))
+            && others.iter().all(|f| (f - frequency).abs() >= GAP)
     }
 
     /// Neighbours that are as close as they may be.
@@ -47,11 +54,13 @@ impl Spacing {
             .iter()
             .map(|f| Room { below: (f - GAP).max(0.0), above: (self.nyquist - GAP - f).max(0.0) })
             .collect();
+        let fixed: Vec<usize> = (0..frequencies.len()).filter(|&i| self.is_alternation(frequencies[i])).collect();
         for (low, high) in neighbours(frequencies) {
             let half = (0.5 * (frequencies[high] - frequencies[low] - GAP)).max(0.0);
             rooms[low].above = rooms[low].above.min(half);
             rooms[high].below = rooms[high].below.min(half);
         }
+        fixed.into_iter().for_each(|i| rooms[i] = Room { below: 0.0, above: 0.0 });
         rooms
     }
 }
@@ -87,6 +96,10 @@ mod tests {
         }
         assert_eq!(Spacing::crowded(&f), [(0, 1)]);
         assert!(!spacing.is_free(0.4, &[]) && !spacing.is_free(10.2, &f));
-        assert_eq!((spacing.clamp(-3.0), spacing.clamp(50.0), spacing.clamp(7.0)), (0.5, 49.5, 7.0));
+        assert_eq!((spacing.clamp(-3.0), spacing.clamp(49.9), spacing.clamp(7.0)), (0.5, 49.5, 7.0));
+        // half the sampling rate is a place of its own
+        assert_eq!(spacing.clamp(50.0), 50.0);
+        assert!(spacing.is_free(50.0, &f) && !spacing.is_free(49.8, &f));
+        assert_eq!(spacing.rooms(&[50.0, 20.0])[0], Room { below: 0.0, above: 0.0 });
     }
 }
