@@ -228,7 +228,7 @@ fn analyze_signal(
     let mut warnings = Vec::new();
     // A filter works on samples; chains need the requests themselves.
     let in_time = options.method == Method::Auto && options.filter.is_none();
-    let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_spans(activity.spans()));
+    let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_counted(activity.spans(), extent.count));
     let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
     let search = search_options(run_s);
     let found = profile.as_ref().filter(|_| in_time).map(|p| chains::detect(p, search));

@@ -106,12 +106,12 @@ pub fn bin(spans: impl Iterator<Item = Span>, grid: Grid) -> Vec<f64> {
     }
     let mut bytes = vec![Sum::default(); n];
     let mut whole = Steps::new(n);
-    for s in spans {
+    spans.for_each(|s| {
         let (a, b) = (grid.position(s.start), grid.position(s.end));
         let (i, j) = ((a as usize).min(n - 1), (b as usize).min(n - 1));
         if i == j {
             bytes[i].add(s.bytes);
-            continue;
+            return;
         }
         // Bytes per cell; the edges take their part, the cells between a whole one each.
         let per_cell = s.bytes / (b - a);
@@ -122,7 +122,7 @@ pub fn bin(spans: impl Iterator<Item = Span>, grid: Grid) -> Vec<f64> {
         if j > i + 1 {
             whole.add(i + 1, j, per_cell);
         }
-    }
+    });
     let mut x: Vec<f64> = bytes.into_iter().map(Sum::value).collect();
     whole.accumulate(&mut x);
     x.iter_mut().for_each(|v| *v /= grid.width);

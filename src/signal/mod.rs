@@ -14,7 +14,7 @@ pub use binning::{Grid, bin, points};
 pub use excerpt::Excerpt;
 pub use filter::Filter;
 pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
-pub use selection::{Activity, Mode, RankSet, Selection};
+pub use selection::{Activity, Mode, RankSet, Selection, Spans};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

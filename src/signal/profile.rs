@@ -57,6 +57,16 @@ impl Profile {
         builder.finish()
     }
 
+    /// The same if `count` of them are expected, which saves moving them about.
+    pub fn from_counted(spans: impl IntoIterator<Item = Span>, count: u64) -> Self {
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(EXACT_SPANS + 1);
+        let mut builder = ProfileBuilder::default();
+        builder.starts.reserve(count);
+        builder.ends.reserve(count);
+        spans.into_iter().for_each(|span| builder.add(span));
+        builder.finish()
+    }
+
     /// First start on the trace's own clock, seconds; 0 for an empty profile.
     pub fn origin(&self) -> f64 {
         self.origin
@@ -338,9 +348,9 @@ fn in_order(a: &Edge, b: &Edge) -> std::cmp::Ordering {
     a.time.total_cmp(&b.time).then(a.rate.total_cmp(&b.rate))
 }
 
-/// Bits of an edge's time, over the run, that are sorted digit by digit.
-const DIGIT: u32 = 11;
-const DIGITS: u32 = 3;
+/// Digits that the time of an edge over the run is sorted by, and bits of each: up to this many edges, and beyond.
+const FEW_DIGITS: (usize, u32, u32) = (1 << 16, 2, 11);
+const MANY_DIGITS: (u32, u32) = (3, 10);
 
 /// Sorts edges. Many of them are sorted by the digits of their time first, which is linear; what shares all digits is
 /// compared.
@@ -349,40 +359,48 @@ fn sort(edges: &mut Vec<Edge>) {
     if edges.is_sorted_by(|a, b| in_order(a, b).is_le()) {
         return;
     }
-    if edges.len() < DIGITS_FROM {
+    if edges.len() < DIGITS_FROM || edges.len() > u32::MAX as usize {
         edges.sort_unstable_by(in_order);
         return;
     }
+    let (digits, bits) = if edges.len() <= FEW_DIGITS.0 { (FEW_DIGITS.1, FEW_DIGITS.2) } else { MANY_DIGITS };
     let lowest = edges.iter().map(|edge| edge.time).fold(f64::INFINITY, f64::min);
     let highest = edges.iter().map(|edge| edge.time).fold(f64::NEG_INFINITY, f64::max);
-    let scale = ((1u64 << (DIGIT * DIGITS)) - 1) as f64 / (highest - lowest);
-    let key = |edge: &Edge| ((edge.time - lowest) * scale) as u64;
-    let digit = |edge: &Edge, d: u32| (key(edge) >> (d * DIGIT)) as usize & ((1 << DIGIT) - 1);
-    let mut begin = vec![[0u32; 1 << DIGIT]; DIGITS as usize];
-    for edge in edges.iter() {
-        for d in 0..DIGITS {
-            begin[d as usize][digit(edge, d)] += 1;
+    let scale = ((1u64 << (bits * digits)) - 1) as f64 / (highest - lowest);
+    // the key above, the edge's place below: what is moved about is half as long as an edge
+    let mut keys: Vec<u64> = Vec::with_capacity(edges.len());
+    let mut begin = vec![[0u32; 1 << 11]; digits as usize];
+    let mask = (1u64 << bits) - 1;
+    let digit = |key: u64, d: u32| ((key >> (32 + d * bits)) & mask) as usize;
+    for (i, edge) in edges.iter().enumerate() {
+        let key = ((((edge.time - lowest) * scale) as u64) << 32) | i as u64;
+        for (d, count) in begin.iter_mut().enumerate() {
+            count[digit(key, d as u32)] += 1;
         }
+        keys.push(key);
     }
-    let mut other = edges.clone();
-    for d in 0..DIGITS {
-        let next = &mut begin[d as usize];
+    let mut other = vec![0u64; keys.len()];
+    for (d, next) in begin.iter_mut().enumerate() {
         let mut before = 0;
         for count in next.iter_mut() {
             before += std::mem::replace(count, before);
         }
-        for edge in edges.iter() {
-            let place = &mut next[digit(edge, d)];
-            other[*place as usize] = *edge;
+        for &key in &keys {
+            let place = &mut next[digit(key, d as u32)];
+            other[*place as usize] = key;
             *place += 1;
         }
-        std::mem::swap(edges, &mut other);
+        std::mem::swap(&mut keys, &mut other);
     }
-    for alike in edges.chunk_by_mut(|a, b| key(a) == key(b)) {
+    let mut sorted: Vec<Edge> = keys.iter().map(|&key| edges[(key & u64::from(u32::MAX)) as usize]).collect();
+    let mut from = 0;
+    for alike in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         if alike.len() > 1 {
-            alike.sort_unstable_by(in_order);
+            sorted[from..from + alike.len()].sort_unstable_by(in_order);
         }
+        from += alike.len();
     }
+    *edges = sorted;
 }
 
 /// A running sum whose rounding errors are carried along (Neumaier 1974).

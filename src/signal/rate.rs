@@ -30,7 +30,7 @@ impl Extent {
     pub fn of(spans: impl Iterator<Item = Span>) -> Extent {
         let mut e =
             Extent { count: 0, bytes: 0.0, start: f64::INFINITY, end: f64::NEG_INFINITY, durations: vec![0.0; CELLS] };
-        for s in spans {
+        spans.for_each(|s| {
             e.count += 1;
             e.bytes += s.bytes;
             e.start = e.start.min(s.start);
@@ -39,7 +39,7 @@ impl Extent {
             let cell =
                 if d > 0.0 { ((quick_log2(d) + 100.0) * 4.0).clamp(1.0, (CELLS - 1) as f64) as usize } else { 0 };
             e.durations[cell] += s.bytes;
-        }
+        });
         e
     }
 

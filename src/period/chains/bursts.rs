@@ -4,7 +4,7 @@
 //! merge distance (which pieces belong together) and in their smallest size (what is too small to count). The right
 //! segmentation is nearly always among them; choosing it is left to the judge.
 
-use super::stats::{median, weighted_quantile};
+use super::stats::{median, weighted_quantile, weighted_quantile_of};
 use crate::signal::profile::Profile;
 
 /// Lists of more bursts than this are not searched.
@@ -27,6 +27,8 @@ const CRUMBS: usize = 4;
 const SMALLEST_BREAK: f64 = 0.15;
 /// Evidence of a break is capped here; a list that merges nothing has as much.
 const LARGEST_BREAK: f64 = 3.0;
+/// The rate that is not exceeded for this share of the time is no burst.
+const BACKGROUND: f64 = 0.2;
 /// The rates' top must be this much above the background to be bursts on it; less is a ripple.
 const BACKGROUND_CONTRAST: f64 = 1.25;
 
@@ -42,6 +44,8 @@ pub(crate) struct BurstList {
     pub idle: Vec<f64>,
     /// Running sum of min(1, bytes / reference), the burst itself included: what passing a burst over costs.
     pub passed: Vec<f64>,
+    /// Mean idle seconds between two bursts.
+    pub mean_idle: f64,
     /// Byte-weighted median of the bursts' bytes.
     pub reference: f64,
     /// Bytes per second above which there is a burst.
@@ -102,6 +106,7 @@ impl BurstList {
             bytes,
             idle: Vec::new(),
             passed: Vec::new(),
+            mean_idle: 0.0,
             reference,
             threshold,
             level: 1.0,
@@ -124,6 +129,7 @@ impl BurstList {
             weight += (self.bytes[i] / self.reference).min(1.0);
             self.passed.push(weight);
         }
+        self.mean_idle = self.mean_gap(0, self.len().saturating_sub(1));
     }
 }
 
@@ -142,17 +148,20 @@ impl Levels {
     pub fn of(profile: &Profile) -> Option<Self> {
         let (times, rates) = (profile.times(), profile.rates());
         let width = |k: usize| times[k + 1] - times[k];
-        let mut by_bytes: Vec<(f64, f64)> =
-            (0..rates.len()).filter(|&k| rates[k] > 0.0).map(|k| (rates[k], rates[k] * width(k))).collect();
-        let burst = weighted_quantile(&mut by_bytes, 0.5)?;
-        let mut by_time: Vec<(f64, f64)> = (0..rates.len()).map(|k| (rates[k], width(k))).collect();
-        let background = weighted_quantile(&mut by_time, 0.2)?;
+        let pieces = 0..rates.len();
+        let by_bytes = pieces.clone().filter(|&k| rates[k] > 0.0).map(|k| (rates[k], rates[k] * width(k)));
+        let burst = weighted_quantile_of(by_bytes, 0.5)?;
+        // most traces are idle for longer than that
+        let idle: f64 = pieces.clone().filter(|&k| rates[k] == 0.0).map(width).sum();
+        let background = if idle >= BACKGROUND * profile.duration() {
+            0.0
+        } else {
+            weighted_quantile_of(pieces.clone().map(|k| (rates[k], width(k))), BACKGROUND)?
+        };
         let above = if background > 0.0 {
-            let mut over: Vec<(f64, f64)> = (0..rates.len())
-                .filter(|&k| rates[k] > 1.02 * background)
-                .map(|k| (rates[k], (rates[k] - 1.02 * background) * width(k)))
-                .collect();
-            weighted_quantile(&mut over, 0.5).filter(|&top| top > BACKGROUND_CONTRAST * background)
+            let floor = 1.02 * background;
+            let over = pieces.filter(|&k| rates[k] > floor).map(|k| (rates[k], (rates[k] - floor) * width(k)));
+            weighted_quantile_of(over, 0.5).filter(|&top| top > BACKGROUND_CONTRAST * background)
         } else {
             None
         };
@@ -207,6 +216,7 @@ pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f6
                     bytes: keep.iter().map(|&i| bytes[i]).collect(),
                     idle: Vec::new(),
                     passed: Vec::new(),
+                    mean_idle: 0.0,
                     reference,
                     threshold,
                     level,

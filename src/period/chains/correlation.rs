@@ -175,20 +175,26 @@ fn visibility(n: usize, width: f64, erased: &[(f64, f64)]) -> Option<Vec<f64>> {
 }
 
 /// sum_i x_i x_(i + lag) for lag = 0..n by the Wiener-Khinchin theorem, padded against wrapping around.
+///
+/// The power spectrum is real and even, so that its inverse transform is its forward one: one plan serves both ways.
 fn lagged_products(x: &[f64]) -> Vec<f64> {
     let n = x.len();
-    let forward = plans::forward(2 * n);
-    let inverse = plans::inverse(2 * n);
-    let mut padded = forward.make_input_vec();
+    let transform = plans::forward(2 * n);
+    let mut padded = transform.make_input_vec();
     padded[..n].copy_from_slice(x);
-    let mut spectrum = forward.make_output_vec();
-    // lengths come from the plans themselves and the spectrum's ends are real: these calls cannot fail
-    let forward_done = forward.process(&mut padded, &mut spectrum);
-    spectrum.iter_mut().for_each(|c| *c = realfft::num_complex::Complex::new(c.norm_sqr(), 0.0));
-    let inverse_done = inverse.process(&mut spectrum, &mut padded);
-    debug_assert!(forward_done.is_ok() && inverse_done.is_ok());
+    let mut spectrum = transform.make_output_vec();
+    let mut scratch = transform.make_scratch_vec();
+    // all lengths come from the plan itself: these calls cannot fail
+    let there = transform.process_with_scratch(&mut padded, &mut spectrum, &mut scratch);
+    for (k, c) in spectrum.iter().enumerate() {
+        let power = c.norm_sqr();
+        padded[k] = power;
+        padded[(2 * n - k) % (2 * n)] = power;
+    }
+    let back = transform.process_with_scratch(&mut padded, &mut spectrum, &mut scratch);
+    debug_assert!(there.is_ok() && back.is_ok());
     let scale = 1.0 / (2 * n) as f64;
     padded.truncate(n);
-    padded.iter_mut().for_each(|v| *v *= scale);
+    padded.iter_mut().zip(&spectrum).for_each(|(v, c)| *v = c.re * scale);
     padded
 }

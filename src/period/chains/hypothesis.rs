@@ -6,6 +6,7 @@ use super::fit::Fit;
 use super::fold::{self, Folding};
 use super::search::{self, Chain, Scored, Trial};
 use super::stats::{deviation, mean, median};
+use super::trials;
 use crate::signal::profile::Profile;
 
 /// How a hypothesis explains the bursts.
@@ -105,20 +106,42 @@ impl Hypothesis {
     }
 }
 
-/// Every hypothesis that one burst list offers: the best chains for each trial period, their compounds, and the list as
-/// a whole.
-pub(crate) fn of_list(
-    index: usize,
-    list: &BurstList,
-    trials: &[f64],
-    erased: &[(f64, f64)],
-    context: &Context,
-) -> Vec<Hypothesis> {
-    let mut search = search::Search::new(list, erased);
-    let mut found: Vec<Explained> = Vec::new();
-    for &period in trials {
-        found.extend(search.chains_at(period).into_iter().map(|scored| Explained::of(list, scored)));
+/// A burst list and the chains found in it so far.
+pub(crate) struct Searched<'a> {
+    list: &'a BurstList,
+    search: search::Search<'a>,
+    trials: Vec<f64>,
+    found: Vec<Explained>,
+}
+
+impl<'a> Searched<'a> {
+    /// Searches at the periods of the list's own gaps.
+    pub fn at_gaps(list: &'a BurstList, erased: &'a [(f64, f64)], duration: f64) -> Self {
+        let trials = trials::from_gaps(list, duration);
+        let mut searched = Self { list, search: search::Search::new(list, erased), trials, found: Vec::new() };
+        searched.go_on(0);
+        searched
     }
+
+    /// Searches at those of the autocorrelation too.
+    pub fn at_peaks(&mut self, correlated: &[f64], duration: f64) {
+        let done = self.trials.len();
+        trials::add_correlated(&mut self.trials, self.list, correlated, duration);
+        self.go_on(done);
+    }
+
+    fn go_on(&mut self, from: usize) {
+        for &period in &self.trials[from..] {
+            let chains = self.search.chains_at(period);
+            self.found.extend(chains.into_iter().map(|scored| Explained::of(self.list, scored)));
+        }
+    }
+}
+
+/// Every hypothesis that one burst list, the one with this index, offers: the best chains for each trial period, their
+/// compounds, and the list as a whole.
+pub(crate) fn of_list(index: usize, searched: Searched, context: &Context) -> Vec<Hypothesis> {
+    let Searched { list, found, .. } = searched;
     // most of what is found is not kept: the costly features come last
     let mut kept: Vec<(Hypothesis, Folding)> = best_of(found)
         .into_iter()
@@ -127,7 +150,7 @@ pub(crate) fn of_list(
             (describe(Kind::Chain, index, list, explained, 1, folding, context), folding)
         })
         .collect();
-    let whole = if erased.is_empty() && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
+    let whole = if !context.further && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
     kept.extend(whole);
     let compounds: Vec<Hypothesis> =
         kept.iter().filter_map(|(h, folding)| compound(h, *folding, list, context)).collect();

@@ -31,7 +31,7 @@ pub use verdict::Verdict;
 use crate::signal::profile::Profile;
 use bursts::{BurstList, Levels};
 use correlation::Correlation;
-use hypothesis::{Context, Hypothesis};
+use hypothesis::{Context, Hypothesis, Searched};
 use rayon::prelude::*;
 use windows::Extent;
 
@@ -309,9 +309,16 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
     let mut lists = bursts::burst_lists(profile, &levels, erased);
     let many = lists.iter().any(|list| list.merge > 0.0 && list.len() > MANY_BURSTS);
     let bins = if many { correlation::BINS_LONG } else { correlation::BINS };
-    let (fine, coarse) = rayon::join(
-        || Correlation::of(profile, erased, bins),
-        || Correlation::of(profile, erased, correlation::BINS_COARSE),
+    let duration = profile.duration();
+    // the lists need no correlation to begin with
+    let (searched, (fine, coarse)) = rayon::join(
+        || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, erased, duration)).collect() },
+        || {
+            rayon::join(
+                || Correlation::of(profile, erased, bins),
+                || Correlation::of(profile, erased, correlation::BINS_COARSE),
+            )
+        },
     );
     let correlated = fine.as_ref().map(Correlation::trial_periods).unwrap_or_default();
     let context = Context {
@@ -324,11 +331,11 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
     };
     let (found, waves) = rayon::join(
         || -> Vec<Vec<Hypothesis>> {
-            let of_list = |(i, list): (usize, &BurstList)| {
-                let trials = trials::trial_periods(list, &correlated, profile.duration());
-                hypothesis::of_list(i, list, &trials, erased, &context)
+            let of_list = |(i, mut searched): (usize, Searched)| {
+                searched.at_peaks(&correlated, duration);
+                hypothesis::of_list(i, searched, &context)
             };
-            lists.par_iter().enumerate().map(of_list).collect()
+            searched.into_par_iter().enumerate().map(of_list).collect()
         },
         || {
             if erased.is_empty() { wave::waves(&correlated, &levels, lists.len(), &context) } else { Vec::new() }

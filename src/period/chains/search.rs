@@ -9,6 +9,7 @@ use super::bursts::BurstList;
 use super::fit::{Fit, fit};
 use super::stats::median_of;
 use std::collections::{HashMap, VecDeque};
+use std::sync::LazyLock;
 
 /// A chain's neighbours are at most this many slots apart.
 const MOST_SLOTS: usize = 6;
@@ -161,7 +162,7 @@ pub(crate) struct Trial {
     pub extra: f64,
 }
 
-/// Buffers that searches of the same list share.
+/// Buffers that searches share.
 #[derive(Default)]
 pub(crate) struct Scratch {
     score: Vec<f64>,
@@ -187,36 +188,38 @@ pub(crate) fn best_chain(
     let Trial { period, tolerance, extra } = trial;
     let n = list.len();
     let (t, idle, passed) = (&list.start[..n], &list.idle[..n], &list.passed[..n]);
-    let mean_idle = list.mean_gap(0, n - 1).max(1e-9).min(period);
+    let mean_idle = list.mean_idle.max(1e-9).min(period);
     let base = (mean_idle / period).ln();
     let log_extra = extra.ln();
     let off_chain = 1.0 - extra;
     let (per_period, per_idle) = (1.0 / period, 1.0 / mean_idle);
     let Scratch { score, back, step, promise } = scratch;
-    score.clear();
+    // every entry is written before it is read
     score.resize(n, 0.0);
-    back.clear();
     back.resize(n, NONE);
-    step.clear();
     step.resize(n, 0);
-    promise.clear();
+    promise.resize(n, 0.0);
+    let (score, back, step, promise) = (&mut score[..n], &mut back[..n], &mut step[..n], &mut promise[..n]);
     let least_empty = if erased.is_empty() { LOG_EMPTY } else { LOG_HIDDEN };
-    let slots: [Slot; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s + 1, tolerance, base, period, least_empty));
+    let per_slot = base - tolerance.ln();
+    let slots: [Slot; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s, tolerance, per_slot, period, least_empty));
     // bursts lo..hi lie k slots before burst i, within the tolerance
     let mut lo = [0usize; MOST_SLOTS];
     let mut hi = [0usize; MOST_SLOTS];
     let reward = off_chain * per_idle;
-    promise.push(-reward * idle[0] - log_extra * passed[0]);
+    (score[0], back[0]) = (0.0, NONE);
+    promise[0] = -reward * idle[0] - log_extra * passed[0];
     let mut highest = promise[0];
     for i in 1..n {
-        let mut best = 0.0;
+        let (mut best, mut best_back, mut best_step) = (0.0, NONE, 0u8);
         let passed_before = passed[i - 1];
         let arrival = reward * idle[i] + log_extra * passed_before;
         let slack = ROUNDING * (1.0 + arrival.abs() + highest.abs());
         for (s, slot) in slots.iter().enumerate() {
             let at_most = slot.at_most + arrival + slack;
+            // more slots gain less
             if at_most + highest <= best {
-                continue;
+                break;
             }
             while lo[s] < i && t[i] - t[lo[s]] > slot.longest {
                 lo[s] += 1;
@@ -247,15 +250,13 @@ pub(crate) fn best_chain(
                     };
                 }
                 if gain > best {
-                    best = gain;
-                    back[i] = j as u32;
-                    step[i] = s as u8 + 1;
+                    (best, best_back, best_step) = (gain, j as u32, s as u8 + 1);
                 }
             }
         }
-        score[i] = best;
+        (score[i], back[i], step[i]) = (best, best_back, best_step);
         let own = best - reward * idle[i] - log_extra * passed[i];
-        promise.push(own);
+        promise[i] = own;
         highest = highest.max(own);
     }
     let end = (0..n).reduce(|a, b| if score[b] > score[a] { b } else { a })?;
@@ -294,14 +295,24 @@ struct Slot {
     longest: f64,
 }
 
+/// Square roots of 1, 2, ... [`MOST_SLOTS`] and their logarithms: how errors add up over as many slots.
+static ROOTS: LazyLock<[(f64, f64); MOST_SLOTS]> = LazyLock::new(|| {
+    std::array::from_fn(|s| {
+        let root = ((s + 1) as f64).sqrt();
+        (root, root.ln())
+    })
+});
+
 impl Slot {
-    fn new(k: usize, tolerance: f64, base: f64, period: f64, least_empty: f64) -> Self {
-        let count = k as f64;
-        let sd = tolerance * count.sqrt();
+    /// A gap of `s` + 1 slots; `base`: what a gap of any length gains, over the tolerance, in log.
+    fn new(s: usize, tolerance: f64, base: f64, period: f64, least_empty: f64) -> Self {
+        let count = (s + 1) as f64;
+        let (root, log_root) = ROOTS[s];
+        let constant = base - log_root - LN_SQRT_TAU;
+        let sd = tolerance * root;
         let reach = FARTHEST * sd;
         // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
-        let below = if k == 1 { reach.min(1.0) } else { reach.min(0.5) };
-        let constant = base - sd.ln() - LN_SQRT_TAU;
+        let below = if s == 0 { reach.min(1.0) } else { reach.min(0.5) };
         Self {
             count,
             inverse_sd: 1.0 / sd,

@@ -45,33 +45,48 @@ fn cell(value: f64) -> usize {
 ///
 /// `pairs` are (value, weight), reordered on the way. Selection instead of sorting: linear in the number of pairs.
 pub(crate) fn weighted_quantile(pairs: &mut [(f64, f64)], q: f64) -> Option<f64> {
+    if pairs.len() >= CELLS {
+        return weighted_quantile_of(pairs.iter().copied(), q);
+    }
     let total: f64 = pairs.iter().map(|p| p.1).sum();
     if pairs.is_empty() || total <= 0.0 {
         return None;
     }
-    let mut wanted = q * total;
-    let mut pairs = pairs;
-    if pairs.len() >= CELLS {
-        // the cells keep the order of the values: only the one with the quantile needs a closer look
-        let mut weights = vec![0.0; CELLS];
-        pairs.iter().for_each(|p| weights[cell(p.0)] += p.1);
-        let mut before = 0.0;
-        let last = weights.iter().rposition(|&w| w > 0.0)?;
-        let at = (0..last).find(|&c| {
-            let inside = wanted <= before + weights[c];
-            before += if inside { 0.0 } else { weights[c] };
-            inside
-        });
-        let at = at.unwrap_or(last);
-        wanted -= before;
-        let mut count = 0;
-        for i in 0..pairs.len() {
-            if cell(pairs[i].0) == at {
-                pairs.swap(i, count);
-                count += 1;
-            }
-        }
-        pairs = &mut pairs[..count];
+    select(pairs, q * total)
+}
+
+/// The same of pairs that are worked out on the way, twice if there are many: only those near the quantile are kept.
+pub(crate) fn weighted_quantile_of(pairs: impl Iterator<Item = (f64, f64)> + Clone, q: f64) -> Option<f64> {
+    if pairs.size_hint().1.is_some_and(|n| n < CELLS) {
+        return weighted_quantile(&mut pairs.collect::<Vec<_>>(), q);
+    }
+    // the cells keep the order of the values: only the one with the quantile needs a closer look
+    let mut weights = vec![0.0; CELLS];
+    let mut total = 0.0;
+    pairs.clone().for_each(|p| {
+        total += p.1;
+        weights[cell(p.0)] += p.1;
+    });
+    if total <= 0.0 {
+        return None;
+    }
+    let wanted = q * total;
+    let mut before = 0.0;
+    let last = weights.iter().rposition(|&w| w > 0.0)?;
+    let at = (0..last).find(|&c| {
+        let inside = wanted <= before + weights[c];
+        before += if inside { 0.0 } else { weights[c] };
+        inside
+    });
+    let at = at.unwrap_or(last);
+    let mut inside: Vec<(f64, f64)> = pairs.filter(|p| cell(p.0) == at).collect();
+    select(&mut inside, wanted - before)
+}
+
+/// The value at which the weights, summed up in the order of the values, reach `wanted`; the largest if they do not.
+fn select(pairs: &mut [(f64, f64)], mut wanted: f64) -> Option<f64> {
+    if pairs.is_empty() {
+        return None;
     }
     let (mut from, mut to) = (0, pairs.len());
     loop {

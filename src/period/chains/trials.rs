@@ -22,17 +22,26 @@ fn effort(n: usize) -> (usize, usize, usize) {
     }
 }
 
-/// Periods worth a search, most of them from the list's own gaps, some from the autocorrelation, without duplicates.
-pub(crate) fn trial_periods(list: &BurstList, correlated: &[f64], duration: f64) -> Vec<f64> {
-    let (lags, places, peaks) = effort(list.len());
-    let mut trials: Vec<f64> = Vec::new();
-    let from_gaps = dense_gaps(&list.start, lags, places);
-    for period in from_gaps.into_iter().chain(correlated.iter().copied().take(peaks)) {
+/// Periods worth a search: those of the list's own gaps, without duplicates.
+pub(crate) fn from_gaps(list: &BurstList, duration: f64) -> Vec<f64> {
+    let (lags, places, _) = effort(list.len());
+    let mut trials = Vec::new();
+    add(&mut trials, dense_gaps(&list.start, lags, places), duration);
+    trials
+}
+
+/// Adds those of the autocorrelation that are not among `trials` yet.
+pub(crate) fn add_correlated(trials: &mut Vec<f64>, list: &BurstList, correlated: &[f64], duration: f64) {
+    let (_, _, peaks) = effort(list.len());
+    add(trials, correlated.iter().copied().take(peaks), duration);
+}
+
+fn add(trials: &mut Vec<f64>, periods: impl IntoIterator<Item = f64>, duration: f64) {
+    for period in periods {
         if period > 0.0 && FEWEST_CYCLES * period <= duration && trials.iter().all(|q| (period / q).ln().abs() > SAME) {
             trials.push(period);
         }
     }
-    trials
 }
 
 /// Centres of the densest places among the gaps between onsets `1..=lags` apart, then their median and mean.

@@ -31,8 +31,12 @@ const FEWEST_BINS: f64 = 8.0;
 const PEAKS: usize = 4;
 /// Frequencies refined.
 const TRIED: usize = 4;
-/// The spectrum is sampled this many times finer than the run's own bins.
-const FINER: usize = 8;
+/// The spectrum is sampled this many times finer than the run's own bins; the transform is then as long as that of the
+/// correlation, whose plan serves both.
+const FINER: usize = 16;
+/// Parabolas at most for one frequency, and how close, in steps of the fine grid, the last one's top has to be.
+const PARABOLAS: usize = 5;
+const CLOSE: f64 = 1e-3;
 /// Hypotheses kept.
 const KEPT: usize = 2;
 /// The line must hold this share of the variance.
@@ -176,30 +180,32 @@ impl Signal {
             .fold((f64::MIN, trial), |a, b| if b.0 > a.0 { b } else { a })
     }
 
-    /// The frequency within one step of the fine grid at which the harmonics hold the most power (golden section search).
+    /// The frequency within one step of the fine grid at which the harmonics hold the most power: the top of a parabola
+    /// through three frequencies, again and again.
     fn refined(&self, start: f64) -> Line {
         let step = 1.0 / (FINER as f64 * BINS as f64 * self.width);
-        let power = |f: f64| self.amplitudes(f).iter().map(Complex::norm_sqr).sum::<f64>();
-        let golden = 0.5 * (5f64.sqrt() - 1.0);
-        let (mut lo, mut hi) = (start - step, start + step);
-        let mut a = hi - golden * (hi - lo);
-        let mut b = lo + golden * (hi - lo);
-        let (mut at_a, mut at_b) = (power(a), power(b));
-        for _ in 0..14 {
-            if at_a > at_b {
-                (hi, b, at_b) = (b, a, at_a);
-                a = hi - golden * (hi - lo);
-                at_a = power(a);
-            } else {
-                (lo, a, at_a) = (a, b, at_b);
-                b = lo + golden * (hi - lo);
-                at_b = power(b);
+        let line = |frequency: f64| {
+            let amplitudes = self.amplitudes(frequency);
+            let power: f64 = amplitudes.iter().map(Complex::norm_sqr).sum();
+            Line { frequency, amplitudes, share: (2.0 * power / self.variance).min(1.0) }
+        };
+        let mut three = [start - step, start, start + step].map(line);
+        for _ in 0..PARABOLAS {
+            let [a, b, c] = &three;
+            let (left, right) = (a.frequency - b.frequency, c.frequency - b.frequency);
+            let (rise_left, rise_right) = ((a.share - b.share) / left, (c.share - b.share) / right);
+            let bend = (rise_right - rise_left) / (right - left);
+            let top = b.frequency + 0.5 * (left - rise_left / bend);
+            let near = |l: &Line| (l.frequency - top).abs() < CLOSE * step;
+            if bend.is_nan() || bend >= 0.0 || (top - start).abs() > step || three.iter().any(near) {
+                break;
             }
+            let farther = if (a.frequency - top).abs() > (c.frequency - top).abs() { 0 } else { 2 };
+            three[farther] = line(top);
+            three.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
         }
-        let frequency = 0.5 * (lo + hi);
-        let amplitudes = self.amplitudes(frequency);
-        let share = 2.0 * amplitudes.iter().map(Complex::norm_sqr).sum::<f64>() / self.variance;
-        Line { frequency, amplitudes, share: share.min(1.0) }
+        let [a, b, c] = three;
+        [b, c].into_iter().fold(a, |best, l| if l.share > best.share { l } else { best })
     }
 
     /// How far the line stands above the continuum around it: ln of its power over the median power nearby.
