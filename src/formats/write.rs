@@ -120,7 +120,7 @@ pub fn write(writer: &dyn Writer, rows: &dyn Rows, path: &Path) -> Result<Writte
 /// Writes rows of a format that is one file to a stream.
 ///
 /// # Errors
-/// As [`write`]; [`ErrorKind::Usage`] for a format that is a folder.
+/// As [`write()`]; [`ErrorKind::Usage`] for a format that is a folder.
 pub fn write_stream(writer: &dyn Writer, rows: &dyn Rows, stream: &mut dyn Write) -> Result<Written> {
     if writer.is_folder() {
         return Err(Error::new(ErrorKind::Usage, format!("{} is a folder of files", writer.name()))

@@ -16,7 +16,7 @@ use crate::transform::{Band, Boundary, Cosine, Decomposition, Wavelet, sliding_p
 /// band, so that it still has the shape of the bursts.
 const COEFFICIENTS: f64 = 8.0;
 
-/// The level of the approximation for a period of so many samples: the deepest that leaves [`COEFFICIENTS`] coefficients to a
+/// The level of the approximation for a period of so many samples: the deepest that leaves `COEFFICIENTS` coefficients to a
 /// period, and that a signal of `len` samples allows. 0: the signal itself is as coarse as that.
 pub fn level(period: f64, wavelet: &Wavelet, len: usize) -> usize {
     let wanted = (period / COEFFICIENTS).log2().floor();

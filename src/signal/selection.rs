@@ -151,11 +151,16 @@ impl<'a> Activity<'a> {
     }
 
     /// The part of a span inside the window.
-    #[inline]
+    #[inline(always)]
     fn cut(&self, s: Span) -> Option<Span> {
         if s.start >= self.from && s.end <= self.until {
             return (s.bytes > 0.0 && (s.end - s.start).is_finite() && s.bytes.is_finite()).then_some(s);
         }
+        self.cut_off(s)
+    }
+
+    #[cold]
+    fn cut_off(&self, s: Span) -> Option<Span> {
         let (start, end) = (s.start.max(self.from), s.end.min(self.until));
         let share = (end - start) / (s.end - s.start);
         let bytes = s.bytes * share;
@@ -247,7 +252,7 @@ impl Activity<'_> {
         self.ranks.is_none() && self.keep_file.is_none() && self.keep_unnamed
     }
 
-    #[inline]
+    #[inline(always)]
     fn request(&self, r: &Requests, i: usize, all: bool) -> Option<Span> {
         let keeps = self.mode.takes(r.op.get(i), false) && (all || self.keeps_place(r.rank.get(i), r.file.get(i)));
         if !keeps {
@@ -256,7 +261,7 @@ impl Activity<'_> {
         self.cut(Span { start: r.start[i], end: r.end[i], bytes: r.size.get(i) as f64 })
     }
 
-    #[inline]
+    #[inline(always)]
     fn interval(&self, v: &Intervals, i: usize, all: bool) -> Option<Span> {
         let keeps = self.mode.takes(v.op.get(i), v.asynchronous.get(i))
             && (all || self.keeps_place(v.rank.get(i), v.file.get(i)));

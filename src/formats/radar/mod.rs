@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A file may hold several blocks. Whether records begin with an integer (a place in the software hierarchy) and whether they
-//! have an end time is found out once a block ([`Spelling`]). Every access is a request; the accesses of one record have its
+//! have an end time is found out once a block (`Spelling`). Every access is a request; the accesses of one record have its
 //! times. Offsets and lengths are bytes, times seconds since the start of the trace.
 
 pub(super) mod write;

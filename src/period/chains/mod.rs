@@ -1,11 +1,11 @@
 //! The default period detector: chains of bursts.
 //!
-//! The bandwidth is cut into bursts in a dozen ways ([`bursts`]). Each list of bursts, and the autocorrelation of the
-//! signal, propose trial periods ([`trials`], [`correlation`]). For each of them dynamic programming finds the best chain
-//! of bursts that follow each other at multiples of the period ([`search`]); a line through its onsets gives period, phase
-//! and error ([`fit`]). A trained judge weighs all hypotheses against each other and against "none" ([`judge`]); its
+//! The bandwidth is cut into bursts in a dozen ways (`bursts`). Each list of bursts, and the autocorrelation of the
+//! signal, propose trial periods (`trials`, `correlation`). For each of them dynamic programming finds the best chain
+//! of bursts that follow each other at multiples of the period (`search`); a line through its onsets gives period, phase
+//! and error (`fit`). A trained judge weighs all hypotheses against each other and against "none" (`judge`); its
 //! probability is calibrated (`docs/confidence.md`). The bursts of the winner are then erased and the search is repeated
-//! for further periods ([`windows`]).
+//! for further periods (`windows`).
 //!
 //! Onsets are exact to the trace's clock, so no spectral bin limits the period: its error is that of a regression line.
 
