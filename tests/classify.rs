@@ -121,7 +121,7 @@ fn of(c: &Classes) -> Vec<(G, usize)> {
 /// Ranks that come late, a slow one, two phases, a second pass; what each classifier has to reach.
 #[test]
 fn every_classifier_on_jobs_with_known_classes() {
-    let jobs = 70;
+    let jobs = 200;
     let mut right = [0; 3];
     for number in 0..jobs {
         let job = Job::number(number);
@@ -133,7 +133,7 @@ fn every_classifier_on_jobs_with_known_classes() {
             assert!(choice == Choice::Network || found == job.truth(), "{choice:?} of {job:?}: {found:?}");
         }
     }
-    assert!(f64::from(right[1]) > 0.93 * jobs as f64, "network: {} of {jobs}", right[1]);
+    assert!(f64::from(right[1]) >= 0.98 * jobs as f64, "network: {} of {jobs}", right[1]);
 }
 
 #[test]
@@ -141,12 +141,9 @@ fn qcrd_reads_a_header_together_and_interleaves_the_rest() {
     let once = [(G::GlobalSequential, 64), (G::InterleavedSequential, 64)];
     let t = qcrd("/scratch/matrix.2");
     let model = learned(&qcrd("/scratch/matrix.1"));
-    for choice in [Choice::Auto, Choice::Rules, Choice::Markov] {
+    for choice in [Choice::Auto, Choice::Rules, Choice::Network, Choice::Markov] {
         assert_eq!(of(&answer(&t, choice, &model)), [once, once].concat(), "{choice:?}");
     }
-    // the network names both classes, but does not always see where the second pass begins
-    let network = of(&answer(&t, Choice::Network, &model));
-    assert!(once.iter().all(|c| network.contains(c)), "{network:?}");
     let found = answer(&t, Choice::Auto, &model);
     let expected = found.files[0].expected.as_ref().unwrap();
     assert_eq!((expected.passes, expected.learned_from.as_str()), (2.0, "/scratch/matrix.1"));
