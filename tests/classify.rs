@@ -7,11 +7,12 @@ mod access_jobs;
 use std::path::{Path, PathBuf};
 
 use access_jobs::{Job, Row, place, prism, qcrd, trace_of};
+use iophase::analysis;
 use iophase::classify::{
     Choice, Classes, Classifier, GlobalSequentiality as G, Mix, Model, Options, Sequentiality, Size, classify,
     classify_and_sketch, train,
 };
-use iophase::formats::{self, ReadOptions, Source};
+use iophase::formats::{self, ReadOptions, Source, write};
 use iophase::record::{Op, Trace};
 use iophase::signal::Selection;
 use proptest::prelude::*;
@@ -259,6 +260,120 @@ fn a_stride_may_slip_by_a_little() {
     let accesses = (0..p)
         .flat_map(|r| (0..n).map(move |i| (r as u32, Op::Write, 2104 + (i * p + r) * size + own(i), size, i as f64)));
     assert_eq!(global(&trace(accesses, 0.5)), [(G::InterleavedSequential, 4)]);
+}
+
+/// What `iophase classify` says of an input that it may read as a stream, and of the same input as a whole.
+fn streamed_and_whole(path: &Path) -> [Classes; 2] {
+    let options = ReadOptions::default();
+    let source = Source::open(path, &options.limits).unwrap();
+    let all = Selection::default();
+    let streamed = analysis::classes_of(&source, None, &options, &all, Options::default(), false).unwrap().0;
+    let whole = formats::read(&source, None, &options).unwrap();
+    [streamed, analysis::classes(&whole, &all, Options::default(), false).unwrap().0]
+}
+
+/// Rows of an input that are handed on; `None` if it has to be read as a whole.
+fn handed_on(path: &Path) -> Option<usize> {
+    let options = ReadOptions::default();
+    let source = Source::open(path, &options.limits).unwrap();
+    let mut rows = 0;
+    let rest = formats::read_pieces(&source, None, &options, &mut |piece| {
+        rows += piece.rows.len();
+        Ok(())
+    });
+    rest.unwrap().map(|trace| {
+        assert!(trace.data.is_empty());
+        rows
+    })
+}
+
+#[test]
+fn a_stream_has_the_classes_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in [0, 3, 13, 38] {
+        let t = Job::number(number).run("/scratch/out.dat", 1);
+        for name in ["t.csv", "t.jsonl"] {
+            let path = folder.path().join(name);
+            write::write(write::writer_for(&path).unwrap(), &t, &path).unwrap();
+            let [streamed, whole] = streamed_and_whole(&path);
+            assert_eq!(streamed, whole, "{number} {name}");
+            assert_eq!(handed_on(&path), Some(t.data.len()), "{number} {name}");
+        }
+    }
+    for (name, rows) in [("stable.darshan", true), ("stable.strace", true), ("stable-heatmap.darshan", false)] {
+        let path = Path::new("data").join(name);
+        assert_eq!(handed_on(&path).is_some_and(|n| n > 0), rows, "{name}");
+        if rows {
+            let [streamed, whole] = streamed_and_whole(&path);
+            assert_eq!(streamed, whole, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_job_of_several_files_has_the_same_classes_as_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let rank = |r: u64| -> String {
+        let line = |i: u64| {
+            let offset = (i * 4 + r) * 4096;
+            let time = 1_700_000_000.0 + i as f64 + 0.01 * r as f64;
+            format!("{} {time:.6} pwrite64(5</scratch/out>, \"\"..., 4096, {offset}) = 4096 <0.002>\n", 100 + r)
+        };
+        (0..40).map(line).collect()
+    };
+    for r in 0..4 {
+        std::fs::write(folder.path().join(format!("job_host_{r}.st")), rank(r)).unwrap();
+    }
+    let [streamed, whole] = streamed_and_whole(folder.path());
+    assert_eq!(streamed, whole);
+    assert_eq!(handed_on(folder.path()), Some(160));
+    let g = &streamed.files[0].global[0];
+    assert_eq!((g.sequentiality, g.ranks.len()), (G::InterleavedSequential, 4));
+    // where several ranks append to a file, its end shows only when all of them have been read
+    for r in 0..2 {
+        let mut text = rank(r);
+        text.push_str(&format!(
+            "{pid} 1700000100.0 openat(AT_FDCWD, \"/scratch/log\", O_WRONLY|O_CREAT|O_TRUNC|O_APPEND, 0644) = 7</scratch/log> <0.1>\n\
+             {pid} 1700000101.0 write(7</scratch/log>, \"\"..., 10) = 10 <0.1>\n",
+            pid = 100 + r
+        ));
+        std::fs::write(folder.path().join(format!("job_host_{r}.st")), text).unwrap();
+    }
+    assert_eq!(handed_on(folder.path()), None);
+    let [streamed, whole] = streamed_and_whole(folder.path());
+    assert_eq!(streamed, whole);
+}
+
+#[test]
+fn records_of_several_layers_are_read_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let line = |i: u64, layer: &str| format!("write,{},4096,{i},/scratch/out,{layer}\n", i * 4096);
+    let one: String = (0..30).map(|i| line(i, "posix")).collect();
+    let header = "op,offset,size,start,file,layer\n";
+    std::fs::write(&path, format!("{header}{one}")).unwrap();
+    assert_eq!(handed_on(&path), Some(30));
+    std::fs::write(&path, format!("{header}{one}{}", line(31, "mpiio"))).unwrap();
+    assert_eq!(handed_on(&path), None);
+    let [streamed, whole] = streamed_and_whole(&path);
+    assert_eq!(streamed, whole);
+    assert_eq!(streamed.records, 30);
+}
+
+/// A model learned from a stream is that of the whole.
+#[test]
+fn a_stream_teaches_what_the_whole_teaches() {
+    let folder = tempfile::tempdir().unwrap();
+    let t = Job::number(13).run("/scratch/out.dat", 1);
+    let path = folder.path().join("t.csv");
+    write::write(write::writer_for(&path).unwrap(), &t, &path).unwrap();
+    let (all, options) = (Selection::default(), ReadOptions::default());
+    let source = Source::open(&path, &options.limits).unwrap();
+    let mut model = Model::default();
+    let files = analysis::train_on(&source, None, &options, &all, Options::default(), &mut model).unwrap();
+    let mut whole = Model::default();
+    train(&formats::read(&source, None, &options).unwrap(), &all, Options::default(), &mut whole).unwrap();
+    assert_eq!((files, model), (1, whole));
 }
 
 fn corpus() -> Option<PathBuf> {
