@@ -90,6 +90,29 @@ fn ranks_that_come_one_after_the_other_are_one_class_all_the_same() {
     assert_eq!((g[0].sequentiality, g[0].ranks.len(), g[0].staggered), (G::InterleavedSequential, 16, true));
 }
 
+/// First all of them one after the other, then all of them again with another class; any number of ranks.
+#[test]
+fn two_staggered_phases_are_two_classes() {
+    for p in [2u64, 3, 7, 100, 1024] {
+        let phase = |k: u64, class: G| {
+            let begin = 20_000.0 * k as f64;
+            (0..p).flat_map(move |r| {
+                let row = move |i: u64| {
+                    let start = begin + 15.0 * r as f64 + i as f64 * 0.5;
+                    (r as u32, Op::Write, (k << 40) + place(class, p, r, i, 24, 4096), 4096, start)
+                };
+                (0..24).map(row)
+            })
+        };
+        let both = phase(0, G::InterleavedSequential).chain(phase(1, G::PartitionedSequential));
+        let found = classes(&trace(both, 0.2));
+        let said: Vec<(G, usize, bool)> =
+            found.files[0].global.iter().map(|g| (g.sequentiality, g.ranks.len(), g.staggered)).collect();
+        let expected = [G::InterleavedSequential, G::PartitionedSequential].map(|class| (class, p as usize, true));
+        assert_eq!(said, expected, "{p}");
+    }
+}
+
 #[test]
 fn writing_then_reading_back_is_two_classes() {
     let accesses = (0..8u64).flat_map(|r| {
