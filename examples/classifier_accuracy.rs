@@ -1,6 +1,6 @@
 //! How often each classifier of access classes is right on jobs that are true by construction, and how often they agree.
 //!
-//!     classifier_accuracy [JOBS]
+//!     classifier_accuracy [JOBS] [FIRST]
 
 use iophase::classify::{Choice, Classes, GlobalSequentiality as G, Model, Options, classify, train};
 use iophase::signal::Selection;
@@ -15,11 +15,13 @@ fn global(c: &Classes) -> Vec<(G, usize)> {
 
 #[allow(clippy::print_stdout)]
 fn main() -> iophase::Result<()> {
-    let jobs = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(1000u64);
+    let number =
+        |place: usize, default: u64| std::env::args().nth(place).and_then(|a| a.parse().ok()).unwrap_or(default);
+    let (jobs, first) = (number(1, 1000), number(2, 0));
     let all = Selection::default();
     let (mut right, mut agree) = ([[0u32; 4]; 5], [0u32; 3]);
     let mut of_kind = [0u32; 5];
-    for number in 0..jobs {
+    for number in first..first.saturating_add(jobs) {
         let job = Job::number(number);
         let mut model = Model::default();
         train(&job.run("/scratch/out.0001", 1), &all, Options::default(), &mut model)?;

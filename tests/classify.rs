@@ -7,11 +7,12 @@ mod access_jobs;
 use std::path::{Path, PathBuf};
 
 use access_jobs::{Job, Row, place, prism, qcrd, trace_of};
+use iophase::analysis;
 use iophase::classify::{
     Choice, Classes, Classifier, GlobalSequentiality as G, Mix, Model, Options, Sequentiality, Size, classify,
     classify_and_sketch, train,
 };
-use iophase::formats::{self, ReadOptions, Source};
+use iophase::formats::{self, ReadOptions, Source, write};
 use iophase::record::{Op, Trace};
 use iophase::signal::Selection;
 use proptest::prelude::*;
@@ -89,6 +90,29 @@ fn ranks_that_come_one_after_the_other_are_one_class_all_the_same() {
     assert_eq!((g[0].sequentiality, g[0].ranks.len(), g[0].staggered), (G::InterleavedSequential, 16, true));
 }
 
+/// First all of them one after the other, then all of them again with another class; any number of ranks.
+#[test]
+fn two_staggered_phases_are_two_classes() {
+    for p in [2u64, 3, 7, 100, 1024] {
+        let phase = |k: u64, class: G| {
+            let begin = 20_000.0 * k as f64;
+            (0..p).flat_map(move |r| {
+                let row = move |i: u64| {
+                    let start = begin + 15.0 * r as f64 + i as f64 * 0.5;
+                    (r as u32, Op::Write, (k << 40) + place(class, p, r, i, 24, 4096), 4096, start)
+                };
+                (0..24).map(row)
+            })
+        };
+        let both = phase(0, G::InterleavedSequential).chain(phase(1, G::PartitionedSequential));
+        let found = classes(&trace(both, 0.2));
+        let said: Vec<(G, usize, bool)> =
+            found.files[0].global.iter().map(|g| (g.sequentiality, g.ranks.len(), g.staggered)).collect();
+        let expected = [G::InterleavedSequential, G::PartitionedSequential].map(|class| (class, p as usize, true));
+        assert_eq!(said, expected, "{p}");
+    }
+}
+
 #[test]
 fn writing_then_reading_back_is_two_classes() {
     let accesses = (0..8u64).flat_map(|r| {
@@ -121,7 +145,7 @@ fn of(c: &Classes) -> Vec<(G, usize)> {
 /// Ranks that come late, a slow one, two phases, a second pass; what each classifier has to reach.
 #[test]
 fn every_classifier_on_jobs_with_known_classes() {
-    let jobs = 70;
+    let jobs = 200;
     let mut right = [0; 3];
     for number in 0..jobs {
         let job = Job::number(number);
@@ -133,7 +157,7 @@ fn every_classifier_on_jobs_with_known_classes() {
             assert!(choice == Choice::Network || found == job.truth(), "{choice:?} of {job:?}: {found:?}");
         }
     }
-    assert!(f64::from(right[1]) > 0.93 * jobs as f64, "network: {} of {jobs}", right[1]);
+    assert!(f64::from(right[1]) >= 0.98 * jobs as f64, "network: {} of {jobs}", right[1]);
 }
 
 #[test]
@@ -141,12 +165,9 @@ fn qcrd_reads_a_header_together_and_interleaves_the_rest() {
     let once = [(G::GlobalSequential, 64), (G::InterleavedSequential, 64)];
     let t = qcrd("/scratch/matrix.2");
     let model = learned(&qcrd("/scratch/matrix.1"));
-    for choice in [Choice::Auto, Choice::Rules, Choice::Markov] {
+    for choice in [Choice::Auto, Choice::Rules, Choice::Network, Choice::Markov] {
         assert_eq!(of(&answer(&t, choice, &model)), [once, once].concat(), "{choice:?}");
     }
-    // the network names both classes, but does not always see where the second pass begins
-    let network = of(&answer(&t, Choice::Network, &model));
-    assert!(once.iter().all(|c| network.contains(c)), "{network:?}");
     let found = answer(&t, Choice::Auto, &model);
     let expected = found.files[0].expected.as_ref().unwrap();
     assert_eq!((expected.passes, expected.learned_from.as_str()), (2.0, "/scratch/matrix.1"));
@@ -264,6 +285,120 @@ fn a_stride_may_slip_by_a_little() {
     assert_eq!(global(&trace(accesses, 0.5)), [(G::InterleavedSequential, 4)]);
 }
 
+/// What `iophase classify` says of an input that it may read as a stream, and of the same input as a whole.
+fn streamed_and_whole(path: &Path) -> [Classes; 2] {
+    let options = ReadOptions::default();
+    let source = Source::open(path, &options.limits).unwrap();
+    let all = Selection::default();
+    let streamed = analysis::classes_of(&source, None, &options, &all, Options::default(), false).unwrap().0;
+    let whole = formats::read(&source, None, &options).unwrap();
+    [streamed, analysis::classes(&whole, &all, Options::default(), false).unwrap().0]
+}
+
+/// Rows of an input that are handed on; `None` if it has to be read as a whole.
+fn handed_on(path: &Path) -> Option<usize> {
+    let options = ReadOptions::default();
+    let source = Source::open(path, &options.limits).unwrap();
+    let mut rows = 0;
+    let rest = formats::read_pieces(&source, None, &options, &mut |piece| {
+        rows += piece.rows.len();
+        Ok(())
+    });
+    rest.unwrap().map(|trace| {
+        assert!(trace.data.is_empty());
+        rows
+    })
+}
+
+#[test]
+fn a_stream_has_the_classes_of_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in [0, 3, 13, 38] {
+        let t = Job::number(number).run("/scratch/out.dat", 1);
+        for name in ["t.csv", "t.jsonl"] {
+            let path = folder.path().join(name);
+            write::write(write::writer_for(&path).unwrap(), &t, &path).unwrap();
+            let [streamed, whole] = streamed_and_whole(&path);
+            assert_eq!(streamed, whole, "{number} {name}");
+            assert_eq!(handed_on(&path), Some(t.data.len()), "{number} {name}");
+        }
+    }
+    for (name, rows) in [("stable.darshan", true), ("stable.strace", true), ("stable-heatmap.darshan", false)] {
+        let path = Path::new("data").join(name);
+        assert_eq!(handed_on(&path).is_some_and(|n| n > 0), rows, "{name}");
+        if rows {
+            let [streamed, whole] = streamed_and_whole(&path);
+            assert_eq!(streamed, whole, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_job_of_several_files_has_the_same_classes_as_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let rank = |r: u64| -> String {
+        let line = |i: u64| {
+            let offset = (i * 4 + r) * 4096;
+            let time = 1_700_000_000.0 + i as f64 + 0.01 * r as f64;
+            format!("{} {time:.6} pwrite64(5</scratch/out>, \"\"..., 4096, {offset}) = 4096 <0.002>\n", 100 + r)
+        };
+        (0..40).map(line).collect()
+    };
+    for r in 0..4 {
+        std::fs::write(folder.path().join(format!("job_host_{r}.st")), rank(r)).unwrap();
+    }
+    let [streamed, whole] = streamed_and_whole(folder.path());
+    assert_eq!(streamed, whole);
+    assert_eq!(handed_on(folder.path()), Some(160));
+    let g = &streamed.files[0].global[0];
+    assert_eq!((g.sequentiality, g.ranks.len()), (G::InterleavedSequential, 4));
+    // where several ranks append to a file, its end shows only when all of them have been read
+    for r in 0..2 {
+        let mut text = rank(r);
+        text.push_str(&format!(
+            "{pid} 1700000100.0 openat(AT_FDCWD, \"/scratch/log\", O_WRONLY|O_CREAT|O_TRUNC|O_APPEND, 0644) = 7</scratch/log> <0.1>\n\
+             {pid} 1700000101.0 write(7</scratch/log>, \"\"..., 10) = 10 <0.1>\n",
+            pid = 100 + r
+        ));
+        std::fs::write(folder.path().join(format!("job_host_{r}.st")), text).unwrap();
+    }
+    assert_eq!(handed_on(folder.path()), None);
+    let [streamed, whole] = streamed_and_whole(folder.path());
+    assert_eq!(streamed, whole);
+}
+
+#[test]
+fn records_of_several_layers_are_read_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    let line = |i: u64, layer: &str| format!("write,{},4096,{i},/scratch/out,{layer}\n", i * 4096);
+    let one: String = (0..30).map(|i| line(i, "posix")).collect();
+    let header = "op,offset,size,start,file,layer\n";
+    std::fs::write(&path, format!("{header}{one}")).unwrap();
+    assert_eq!(handed_on(&path), Some(30));
+    std::fs::write(&path, format!("{header}{one}{}", line(31, "mpiio"))).unwrap();
+    assert_eq!(handed_on(&path), None);
+    let [streamed, whole] = streamed_and_whole(&path);
+    assert_eq!(streamed, whole);
+    assert_eq!(streamed.records, 30);
+}
+
+/// A model learned from a stream is that of the whole.
+#[test]
+fn a_stream_teaches_what_the_whole_teaches() {
+    let folder = tempfile::tempdir().unwrap();
+    let t = Job::number(13).run("/scratch/out.dat", 1);
+    let path = folder.path().join("t.csv");
+    write::write(write::writer_for(&path).unwrap(), &t, &path).unwrap();
+    let (all, options) = (Selection::default(), ReadOptions::default());
+    let source = Source::open(&path, &options.limits).unwrap();
+    let mut model = Model::default();
+    let files = analysis::train_on(&source, None, &options, &all, Options::default(), &mut model).unwrap();
+    let mut whole = Model::default();
+    train(&formats::read(&source, None, &options).unwrap(), &all, Options::default(), &mut whole).unwrap();
+    assert_eq!((files, model), (1, whole));
+}
+
 fn corpus() -> Option<PathBuf> {
     let root = std::env::var_os("IOPHASE_CORPUS").map_or_else(|| PathBuf::from("../shared"), PathBuf::from);
     let corpus = root.join("corpus");
@@ -343,6 +478,32 @@ fn h5bench_writes_interleave() {
         let interleaved = f.global.iter().filter(|g| g.sequentiality == G::InterleavedSequential && g.ranks.len() == 4);
         let bytes: u64 = interleaved.filter(|g| g.mix == Mix::WriteOnly).map(|g| g.bytes).sum();
         assert!(bytes as f64 > 0.8 * all as f64, "{run}: {bytes} of {all}: {:?}", of(&found));
+    }
+}
+
+/// Contiguous in memory and interleaved in the file (CI), or the other way round (IC): the file is interleaved, and read before it is
+/// written where holes are filled (data sieving). Reading (full, partial, strided) takes the datasets by name, not by place, with
+/// metadata between: all ranks read at once, in no order of places.
+#[test]
+fn h5bench_sieves_and_reads() {
+    let Some(corpus) = corpus() else {
+        eprintln!("skipped: no corpus at IOPHASE_CORPUS");
+        return;
+    };
+    let of_run = |run: &str| {
+        let found = read(&corpus.join(format!("h5bench/darshan/{run}.darshan_dxt.darshan")));
+        found.files.into_iter().find(|f| f.file.as_ref().unwrap().ends_with("test.h5")).unwrap()
+    };
+    for run in ["1d-CI", "1d-IC"] {
+        let f = of_run(run);
+        let all: u64 = f.global.iter().map(|g| g.bytes).sum();
+        let interleaved = f.global.iter().filter(|g| g.sequentiality == G::InterleavedSequential && g.ranks.len() == 4);
+        let bytes: u64 = interleaved.filter(|g| g.mix != Mix::ReadOnly).map(|g| g.bytes).sum();
+        assert!(bytes as f64 > 0.8 * all as f64, "{run}: {bytes} of {all}");
+    }
+    for run in ["1d-read-full", "1d-read-partial", "1d-read-strided"] {
+        let f = of_run(run);
+        assert!(f.global.iter().all(|g| g.mix == Mix::ReadOnly && g.ranks.len() == 4), "{run}: {:?}", f.global);
     }
 }
 

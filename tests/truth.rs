@@ -68,6 +68,8 @@ fn metadata_stress_exerciser_ior_and_checkpoints() {
         "--elements 8,8 --grid 2,2",
         "--elements 8,8 --grid 2,2 --file-block 2 --file-stride 3",
         "--elements 4,4,4 --grid 2,2,2",
+        "--elements 16 --grid 4 --repeats 2",
+        "--elements 8,8 --grid 2,2 --repeats 2",
     ];
     for shape in shapes {
         found_is_true(&format!("h5bench-exerciser {shape}"), ".csv");

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{ModeChoice, Options, SignalReport, analyze_signal};
-use crate::classify::{self, Advice, Classes, Sketch, classify_and_sketch};
+use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and_sketch};
 use crate::error::Result;
-use crate::record::{Data, Trace};
-use crate::signal::{Activity, Extent, Mode, Selection};
+use crate::formats::{self, Format, ReadOptions, Source};
+use crate::record::{Data, FileId, Interval, Intervals, Op, Trace};
+use crate::signal::{Activity, Extent, Folded, Mode, Selection, Sieve};
 
 /// Bursts that have to be seen.
 const FEWEST_BURSTS: u64 = 3;
@@ -31,24 +32,110 @@ pub fn classes(
     } else {
         (classify::classify(trace, selection, options)?, Vec::new())
     };
-    let mode = match options.mode {
-        Mode::All => Mode::Write,
-        mode => mode,
-    };
-    if matches!(mode, Mode::Write | Mode::WriteSync | Mode::WriteAsync) && matches!(trace.data, Data::Requests(_)) {
-        let activity = Activity::new(trace, mode, selection);
-        let extent = Extent::of(activity.spans());
-        if extent.count > 0 {
-            let signal = Options { selection: selection.clone(), mode: ModeChoice::One(mode), ..Options::default() };
-            let (report, ..) = analyze_signal(trace, mode, &activity, &extent, &signal)?;
-            classes.advice.extend(staging(&report));
-        }
+    if let Some(mode) = of_writes(options.mode).filter(|_| matches!(trace.data, Data::Requests(_))) {
+        classes.advice.extend(staging(trace, mode, selection)?);
     }
     Ok((classes, sketches))
 }
 
+/// As [`classes`], of an input. Formats that can are read as a stream: memory grows with pairs of file and rank, not with rows;
+/// the signal of the writes is folded once there are many of them.
+///
+/// # Errors
+/// As [`formats::read`] and [`classes`].
+pub fn classes_of(
+    source: &Source,
+    format: Option<&dyn Format>,
+    read: &ReadOptions,
+    selection: &Selection,
+    options: classify::Options<'_>,
+    draw: bool,
+) -> Result<(Classes, Vec<Sketch>)> {
+    let mut reader = classify::Reader::new(selection, options, draw);
+    let mut writes = of_writes(options.mode).map(|mode| (Sieve::new(mode, selection), Folded::default()));
+    let rest = formats::read_pieces(source, format, read, &mut |piece| {
+        reader.take(piece);
+        if let Some((sieve, folded)) = &mut writes {
+            sieve.learn(piece.files, piece.origin_s);
+            (0..piece.rows.len()).filter_map(|i| sieve.span(piece.rows, i)).for_each(|span| folded.push(span));
+        }
+        Ok(())
+    })?;
+    let Some(mut rest) = rest else {
+        drop(reader);
+        drop(writes);
+        return classes(&formats::read(source, format, read)?, selection, options, draw);
+    };
+    let (mut classes, sketches) = reader.finish(&rest)?;
+    if let (Some(mode), Some((_, folded))) = (of_writes(options.mode), writes) {
+        let rows = folded.into_spans().into_iter().map(|s| Interval {
+            op: Op::Write,
+            asynchronous: mode == Mode::WriteAsync,
+            rank: 0,
+            file: FileId::NONE,
+            bytes: s.bytes,
+            start: s.start,
+            end: s.end,
+        });
+        rest.data = Data::Intervals(rows.collect::<Intervals>());
+        classes.advice.extend(staging(&rest, mode, &Selection::default())?);
+    }
+    Ok((classes, sketches))
+}
+
+/// Adds the run of an input to a model of earlier runs, reading it twice where it can be read as a stream. Gives the number of
+/// files learned from it.
+///
+/// # Errors
+/// As [`formats::read`] and [`classify::train`].
+pub fn train_on(
+    source: &Source,
+    format: Option<&dyn Format>,
+    read: &ReadOptions,
+    selection: &Selection,
+    options: classify::Options<'_>,
+    model: &mut Model,
+) -> Result<usize> {
+    let options = classify::Options { choice: Choice::Rules, model: None, ..options };
+    let mut reader = classify::Reader::new(selection, options, false);
+    let rest = formats::read_pieces(source, format, read, &mut |piece| {
+        reader.take(piece);
+        Ok(())
+    })?;
+    let Some(rest) = rest else {
+        drop(reader);
+        return classify::train(&formats::read(source, format, read)?, selection, options, model);
+    };
+    let mut trainer = reader.train(&rest)?;
+    formats::read_pieces(source, format, read, &mut |piece| {
+        trainer.take(piece);
+        Ok(())
+    })?;
+    Ok(trainer.finish(model))
+}
+
+/// The writes among the transfers of a mode.
+fn of_writes(mode: Mode) -> Option<Mode> {
+    match mode {
+        Mode::All => Some(Mode::Write),
+        mode => matches!(mode, Mode::Write | Mode::WriteSync | Mode::WriteAsync).then_some(mode),
+    }
+}
+
+/// Advice on the writes of a job, if they are periodic.
+fn staging(trace: &Trace, mode: Mode, selection: &Selection) -> Result<Option<Advice>> {
+    let activity = Activity::new(trace, mode, selection);
+    let extent = Extent::of(activity.spans());
+    if extent.count == 0 {
+        return Ok(None);
+    }
+    let signal = Options { selection: selection.clone(), mode: ModeChoice::One(mode), ..Options::default() };
+    let (report, ..) = analyze_signal(trace, mode, &activity, &extent, &signal)?;
+    Ok(staging_of(&report))
+}
+
 /// Bursts that come again and again fit into a burst buffer, which drains until the next one.
-fn staging(signal: &SignalReport) -> Option<Advice> {
+fn staging_of(signal: &SignalReport) -> Option<Advice> {
     let (bursts, period) = (signal.bursts.as_ref()?, signal.period.dominant.as_ref()?);
     let calm = period.period_s - bursts.width_s.max;
     let fits = bursts.count >= FEWEST_BURSTS && bursts.duty_cycle <= LONGEST_DUTY && calm > 0.0;

@@ -13,7 +13,7 @@ mod report;
 mod sampled;
 mod view;
 
-pub use classes::classes;
+pub use classes::{classes, classes_of, train_on};
 pub use event_log::{EventLog, event_log, save_log};
 pub use info::{INFO_SCHEMA, Info};
 pub use options::{ModeChoice, Options};

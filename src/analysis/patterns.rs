@@ -70,8 +70,13 @@ pub fn patterns(
         .map(|p| PatternReport { next: p.next(options.next), ..PatternReport::of(p, trace.files.name(p.file), origin) })
         .collect();
     annotate(trace, &found.patterns, &mut reports, shortest_window_s);
-    let coverage =
-        Coverage { records: found.counts.records, matched: found.matched(), predicted: found.counts.predicted };
+    let coverage = Coverage {
+        records: found.counts.records,
+        matched: found.matched(),
+        predicted: found.counts.predicted,
+        bytes: found.counts.bytes,
+        matched_bytes: found.matched_bytes(),
+    };
     Ok(Some(Patterns { report: PatternsReport { coverage, patterns: reports }, found: found.patterns }))
 }
 

@@ -1,5 +1,7 @@
 //! Stretches of several ranks that hold at the same time, and their class.
 
+use std::collections::HashSet;
+
 use super::advice::{self, Situation};
 use super::extent::Extent;
 use super::global::{self, GlobalSequentiality};
@@ -83,18 +85,22 @@ impl Group {
         }
     }
 
-    /// Both as one, if the ranks of `next` do the same as those of this group, one after the other.
-    fn staggered_with(&self, next: &Group, all: &[Local]) -> Option<Group> {
+    /// One stretch of each rank?
+    fn one_each(&self) -> bool {
+        self.members.len() == self.ranks.len()
+    }
+
+    fn alike(&self, other: &Group) -> bool {
+        (self.mix, self.size, self.local) == (other.mix, other.size, other.local)
+    }
+
+    /// All of them as one, if ranks that come one after the other do the same. They are alike, and no rank is in two.
+    fn staggered(parts: &[Group], all: &[Local]) -> Option<Group> {
         use GlobalSequentiality as G;
-        let alike = (self.mix, self.size, self.local) == (next.mix, next.size, next.local);
-        let one_each = |g: &Group| g.members.len() == g.ranks.len();
-        let apart = next.ranks.iter().all(|r| self.ranks.binary_search(r).is_err());
-        if !alike || !one_each(self) || !one_each(next) || !apart {
-            return None;
-        }
-        let members = self.members.iter().chain(&next.members).copied().collect();
-        let span = (self.start_s.min(next.start_s), self.end_s.max(next.end_s));
-        let joined = Group::of(all, members, span, true);
+        let members = parts.iter().flat_map(|g| &g.members).copied().collect();
+        let start_s = parts.iter().map(|g| g.start_s).fold(f64::INFINITY, f64::min);
+        let end_s = parts.iter().map(|g| g.end_s).fold(f64::NEG_INFINITY, f64::max);
+        let joined = Group::of(all, members, (start_s, end_s), true);
         // some of the ranks alone leave gaps that the others fill
         let part = |g: &Group| {
             g.class == G::SingleRank
@@ -102,26 +108,71 @@ impl Group {
                 || joined.class == G::InterleavedSequential
                     && matches!(g.class, G::GlobalStrided | G::PartitionedStrided)
         };
-        let ordered = joined.class != G::NonSequential || self.local == Sequentiality::NonSequential;
-        (part(self) && part(next) && ordered).then_some(joined)
+        let ordered = joined.class != G::NonSequential || joined.local == Sequentiality::NonSequential;
+        (parts.iter().all(part) && ordered).then_some(joined)
     }
 }
 
 /// Stretches with one global class each, by time.
 pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
     let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.stretch.start_s, l.stretch.end_s)).collect();
-    let mut groups: Vec<Group> = Vec::new();
-    for set in time::overlaps(&spans) {
-        let group = Group::of(all, set.members, (set.start_s, set.end_s), false);
-        match groups.last().and_then(|last| last.staggered_with(&group, all)) {
-            Some(joined) => {
-                groups.pop();
-                groups.push(joined);
-            }
-            None => groups.push(group),
-        }
+    let sets = time::overlaps(&spans).into_iter();
+    let alone: Vec<Group> = sets.map(|set| Group::of(all, set.members, (set.start_s, set.end_s), false)).collect();
+    let mut joined: Vec<(usize, Option<Group>)> = Vec::new();
+    let mut from = 0;
+    while from < alone.len() {
+        let found = longest_staggered(&alone[from..], all);
+        from += found.0;
+        joined.push(found);
+    }
+    let mut alone = alone.into_iter();
+    let mut groups = Vec::with_capacity(joined.len());
+    for (count, group) in joined {
+        let first = alone.next();
+        alone.by_ref().take(count - 1).for_each(drop);
+        groups.extend(group.or(first));
     }
     groups
+}
+
+/// How many groups from the first on are one whose ranks come one after the other, and that one. Twice as many are tried each time, so
+/// that each is looked at a few times only.
+fn longest_staggered(groups: &[Group], all: &[Local]) -> (usize, Option<Group>) {
+    let first = &groups[0];
+    let mut seen: HashSet<u32> = first.ranks.iter().copied().collect();
+    let mut candidates = 1;
+    let (mut count, mut joined) = (1, None);
+    let mut tried = 1;
+    while first.one_each() {
+        tried *= 2;
+        while candidates < tried.min(groups.len()) {
+            let next = &groups[candidates];
+            if !first.alike(next) || !next.one_each() || next.ranks.iter().any(|r| seen.contains(r)) {
+                break;
+            }
+            seen.extend(&next.ranks);
+            candidates += 1;
+        }
+        let longest = tried.min(candidates);
+        if longest == count {
+            break;
+        }
+        match Group::staggered(&groups[..longest], all) {
+            Some(found) => (count, joined) = (longest, Some(found)),
+            None => {
+                let mut beyond = longest;
+                while beyond - count > 1 {
+                    let middle = count + (beyond - count) / 2;
+                    match Group::staggered(&groups[..middle], all) {
+                        Some(found) => (count, joined) = (middle, Some(found)),
+                        None => beyond = middle,
+                    }
+                }
+                break;
+            }
+        }
+    }
+    (count, joined)
 }
 
 /// Global classes, equal neighbours joined.

@@ -28,8 +28,8 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Data, FileId, Op, Trace, UNKNOWN_OFFSET, Warning};
-use crate::signal::{Activity, Mode, Selection};
+use crate::record::{Data, FileId, Op, Piece, Requests, Trace, UNKNOWN_OFFSET, Warning};
+use crate::signal::{Mode, Selection, Sieve};
 
 pub use global::GlobalSequentiality;
 pub use lattice::{Axis, Known, Mix, Sequentiality, Size};
@@ -108,42 +108,15 @@ pub fn classify_and_sketch(
 }
 
 fn study(trace: &Trace, selection: &Selection, options: Options<'_>, draw: bool) -> Result<(Classes, Vec<Sketch>)> {
-    if options.choice == Choice::Markov && options.model.is_none() {
-        return Err(Error::new(ErrorKind::Usage, "the Markov classifier needs a model of earlier runs")
-            .remedy("make one with `iophase classify --train RUN... -o MODEL` and give it with --model MODEL"));
-    }
-    let rules = options.rules();
-    let read = follow(trace, selection, options, draw)?;
-    let origin = trace.origin_s as f64;
-    let judged: Vec<(FileClasses, Sketch)> = read
-        .files
-        .into_par_iter()
-        .map(|(id, ranks)| {
-            let name = (id != FileId::NONE).then(|| trace.files.name(id).to_owned());
-            let (all, sketch) = finish(ranks, rules, origin);
-            (of_file(name, &all, options, origin), sketch)
-        })
-        .collect();
-    let (files, sketches): (Vec<FileClasses>, Vec<Sketch>) = judged.into_iter().unzip();
-    let mut warnings = trace.warnings.clone();
-    if read.unplaced > 0 {
-        let message = format!("{} accesses without an offset are in no class", read.unplaced);
-        warnings.push(Warning::new("no-offset", message));
-    }
-    let unknown = files.iter().filter(|f| f.expected.is_none()).count();
-    if options.model.is_some() && unknown > 0 {
-        let message = format!("the model does not know {unknown} of {} files", files.len());
-        warnings.push(Warning::new("not-in-model", message));
-    }
-    let classes = Classes {
-        schema: CLASSES_SCHEMA.into(),
-        path: trace.path.clone(),
-        records: read.records,
-        files,
-        advice: Vec::new(),
-        warnings,
-    };
-    Ok((classes, sketches))
+    let mut reader = Reader::new(selection, options, draw);
+    whole(trace).iter().for_each(|piece| reader.take(piece));
+    reader.finish(trace)
+}
+
+/// The rows of a trace, if they can have offsets.
+fn whole(trace: &Trace) -> Option<Piece<'_>> {
+    let Data::Requests(rows) = &trace.data else { return None };
+    Some(Piece { origin_s: trace.origin_s, files: &trace.files, rows })
 }
 
 /// Adds a run to a model of earlier runs. Gives the number of files learned from it.
@@ -151,23 +124,41 @@ fn study(trace: &Trace, selection: &Selection, options: Options<'_>, draw: bool)
 /// # Errors
 /// As [`classify`].
 pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: &mut Model) -> Result<usize> {
-    let options = Options { choice: Choice::Rules, model: None, ..options };
-    let rules = options.rules();
-    let read = follow(trace, selection, options, false)?;
-    let files: Vec<(FileId, Vec<Local>)> =
-        read.files.into_par_iter().map(|(id, ranks)| (id, finish(ranks, rules, 0.0).0)).collect();
-    let mut lessons: Vec<markov::Lesson> = files.par_iter().map(|(_, all)| markov::Lesson::of(all)).collect();
-    let place: HashMap<FileId, usize> = files.iter().enumerate().map(|(i, f)| (f.0, i)).collect();
-    accesses(trace, selection, options.mode, |file, rank, access| {
-        if let Some(&i) = place.get(&file) {
-            lessons[i].see(rank, &access);
-        }
-    });
-    let learned = files.iter().zip(lessons).filter(|((id, _), _)| *id != FileId::NONE);
-    let learned: Vec<_> = learned.map(|((id, _), lesson)| (trace.files.name(*id), lesson)).collect();
-    let count = learned.len();
-    model.learn(learned);
-    Ok(count)
+    let mut reader = Reader::new(selection, Options { choice: Choice::Rules, model: None, ..options }, false);
+    whole(trace).iter().for_each(|piece| reader.take(piece));
+    let mut trainer = reader.train(trace)?;
+    whole(trace).iter().for_each(|piece| trainer.take(piece));
+    Ok(trainer.finish(model))
+}
+
+/// Learns from a trace whose rows come a second time; [`Reader::train`] makes it.
+pub struct Trainer<'s> {
+    sieve: Sieve<'s>,
+    lessons: Vec<(String, markov::Lesson)>,
+    index: HashMap<String, usize>,
+    /// The lesson of each file of this reading.
+    lesson_of: Vec<Option<usize>>,
+}
+
+impl Trainer<'_> {
+    /// Takes the next rows; files may be numbered otherwise than when they were read first.
+    pub fn take(&mut self, piece: &Piece<'_>) {
+        self.sieve.learn(piece.files, piece.origin_s);
+        let known = piece.files.iter().skip(self.lesson_of.len());
+        self.lesson_of.extend(known.map(|(_, name)| self.index.get(name).copied()));
+        accesses(piece.rows, &self.sieve, |file, rank, access| {
+            if let Some(Some(i)) = self.lesson_of.get(file.0 as usize) {
+                self.lessons[*i].1.see(rank, &access);
+            }
+        });
+    }
+
+    /// Adds what was learned to a model; gives the number of files.
+    pub fn finish(self, model: &mut Model) -> usize {
+        let count = self.lessons.len();
+        model.learn(self.lessons);
+        count
+    }
 }
 
 /// What follows the accesses of one rank to one file.
@@ -197,82 +188,181 @@ const MOST_LATEST: u32 = 1 << 16;
 
 type Followed = (u32, Follower, Option<Sketcher>);
 
-/// A trace whose accesses have been followed.
-struct Read {
-    files: Vec<(FileId, Vec<Followed>)>,
+/// Classifies a trace whose rows come piece by piece: memory grows with pairs of file and rank and with their stretches, not with
+/// rows.
+pub struct Reader<'s, 'm> {
+    options: Options<'m>,
+    sieve: Sieve<'s>,
+    draw: bool,
+    all: Vec<(FileId, Followed)>,
+    place: HashMap<(FileId, u32), usize>,
+    /// Where each rank was last: neighbouring accesses are of many ranks but seldom of many files.
+    latest: Vec<Option<(FileId, usize)>>,
+    /// Rows, those of them that are classified, and those that would be if they told their place.
+    rows: u64,
     records: u64,
     unplaced: u64,
 }
 
-fn follow(trace: &Trace, selection: &Selection, options: Options<'_>, draw: bool) -> Result<Read> {
-    let rules = options.rules();
-    let mut all: Vec<(FileId, Followed)> = Vec::new();
-    let mut place: HashMap<(FileId, u32), usize> = HashMap::new();
-    // where each rank was last: neighbouring accesses are of many ranks but seldom of many files
-    let mut latest: Vec<Option<(FileId, usize)>> = Vec::new();
-    let mut records = 0;
-    let unplaced = accesses(trace, selection, options.mode, |file, rank, access| {
-        records += 1;
-        let slot = (rank % MOST_LATEST) as usize;
-        if slot >= latest.len() {
-            latest.resize(slot + 1, None);
+impl<'s, 'm> Reader<'s, 'm> {
+    /// For what a selection keeps; `draw`: also sketch the accesses.
+    pub fn new(selection: &'s Selection, options: Options<'m>, draw: bool) -> Self {
+        Self {
+            options,
+            sieve: Sieve::new(options.mode, selection),
+            draw,
+            all: Vec::new(),
+            place: HashMap::new(),
+            latest: Vec::new(),
+            rows: 0,
+            records: 0,
+            unplaced: 0,
         }
-        let at = match latest[slot] {
-            Some((f, at)) if f == file && all[at].1.0 == rank => at,
-            _ => *place.entry((file, rank)).or_insert_with(|| {
-                let follower = match options.choice {
-                    Choice::Network => Follower::Network(Box::default()),
-                    _ => Follower::Rules(Box::default()),
-                };
-                all.push((file, (rank, follower, draw.then(Sketcher::default))));
-                all.len() - 1
-            }),
-        };
-        latest[slot] = Some((file, at));
-        let (_, follower, sketcher) = &mut all[at].1;
-        follower.push(access, rules);
-        if let Some(s) = sketcher {
-            s.push(&access);
-        }
-    });
-    if all.is_empty() {
-        let found = if unplaced > 0 {
-            format!("nothing to classify: none of {unplaced} accesses has an offset")
-        } else {
-            format!("nothing to classify: no read or write is left of {} records", trace.data.len())
-        };
-        let remedy = "classes need offsets: Darshan with DXT, strace or records have them, phases and counters do not";
-        return Err(Error::new(ErrorKind::Empty, found).remedy(remedy).in_file(&trace.path));
     }
-    let mut files: Vec<(FileId, Vec<Followed>)> = Vec::new();
-    let mut place: HashMap<FileId, usize> = HashMap::new();
-    for (file, followed) in all {
-        let i = *place.entry(file).or_insert_with(|| {
-            files.push((file, Vec::new()));
-            files.len() - 1
+
+    /// Takes the next rows.
+    pub fn take(&mut self, piece: &Piece<'_>) {
+        let Self { options, sieve, draw, all, place, latest, rows, records, unplaced } = self;
+        let rules = options.rules();
+        sieve.learn(piece.files, piece.origin_s);
+        *rows += piece.rows.len() as u64;
+        *unplaced += accesses(piece.rows, sieve, |file, rank, access| {
+            *records += 1;
+            let slot = (rank % MOST_LATEST) as usize;
+            if slot >= latest.len() {
+                latest.resize(slot + 1, None);
+            }
+            let at = match latest[slot] {
+                Some((f, at)) if f == file && all[at].1.0 == rank => at,
+                _ => *place.entry((file, rank)).or_insert_with(|| {
+                    let follower = match options.choice {
+                        Choice::Network => Follower::Network(Box::default()),
+                        _ => Follower::Rules(Box::default()),
+                    };
+                    all.push((file, (rank, follower, draw.then(Sketcher::default))));
+                    all.len() - 1
+                }),
+            };
+            latest[slot] = Some((file, at));
+            let (_, follower, sketcher) = &mut all[at].1;
+            follower.push(access, rules);
+            if let Some(s) = sketcher {
+                s.push(&access);
+            }
         });
-        files[i].1.push(followed);
     }
-    Ok(Read { files, records, unplaced })
+
+    /// The classes of all rows, given what else the trace says: its name, its files, its warnings. With a sketch of each file if that was
+    /// asked for.
+    ///
+    /// # Errors
+    /// As [`classify`].
+    pub fn finish(self, trace: &Trace) -> Result<(Classes, Vec<Sketch>)> {
+        let options = self.options;
+        if options.choice == Choice::Markov && options.model.is_none() {
+            return Err(Error::new(ErrorKind::Usage, "the Markov classifier needs a model of earlier runs")
+                .remedy("make one with `iophase classify --train RUN... -o MODEL` and give it with --model MODEL"));
+        }
+        let (records, unplaced) = (self.records, self.unplaced);
+        let origin = trace.origin_s as f64;
+        let mut judged: Vec<(FileClasses, Sketch)> = self
+            .files(trace)?
+            .into_par_iter()
+            .map(|(id, ranks)| {
+                let name = (id != FileId::NONE).then(|| trace.files.name(id).to_owned());
+                let (all, sketch) = finish(ranks, options.rules(), origin);
+                (of_file(name, &all, options, origin), sketch)
+            })
+            .collect();
+        let begins = |f: &FileClasses| f.local.iter().map(|l| l.start_s).fold(f64::INFINITY, f64::min);
+        judged.sort_by(|(a, _), (b, _)| begins(a).total_cmp(&begins(b)).then_with(|| a.file.cmp(&b.file)));
+        let (files, sketches): (Vec<FileClasses>, Vec<Sketch>) = judged.into_iter().unzip();
+        let mut warnings = trace.warnings.clone();
+        if unplaced > 0 {
+            let message = format!("{unplaced} accesses without an offset are in no class");
+            warnings.push(Warning::new("no-offset", message));
+        }
+        let unknown = files.iter().filter(|f| f.expected.is_none()).count();
+        if options.model.is_some() && unknown > 0 {
+            let message = format!("the model does not know {unknown} of {} files", files.len());
+            warnings.push(Warning::new("not-in-model", message));
+        }
+        let classes = Classes {
+            schema: CLASSES_SCHEMA.into(),
+            path: trace.path.clone(),
+            records,
+            files,
+            advice: Vec::new(),
+            warnings,
+        };
+        Ok((classes, sketches))
+    }
+
+    /// What learns from the same rows, which are to come again.
+    ///
+    /// # Errors
+    /// As [`classify`].
+    pub fn train(self, trace: &Trace) -> Result<Trainer<'s>> {
+        let rules = self.options.rules();
+        let sieve = self.sieve.again();
+        let lessons: Vec<(String, markov::Lesson)> = self
+            .files(trace)?
+            .into_par_iter()
+            .filter(|(id, _)| *id != FileId::NONE)
+            .map(|(id, ranks)| {
+                let (all, _) = finish(ranks, rules, 0.0);
+                (trace.files.name(id).to_owned(), markov::Lesson::of(&all))
+            })
+            .collect();
+        let index = lessons.iter().enumerate().map(|(i, l)| (l.0.clone(), i)).collect();
+        Ok(Trainer { sieve, lessons, index, lesson_of: Vec::new() })
+    }
+
+    /// What was followed, by file.
+    fn files(self, trace: &Trace) -> Result<Vec<(FileId, Vec<Followed>)>> {
+        if self.all.is_empty() {
+            let found = if self.unplaced > 0 {
+                format!("nothing to classify: none of {} accesses has an offset", self.unplaced)
+            } else {
+                let rows = self.rows.max(trace.data.len() as u64);
+                format!("nothing to classify: no read or write is left of {rows} records")
+            };
+            let remedy =
+                "classes need offsets: Darshan with DXT, strace or records have them, phases and counters do not";
+            return Err(Error::new(ErrorKind::Empty, found).remedy(remedy).in_file(&trace.path));
+        }
+        let mut files: Vec<(FileId, Vec<Followed>)> = Vec::new();
+        let mut place: HashMap<FileId, usize> = HashMap::new();
+        for (file, followed) in self.all {
+            let i = *place.entry(file).or_insert_with(|| {
+                files.push((file, Vec::new()));
+                files.len() - 1
+            });
+            files[i].1.push(followed);
+        }
+        Ok(files)
+    }
 }
 
-/// Hands on every selected access that moves bytes and tells its place, in the order of the input. Gives the number of those
-/// that do not tell it.
-fn accesses(trace: &Trace, selection: &Selection, mode: Mode, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
-    let Data::Requests(r) = &trace.data else { return 0 };
-    let activity = Activity::new(trace, mode, selection);
+/// Hands on every access that is kept, moves bytes and tells its place, in the order of the rows. Gives the number of those that
+/// do not tell it.
+fn accesses(rows: &Requests, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
     let mut unplaced = 0;
-    for i in 0..r.len() {
-        let (offset, size) = (r.offset.get(i), r.size.get(i));
-        if size == 0 || !activity.keeps_request(r, i) {
+    for i in 0..rows.len() {
+        let (offset, size) = (rows.offset.get(i), rows.size.get(i));
+        if size == 0 || !sieve.keeps_request(rows, i) {
             continue;
         }
         if offset == UNKNOWN_OFFSET {
             unplaced += 1;
             continue;
         }
-        let access = Access { write: r.op.get(i) == Op::Write, offset, size, start: r.start[i], end: r.end[i] };
-        each(r.file.get(i), r.rank.get(i), access);
+        let write = rows.op.get(i) == Op::Write;
+        each(
+            rows.file.get(i),
+            rows.rank.get(i),
+            Access { write, offset, size, start: rows.start[i], end: rows.end[i] },
+        );
     }
     unplaced
 }

@@ -2,7 +2,9 @@
 //!
 //! A stretch is followed by an automaton that takes the next access in constant time if it fits: back to back, or nested
 //! strides. When one does not fit, accesses are collected until there are as many as a window; the cheapest way to cut them
-//! into regular stretches is then sought. If there is none, the window is irregular.
+//! into regular stretches is then sought ([`cut`]). If there is none, the window is irregular.
+
+mod cut;
 
 use super::extent::{Extent, Intervals, Shape};
 use super::lattice::{Axis, Mix, Sequentiality, Size};
@@ -222,6 +224,36 @@ impl Open {
         true
     }
 
+    /// How many of these accesses can go on without order as this stretch does.
+    fn may_wander(&self, accesses: &[Access]) -> usize {
+        let alike = |a: &&Access| self.mixed() || a.write == self.first.write;
+        match self.form {
+            Form::Irregular { .. } => accesses.iter().take_while(alike).count(),
+            Form::Regular { .. } => 0,
+        }
+    }
+
+    /// Are these too few accesses to be more than chance? Two are always a stride, places may be few, and a nest has strides
+    /// to choose. Back to back is seldom chance.
+    fn is_chance(&self) -> bool {
+        match &self.form {
+            Form::Regular { back_to_back, nest, .. } => {
+                few(self.totals.accesses, *back_to_back, nest.as_ref().map_or(0, |n| n.levels.len()))
+            }
+            Form::Irregular { .. } => false,
+        }
+    }
+
+    fn before_guess_is_chance(&self) -> bool {
+        let below = |n: &Nest| n.levels.len().saturating_sub(1);
+        match (&self.form, &self.guess) {
+            (Form::Regular { nest: Some(nest), .. }, Some(guess)) => {
+                few(guess.before.accesses, guess.back_to_back, below(nest))
+            }
+            _ => false,
+        }
+    }
+
     fn mixed(&self) -> bool {
         self.totals.writes != 0 && self.totals.writes != self.totals.accesses
     }
@@ -334,8 +366,15 @@ const SURE: f64 = 0.9;
 const NEAR: u64 = 16;
 /// Any so many accesses are a stride.
 const SHORT: u64 = 2;
+/// Accesses that each level of a nest may choose for itself.
+const FREE: u64 = 2;
 /// Most stretches kept of one rank in one file; what comes after them is taken into the last one.
 pub(crate) const MOST_STRETCHES: usize = 4096;
+
+/// Are so many accesses too few to tell an order from chance?
+fn few(accesses: u64, back_to_back: bool, levels: usize) -> bool {
+    if back_to_back { accesses <= SHORT } else { accesses <= 1 + FREE * levels as u64 }
+}
 
 /// A stream of accesses of one rank to one file.
 #[derive(Debug, Clone, Default)]
@@ -379,11 +418,12 @@ impl Stream {
         }
     }
 
-    /// Accesses are remembered while the open stretch is too short to be one or lives by a guess.
+    /// Accesses are remembered while the open stretch may be chance or lives by a guess.
     fn remember(&mut self, a: Access, rules: Rules) {
-        match self.open.as_ref().map(|o| (o.guessed(), o.totals.accesses)) {
-            Some((Some(1), 4..)) => self.recent.clear(),
-            Some((None, 3..)) => return self.recent.clear(),
+        let Some(open) = &self.open else { return };
+        match open.guessed() {
+            Some(1) if !open.before_guess_is_chance() => self.recent.clear(),
+            None if !open.is_chance() => return self.recent.clear(),
             _ => {}
         }
         if self.recent.len() <= rules.window + SHORT as usize {
@@ -391,7 +431,7 @@ impl Stream {
         }
     }
 
-    /// The open stretch ends. What it took by a wrong guess waits again, and all of it if it was too short to be one.
+    /// The open stretch ends. What it took by a wrong guess waits again, and all of it if it may be chance.
     fn give_back(&mut self, rules: Rules) {
         let Some(mut open) = self.open.take() else { return };
         if matches!(open.form, Form::Irregular { .. }) {
@@ -399,12 +439,13 @@ impl Stream {
             return;
         }
         let recent = std::mem::take(&mut self.recent);
+        let all = recent.len() as u64 == open.totals.accesses;
         // a guess that was followed for longer than a window is a stretch of its own
         let guessed = open.guessed().is_some_and(|since| since as usize <= rules.window);
         if guessed {
             open.take_back();
         }
-        if open.totals.accesses <= SHORT {
+        if all && open.is_chance() {
             self.waiting = recent;
             return;
         }
@@ -430,16 +471,18 @@ impl Stream {
     /// Cuts the waiting accesses into stretches.
     fn decide(&mut self, rules: Rules, last: bool) {
         let waiting = std::mem::take(&mut self.waiting);
-        match cheapest(&waiting) {
+        let goes_on = self.open.as_ref().map_or(0, |o| o.may_wander(&waiting));
+        match cut::cheapest(&waiting, goes_on) {
             Some(cuts) => {
-                if let Some(open) = self.open.take() {
+                if let Some(mut open) = self.open.take() {
+                    waiting[..cuts.before].iter().for_each(|a| open.wander(a));
                     self.finish(open, rules);
                 }
-                let mut from = 0;
-                for &to in &cuts {
+                let mut from = cuts.before;
+                for &to in &cuts.ends {
                     let part = &waiting[from..to];
                     from = to;
-                    let Some(open) = regular(part) else { continue };
+                    let Some(open) = cut::regular(part) else { continue };
                     if to == waiting.len() && !last {
                         let kept = match open.guessed() {
                             Some(since) => part.len() - since as usize,
@@ -455,9 +498,19 @@ impl Stream {
                 }
             }
             None => {
-                let other = |o: &Open| waiting.iter().all(|a| a.write != o.first.write) && !o.mixed();
-                if self.open.as_ref().is_some_and(other) {
-                    self.open.take().into_iter().for_each(|o| self.finish(o, rules));
+                // reading begins where writing ends, or the other way round
+                let turned = |o: &Open| !o.mixed() && waiting[goes_on..].iter().all(|a| a.write != o.first.write);
+                if goes_on < waiting.len() && self.open.as_ref().is_some_and(turned) {
+                    let (before, after) = waiting.split_at(goes_on);
+                    if let Some(mut open) = self.open.take() {
+                        before.iter().for_each(|a| open.wander(a));
+                        self.finish(open, rules);
+                    }
+                    self.waiting = after.to_vec();
+                    if last || self.waiting.len() >= rules.window {
+                        self.decide(rules, last);
+                    }
+                    return;
                 }
                 match &mut self.open {
                     Some(open) => {
@@ -503,74 +556,4 @@ fn absorb(into: &mut Stretch, other: &Stretch) {
     let hull = (into.extent.hull.0.min(other.extent.hull.0), into.extent.hull.1.max(other.extent.hull.1));
     let bytes = into.extent.bytes.saturating_add(other.extent.bytes);
     into.extent = Extent { hull, bytes, shape: Shape::Scattered(vec![hull], true) };
-}
-
-/// The open stretch of these accesses if they are regular.
-fn regular(part: &[Access]) -> Option<Open> {
-    let (first, rest) = part.split_first()?;
-    [false, true].into_iter().find_map(|mixed| {
-        let mut open = Open::new(*first);
-        rest.iter().all(|a| open.accept(a, mixed)).then_some(open)
-    })
-}
-
-/// What a regular stretch costs: one for its start, more for each further level, for a guess, for mixing, for sizes that
-/// differ and for a stride that is seen only once.
-fn cost(open: &Open) -> f64 {
-    let price = |applies: bool, price: f64| if applies { price } else { 0.0 };
-    let slipped = matches!(&open.form, Form::Regular { slips, .. } if slips.count > 0);
-    let (levels, strided) = match &open.form {
-        Form::Regular { back_to_back: false, nest: Some(nest), .. } => (nest.levels.len().saturating_sub(1), true),
-        _ => (0, false),
-    };
-    1.0 + 0.6 * levels as f64
-        + price(open.guessed().is_some(), 0.3)
-        + price(open.mixed(), 0.5)
-        + price(open.totals.odd > 0, 0.1)
-        + price(slipped, 0.1)
-        + price(strided && open.totals.accesses <= SHORT, 0.2)
-}
-
-/// More stretches than one to this many accesses are none.
-const DENSEST: f64 = 0.31;
-
-/// The ends of the cheapest regular stretches; `None` if they would be too many.
-fn cheapest(waiting: &[Access]) -> Option<Vec<usize>> {
-    let n = waiting.len();
-    let mut best = vec![(f64::INFINITY, 0usize); n + 1];
-    best[0].0 = 0.0;
-    for from in 0..n {
-        let begun = best[from].0;
-        for mixed in [false, true] {
-            let mut open = Open::new(waiting[from]);
-            let mut to = from + 1;
-            loop {
-                let total = begun + cost(&open);
-                if total < best[to].0 {
-                    best[to] = (total, from);
-                }
-                if to == n {
-                    break;
-                }
-                let next = &waiting[to];
-                if !open.accept(next, mixed) {
-                    break;
-                }
-                to += 1;
-            }
-        }
-    }
-    if best[n].0 > 1.0f64.max(DENSEST * n as f64) && n > 2 {
-        return None;
-    }
-    let mut cuts = vec![n];
-    while let Some(&last) = cuts.last() {
-        let from = best[last].1;
-        if from == 0 {
-            break;
-        }
-        cuts.push(from);
-    }
-    cuts.reverse();
-    Some(cuts)
 }

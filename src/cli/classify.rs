@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::args::{Input, Pick, Talk, choices};
-use super::output::{self, Lines};
-use super::{PictureNames, code, each_trace};
+use super::output;
+use super::{Answers, PictureNames, code, each_source, with_progress};
 use crate::analysis::{self, ModeChoice};
-use crate::classify::{self, Choice, Model, Options};
+use crate::classify::{Choice, Model, Options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::ReadOptions;
-use crate::render::{self, json, svg, text, units};
+use crate::render::{self, svg, units};
 use crate::signal::Mode;
 
 /// Arguments of `classify`.
@@ -116,8 +116,10 @@ fn train(a: &ClassifyArgs, mut model: Model) -> u8 {
     let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
     let selection = a.pick.selection();
     let mut learned = 0;
-    let worst = each_trace(&a.input, &a.talk, &read, |trace| {
-        learned += classify::train(&trace, &selection, options(a, None), &mut model)?;
+    let worst = each_source(&a.input, |source, format| {
+        learned += with_progress(source, &a.talk, &read, |read| {
+            analysis::train_on(source, format, read, &selection, options(a, None), &mut model)
+        })?;
         Ok(())
     });
     let Some(path) = a.output.as_deref().filter(|_| learned > 0) else { return worst };
@@ -133,35 +135,22 @@ fn classes(a: &ClassifyArgs, model: Option<&Model>) -> u8 {
     let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
     let selection = a.pick.selection();
     let options = options(a, model);
-    let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
-        Ok(l) => l,
+    let mut answers = match Answers::new(a.json.as_deref(), &a.talk) {
+        Ok(answers) => answers,
         Err(e) => return code(Err(e)),
     };
-    let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
-    let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
     let mut names = PictureNames::default();
-    let mut first = true;
-    each_trace(&a.input, &a.talk, &read, |trace| {
-        let (found, sketches) = analysis::classes(&trace, &selection, options, a.svg.is_some())?;
-        drop(trace);
-        if let Some(l) = &mut lines {
-            l.write(&json::line(&found)?)?;
-        }
+    each_source(&a.input, |source, format| {
+        let (found, sketches) = with_progress(source, &a.talk, &read, |read| {
+            analysis::classes_of(source, format, read, &selection, options, a.svg.is_some())
+        })?;
         if let Some(folder) = &a.svg {
             let stem = names.stem(&found.path);
             for (file, picture) in svg::classes(&found, &sketches)? {
                 output::write_into(folder, &format!("{stem}.classes.{file}.svg"), &picture)?;
             }
         }
-        if json_only {
-            if a.talk.quiet < 2 {
-                output::warnings(&found.path, &found.warnings);
-            }
-        } else if a.talk.quiet == 0 {
-            let gap = if std::mem::take(&mut first) { "" } else { "\n" };
-            output::print(&format!("{gap}{}", render::classes::classes(&found, style)))?;
-        }
-        Ok(())
+        answers.give(&found.path, &found.warnings, &found, |style| render::classes::classes(&found, style))
     })
 }
 

@@ -8,8 +8,8 @@ use regex::Regex;
 use super::args::{LayerArg, ModeArg, Talk};
 use super::{format_named, output, read};
 use crate::error::Result;
-use crate::formats::ReadOptions;
 use crate::formats::write::WRITERS;
+use crate::formats::{ReadOptions, Source};
 use crate::record::Rows;
 use crate::signal::{Excerpt, Mode, RankSet, Selection};
 
@@ -72,7 +72,9 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     let writer = output::writer(&a.output, a.to.as_deref())?;
     let options = ReadOptions { layer: a.layer.into(), ..ReadOptions::default() };
-    let trace = read(&a.trace, format_named(&a.format)?, &a.talk, &options)?;
+    let format = format_named(&a.format)?;
+    let source = Source::open(&a.trace, &options.limits)?;
+    let trace = read(&source, format, &a.talk, &options)?;
     if a.talk.quiet < 2 {
         output::warnings(&trace.path, &trace.warnings);
     }

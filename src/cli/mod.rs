@@ -19,11 +19,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use serde::Serialize;
 
 use crate::analysis::{self, Analysis, Info, Options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, Format, ReadOptions, Source};
-use crate::record::Trace;
+use crate::record::{Trace, Warning};
 use crate::render::{json, svg, text};
 use args::{Analyze, Cli, Command, InfoArgs, Input, Level, PatternsArgs, Rate, Talk};
 use output::Lines;
@@ -93,13 +94,23 @@ fn man() -> Result<()> {
 
 /// Reads each input and hands it to `work`; one that fails is told and does not stop the others. Gives the worst exit code.
 fn each_trace(input: &Input, talk: &Talk, options: &ReadOptions, mut work: impl FnMut(Trace) -> Result<()>) -> u8 {
+    each_source(input, |source, format| work(read(source, format, talk, options)?))
+}
+
+fn read(source: &Source, format: Option<&dyn Format>, talk: &Talk, options: &ReadOptions) -> Result<Trace> {
+    with_progress(source, talk, options, |options| formats::read(source, format, options))
+}
+
+/// Opens each input and hands it to `work`; one that fails is told and does not stop the others. Gives the worst exit code.
+fn each_source(input: &Input, mut work: impl FnMut(&Source, Option<&'static dyn Format>) -> Result<()>) -> u8 {
     let format = match format_named(&input.format) {
         Ok(f) => f,
         Err(e) => return code(Err(e)),
     };
     let mut worst = 0;
     for path in &input.traces {
-        worst = worst.max(code(read(path, format, talk, options).and_then(&mut work)));
+        let done = Source::open(path, &ReadOptions::default().limits).and_then(|source| work(&source, format));
+        worst = worst.max(code(done));
     }
     worst
 }
@@ -109,19 +120,64 @@ fn format_named(name: &str) -> Result<Option<&'static dyn Format>> {
     if name == "auto" { Ok(None) } else { formats::find(name).map(Some) }
 }
 
-fn read(path: &Path, format: Option<&dyn Format>, talk: &Talk, options: &ReadOptions) -> Result<Trace> {
-    let source = Source::open(path, &options.limits)?;
+/// Shows how far `work` has come in reading a source.
+fn with_progress<T>(
+    source: &Source,
+    talk: &Talk,
+    options: &ReadOptions,
+    work: impl FnOnce(&ReadOptions) -> Result<T>,
+) -> Result<T> {
     let total = match source.members() {
         Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
         None => source.stored_bytes(),
     };
     let bar = if talk.quiet == 0 { progress::reading(source.name(), total) } else { None };
     let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options.clone() };
-    let trace = formats::read(&source, format, &options);
+    let done = work(&options);
     if let Some((bar, _)) = bar {
         bar.finish_and_clear();
     }
-    trace
+    done
+}
+
+/// Where the answers on several inputs go: JSON to its file, warnings and text to the terminal.
+struct Answers {
+    lines: Option<Lines>,
+    json_only: bool,
+    quiet: u8,
+    style: text::Style,
+    first: bool,
+}
+
+impl Answers {
+    fn new(json: Option<&Path>, talk: &Talk) -> Result<Self> {
+        let lines = json.map(Lines::create).transpose()?;
+        let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
+        let style = text::Style { color: output::wants_color(&io::stdout()), verbose: talk.verbose > 0 };
+        Ok(Self { lines, json_only, quiet: talk.quiet, style, first: true })
+    }
+
+    /// One answer. Its text tells its warnings; where there is none they go to standard error.
+    fn give(
+        &mut self,
+        path: &str,
+        warnings: &[Warning],
+        answer: &impl Serialize,
+        text: impl FnOnce(text::Style) -> String,
+    ) -> Result<()> {
+        if let Some(l) = &mut self.lines {
+            l.write(&json::line(answer)?)?;
+        }
+        if self.json_only {
+            if self.quiet < 2 {
+                output::warnings(path, warnings);
+            }
+        } else if self.quiet == 0 {
+            let gap = if std::mem::take(&mut self.first) { "" } else { "\n" };
+            output::print(&format!("{gap}{}", text(self.style)))?;
+        }
+        Ok(())
+    }
 }
 
 fn analyze(a: &Analyze) -> u8 {
@@ -152,20 +208,14 @@ fn analyze(a: &Analyze) -> u8 {
         },
         scores: a.scores,
     };
-    let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
-        Ok(l) => l,
+    let mut answers = match Answers::new(a.json.as_deref(), &a.talk) {
+        Ok(answers) => answers,
         Err(e) => return code(Err(e)),
     };
-    let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
-    let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
     let mut names = PictureNames::default();
-    let mut first = true;
     each_trace(&a.input, &a.talk, &read, |trace| {
         let Analysis { report, views } = analysis::analyze(&trace, &options)?;
         drop(trace);
-        if let Some(l) = &mut lines {
-            l.write(&json::line(&report)?)?;
-        }
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (signal, view) in report.signals.iter().zip(&views) {
@@ -174,50 +224,28 @@ fn analyze(a: &Analyze) -> u8 {
                 }
             }
         }
-        if json_only {
-            if a.talk.quiet < 2 {
-                output::warnings(&report.trace.path, &report.warnings);
-            }
-        } else if a.talk.quiet == 0 {
-            let gap = if std::mem::take(&mut first) { "" } else { "\n" };
-            output::print(&format!("{gap}{}", text::report(&report, style)))?;
-        }
-        Ok(())
+        answers.give(&report.trace.path, &report.warnings, &report, |style| text::report(&report, style))
     })
 }
 
 fn patterns(a: &PatternsArgs) -> u8 {
     let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
-    let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
-        Ok(l) => l,
+    let mut answers = match Answers::new(a.json.as_deref(), &a.talk) {
+        Ok(answers) => answers,
         Err(e) => return code(Err(e)),
     };
-    let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
-    let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
     let (mode, selection, options) = (a.pick.mode(), a.pick.selection(), a.options());
     let mut names = PictureNames::default();
-    let mut first = true;
     each_trace(&a.input, &a.talk, &read, |trace| {
         let (report, found) = analysis::patterns(&trace, mode, &selection, &options)?;
         drop(trace);
-        if let Some(l) = &mut lines {
-            l.write(&json::line(&report)?)?;
-        }
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (file, picture) in svg::offsets(&report, &found)? {
                 output::write_into(folder, &format!("{stem}.patterns.{file}.svg"), &picture)?;
             }
         }
-        if json_only {
-            if a.talk.quiet < 2 {
-                output::warnings(&report.trace.path, &report.warnings);
-            }
-        } else if a.talk.quiet == 0 {
-            let gap = if std::mem::take(&mut first) { "" } else { "\n" };
-            output::print(&format!("{gap}{}", text::patterns(&report, a.verify, style)))?;
-        }
-        Ok(())
+        answers.give(&report.trace.path, &report.warnings, &report, |style| text::patterns(&report, a.verify, style))
     })
 }
 
@@ -228,27 +256,13 @@ fn info(a: &InfoArgs) -> u8 {
         survey: true,
         ..ReadOptions::default()
     };
-    let mut lines = match a.json.as_deref().map(Lines::create).transpose() {
-        Ok(l) => l,
+    let mut answers = match Answers::new(a.json.as_deref(), &a.talk) {
+        Ok(answers) => answers,
         Err(e) => return code(Err(e)),
     };
-    let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
-    let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
-    let mut first = true;
     each_trace(&a.input, &a.talk, &read, |trace| {
         let info = Info::of(&trace);
-        if let Some(l) = &mut lines {
-            l.write(&json::line(&info)?)?;
-        }
-        if json_only {
-            if a.talk.quiet < 2 {
-                output::warnings(&info.path, &info.warnings);
-            }
-        } else if a.talk.quiet == 0 {
-            let gap = if std::mem::take(&mut first) { "" } else { "\n" };
-            output::print(&format!("{gap}{}", text::info(&info, style)))?;
-        }
-        Ok(())
+        answers.give(&info.path, &info.warnings, &info, |style| text::info(&info, style))
     })
 }
 

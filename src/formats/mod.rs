@@ -27,11 +27,11 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use limits::Limits;
-pub use probe::{Inputs, find, inputs, probe, read};
+pub use probe::{Inputs, find, inputs, probe, read, read_pieces};
 pub use source::{HEAD_BYTES, Source, Wrapping, is_damage};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{EventSink, Layer, Trace, Warning};
+use crate::record::{EventSink, Layer, Piece, Trace, Warning};
 
 /// Every format that can be read, the most certain to probe first.
 pub const ALL: &[&dyn Format] = &[&darshan::Darshan, &radar::Radar, &tmio::Tmio, &strace::Strace, &custom::Custom];
@@ -81,6 +81,16 @@ pub trait Format: Sync {
         }
     }
 
+    /// Hands the rows on as they are read, without keeping them: memory does not grow with the trace. Gives the trace without rows
+    /// and without totals; `None` if it has to be read as a whole, which may show only after some rows have been handed on: they
+    /// are to be forgotten then.
+    ///
+    /// # Errors
+    /// As [`Format::read`], and those of `take`.
+    fn read_pieces(&self, _sources: &[Source], _options: &ReadOptions, _take: &mut Take<'_>) -> Result<Option<Trace>> {
+        Ok(None)
+    }
+
     /// Hands every call of the files on as it is read, those of each file to the sink of the same place, without keeping any:
     /// memory does not grow with the trace. `None` if the format has to be read as a whole.
     ///
@@ -95,6 +105,9 @@ pub trait Format: Sync {
         None
     }
 }
+
+/// Takes rows as they are read.
+pub type Take<'a> = dyn FnMut(&Piece<'_>) -> Result<()> + Send + 'a;
 
 /// What is left to say after [`Format::stream`].
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,6 @@
 //! Which format is it?
 
-use super::{ALL, Format, ReadOptions, Sniff, Source};
+use super::{ALL, Format, ReadOptions, Sniff, Source, Take};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Trace, Warning};
 
@@ -107,12 +107,34 @@ pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions)
     let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
     let read = if source.members().is_none() { f.read(source, options) } else { f.read_many(&inputs.files, options) };
     let mut trace = read.map_err(|e| e.in_file(source.name()))?;
-    trace.warnings.extend(inputs.warning);
+    belongs_to(&mut trace, source, inputs.warning);
+    Ok(trace)
+}
+
+/// Reads a file or folder as [`read`] does, but hands the rows on instead of keeping them, as [`Format::read_pieces`] says.
+///
+/// # Errors
+/// As [`inputs`] and [`Format::read_pieces`], each with the name of the input.
+pub fn read_pieces(
+    source: &Source,
+    format: Option<&dyn Format>,
+    options: &ReadOptions,
+    take: &mut Take<'_>,
+) -> Result<Option<Trace>> {
+    let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
+    let mut trace = f.read_pieces(&inputs.files, options, take).map_err(|e| e.in_file(source.name()))?;
+    if let Some(trace) = &mut trace {
+        belongs_to(trace, source, inputs.warning);
+    }
+    Ok(trace)
+}
+
+fn belongs_to(trace: &mut Trace, source: &Source, warning: Option<Warning>) {
+    trace.warnings.extend(warning);
     trace.path = source.name().to_owned();
     if let Some(w) = source.wrapping().name() {
         trace.header.compression.get_or_insert_with(|| w.to_owned());
     }
-    Ok(trace)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::access::Access;
-use super::detector::{Counts, RankDetector, most_waiting};
+use super::detector::{Counts, RankDetector, first_credit, most_waiting};
 use super::merge::merge;
 use super::options::Options;
 use super::pattern::Pattern;
@@ -30,10 +30,16 @@ impl Found {
         self.counts.records - self.unmatched_records
     }
 
+    /// Bytes that they move.
+    pub fn matched_bytes(&self) -> u64 {
+        self.patterns.iter().fold(0, |sum, p| sum.saturating_add(p.bytes))
+    }
+
     fn append(&mut self, other: Found) {
         self.patterns.extend(other.patterns);
         self.counts.records += other.counts.records;
         self.counts.predicted += other.counts.predicted;
+        self.counts.bytes = self.counts.bytes.saturating_add(other.counts.bytes);
         self.unmatched_records += other.unmatched_records;
         self.unmatched.extend(other.unmatched);
     }
@@ -67,7 +73,9 @@ impl Detector {
     fn number(&mut self, rank: u32) -> usize {
         let (ranks, options) = (&mut self.ranks, self.options);
         *self.index.entry(rank).or_insert_with(|| {
-            ranks.push(RankDetector::new(rank, options));
+            let mut next = RankDetector::new(rank, options);
+            next.credit = first_credit(ranks.len() + 1);
+            ranks.push(next);
             let most = most_waiting(ranks.len());
             ranks.iter_mut().for_each(|r| r.most_waiting = most);
             ranks.len() - 1
@@ -133,7 +141,7 @@ impl RankDetector {
 fn counts(p: &Pattern) -> bool {
     match (p.records, p.levels(), p.access_size()) {
         (0 | 1, ..) => false,
-        (2, [l], Some(size)) => size > 0 && l.stride as u64 == size,
+        (2, [l], Some(size)) => l.stride == 0 || size > 0 && l.stride as u64 == size,
         _ => true,
     }
 }
@@ -160,7 +168,7 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
     }
     rows.extend(last);
     let ranks: Vec<(u32, Vec<u32>)> = rows.into_iter().collect();
-    let most = most_waiting(ranks.len());
+    let (most, credit) = (most_waiting(ranks.len()), first_credit(ranks.len()));
     let found: Vec<Found> = ranks
         .into_par_iter()
         .map(|(rank, mut rows)| {
@@ -169,7 +177,7 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
                 rows.sort_by(|a, b| start(a).total_cmp(&start(b)));
             }
             let mut detector = RankDetector::new(rank, options);
-            detector.most_waiting = most;
+            (detector.most_waiting, detector.credit) = (most, credit);
             for i in rows {
                 if let Some(a) = Access::of(&requests.get(i as usize)) {
                     detector.push(&a);

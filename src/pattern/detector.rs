@@ -17,8 +17,10 @@ use crate::record::{FileId, Op};
 const ALL_STEPS: usize = 1 << 16;
 const STEPS: (usize, usize) = (64, 1024);
 
-/// Probes that looking for interleaved patterns may cost at the start, and at most.
+/// Probes that looking for interleaved patterns may cost a rank at the start, and at most; and those at the start of all ranks
+/// together, where they are many.
 const CREDIT: (i64, i64) = (1_000_000, 16_000_000);
+const ALL_CREDIT: i64 = 4_000_000;
 
 /// What the detector has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Counts {
     pub records: u64,
     /// Accesses that a known pattern was waiting for: predicted before they happened.
     pub predicted: u64,
+    /// Bytes that the accesses seen move.
+    pub bytes: u64,
 }
 
 /// The detector of one rank.
@@ -60,6 +64,11 @@ pub struct RankDetector {
 /// Records that may wait, of all ranks together, and the least of one rank.
 const ALL_WAITING: usize = 1 << 21;
 const LEAST_WAITING: usize = 1 << 12;
+
+/// Probes that the last of so many ranks may cost at the start.
+pub(super) fn first_credit(ranks: usize) -> i64 {
+    (ALL_CREDIT / ranks.max(1) as i64).min(CREDIT.0)
+}
 
 /// Records of each rank that may wait.
 pub(super) fn most_waiting(ranks: usize) -> usize {
@@ -107,6 +116,7 @@ impl RankDetector {
     #[inline]
     pub fn push(&mut self, a: &Access) {
         self.counts.records += 1;
+        self.counts.bytes = self.counts.bytes.saturating_add(a.size);
         if let Some(Some(hot)) = self.opens.get_mut(self.hot as usize)
             && hot.expects(a)
         {

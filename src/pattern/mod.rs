@@ -27,9 +27,9 @@
 //!    also if the innermost one is contiguous.
 //! 4. Another pass over the same places is a loop of stride 0 around them. Streams in regular turns (a chunk of one, a
 //!    chunk of the other, ...) are one nest; streams in irregular turns are one pattern each.
-//! 5. A nest must have foretold two of its records: four at any stride, three back to back, five for pairs at a distance. One
-//!    is enough (three at any stride, two back to back, two pairs) where such nests leave nothing over of that operation, rank,
-//!    file and size when the trace ends.
+//! 5. A nest must have foretold two of its records: four at any stride, three back to back or at one place, five for pairs at a
+//!    distance. One is enough (three at any stride, two back to back or at one place, two pairs) where such nests leave nothing
+//!    over of that operation, rank, file and size when the trace ends.
 //! 6. Sizes that vary, back to back, are sequential if they change at least twice and, on average, before four are equal;
 //!    a sequential pattern goes on whatever the sizes. Longer runs of equal sizes are contiguous, and a last shorter access
 //!    (the end of a file) belongs to none.

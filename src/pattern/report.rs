@@ -117,6 +117,12 @@ pub struct Coverage {
     pub matched: u64,
     /// Accesses that an open pattern was waiting for: predicted before they happened.
     pub predicted: u64,
+    /// Bytes that the accesses move.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Bytes that those in a pattern move.
+    #[serde(default)]
+    pub matched_bytes: u64,
 }
 
 /// The patterns of a trace.

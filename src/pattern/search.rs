@@ -148,6 +148,9 @@ impl RankDetector {
     /// due in it.
     fn begin(&mut self, g: u32, entries: &[Entry], places: &[u64], evidence: u64) -> (usize, bool) {
         let Some((&first, rest)) = places.split_first() else { return (0, false) };
+        if evidence >= EVIDENCE && hopeless(places) {
+            return (0, false);
+        }
         let size = self.waiting.groups[g as usize].size;
         let mut nest = Nest::new(first);
         let (_, stop) = learn(&mut nest, rest);
@@ -272,6 +275,15 @@ impl RankDetector {
             }
         }
     }
+}
+
+/// True if a nest would end after its first two places: the third neither goes on nor begins a second pass that the fourth goes
+/// on with, nor does the fourth go on where the first two would. Most records without order are told by this alone.
+fn hopeless(places: &[u64]) -> bool {
+    let [a, b, c, d, ..] = *places else { return false };
+    let step = b.wrapping_sub(a);
+    let on = b.wrapping_add(step);
+    c != on && d != on && d != c.wrapping_add(step)
 }
 
 /// The last piece of the pass that a nest has begun.

@@ -36,8 +36,9 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
 
 fn covered(c: &Coverage) -> String {
     let share = |n: u64| percent(n as f64 / c.records.max(1) as f64);
+    let of_bytes = percent(c.matched_bytes as f64 / c.bytes.max(1) as f64);
     format!(
-        "{} of {} accesses ({}), {} predicted",
+        "{} of {} accesses ({}, {of_bytes} of the bytes), {} predicted",
         units::grouped(c.matched as i64),
         units::grouped(c.records as i64),
         share(c.matched),

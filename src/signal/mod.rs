@@ -6,6 +6,7 @@
 mod binning;
 mod excerpt;
 mod filter;
+mod folding;
 pub mod profile;
 mod rate;
 mod selection;
@@ -13,8 +14,9 @@ mod selection;
 pub use binning::{Grid, bin, points};
 pub use excerpt::Excerpt;
 pub use filter::Filter;
+pub use folding::Folded;
 pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
-pub use selection::{Activity, Mode, RankSet, Selection, Spans};
+pub use selection::{Activity, Mode, RankSet, Selection, Sieve, Spans};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

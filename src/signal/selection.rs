@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Span;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Data, FileId, Intervals, Op, Requests, Trace};
+use crate::record::{Data, FileId, Files, Intervals, Op, Requests, Trace};
 
 /// Direction and kind of the transfers that enter a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -101,39 +101,40 @@ pub struct Selection {
     pub until_s: Option<f64>,
 }
 
-/// The transfers of a trace that a mode and a selection keep, cut to the time window.
-///
-/// Times are relative to the origin of the trace ([`Trace::origin_s`]).
+/// What a mode and a selection keep, row by row, while the names of files become known.
 #[derive(Debug, Clone)]
-pub struct Activity<'a> {
-    trace: &'a Trace,
+pub struct Sieve<'a> {
     mode: Mode,
-    ranks: Option<&'a RankSet>,
-    /// For each file, whether it is kept; `None` if all are.
-    keep_file: Option<Vec<bool>>,
-    keep_unnamed: bool,
+    selection: &'a Selection,
+    /// For each file, whether it is kept.
+    keep_file: Vec<bool>,
+    keep_all: bool,
     from: f64,
     until: f64,
 }
 
-impl<'a> Activity<'a> {
-    /// The transfers of `trace` for this mode and selection.
-    pub fn new(trace: &'a Trace, mode: Mode, selection: &'a Selection) -> Self {
-        let keep = |id: FileId, name: &str| {
-            (selection.all_files || !trace.files.is_system(id))
-                && selection.files.as_ref().is_none_or(|r| r.is_match(name))
-        };
-        let keep_file: Vec<bool> = trace.files.iter().map(|(id, name)| keep(id, name)).collect();
-        let origin = trace.origin_s as f64;
-        Activity {
-            trace,
-            mode,
-            ranks: selection.ranks.as_ref(),
-            keep_file: keep_file.contains(&false).then_some(keep_file),
-            keep_unnamed: selection.files.is_none(),
-            from: selection.from_s.map_or(f64::NEG_INFINITY, |t| t - origin),
-            until: selection.until_s.map_or(f64::INFINITY, |t| t - origin),
+impl<'a> Sieve<'a> {
+    /// Knows no file yet.
+    pub fn new(mode: Mode, selection: &'a Selection) -> Self {
+        Sieve { mode, selection, keep_file: Vec::new(), keep_all: true, from: f64::NEG_INFINITY, until: f64::INFINITY }
+    }
+
+    /// Learns the files that are new, and to what the times of rows are relative ([`Trace::origin_s`]).
+    pub fn learn(&mut self, files: &Files, origin_s: i64) {
+        let origin = origin_s as f64;
+        self.from = self.selection.from_s.map_or(f64::NEG_INFINITY, |t| t - origin);
+        self.until = self.selection.until_s.map_or(f64::INFINITY, |t| t - origin);
+        for (id, name) in files.iter().skip(self.keep_file.len()) {
+            let keep = (self.selection.all_files || !files.is_system(id))
+                && self.selection.files.as_ref().is_none_or(|r| r.is_match(name));
+            self.keep_all &= keep;
+            self.keep_file.push(keep);
         }
+    }
+
+    /// The same for another reading, whose files may have other numbers.
+    pub fn again(&self) -> Self {
+        Self::new(self.mode, self.selection)
     }
 
     #[inline]
@@ -142,114 +143,31 @@ impl<'a> Activity<'a> {
     }
 
     fn keeps_place(&self, rank: u32, file: FileId) -> bool {
-        self.ranks.is_none_or(|r| r.contains(rank))
-            && match &self.keep_file {
-                _ if file == FileId::NONE => self.keep_unnamed,
-                None => true,
-                Some(keep) => keep.get(file.0 as usize).copied().unwrap_or(self.keep_unnamed),
+        let unnamed = || self.selection.files.is_none();
+        self.selection.ranks.as_ref().is_none_or(|r| r.contains(rank))
+            && match file {
+                FileId::NONE => unnamed(),
+                _ if self.keep_all => true,
+                _ => self.keep_file.get(file.0 as usize).copied().unwrap_or_else(unnamed),
             }
     }
 
-    /// The part of a span inside the window.
-    #[inline(always)]
-    fn cut(&self, s: Span) -> Option<Span> {
-        if s.start >= self.from && s.end <= self.until {
-            return (s.bytes > 0.0 && (s.end - s.start).is_finite() && s.bytes.is_finite()).then_some(s);
-        }
-        self.cut_off(s)
+    /// Most traces are taken whole: their ranks and files need no look.
+    fn keeps_all_places(&self) -> bool {
+        self.keep_all && self.selection.ranks.is_none() && self.selection.files.is_none()
     }
 
-    #[cold]
-    fn cut_off(&self, s: Span) -> Option<Span> {
-        let (start, end) = (s.start.max(self.from), s.end.min(self.until));
-        let share = (end - start) / (s.end - s.start);
-        let bytes = s.bytes * share;
-        (end > start && bytes > 0.0 && bytes.is_finite()).then_some(Span { start, end, bytes })
-    }
-
-    /// The kept transfers among rows `from..to` of the data, in input order. Going through all of them with `for_each` is
-    /// faster than asking for one after the other.
-    pub fn spans_of(&self, rows: std::ops::Range<usize>) -> Spans<'_> {
-        let end = rows.end.min(self.trace.data.len());
-        Spans { activity: self, rows: rows.start.min(end)..end }
-    }
-
-    /// True if row `i` of the data is kept and starts inside the time window.
-    pub(super) fn keeps_row(&self, i: usize) -> bool {
-        let (op, asynchronous, rank, file, start) = match &self.trace.data {
-            Data::Requests(r) => (r.op.get(i), false, r.rank.get(i), r.file.get(i), r.start[i]),
-            Data::Intervals(v) => (v.op.get(i), v.asynchronous.get(i), v.rank.get(i), v.file.get(i), v.start[i]),
-        };
-        self.keeps(op, asynchronous, rank, file) && start >= self.from && start < self.until
-    }
-
-    /// All kept transfers in input order.
-    pub fn spans(&self) -> Spans<'_> {
-        self.spans_of(0..self.rows())
-    }
-
-    /// True if row `i` of `requests`, the data of the trace, is kept whole: it begins inside the time window.
+    /// True if row `i` is kept whole: it begins inside the time window.
     #[inline]
     pub fn keeps_request(&self, requests: &Requests, i: usize) -> bool {
         self.keeps(requests.op.get(i), false, requests.rank.get(i), requests.file.get(i))
             && (self.from..self.until).contains(&requests.start[i])
     }
 
-    /// Rows of the data, kept or not.
-    pub fn rows(&self) -> usize {
-        self.trace.data.len()
-    }
-
-    /// Rows that the mode asks for but that belong to system files.
-    pub fn left_out(&self) -> u64 {
-        let Some(keep) = &self.keep_file else { return 0 };
-        let system = |f: FileId| self.trace.files.is_system(f) && !keep.get(f.0 as usize).copied().unwrap_or(true);
-        match &self.trace.data {
-            Data::Requests(r) => {
-                (0..r.len()).filter(|&i| self.mode.takes(r.op.get(i), false) && system(r.file.get(i))).count() as u64
-            }
-            Data::Intervals(_) => 0,
-        }
-    }
-}
-
-/// Transfers of an [`Activity`] in input order.
-#[derive(Debug, Clone)]
-pub struct Spans<'a> {
-    activity: &'a Activity<'a>,
-    rows: std::ops::Range<usize>,
-}
-
-impl Iterator for Spans<'_> {
-    type Item = Span;
-
-    fn next(&mut self) -> Option<Span> {
-        let (a, all) = (self.activity, self.activity.all_places());
-        self.rows.find_map(|i| match &a.trace.data {
-            Data::Requests(r) => a.request(r, i, all),
-            Data::Intervals(v) => a.interval(v, i, all),
-        })
-    }
-
-    fn fold<B, F: FnMut(B, Span) -> B>(self, init: B, mut f: F) -> B {
-        let (a, all) = (self.activity, self.activity.all_places());
-        match &a.trace.data {
-            Data::Requests(r) => self.rows.fold(init, |b, i| match a.request(r, i, all) {
-                Some(span) => f(b, span),
-                None => b,
-            }),
-            Data::Intervals(v) => self.rows.fold(init, |b, i| match a.interval(v, i, all) {
-                Some(span) => f(b, span),
-                None => b,
-            }),
-        }
-    }
-}
-
-impl Activity<'_> {
-    /// Most traces are taken whole: their ranks and files need no look.
-    fn all_places(&self) -> bool {
-        self.ranks.is_none() && self.keep_file.is_none() && self.keep_unnamed
+    /// What is kept of row `i`, cut to the time window.
+    #[inline]
+    pub fn span(&self, requests: &Requests, i: usize) -> Option<Span> {
+        self.request(requests, i, self.keeps_all_places())
     }
 
     #[inline(always)]
@@ -269,6 +187,122 @@ impl Activity<'_> {
             return None;
         }
         self.cut(Span { start: v.start[i], end: v.end[i], bytes: v.bytes[i] })
+    }
+
+    /// The part of a span inside the window.
+    #[inline(always)]
+    fn cut(&self, s: Span) -> Option<Span> {
+        if s.start >= self.from && s.end <= self.until {
+            return (s.bytes > 0.0 && (s.end - s.start).is_finite() && s.bytes.is_finite()).then_some(s);
+        }
+        self.cut_off(s)
+    }
+
+    #[cold]
+    fn cut_off(&self, s: Span) -> Option<Span> {
+        let (start, end) = (s.start.max(self.from), s.end.min(self.until));
+        let share = (end - start) / (s.end - s.start);
+        let bytes = s.bytes * share;
+        (end > start && bytes > 0.0 && bytes.is_finite()).then_some(Span { start, end, bytes })
+    }
+}
+
+/// The transfers of a trace that a mode and a selection keep, cut to the time window.
+///
+/// Times are relative to the origin of the trace ([`Trace::origin_s`]).
+#[derive(Debug, Clone)]
+pub struct Activity<'a> {
+    trace: &'a Trace,
+    sieve: Sieve<'a>,
+}
+
+impl<'a> Activity<'a> {
+    /// The transfers of `trace` for this mode and selection.
+    pub fn new(trace: &'a Trace, mode: Mode, selection: &'a Selection) -> Self {
+        let mut sieve = Sieve::new(mode, selection);
+        sieve.learn(&trace.files, trace.origin_s);
+        Activity { trace, sieve }
+    }
+
+    /// The kept transfers among rows `from..to` of the data, in input order. Going through all of them with `for_each` is
+    /// faster than asking for one after the other.
+    pub fn spans_of(&self, rows: std::ops::Range<usize>) -> Spans<'_> {
+        let end = rows.end.min(self.trace.data.len());
+        Spans { data: &self.trace.data, sieve: &self.sieve, rows: rows.start.min(end)..end }
+    }
+
+    /// True if row `i` of the data is kept and starts inside the time window.
+    pub(super) fn keeps_row(&self, i: usize) -> bool {
+        let (op, asynchronous, rank, file, start) = match &self.trace.data {
+            Data::Requests(r) => (r.op.get(i), false, r.rank.get(i), r.file.get(i), r.start[i]),
+            Data::Intervals(v) => (v.op.get(i), v.asynchronous.get(i), v.rank.get(i), v.file.get(i), v.start[i]),
+        };
+        self.sieve.keeps(op, asynchronous, rank, file) && start >= self.sieve.from && start < self.sieve.until
+    }
+
+    /// All kept transfers in input order.
+    pub fn spans(&self) -> Spans<'_> {
+        self.spans_of(0..self.rows())
+    }
+
+    /// True if row `i` of `requests`, the data of the trace, is kept whole: it begins inside the time window.
+    #[inline]
+    pub fn keeps_request(&self, requests: &Requests, i: usize) -> bool {
+        self.sieve.keeps_request(requests, i)
+    }
+
+    /// Rows of the data, kept or not.
+    pub fn rows(&self) -> usize {
+        self.trace.data.len()
+    }
+
+    /// Rows that the mode asks for but that belong to system files.
+    pub fn left_out(&self) -> u64 {
+        if self.sieve.keep_all {
+            return 0;
+        }
+        let keep = &self.sieve.keep_file;
+        let system = |f: FileId| self.trace.files.is_system(f) && !keep.get(f.0 as usize).copied().unwrap_or(true);
+        match &self.trace.data {
+            Data::Requests(r) => (0..r.len())
+                .filter(|&i| self.sieve.mode.takes(r.op.get(i), false) && system(r.file.get(i)))
+                .count() as u64,
+            Data::Intervals(_) => 0,
+        }
+    }
+}
+
+/// Transfers of an [`Activity`] in input order.
+#[derive(Debug, Clone)]
+pub struct Spans<'a> {
+    data: &'a Data,
+    sieve: &'a Sieve<'a>,
+    rows: std::ops::Range<usize>,
+}
+
+impl Iterator for Spans<'_> {
+    type Item = Span;
+
+    fn next(&mut self) -> Option<Span> {
+        let (sieve, all) = (self.sieve, self.sieve.keeps_all_places());
+        self.rows.find_map(|i| match self.data {
+            Data::Requests(r) => sieve.request(r, i, all),
+            Data::Intervals(v) => sieve.interval(v, i, all),
+        })
+    }
+
+    fn fold<B, F: FnMut(B, Span) -> B>(self, init: B, mut f: F) -> B {
+        let (sieve, all) = (self.sieve, self.sieve.keeps_all_places());
+        match self.data {
+            Data::Requests(r) => self.rows.fold(init, |b, i| match sieve.request(r, i, all) {
+                Some(span) => f(b, span),
+                None => b,
+            }),
+            Data::Intervals(v) => self.rows.fold(init, |b, i| match sieve.interval(v, i, all) {
+                Some(span) => f(b, span),
+                None => b,
+            }),
+        }
     }
 }
 

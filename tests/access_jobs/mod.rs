@@ -39,9 +39,17 @@ pub fn place(class: G, p: u64, r: u64, i: u64, n: u64, size: u64) -> u64 {
         G::InterleavedSequential => (i * p + r) * size,
         G::GlobalStrided => i * size * (p + 2) + r * size,
         G::PartitionedStrided => (r * n + i) * 3 * size,
-        // a full cycle through the places, in no visible order
-        G::NonSequential => ((i * 7919 + 13) * (2 * r + 3) + i * i * 31) % (4 * n * p) * size,
+        // drawn from four times as many places as there are accesses: some come twice, some steps are equal by chance
+        G::NonSequential => scramble(i ^ scramble(r ^ scramble(n * p))) % (4 * n * p) * size,
     }
+}
+
+/// A number that looks drawn (the finaliser of splitmix64).
+fn scramble(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
 }
 
 /// What is special about a job.
@@ -73,6 +81,8 @@ pub struct Job {
     pub accesses: u64,
     pub size: u64,
     pub op: Op,
+    /// What the second phase does, if there is one: the same elsewhere in the file, or the other way at the same place.
+    pub then_op: Op,
 }
 
 impl Job {
@@ -95,26 +105,30 @@ impl Job {
         let ranks = if class == G::SingleRank { 1 } else { 2 + draw(255) };
         let size = [1 + draw(300), 4096 << draw(10), 1 + draw(3_000_000)][draw(3) as usize];
         let op = if draw(2) == 0 { Op::Read } else { Op::Write };
-        Self { kind, class, then, ranks, accesses: 24 + draw(36), size, op }
+        let accesses = 24 + draw(36);
+        let turned = if op == Op::Read { Op::Write } else { Op::Read };
+        let then_op = if kind == Kind::TwoPhases && draw(2) == 0 { turned } else { op };
+        Self { kind, class, then, ranks, accesses, size, op, then_op }
     }
 
     /// One run of it: the times differ from run to run, the accesses do not.
     pub fn run(&self, file: &str, run: u64) -> Trace {
-        let Job { kind, class, then, ranks: p, accesses: n, size, op } = *self;
+        let Job { kind, class, then, ranks: p, accesses: n, size, op, then_op } = *self;
+        let elsewhere = if then_op == op { 1 << 40 } else { 0 };
         let shake = 0.1 * (run % 7) as f64;
         let rows = (0..p).flat_map(move |r| {
             let total = if matches!(kind, Kind::TwoPhases | Kind::Again) { 2 * n } else { n };
             (0..total).map(move |k| {
                 let (second, i) = (k >= n, k % n);
                 let offset = match (kind, second) {
-                    (Kind::TwoPhases, true) => (1 << 40) + place(then, p, r, i, n, size),
+                    (Kind::TwoPhases, true) => elsewhere + place(then, p, r, i, n, size),
                     _ => place(class, p, r, i, n, size),
                 };
                 let pace = if kind == Kind::SlowRank && r == p / 2 { 1.4 } else { 1.0 };
                 let late = if kind == Kind::Staggered { 0.3 * n as f64 * r as f64 / p as f64 } else { 0.0 };
                 let phase = if second { 5.0 + n as f64 } else { 0.0 };
                 let start = phase + late + pace * i as f64 + 0.3 * shake * ((r * 31 + i * 7) % 10) as f64 / 10.0;
-                (r as u32, op, offset, size, start)
+                (r as u32, if second { then_op } else { op }, offset, size, start)
             })
         });
         trace_of(file, rows, 0.5)

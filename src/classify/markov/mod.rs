@@ -170,13 +170,13 @@ impl Model {
     }
 
     /// Adds what a run teaches.
-    pub(crate) fn learn<'n>(&mut self, lessons: impl IntoIterator<Item = (&'n str, Lesson)>) {
+    pub(crate) fn learn(&mut self, lessons: impl IntoIterator<Item = (String, Lesson)>) {
         let mut files = std::mem::take(&mut self.files);
         let mut later: Vec<FileModel> = Vec::new();
         let mut gone: Vec<bool> = vec![false; files.len()];
         for (name, lesson) in lessons {
-            let mut next = lesson.finish(name);
-            if let Some(&i) = self.exact.get(name) {
+            let mut next = lesson.finish(&name);
+            if let Some(&i) = self.exact.get(&name) {
                 next.add(&files[i]);
                 gone[i] = true;
             }

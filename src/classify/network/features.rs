@@ -112,7 +112,7 @@ pub(crate) fn features(accesses: &[Access], stripe: u64) -> [f64; FEATURES.len()
 }
 
 /// The most frequent value, the first of equals, and how often it occurs.
-fn mode<T: Copy + Eq + Default>(all: &[T]) -> (T, usize) {
+pub(super) fn mode<T: Copy + Eq + Default>(all: &[T]) -> (T, usize) {
     let mut best = (T::default(), 0);
     for (i, x) in all.iter().enumerate() {
         let count = all[i..].iter().filter(|y| *y == x).count();

@@ -15,6 +15,14 @@ const SHORT: f64 = 0.3;
 const DISORDER: f64 = 0.35;
 /// Fewer accesses than this between disorder are no order.
 const CHANCE: u64 = 3;
+/// Fewer accesses than this do not show a change.
+const CHANGES: usize = 4;
+/// From this probability on the network is believed that an order begins.
+const SURE: f64 = 0.9;
+/// What each cut costs after the first.
+const AGAIN: f64 = 0.3;
+/// What another step costs in a walk that has one step.
+const ODD: f64 = 1.0;
 /// Longest window that the network has seen in training, less the access before it.
 const WINDOW: usize = 20;
 
@@ -163,7 +171,9 @@ impl Windows {
         let Some(mut held) = self.open.take() else { return self.begin(pending, rules) };
         let same = |w| held.walk == w || !ordered(held.walk) && !ordered(w);
         let agrees = |j: &Judged| j.mix == held.mix && j.walk().is_some_and(same);
-        let judged = [rules.window.min(WINDOW) + 1, features::MOST].into_iter().find_map(|length| {
+        let turns = turns(&held, &pending, rules);
+        let lengths = [rules.window.min(WINDOW) + 1, features::MOST];
+        let judged = lengths.into_iter().filter(|_| !turns).find_map(|length| {
             let tail = &held.tail[held.tail.len() - length.saturating_sub(pending.len()).clamp(1, held.tail.len())..];
             judge(&[tail, &pending].concat(), rules.stripe).filter(agrees)
         });
@@ -190,8 +200,9 @@ impl Windows {
 
     /// A stretch begins.
     fn begin(&mut self, pending: Vec<Access>, rules: Rules) {
+        let odd = |walk| odd_steps(walk, &pending, pending.len()) > 0;
         match judge(&pending, rules.stripe).map(|j| j.walk()) {
-            Some(None) => {
+            Some(walk) if walk.is_none_or(odd) => {
                 let cut = best_cut(None, &pending, rules);
                 if let Some(held) = Held::of(&pending[..cut], rules) {
                     self.finish(held);
@@ -262,32 +273,70 @@ impl Windows {
     }
 }
 
+/// May another stretch begin among these accesses, though the network sees none? Where there is one step, another one is such
+/// a sign; where there is no order, an order in the second half of them. The accesses before them would outweigh it.
+fn turns(held: &Held, pending: &[Access], rules: Rules) -> bool {
+    if one_step(held.walk) {
+        return odd_steps(held.walk, &[&held.tail, pending].concat(), pending.len()) > 0;
+    }
+    let half = &pending[pending.len() / 2..];
+    let order = if half.len() < CHANGES { None } else { judge(half, rules.stripe).map(|j| j.unbroken()) };
+    !ordered(held.walk) && order.is_some_and(|(walk, p)| one_step(walk) && p >= SURE)
+}
+
+/// Is there one step, which tells the next access?
+fn one_step(walk: Sequentiality) -> bool {
+    matches!(walk, Sequentiality::Sequential | Sequentiality::Strided1d)
+}
+
+/// How many of the last `last` steps are another's: where reading begins and writing ends for good, or the other way round; and
+/// of a walk with one step those that are not that one: they do not follow, or differ from the most frequent one.
+fn odd_steps(walk: Sequentiality, accesses: &[Access], last: usize) -> usize {
+    let step = |w: &[Access]| w[1].offset.wrapping_sub(w[0].offset);
+    let usual = features::mode(&accesses.windows(2).map(step).collect::<Vec<_>>()).0;
+    let turns = accesses.windows(2).filter(|w| w[0].write != w[1].write).count();
+    let odd = |w: &&[Access]| match walk {
+        _ if turns == 1 && w[0].write != w[1].write => true,
+        Sequentiality::Sequential => w[0].past() != w[1].offset,
+        Sequentiality::Strided1d => step(w) != usual,
+        _ => false,
+    };
+    accesses.windows(2).rev().take(last).filter(odd).count()
+}
+
 /// Has the walk an order that tells the next access?
 fn ordered(walk: Sequentiality) -> bool {
     walk < Sequentiality::VariablyStrided
 }
 
-/// How many of the pending accesses still belong to `held`, or to the first of two stretches if there is none: where the
-/// probability of both sides is greatest. Disorder is no explanation: each access in it has a price.
+/// How many of the pending accesses still belong to `held`, or to the first of several stretches if there is none: where the
+/// probability of all stretches is greatest. Disorder is no explanation: each access in it has a price.
 fn best_cut(held: Option<&Held>, pending: &[Access], rules: Rules) -> usize {
     let sure = |p: f64| p.max(1e-6).ln();
-    let alone = |part: &[Access]| match (part.len(), judge(part, rules.stripe).map(|j| j.unbroken())) {
-        (0, _) => 0.0,
-        (_, Some((walk, p))) => sure(p) - price(walk, part.len()),
-        (_, None) => -SHORT,
+    let alone = |part: &[Access]| match judge(part, rules.stripe).map(|j| j.unbroken()) {
+        Some((walk, p)) => sure(p) - price(walk, part.len()) - ODD * odd_steps(walk, part, part.len()) as f64,
+        None => -SHORT,
     };
-    let before = |cut: usize| match held {
-        Some(_) if cut == 0 => 0.0,
-        Some(h) => {
-            let tail = &h.tail[h.tail.len().saturating_sub(rules.window.min(WINDOW))..];
-            let disorder = if ordered(h.walk) { 0.0 } else { DISORDER * cut as f64 };
-            judge(&[tail, &pending[..cut]].concat(), rules.stripe).map_or(0.0, |j| sure(j.of(h.walk))) - disorder
-        }
-        None => alone(&pending[..cut]),
+    let n = pending.len();
+    let best = |all: &mut dyn Iterator<Item = (f64, usize)>| {
+        all.fold((f64::NEG_INFINITY, n), |best, x| if x.0 > best.0 { x } else { best })
     };
-    let cuts = if held.is_some() { 0..=pending.len() } else { 1..=pending.len() };
-    let worth = |cut: usize| before(cut) + alone(&pending[cut..]);
-    cuts.map(|cut| (worth(cut), cut)).fold((f64::NEG_INFINITY, 1), |b, x| if x.0 > b.0 { x } else { b }).1
+    // what the rest is worth, however it is cut
+    let mut rest = vec![0.0; n + 1];
+    let mut first = n;
+    for from in (0..n).rev() {
+        let more = |to: usize| if to < n { rest[to] - AGAIN } else { 0.0 };
+        (rest[from], first) = best(&mut (from + 1..=n).map(|to| (alone(&pending[from..to]) + more(to), to)));
+    }
+    let Some(h) = held else { return first };
+    let before = |cut: usize| {
+        let tail = &h.tail[h.tail.len().saturating_sub(rules.window.min(WINDOW))..];
+        let all = [tail, &pending[..cut]].concat();
+        let disorder = if ordered(h.walk) { 0.0 } else { DISORDER * cut as f64 };
+        let odd = ODD * odd_steps(h.walk, &all, cut) as f64;
+        judge(&all, rules.stripe).map_or(0.0, |j| sure(j.of(h.walk))) - disorder - odd
+    };
+    best(&mut (0..=n).map(|cut| (if cut == 0 { 0.0 } else { before(cut) } + rest[cut], cut))).1
 }
 
 /// What a side of a cut costs.

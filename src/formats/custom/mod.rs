@@ -20,7 +20,7 @@ pub(super) use follow::{Records, is_record_line};
 use super::json::member_names;
 use super::lines::{is_remark, lines};
 use super::series::{self, Section};
-use super::{Format, ReadOptions, Sniff, Source};
+use super::{Format, ReadOptions, Sniff, Source, Take};
 use crate::error::Result;
 use crate::record::Trace;
 
@@ -62,6 +62,15 @@ impl Format for Custom {
             Form::Rates => series::read(source, options, self.name()),
             Form::Csv => records::read_csv(source, options, self.name()),
             Form::JsonLines => records::read_json_lines(source, options, self.name()),
+        }
+    }
+
+    fn read_pieces(&self, sources: &[Source], options: &ReadOptions, take: &mut Take<'_>) -> Result<Option<Trace>> {
+        let [source] = sources else { return Ok(None) };
+        match form(source.head()) {
+            Form::Rates => Ok(None),
+            Form::Csv => records::hand_on_csv(source, options, self.name(), take),
+            Form::JsonLines => records::hand_on_json_lines(source, options, self.name(), take),
         }
     }
 }

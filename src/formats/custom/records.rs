@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use super::super::clock::origin_of;
 use super::super::lines::{is_remark, lines};
 use super::super::window::Window;
-use super::super::{Detail, ReadOptions, Source};
+use super::super::{Detail, ReadOptions, Source, Take};
 use super::row::{Bad, Field, LAYERS, Row, Rows};
 use crate::error::{Error, Place, Result};
-use crate::record::{Data, Quality, Requests, Timing, Trace, Warning};
+use crate::record::{Data, Piece, Quality, Requests, Timing, Trace, Warning};
 
 /// Bytes of lines that one task parses.
 const PIECE: usize = 256 << 10;
@@ -244,6 +244,26 @@ fn nested(line: &[u8], mut at: usize) -> Result<usize, usize> {
 /// # Errors
 /// Malformed if there is no header or no line can be read; limits; errors of the system.
 pub(super) fn read_csv(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
+    let (window, columns, skipped) = csv(source, options)?;
+    Reading::new(window, options, format, skipped).read(&columns)
+}
+
+/// As [`read_csv`], but hands the records on; `None` if that cannot be done.
+///
+/// # Errors
+/// As [`read_csv`], and those of `take`.
+pub(super) fn hand_on_csv(
+    source: &Source,
+    options: &ReadOptions,
+    format: &'static str,
+    take: &mut Take<'_>,
+) -> Result<Option<Trace>> {
+    let (window, columns, skipped) = csv(source, options)?;
+    Reading::new(window, options, format, skipped).hand_on(&columns, take)
+}
+
+/// The window after the header line, the columns, and the lines so far.
+fn csv<'s>(source: &'s Source, options: &ReadOptions) -> Result<(Window<'s>, Columns, u64)> {
     let mut window = Window::open(source, options)?;
     if window.data().starts_with(b"\xef\xbb\xbf") {
         window.consume(3);
@@ -263,7 +283,7 @@ pub(super) fn read_csv(source: &Source, options: &ReadOptions, format: &'static 
         window.skip_line()?;
         break columns;
     };
-    read(window, options, format, &columns, skipped)
+    Ok((window, columns, skipped))
 }
 
 /// Reads records as JSON Lines.
@@ -271,11 +291,28 @@ pub(super) fn read_csv(source: &Source, options: &ReadOptions, format: &'static 
 /// # Errors
 /// Malformed if no line can be read; limits; errors of the system.
 pub(super) fn read_json_lines(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
+    Reading::new(json_lines(source, options)?, options, format, 0).read(&Objects)
+}
+
+/// As [`read_json_lines`], but hands the records on; `None` if that cannot be done.
+///
+/// # Errors
+/// As [`read_json_lines`], and those of `take`.
+pub(super) fn hand_on_json_lines(
+    source: &Source,
+    options: &ReadOptions,
+    format: &'static str,
+    take: &mut Take<'_>,
+) -> Result<Option<Trace>> {
+    Reading::new(json_lines(source, options)?, options, format, 0).hand_on(&Objects, take)
+}
+
+fn json_lines<'s>(source: &'s Source, options: &ReadOptions) -> Result<Window<'s>> {
     let mut window = Window::open(source, options)?;
     if window.data().starts_with(b"\xef\xbb\xbf") {
         window.consume(3);
     }
-    read(window, options, format, &Objects, 0)
+    Ok(window)
 }
 
 impl Bad {
@@ -297,46 +334,73 @@ struct Part {
     last_is_bad: bool,
 }
 
-/// Reads lines from where `window` is, after `skipped` lines.
-fn read(
-    mut window: Window,
-    options: &ReadOptions,
+/// Lines from where `window` is, after `skipped` lines.
+struct Reading<'s, 'o> {
+    window: Window<'s>,
+    options: &'o ReadOptions,
     format: &'static str,
-    layout: &impl Layout,
     skipped: u64,
-) -> Result<Trace> {
-    let limits = &options.limits;
-    let origin = lines(window.data())
-        .filter(|l| !is_remark(l))
-        .take(1000)
-        .find_map(|l| layout.row(l).ok()?.start())
-        .map_or(0, origin_of);
-    let all = options.detail == Detail::Calls;
-    let parse = |text: &[u8]| {
-        let mut part = Part::default();
-        for line in lines(text) {
-            part.lines += 1;
-            part.last_is_bad = false;
-            if is_remark(line) {
-                continue;
-            }
-            part.records += 1;
-            let pushed = match line.len() <= limits.line_bytes {
-                true => layout.row(line).and_then(|row| part.rows.push(&row, origin, all)),
-                false => Err(Bad::new("a long line", line, "shorter lines")),
-            };
-            if let Err(bad) = pushed {
-                part.bad += 1;
-                part.last_is_bad = true;
-                part.first_bad.get_or_insert((part.lines - 1, bad));
+    sum: Part,
+    /// The last line has no end.
+    cut: bool,
+}
+
+impl<'s, 'o> Reading<'s, 'o> {
+    fn new(window: Window<'s>, options: &'o ReadOptions, format: &'static str, skipped: u64) -> Self {
+        Self { window, options, format, skipped, sum: Part::default(), cut: false }
+    }
+
+    fn origin(&self, layout: &impl Layout) -> i64 {
+        let usable = lines(self.window.data()).filter(|l| !is_remark(l)).take(1000);
+        let first = usable.into_iter().find_map(|l| layout.row(l).ok()?.start());
+        first.map_or(0, origin_of)
+    }
+
+    fn read(mut self, layout: &impl Layout) -> Result<Trace> {
+        let origin = self.origin(layout);
+        let most = self.options.limits.records;
+        while self.next(layout, origin)? {
+            if self.sum.rows.requests.len() > most {
+                let found = format!("{} records or more", self.sum.rows.requests.len());
+                return Err(Error::limit(found, format!("{most} records")));
             }
         }
-        part
-    };
+        let any = !self.sum.rows.requests.is_empty();
+        self.finish(origin, any)
+    }
 
-    let mut sum = Part::default();
-    let mut cut = false;
-    while let Some(n) = window.whole_lines(limits.line_bytes)? {
+    /// Records of several layers cannot be handed on: which one is taken shows at the end.
+    fn hand_on(mut self, layout: &impl Layout, take: &mut Take<'_>) -> Result<Option<Trace>> {
+        let origin_s = self.origin(layout);
+        let mut layer = None;
+        let mut any = false;
+        while self.next(layout, origin_s)? {
+            let rows = &mut self.sum.rows;
+            if rows.requests.is_empty() {
+                continue;
+            }
+            let of_piece = rows.layer.as_constant();
+            let wanted = self.options.layer.and_then(|l| LAYERS.iter().position(|x| *x == l));
+            let other = of_piece.is_some_and(|l| l > 0 && wanted.is_some_and(|w| w + 1 != usize::from(l)));
+            if of_piece.is_none() || other || any && layer != of_piece {
+                return Ok(None);
+            }
+            (layer, any) = (of_piece, true);
+            take(&Piece { origin_s, files: &rows.files, rows: &rows.requests })?;
+            (rows.requests, rows.layer) = Default::default();
+        }
+        let mut trace = self.finish(origin_s, any)?;
+        trace.layer = layer.and_then(|l| usize::from(l).checked_sub(1)).map(|i| LAYERS[i]);
+        trace.layers.clear();
+        Ok(Some(trace))
+    }
+
+    /// Reads the next stretch of lines; false if there is none.
+    fn next(&mut self, layout: &impl Layout, origin: i64) -> Result<bool> {
+        let limits = &self.options.limits;
+        let all = self.options.detail == Detail::Calls;
+        let (window, sum, skipped) = (&mut self.window, &mut self.sum, self.skipped);
+        let Some(n) = window.whole_lines(limits.line_bytes)? else { return Ok(false) };
         if n == 0 {
             let bad = Bad::new("a long line", window.data(), "shorter lines");
             window.skip_line()?;
@@ -345,30 +409,99 @@ fn read(
             sum.bad += 1;
             sum.last_is_bad = true;
             sum.first_bad.get_or_insert((skipped + sum.lines, bad));
-            continue;
+            return Ok(true);
         }
-        cut = !window.data()[..n].ends_with(b"\n");
+        let parse = |text: &[u8]| {
+            let mut part = Part::default();
+            for line in lines(text) {
+                part.lines += 1;
+                part.last_is_bad = false;
+                if is_remark(line) {
+                    continue;
+                }
+                part.records += 1;
+                let pushed = match line.len() <= limits.line_bytes {
+                    true => layout.row(line).and_then(|row| part.rows.push(&row, origin, all)),
+                    false => Err(Bad::new("a long line", line, "shorter lines")),
+                };
+                if let Err(bad) = pushed {
+                    part.bad += 1;
+                    part.last_is_bad = true;
+                    part.first_bad.get_or_insert((part.lines - 1, bad));
+                }
+            }
+            part
+        };
+        self.cut = !window.data()[..n].ends_with(b"\n");
         let parts = window.consume_with(n, |text| match pieces(text) {
             p if p.len() == 1 => vec![parse(text)],
             p => p.into_par_iter().map(parse).collect(),
         })?;
         for part in parts {
             let first = part.first_bad.map(|(line, bad)| (skipped + sum.lines + line + 1, bad));
-            sum.first_bad = sum.first_bad.or(first);
+            sum.first_bad = sum.first_bad.take().or(first);
             sum.lines += part.lines;
             sum.records += part.records;
             sum.bad += part.bad;
             sum.last_is_bad = part.last_is_bad;
             sum.rows.append(part.rows);
         }
-        if sum.rows.requests.len() > limits.records {
-            return Err(Error::limit(
-                format!("{} records or more", sum.rows.requests.len()),
-                format!("{} records", limits.records),
-            ));
-        }
+        Ok(true)
     }
-    finish(sum, &window, options, format, origin, cut, skipped)
+
+    /// The trace; `any`: whether there was a row.
+    fn finish(self, origin: i64, any: bool) -> Result<Trace> {
+        let Self { window, options, format, skipped, sum, cut } = self;
+        let mut rows = sum.rows;
+        if !any && rows.counted == 0 {
+            if let Some((line, bad)) = sum.first_bad {
+                return Err(bad.at(line).remedy("no line of this file can be read as a record: check its columns"));
+            }
+            if let Some(why) = window.damage() {
+                return Err(Error::malformed(Place::Byte(window.offset()), why).remedy("copy the file again"));
+            }
+        }
+        let mut trace = Trace {
+            format,
+            ranks: rows.ranks.len(),
+            origin_s: origin,
+            timing: Timing::Request,
+            quality: Quality {
+                records_read: sum.records,
+                records_dropped: sum.bad,
+                clamped: rows.clamped,
+                ..Quality::default()
+            },
+            ..Trace::default()
+        };
+        for (name, count) in rows.call_counts() {
+            *trace.call_counts.entry(String::from_utf8_lossy(name).into_owned()).or_default() += count;
+        }
+        choose_layer(&mut rows, options, &mut trace);
+        if let Some(why) = window.damage() {
+            trace.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
+        }
+        if let Some((line, bad)) = sum.first_bad {
+            let (found, expected) = (bad.found, bad.expected);
+            trace.warnings.push(if sum.bad == 1 && cut && sum.last_is_bad && line == skipped + sum.lines {
+                Warning::new("damaged-tail", format!("line {line}, the last, is cut: {found}; expected {expected}"))
+            } else {
+                Warning::new(
+                    "unreadable-records",
+                    format!(
+                        "{} of {} lines are no records and were left out, the first line {line}: {found}; expected {expected}",
+                        sum.bad, sum.records
+                    ),
+                )
+                .remedy("correct these lines")
+            });
+        }
+        trace.files = rows.files;
+        trace.calls = rows.calls;
+        trace.data = Data::Requests(rows.requests);
+        trace.layers = vec![trace.summarise("requests")];
+        Ok(trace)
+    }
 }
 
 /// Cuts a text at line ends into pieces.
@@ -384,66 +517,6 @@ fn pieces(text: &[u8]) -> Vec<&[u8]> {
             return pieces;
         }
     }
-}
-
-fn finish(
-    sum: Part,
-    window: &Window,
-    options: &ReadOptions,
-    format: &'static str,
-    origin: i64,
-    cut: bool,
-    skipped: u64,
-) -> Result<Trace> {
-    let mut rows = sum.rows;
-    if rows.requests.is_empty() && rows.counted == 0 {
-        if let Some((line, bad)) = sum.first_bad {
-            return Err(bad.at(line).remedy("no line of this file can be read as a record: check its columns"));
-        }
-        if let Some(why) = window.damage() {
-            return Err(Error::malformed(Place::Byte(window.offset()), why).remedy("copy the file again"));
-        }
-    }
-    let mut trace = Trace {
-        format,
-        ranks: rows.ranks.len(),
-        origin_s: origin,
-        timing: Timing::Request,
-        quality: Quality {
-            records_read: sum.records,
-            records_dropped: sum.bad,
-            clamped: rows.clamped,
-            ..Quality::default()
-        },
-        ..Trace::default()
-    };
-    for (name, count) in rows.call_counts() {
-        *trace.call_counts.entry(String::from_utf8_lossy(name).into_owned()).or_default() += count;
-    }
-    choose_layer(&mut rows, options, &mut trace);
-    if let Some(why) = window.damage() {
-        trace.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
-    }
-    if let Some((line, bad)) = sum.first_bad {
-        let (found, expected) = (bad.found, bad.expected);
-        trace.warnings.push(if sum.bad == 1 && cut && sum.last_is_bad && line == skipped + sum.lines {
-            Warning::new("damaged-tail", format!("line {line}, the last, is cut: {found}; expected {expected}"))
-        } else {
-            Warning::new(
-                "unreadable-records",
-                format!(
-                    "{} of {} lines are no records and were left out, the first line {line}: {found}; expected {expected}",
-                    sum.bad, sum.records
-                ),
-            )
-            .remedy("correct these lines")
-        });
-    }
-    trace.files = rows.files;
-    trace.calls = rows.calls;
-    trace.data = Data::Requests(rows.requests);
-    trace.layers = vec![trace.summarise("requests")];
-    Ok(trace)
 }
 
 /// Keeps the records of one layer: the same bytes pass through all of them.

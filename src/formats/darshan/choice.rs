@@ -42,6 +42,11 @@ fn candidates(o: &Overview, logs: &[Log], wanted: Option<Layer>) -> Vec<Choice> 
     all
 }
 
+/// The best that could be taken.
+pub(super) fn first(overview: &Overview, log: &Log, wanted: Option<Layer>) -> Option<Choice> {
+    candidates(overview, std::slice::from_ref(log), wanted).first().copied()
+}
+
 /// Takes the first candidate that gives rows; damaged ones are told, and are the error if nothing else is left. Without any: no
 /// rows, which is an error only if a layer was asked for.
 pub(super) fn choose(

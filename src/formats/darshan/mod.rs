@@ -42,9 +42,9 @@ use self::choice::{Choice, choose};
 use self::log::dxt_module;
 use self::rows::{Placement, Taken, take};
 use self::survey::Overview;
-use super::{Format, ReadOptions, Sniff, Source};
+use super::{Format, ReadOptions, Sniff, Source, Take};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{self, Files, Job, Layer, LayerSummary, Timing, Trace, Warning};
+use crate::record::{self, Files, Job, Layer, LayerSummary, Piece, Timing, Trace, Warning};
 
 /// The format.
 pub struct Darshan;
@@ -93,6 +93,32 @@ impl Format for Darshan {
         }
         trace.layers.sort_by_key(|s| layer_order(&s.layer));
         Ok(trace)
+    }
+
+    /// Segments of a sound log are handed on; else the log is read as a whole.
+    fn read_pieces(&self, sources: &[Source], options: &ReadOptions, hand: &mut Take<'_>) -> Result<Option<Trace>> {
+        let [source] = sources else { return Ok(None) };
+        let log = Log::new(source.read_all(options)?, &options.limits)?;
+        let overview = Overview::new(&log)?;
+        let Some(first) = choice::first(&overview, &log, options.layer) else { return Ok(None) };
+        if first.timing != Timing::Request {
+            return Ok(None);
+        }
+        let mut refused = None;
+        let mut hand = |piece: &Piece<'_>| {
+            let handed = hand(piece);
+            handed.map_err(|e| refused.insert(e).clone())
+        };
+        match rows::hand_on(&log, first.layer, &mut hand) {
+            Ok((taken, files, handed)) if handed > 0 => {
+                let mut trace = assemble(&log, &overview, Some(first), taken, files, options);
+                check_others_of(&log, false, true, &mut trace)?;
+                trace.layers.clear();
+                Ok(Some(trace))
+            }
+            Ok(_) => Ok(None),
+            Err(_) => refused.map_or(Ok(None), Err),
+        }
     }
 
     /// Reads a folder of logs that each hold one process of the same job; the rank is the place in the folder.
@@ -250,8 +276,12 @@ fn partial(log: &Log) -> Vec<String> {
 
 /// Checks the modules that give no rows: damage is a warning if there are rows, else the error.
 fn check_others(log: &Log, thorough: bool, trace: &mut Trace) -> Result<()> {
+    check_others_of(log, thorough, !trace.data.is_empty(), trace)
+}
+
+fn check_others_of(log: &Log, thorough: bool, rows: bool, trace: &mut Trace) -> Result<()> {
     for (module, e) in survey::check_others(log, thorough) {
-        if trace.data.is_empty() {
+        if !rows {
             return Err(e);
         }
         trace

@@ -10,10 +10,10 @@ use super::heatmap;
 use super::log::{Log, dxt_module};
 use super::survey::{self, add_segments, widen};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::Limits;
+use crate::formats::{Limits, Take};
 use crate::record::{
-    CallId, Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op, Quality, Requests, Timing,
-    UNKNOWN_OFFSET, Warning,
+    CallId, Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op, Piece, Quality, Requests,
+    Timing, UNKNOWN_OFFSET, Warning,
 };
 
 /// Where a log stands in a trace that is made of one or several.
@@ -118,6 +118,52 @@ fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: 
             .remedy("copy the log again if it was damaged on the way"),
     );
     Ok(rows.finish(files))
+}
+
+/// Hands the segments of a layer on, a few thousand at once. Gives what [`take`] gives but the rows, and how many there were.
+///
+/// # Errors
+/// As [`take`], but also where only a part of the data is damaged; those of `hand`.
+pub(super) fn hand_on(log: &Log, layer: Layer, hand: &mut Take<'_>) -> Result<(Taken, Files, u64)> {
+    let Some(slot) = dxt_module(layer).and_then(|m| log.readable(m)) else {
+        return Ok((Taken::default(), Files::default(), 0));
+    };
+    let rows = SegmentRows::new(log, layer, Placement::default());
+    let mut handing = Handing { rows, hand, handed: 0 };
+    dxt::walk(&mut log.region(slot), slot, log.order(), &mut handing)?;
+    handing.hand_on()?;
+    let mut files = Files::default();
+    let taken = handing.rows.finish(&mut files);
+    Ok((taken, files, handing.handed))
+}
+
+/// Hands requests on instead of keeping them.
+struct Handing<'a, 'h, 't> {
+    rows: SegmentRows<'a>,
+    hand: &'h mut Take<'t>,
+    handed: u64,
+}
+
+impl Handing<'_, '_, '_> {
+    /// Rows handed on at once, and those of one piece of a region.
+    const AT_ONCE: usize = 1 << 15;
+
+    fn hand_on(&mut self) -> Result<()> {
+        let rows = std::mem::take(&mut self.rows.requests);
+        self.handed += rows.len() as u64;
+        (self.hand)(&Piece { origin_s: 0, files: &self.rows.files, rows: &rows })
+    }
+}
+
+impl Visitor for Handing<'_, '_, '_> {
+    fn record(&mut self, header: &DxtHeader) -> Result<()> {
+        self.rows.record(header)
+    }
+
+    fn segments(&mut self, op: Op, segments: Segments<'_>) -> Result<()> {
+        self.rows.segments(op, segments)?;
+        if self.rows.requests.len() < Self::AT_ONCE { Ok(()) } else { self.hand_on() }
+    }
 }
 
 /// Turns segments into requests.

@@ -24,18 +24,21 @@ pub(super) use follow::{Calls, has_calls};
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use memchr::memchr_iter;
 use rayon::prelude::*;
 
 use self::blocks::Blocks;
-use self::requests::{Output, Passing, Plan, Rows, Table};
+use self::requests::{Handing, Hub, Output, Passing, Plan, Rows, Table};
 pub use self::stream::Stats;
 use self::stream::{Event, Sink, Stream};
 use self::text::{Line, Message, Outcome, Time};
-use super::{Detail, Format, Limits, ReadOptions, Sniff, Source, Streamed};
+use super::{Detail, Format, Limits, ReadOptions, Sniff, Source, Streamed, Take};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{CallId, Data, EventSink, FileId, Job, Op, Requests, Timing, Trace, UNKNOWN_OFFSET, Warning};
+use crate::record::{
+    CallId, Data, EventSink, FileId, Job, Op, Piece, Requests, Timing, Trace, UNKNOWN_OFFSET, Warning,
+};
 
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
@@ -83,28 +86,33 @@ impl Format for Strace {
     }
 
     fn read_many(&self, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
-        let mut order: Vec<&Source> = sources.iter().collect();
-        order.sort_by_cached_key(|s| run_id(s.file_name()));
-        let starts: Vec<Head> = order.iter().map(|s| Head::of(s.head())).collect();
-        let origin_s = starts.iter().filter_map(|h| h.epoch_s).min().unwrap_or(0);
-        let latest = starts.iter().filter_map(|h| h.day_ns).max().unwrap_or(0);
-        // Enough files keep all threads busy by themselves.
-        let share = sources.len() < rayon::current_num_threads();
-        let parts: Vec<Result<Part>> = order
-            .par_iter()
-            .zip(&starts)
-            .enumerate()
-            .map(|(rank, (source, head))| {
-                let plan = Plan {
-                    rank: u32::try_from(rank).unwrap_or(u32::MAX),
-                    origin_ns: origin_s * NANOS,
-                    max_rows: options.limits.records,
-                };
-                let rows = Rows::new(options.detail, Table::new(plan));
-                read_part(source, options, rows, head, head.days(latest), share).map_err(|e| e.in_file(source.name()))
-            })
-            .collect();
-        assemble(parts.into_iter().collect::<Result<_>>()?, origin_s, options)
+        let job = Files::of(sources);
+        let rows =
+            |plan: Plan| Rows::new(options.detail, Table::new(Plan { max_rows: options.limits.records, ..plan }));
+        assemble(job.read(options, rows)?, job.origin_s, options)
+    }
+
+    fn read_pieces(&self, sources: &[Source], options: &ReadOptions, take: &mut Take<'_>) -> Result<Option<Trace>> {
+        let job = Files::of(sources);
+        let mut take = |piece: &Piece<'_>| take(piece);
+        let hub = Mutex::new(Hub::new(&mut take));
+        let mut parts = job.read(options, |plan| Rows::new(options.detail, Handing::new(plan, &hub)))?;
+        for part in &mut parts {
+            part.sink.output.hand_on(&part.sink.files)?;
+        }
+        let mut trace = facts(&parts, job.origin_s)?;
+        let mut appended: Vec<String> = Vec::new();
+        for part in &parts {
+            appended.extend(part.sink.appended.iter().map(|&f| part.sink.files.name(f).to_owned()));
+        }
+        drop(parts);
+        let hub = hub.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // what forget_shared_appends would forget has been handed on
+        if appended.iter().any(|name| hub.is_shared(name)) {
+            return Ok(None);
+        }
+        trace.files = hub.files;
+        Ok(Some(trace))
     }
 
     fn stream(
@@ -129,6 +137,41 @@ impl Format for Strace {
             let notes = Notes::of(&parts);
             if notes.calls == 0 { Err(nothing(&parts)) } else { Ok(Streamed { warnings: notes.warnings }) }
         }))
+    }
+}
+
+/// The files of a job in the order of their ranks.
+struct Files<'s> {
+    order: Vec<&'s Source>,
+    starts: Vec<Head>,
+    origin_s: i64,
+}
+
+impl<'s> Files<'s> {
+    fn of(sources: &'s [Source]) -> Self {
+        let mut order: Vec<&Source> = sources.iter().collect();
+        order.sort_by_cached_key(|s| run_id(s.file_name()));
+        let starts: Vec<Head> = order.iter().map(|s| Head::of(s.head())).collect();
+        let origin_s = starts.iter().filter_map(|h| h.epoch_s).min().unwrap_or(0);
+        Files { order, starts, origin_s }
+    }
+
+    /// Reads all of them, each into rows of its own.
+    fn read<O: Output>(
+        &self,
+        options: &ReadOptions,
+        rows: impl Fn(Plan) -> Rows<O> + Sync,
+    ) -> Result<Vec<Part<Rows<O>>>> {
+        let latest = self.starts.iter().filter_map(|h| h.day_ns).max().unwrap_or(0);
+        // Enough files keep all threads busy by themselves.
+        let share = self.order.len() < rayon::current_num_threads();
+        let read = |(rank, (source, head)): (usize, (&&Source, &Head))| {
+            let rank = u32::try_from(rank).unwrap_or(u32::MAX);
+            let rows = rows(Plan { rank, origin_ns: self.origin_s * NANOS, max_rows: usize::MAX });
+            read_part(source, options, rows, head, head.days(latest), share).map_err(|e| e.in_file(source.name()))
+        };
+        let parts: Vec<Result<_>> = self.order.par_iter().zip(&self.starts).enumerate().map(read).collect();
+        parts.into_iter().collect()
     }
 }
 
@@ -384,18 +427,7 @@ fn process_of(file_name: &str) -> Option<u32> {
 
 /// Puts the parts of a job together, in the order of ranks.
 fn assemble(parts: Vec<Part>, origin_s: i64, options: &ReadOptions) -> Result<Trace> {
-    let mut trace = Trace { format: Strace.name(), timing: Timing::Request, origin_s, ..Trace::default() };
-    trace.ranks = parts.len() as u64;
-    let notes = Notes::of(&parts);
-    if notes.calls == 0 {
-        return Err(nothing(&parts));
-    }
-    trace.job = job(&parts, &notes);
-    let q = &mut trace.quality;
-    q.records_read = notes.calls + notes.never_resumed;
-    q.records_dropped = notes.unparsed + notes.orphan_resumed;
-    q.clock_backwards = parts.iter().map(|p| p.stats.clock_backwards).sum();
-
+    let mut trace = facts(&parts, origin_s)?;
     let mut rows = Requests::default();
     let mut appended = Vec::new();
     for mut part in parts {
@@ -405,9 +437,6 @@ fn assemble(parts: Vec<Part>, origin_s: i64, options: &ReadOptions) -> Result<Tr
         let calls: Vec<CallId> =
             (0..sink.calls.len()).map(|i| trace.calls.intern(sink.calls.name(CallId(i as u16)))).collect();
         let call = |id: CallId| calls.get(id.0 as usize).copied().unwrap_or(CallId::NONE);
-        for (i, &n) in sink.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-            *trace.call_counts.entry(sink.calls.name(CallId(i as u16)).to_owned()).or_default() += n;
-        }
         appended.extend(sink.appended.iter().map(|&id| file(id)));
         sink.output.requests.file.map_in_place(file);
         sink.output.requests.call.map_in_place(call);
@@ -415,14 +444,34 @@ fn assemble(parts: Vec<Part>, origin_s: i64, options: &ReadOptions) -> Result<Tr
             return Err(Error::limit("the trace has more rows", format!("{} rows", options.limits.records)));
         }
         rows.append(std::mem::take(&mut sink.output.requests));
-        trace.quality.records_left_out += sink.failed;
     }
-    trace.quality.records_left_out += notes.never_resumed;
     forget_shared_appends(&mut rows, &appended);
     trace.data = Data::Requests(rows);
     trace.layers = vec![trace.summarise("requests")];
+    Ok(trace)
+}
+
+/// The trace of some parts without rows and names.
+fn facts<O: Output>(parts: &[Part<Rows<O>>], origin_s: i64) -> Result<Trace> {
+    let mut trace = Trace { format: Strace.name(), timing: Timing::Request, origin_s, ..Trace::default() };
+    trace.ranks = parts.len() as u64;
+    let notes = Notes::of(parts);
+    if notes.calls == 0 {
+        return Err(nothing(parts));
+    }
+    trace.job = job(parts, &notes);
+    for part in parts {
+        for (i, &n) in part.sink.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+            *trace.call_counts.entry(part.sink.calls.name(CallId(i as u16)).to_owned()).or_default() += n;
+        }
+    }
+    let q = &mut trace.quality;
+    q.records_read = notes.calls + notes.never_resumed;
+    q.records_dropped = notes.unparsed + notes.orphan_resumed;
+    q.records_left_out = parts.iter().map(|p| p.sink.failed).sum::<u64>() + notes.never_resumed;
+    q.clock_backwards = parts.iter().map(|p| p.stats.clock_backwards).sum();
     if notes.damaged {
-        trace.quality.partial.push("requests".into());
+        q.partial.push("requests".into());
     }
     trace.warnings = notes.warnings;
     Ok(trace)
@@ -464,7 +513,7 @@ fn nothing<O: Output>(parts: &[Part<Rows<O>>]) -> Error {
 }
 
 /// Facts about the job: the first program, and begin and end if the clock is that of the calendar.
-fn job(parts: &[Part], notes: &Notes) -> Option<Job> {
+fn job<O: Output>(parts: &[Part<Rows<O>>], notes: &Notes) -> Option<Job> {
     let span = parts.iter().filter_map(|p| p.stats.span_ns).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
     let seconds = |ns: i64| ns as f64 / 1e9;
     let calendar = notes.epoch && !notes.mixed;
