@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::args::{Input, Pick, Talk, choices};
+use super::inputs::{each, each_source, with_progress};
 use super::output;
-use super::{Answers, PictureNames, code, each_source, with_progress};
+use super::{Answers, PictureNames, code};
 use crate::analysis::{self, ModeChoice};
 use crate::classify::{Choice, Model, Options};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::ReadOptions;
+use crate::formats::{Format, ReadOptions, Source};
 use crate::render::{self, svg, units};
 use crate::signal::Mode;
 
@@ -140,10 +141,10 @@ fn classes(a: &ClassifyArgs, model: Option<&Model>) -> u8 {
         Err(e) => return code(Err(e)),
     };
     let mut names = PictureNames::default();
-    each_source(&a.input, |source, format| {
-        let (found, sketches) = with_progress(source, &a.talk, &read, |read| {
-            analysis::classes_of(source, format, read, &selection, options, a.svg.is_some())
-        })?;
+    let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
+        analysis::classes_of(source, format, read, &selection, options, a.svg.is_some())
+    };
+    each(&a.input, &a.talk, &read, compute, |(found, sketches)| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&found.path);
             for (file, picture) in svg::classes(&found, &sketches)? {

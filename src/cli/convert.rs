@@ -6,10 +6,11 @@ use clap::{Args, ValueHint};
 use regex::Regex;
 
 use super::args::{LayerArg, ModeArg, Talk};
-use super::{format_named, output, read};
+use super::inputs::{format_named, with_progress};
+use super::output;
 use crate::error::Result;
 use crate::formats::write::WRITERS;
-use crate::formats::{ReadOptions, Source};
+use crate::formats::{self, ReadOptions, Source};
 use crate::record::Rows;
 use crate::signal::{Excerpt, Mode, RankSet, Selection};
 
@@ -74,7 +75,7 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     let options = ReadOptions { layer: a.layer.into(), ..ReadOptions::default() };
     let format = format_named(&a.format)?;
     let source = Source::open(&a.trace, &options.limits)?;
-    let trace = read(&source, format, &a.talk, &options)?;
+    let trace = with_progress(&source, &a.talk, &options, |options| formats::read(&source, format, options))?;
     if a.talk.quiet < 2 {
         output::warnings(&trace.path, &trace.warnings);
     }

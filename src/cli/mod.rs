@@ -5,6 +5,7 @@ mod classify;
 mod convert;
 mod dfg;
 mod generate;
+mod inputs;
 mod output;
 mod predict;
 mod progress;
@@ -23,10 +24,10 @@ use serde::Serialize;
 
 use crate::analysis::{self, Analysis, Info, Options};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::{self, Format, ReadOptions, Source};
+use crate::formats::{self, ReadOptions};
 use crate::record::{Trace, Warning};
 use crate::render::{json, svg, text};
-use args::{Analyze, Cli, Command, InfoArgs, Input, Level, PatternsArgs, Rate, Talk};
+use args::{Analyze, Cli, Command, InfoArgs, Level, PatternsArgs, Rate, Talk};
 use output::Lines;
 
 /// Runs the program on the arguments of the process.
@@ -90,54 +91,6 @@ fn man() -> Result<()> {
         clap_mangen::Man::new(sub.clone()).render(&mut page).map_err(failed)?;
     }
     output::print(&String::from_utf8_lossy(&page))
-}
-
-/// Reads each input and hands it to `work`; one that fails is told and does not stop the others. Gives the worst exit code.
-fn each_trace(input: &Input, talk: &Talk, options: &ReadOptions, mut work: impl FnMut(Trace) -> Result<()>) -> u8 {
-    each_source(input, |source, format| work(read(source, format, talk, options)?))
-}
-
-fn read(source: &Source, format: Option<&dyn Format>, talk: &Talk, options: &ReadOptions) -> Result<Trace> {
-    with_progress(source, talk, options, |options| formats::read(source, format, options))
-}
-
-/// Opens each input and hands it to `work`; one that fails is told and does not stop the others. Gives the worst exit code.
-fn each_source(input: &Input, mut work: impl FnMut(&Source, Option<&'static dyn Format>) -> Result<()>) -> u8 {
-    let format = match format_named(&input.format) {
-        Ok(f) => f,
-        Err(e) => return code(Err(e)),
-    };
-    let mut worst = 0;
-    for path in &input.traces {
-        let done = Source::open(path, &ReadOptions::default().limits).and_then(|source| work(&source, format));
-        worst = worst.max(code(done));
-    }
-    worst
-}
-
-/// The format of `--format`; `None` for `auto`.
-fn format_named(name: &str) -> Result<Option<&'static dyn Format>> {
-    if name == "auto" { Ok(None) } else { formats::find(name).map(Some) }
-}
-
-/// Shows how far `work` has come in reading a source.
-fn with_progress<T>(
-    source: &Source,
-    talk: &Talk,
-    options: &ReadOptions,
-    work: impl FnOnce(&ReadOptions) -> Result<T>,
-) -> Result<T> {
-    let total = match source.members() {
-        Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
-        None => source.stored_bytes(),
-    };
-    let bar = if talk.quiet == 0 { progress::reading(source.name(), total) } else { None };
-    let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options.clone() };
-    let done = work(&options);
-    if let Some((bar, _)) = bar {
-        bar.finish_and_clear();
-    }
-    done
 }
 
 /// Where the answers on several inputs go: JSON to its file, warnings and text to the terminal.
@@ -213,9 +166,8 @@ fn analyze(a: &Analyze) -> u8 {
         Err(e) => return code(Err(e)),
     };
     let mut names = PictureNames::default();
-    each_trace(&a.input, &a.talk, &read, |trace| {
-        let Analysis { report, views } = analysis::analyze(&trace, &options)?;
-        drop(trace);
+    let compute = |trace: Trace| analysis::analyze(&trace, &options);
+    inputs::each_trace(&a.input, &a.talk, &read, compute, |Analysis { report, views }| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (signal, view) in report.signals.iter().zip(&views) {
@@ -236,9 +188,8 @@ fn patterns(a: &PatternsArgs) -> u8 {
     };
     let (mode, selection, options) = (a.pick.mode(), a.pick.selection(), a.options());
     let mut names = PictureNames::default();
-    each_trace(&a.input, &a.talk, &read, |trace| {
-        let (report, found) = analysis::patterns(&trace, mode, &selection, &options)?;
-        drop(trace);
+    let compute = |trace: Trace| analysis::patterns(&trace, mode, &selection, &options);
+    inputs::each_trace(&a.input, &a.talk, &read, compute, |(report, found)| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (file, picture) in svg::offsets(&report, &found)? {
@@ -260,10 +211,13 @@ fn info(a: &InfoArgs) -> u8 {
         Ok(answers) => answers,
         Err(e) => return code(Err(e)),
     };
-    each_trace(&a.input, &a.talk, &read, |trace| {
-        let info = Info::of(&trace);
-        answers.give(&info.path, &info.warnings, &info, |style| text::info(&info, style))
-    })
+    inputs::each_trace(
+        &a.input,
+        &a.talk,
+        &read,
+        |trace| Ok(Info::of(&trace)),
+        |info| answers.give(&info.path, &info.warnings, &info, |style| text::info(&info, style)),
+    )
 }
 
 /// File names for the pictures of several traces, without doubles.
