@@ -374,6 +374,36 @@ fn one_bad_input_does_not_stop_the_others() {
 }
 
 #[test]
+fn many_inputs_are_answered_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.json");
+    fs::write(&bad, "no trace").unwrap();
+    let samples = samples();
+    // far more than are read side by side, one in seven of them bad
+    let inputs: Vec<String> = (0..60)
+        .map(|i| if i % 7 == 3 { bad.display().to_string() } else { samples[i % samples.len()].clone() })
+        .collect();
+    for command in ["info", "analyze", "classify"] {
+        let run = |threads: &str| {
+            let mut args = vec![command, "-q", "--json", "-", "--threads", threads];
+            args.extend(inputs.iter().map(String::as_str));
+            iophase(&args)
+        };
+        let o = run("3");
+        assert!(o.status.code().is_some_and(|c| c >= 3), "{}", stderr(&o));
+        let told = stderr(&o).lines().filter(|l| l.contains("bad.json")).count();
+        assert_eq!(told, inputs.iter().filter(|i| i.ends_with("bad.json")).count(), "{}", stderr(&o));
+        let path = |v: &Value| v["path"].as_str().or(v["trace"]["path"].as_str()).unwrap().to_owned();
+        let answered: Vec<String> = json(&o).iter().map(path).collect();
+        // some have no offsets, which classify needs
+        let expected: Vec<&String> = inputs.iter().filter(|i| answered.contains(i)).collect();
+        assert!(expected.len() >= 20);
+        assert_eq!(answered.iter().collect::<Vec<_>>(), expected, "{command}");
+        assert_eq!(stdout(&o), stdout(&run("1")), "{command}");
+    }
+}
+
+#[test]
 fn standard_input_is_a_trace() {
     use std::io::Write;
     use std::process::Stdio;
