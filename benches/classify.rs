@@ -27,12 +27,25 @@ fn trace(offset: impl Fn(u64, u64) -> u64) -> Trace {
     t
 }
 
+/// A number that looks drawn (the finaliser of SplitMix64).
+fn scatter(i: u64) -> u64 {
+    let z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
 fn classes(c: &mut Criterion) {
     let mut group = c.benchmark_group("classify");
     group.sample_size(10).throughput(Throughput::Elements(RANKS * EACH));
     let all = Selection::default();
-    let scatter = |i: u64, r: u64| (i * RANKS + r).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 30;
-    let jobs = [("interleaved", trace(|i, r| (i * RANKS + r) * 4096)), ("random", trace(scatter))];
+    // the multiples of an odd number look drawn, but are a lattice: steps come again and again
+    let lattice = |i: u64, r: u64| (i * RANKS + r).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 30;
+    let jobs = [
+        ("interleaved", trace(|i, r| (i * RANKS + r) * 4096)),
+        ("random", trace(|i, r| scatter(i * RANKS + r) >> 24)),
+        ("lattice", trace(lattice)),
+    ];
     for (name, trace) in &jobs {
         let mut model = Model::default();
         let _ = train(trace, &all, Options::default(), &mut model);

@@ -68,6 +68,11 @@ fn metadata_stress_exerciser_ior_and_checkpoints() {
         "--elements 8,8 --grid 2,2",
         "--elements 8,8 --grid 2,2 --file-block 2 --file-stride 3",
         "--elements 4,4,4 --grid 2,2,2",
+        "--elements 8 --grid 2 --file-block 2 --file-stride 3",
+        "--elements 4,4,4 --grid 2,2,2 --file-block 2 --file-stride 3",
+        "--elements 4,4,4 --grid 4,4,2 --file-block 2 --file-stride 3 --sizes 2",
+        "--elements 4,4,4,4 --grid 2,1,1,2 --file-block 2 --file-stride 3 --sizes 2",
+        "--elements 8,8,8 --grid 1,1,2 --growth 1,2,1",
         "--elements 16 --grid 4 --repeats 2",
         "--elements 8,8 --grid 2,2 --repeats 2",
     ];

@@ -6,6 +6,8 @@
 
 mod cut;
 
+pub(super) use cut::no_step_recurs;
+
 use super::extent::{Extent, Intervals, Shape};
 use super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::nest::Nest;

@@ -49,6 +49,12 @@ pub struct RankDetector {
     hot: u32,
     due: Due<u32>,
     turns: Due<(u32, Turn)>,
+    /// Patterns that may be paused.
+    pub(super) paused: Vec<u32>,
+    /// Those of them that wait for another search.
+    pub(super) undecided: Vec<u32>,
+    /// There is no later search.
+    pub(super) ending: bool,
     sequential: usize,
     pub(super) waiting: Waiting,
     pub(super) closed: Vec<Pattern>,
@@ -91,6 +97,9 @@ impl RankDetector {
             hot: NONE,
             due: Due::new(),
             turns: Due::new(),
+            paused: Vec::new(),
+            undecided: Vec::new(),
+            ending: false,
             sequential: 0,
             waiting: Waiting::default(),
             closed: Vec::new(),
@@ -200,10 +209,47 @@ impl RankDetector {
             return None;
         }
         let (id, turn) = self.turns.find(place)?;
+        if turn == Turn::Grown {
+            if self.is_latest(id) {
+                self.pause(id);
+            }
+            return None;
+        }
         if turn == Turn::Resumed && self.is_latest(id) {
             return None;
         }
         self.turn(id, turn, offset)
+    }
+
+    /// What comes waits until the next search tells which nest it belongs to.
+    pub(super) fn pause(&mut self, id: u32) {
+        let Some(Some(open)) = self.opens.get_mut(id as usize) else { return };
+        if open.paused {
+            return;
+        }
+        open.paused = true;
+        let due = open.due();
+        if self.hot == id {
+            self.hot = NONE;
+        } else {
+            self.due.remove(due, id);
+        }
+        self.paused.push(id);
+    }
+
+    /// The pattern takes records again.
+    pub(super) fn unpause(&mut self, id: u32) {
+        if let Some(Some(open)) = self.opens.get_mut(id as usize)
+            && open.paused
+        {
+            open.paused = false;
+            self.due.insert(open.due(), id);
+        }
+    }
+
+    /// Ends a pattern that is in no table any more.
+    pub(super) fn retire(&mut self, open: Open) {
+        self.closed.extend(open.close(self.rank));
     }
 
     /// True if no other record of its stream and size has come since the last one of a pattern.
@@ -264,12 +310,18 @@ impl RankDetector {
                 open.cut(vec![first, second])
             }
             Turn::Round => Self::divide(&open, nest.rounds()),
+            Turn::Grown => return None,
             Turn::Longer => {
                 let (whole, pass) = nest.clone().settle();
                 open.cut(std::iter::once(whole).chain(pass).collect())
             }
         };
         let mut found = None;
+        let mut parts = parts.into_iter();
+        if turn == Turn::Longer {
+            // A larger nest has taken its place; a further pass of it would begin with the first one of that.
+            parts.next().into_iter().for_each(|whole| self.retire(whole));
+        }
         for part in parts {
             let lone = part.nest().is_some_and(|n| !n.moves());
             if lone {
@@ -312,7 +364,8 @@ impl RankDetector {
     }
 
     /// Opens a pattern.
-    pub(super) fn open(&mut self, open: Open) -> u32 {
+    pub(super) fn open(&mut self, mut open: Open) -> u32 {
+        open.paused = false;
         // First of all: a group with a pattern is not forgotten while others are closed.
         if let Some(g) = self.waiting.groups.get_mut(open.group as usize) {
             g.patterns += 1;

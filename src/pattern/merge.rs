@@ -13,6 +13,9 @@ const PASSES: usize = 3;
 /// Patterns ahead that are tried as the second pass.
 const AHEAD: usize = 32;
 
+/// Earlier patterns that a pattern may go on, at most: the latest ones that lead to where it begins.
+const LATEST: usize = 64;
+
 /// Stream and size; patterns of different ones have nothing to do with each other.
 type Key = (Op, FileId, u64);
 
@@ -45,8 +48,8 @@ fn join_sequels(mut group: Vec<Pattern>) -> Vec<Pattern> {
     let mut due: HashMap<u64, Vec<usize>> = HashMap::new();
     for p in group {
         let fits = due.get(&p.start_offset).and_then(|ids| {
-            let at = ids.iter().rposition(|&i| sequel(&done[i], &p).is_some())?;
-            Some((ids[at], at))
+            let latest = ids.iter().enumerate().rev().take(LATEST);
+            latest.map(|(at, &i)| (i, at)).find(|&(i, _)| sequel(&done[i], &p).is_some())
         });
         let i = match fits {
             Some((i, at)) => {
@@ -63,15 +66,33 @@ fn join_sequels(mut group: Vec<Pattern>) -> Vec<Pattern> {
                 done.len() - 1
             }
         };
-        due.entry(Nest::from_levels(done[i].start_offset, done[i].levels()).next()).or_default().push(i);
+        let next = Nest::from_levels(done[i].start_offset, done[i].levels()).next();
+        due.entry(next).or_default().push(i);
+        let again = due.entry(done[i].start_offset).or_default();
+        if again.last() != Some(&i) {
+            again.push(i);
+        }
     }
     done
 }
 
-/// The levels of both patterns together, if `b` is further passes of the outermost loop of `a`.
+/// The levels of both patterns together, if `b` is further passes of the outermost loop of `a`, or `a` is one pass over the places
+/// that `b` goes over again and again.
 fn sequel(a: &Pattern, b: &Pattern) -> Option<Vec<Level>> {
     let (top, inner) = a.levels().split_last()?;
     if a.span.1 >= b.span.0 {
+        return None;
+    }
+    if let Some((passes, one)) = b.levels().split_last()
+        && one == a.levels()
+        && passes.stride == 0
+        && a.start_offset == b.start_offset
+    {
+        let mut levels = one.to_vec();
+        levels.push(Level { count: passes.count + 1, stride: 0 });
+        return Some(levels);
+    }
+    if Nest::from_levels(a.start_offset, a.levels()).next() != b.start_offset {
         return None;
     }
     let passes = match b.levels().split_last() {

@@ -25,7 +25,8 @@
 //!    back are one contiguous pattern, passes over the same single place are one loop of stride 0.
 //! 3. One loop is fixed-strided, or contiguous if its stride is the size (sizes of 0 are never contiguous). More loops are kd-strided,
 //!    also if the innermost one is contiguous.
-//! 4. Another pass over the same places is a loop of stride 0 around them. Streams in regular turns (a chunk of one, a
+//! 4. Another pass over the same places is a loop of stride 0 around them; if it goes on beyond them, and further passes do so
+//!    too, it is the first one of a larger nest. Streams in regular turns (a chunk of one, a
 //!    chunk of the other, ...) are one nest; streams in irregular turns are one pattern each.
 //! 5. A nest must have foretold two of its records: four at any stride, three back to back or at one place, five for pairs at a
 //!    distance. One is enough (three at any stride, two back to back or at one place, two pairs) where such nests leave nothing

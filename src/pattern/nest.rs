@@ -74,6 +74,9 @@ pub(super) struct Nest {
     step: u64,
 }
 
+/// Longest pass that may be found to be the first one of a larger nest: a few of them have to wait until that is known.
+const MOST_GROWN: u64 = 512;
+
 /// Bounds the levels that hostile input can make.
 const MOST_LEVELS: usize = 24;
 
@@ -239,6 +242,30 @@ impl Nest {
             }
         }
         None
+    }
+
+    /// Where the last of several passes over the same places would go on, if it was the first pass of a larger nest.
+    #[inline]
+    pub fn grown(&self) -> Option<u64> {
+        if self.top != 0 || self.unit > MOST_GROWN {
+            return None;
+        }
+        let (first, last) = (self.inner.first()?, self.inner.last()?);
+        let again = self.left == first.count && self.partial() == 0 && self.passes() > 2;
+        again.then(|| self.base.wrapping_add(last.count.wrapping_mul(last.stride as u64))).filter(|on| *on != self.next)
+    }
+
+    /// The nest without its last pass, and that pass. Only for a nest without a pass begun.
+    pub fn without_last(mut self) -> Option<(Nest, Nest)> {
+        if self.passes() < 2 {
+            return None;
+        }
+        let mut inner = self.inner.clone();
+        let top = inner.pop()?;
+        let place = self.base.wrapping_add((self.passes() - 1).wrapping_mul(self.top as u64));
+        let last = Nest::of(place, inner, top.stride, self.unit);
+        self.records -= self.unit;
+        Some((self.settled(), last))
     }
 
     /// The two streams of a young nest: its first pass and its second.

@@ -30,6 +30,8 @@ pub(super) enum Turn {
     Round,
     /// A loop of a further pass goes on: the pass is the first one of a larger nest.
     Longer,
+    /// All of a pass goes on: it is the first one of a larger nest, or a loop around all of them begins.
+    Grown,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +54,8 @@ pub(super) struct Open {
     pub watched: bool,
     /// Where that would show.
     pub turns: Vec<(Place, Turn)>,
+    /// It takes no record until the next search has decided what it is ([`Turn::Grown`]).
+    pub paused: bool,
 }
 
 impl Open {
@@ -73,6 +77,7 @@ impl Open {
             steps: Steps::default(),
             watched: false,
             turns: Vec::new(),
+            paused: false,
         }
     }
 
@@ -146,6 +151,7 @@ impl Open {
             (nest.resumed(), Turn::Resumed),
             (nest.skipping(), Turn::Round),
             (nest.longer(), Turn::Longer),
+            (nest.grown(), Turn::Grown),
         ];
         let place = |offset| Place { stream: self.stream, size: self.size, offset };
         all.into_iter().filter_map(|(o, t)| o.map(|o| (place(o), t))).collect()
@@ -154,7 +160,9 @@ impl Open {
     /// True if a turn has come or gone with the last access.
     #[inline]
     pub fn at_turn(&self) -> bool {
-        self.watched || !self.turns.is_empty() || self.nest().is_some_and(|n| n.longer().is_some())
+        self.watched
+            || !self.turns.is_empty()
+            || self.nest().is_some_and(|n| n.longer().is_some() || n.grown().is_some())
     }
 
     /// True while there may be turns after any access.

@@ -18,6 +18,19 @@ const CARRY: usize = 32;
 /// A group with this many unmatched records may hold interleaved patterns.
 const SCATTERED: u32 = 8;
 
+/// Passes of a paused pattern after which records wait no longer for its decision.
+const UNITS: u64 = 4;
+
+/// What the records after a paused pattern tell.
+enum Decision {
+    /// Not yet anything.
+    Later,
+    /// So many of them belong to the nest that its last pass has become.
+    Taken(usize),
+    /// No larger nest.
+    Nothing,
+}
+
 impl RankDetector {
     /// Seeks new patterns in what has come since the last search.
     pub(super) fn search(&mut self) {
@@ -27,11 +40,24 @@ impl RankDetector {
         for &g in &dirty {
             let fresh = std::mem::take(&mut self.waiting.groups[g as usize].fresh) as usize;
             self.seek_nests(g, fresh);
-            if self.waiting.groups[g as usize].len >= SCATTERED {
+            if self.waiting.groups[g as usize].len >= SCATTERED
+                && !self.is_paused(self.waiting.groups[g as usize].recent)
+            {
                 self.seek_scattered(g);
             }
             self.waiting.release(g);
         }
+        // A pattern stays paused while nothing has come that could tell.
+        for id in std::mem::take(&mut self.paused) {
+            let group = self.opens.get(id as usize).and_then(Option::as_ref).filter(|o| o.paused).map(|o| o.group);
+            match group {
+                Some(g) if !self.ending && (self.undecided.contains(&id) || !dirty.contains(&g)) => {
+                    self.paused.push(id)
+                }
+                _ => self.unpause(id),
+            }
+        }
+        self.undecided.clear();
         let mut dirty = dirty;
         dirty.clear();
         // Records may have come back to the list meanwhile.
@@ -45,7 +71,9 @@ impl RankDetector {
             return;
         }
         let mut entries = Vec::new();
-        let mut left_behind = self.waiting.tail(g, fresh + CARRY, &mut entries);
+        // a paused pattern may be followed by all that waits
+        let most = if self.is_paused(self.waiting.groups[g as usize].recent) { usize::MAX } else { fresh + CARRY };
+        let mut left_behind = self.waiting.tail(g, most, &mut entries);
         let places: Vec<u64> = entries.iter().map(|e| e.offset).collect();
         let (stream, size) = (self.waiting.groups[g as usize].stream, self.waiting.groups[g as usize].size);
         let mut opened = false;
@@ -64,6 +92,19 @@ impl RankDetector {
                     .get(recent as usize)
                     .and_then(Option::as_ref)
                     .is_some_and(|o| o.last_seq < e.seq && left_behind.is_none_or(|seq| seq < o.last_seq));
+            if follows && self.is_paused(recent) {
+                match self.decide(recent, &entries[i..], &places[i..]) {
+                    Decision::Later => {
+                        self.undecided.push(recent);
+                        return;
+                    }
+                    Decision::Taken(n) => {
+                        i += n;
+                        continue;
+                    }
+                    Decision::Nothing => self.unpause(recent),
+                }
+            }
             let taken = if follows { self.resume(recent, &entries[i..], &places[i..]) } else { 0 };
             let (taken, turns) = match taken {
                 0 => self.begin(g, &entries[i..], &places[i..], EVIDENCE),
@@ -78,6 +119,45 @@ impl RankDetector {
             }
             i += taken.max(1);
         }
+    }
+
+    fn is_paused(&self, id: u32) -> bool {
+        self.opens.get(id as usize).and_then(Option::as_ref).is_some_and(|o| o.paused)
+    }
+
+    /// Records that follow a paused pattern: does its last pass go on, as the first one of a larger nest?
+    fn decide(&mut self, id: u32, entries: &[Entry], places: &[u64]) -> Decision {
+        let nest =
+            self.opens[id as usize].as_ref().and_then(Open::nest).filter(|n| n.grown() == places.first().copied());
+        let Some((old, (whole, last))) = nest.and_then(|n| Some((n.clone(), n.clone().without_last()?))) else {
+            return Decision::Nothing;
+        };
+        let known = last.records();
+        let [around, within, apart] = continuations(&old, last.clone(), places);
+        let enough = places.len() as u64 > UNITS * known + self.options.window as u64;
+        if within == places.len() && within == around.max(apart) && !enough && !self.ending {
+            return Decision::Later;
+        }
+        if around >= within || apart > within {
+            return Decision::Nothing;
+        }
+        let mut longer = last.clone();
+        let n = match learn(&mut longer, places).1 {
+            Stop::End => places.len(),
+            _ => longer.settle().0.records().saturating_sub(known) as usize,
+        };
+        if n == 0 {
+            return Decision::Nothing;
+        }
+        let Some(open) = self.take(id) else { return Decision::Nothing };
+        let mut longer = last.clone();
+        learn(&mut longer, &places[..n]);
+        let mut parts = open.cut(vec![whole, last]).into_iter();
+        parts.next().into_iter().for_each(|whole| self.retire(whole));
+        if let Some(part) = parts.next() {
+            self.reopen(part, longer, &entries[..n]);
+        }
+        Decision::Taken(n)
     }
 
     /// Takes records as a further pass of a pattern that they follow directly. Gives how many.
@@ -152,6 +232,19 @@ impl RankDetector {
             return (0, false);
         }
         let size = self.waiting.groups[g as usize].size;
+        if rest.contains(&first)
+            && let Some((nest, grows)) = growing(places)
+            && (grows || !self.ending)
+        {
+            let n = nest.records() as usize;
+            let id = self.start(g, nest, &entries[..n]);
+            if grows {
+                self.close(id)
+            } else {
+                self.pause(id)
+            }
+            return (n, false);
+        }
         let mut nest = Nest::new(first);
         let (_, stop) = learn(&mut nest, rest);
         let nest = match stop {
@@ -255,6 +348,7 @@ impl RankDetector {
 
     /// The last search: a group may also be small patterns alone, if they leave nothing over.
     pub(super) fn search_last(&mut self) {
+        self.ending = true;
         self.search();
         let groups: Vec<u32> = (0..self.waiting.groups.len() as u32).collect();
         for g in groups {
@@ -284,6 +378,36 @@ fn hopeless(places: &[u64]) -> bool {
     let step = b.wrapping_sub(a);
     let on = b.wrapping_add(step);
     c != on && d != on && d != c.wrapping_add(step)
+}
+
+/// Where the last of some passes over the same places may be the first one of a larger nest: if it is, the nest of the passes before,
+/// and true; if it cannot be told yet, the nest with that pass, and false.
+fn growing(places: &[u64]) -> Option<(Nest, bool)> {
+    let mut nest = Nest::new(*places.first()?);
+    for (i, &place) in places.iter().enumerate().skip(1) {
+        if nest.grown() == Some(place) {
+            let (whole, last) = nest.clone().without_last()?;
+            let after = &places[i..];
+            let [around, within, apart] = continuations(&nest, last, after);
+            if within > around && within >= apart {
+                return Some((whole, true));
+            }
+            if within == after.len() && within == around.max(apart) {
+                return Some((nest, false));
+            }
+        }
+        if learn(&mut nest, &[place]) != (1, Stop::End) {
+            return None;
+        }
+    }
+    None
+}
+
+/// How many places a nest explains if a loop around it begins with them, if its last pass goes on with them, and if they are a nest of
+/// their own.
+fn continuations(nest: &Nest, mut last: Nest, after: &[u64]) -> [usize; 3] {
+    let apart = after.split_first().map_or(0, |(&first, rest)| 1 + learn(&mut Nest::new(first), rest).0);
+    [learn(&mut nest.clone(), after).0, learn(&mut last, after).0, apart]
 }
 
 /// The last piece of the pass that a nest has begun.

@@ -6,7 +6,7 @@
 use super::super::extent::{Extent, Front, Shape};
 use super::super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::super::report::Classifier;
-use super::super::stream::{Access, MOST_STRETCHES, Rules, Stretch};
+use super::super::stream::{Access, MOST_STRETCHES, Rules, Stretch, no_step_recurs};
 use super::{Judged, features, judge};
 
 /// What a side of a cut costs that is too short to show anything.
@@ -169,6 +169,20 @@ impl Windows {
     fn decide(&mut self, rules: Rules) {
         let pending = std::mem::take(&mut self.pending);
         let Some(mut held) = self.open.take() else { return self.begin(pending, rules) };
+        if !ordered(held.walk) && pending.iter().all(|a| a.write == held.first.write) {
+            // most windows without order are told without asking where it might begin
+            let last = held.tail.last().copied();
+            let all: Vec<Access> = last.into_iter().chain(pending.iter().copied()).collect();
+            if pending.len() > CHANGES && no_step_recurs(&all) {
+                let judged = judge(&all, rules.stripe);
+                let walk = judged.and_then(|j| j.walk()).filter(|w| !ordered(*w));
+                held.walk = held.walk.meet(walk.unwrap_or(Sequentiality::LEAST));
+                held.size = held.joined_size(judged.map_or(held.size, |j| j.size), pending[0].size);
+                held.take(&pending);
+                self.open = Some(held);
+                return;
+            }
+        }
         let same = |w| held.walk == w || !ordered(held.walk) && !ordered(w);
         let agrees = |j: &Judged| j.mix == held.mix && j.walk().is_some_and(same);
         let turns = turns(&held, &pending, rules);

@@ -3,7 +3,7 @@
 //! A regular stretch has a price, and so has each access without order. Accesses without order are only looked for at the
 //! front, where such a stretch may go on: any two of them are a stride, and would come between it and the order that follows.
 
-use super::{Access, Form, Open, SHORT};
+use super::{Access, Form, NEAR, Open, SHORT};
 
 /// A way to cut accesses.
 pub(super) struct Cuts {
@@ -42,9 +42,25 @@ fn cost(open: &Open) -> f64 {
 /// What an access without order costs; regular stretches that are dearer are none.
 const DISORDER: f64 = 0.31;
 
+/// True if no access follows another back to back and no two steps are equal, or nearly so: then each two or three accesses
+/// have a step of their own, and all of them together no order.
+pub(in super::super) fn no_step_recurs(accesses: &[Access]) -> bool {
+    let step = |w: &[Access]| w[1].offset.wrapping_sub(w[0].offset) as i64;
+    let near = accesses.iter().map(|a| a.size).max().unwrap_or(0) / NEAR;
+    let recurs = |(i, w): (usize, &[Access])| {
+        let here = step(w);
+        w[0].past() == w[1].offset
+            || accesses[i + 1..].windows(2).any(|v| step(v).wrapping_sub(here).unsigned_abs() <= near)
+    };
+    !accesses.windows(2).enumerate().any(recurs)
+}
+
 /// The cheapest regular stretches, after at most `goes_on` accesses without order; `None` if they would be too many.
 pub(super) fn cheapest(waiting: &[Access], goes_on: usize) -> Option<Cuts> {
     let n = waiting.len();
+    if n > SHORT as usize && no_step_recurs(waiting) {
+        return None;
+    }
     // the cost of the accesses so far, and where the last stretch of them begins
     let mut best = vec![(f64::INFINITY, None); n + 1];
     best[0].0 = 0.0;
