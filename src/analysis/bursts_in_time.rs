@@ -7,8 +7,7 @@ use super::sampled::{self, Answer, Seen};
 use crate::period::chains::{self, Found};
 use crate::period::validity::Sliding;
 use crate::period::{
-    Bursts, Candidate, Detection, Detector, Dominant, Method, Prediction, Set10, SpectrumStatistics, Spread, Validity,
-    Verdict,
+    Bursts, Candidate, Detection, Detector, Dominant, Method, Prediction, Set10, Spread, Validity, Verdict,
 };
 use crate::signal::Signal;
 use crate::transform::{Complex64, Cosine, tone};
@@ -39,14 +38,8 @@ pub(super) fn median_width(found: &chains::Detection) -> Option<f64> {
     Spread::of(f.bursts.iter().map(|b| b.end_s - b.start_s)).map(|s| s.median)
 }
 
-/// Puts the answer of the chains in the report's terms.
-pub(super) fn answer(
-    found: &chains::Detection,
-    signal: &Signal,
-    spectrum: Option<SpectrumStatistics>,
-    clock: Clock,
-    options: &Options,
-) -> Answer {
+/// Puts the answer of the chains in the report's terms; it has no spectrum.
+pub(super) fn answer(found: &chains::Detection, signal: &Signal, clock: Clock, options: &Options) -> Answer {
     let dominants: Vec<Dominant> = found.periods.iter().map(|f| dominant(f, signal, clock)).collect();
     let mut candidates: Vec<Candidate> =
         found.periods.iter().map(|f| candidate(f.period_s, f.confidence, f.evidence.logit)).collect();
@@ -68,7 +61,7 @@ pub(super) fn answer(
         dominant: dominants.next(),
         candidates,
         others: dominants.collect(),
-        spectrum,
+        spectrum: None,
     };
     let seen =
         first.zip(detection.dominant.as_ref()).map_or_else(Seen::default, |(f, d)| seen(f, d, signal, clock, options));

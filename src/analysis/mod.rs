@@ -255,15 +255,24 @@ fn analyze_signal(
     let filtered = sampled::filtered(&signal, options).map_err(|e| e.in_file(&trace.path))?;
     let raw = &signal;
     let signal = filtered.as_ref().unwrap_or(raw);
-    let spectrum = Spectrum::of(&signal.samples);
-    let powers = Powers::of(&spectrum, rate_hz);
-    let answer = match &found {
-        Some(found) => {
-            let clock = Clock { origin_s: origin, bin_s: trace.bin_s.unwrap_or(0.0) };
-            bursts_in_time::answer(found, raw, powers.as_ref().map(|p| p.statistics), clock, options)
-        }
-        None => sampled::answer(signal, raw, options, origin),
-    };
+    let (answer, (spectrum, powers)) = rayon::join(
+        || match &found {
+            Some(found) => {
+                let clock = Clock { origin_s: origin, bin_s: trace.bin_s.unwrap_or(0.0) };
+                bursts_in_time::answer(found, raw, clock, options)
+            }
+            None => sampled::answer(signal, raw, options, origin),
+        },
+        || {
+            let spectrum = Spectrum::of(&signal.samples);
+            let powers = Powers::of(&spectrum, rate_hz);
+            (spectrum, powers)
+        },
+    );
+    let mut answer = answer;
+    if found.is_some() {
+        answer.detection.spectrum = powers.as_ref().map(|p| p.statistics);
+    }
     let (components, fit) = sampled::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
     let scores = sampled::scores(signal, powers.as_ref(), &answer.detection, options);
     let view = View::new(activity, signal, origin, powers, spectrum, answer.seen, options.pictures);

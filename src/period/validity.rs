@@ -10,7 +10,7 @@
 
 use super::bursts::Burst;
 use super::findings::Validity;
-use crate::transform::{Band, Boundary, Cosine, Decomposition, Wavelet, sliding_pearson};
+use crate::transform::{Band, Boundary, Cosine, Decomposition, Wavelet, cosine_wave, sliding_pearson};
 
 /// Samples of a coefficient per period, at least: fundamental and first harmonic are below the end of the approximation's
 /// band, so that it still has the shape of the bursts.
@@ -104,7 +104,7 @@ impl Sliding {
 /// `n` samples of a cosine.
 fn wave(n: usize, rate_hz: f64, cosine: &Cosine) -> Vec<f64> {
     let step = std::f64::consts::TAU * cosine.frequency_hz / rate_hz;
-    (0..n).map(|i| cosine.amplitude * (step * i as f64 + cosine.phase).cos()).collect()
+    cosine_wave(n, cosine.amplitude, step, cosine.phase)
 }
 
 /// Moves the ends of windows to the start of their first and the end of their last burst, as far as that is less than a

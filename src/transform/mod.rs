@@ -33,7 +33,7 @@ pub use error::{Error, Result};
 pub use fourier_fit::{CosineSum, FourierFit, MAX_COMPONENTS, fourier_fit};
 pub use pearson::sliding_pearson;
 pub use realfft::num_complex::Complex64;
-pub use rotation::tone;
+pub use rotation::{cosine_wave, tone};
 pub use spectrum_peaks::{candan_offset, refine_peak};
 pub use stft::{Stft, Window};
 pub use wavelet::{Band, Boundary, Decomposition, Wavelet, dwt, idwt};

@@ -13,6 +13,18 @@ pub fn tone(x: &[f64], omega: f64) -> Complex64 {
     Rotation::new(-omega).dot_all(0.0, x)
 }
 
+/// `n` samples of a cos(ωk + φ), ω in radians per sample.
+pub fn cosine_wave(n: usize, amplitude: f64, omega: f64, phase: f64) -> Vec<f64> {
+    let turns = Rotation::new(omega);
+    let mut wave = Vec::with_capacity(n);
+    for start in (0..n).step_by(BLOCK) {
+        let first = Complex64::from_polar(amplitude, omega * start as f64 + phase);
+        let block = turns.cos.iter().zip(&turns.sin).map(|(c, s)| first.re * c - first.im * s);
+        wave.extend(block.take(n - start));
+    }
+    wave
+}
+
 /// e^{iωk} for every k of a block.
 #[derive(Debug, Clone)]
 pub(super) struct Rotation {
@@ -70,6 +82,16 @@ mod tests {
                 let got = Rotation::new(omega).dot_all(-7.5, &x[..len]);
                 assert!((got - want).norm() < 1e-10, "{omega} {len}: {got} instead of {want}");
             }
+        }
+    }
+
+    #[test]
+    fn a_wave_is_its_cosine() {
+        for (n, omega) in [(0, 0.3), (1, 0.3), (64, 3.0), (1000, 0.017), (100_001, 1.234_567)] {
+            let wave = cosine_wave(n, 2.5, omega, -0.7);
+            assert_eq!(wave.len(), n);
+            let right = |(k, v): (usize, &f64)| (v - 2.5 * (omega * k as f64 - 0.7).cos()).abs() < 1e-10;
+            assert!(wave.iter().enumerate().all(right), "{n} {omega}");
         }
     }
 }
