@@ -14,6 +14,7 @@ mod blocks;
 mod calls;
 mod descriptors;
 mod follow;
+mod notes;
 mod path;
 mod requests;
 mod stream;
@@ -30,15 +31,14 @@ use memchr::memchr_iter;
 use rayon::prelude::*;
 
 use self::blocks::Blocks;
+use self::notes::Notes;
 use self::requests::{Handing, Hub, Output, Passing, Plan, Rows, Table};
 pub use self::stream::Stats;
 use self::stream::{Event, Sink, Stream};
 use self::text::{Line, Message, Outcome, Time};
 use super::{Detail, Format, Limits, ReadOptions, Sniff, Source, Streamed, Take};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{
-    CallId, Data, EventSink, FileId, Job, Op, Piece, Requests, Timing, Trace, UNKNOWN_OFFSET, Warning,
-};
+use crate::record::{CallId, Data, EventSink, FileId, Job, Op, Piece, Requests, Timing, Trace, UNKNOWN_OFFSET};
 
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
@@ -524,128 +524,6 @@ fn job<O: Output>(parts: &[Part<Rows<O>>], notes: &Notes) -> Option<Job> {
         run_time_s: (!notes.mixed).then(|| seconds(span.1.saturating_sub(span.0))),
         ..Job::default()
     })
-}
-
-/// Sums over the files of a job, and what a person should know about them.
-#[derive(Default)]
-struct Notes {
-    calls: u64,
-    unparsed: u64,
-    never_resumed: u64,
-    orphan_resumed: u64,
-    epoch: bool,
-    mixed: bool,
-    damaged: bool,
-    warnings: Vec<Warning>,
-}
-
-impl Notes {
-    fn of<O: Output>(parts: &[Part<Rows<O>>]) -> Notes {
-        let sum = |f: fn(&Part<Rows<O>>) -> u64| parts.iter().map(f).sum::<u64>();
-        let any = |f: fn(&Stats) -> bool| parts.iter().any(|p| f(&p.stats));
-        let (epoch, day, relative) = (any(|s| s.epoch), any(|s| s.time_of_day), any(|s| s.relative));
-        let mut n = Notes {
-            calls: sum(|p| p.stats.calls),
-            unparsed: sum(|p| p.stats.unparsed),
-            never_resumed: sum(|p| p.stats.never_resumed),
-            orphan_resumed: sum(|p| p.stats.orphan_resumed),
-            epoch,
-            mixed: [epoch, day, relative].into_iter().filter(|&k| k).count() > 1,
-            ..Notes::default()
-        };
-        n.damage(parts);
-        n.losses(parts);
-        n.times(parts, relative);
-        let (nameless, transfers) = (sum(|p| p.sink.nameless), sum(|p| p.sink.transfers));
-        if nameless > 0 {
-            n.warn(
-                Warning::new("unknown-files", format!("{nameless} of {transfers} transfers do not tell their file"))
-                    .remedy("record with -y"),
-            );
-        }
-        let mapped = sum(|p| p.sink.mapped.map_or(0, |m| m.0));
-        if let Some((p, (_, file))) = parts.iter().find_map(|p| Some((p, p.sink.mapped?))) {
-            let name = p.sink.files.name(file);
-            n.warn(Warning::new(
-                "mmap-invisible",
-                format!("data files are mapped into memory {mapped} times, the first: {name}; what moves that way makes no system call"),
-            ));
-        }
-        n
-    }
-
-    fn warn(&mut self, w: Warning) {
-        self.warnings.push(w);
-    }
-
-    fn damage<O>(&mut self, parts: &[Part<Rows<O>>]) {
-        for p in parts {
-            let what = match &p.damage {
-                Some(why) => format!("the input breaks off after line {}: {why}", p.lines),
-                None if p.unterminated && p.last_unparsed => format!("the last line, {}, is cut", p.lines),
-                None => continue,
-            };
-            self.damaged = true;
-            self.warn(Warning::new("damaged-tail", what).remedy("copy the trace again if the original is whole"));
-        }
-        let empty = parts.iter().filter(|p| p.stats.calls == 0).count();
-        if empty > 0 {
-            self.warn(Warning::new("empty-files", format!("{empty} of {} files hold no system call", parts.len())));
-        }
-    }
-
-    fn losses<O>(&mut self, parts: &[Part<Rows<O>>]) {
-        let cut = parts.iter().filter(|p| p.unterminated && p.last_unparsed).count() as u64;
-        if self.unparsed > cut {
-            let first = parts.iter().find_map(|p| p.stats.first_unparsed).unwrap_or(0);
-            self.warn(Warning::new(
-                "unparsed-lines",
-                format!("{} lines are none that strace writes, the first: line {first}", self.unparsed),
-            ));
-        }
-        if self.never_resumed > 0 {
-            let n = self.never_resumed;
-            self.warn(Warning::new("unfinished-calls", format!("{n} calls began and never ended; they are left out")));
-        }
-        if self.orphan_resumed > 0 {
-            let n = self.orphan_resumed;
-            self.warn(
-                Warning::new(
-                    "resumed-without-start",
-                    format!("{n} calls end whose beginning is missing; they are left out"),
-                )
-                .remedy("record the job from its start"),
-            );
-        }
-    }
-
-    fn times<O>(&mut self, parts: &[Part<Rows<O>>], relative: bool) {
-        let timed: u64 = parts.iter().map(|p| p.stats.timed_calls).sum();
-        if timed == 0 && self.calls > 0 {
-            self.warn(
-                Warning::new("no-durations", "calls have no durations; each ends when it starts")
-                    .remedy("record with -T"),
-            );
-        }
-        let back: u64 = parts.iter().map(|p| p.stats.clock_backwards).sum();
-        if back > 0 {
-            self.warn(Warning::new("clock-backwards", format!("the clock steps back {back} times")));
-        }
-        if self.mixed {
-            self.warn(
-                Warning::new("mixed-clocks", "timestamps are of several kinds, which do not compare")
-                    .remedy("record all ranks with -ttt"),
-            );
-        } else if relative && parts.len() > 1 {
-            self.warn(
-                Warning::new(
-                    "no-common-clock",
-                    "timestamps are relative to the first line of each file; ranks do not compare",
-                )
-                .remedy("record with -ttt"),
-            );
-        }
-    }
 }
 
 #[cfg(test)]
