@@ -143,6 +143,26 @@ fn a_change_of_period_begins_a_new_window_and_a_new_state() {
 }
 
 #[test]
+fn a_period_that_comes_back_is_noticed_and_known() {
+    for (first, second) in [(5.0, 9.0), (9.0, 5.0), (6.0, 2.5)] {
+        let (end, back) = (3.0 + 11.0 * first, 3.0 + 11.0 * first + 12.0 * second);
+        let starts = every(first, 12).chain((1..=12).map(|i| end + second * f64::from(i)));
+        let starts: Vec<f64> = starts.chain((1..=12).map(|i| back + first * f64::from(i))).collect();
+        let all = lines(&predict_text(&["-"], csv(starts).as_bytes()));
+        let changes: Vec<_> = all.iter().filter(|p| p["change_point"] == true).collect();
+        let [one, two] = changes[..] else { panic!("{first}, {second}: two changes: {changes:?}") };
+        for (change, at, period) in [(one, end, second), (two, back, first)] {
+            assert!((number(change, "change_s") - at).abs() < 1e-6, "{first}, {second}: {change}");
+            assert!(number(change, "now_s") <= at + 2.0 * period + 0.6, "{first}, {second}: {change}");
+        }
+        let mut states: Vec<&str> = all.iter().filter_map(|p| p["state"].as_str()).collect();
+        states.dedup();
+        assert_eq!(states, ["A", "B", "A"], "{first}, {second}");
+        assert!((number(all.last().unwrap(), "period_s") / first - 1.0).abs() < 1e-3);
+    }
+}
+
+#[test]
 fn windows_are_kept() {
     let text = csv(every(4.0, 40));
     for (window, seconds) in [("last-5", 5.25 * 4.0 + 0.5), ("fixed:30s", 30.0), ("fixed:48MB", 5.0 * 4.0 + 0.5)] {

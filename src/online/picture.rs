@@ -18,8 +18,9 @@ const LEAN: usize = 384;
 /// What is shorter than this share of the idle time between bursts is inside of a burst, and may be joined first.
 const INSIDE: f64 = 0.1;
 /// Bytes, as a share of those in the picture, that joining other steps may move in time: far less than one of [`FULL`] equal
-/// bursts has.
+/// bursts has. Where both steps are active no edge of a burst is lost, and it may be more.
 const BLUR: f64 = 5e-5;
+const BLUR_ACTIVE: f64 = 2e-4;
 /// Joining begins with unions that move this much less, and goes on with four times as much a pass.
 const PASSES: i32 = 14;
 
@@ -106,10 +107,13 @@ impl Picture {
             .map(|(t, &rate)| Step { start: t[0], length: t[1] - t[0], bytes: rate * (t[1] - t[0]) })
             .collect();
         let inside = INSIDE * typical_idle(&profile);
-        for (bytes, length) in [(profile.bytes(), inside), (BLUR * profile.bytes(), f64::INFINITY)] {
+        let all = profile.bytes();
+        for (bytes, length, idle) in
+            [(all, inside, true), (BLUR_ACTIVE * all, f64::INFINITY, false), (BLUR * all, f64::INFINITY, true)]
+        {
             for pass in (0..PASSES).rev() {
                 if steps.len() > LEAN {
-                    join_below(&mut steps, bytes * 4f64.powi(-pass), length);
+                    join_below(&mut steps, bytes * 4f64.powi(-pass), length, idle);
                 }
             }
         }
@@ -152,13 +156,15 @@ impl Step {
     }
 }
 
-/// Joins neighbours whose union is at most `length` seconds long and moves at most `most` bytes, in one pass.
-fn join_below(steps: &mut Vec<Step>, most: f64, length: f64) {
+/// Joins neighbours whose union is at most `length` seconds long and moves at most `most` bytes, in one pass; an idle step only
+/// if `idle` says so.
+fn join_below(steps: &mut Vec<Step>, most: f64, length: f64, idle: bool) {
     let mut kept = 0;
     for i in 1..steps.len() {
         let next = steps[i];
         let union = next.start + next.length - steps[kept].start;
-        if union <= length && steps[kept].moved(&next) <= most {
+        let may = idle || (steps[kept].bytes > 0.0 && next.bytes > 0.0);
+        if may && union <= length && steps[kept].moved(&next) <= most {
             let step = &mut steps[kept];
             step.length = union;
             step.bytes += next.bytes;
