@@ -26,7 +26,7 @@ const MEMORY: usize = 64;
 /// Periods that differ by no more than this, of the logarithm, are the same.
 const SAME: f64 = 0.1;
 /// Distances that may tell a change: fewer could be a burst that was missed or came twice, what takes more is drift.
-const TELLING: std::ops::RangeInclusive<usize> = 2..=4;
+const TELLING: std::ops::RangeInclusive<usize> = 2..=6;
 /// They may differ from their mean by this share of what that differs from the beat by, and by so much, of the logarithm, if
 /// there are two or more of them.
 const AGREE: (f64, f64, f64) = (0.25, 0.05, 0.1);
@@ -34,10 +34,10 @@ const AGREE: (f64, f64, f64) = (0.25, 0.05, 0.1);
 const NEAR: f64 = 0.5;
 /// Share of the distances that must keep the beat; otherwise its bursts are not as simple as that.
 const ON_BEAT: f64 = 0.6;
-/// Distances are multiples or parts of the beat, as of bursts that were missed or split, to so many times its spread, at least
-/// and at most so much, of the logarithm.
+/// A burst is in a place of the beat to so many times its spread, at least and at most so much, as a share of the period.
 const WHOLE: (f64, f64, f64) = (3.0, 0.015, 0.05);
-/// Distances that all must have kept the beat before two multiples of it are a change.
+/// Distances that all must have kept the beat before two multiples of it are a change. Otherwise, where the new bursts are in
+/// places of the beat, there must be as many as two of the old or of the new distances have room for.
 const FIRM: usize = 8;
 /// They must span this much more than the longest burst: bursts long ago are known with less detail than the latest one, so
 /// that its pieces may be new.
@@ -236,12 +236,17 @@ impl Rhythm {
         {
             return false;
         }
-        let ratio = off.exp();
         let near_level = old.iter().filter(|x| near(**x, level));
         let spread = (near_level.map(|x| (x - level).powi(2)).sum::<f64>() / on_beat as f64).sqrt();
-        let whole = (ratio / ratio.round()).ln().abs() <= (WHOLE.0 * spread).clamp(WHOLE.1, WHOLE.2);
+        let exact = (WHOLE.0 * spread).clamp(WHOLE.1, WHOLE.2);
+        let places = new.iter().scan(0.0, |sum, x| {
+            *sum += x.exp() / beat.period_s;
+            Some(*sum)
+        });
+        // bursts that are missing leave the others in their places, and so do bursts in between
+        let kept = places.filter(|p| p.round() >= 1.0 && (p - p.round()).abs() <= exact).count();
         let firm = mean > level && on_beat >= FIRM && on_beat == old.len();
-        if whole && !firm && n as f64 <= ratio.round().max(2.0) {
+        if kept > 0 && !firm && (n as f64) < 2.0 * off.exp().round().max(1.5) {
             return false;
         }
         chance(old, new, off) <= CHANCE || self.noticed(distances, n)
@@ -384,7 +389,7 @@ mod tests {
     fn a_half_needs_more_than_one_beat_of_it_and_a_double_a_firm_one() {
         let halves: Vec<f64> = every(0.0, 5.0, 11).chain(every(52.5, 2.5, 12)).collect();
         let told = changes(&bursts(&halves, 1e6));
-        assert!(matches!(told[..], [(when, Change::Distance(50.0))] if when < 60.0), "{told:?}");
+        assert!(matches!(told[..], [(when, Change::Distance(50.0))] if when < 62.0), "{told:?}");
         // one burst more between two, once
         let split: Vec<f64> = every(0.0, 5.0, 20).chain([97.5]).chain(every(100.0, 5.0, 8)).collect();
         assert_eq!(changes(&bursts(&split, 1e6)), []);

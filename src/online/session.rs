@@ -196,6 +196,7 @@ impl Session {
         Known {
             bytes: primary.or(self.channels.first()).and_then(Channel::burst_bytes),
             period_s: outlook.map(|o| o.period_s),
+            next_s: outlook.map(|o| o.next_start_s),
             expected_s: outlook.map(|o| o.next_start_s + 0.5 * o.width_s),
             window_start_s: window.map(|w| w.0),
         }

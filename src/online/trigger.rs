@@ -59,6 +59,8 @@ const FORGET: f64 = 0.9;
 /// Shares of the bytes of a burst at which a prediction is due: it seems to have begun, and without doubt.
 const SEEMING: f64 = 0.05;
 const DOUBTLESS: f64 = 0.3;
+/// What begins this share of a period before a burst is due, or later, is that burst.
+const PUNCTUAL: f64 = 0.05;
 /// Periods without a prediction after which one is due.
 const OVERDUE: f64 = 1.25;
 /// While nothing is known, idle times between two predictions: one in so many of those so far, and no more than so many.
@@ -76,7 +78,8 @@ pub(super) struct Known {
     pub(super) bytes: Option<f64>,
     pub(super) period_s: Option<f64>,
     pub(super) window_start_s: Option<f64>,
-    /// When the next burst must have shown.
+    /// When the next burst is due, and when it must have shown.
+    pub(super) next_s: Option<f64>,
     pub(super) expected_s: Option<f64>,
 }
 
@@ -137,7 +140,9 @@ impl Trigger {
                 let unknown = known.bytes.is_none();
                 let window = now - known.window_start_s.unwrap_or(now);
                 self.due |= unknown && idle > TICK && since >= LEAST * window;
-                if idle > TICK && idle >= LONG * self.longest_idle_s {
+                // after a long burst the next one may follow soon
+                let due_now = |t: f64| before < t && e.start_s >= t - PUNCTUAL * known.period_s.unwrap_or(0.0);
+                if idle > TICK && (idle >= LONG * self.longest_idle_s || known.next_s.is_some_and(due_now)) {
                     self.waits_for = Some(SEEMING);
                     self.bytes = 0.0;
                     (self.idle, self.idle_since) = (self.idle.saturating_add(1), self.idle_since.saturating_add(1));
@@ -187,10 +192,21 @@ mod tests {
             (0..4).flat_map(|b| (0..10).map(move |i| 10.0 * f64::from(b) + 0.1 * f64::from(i))).collect();
         assert_eq!(due_at(Every::Message, Known::default(), &bursts).len(), bursts.len());
         assert_eq!(due_at(Every::Burst, Known::default(), &bursts), [10.0, 20.0, 30.0]);
-        let known = Known { bytes: Some(10.0), period_s: Some(10.0), window_start_s: Some(0.0), expected_s: None };
+        let known = Known {
+            bytes: Some(10.0),
+            period_s: Some(10.0),
+            window_start_s: Some(0.0),
+            next_s: None,
+            expected_s: None,
+        };
         let due = due_at(Every::Burst, known, &bursts);
         let expected = [10.0, 10.2, 20.0, 20.2, 30.0, 30.2];
         assert!(due.len() == 6 && due.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{due:?}");
+        // the third burst lasts nearly until the fourth, which is punctual
+        let close: Vec<f64> =
+            [0.0, 10.0, 20.0].into_iter().chain((1..=16).map(|i| 20.0 + 0.6 * f64::from(i))).collect();
+        let known = Known { bytes: Some(1.0), next_s: Some(30.0), ..known };
+        assert!(due_at(Every::Burst, known, &[&close[..], &[30.2]].concat()).contains(&30.2));
         assert_eq!(due_at(Every::Seconds(15.0), Known::default(), &bursts), [20.0]);
         for (text, every) in [("message", Every::Message), ("burst", Every::Burst), ("2.5", Every::Seconds(2.5))] {
             assert_eq!(text.parse::<Every>().unwrap(), every);
