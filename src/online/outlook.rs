@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::foot::{self, Lead};
 use crate::analysis::search_options;
 use crate::period::Spread;
-use crate::period::chains::{self, Clock, Evidence, Found, Next};
+use crate::period::chains::{self, Clock, Evidence, Found, Kind, Next};
 use crate::signal::profile::Profile;
 
 /// Bursts that bytes and widths of the next one are taken from.
@@ -39,6 +39,10 @@ pub(super) struct Outlook {
     pub(super) width_s: f64,
     pub(super) bytes: f64,
     pub(super) bytes_p95: f64,
+    /// Each burst waits for the one before, instead of keeping to a clock.
+    walks: bool,
+    /// Seconds from the start of a burst until it stands out.
+    lead_s: f64,
 }
 
 /// The answer for one window.
@@ -173,13 +177,11 @@ fn cut_of(f: &Found) -> Option<Cut> {
 }
 
 impl Outlook {
-    /// The same period some time later, after a burst at `last_s`.
+    /// The same period some time later, after a burst that stands out from `last_s` on.
     pub(super) fn later(&self, last_s: f64, now_s: f64) -> Outlook {
-        let period = self.period_s;
-        let mut next_start_s = self.next_start_s + ((last_s - self.next_start_s) / period + 1.0).round() * period;
-        if (last_s + period - next_start_s).abs() > PUNCTUAL * period {
-            next_start_s = last_s + period; // no clock that it would keep to
-        }
+        let (period, last) = (self.period_s, last_s - self.lead_s);
+        let periods = ((last - self.next_start_s) / period + 1.0).round();
+        let mut next_start_s = if self.walks { last + period } else { self.next_start_s + periods * period };
         if next_start_s <= now_s {
             next_start_s += period;
         }
@@ -199,15 +201,27 @@ impl Outlook {
         bytes.sort_by(f64::total_cmp);
         let p95 = *bytes.get(((0.95 * bytes.len() as f64).ceil() as usize).saturating_sub(1))?;
         let width_s = Spread::of(recent.iter().map(|b| b.end_s - b.start_s))?.median;
-        let lead = cut.map_or(Lead::default(), |c| foot::lead(profile, &c, whole, period));
+        let compound = f.kind == Kind::Compound;
+        let lead = cut.filter(|_| !compound).map_or(Lead::default(), |c| foot::lead(profile, &c, whole, period));
         let mut next = f.next.start_s;
-        // the last burst of the window need not be on the chain yet
-        let began = cut.and_then(|c| c.latest(profile, f.next, period, now_s));
         let mut variance = f.next.std_s * f.next.std_s;
-        if let Some(start) = began {
-            next = if f.clock == Clock::Walk { start } else { next } + period;
+        if compound {
+            // each place of the period has its own burst; the one that comes first is the next
+            let place =
+                |b: &chains::Burst| b.start_s + ((now_s - b.start_s) / period).floor().max(0.0) * period + period;
+            let places = f.bursts.iter().rev().take_while(|b| b.start_s > last.start_s - (1.0 - PUNCTUAL) * period);
+            next = places.map(place).fold(f64::INFINITY, f64::min);
+            if now_s > last.start_s + (f64::from(MISSED) + 1.0) * period {
+                return None;
+            }
+        } else {
+            // the last burst of the window need not be on the chain yet
+            let began = cut.and_then(|c| c.latest(profile, f.next, period, now_s));
+            if let Some(start) = began {
+                next = if f.clock == Clock::Walk { start } else { next } + period;
+            }
+            next -= if f.clock == Clock::Walk && began.is_none() { lead.last_s } else { lead.typical_s };
         }
-        next -= if f.clock == Clock::Walk && began.is_none() { lead.last_s } else { lead.typical_s };
         let mut missed = 0;
         while next <= now_s {
             missed += 1;
@@ -227,6 +241,8 @@ impl Outlook {
             width_s: width_s + lead.typical_s,
             bytes: Spread::of(bytes.iter().copied())?.median,
             bytes_p95: p95,
+            walks: f.clock == Clock::Walk,
+            lead_s: lead.typical_s,
         })
     }
 }

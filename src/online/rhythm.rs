@@ -72,8 +72,11 @@ const STRAY: f64 = 0.2;
 const SURE: f64 = 0.8;
 /// A regime is kept for so many periods after its last burst, whatever else the analysis reads from its bursts, ...
 const KEPT: f64 = 1.25;
-/// ... unless that explains so much more of the bytes.
+/// ... unless that explains so much more of the bytes, or not so much less with one of these parts of the period, of which this
+/// share of the places must have a burst.
 const BETTER: f64 = 0.1;
+const PARTS: [f64; 2] = [2.0, 3.0];
+const WELL_FILLED: f64 = 0.75;
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -158,7 +161,7 @@ impl Rhythm {
                     self.begin(found);
                     return Some(Change::Distance(found.since_s));
                 }
-                self.keeps = beat.goes_on(found.period_s, now_s) && found.share <= beat.share + BETTER;
+                self.keeps = beat.goes_on(found.period_s, now_s) && !found.is_better(&beat);
                 if !self.keeps && (sure || beat.lasted() < ESTABLISHED * beat.period_s) {
                     self.begin(found);
                 }
@@ -286,11 +289,6 @@ impl Beat {
         Some(Beat { period_s, cut: answer.cut?, since_s, until_s, filled, share: answer.share })
     }
 
-    /// Is it known well enough, and its last burst not so long ago, that another reading of length `other_s` says nothing?
-    fn goes_on(&self, other_s: f64, now_s: f64) -> bool {
-        self.lasted() >= ESTABLISHED * self.period_s.max(other_s) && now_s <= self.until_s + KEPT * self.period_s
-    }
-
     /// Seconds for which it is known to have held; none if most of its places are empty.
     fn lasted(&self) -> f64 {
         if self.filled >= ON_BEAT { self.until_s - self.since_s } else { 0.0 }
@@ -298,6 +296,22 @@ impl Beat {
 
     fn same(&self, other: &Beat) -> bool {
         (self.period_s / other.period_s).ln().abs() <= SAME
+    }
+
+    /// Is it known well enough, and its last burst not so long ago, that another reading of length `other_s` says nothing? One of
+    /// some of its periods need not be outlasted: it is made of the same bursts.
+    fn goes_on(&self, other_s: f64, now_s: f64) -> bool {
+        let ratio = other_s / self.period_s;
+        let multiple = ratio > 1.5 && (ratio - ratio.round()).abs() <= WHOLE.1 * ratio;
+        let outlasted = if multiple { self.period_s } else { self.period_s.max(other_s) };
+        self.lasted() >= ESTABLISHED * outlasted && now_s <= self.until_s + KEPT * self.period_s
+    }
+
+    /// Does this reading of the bursts explain clearly more than another, or as much with a half or a third of its period?
+    fn is_better(&self, other: &Beat) -> bool {
+        let ratio = other.period_s / self.period_s;
+        let part = PARTS.contains(&ratio.round()) && (ratio - ratio.round()).abs() <= WHOLE.1 * ratio;
+        self.share > other.share + BETTER || (part && self.filled >= WELL_FILLED && self.share >= other.share - BETTER)
     }
 
     /// Its bursts that begin in a stretch of time.
@@ -422,8 +436,8 @@ mod tests {
         // two samples of equal spread: t = 2.306 is the 97.5 % point at 8 degrees of freedom
         let (old, new) = ([-0.03, 0.0, 0.03], [0.27, 0.3, 0.3, 0.33]);
         let freedom: f64 = 3.0 + 3.0 + 4.0 - 2.0;
-        let variance = (3.0 * 0.0009 + 2.0 * 0.0009 + 2.0 * 0.0009) / freedom;
-        let off = 2.306 * (variance * (1.0 / 3.0 + 1.0 / 4.0) as f64).sqrt();
+        let variance: f64 = (3.0 * 0.0009 + 2.0 * 0.0009 + 2.0 * 0.0009) / freedom;
+        let off = 2.306 * (variance * (1.0 / 3.0 + 1.0 / 4.0)).sqrt();
         assert!((chance(&old, &new, off) - 0.05).abs() < 1e-3);
     }
 }
