@@ -103,18 +103,24 @@ fn known(x: f64) -> Option<f64> {
 /// Length of the idle times between bursts: half of all idle time lies in idle times this long or longer. Those inside bursts
 /// are short and weigh little; at least two have to be this long, so that a single pause is none of them.
 pub(super) fn typical_idle(profile: &Profile) -> f64 {
+    idle_times(profile).0
+}
+
+/// The typical idle time, as in [`typical_idle`], and the longest.
+pub(super) fn idle_times(profile: &Profile) -> (f64, f64) {
     let mean = profile.bytes() / profile.duration();
     let active = chains::cut(profile, IDLE * mean, 0.0);
     let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
     idle.sort_by(f64::total_cmp);
     let half = 0.5 * idle.iter().sum::<f64>();
+    let longest = idle.last().copied().unwrap_or(0.0);
     let second = idle.len().checked_sub(2).map_or(0.0, |i| idle[i]);
     let mut sum = 0.0;
     let median = idle.into_iter().find(|t| {
         sum += t;
         sum >= half
     });
-    median.unwrap_or(0.0).min(second)
+    (median.unwrap_or(0.0).min(second), longest)
 }
 
 impl Answer {

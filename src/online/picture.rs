@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outlook::typical_idle;
+use super::outlook::idle_times;
 use crate::signal::Span;
 use crate::signal::profile::Profile;
 
@@ -17,6 +17,9 @@ const FULL: usize = 2048;
 const LEAN: usize = 384;
 /// What is shorter than this share of the idle time between bursts is inside of a burst, and may be joined first.
 const INSIDE: f64 = 0.1;
+/// What is shorter than this share of the longest idle time may be joined before anything is forgotten, even if that was the
+/// only one of its length so far.
+const FAR_INSIDE: f64 = 1e-3;
 /// Bytes, as a share of those in the picture, that joining other steps may move in time: far less than one of [`FULL`] equal
 /// bursts has. Where both steps are active no edge of a burst is lost, and it may be more.
 const BLUR: f64 = 5e-5;
@@ -106,11 +109,15 @@ impl Picture {
             .zip(profile.rates())
             .map(|(t, &rate)| Step { start: t[0], length: t[1] - t[0], bytes: rate * (t[1] - t[0]) })
             .collect();
-        let inside = INSIDE * typical_idle(&profile);
+        let (typical, longest) = idle_times(&profile);
+        let (inside, far_inside) = (INSIDE * typical, FAR_INSIDE * longest);
         let all = profile.bytes();
-        for (bytes, length, idle) in
-            [(all, inside, true), (BLUR_ACTIVE * all, f64::INFINITY, false), (BLUR * all, f64::INFINITY, true)]
-        {
+        for (bytes, length, idle) in [
+            (all, inside, true),
+            (BLUR_ACTIVE * all, f64::INFINITY, false),
+            (BLUR * all, f64::INFINITY, true),
+            (all, far_inside, true),
+        ] {
             for pass in (0..PASSES).rev() {
                 if steps.len() > LEAN {
                     join_below(&mut steps, bytes * 4f64.powi(-pass), length, idle);
@@ -221,6 +228,23 @@ mod tests {
             let t = f64::from(burst) * 2.0 - profile.origin();
             assert!(profile.value_at(t - 1e-9) == 0.0 && profile.value_at(t + 1e-9) > 1e6, "{burst}");
         }
+    }
+
+    #[test]
+    fn one_pause_is_enough_not_to_forget_the_burst_before_it() {
+        let mut p = Picture::default();
+        for burst in 0..2 {
+            for i in 0..5000 {
+                let t = 30.0 * f64::from(burst) + 1e-3 * f64::from(i);
+                p.add(span(t, t + 9e-4, 1_048_576.0));
+                // a look that comes often must not forget either
+                if burst == 1 && i % 500 == 0 {
+                    p.profile();
+                }
+            }
+        }
+        let (start, end) = p.extent().unwrap();
+        assert!(start < 5.0 && end > 34.9, "{start} {end}");
     }
 
     #[test]

@@ -66,7 +66,7 @@ const OVERDUE: f64 = 1.25;
 /// While nothing is known, idle times between two predictions: one in so many of those so far, and no more than so many.
 const SELDOM: u64 = 64;
 const SELDOM_MOST: u64 = 128;
-/// The same for idle times of any length, as a share of the window.
+/// The same for idle times of any length, as a share of the time since the first transfer.
 const LEAST: f64 = 0.02;
 /// Share of the window after which a prediction is due while nothing is periodic.
 const GROWTH: f64 = 0.125;
@@ -97,6 +97,8 @@ pub(super) struct Trigger {
     /// Bytes since the last idle time.
     bytes: f64,
     predicted_s: Option<f64>,
+    /// Where the clock began to run.
+    began_s: Option<f64>,
     due: bool,
 }
 
@@ -128,6 +130,7 @@ impl Trigger {
         let Some(before) = before else {
             // the clock begins to run here
             self.predicted_s = Some(e.start_s);
+            self.began_s = Some(e.start_s);
             return;
         };
         let now = before.max(e.end_s);
@@ -138,8 +141,7 @@ impl Trigger {
             Every::Burst => {
                 let idle = e.start_s - before;
                 let unknown = known.bytes.is_none();
-                let window = now - known.window_start_s.unwrap_or(now);
-                self.due |= unknown && idle > TICK && since >= LEAST * window;
+                self.due |= unknown && idle > TICK && since >= LEAST * (now - self.began_s.unwrap_or(now));
                 // after a long burst the next one may follow soon
                 let due_now = |t: f64| before < t && e.start_s >= t - PUNCTUAL * known.period_s.unwrap_or(0.0);
                 if idle > TICK && (idle >= LONG * self.longest_idle_s || known.next_s.is_some_and(due_now)) {
