@@ -11,6 +11,7 @@ cycles of the new one; false changes; and the milliseconds a prediction took. Py
 import bisect
 import collections
 import json
+import math
 import os
 import statistics
 import sys
@@ -18,6 +19,7 @@ import sys
 CYCLES = 4
 TOLERANCE = 0.05
 WITHIN = 2
+SAME = 0.1  # periods that differ by less, of the logarithm, are no other regime
 
 
 def lines(path):
@@ -31,7 +33,7 @@ def regimes_of_suite(case):
     for r in case["regimes"]:
         n = int((r["end_s"] - r["start_s"]) / r["period_s"] + 1e-6) + 1
         out.append((r["period_s"], [r["start_s"] + k * r["period_s"] for k in range(n)]))
-    return out
+    return sorted(out, key=lambda r: r[1][0])
 
 
 def regimes_of_bursts(replay, periods=None):
@@ -74,13 +76,15 @@ def judge(regimes, replay):
     changes = [p for p in predictions if p["change_point"]]
     noticed = wanted = 0
     allowed = []
-    for (_, before), (period, starts) in zip(regimes, regimes[1:]):
-        if len(before) < CYCLES or len(starts) < WITHIN + 2:
+    for (earlier, before), (period, starts) in zip(regimes, regimes[1:]):
+        if len(before) < CYCLES or len(starts) < WITHIN + 2 or abs(math.log(period / earlier)) < SAME:
             continue
         wanted += 1
         begin, until = starts[0], starts[min(WITHIN, len(starts) - 1)] + 0.6 * period
         allowed.append((begin - 1e-6, starts[-1]))
         noticed += any(begin <= p["now_s"] <= until for p in changes)
+    if regimes:  # what comes after the last regime is no stable one
+        allowed.append((regimes[-1][1][-1] + regimes[-1][0], math.inf))
     false = sum(not any(a <= p["now_s"] <= b for a, b in allowed) for p in changes)
     return hits, total, noticed, wanted, false, misses
 
@@ -109,8 +113,8 @@ def main():
             case = cases[name]
             regimes = regimes_of_suite(case) if case["periodic"] else []
             if case["class"] == "two_periods":
-                regimes = regimes[:1]
-            elif case["class"].startswith("jitter") or case["class"] in ("drift", "noise"):
+                regimes = [r for r in regimes if r[0] == case["period_s"]]
+            elif case["class"].startswith("jitter") or case["class"] == "drift":
                 regimes = regimes_of_bursts(r, case["periods"])
             result = judge(regimes, r)
             if verbose and (result[5] or result[4] or result[2] < result[3]):

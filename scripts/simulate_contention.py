@@ -13,8 +13,9 @@ are in I/O at the same time share it, as the policy says:
 
 Set-10 is run with the true characteristic times (clairvoyant), with those that iophase finds in the trace of each job as it
 grows (predicted), and with a set drawn by lot for each job (none). The trace of a job is what a tracer in the job would
-record: calls that begin when the job asks and end when the bytes are moved, contention and waiting included. A job that has no
-prediction yet waits for nobody and has the weight of the set of its age over its bursts so far.
+record: calls that begin when the job asks and end when the bytes are moved, contention and waiting included. Before its first
+prediction a job is in the set of the mean time between the starts of its bursts; in its first burst it waits for nobody and has the
+weight of the set of its age.
 
 Two measures: utilisation is the share of the time of all jobs that is spent computing; I/O slowdown is the time from the
 start to the end of a burst over the time it takes alone, averaged over the bursts of a job, then over jobs.
@@ -33,7 +34,6 @@ import numpy as np
 BANDWIDTH = 10e9  # bytes per second
 CHUNKS = 4  # calls of a rank per burst
 RANKS = 4
-WINDOW = 40  # bursts that a prediction looks back
 
 
 class Job:
@@ -53,14 +53,14 @@ class Job:
         self.computed_s = 0.0
         self.compute_from = 0.0
         self.slowdowns = []
-        self.calls = []  # of each burst: its edges in time
-        self.edges = []
-        self.next_look = 3
+        self.asks = []
+        self.edges = []  # of the calls of the last burst, in time
         self.looks = self.hits = 0
 
     def ask(self, now):
         self.computed_s += now - self.compute_from
         self.asked_s, self.left_s, self.edges = now, self.io_s, [now]
+        self.asks.append(now)
 
     def move(self, now, seconds, rate):
         """I/O for some seconds until now at a share of the bandwidth."""
@@ -74,7 +74,6 @@ class Job:
     def finish(self, now):
         self.edges.append(now)
         self.slowdowns.append((now - self.asked_s) / self.io_s)
-        self.calls = (self.calls + [self.edges])[-WINDOW:]
         self.asked_s, self.compute_from = None, now
         self.wake_s = now + self.compute_s * max(0.1, 1 + self.jitter * self.rng.standard_normal())
 
@@ -86,6 +85,9 @@ class Policy:
         pass
 
     def finished(self, job, now):
+        pass
+
+    def stop(self):
         pass
 
 
@@ -139,46 +141,50 @@ class Lot(Set10):
 
 
 class Predicted(Set10):
-    """The characteristic time that iophase finds in the trace so far."""
+    """The characteristic time that `iophase predict` tells, which is sent every burst of the job as it ends."""
 
     def __init__(self, program):
         self.program = program
+        self.followers = []
 
     def start(self, jobs, rng):
         for j in jobs:
             j.known = False
+            command = [self.program, "predict", "-", "--every", "message", "-qq"]
+            j.follower = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.followers.append(j.follower)
+
+    def stop(self):
+        for f in self.followers:
+            f.stdin.close()
+            f.stdout.read()
+            if f.wait() != 0:
+                sys.exit("iophase predict failed")
 
     def queue(self, job, now):
         if job.known:
             return super().queue(job, now)
-        return set_of(max(now, 1.0) / (len(job.slowdowns) + 1)), (job.number,)
+        asked = job.asks
+        if len(asked) > 1:
+            s = set_of((asked[-1] - asked[0]) / (len(asked) - 1))
+            return s, s
+        return set_of(max(now, 1.0)), ("first burst", job.number)
 
     def finished(self, job, now):
-        n = len(job.slowdowns)
-        if n >= job.next_look:
-            job.next_look = max(n + 1, math.ceil(1.25 * n))
-            found = self.look(job)
+        rate = [job.io_s * BANDWIDTH / CHUNKS / RANKS / max(e - s, 1e-9) for s, e in zip(job.edges, job.edges[1:])]
+        flush = {
+            "ranks": RANKS,
+            "b": [r for r in rate for _ in range(RANKS)],
+            "ts": [s for s in job.edges[:-1] for _ in range(RANKS)],
+            "te": [e for e in job.edges[1:] for _ in range(RANKS)],
+        }
+        job.follower.stdin.write(json.dumps(flush) + "\n")
+        job.follower.stdin.flush()
+        prediction = json.loads(job.follower.stdout.readline())
+        if prediction["periodic"]:
+            job.set, job.known = set_of(prediction["period_s"]), True
             job.looks += 1
-            job.hits += found == set_of(job.period_s)
-            if found is not None:
-                job.set, job.known = found, True
-
-    def look(self, job):
-        size = job.io_s * BANDWIDTH / CHUNKS / RANKS
-        rows = ["rank,op,file,offset,size,start,end"]
-        for burst, edges in enumerate(job.calls):
-            for chunk, (start, end) in enumerate(zip(edges, edges[1:])):
-                offset = (burst * CHUNKS + chunk) * size
-                rows += [f"{r},write,out.{r},{offset:.0f},{size:.0f},{start:.6f},{end:.6f}" for r in range(RANKS)]
-        command = [self.program, "analyze", "-", "--format", "custom", "--json", "-", "-qq"]
-        done = subprocess.run(command, input="\n".join(rows) + "\n", capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"{' '.join(command)}: {done.stderr}")
-        report = json.loads(done.stdout)
-        signal = next((s for s in report["signals"] if s["mode"] == report["primary"]), None)
-        prediction = signal and signal["prediction"]
-        set10 = prediction and prediction["set10"]
-        return set10["set"] if set10 else None
+            job.hits += job.set == set_of(job.period_s)
 
 
 def set_of(characteristic_s):
@@ -248,15 +254,18 @@ def main():
             jobs, policy = make_jobs(a.mix, a.load, a.jitter, seed), make()
             policy.start(jobs, np.random.default_rng([seed, 99]))
             table.setdefault(name, []).append(simulate(policy, jobs, a.horizon))
+            policy.stop()
             looks += sum(j.looks for j in jobs)
             hits += sum(j.hits for j in jobs)
     reference = np.mean(table["set-10, clairvoyant"], axis=0)
     print(f"mix {a.mix}, load {a.load:.2f}, jitter {a.jitter:.2f}, {a.seeds} x {a.horizon:.0f} s, 15 jobs")
-    print(f"{'policy':<22}{'utilisation':>12}{'slowdown':>10}{'to clairvoyant':>20}")
+    print(f"{'policy':<22}{'utilisation':>12}{'slowdown':>10}{'to clairvoyant':>20}  (standard error over runs)")
     for name, values in table.items():
         mean = np.mean(values, axis=0)
         off = 100 * (mean / reference - 1)
-        print(f"{name:<22}{mean[0]:>12.4f}{mean[1]:>10.3f}{off[0]:>+10.2f} %{off[1]:>+7.2f} %")
+        each = 100 * (np.array(values)[:, 1] / np.array(table["set-10, clairvoyant"])[:, 1] - 1)
+        error = np.std(each, ddof=1) / math.sqrt(len(each)) if len(each) > 1 else math.nan
+        print(f"{name:<22}{mean[0]:>12.4f}{mean[1]:>10.3f}{off[0]:>+10.2f} %{off[1]:>+7.2f} % +- {error:.2f}")
     print(f"set of {hits} of {looks} predictions right")
 
 

@@ -143,6 +143,26 @@ fn a_change_of_period_begins_a_new_window_and_a_new_state() {
 }
 
 #[test]
+fn a_period_that_comes_back_is_noticed_and_known() {
+    for (first, second) in [(5.0, 9.0), (9.0, 5.0), (6.0, 2.5)] {
+        let (end, back) = (3.0 + 11.0 * first, 3.0 + 11.0 * first + 12.0 * second);
+        let starts = every(first, 12).chain((1..=12).map(|i| end + second * f64::from(i)));
+        let starts: Vec<f64> = starts.chain((1..=12).map(|i| back + first * f64::from(i))).collect();
+        let all = lines(&predict_text(&["-"], csv(starts).as_bytes()));
+        let changes: Vec<_> = all.iter().filter(|p| p["change_point"] == true).collect();
+        let [one, two] = changes[..] else { panic!("{first}, {second}: two changes: {changes:?}") };
+        for (change, at, period) in [(one, end, second), (two, back, first)] {
+            assert!((number(change, "change_s") - at).abs() < 1e-6, "{first}, {second}: {change}");
+            assert!(number(change, "now_s") <= at + 2.0 * period + 0.6, "{first}, {second}: {change}");
+        }
+        let mut states: Vec<&str> = all.iter().filter_map(|p| p["state"].as_str()).collect();
+        states.dedup();
+        assert_eq!(states, ["A", "B", "A"], "{first}, {second}");
+        assert!((number(all.last().unwrap(), "period_s") / first - 1.0).abs() < 1e-3);
+    }
+}
+
+#[test]
 fn windows_are_kept() {
     let text = csv(every(4.0, 40));
     for (window, seconds) in [("last-5", 5.25 * 4.0 + 0.5), ("fixed:30s", 30.0), ("fixed:48MB", 5.0 * 4.0 + 0.5)] {
@@ -426,6 +446,13 @@ fn only_this_machine_unless_allowed_and_usage() {
         let o = predict(args);
         assert_eq!(o.status.code(), Some(code), "{args:?}: {}", String::from_utf8_lossy(&o.stderr));
     }
+    // what cannot be followed is named, and what to do instead
+    let gzip = predict_text(&["-", "--once"], b"\x1f\x8b\x08\x00\x00\x00\x00\x00");
+    let folder = predict(&[env!("CARGO_MANIFEST_DIR"), "--once"]);
+    for (o, what) in [(gzip, "gzip"), (folder, "folder")] {
+        let text = String::from_utf8_lossy(&o.stderr);
+        assert!(o.status.code() == Some(3) && text.contains(what) && text.contains("iophase analyze"), "{text}");
+    }
     assert_eq!(predict_text(&["-"], b"").status.code(), Some(4));
     assert_eq!(predict_text(&["-"], b"rank,op,size,start\n").status.code(), Some(4));
 }
@@ -434,10 +461,11 @@ fn only_this_machine_unless_allowed_and_usage() {
 fn real_runs_that_flushed() {
     let root = std::env::var_os("IOPHASE_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    for (file, periods) in [
-        ("corpus/a_stable/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0][..]),
-        ("corpus/a_stable/tmio/mpiio-flush.tmio_msgpack.msgpack", &[2.0]),
-        ("corpus/c_change/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0, 3.5]),
+    for (file, periods, change_s) in [
+        ("corpus/a_stable/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0][..], None),
+        ("corpus/a_stable/tmio/mpiio-flush.tmio_msgpack.msgpack", &[2.0], None),
+        ("corpus/c_change/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0, 3.5], Some(19.5)),
+        ("corpus/c_change/tmio/mpiio-flush.tmio_msgpack.msgpack", &[2.0, 3.5], Some(19.5)),
     ] {
         let path = root.join(file);
         if !path.is_file() {
@@ -447,5 +475,11 @@ fn real_runs_that_flushed() {
         let last = all.last().unwrap();
         let expected = periods[periods.len() - 1];
         assert!((number(last, "period_s") / expected - 1.0).abs() < 0.05, "{file}: {last}");
+        let changes: Vec<_> = all.iter().filter(|p| p["change_point"] == true).collect();
+        assert_eq!(changes.len(), usize::from(change_s.is_some()), "{file}: {changes:?}");
+        for (change, at) in changes.iter().zip(change_s) {
+            assert!((number(change, "change_s") - at).abs() < 0.2, "{file}: {change}");
+            assert!(number(change, "now_s") < at + 2.6 * expected, "noticed within two cycles: {file}: {change}");
+        }
     }
 }

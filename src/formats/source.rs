@@ -23,7 +23,8 @@ pub enum Wrapping {
 }
 
 impl Wrapping {
-    fn of(head: &[u8]) -> Wrapping {
+    /// By the first bytes.
+    pub(crate) fn of(head: &[u8]) -> Wrapping {
         match head {
             [0x1f, 0x8b, ..] => Wrapping::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Wrapping::Zstd,

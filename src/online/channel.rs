@@ -3,25 +3,20 @@
 use serde::{Deserialize, Serialize};
 
 use super::change::ChangeMethod;
-use super::outlook::{Answer, Cut};
+use super::outlook::Answer;
 use super::picture::Picture;
 use super::rhythm::{Change, Rhythm};
 use super::window::Window;
-use crate::period::Spread;
-use crate::period::chains::Burst;
 use crate::signal::{Mode, Span};
 
 /// In a window that begins with a regime a period has to hold over this share of it.
 const SHARE: f64 = 0.2;
-/// A period that differs by more than this factor from the one before is one of another scale: of bursts instead of parts of
-/// them.
-const RESCALED: f64 = 4.0;
 /// Periods that differ by no more than this, of the logarithm, are the same.
 const SAME: f64 = 0.1;
-/// Share of the bytes that a period must explain to go on.
-const EXPLAINED: f64 = 0.6;
 /// Cut this share of a period before the first burst that is to be kept.
 const MARGIN: f64 = 0.25;
+/// What comes before a first period is left behind once that has lasted so many cycles and is so sure.
+const SETTLED: (u64, f64) = (4, 0.9);
 
 /// See the module.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,11 +24,11 @@ pub(super) struct Channel {
     pub(super) mode: Mode,
     picture: Picture,
     rhythm: Rhythm,
-    /// What counted as a burst when a period was last known.
-    cut: Option<Cut>,
     pub(super) answer: Answer,
-    /// The period that was known last.
-    period_s: Option<f64>,
+    /// Bytes so far.
+    pub(super) fed: f64,
+    /// What came before the first period is left behind, or need not be.
+    settled: bool,
     /// The answer is older than the data.
     stale: bool,
 }
@@ -44,15 +39,16 @@ impl Channel {
             mode,
             picture: Picture::default(),
             rhythm: Rhythm::new(change),
-            cut: None,
-            period_s: None,
             answer: Answer::default(),
+            fed: 0.0,
+            settled: false,
             stale: false,
         }
     }
 
     pub(super) fn add(&mut self, span: Span) {
         self.picture.add(span);
+        self.fed += span.bytes;
         self.stale = true;
     }
 
@@ -68,7 +64,7 @@ impl Channel {
 
     /// Bytes of a burst, as far as bursts are known.
     pub(super) fn burst_bytes(&self) -> Option<f64> {
-        self.cut.map(|c| c.bytes)
+        self.rhythm.cut().map(|c| c.bytes)
     }
 
     /// Analyses the window; `now_s` is where the data of the job end. Tells a change; after one of distance, with
@@ -89,36 +85,31 @@ impl Channel {
         self.stale = false;
         let share = if window == Window::Change { SHARE } else { 0.0 };
         let profile = self.picture.profile();
-        self.answer = Answer::of(&profile, now_s, share);
-        let before = self.period_s;
-        self.period_s = self.answer.outlook.as_ref().map(|o| o.period_s).or(before);
-        let rescaled = before.zip(self.period_s).is_none_or(|(a, b)| !(1.0 / RESCALED..=RESCALED).contains(&(b / a)));
-        self.cut = self.answer.cut.or(self.cut);
-        let bursts = self.cut?.bursts(&profile);
-        let change = self.rhythm.observe(&bursts, now_s).filter(|c| self.is_real(*c, before, &bursts));
-        if change.is_none() && rescaled {
-            self.rhythm.rebuild(&bursts, now_s);
+        let before = std::mem::replace(&mut self.answer, Answer::of(&profile, now_s, share));
+        let change = self.rhythm.follow(&profile, &self.answer, now_s);
+        if let (Some((period_s, last_s)), Some(o)) = (self.rhythm.kept(), before.outlook)
+            && (o.period_s / period_s).ln().abs() <= SAME
+        {
+            self.answer.outlook = Some(o.later(last_s, now_s));
+            self.answer.holds = before.holds;
         }
-        if let (Some(Change::Distance(first)), Window::Change) = (change, window) {
-            self.picture.cut_before(first);
+        if window != Window::Change {
+            return change;
+        }
+        if let Some(Change::Distance(from)) = change {
+            self.picture.cut_before(from);
             self.answer = Answer::of(&self.picture.profile(), now_s, share);
-            self.cut = self.answer.cut.or(self.cut);
-            self.period_s = self.answer.outlook.as_ref().map(|o| o.period_s).or(self.period_s);
+            self.rhythm.restart(&self.answer);
+            self.settled = true;
+        } else if let (false, Some(o), Some((since, ..))) = (self.settled, &self.answer.outlook, self.answer.holds)
+            && o.cycles >= SETTLED.0
+            && o.confidence >= SETTLED.1
+        {
+            // no regime was left, but what came before this one is none of it
+            self.picture.cut_before(since - MARGIN * o.period_s);
+            self.settled = true;
         }
         change
-    }
-
-    /// False for a change of distance that is none: the period of before still explains the bursts (those of another period
-    /// come between them), or it was the rhythm inside a burst, of another scale than what comes now.
-    fn is_real(&self, change: Change, before: Option<f64>, bursts: &[Burst]) -> bool {
-        let (Change::Distance(first), Some(before)) = (change, before) else { return true };
-        let goes_on = self.answer.outlook.as_ref().is_some_and(|o| (o.period_s / before).ln().abs() <= SAME);
-        let since = &bursts[bursts.partition_point(|b| b.start_s < first)..];
-        let distances = since.windows(2).map(|w| w[1].start_s - w[0].start_s);
-        let ratio = Spread::of(distances).map_or(1.0, |s| s.median / before);
-        let of_this_scale =
-            (1.0 / RESCALED..=RESCALED).contains(&ratio) && before >= 0.5 * self.answer.idle_s / RESCALED;
-        of_this_scale && !(goes_on && self.answer.explained(since) >= EXPLAINED)
     }
 
     /// Keeps the last `periods` periods only.

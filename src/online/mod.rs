@@ -8,6 +8,7 @@ pub mod automaton;
 pub mod change;
 mod channel;
 pub mod checkpoint;
+mod foot;
 mod history;
 mod jobs;
 pub mod live;

@@ -2,17 +2,28 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::foot::{self, Lead};
 use crate::analysis::search_options;
 use crate::period::Spread;
-use crate::period::chains::{self, Clock, Evidence, Found};
+use crate::period::chains::{self, Clock, Evidence, Found, Kind, Next};
 use crate::signal::profile::Profile;
 
 /// Bursts that bytes and widths of the next one are taken from.
 const RECENT: usize = 32;
-/// A burst that begins within this share of the period of where it was expected is the expected one.
+/// A burst that begins within so many standard deviations of when it was expected is the expected one, ...
+const UNSURE: f64 = 3.0;
+/// ... within this share of the period at most, and this at least; the latter for one of which little has come.
 const EXPECTED: f64 = 0.25;
-/// Bursts of the period that are remembered.
-const CHAIN: usize = 64;
+const PUNCTUAL: f64 = 0.05;
+/// So many distances in a row that agree to [`REGULAR`] make what was not found in the whole window worth a look by itself, ...
+const LATELY: usize = 4;
+const REGULAR: f64 = 0.05;
+/// ... and so sure must be what is found there: the look was chosen for its regularity.
+const SURE: f64 = 0.9;
+/// Share of the typical idle time that parts bursts.
+const PARTING: f64 = 0.25;
+/// Share of the mean rate that is as good as idle.
+const IDLE: f64 = 1e-3;
 /// Bursts that may fail to come before the period is over.
 const MISSED: u32 = 2;
 
@@ -28,6 +39,10 @@ pub(super) struct Outlook {
     pub(super) width_s: f64,
     pub(super) bytes: f64,
     pub(super) bytes_p95: f64,
+    /// Each burst waits for the one before, instead of keeping to a clock.
+    walks: bool,
+    /// Seconds from the start of a burst until it stands out.
+    lead_s: f64,
 }
 
 /// The answer for one window.
@@ -39,12 +54,10 @@ pub(super) struct Answer {
     pub(super) rejected: Option<(f64, f64)>,
     /// How the window falls into bursts, if a period was found.
     pub(super) cut: Option<Cut>,
-    /// Bytes of the window.
-    pub(super) volume: f64,
-    /// Typical idle time between bursts.
-    pub(super) idle_s: f64,
-    /// Start and bytes of the bursts that follow the period, the latest first.
-    on_chain: Vec<(f64, f64)>,
+    /// First and last burst of the window in which the period holds now, and their number.
+    pub(super) holds: Option<(f64, f64, usize)>,
+    /// Share of the bytes that the period explains.
+    pub(super) share: f64,
 }
 
 /// What counts as a burst.
@@ -68,6 +81,19 @@ impl Cut {
         bursts.retain(|b| b.bytes >= Self::SMALLEST * self.bytes);
         bursts
     }
+
+    /// Start of the last burst, if it is the one that is due at `next`. Of one that goes on where the data end little may have
+    /// come so far; it has to be punctual, since it could be another.
+    fn latest(&self, profile: &Profile, next: Next, period: f64, now_s: f64) -> Option<f64> {
+        let bursts = chains::cut(profile, self.threshold, self.merge_s);
+        let expected = (UNSURE * next.std_s / period).clamp(PUNCTUAL, EXPECTED);
+        let is_it = |b: &chains::Burst| {
+            let off = (b.start_s - next.start_s).abs() / period;
+            let whole = b.bytes >= Self::SMALLEST * self.bytes;
+            (whole && off <= expected) || (b.end_s >= now_s && off <= PUNCTUAL)
+        };
+        bursts.iter().rev().find(|b| is_it(b)).map(|b| b.start_s)
+    }
 }
 
 fn known(x: f64) -> Option<f64> {
@@ -77,20 +103,24 @@ fn known(x: f64) -> Option<f64> {
 /// Length of the idle times between bursts: half of all idle time lies in idle times this long or longer. Those inside bursts
 /// are short and weigh little; at least two have to be this long, so that a single pause is none of them.
 pub(super) fn typical_idle(profile: &Profile) -> f64 {
-    /// Share of the mean rate that is as good as idle.
-    const IDLE: f64 = 1e-3;
+    idle_times(profile).0
+}
+
+/// The typical idle time, as in [`typical_idle`], and the longest.
+pub(super) fn idle_times(profile: &Profile) -> (f64, f64) {
     let mean = profile.bytes() / profile.duration();
     let active = chains::cut(profile, IDLE * mean, 0.0);
     let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
     idle.sort_by(f64::total_cmp);
     let half = 0.5 * idle.iter().sum::<f64>();
+    let longest = idle.last().copied().unwrap_or(0.0);
     let second = idle.len().checked_sub(2).map_or(0.0, |i| idle[i]);
     let mut sum = 0.0;
     let median = idle.into_iter().find(|t| {
         sum += t;
         sum >= half
     });
-    median.unwrap_or(0.0).min(second)
+    (median.unwrap_or(0.0).min(second), longest)
 }
 
 impl Answer {
@@ -109,7 +139,7 @@ impl Answer {
         let holds = |f: &&Found| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
         let first = chains::detect(profile, search(share));
         let rejected = first.rejected.as_ref().map(|r| (r.period_s, r.confidence)).filter(|r| r.0 > 0.0);
-        let mut answer = Answer { rejected, idle_s, volume: profile.bytes(), ..Answer::default() };
+        let mut answer = Answer { rejected, ..Answer::default() };
         let mut found = first.periods.iter().find(holds).cloned();
         if let (None, Some(over)) = (&found, first.periods.first()) {
             // A period that has ended still says what a burst is; another may have begun since.
@@ -118,22 +148,32 @@ impl Answer {
             let rest = profile.without(&[(0.0, end)]);
             found = chains::detect(&rest, search(0.0)).periods.iter().find(holds).cloned();
         }
+        if found.is_none()
+            && let Some((from, distance)) = regular_lately(profile, idle_s)
+        {
+            let rest = profile.without(&[(0.0, from - profile.origin())]);
+            let is_it = |f: &&Found| f.confidence >= SURE && (f.period_s / distance).ln().abs() <= REGULAR;
+            found = chains::detect(&rest, search(0.0)).periods.iter().filter(holds).find(is_it).cloned();
+        }
         if let Some(f) = &found {
             answer.cut = cut_of(f).or(answer.cut);
-            let began = answer.cut.and_then(|c| c.bursts(profile).last().map(|b| b.start_s));
-            answer.outlook = Outlook::of(f, began, now_s);
-            answer.on_chain = f.bursts.iter().rev().take(CHAIN).map(|b| (b.start_s, b.bytes)).collect();
+            answer.share = f.bytes / profile.bytes();
+            answer.outlook = Outlook::of(f, profile, answer.cut, now_s);
+            let since = f.windows.last().map_or(f64::NEG_INFINITY, |w| w.0);
+            let inside =
+                &f.bursts[f.bursts.partition_point(|b| b.start_s < since).min(f.bursts.len().saturating_sub(1))..];
+            answer.holds = inside.first().zip(inside.last()).map(|(a, b)| (a.start_s, b.start_s, inside.len()));
         }
         answer
     }
+}
 
-    /// Share of the bytes of these bursts that the period at hand explains.
-    pub(super) fn explained(&self, bursts: &[chains::Burst]) -> f64 {
-        let from = bursts.first().map_or(f64::INFINITY, |b| b.start_s);
-        let all: f64 = bursts.iter().map(|b| b.bytes).sum();
-        let chain: f64 = self.on_chain.iter().filter(|b| b.0 >= from).map(|b| b.1).sum();
-        if all > 0.0 { chain / all } else { 1.0 }
-    }
+/// First burst and distance of the last bursts, if these have come regularly.
+fn regular_lately(profile: &Profile, idle_s: f64) -> Option<(f64, f64)> {
+    let bursts = chains::cut(profile, IDLE * profile.bytes() / profile.duration(), PARTING * idle_s);
+    let last = &bursts[bursts.len().checked_sub(LATELY + 1)?..];
+    let s = Spread::of(last.windows(2).map(|w| w[1].start_s - w[0].start_s))?;
+    (s.max <= (1.0 + REGULAR) * s.median && s.min >= (1.0 - REGULAR) * s.median).then_some((last[0].start_s, s.median))
 }
 
 fn cut_of(f: &Found) -> Option<Cut> {
@@ -143,8 +183,18 @@ fn cut_of(f: &Found) -> Option<Cut> {
 }
 
 impl Outlook {
-    /// `began`: start of the last burst of the window, which need not be on the chain yet.
-    fn of(f: &Found, began: Option<f64>, now_s: f64) -> Option<Outlook> {
+    /// The same period some time later, after a burst that stands out from `last_s` on.
+    pub(super) fn later(&self, last_s: f64, now_s: f64) -> Outlook {
+        let (period, last) = (self.period_s, last_s - self.lead_s);
+        let periods = ((last - self.next_start_s) / period + 1.0).round();
+        let mut next_start_s = if self.walks { last + period } else { self.next_start_s + periods * period };
+        if next_start_s <= now_s {
+            next_start_s += period;
+        }
+        Outlook { next_start_s, ..self.clone() }
+    }
+
+    fn of(f: &Found, profile: &Profile, cut: Option<Cut>, now_s: f64) -> Option<Outlook> {
         let period = f.period_s;
         let last = f.bursts.last()?;
         // The last burst may still be going on.
@@ -157,10 +207,26 @@ impl Outlook {
         bytes.sort_by(f64::total_cmp);
         let p95 = *bytes.get(((0.95 * bytes.len() as f64).ceil() as usize).saturating_sub(1))?;
         let width_s = Spread::of(recent.iter().map(|b| b.end_s - b.start_s))?.median;
+        let compound = f.kind == Kind::Compound;
+        let lead = cut.filter(|_| !compound).map_or(Lead::default(), |c| foot::lead(profile, &c, whole, period));
         let mut next = f.next.start_s;
         let mut variance = f.next.std_s * f.next.std_s;
-        if let Some(start) = began.filter(|s| (s - next).abs() <= EXPECTED * period) {
-            next = if f.clock == Clock::Walk { start } else { next } + period;
+        if compound {
+            // each place of the period has its own burst; the one that comes first is the next
+            let place =
+                |b: &chains::Burst| b.start_s + ((now_s - b.start_s) / period).floor().max(0.0) * period + period;
+            let places = f.bursts.iter().rev().take_while(|b| b.start_s > last.start_s - (1.0 - PUNCTUAL) * period);
+            next = places.map(place).fold(f64::INFINITY, f64::min);
+            if now_s > last.start_s + (f64::from(MISSED) + 1.0) * period {
+                return None;
+            }
+        } else {
+            // the last burst of the window need not be on the chain yet
+            let began = cut.and_then(|c| c.latest(profile, f.next, period, now_s));
+            if let Some(start) = began {
+                next = if f.clock == Clock::Walk { start } else { next } + period;
+            }
+            next -= if f.clock == Clock::Walk && began.is_none() { lead.last_s } else { lead.typical_s };
         }
         let mut missed = 0;
         while next <= now_s {
@@ -178,9 +244,11 @@ impl Outlook {
             cycles: f.cycles as u64,
             next_start_s: next,
             next_start_std_s: known(variance.sqrt()),
-            width_s,
+            width_s: width_s + lead.typical_s,
             bytes: Spread::of(bytes.iter().copied())?.median,
             bytes_p95: p95,
+            walks: f.clock == Clock::Walk,
+            lead_s: lead.typical_s,
         })
     }
 }

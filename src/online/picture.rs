@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outlook::typical_idle;
+use super::outlook::idle_times;
 use crate::signal::Span;
 use crate::signal::profile::Profile;
 
@@ -17,9 +17,13 @@ const FULL: usize = 2048;
 const LEAN: usize = 384;
 /// What is shorter than this share of the idle time between bursts is inside of a burst, and may be joined first.
 const INSIDE: f64 = 0.1;
+/// What is shorter than this share of the longest idle time may be joined before anything is forgotten, even if that was the
+/// only one of its length so far.
+const FAR_INSIDE: f64 = 1e-3;
 /// Bytes, as a share of those in the picture, that joining other steps may move in time: far less than one of [`FULL`] equal
-/// bursts has.
+/// bursts has. Where both steps are active no edge of a burst is lost, and it may be more.
 const BLUR: f64 = 5e-5;
+const BLUR_ACTIVE: f64 = 2e-4;
 /// Joining begins with unions that move this much less, and goes on with four times as much a pass.
 const PASSES: i32 = 14;
 
@@ -105,11 +109,18 @@ impl Picture {
             .zip(profile.rates())
             .map(|(t, &rate)| Step { start: t[0], length: t[1] - t[0], bytes: rate * (t[1] - t[0]) })
             .collect();
-        let inside = INSIDE * typical_idle(&profile);
-        for (bytes, length) in [(profile.bytes(), inside), (BLUR * profile.bytes(), f64::INFINITY)] {
+        let (typical, longest) = idle_times(&profile);
+        let (inside, far_inside) = (INSIDE * typical, FAR_INSIDE * longest);
+        let all = profile.bytes();
+        for (bytes, length, idle) in [
+            (all, inside, true),
+            (BLUR_ACTIVE * all, f64::INFINITY, false),
+            (BLUR * all, f64::INFINITY, true),
+            (all, far_inside, true),
+        ] {
             for pass in (0..PASSES).rev() {
                 if steps.len() > LEAN {
-                    join_below(&mut steps, bytes * 4f64.powi(-pass), length);
+                    join_below(&mut steps, bytes * 4f64.powi(-pass), length, idle);
                 }
             }
         }
@@ -152,13 +163,15 @@ impl Step {
     }
 }
 
-/// Joins neighbours whose union is at most `length` seconds long and moves at most `most` bytes, in one pass.
-fn join_below(steps: &mut Vec<Step>, most: f64, length: f64) {
+/// Joins neighbours whose union is at most `length` seconds long and moves at most `most` bytes, in one pass; an idle step only
+/// if `idle` says so.
+fn join_below(steps: &mut Vec<Step>, most: f64, length: f64, idle: bool) {
     let mut kept = 0;
     for i in 1..steps.len() {
         let next = steps[i];
         let union = next.start + next.length - steps[kept].start;
-        if union <= length && steps[kept].moved(&next) <= most {
+        let may = idle || (steps[kept].bytes > 0.0 && next.bytes > 0.0);
+        if may && union <= length && steps[kept].moved(&next) <= most {
             let step = &mut steps[kept];
             step.length = union;
             step.bytes += next.bytes;
@@ -215,6 +228,23 @@ mod tests {
             let t = f64::from(burst) * 2.0 - profile.origin();
             assert!(profile.value_at(t - 1e-9) == 0.0 && profile.value_at(t + 1e-9) > 1e6, "{burst}");
         }
+    }
+
+    #[test]
+    fn one_pause_is_enough_not_to_forget_the_burst_before_it() {
+        let mut p = Picture::default();
+        for burst in 0..2 {
+            for i in 0..5000 {
+                let t = 30.0 * f64::from(burst) + 1e-3 * f64::from(i);
+                p.add(span(t, t + 9e-4, 1_048_576.0));
+                // a look that comes often must not forget either
+                if burst == 1 && i % 500 == 0 {
+                    p.profile();
+                }
+            }
+        }
+        let (start, end) = p.extent().unwrap();
+        assert!(start < 5.0 && end > 34.9, "{start} {end}");
     }
 
     #[test]

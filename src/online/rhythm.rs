@@ -1,25 +1,82 @@
-//! The bursts of a followed signal one after the other: their distances and sizes, and when these change.
+//! The beat that the bursts of a followed signal keep, and when it ends.
+//!
+//! What is known of the regime at hand is its period, how its bursts are told from the rest, and from when until when they
+//! have kept it. Two things are a change:
+//!
+//! - the latest distances between bursts agree with each other, differ from the beat, and are new: the regime has none like
+//!   them. Bursts are cut as they were for the beat and finer, since those of a faster regime may lie closer than what was one
+//!   burst before; each cut is judged by itself, its past by its present, so that the pieces of a burst are no news. The
+//!   change detector ([`super::change`]), or Student's t for two distances against those before, says whether it is chance.
+//! - the analysis finds another period that begins where the beat has ended.
+//!
+//! A period of another length that holds where the beat held is no change but a better reading of the same bursts: two nested
+//! rhythms, a rhythm inside of bursts, every second burst.
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::change::{ChangeDetector, ChangeMethod};
-use crate::period::chains::Burst;
+use super::outlook::{Answer, Cut};
+use crate::period::Spread;
+use crate::period::chains::{self, Burst};
+use crate::signal::profile::Profile;
 
-/// Onsets remembered: a change may reach so many bursts back.
-const MEMORY: usize = 300;
-
-/// See the module.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Rhythm {
-    gaps: ChangeDetector,
-    sizes: ChangeDetector,
-    /// Starts of the bursts whose distances were taken, the latest last.
-    onsets: Vec<f64>,
-    /// End of the latest of them. The start of a burst may still move with the threshold, inside the burst.
-    seen: Option<f64>,
-    /// End of the latest burst whose size was taken.
-    sized: Option<f64>,
-}
+/// Distances looked back at.
+const MEMORY: usize = 64;
+/// Periods that differ by no more than this, of the logarithm, are the same.
+const SAME: f64 = 0.1;
+/// Distances that may tell a change: fewer could be a burst that was missed or came twice, what takes more is drift.
+const TELLING: std::ops::RangeInclusive<usize> = 2..=6;
+/// They may differ from their mean by this share of what that differs from the beat by, and by so much, of the logarithm, if
+/// there are two or more of them.
+const AGREE: (f64, f64, f64) = (0.25, 0.05, 0.1);
+/// Distances within this share of the way from the beat to them are near the beat, or near them.
+const NEAR: f64 = 0.5;
+/// Share of the distances that must keep the beat; otherwise its bursts are not as simple as that.
+const ON_BEAT: f64 = 0.6;
+/// A burst is in a place of the beat to so many times its spread, at least and at most so much, as a share of the period.
+const WHOLE: (f64, f64, f64) = (3.0, 0.015, 0.05);
+/// Distances that all must have kept the beat before two multiples of it are a change. Otherwise, where the new bursts are in
+/// places of the beat, there must be as many as two of the old or of the new distances have room for.
+const FIRM: usize = 8;
+/// They must span this much more than the longest burst: bursts long ago are known with less detail than the latest one, so
+/// that its pieces may be new.
+const LONGER: f64 = 1.1;
+/// Chance that distances of one regime differ as much as those of two.
+const CHANCE: f64 = 3e-5;
+/// Spread of distances, of the logarithm, that is assumed before any are known, and how many values that is worth.
+const PRIOR_SD: f64 = 0.03;
+const PRIOR_VALUES: f64 = 3.0;
+/// Levels tried, as shares of that of the beat: of a burst that goes on the top is still missing.
+const LOWER: [f64; 3] = [1.0, 0.25, 0.0625];
+/// Merge distances tried, as shares of that of the beat, and of its period.
+const FINER: [f64; 3] = [1.0, 0.25, 0.0625];
+const SMALL: [f64; 3] = [0.05, 0.01, 0.0];
+/// Share of a distance that must be idle: what touches is one burst in pieces.
+const APART: f64 = 0.02;
+/// Share of the bytes of a burst below which it is noise.
+const SMALLEST: f64 = 0.2;
+/// A burst within this share of the period of its place keeps the beat.
+const IN_PLACE: f64 = 0.15;
+/// Most places without a burst.
+const MISSED: f64 = 3.0;
+/// A regime that ends has lasted for so many periods, of its own and of the next one: the rhythm inside of a burst has not.
+const ESTABLISHED: f64 = 3.0;
+/// If the distances of its bursts tell its end, before the analysis does, so many periods of the next one are enough.
+const OUTLASTS: f64 = 1.25;
+/// A regime that follows has lasted for so many periods of the one before.
+const FOLLOWED: f64 = 1.5;
+/// Share of the distances of a regime that may look like those of another one.
+const STRAY: f64 = 0.2;
+/// Confidence that the analysis needs to end it.
+const SURE: f64 = 0.8;
+/// A regime is kept for so many periods after its last burst, whatever else the analysis reads from its bursts, ...
+const KEPT: f64 = 1.25;
+/// ... unless that explains so much more of the bytes, or not so much less with one of these parts of the period, of which this
+/// share of the places must have a burst.
+const BETTER: f64 = 0.1;
+const PARTS: [f64; 2] = [2.0, 3.0];
+const WELL_FILLED: f64 = 0.75;
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,49 +87,186 @@ pub(super) enum Change {
     Size(f64),
 }
 
+/// A regime: its period, and its bursts so far.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Beat {
+    period_s: f64,
+    cut: Cut,
+    /// First burst.
+    since_s: f64,
+    /// Last burst that kept the beat.
+    until_s: f64,
+    /// Share of the places in between at which there was a burst.
+    filled: f64,
+    /// Share of the bytes that it explains.
+    share: f64,
+}
+
+/// See the module.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Rhythm {
+    method: ChangeMethod,
+    beat: Option<Beat>,
+    sizes: ChangeDetector,
+    /// End of the latest burst whose size was taken.
+    sized: Option<f64>,
+    /// The regime goes on although the analysis of the window does not say so.
+    keeps: bool,
+}
+
 impl Rhythm {
     pub(super) fn new(method: ChangeMethod) -> Self {
-        Rhythm {
-            gaps: ChangeDetector::new(method),
-            sizes: ChangeDetector::new(method),
-            onsets: Vec::new(),
-            seen: None,
-            sized: None,
+        Rhythm { method, beat: None, sizes: ChangeDetector::new(method), sized: None, keeps: false }
+    }
+
+    /// If the regime goes on although the analysis of the window does not say so: its period, and when its last burst began.
+    pub(super) fn kept(&self) -> Option<(f64, f64)> {
+        self.beat.filter(|_| self.keeps).map(|b| (b.period_s, b.until_s))
+    }
+
+    /// What counts as a burst in the regime at hand.
+    pub(super) fn cut(&self) -> Option<Cut> {
+        self.beat.map(|b| b.cut)
+    }
+
+    /// Compares the bursts of the window and what the analysis says of it with the regime at hand. `now_s`: end of the data; a
+    /// burst that lasts until then may go on. A change of distance goes before one of size.
+    pub(super) fn follow(&mut self, profile: &Profile, answer: &Answer, now_s: f64) -> Option<Change> {
+        let found = Beat::of(answer);
+        self.keeps = false;
+        let Some(mut beat) = self.beat else {
+            self.beat = found;
+            return None;
+        };
+        let changes = self.method != ChangeMethod::None;
+        if changes
+            && let Some((first, period_s)) = self.new_distance(&beat, profile)
+            && beat.lasted() >= (ESTABLISHED * beat.period_s).max(OUTLASTS * period_s)
+        {
+            self.begin(Beat { period_s, since_s: first, until_s: first, filled: 1.0, ..beat });
+            return Some(Change::Distance(first));
         }
-    }
-
-    /// Begins anew with the bursts of the window, cut in another way than before: what differs from before is no change.
-    pub(super) fn rebuild(&mut self, bursts: &[Burst], now_s: f64) {
-        *self = Rhythm::new(self.gaps.method());
-        self.observe(bursts, now_s);
-    }
-
-    /// Takes the bursts of the window, in the order of time, of which those not seen before are looked at. `now_s`: end of the
-    /// data; a burst that lasts until then may go on. A change of distance goes before one of size.
-    pub(super) fn observe(&mut self, bursts: &[Burst], now_s: f64) -> Option<Change> {
-        let mut change = None;
-        for b in bursts {
-            let seen = self.seen.is_some_and(|until| b.start_s <= until);
-            self.seen = Some(self.seen.map_or(b.end_s, |until| until.max(b.end_s)));
-            if seen {
-                continue;
+        beat.advance(profile);
+        self.beat = Some(beat);
+        match found {
+            Some(found) if found.same(&beat) => {
+                // after a pause it begins anew
+                let goes_on = found.since_s - beat.until_s <= (MISSED + 0.5) * beat.period_s;
+                let since_s = if goes_on { beat.since_s.min(found.since_s) } else { found.since_s };
+                self.beat = Some(Beat { since_s, until_s: found.until_s.max(beat.until_s), ..found });
             }
-            match self.onsets.last() {
-                Some(&last) => {
-                    self.onsets.push(b.start_s);
-                    if let Some(n) = self.gaps.observe(b.start_s - last) {
-                        // n distances lie between n + 1 bursts
-                        let first = self.onsets.len().saturating_sub(n + 1);
-                        change = Some(Change::Distance(self.onsets[first]));
-                        self.onsets.drain(..first);
-                    }
+            Some(found) => {
+                let sure = answer.outlook.as_ref().is_some_and(|o| o.confidence >= SURE);
+                if changes && sure && found.follows(&beat, profile) {
+                    self.begin(found);
+                    return Some(Change::Distance(found.since_s));
                 }
-                None => self.onsets.push(b.start_s),
+                self.keeps = beat.goes_on(found.period_s, now_s) && !found.is_better(&beat);
+                if !self.keeps && (sure || beat.lasted() < ESTABLISHED * beat.period_s) {
+                    self.begin(found);
+                }
             }
-            if self.onsets.len() > MEMORY {
-                self.onsets.drain(..self.onsets.len() - MEMORY);
+            None => self.keeps = beat.goes_on(0.0, now_s),
+        }
+        self.new_size(profile, now_s)
+    }
+
+    /// Takes what the analysis says of the window that begins with a change, if it says anything.
+    pub(super) fn restart(&mut self, answer: &Answer) {
+        if let Some(found) = Beat::of(answer) {
+            self.begin(found);
+        }
+    }
+
+    fn begin(&mut self, beat: Beat) {
+        self.beat = Some(beat);
+        self.sizes.reset();
+        self.sized = None;
+    }
+
+    /// The first burst and the distance of bursts that have left the beat.
+    fn new_distance(&self, beat: &Beat, profile: &Profile) -> Option<(f64, f64)> {
+        let longest = beat.bursts(profile, beat.since_s, beat.until_s);
+        // the last one may have grown together with what follows
+        let longest = longest.filter(|b| b.start_s < beat.until_s).map(|b| b.end_s - b.start_s).fold(0.0, f64::max);
+        let after = |b: &&Burst| b.start_s > beat.until_s;
+        let mut tried: Vec<Vec<f64>> = Vec::new();
+        let merges = FINER.map(|share| share * beat.cut.merge_s).into_iter().chain(SMALL.map(|s| s * beat.period_s));
+        let merges: Vec<f64> = merges.filter(|m| *m <= beat.cut.merge_s.max(SMALL[0] * beat.period_s)).collect();
+        let levels = LOWER.map(|share| share * beat.cut.threshold);
+        for (threshold, &merge_s) in levels.iter().flat_map(|&l| merges.iter().map(move |m| (l, m))) {
+            let mut all = chains::cut(profile, threshold, merge_s);
+            // where the picture begins a burst may be cut in two
+            all.retain(|b| b.end_s >= beat.since_s && b.start_s > profile.origin());
+            let lately = Spread::of(all.iter().filter(after).map(|b| b.bytes)).map_or(0.0, |s| s.median);
+            for bytes in [beat.cut.bytes, lately.min(beat.cut.bytes)] {
+                let of_size = all.iter().filter(|b| b.bytes >= SMALLEST * bytes);
+                let bursts: Vec<&Burst> = of_size.collect();
+                let bursts = &bursts[bursts.len().saturating_sub(MEMORY + 1)..];
+                let starts: Vec<f64> = bursts.iter().map(|b| b.start_s).collect();
+                if tried.contains(&starts) {
+                    continue;
+                }
+                let apart = |w: &[&Burst]| w[1].start_s - w[0].end_s >= APART * (w[1].start_s - w[0].start_s);
+                let apart = bursts.windows(2).rev().take_while(|w| apart(w)).count();
+                let distances: Vec<f64> = starts.windows(2).map(|w| (w[1] - w[0]).ln()).collect();
+                let span = |n: usize| starts[starts.len() - 1] - starts[starts.len() - 1 - n];
+                let telling = TELLING.filter(|&n| n < distances.len() && n <= apart && span(n) >= LONGER * longest);
+                let differing = telling.into_iter().find(|&n| self.differ(beat, &distances, n));
+                if let Some(n) = differing {
+                    return Some((starts[starts.len() - 1 - n], span(n) / n as f64));
+                }
+                tried.push(starts);
             }
         }
+        None
+    }
+
+    /// Are the last `n` distances, given by their logarithms, of another regime than those before?
+    fn differ(&self, beat: &Beat, distances: &[f64], n: usize) -> bool {
+        let (before, new) = distances.split_at(distances.len() - n);
+        // the last one before may lead from one regime to the other
+        let Some((_, old)) = before.split_last() else { return false };
+        let (level, mean) = (beat.period_s.ln(), new.iter().sum::<f64>() / n as f64);
+        let off = (mean - level).abs();
+        let near = |x: f64, y: f64| (x - y).abs() <= NEAR * off;
+        let on_beat = old.iter().filter(|x| near(**x, level)).count();
+        if off <= SAME
+            || !new.iter().all(|x| (x - mean).abs() <= (AGREE.0 * off).min(if n > 2 { AGREE.2 } else { AGREE.1 }))
+            || on_beat < 2
+            || (on_beat as f64) < ON_BEAT * old.len() as f64
+            || before.iter().any(|x| near(*x, mean))
+        {
+            return false;
+        }
+        let near_level = old.iter().filter(|x| near(**x, level));
+        let spread = (near_level.map(|x| (x - level).powi(2)).sum::<f64>() / on_beat as f64).sqrt();
+        let exact = (WHOLE.0 * spread).clamp(WHOLE.1, WHOLE.2);
+        let places = new.iter().scan(0.0, |sum, x| {
+            *sum += x.exp() / beat.period_s;
+            Some(*sum)
+        });
+        // bursts that are missing leave the others in their places, and so do bursts in between
+        let kept = places.filter(|p| p.round() >= 1.0 && (p - p.round()).abs() <= exact).count();
+        let firm = mean > level && on_beat >= FIRM && on_beat == old.len();
+        if kept > 0 && !firm && (n as f64) < 2.0 * off.exp().round().max(1.5) {
+            return false;
+        }
+        chance(old, new, off) <= CHANCE || self.noticed(distances, n)
+    }
+
+    /// Does the change detector say that the last `n` distances are another regime?
+    fn noticed(&self, distances: &[f64], n: usize) -> bool {
+        let mut detector = ChangeDetector::new(self.method);
+        let from = distances.len() - n;
+        let told = distances.iter().enumerate().map(|(i, x)| (i, detector.observe(x.exp())));
+        told.filter(|(i, begun)| *i > from && begun.is_some_and(|k| i + 1 - k.min(i + 1) + 1 >= from)).count() > 0
+    }
+
+    /// A change of the size of bursts.
+    fn new_size(&mut self, profile: &Profile, now_s: f64) -> Option<Change> {
+        let bursts = self.beat?.cut.bursts(profile);
+        let mut change = None;
         for (i, b) in bursts.iter().enumerate() {
             if b.end_s >= now_s || self.sized.is_some_and(|until| b.start_s <= until) {
                 continue;
@@ -80,40 +274,170 @@ impl Rhythm {
             self.sized = Some(b.end_s);
             if let Some(n) = self.sizes.observe(b.bytes) {
                 let first = &bursts[(i + 1).saturating_sub(n)];
-                change = change.or(Some(Change::Size(first.start_s)));
+                change = Some(Change::Size(first.start_s));
             }
         }
         change
     }
 }
 
+impl Beat {
+    fn of(answer: &Answer) -> Option<Beat> {
+        let (since_s, until_s, bursts) = answer.holds?;
+        let period_s = answer.outlook.as_ref()?.period_s;
+        let filled = bursts as f64 / ((until_s - since_s) / period_s + 1.0);
+        Some(Beat { period_s, cut: answer.cut?, since_s, until_s, filled, share: answer.share })
+    }
+
+    /// Seconds for which it is known to have held; none if most of its places are empty.
+    fn lasted(&self) -> f64 {
+        if self.filled >= ON_BEAT { self.until_s - self.since_s } else { 0.0 }
+    }
+
+    fn same(&self, other: &Beat) -> bool {
+        (self.period_s / other.period_s).ln().abs() <= SAME
+    }
+
+    /// Is it known well enough, and its last burst not so long ago, that another reading of length `other_s` says nothing? One of
+    /// some of its periods need not be outlasted: it is made of the same bursts.
+    fn goes_on(&self, other_s: f64, now_s: f64) -> bool {
+        let ratio = other_s / self.period_s;
+        let multiple = ratio > 1.5 && (ratio - ratio.round()).abs() <= WHOLE.1 * ratio;
+        let outlasted = if multiple { self.period_s } else { self.period_s.max(other_s) };
+        self.lasted() >= ESTABLISHED * outlasted && now_s <= self.until_s + KEPT * self.period_s
+    }
+
+    /// Does this reading of the bursts explain clearly more than another, or as much with a half or a third of its period?
+    fn is_better(&self, other: &Beat) -> bool {
+        let ratio = other.period_s / self.period_s;
+        let part = PARTS.contains(&ratio.round()) && (ratio - ratio.round()).abs() <= WHOLE.1 * ratio;
+        self.share > other.share + BETTER || (part && self.filled >= WELL_FILLED && self.share >= other.share - BETTER)
+    }
+
+    /// Its bursts that begin in a stretch of time.
+    fn bursts(&self, profile: &Profile, from: f64, to: f64) -> impl Iterator<Item = Burst> {
+        self.cut.bursts(profile).into_iter().filter(move |b| b.end_s >= from && b.start_s <= to)
+    }
+
+    /// True if it does not look, in a stretch of time, as if its bursts came at its distance.
+    fn is_absent(&self, profile: &Profile, from: f64, to: f64) -> bool {
+        let starts: Vec<f64> = self.bursts(profile, from, to).map(|b| b.start_s).collect();
+        let near = starts.windows(2).filter(|w| ((w[1] - w[0]) / self.period_s).ln().abs() <= SAME).count();
+        near as f64 <= STRAY * starts.len().saturating_sub(1) as f64
+    }
+
+    /// Has another regime ended where this one begins?
+    fn follows(&self, before: &Beat, profile: &Profile) -> bool {
+        self.since_s >= before.until_s - 0.5 * before.period_s
+            && before.lasted() >= ESTABLISHED * before.period_s.max(self.period_s)
+            && self.lasted() >= FOLLOWED * before.period_s
+            && self.is_absent(profile, before.since_s, before.until_s)
+            && before.is_absent(profile, self.since_s, self.until_s)
+    }
+
+    /// Notes the bursts that go on in the beat.
+    fn advance(&mut self, profile: &Profile) {
+        for b in self.cut.bursts(profile) {
+            let places = (b.start_s - self.until_s) / self.period_s;
+            if (1.0..=MISSED).contains(&places.round()) && (places - places.round()).abs() <= IN_PLACE {
+                self.until_s = b.start_s;
+            }
+        }
+    }
+}
+
+/// Two-sided chance that the means of two samples of one normal distribution differ by `off`: Student's t with the pooled
+/// spread of both and a prior for it. What lies further off than `off` counts as if it lay there.
+fn chance(old: &[f64], new: &[f64], off: f64) -> f64 {
+    let Some(middle) = Spread::of(old.iter().copied()).map(|s| s.median) else { return 1.0 };
+    let (k, n) = (old.len() as f64, new.len() as f64);
+    let mean = new.iter().sum::<f64>() / n;
+    let squares = |values: &[f64], about: f64| values.iter().map(|x| (x - about).clamp(-off, off).powi(2)).sum::<f64>();
+    let freedom = PRIOR_VALUES + k + n - 2.0;
+    let variance = (PRIOR_VALUES * PRIOR_SD * PRIOR_SD + squares(old, middle) + squares(new, mean)) / freedom;
+    let t = off / (variance * (1.0 / k + 1.0 / n)).sqrt();
+    StudentsT::new(0.0, 1.0, freedom).map_or(1.0, |d| 2.0 * d.sf(t))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::signal::Span;
 
-    fn bursts(starts: &[f64], bytes: f64) -> Vec<Burst> {
-        starts.iter().map(|&t| Burst { start_s: t, end_s: t + 0.5, bytes }).collect()
+    /// Bursts of half a second at these times, each in four pieces.
+    fn bursts(starts: &[f64], bytes: f64) -> Vec<Span> {
+        let piece = |t: f64, i: u8| Span { start: t + 0.125 * f64::from(i), end: t + 0.125 * f64::from(i + 1), bytes };
+        starts.iter().flat_map(|&t| (0..4).map(move |i| piece(t, i))).collect()
+    }
+
+    /// The changes, and when each was noticed, if an analysis follows the start of every burst.
+    fn changes(spans: &[Span]) -> Vec<(f64, Change)> {
+        let mut rhythm = Rhythm::new(ChangeMethod::Bayesian);
+        let mut told = Vec::new();
+        for n in (1..=spans.len()).filter(|n| n % 4 == 2) {
+            let profile = Profile::from_spans(spans[..n].iter().copied());
+            let now_s = spans[n - 1].end;
+            let answer = Answer::of(&profile, now_s, 0.0);
+            if let Some(change) = rhythm.follow(&profile, &answer, now_s) {
+                told.push((now_s, change));
+            }
+        }
+        told
+    }
+
+    fn every(from: f64, period: f64, n: u32) -> impl Iterator<Item = f64> {
+        (0..n).map(move |i| from + period * f64::from(i))
     }
 
     #[test]
-    fn a_new_distance_is_dated_to_its_first_burst() {
-        let mut r = Rhythm::new(ChangeMethod::Bayesian);
-        let mut starts: Vec<f64> = (0..10).map(|i| 5.0 * f64::from(i)).collect();
-        assert_eq!(r.observe(&bursts(&starts, 1e6), 46.0), None);
-        starts.extend([53.0, 61.0]);
-        // the burst at 45 is the first that the new distance follows
-        assert_eq!(r.observe(&bursts(&starts, 1e6), 62.0), Some(Change::Distance(45.0)));
-        // seen bursts count once
-        assert_eq!(r.observe(&bursts(&starts, 1e6), 63.0), None);
+    fn longer_and_shorter_periods_are_noticed_at_their_second_cycle() {
+        for period in [2.2, 3.1, 7.0, 9.0, 16.0] {
+            let starts: Vec<f64> = every(0.0, 5.0, 11).chain(every(50.0 + period, period, 8)).collect();
+            let told = changes(&bursts(&starts, 1e6));
+            let [(when, Change::Distance(first))] = told[..] else { panic!("{period}: {told:?}") };
+            assert!((first - 50.0).abs() < 1e-9 && when <= 50.5 + 2.0 * period, "{period}: {told:?}");
+        }
     }
 
     #[test]
-    fn a_missing_burst_is_no_change_and_a_new_size_is_one() {
-        let mut r = Rhythm::new(ChangeMethod::Bayesian);
-        let starts: Vec<f64> = (0..14).filter(|i| *i != 8).map(|i| 5.0 * f64::from(i)).collect();
-        let mut all = bursts(&starts, 1e6);
-        assert_eq!(r.observe(&all, 70.0), None);
-        all.extend(bursts(&[70.0, 75.0, 80.0], 4e6));
-        assert_eq!(r.observe(&all, 81.0), Some(Change::Size(70.0)));
+    fn a_half_needs_more_than_one_beat_of_it_and_a_double_a_firm_one() {
+        let halves: Vec<f64> = every(0.0, 5.0, 11).chain(every(52.5, 2.5, 12)).collect();
+        let told = changes(&bursts(&halves, 1e6));
+        assert!(matches!(told[..], [(when, Change::Distance(50.0))] if when < 62.0), "{told:?}");
+        // one burst more between two, once
+        let split: Vec<f64> = every(0.0, 5.0, 20).chain([97.5]).chain(every(100.0, 5.0, 8)).collect();
+        assert_eq!(changes(&bursts(&split, 1e6)), []);
+        // two bursts that are missing, one after the other, early on
+        let missing: Vec<f64> = every(0.0, 5.0, 16).filter(|t| *t != 25.0 && *t != 35.0).collect();
+        assert_eq!(changes(&bursts(&missing, 1e6)), []);
+    }
+
+    #[test]
+    fn nested_rhythms_and_missing_bursts_are_one_regime() {
+        let mut nested = bursts(&every(0.0, 6.0, 20).collect::<Vec<_>>(), 1e7);
+        nested.extend(bursts(&every(0.7, 1.5, 76).collect::<Vec<_>>(), 1e5));
+        nested.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let distance = |c: &(f64, Change)| matches!(c.1, Change::Distance(_));
+        assert!(!changes(&nested).iter().any(distance));
+        let missing: Vec<f64> = every(0.0, 5.0, 40).filter(|t| ![30.0, 65.0, 70.0, 120.0].contains(t)).collect();
+        assert_eq!(changes(&bursts(&missing, 1e6)), []);
+    }
+
+    #[test]
+    fn another_size_is_no_other_distance() {
+        let mut all = bursts(&every(0.0, 5.0, 12).collect::<Vec<_>>(), 1e6);
+        all.extend(bursts(&every(60.0, 5.0, 8).collect::<Vec<_>>(), 4e6));
+        let told = changes(&all);
+        assert!(matches!(told[..], [(_, Change::Size(60.0))]), "{told:?}");
+    }
+
+    #[test]
+    fn chance_is_students() {
+        // two samples of equal spread: t = 2.306 is the 97.5 % point at 8 degrees of freedom
+        let (old, new) = ([-0.03, 0.0, 0.03], [0.27, 0.3, 0.3, 0.33]);
+        let freedom: f64 = 3.0 + 3.0 + 4.0 - 2.0;
+        let variance: f64 = (3.0 * 0.0009 + 2.0 * 0.0009 + 2.0 * 0.0009) / freedom;
+        let off = 2.306 * (variance * (1.0 / 3.0 + 1.0 / 4.0)).sqrt();
+        assert!((chance(&old, &new, off) - 0.05).abs() < 1e-3);
     }
 }

@@ -53,6 +53,8 @@ impl Default for Options {
 
 /// Two periods of predictions in a row agree if they differ by at most this, of the logarithm.
 const AGREE: f64 = 0.1;
+/// Another signal is told once it has moved this many times the bytes of the one told so far.
+const CLEARLY_MORE: f64 = 1.5;
 /// Most warnings that wait for a prediction.
 const WARNINGS: usize = 16;
 
@@ -68,6 +70,8 @@ pub struct Session {
     trigger: Trigger,
     history: History,
     automaton: Automaton,
+    /// The signal told last.
+    told: Option<Mode>,
     /// Period of the last prediction and how many before it agreed.
     last: Option<(f64, u32)>,
     /// Why the next regime differs from the last, and since when.
@@ -90,6 +94,7 @@ impl Session {
             trigger: Trigger::new(options.every),
             history: History::default(),
             automaton: Automaton::default(),
+            told: None,
             last: None,
             cause: None,
             unusable: 0,
@@ -161,7 +166,7 @@ impl Session {
         if end_s < 0.5 * (now + start) {
             self.channels = self.options.modes.iter().map(|&m| Channel::new(m, self.options.change)).collect();
             self.trigger = Trigger::new(self.options.every);
-            (self.now_s, self.last, self.cause) = (None, None, None);
+            (self.now_s, self.last, self.cause, self.told) = (None, None, None, None);
             self.warn(Warning::new(
                 "clock-set-back",
                 "the source began anew with earlier times; the job is followed from there",
@@ -191,15 +196,18 @@ impl Session {
         Known {
             bytes: primary.or(self.channels.first()).and_then(Channel::burst_bytes),
             period_s: outlook.map(|o| o.period_s),
+            next_s: outlook.map(|o| o.next_start_s),
             expected_s: outlook.map(|o| o.next_start_s + 0.5 * o.width_s),
             window_start_s: window.map(|w| w.0),
         }
     }
 
-    /// The channel to act on.
+    /// The channel to act on: of those that are periodic the one that has moved the most bytes, or the one told last as long as
+    /// none has moved clearly more.
     fn primary(&self) -> Option<&Channel> {
+        let weight = |c: &Channel| c.fed * if self.told == Some(c.mode) { CLEARLY_MORE } else { 1.0 };
         let periodic = self.channels.iter().filter(|c| c.answer.outlook.is_some());
-        periodic.max_by(|a, b| a.answer.volume.total_cmp(&b.answer.volume))
+        periodic.max_by(|a, b| weight(a).total_cmp(&weight(b)))
     }
 
     /// What the transfers so far say about the next burst. Costs at most one analysis of the window of each signal that has
@@ -232,6 +240,7 @@ impl Session {
             _ => 0,
         };
         self.last = period.map(|t| (t, hits));
+        self.told = p.mode.or(self.told);
         self.name_state(&mut p, hits);
         if let Window::LastPeriods(k) = self.options.window
             && hits >= k

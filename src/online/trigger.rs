@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind};
 pub enum Every {
     /// With every message.
     Message,
-    /// Once a burst: when a part of it has come that leaves no doubt; while the bursts are not known yet, when activity goes on
+    /// Once a burst: when it seems to have begun, and when so much of it has come that leaves no doubt; while the bursts are not known yet, when activity goes on
     /// after an idle time; and when a burst has failed to come.
     #[default]
     Burst,
@@ -56,12 +56,18 @@ const TICK: f64 = 1e-6;
 const LONG: f64 = 0.25;
 /// The longest idle time is forgotten by this factor an idle time.
 const FORGET: f64 = 0.9;
-/// Share of the bytes of a burst that leaves no doubt that it has begun.
+/// Shares of the bytes of a burst at which a prediction is due: it seems to have begun, and without doubt.
+const SEEMING: f64 = 0.05;
 const DOUBTLESS: f64 = 0.3;
+/// What begins this share of a period before a burst is due, or later, is that burst.
+const PUNCTUAL: f64 = 0.05;
 /// Periods without a prediction after which one is due.
 const OVERDUE: f64 = 1.25;
-/// Share of the window between two predictions while nothing is known.
-const LEAST: f64 = 0.05;
+/// While nothing is known, idle times between two predictions: one in so many of those so far, and no more than so many.
+const SELDOM: u64 = 64;
+const SELDOM_MOST: u64 = 128;
+/// The same for idle times of any length, as a share of the time since the first transfer.
+const LEAST: f64 = 0.02;
 /// Share of the window after which a prediction is due while nothing is periodic.
 const GROWTH: f64 = 0.125;
 
@@ -72,7 +78,8 @@ pub(super) struct Known {
     pub(super) bytes: Option<f64>,
     pub(super) period_s: Option<f64>,
     pub(super) window_start_s: Option<f64>,
-    /// When the next burst must have shown.
+    /// When the next burst is due, and when it must have shown.
+    pub(super) next_s: Option<f64>,
     pub(super) expected_s: Option<f64>,
 }
 
@@ -82,11 +89,16 @@ pub(super) struct Trigger {
     every: Every,
     end_s: Option<f64>,
     longest_idle_s: f64,
-    /// A burst has begun for which no prediction was made.
-    armed: bool,
+    /// Share of the bytes of the burst that has begun at which the next prediction is due.
+    waits_for: Option<f64>,
+    /// Idle times between bursts, all and since the last prediction.
+    idle: u64,
+    idle_since: u64,
     /// Bytes since the last idle time.
     bytes: f64,
     predicted_s: Option<f64>,
+    /// Where the clock began to run.
+    began_s: Option<f64>,
     due: bool,
 }
 
@@ -108,6 +120,7 @@ impl Trigger {
     /// A prediction was made.
     pub(super) fn done(&mut self) {
         self.due = false;
+        self.idle_since = 0;
         self.predicted_s = self.end_s;
     }
 
@@ -117,6 +130,7 @@ impl Trigger {
         let Some(before) = before else {
             // the clock begins to run here
             self.predicted_s = Some(e.start_s);
+            self.began_s = Some(e.start_s);
             return;
         };
         let now = before.max(e.end_s);
@@ -126,15 +140,23 @@ impl Trigger {
             Every::Seconds(s) => self.due |= since >= s,
             Every::Burst => {
                 let idle = e.start_s - before;
-                if idle > TICK && idle >= LONG * self.longest_idle_s {
-                    self.armed = true;
+                let unknown = known.bytes.is_none();
+                self.due |= unknown && idle > TICK && since >= LEAST * (now - self.began_s.unwrap_or(now));
+                // after a long burst the next one may follow soon
+                let due_now = |t: f64| before < t && e.start_s >= t - PUNCTUAL * known.period_s.unwrap_or(0.0);
+                if idle > TICK && (idle >= LONG * self.longest_idle_s || known.next_s.is_some_and(due_now)) {
+                    self.waits_for = Some(SEEMING);
                     self.bytes = 0.0;
-                    self.due |= known.bytes.is_none() && since >= LEAST * (now - known.window_start_s.unwrap_or(now));
+                    (self.idle, self.idle_since) = (self.idle.saturating_add(1), self.idle_since.saturating_add(1));
+                    self.due |= unknown && self.idle_since >= (self.idle / SELDOM).clamp(1, SELDOM_MOST);
                     self.longest_idle_s = idle.max(FORGET * self.longest_idle_s);
                 }
                 self.bytes += e.bytes.max(0.0);
-                if self.armed && known.bytes.is_some_and(|b| self.bytes >= DOUBTLESS * b) {
-                    (self.armed, self.due) = (false, true);
+                if let (Some(share), Some(bytes)) = (self.waits_for, known.bytes)
+                    && self.bytes >= share * bytes
+                {
+                    let doubtless = self.bytes >= DOUBTLESS * bytes;
+                    (self.waits_for, self.due) = ((!doubtless).then_some(DOUBTLESS), true);
                 }
                 self.due |= known.expected_s.is_some_and(|t| now >= t && self.predicted_s.is_some_and(|p| p < t));
                 self.due |= match (known.period_s, known.window_start_s) {
@@ -172,9 +194,21 @@ mod tests {
             (0..4).flat_map(|b| (0..10).map(move |i| 10.0 * f64::from(b) + 0.1 * f64::from(i))).collect();
         assert_eq!(due_at(Every::Message, Known::default(), &bursts).len(), bursts.len());
         assert_eq!(due_at(Every::Burst, Known::default(), &bursts), [10.0, 20.0, 30.0]);
-        let known = Known { bytes: Some(10.0), period_s: Some(10.0), window_start_s: Some(0.0), expected_s: None };
+        let known = Known {
+            bytes: Some(10.0),
+            period_s: Some(10.0),
+            window_start_s: Some(0.0),
+            next_s: None,
+            expected_s: None,
+        };
         let due = due_at(Every::Burst, known, &bursts);
-        assert!(due.len() == 3 && (due[0] - 10.2).abs() < 1e-9, "{due:?}");
+        let expected = [10.0, 10.2, 20.0, 20.2, 30.0, 30.2];
+        assert!(due.len() == 6 && due.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9), "{due:?}");
+        // the third burst lasts nearly until the fourth, which is punctual
+        let close: Vec<f64> =
+            [0.0, 10.0, 20.0].into_iter().chain((1..=16).map(|i| 20.0 + 0.6 * f64::from(i))).collect();
+        let known = Known { bytes: Some(1.0), next_s: Some(30.0), ..known };
+        assert!(due_at(Every::Burst, known, &[&close[..], &[30.2]].concat()).contains(&30.2));
         assert_eq!(due_at(Every::Seconds(15.0), Known::default(), &bursts), [20.0]);
         for (text, every) in [("message", Every::Message), ("burst", Every::Burst), ("2.5", Every::Seconds(2.5))] {
             assert_eq!(text.parse::<Every>().unwrap(), every);

@@ -11,7 +11,7 @@ mod values;
 use std::borrow::Cow;
 
 use super::tmio::ObjectScanner;
-use super::{Limits, custom, strace};
+use super::{Limits, Wrapping, custom, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Op;
 pub use direct::decode;
@@ -245,6 +245,14 @@ impl Follower {
         let data = self.lines.data();
         let text = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).trim_ascii_start();
         let enough = self.ended || data.len() >= ENOUGH;
+        if let Some(wrapping) = Wrapping::of(data).name() {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("what {wrapping} has compressed cannot be followed"),
+            )
+            .expected("a source that grows as plain text or MessagePack")
+            .remedy("unpack it on the way (`zcat FILE | iophase predict -`), or analyse it with `iophase analyze`"));
+        }
         if super::tmio::begins_object(data) {
             return self.set_form(Form::Msgpack).map(|()| true);
         }
