@@ -1,7 +1,7 @@
 //! The inputs of a command: opened, read and answered one after the other, many small ones side by side.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
@@ -87,7 +87,7 @@ pub fn each_source(input: &Input, mut work: impl FnMut(&Source, Option<&'static 
     worst
 }
 
-fn is_small(path: &PathBuf) -> bool {
+fn is_small(path: &Path) -> bool {
     path.metadata().is_ok_and(|m| m.is_file() && m.len() <= SMALL)
 }
 
