@@ -18,6 +18,8 @@ const DRAWN_RANKS: usize = 64;
 const BANDS: usize = 400;
 /// Pixels of the plot, to judge what fits.
 const PLOT: (f64, f64) = (1050.0, 380.0);
+/// Least size of an access, as a share of the distance between as many that fill the plot evenly.
+const SPECK: f64 = 0.12;
 /// Pixels of a letter of a band's name.
 const LETTER: f64 = 10.0;
 
@@ -77,7 +79,10 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let accesses = units::counted(sketch.accesses, "access").replace("accesss", "accesses");
     let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
     let title = format!("{short}: {accesses} by {}{some}", units::counted(sketch.ranks.len() as u64, "rank"));
-    let smallest = ((x.range.1 - x.range.0) / PLOT.0 * 2.0, (y.range.1 - y.range.0) / PLOT.1 * 2.0);
+    // few short accesses are drawn larger than they are, many as they are
+    let shapes = all().count().min(SHAPES).max(1) as f64;
+    let least = (SPECK * (PLOT.0 * PLOT.1 / shapes).sqrt()).clamp(2.0, 6.0);
+    let smallest = ((x.range.1 - x.range.0) / PLOT.0 * least, (y.range.1 - y.range.0) / PLOT.1 * least);
     picture(|area| {
         let mut c = chart(area, &title, &legend(&ranks, bands, &pixels), &x, &y)?;
         for g in bands {
