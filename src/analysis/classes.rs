@@ -7,6 +7,7 @@ use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and
 use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::{Data, FileId, Interval, Intervals, Op, Trace};
+use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Folded, Mode, Selection, Sieve};
 
 /// Bursts that have to be seen.
@@ -130,7 +131,8 @@ fn staging(trace: &Trace, mode: Mode, selection: &Selection) -> Result<Option<Ad
         return Ok(None);
     }
     let signal = Options { selection: selection.clone(), mode: ModeChoice::One(mode), ..Options::default() };
-    let (report, ..) = analyze_signal(trace, mode, &activity, &extent, &signal)?;
+    let profile = Profile::from_counted(activity.spans(), activity.rows());
+    let (report, ..) = analyze_signal(trace, mode, &activity, &extent, Some(profile), &signal)?;
     Ok(staging_of(&report))
 }
 

@@ -65,8 +65,11 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
     };
     let one = |&mode: &Mode| {
         let activity = Activity::new(trace, mode, &options.selection);
-        let extent = Extent::of(activity.spans());
-        let result = (extent.count > 0).then(|| analyze_signal(trace, mode, &activity, &extent, options));
+        let (extent, profile) = rayon::join(
+            || Extent::of(activity.spans()),
+            || needs_profile(options).then(|| Profile::from_counted(activity.spans(), activity.rows())),
+        );
+        let result = (extent.count > 0).then(|| analyze_signal(trace, mode, &activity, &extent, profile, options));
         (activity.left_out(), result)
     };
     let mut signals = Vec::new();
@@ -218,20 +221,28 @@ pub fn search_options(run_s: f64) -> chains::Options {
     }
 }
 
+/// A filter works on samples; chains need the requests themselves.
+fn in_time(options: &Options) -> bool {
+    options.method == Method::Auto && options.filter.is_none()
+}
+
+/// The exact bandwidth is needed for chains and for an automatic sampling rate.
+fn needs_profile(options: &Options) -> bool {
+    in_time(options) || options.rate_hz.is_none()
+}
+
 fn analyze_signal(
     trace: &Trace,
     mode: Mode,
     activity: &Activity<'_>,
     extent: &Extent,
+    profile: Option<Profile>,
     options: &Options,
 ) -> Result<(SignalReport, View, Vec<Warning>)> {
     let mut warnings = Vec::new();
-    // A filter works on samples; chains need the requests themselves.
-    let in_time = options.method == Method::Auto && options.filter.is_none();
-    let profile = (in_time || options.rate_hz.is_none()).then(|| Profile::from_counted(activity.spans(), extent.count));
     let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
     let search = search_options(run_s);
-    let found = profile.as_ref().filter(|_| in_time).map(|p| chains::detect(p, search));
+    let found = profile.as_ref().filter(|_| in_time(options)).map(|p| chains::detect(p, search));
     let rate_hz = options.rate_hz.unwrap_or_else(|| {
         let median = found.as_ref().and_then(bursts_in_time::median_width);
         auto_rate(extent, trace.bin_s, median.or_else(|| profile.as_ref().and_then(burst_width)))

@@ -223,13 +223,13 @@ impl Trace {
                 }
             }
             Data::Intervals(i) => {
-                for x in i.iter() {
-                    if x.op == Op::Read {
-                        (reads, read_f) = (reads + 1, read_f + x.bytes);
+                for ((op, &bytes), (&start, &end)) in i.op.iter().zip(&i.bytes).zip(i.start.iter().zip(&i.end)) {
+                    if op == Op::Read {
+                        (reads, read_f) = (reads + 1, read_f + bytes);
                     } else {
-                        (writes, written_f) = (writes + 1, written_f + x.bytes);
+                        (writes, written_f) = (writes + 1, written_f + bytes);
                     }
-                    (first, last) = (first.min(x.start), last.max(x.end));
+                    (first, last) = (first.min(start), last.max(end));
                 }
             }
         }

@@ -149,22 +149,25 @@ impl Levels {
         let (times, rates) = (profile.times(), profile.rates());
         let width = |k: usize| times[k + 1] - times[k];
         let pieces = 0..rates.len();
-        let by_bytes = pieces.clone().filter(|&k| rates[k] > 0.0).map(|k| (rates[k], rates[k] * width(k)));
-        let burst = weighted_quantile_of(by_bytes, 0.5)?;
-        // most traces are idle for longer than that
-        let idle: f64 = pieces.clone().filter(|&k| rates[k] == 0.0).map(width).sum();
-        let background = if idle >= BACKGROUND * profile.duration() {
-            0.0
-        } else {
-            weighted_quantile_of(pieces.clone().map(|k| (rates[k], width(k))), BACKGROUND)?
+        let of_bytes = || {
+            let by_bytes = pieces.clone().filter(|&k| rates[k] > 0.0).map(|k| (rates[k], rates[k] * width(k)));
+            weighted_quantile_of(by_bytes, 0.5)
         };
-        let above = if background > 0.0 {
+        let of_time = || {
+            // most traces are idle for longer than that
+            let idle: f64 = pieces.clone().filter(|&k| rates[k] == 0.0).map(width).sum();
+            if idle >= BACKGROUND * profile.duration() {
+                return Some((0.0, None));
+            }
+            let background = weighted_quantile_of(pieces.clone().map(|k| (rates[k], width(k))), BACKGROUND)?;
             let floor = 1.02 * background;
-            let over = pieces.filter(|&k| rates[k] > floor).map(|k| (rates[k], (rates[k] - floor) * width(k)));
-            weighted_quantile_of(over, 0.5).filter(|&top| top > BACKGROUND_CONTRAST * background)
-        } else {
-            None
+            let over = pieces.clone().filter(|&k| rates[k] > floor);
+            let over = over.map(|k| (rates[k], (rates[k] - floor) * width(k)));
+            let top = (background > 0.0).then(|| weighted_quantile_of(over, 0.5)).flatten();
+            Some((background, top.filter(|&top| top > BACKGROUND_CONTRAST * background)))
         };
+        let (burst, of_time) = rayon::join(of_bytes, of_time);
+        let (burst, (background, above)) = (burst?, of_time?);
         Some(Self { burst, background, above })
     }
 }

@@ -80,7 +80,7 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
     let title = format!("{short}: {accesses} by {}{some}", units::counted(sketch.ranks.len() as u64, "rank"));
     // few short accesses are drawn larger than they are, many as they are
-    let shapes = all().count().min(SHAPES).max(1) as f64;
+    let shapes = all().count().clamp(1, SHAPES) as f64;
     let least = (SPECK * (PLOT.0 * PLOT.1 / shapes).sqrt()).clamp(2.0, 6.0);
     let smallest = ((x.range.1 - x.range.0) / PLOT.0 * least, (y.range.1 - y.range.0) / PLOT.1 * least);
     picture(|area| {

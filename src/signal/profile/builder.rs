@@ -28,8 +28,8 @@ impl Extend<Span> for ProfileBuilder {
 
 impl ProfileBuilder {
     /// A builder with room for `count` spans.
-    pub fn with_capacity(count: u64) -> Self {
-        let count = usize::try_from(count).unwrap_or(usize::MAX).min(EXACT_SPANS + 1);
+    pub fn with_capacity(count: usize) -> Self {
+        let count = count.min(EXACT_SPANS + 1);
         Self { starts: Vec::with_capacity(count), ends: Vec::with_capacity(count), ..Self::default() }
     }
 

@@ -61,8 +61,8 @@ impl Profile {
         builder.finish()
     }
 
-    /// The same if `count` of them are expected, which saves moving them about.
-    pub fn from_counted(spans: impl IntoIterator<Item = Span>, count: u64) -> Self {
+    /// The same of `count` spans at most, which saves moving them about.
+    pub fn from_counted(spans: impl IntoIterator<Item = Span>, count: usize) -> Self {
         let mut builder = ProfileBuilder::with_capacity(count);
         spans.into_iter().for_each(|span| builder.add(span));
         builder.finish()
