@@ -143,30 +143,31 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     let projection = Projection::new(&scaled);
     let spacing = Spacing::new(x.len());
     let start: Vec<f64> = bins.iter().map(|k| spacing.clamp(*k as f64)).collect();
-    let exchanged = |start: &[f64]| {
+    let exact = |point: &Point| point.cost <= newton::EXACT * projection.squares();
+    let filled = |start: &[f64]| {
         let mut point = newton::descend(&projection, start, COARSE)?;
         while point.frequencies.len() < bins.len() {
             let mut frequencies = point.frequencies.clone();
             frequencies.push(strongest_line(&projection, &point)?);
             point = newton::descend(&projection, &frequencies, COARSE)?;
         }
-        let mut tries = MOST_TRIES;
-        while point.cost > newton::EXACT * projection.squares()
-            && let Some(better) = exchange(&projection, &point, &mut tries)
-        {
-            point = better;
-        }
         Some(point)
     };
     // the strongest bins, the harmonics of one fundamental, and line after line
-    let mut best = exchanged(&start)?;
+    let mut best = filled(&start)?;
     for other in [comb(&scaled, bins.len()), Some(start[..1].to_vec())].into_iter().flatten() {
-        if best.cost <= newton::EXACT * projection.squares() {
+        if exact(&best) {
             break;
         }
-        if let Some(point) = exchanged(&other).filter(|point| point.cost < best.cost) {
+        if let Some(point) = filled(&other).filter(|point| point.cost < best.cost) {
             best = point;
         }
+    }
+    let mut tries = MOST_TRIES;
+    while !exact(&best)
+        && let Some(better) = exchange(&projection, &best, &mut tries)
+    {
+        best = better;
     }
     best = newton::descend(&projection, &best.frequencies, FINE)?;
 
