@@ -63,9 +63,9 @@ pub struct FourierFit {
 }
 
 /// Fits `components` cosines to `x`, which was sampled at `rate_hz`. A signal of N samples has at most N/2 components;
-/// if more are asked for, that many are fitted. Frequencies stay half a bin of the DFT (f_s / 2N) from each other, from 0
-/// and, unless they are that, from f_s/2: closer ones could lower the error a little, with huge amplitudes that cancel each
-/// other. If `x` is not finite, neither are the errors, and nothing is fitted.
+/// if more are asked for, that many are fitted. Frequencies stay half a bin of the DFT (f_s / 2N) from each other and from 0:
+/// closer ones could lower the error a little, with huge amplitudes that cancel each other; and a 64th of a bin from f_s/2,
+/// unless they are that. If `x` is not finite, neither are the errors, and nothing is fitted.
 ///
 /// # Errors
 /// If `x` is empty, `components` is 0 or more than [`MAX_COMPONENTS`], or `rate_hz` is not positive and finite.
@@ -155,12 +155,13 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     };
     // the strongest bins, the harmonics of one fundamental, and line after line
     let mut best = filled(&start)?;
-    for other in [comb(&scaled, bins.len()), Some(start[..1].to_vec())].into_iter().flatten() {
-        if exact(&best) {
-            break;
-        }
-        if let Some(point) = filled(&other).filter(|point| point.cost < best.cost) {
-            best = point;
+    if !exact(&best) {
+        let (harmonics, lines) =
+            rayon::join(|| comb(&scaled, bins.len()).and_then(|start| filled(&start)), || filled(&start[..1]));
+        for point in [harmonics, lines].into_iter().flatten() {
+            if point.cost < best.cost {
+                best = point;
+            }
         }
     }
     let mut tries = MOST_TRIES;
@@ -170,6 +171,17 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
         best = better;
     }
     best = newton::descend(&projection, &best.frequencies, FINE)?;
+    // half the rate is where a search stays; the line may lie a little lower
+    if let Some(i) = best.frequencies.iter().position(|f| spacing.is_alternation(*f)) {
+        let mut frequencies = best.frequencies.clone();
+        frequencies[i] = spacing.released();
+        let others: Vec<f64> = best.frequencies.iter().copied().filter(|f| !spacing.is_alternation(*f)).collect();
+        if spacing.is_free(frequencies[i], &others)
+            && let Some(point) = newton::descend(&projection, &frequencies, FINE).filter(|point| point.cost < best.cost)
+        {
+            best = point;
+        }
+    }
 
     let cosine = |i: usize| {
         let (frequency, mut c, mut s) = (best.frequencies[i], best.amplitudes.cos[i], best.amplitudes.sin[i]);

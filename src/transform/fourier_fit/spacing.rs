@@ -1,9 +1,10 @@
 //! The distance that components keep from each other. All frequencies are in DFT bins.
 
-/// Least distance of two frequencies from each other, and from 0 and half the sampling rate. Components that are closer
-/// than half the resolution of the window cancel each other: their amplitudes grow without bound and say nothing of the
-/// signal.
+/// Least distance of two frequencies from each other, and from 0. Components that are closer than half the resolution of the
+/// window cancel each other: their amplitudes grow without bound and say nothing of the signal.
 const GAP: f64 = 0.5;
+/// Least distance from half the sampling rate. Nothing is there to cancel; nearer, sine and cosine look alike.
+const BELOW_TOP: f64 = 1.0 / 64.0;
 
 /// The band of a signal.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +28,12 @@ impl Spacing {
     /// The nearest frequency (in bins) that this signal can tell from its mean, and from an alternation unless it is one:
     /// half the sampling rate itself is a place of its own, where a component stays.
     pub(super) fn clamp(&self, frequency: f64) -> f64 {
-        if self.is_alternation(frequency) { self.nyquist } else { frequency.min(self.nyquist - GAP).max(GAP) }
+        if self.is_alternation(frequency) { self.nyquist } else { frequency.min(self.nyquist - BELOW_TOP).max(GAP) }
+    }
+
+    /// The place below half the sampling rate from which an alternation may go on down.
+    pub(super) fn released(&self) -> f64 {
+        (self.nyquist - 0.5 * GAP).max(GAP)
     }
 
     /// Is this half the sampling rate?
@@ -37,7 +43,7 @@ impl Spacing {
 
     /// Whether a component at `frequency` keeps its distance from all of `others`.
     pub(super) fn is_free(&self, frequency: f64, others: &[f64]) -> bool {
-        ((GAP..=self.nyquist - GAP).contains(&frequency) || self.is_alternation(frequency))
+        ((GAP..=self.nyquist - BELOW_TOP).contains(&frequency) || self.is_alternation(frequency))
             && others.iter().all(|f| (f - frequency).abs() >= GAP)
     }
 
@@ -52,7 +58,7 @@ impl Spacing {
         // The ends stand still, so all of the way to them is free; of the way to a neighbour, half.
         let mut rooms: Vec<Room> = frequencies
             .iter()
-            .map(|f| Room { below: (f - GAP).max(0.0), above: (self.nyquist - GAP - f).max(0.0) })
+            .map(|f| Room { below: (f - GAP).max(0.0), above: (self.nyquist - BELOW_TOP - f).max(0.0) })
             .collect();
         let fixed: Vec<usize> = (0..frequencies.len()).filter(|&i| self.is_alternation(frequencies[i])).collect();
         for (low, high) in neighbours(frequencies) {
@@ -84,7 +90,7 @@ mod tests {
         let rooms = spacing.rooms(&f);
         assert_eq!(rooms[1], Room { below: 0.0, above: 0.5 });
         assert_eq!(rooms[3], Room { below: 0.0, above: 4.5 });
-        assert_eq!(rooms[2].above, 0.0);
+        assert_eq!(rooms[2].above, 0.5 - BELOW_TOP);
         for signs in 0..1 << f.len() {
             let moved: Vec<f64> = (0..f.len())
                 .map(|i| if signs >> i & 1 == 0 { f[i] - rooms[i].below } else { f[i] + rooms[i].above })
@@ -96,7 +102,7 @@ mod tests {
         }
         assert_eq!(Spacing::crowded(&f), [(0, 1)]);
         assert!(!spacing.is_free(0.4, &[]) && !spacing.is_free(10.2, &f));
-        assert_eq!((spacing.clamp(-3.0), spacing.clamp(49.9), spacing.clamp(7.0)), (0.5, 49.5, 7.0));
+        assert_eq!((spacing.clamp(-3.0), spacing.clamp(49.999), spacing.clamp(7.0)), (0.5, 50.0 - BELOW_TOP, 7.0));
         // half the sampling rate is a place of its own
         assert_eq!(spacing.clamp(50.0), 50.0);
         assert!(spacing.is_free(50.0, &f) && !spacing.is_free(49.8, &f));
