@@ -36,9 +36,16 @@ impl<'a> Window<'a> {
     /// As [`Source::reader`]; [`ErrorKind::Io`](crate::ErrorKind::Io) if reading fails; here and later
     /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if a compressed input expands beyond [`Limits::expansion`](super::Limits).
     pub(crate) fn open(source: &'a Source, options: &ReadOptions) -> Result<Self> {
+        Self::in_blocks(source, options, BLOCK)
+    }
+
+    /// The same with blocks of at most so many bytes: a reader that does not share a block out among threads gains nothing from
+    /// more than the caches hold.
+    pub(crate) fn in_blocks(source: &'a Source, options: &ReadOptions, most_block: usize) -> Result<Self> {
         // A small file takes one small block; what is compressed may be of any size.
         let stored = usize::try_from(source.stored_bytes()).unwrap_or(usize::MAX);
-        let block = if source.wrapping().name().is_none() { stored.saturating_add(1).min(BLOCK) } else { BLOCK };
+        let whole = if source.wrapping().name().is_none() { stored.saturating_add(1) } else { usize::MAX };
+        let block = whole.min(most_block);
         let most = match source.wrapping().name() {
             Some(_) => options.limits.expansion.saturating_mul(source.stored_bytes()).saturating_add(1 << 20),
             None => u64::MAX,

@@ -7,10 +7,10 @@ use super::super::{Limits, ReadOptions, Source};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::{Trace, Warning};
 
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
 /// No number takes more bytes than its tag and eight.
 const NUMBER_BYTES: usize = 9;
-/// Fields of a phase; later ones are skipped.
-const PHASE_FIELDS: usize = 9;
 
 /// True if the bytes begin an object of TMIO: an array whose first element is the name of a section.
 pub(in super::super) fn begins_object(head: &[u8]) -> bool {
@@ -32,7 +32,7 @@ pub(in super::super) fn begins_object(head: &[u8]) -> bool {
 /// Malformed if nothing can be used, limits, and errors of the system.
 pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
     let mut reader = Reader {
-        window: Window::open(source, options)?,
+        window: Window::in_blocks(source, options, BLOCK)?,
         phases: Phases::new(format),
         limits: &options.limits,
         unknown: 0,
@@ -122,34 +122,78 @@ pub(super) fn token(data: &[u8]) -> Option<(Token, usize)> {
     }
 }
 
-/// The numbers of an array at the start of `data`, at most [`PHASE_FIELDS`] of them and never fewer than six, and its length.
-#[inline]
-fn phase(data: &[u8]) -> Option<([f64; PHASE_FIELDS], usize)> {
-    let mut at;
-    let n = match token(data)? {
-        (Token::Values(n @ 6..=64), len) => {
-            at = len;
-            n as usize
-        }
-        _ => return None,
+/// The numbers of a phase that are used: bytes, start, end and mean rate.
+type Row = [f64; 4];
+/// Their places among a phase's fields.
+const USED: [usize; 4] = [0, 1, 2, 5];
+
+/// The phase at the start of `data`, an array of six numbers or more; its length; and how it is laid out, if that is short.
+fn phase(data: &[u8]) -> Option<(Row, usize, Option<Layout>)> {
+    let (Token::Values(n @ 6..=64), mut at) = token(data)? else {
+        return None;
     };
-    let mut fields = [f64::NAN; PHASE_FIELDS];
-    for i in 0..n {
-        let rest = data.get(at..)?;
-        // nearly all numbers are doubles
-        let (x, len) = match rest {
-            [0xcb, digits @ ..] => (f64::from_be_bytes(*digits.first_chunk()?), 9),
-            _ => match token(rest)? {
-                (Token::Number(x), len) => (x, len),
-                _ => return None,
-            },
+    let mut layout = Layout { mask: [0; Layout::MOST], tags: [0; Layout::MOST], len: 0, places: [0; 4] };
+    layout.tag(data, 0, 0xff);
+    let mut row = [f64::NAN; 4];
+    for i in 0..n as usize {
+        let (Token::Number(x), len) = token(data.get(at..)?)? else {
+            return None;
         };
+        if let Some(k) = USED.iter().position(|&used| used == i) {
+            row[k] = x;
+            layout.places[k] = at;
+        }
+        // a short number is its own tag
+        layout.tag(data, at, if data[at] <= 0x7f { 0x80 } else { 0xff });
         at += len;
-        if let Some(f) = fields.get_mut(i) {
-            *f = x;
+    }
+    // the array's own head: what its tag does not say follows it
+    (1..token(data)?.1).for_each(|i| layout.tag(data, i, 0xff));
+    layout.len = at;
+    Some((row, at, (at <= Layout::MOST).then_some(layout)))
+}
+
+/// Where the numbers of a phase lie and which tags they have: nearly always as in a phase before.
+struct Layout {
+    /// Bits of each byte that tell the layout, and what they are.
+    mask: [u8; Layout::MOST],
+    tags: [u8; Layout::MOST],
+    len: usize,
+    /// Where the used numbers begin.
+    places: [usize; 4],
+}
+
+impl Layout {
+    /// Longer phases have no layout: nine doubles and the array's tag.
+    const MOST: usize = 96;
+    /// Layouts remembered for one array.
+    const REMEMBERED: usize = 4;
+
+    fn tag(&mut self, data: &[u8], at: usize, mask: u8) {
+        if at < Self::MOST {
+            (self.mask[at], self.tags[at]) = (mask, data[at] & mask);
         }
     }
-    Some((fields, at))
+
+    /// The phase at the start of `data`, if it is laid out like this.
+    #[inline]
+    fn row(&self, data: &[u8; Self::MOST]) -> Option<Row> {
+        let off = (0..Self::MOST).fold(0, |off, i| off | ((data[i] & self.mask[i]) ^ self.tags[i]));
+        if off != 0 {
+            return None;
+        }
+        let mut row = [0.0; 4];
+        for (x, &at) in row.iter_mut().zip(&self.places) {
+            *x = match data.get(at..)? {
+                [0xcb, digits @ ..] => f64::from_be_bytes(*digits.first_chunk()?),
+                other => match token(other)? {
+                    (Token::Number(x), _) => x,
+                    _ => return None,
+                },
+            };
+        }
+        Some(row)
+    }
 }
 
 struct Reader<'a> {
@@ -303,13 +347,27 @@ impl Reader<'_> {
         let Token::Values(n) = self.token("the array of phases")? else {
             return Err(self.error("the array of phases"));
         };
+        // never more than a block of the input can hold
+        rows.reserve(n.min((self.window.data().len() / NUMBER_BYTES) as u64) as usize);
+        let mut layouts: Vec<Layout> = Vec::new();
         for _ in 0..n {
             while self.window.data().len() < MOST_BYTES && self.window.more()? {}
-            let Some((fields, len)) = phase(self.window.data()) else {
-                return Err(self.error("a phase: an array of six numbers or more"));
+            let data = self.window.data();
+            let known = data.first_chunk().and_then(|head| layouts.iter().find_map(|l| Some((l.row(head)?, l.len))));
+            let (row, len) = match known {
+                Some(known) => known,
+                None => {
+                    let Some((row, len, layout)) = phase(data) else {
+                        return Err(self.error("a phase: an array of six numbers or more"));
+                    };
+                    if layouts.len() < Layout::REMEMBERED {
+                        layouts.extend(layout);
+                    }
+                    (row, len)
+                }
             };
             self.window.consume(len);
-            rows.push(fields);
+            rows.push(row);
             if rows.start.len() > self.limits.records {
                 return Err(Error::limit(
                     format!("{} phases or more", rows.start.len()),
@@ -334,13 +392,17 @@ struct Rows {
 }
 
 impl Rows {
-    /// Adds `bytes, start, end, required end, rate (sum), rate (mean), ...`.
+    fn reserve(&mut self, n: usize) {
+        [&mut self.bytes, &mut self.start, &mut self.end].into_iter().for_each(|column| column.reserve(n));
+    }
+
+    /// Adds a phase; its fields are `bytes, start, end, required end, rate (sum), rate (mean), ...`.
     ///
     /// The rate that FTIO takes is the mean. Where it says the same as the bytes, up to the rounding of the times, the bytes are
     /// taken, which are exact; where it does not (several requests in a phase), rate times duration; and the bytes where there
     /// is no duration or no rate.
     #[inline]
-    fn push(&mut self, [bytes, start, end, _, _, rate, ..]: [f64; PHASE_FIELDS]) {
+    fn push(&mut self, [bytes, start, end, rate]: Row) {
         self.read += 1;
         let moved = rate * (end - start);
         let as_recorded = !(moved.is_finite() && moved > 0.0) || (moved - bytes).abs() <= 1e-6 * bytes;
@@ -366,5 +428,59 @@ impl Rows {
         q.clamped += self.clamped;
         let total = self.bytes.iter().sum();
         phases.append(mode, self.bytes, self.start, self.end, total, limits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn encoded(numbers: &[(u8, u32)]) -> Vec<u8> {
+        let mut out = vec![0x90 | numbers.len() as u8];
+        for &(kind, x) in numbers {
+            match kind {
+                0 => out.push((x % 128) as u8),
+                1 => out.extend([0xcd, (x >> 8) as u8, x as u8]),
+                2 => out.extend([&[0xce][..], &x.to_be_bytes()].concat()),
+                3 => out.push(0xc0),
+                4 => out.push(0xe0 | (x % 32) as u8),
+                _ => out.extend([&[0xcb][..], &(f64::from(x) * 0.25).to_be_bytes()].concat()),
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn a_layout_reads_its_like_and_nothing_else(
+            kinds in prop::collection::vec(0u8..9, 6..=15),
+            numbers in prop::collection::vec(any::<u32>(), 15),
+            others in prop::collection::vec(0u8..9, 6..=15),
+        ) {
+            let with = |kinds: &[u8], numbers: &[u32]| {
+                let mut data = encoded(&kinds.iter().copied().zip(numbers.iter().copied()).collect::<Vec<_>>());
+                let len = data.len();
+                data.extend([0xc1; 200]);
+                (data, len)
+            };
+            let (data, len) = with(&kinds, &[7; 15]);
+            let (_, read, layout) = phase(&data).unwrap();
+            prop_assert_eq!(read, len);
+            prop_assert_eq!(layout.is_some(), len <= Layout::MOST);
+            let Some(layout) = layout else { return Ok(()) };
+            for (kinds, same) in [(&kinds, true), (&others, false)] {
+                let (data, len) = with(kinds, &numbers);
+                let (row, read, _) = phase(&data).unwrap();
+                prop_assert_eq!(read, len);
+                if let Some(found) = layout.row(data.first_chunk().unwrap()) {
+                    prop_assert_eq!(layout.len, len);
+                    prop_assert_eq!(found.map(f64::to_bits), row.map(f64::to_bits));
+                } else {
+                    // the same kinds of numbers are the same layout, but for negative ones, which are their own tags
+                    prop_assert!(!same || kinds.contains(&4));
+                }
+            }
+        }
     }
 }
