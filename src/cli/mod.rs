@@ -25,6 +25,7 @@ use serde::Serialize;
 use crate::analysis::{self, Analysis, Info, Options};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, ReadOptions};
+use crate::period::{Method, chains};
 use crate::record::{Trace, Warning};
 use crate::render::{json, svg, text};
 use args::{Analyze, Cli, Command, InfoArgs, Level, PatternsArgs, Rate, Talk};
@@ -166,6 +167,10 @@ fn analyze(a: &Analyze) -> u8 {
         Err(e) => return code(Err(e)),
     };
     let mut names = PictureNames::default();
+    if options.method == Method::Auto {
+        // while the first trace is being read
+        rayon::spawn(chains::prepare);
+    }
     let compute = |trace: Trace| analysis::analyze(&trace, &options);
     inputs::each_trace(&a.input, &a.talk, &read, compute, |Analysis { report, views }| {
         if let Some(folder) = &a.svg {

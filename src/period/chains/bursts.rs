@@ -6,6 +6,7 @@
 
 use super::stats::{median, weighted_quantile, weighted_quantile_of};
 use crate::signal::profile::Profile;
+use rayon::prelude::*;
 
 /// Lists of more bursts than this are not searched.
 pub(crate) const MAX_BURSTS: usize = 30_000;
@@ -181,57 +182,60 @@ pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f6
     if let Some(top) = levels.above {
         cuts.extend(LEVELS_ABOVE.iter().map(|&f| (f, levels.background, top)));
     }
-    let mut lists: Vec<BurstList> = Vec::new();
+    let of_cuts: Vec<Vec<BurstList>> = cuts.into_par_iter().map(|cut| lists_of_cut(profile, cut, erased)).collect();
     let mut seen = std::collections::HashSet::new();
-    for (level, background, top) in cuts {
-        let mut long: Vec<usize> = Vec::new();
-        let threshold = background + level * (top - background);
-        let stretches = stretches(profile, threshold);
-        for (merge, cut) in merge_distances(&stretches) {
-            let merged = merged(&stretches, merge);
-            let bytes: Vec<f64> =
-                merged.iter().map(|s| (s.after - s.before - background * (s.end - s.start)).max(0.0)).collect();
-            let mut weighted: Vec<(f64, f64)> = bytes.iter().map(|&b| (b, b)).collect();
-            let Some(reference) = weighted_quantile(&mut weighted, 0.5) else {
+    let mut lists: Vec<BurstList> =
+        of_cuts.into_iter().flatten().filter(|list| seen.insert(fingerprint(list, profile.duration()))).collect();
+    lists.iter_mut().for_each(BurstList::sum_up);
+    lists
+}
+
+/// The lists of bursts above `background` by the share `level` of what the top is above it, without their sums.
+fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), erased: &[(f64, f64)]) -> Vec<BurstList> {
+    let mut lists: Vec<BurstList> = Vec::new();
+    let mut long: Vec<usize> = Vec::new();
+    let threshold = background + level * (top - background);
+    let stretches = stretches(profile, threshold);
+    for (merge, cut) in merge_distances(&stretches) {
+        let merged = merged(&stretches, merge);
+        let bytes: Vec<f64> =
+            merged.iter().map(|s| (s.after - s.before - background * (s.end - s.start)).max(0.0)).collect();
+        let mut weighted: Vec<(f64, f64)> = bytes.iter().map(|&b| (b, b)).collect();
+        let Some(reference) = weighted_quantile(&mut weighted, 0.5) else {
+            continue;
+        };
+        let large = bytes.iter().filter(|&&b| b >= SMALLEST[1] * reference).count();
+        for smallest in SMALLEST {
+            if smallest == 0.0 && merged.len() > LONG && large * CRUMBS < merged.len() {
                 continue;
-            };
-            let large = bytes.iter().filter(|&&b| b >= SMALLEST[1] * reference).count();
-            for smallest in SMALLEST {
-                if smallest == 0.0 && merged.len() > LONG && large * CRUMBS < merged.len() {
-                    continue;
-                }
-                let keep: Vec<usize> = (0..merged.len())
-                    .filter(|&i| bytes[i] >= smallest * reference && !begins_at_edge(merged[i].start, erased))
-                    .collect();
-                if keep.len() < 3 || keep.len() > MAX_BURSTS {
-                    continue;
-                }
-                if keep.len() > LONG {
-                    let alike = |&n: &usize| keep.len().abs_diff(n) as f64 <= ALIKE * n as f64;
-                    if long.iter().any(alike) {
-                        continue;
-                    }
-                    long.push(keep.len());
-                }
-                let mut list = BurstList {
-                    start: keep.iter().map(|&i| merged[i].start).collect(),
-                    end: keep.iter().map(|&i| merged[i].end).collect(),
-                    bytes: keep.iter().map(|&i| bytes[i]).collect(),
-                    idle: Vec::new(),
-                    passed: Vec::new(),
-                    mean_idle: 0.0,
-                    reference,
-                    threshold,
-                    level,
-                    background,
-                    merge,
-                    cut,
-                };
-                if seen.insert(fingerprint(&list, profile.duration())) {
-                    list.sum_up();
-                    lists.push(list);
-                }
             }
+            let keep: Vec<usize> = (0..merged.len())
+                .filter(|&i| bytes[i] >= smallest * reference && !begins_at_edge(merged[i].start, erased))
+                .collect();
+            if keep.len() < 3 || keep.len() > MAX_BURSTS {
+                continue;
+            }
+            if keep.len() > LONG {
+                let alike = |&n: &usize| keep.len().abs_diff(n) as f64 <= ALIKE * n as f64;
+                if long.iter().any(alike) {
+                    continue;
+                }
+                long.push(keep.len());
+            }
+            lists.push(BurstList {
+                start: keep.iter().map(|&i| merged[i].start).collect(),
+                end: keep.iter().map(|&i| merged[i].end).collect(),
+                bytes: keep.iter().map(|&i| bytes[i]).collect(),
+                idle: Vec::new(),
+                passed: Vec::new(),
+                mean_idle: 0.0,
+                reference,
+                threshold,
+                level,
+                background,
+                merge,
+                cut,
+            });
         }
     }
     lists

@@ -36,6 +36,8 @@ const GRID_RATIO: f64 = 0.7;
 /// Huber's constant, in robust standard deviations.
 const HUBER: f64 = 1.5;
 const HUBER_ROUNDS: usize = 10;
+/// The weights stay once the slope moves by less than this share.
+const SETTLED: f64 = 1e-11;
 /// From this many onsets on single outliers can be told from the rest.
 const HUBER_FROM: usize = 6;
 /// MAD to standard deviation of a normal distribution.
@@ -103,6 +105,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
     let n = t.len();
     let mut weights = vec![1.0; n];
     let mut residuals = vec![0.0; n];
+    let mut absolute = Vec::with_capacity(n);
     let mut line = Line { slope: 0.0, intercept: 0.0, squares: 0.0, mad: 0.0, spread: 0.0 };
     let rounds = if n < HUBER_FROM { 1 } else { HUBER_ROUNDS };
     let origin = t[0];
@@ -116,7 +119,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
             spread += weights[i] * (k[i] - mean_k) * (k[i] - mean_k);
         }
         let slope = cross / spread;
-        let mut absolute = Vec::with_capacity(n);
+        absolute.clear();
         line.squares = 0.0;
         for i in 0..n {
             residuals[i] = t[i] - origin - mean_t - slope * (k[i] - mean_k);
@@ -126,7 +129,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
         let moved = (slope - line.slope).abs();
         line =
             Line { slope, intercept: origin + mean_t - slope * mean_k, mad: median_of(&mut absolute), spread, ..line };
-        if moved <= 1e-14 * slope.abs() {
+        if moved <= SETTLED * slope.abs() {
             break;
         }
         // a floor of the clock's grain keeps exact trains from dividing by zero

@@ -8,6 +8,7 @@ use super::search::{self, Chain, Scored, Trial};
 use super::stats::{deviation, mean, median};
 use super::trials;
 use crate::signal::profile::Profile;
+use std::sync::Arc;
 
 /// How a hypothesis explains the bursts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +76,7 @@ pub(crate) struct Hypothesis {
     pub kind: Kind,
     /// Index of the burst list.
     pub list: usize,
-    pub chain: Chain,
+    pub chain: Arc<Chain>,
     /// Slots of the chain that make up one period; above 1 for compounds only.
     pub slots_per_period: usize,
     pub fit: Fit,
@@ -117,7 +118,7 @@ pub(crate) struct Searched<'a> {
 impl<'a> Searched<'a> {
     /// Searches at the periods of the list's own gaps.
     pub fn at_gaps(list: &'a BurstList, erased: &'a [(f64, f64)], duration: f64) -> Self {
-        let trials = trials::from_gaps(list, duration);
+        let trials = trials::from_gaps(list, duration, !erased.is_empty());
         let mut searched = Self { list, search: search::Search::new(list, erased), trials, found: Vec::new() };
         searched.go_on(0);
         searched
@@ -132,8 +133,17 @@ impl<'a> Searched<'a> {
 
     fn go_on(&mut self, from: usize) {
         for &period in &self.trials[from..] {
-            let chains = self.search.chains_at(period);
-            self.found.extend(chains.into_iter().map(|scored| Explained::of(self.list, scored)));
+            for scored in self.search.chains_at(period) {
+                // many trial periods end on the same chain
+                let same = |e: &Explained| {
+                    let known = &e.scored;
+                    Arc::ptr_eq(&known.chain, &scored.chain)
+                        && (known.tolerance, known.extra) == (scored.tolerance, scored.extra)
+                };
+                if !self.found.iter().any(same) {
+                    self.found.push(Explained::of(self.list, scored));
+                }
+            }
         }
     }
 }
@@ -225,9 +235,9 @@ fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<(Hyp
     let trial = Trial { period: fit.period, tolerance, extra: search::ANYTHING };
     let (first, last) = (chain.first(), chain.last());
     let mean_idle = list.mean_gap(first, last).max(1e-6 * fit.period);
-    let score = search::local_score(list, &chain, &chain.onsets(list), trial)
-        + (list.idle[last] - list.idle[first]) / mean_idle;
-    let scored = Scored { chain, fit, score, tolerance, extra: 0.0 };
+    let score =
+        search::local_score(list, &chain, chain.onsets(list), trial) + (list.idle[last] - list.idle[first]) / mean_idle;
+    let scored = Scored { chain: Arc::new(chain), fit, score, tolerance, extra: 0.0 };
     let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
     let explained = Explained::of(list, scored);
     Some((describe(Kind::EveryBurst, index, list, explained, 1, folding, context), folding))
@@ -243,7 +253,7 @@ fn compound(base: &Hypothesis, folding: Folding, list: &BurstList, context: &Con
     let trial = Trial { period: per_slot.period, tolerance, extra: search::RARE };
     // each further place in the period is a free parameter
     let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
-    let score = search::local_score(list, &base.chain, &onsets, trial) - price;
+    let score = search::local_score(list, &base.chain, onsets.iter().copied(), trial) - price;
     let fit = Fit {
         period: per_slot.period * m,
         period_std: per_slot.period_std * m,
@@ -297,7 +307,7 @@ impl Hypothesis {
     pub fn new(
         kind: Kind,
         list: usize,
-        chain: Chain,
+        chain: Arc<Chain>,
         slots_per_period: usize,
         fit: Fit,
         score: f64,

@@ -194,6 +194,15 @@ pub fn detect(profile: &Profile, options: Options) -> Detection {
     Detection { verdict, periods, rejected }
 }
 
+/// Prepares what every detection needs and none changes, the plans of its transforms and the judge's weights; else the first
+/// detection does. Worth a thread while a trace is being read.
+pub fn prepare() {
+    judge::weights();
+    for bins in [correlation::BINS, correlation::BINS_COARSE] {
+        plans::forward(2 * bins);
+    }
+}
+
 /// Cuts a profile into bursts: stretches of at least `threshold` bytes per second, those at most `merge_distance_s` apart taken
 /// for one, as in [`Evidence`]. Times are seconds on the trace's own clock, bytes are all that lie in between.
 pub fn cut(profile: &Profile, threshold: f64, merge_distance_s: f64) -> Vec<Burst> {

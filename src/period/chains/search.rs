@@ -8,8 +8,8 @@
 use super::bursts::BurstList;
 use super::fit::{Fit, fit};
 use super::stats::median_of;
-use std::collections::{HashMap, VecDeque};
-use std::sync::LazyLock;
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
 
 /// A chain's neighbours are at most this many slots apart.
 const MOST_SLOTS: usize = 6;
@@ -72,8 +72,8 @@ impl Chain {
     }
 
     /// Onsets of the members, seconds since the origin.
-    pub fn onsets(&self, list: &BurstList) -> Vec<f64> {
-        self.indices().map(|i| list.start[i]).collect()
+    pub fn onsets<'a>(&'a self, list: &'a BurstList) -> impl Iterator<Item = f64> + 'a {
+        self.indices().map(|i| list.start[i])
     }
 
     /// Slot numbers as numbers to calculate with.
@@ -83,7 +83,7 @@ impl Chain {
 
     /// Period, phase and errors from the chain's onsets.
     pub fn fit(&self, list: &BurstList) -> Fit {
-        fit(&self.onsets(list), &self.slot_numbers())
+        fit(&self.onsets(list).collect::<Vec<_>>(), &self.slot_numbers())
     }
 
     /// Keeps the members `from..=to`.
@@ -98,13 +98,17 @@ impl Chain {
 
     /// Drops members at the ends that are longer than a period.
     pub fn drop_long_ends(&mut self, list: &BurstList, period: f64, keep: usize) {
-        let long = |i: u32| list.end[i as usize] - list.start[i as usize] > LONGEST_BURST * period;
-        while self.len() > keep && self.members.last().is_some_and(|&i| long(i)) {
+        while self.len() > keep && long(list, period, self.members.last()) {
             self.cut(0, self.len() - 2);
         }
-        while self.len() > keep && self.members.first().is_some_and(|&i| long(i)) {
+        while self.len() > keep && long(list, period, self.members.first()) {
             self.cut(1, self.len() - 1);
         }
+    }
+
+    /// Does a burst at an end last longer than a period?
+    fn has_long_end(&self, list: &BurstList, period: f64) -> bool {
+        long(list, period, self.members.first()) || long(list, period, self.members.last())
     }
 
     /// Drops end members with less than a tenth of the chain's median bytes, down to `keep` members: headers before the first
@@ -152,6 +156,10 @@ impl Chain {
     }
 }
 
+fn long(list: &BurstList, period: f64, member: Option<&u32>) -> bool {
+    member.is_some_and(|&i| list.end[i as usize] - list.start[i as usize] > LONGEST_BURST * period)
+}
+
 /// Parameters of one search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trial {
@@ -169,6 +177,8 @@ pub(crate) struct Scratch {
     back: Vec<u32>,
     step: Vec<u8>,
     promise: Vec<f64>,
+    /// The best chain of the last search.
+    chain: Chain,
 }
 
 const NONE: u32 = u32::MAX;
@@ -179,12 +189,12 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// Most pairs of bursts need no look: what a step can gain at most splits into a part that belongs to the burst it leaves
 /// (its promise) and one that belongs to the burst it reaches, so that the largest promise so far rules out whole slots.
-pub(crate) fn best_chain(
+pub(crate) fn best_chain<'s>(
     list: &BurstList,
     trial: Trial,
     erased: &[(f64, f64)],
-    scratch: &mut Scratch,
-) -> Option<Chain> {
+    scratch: &'s mut Scratch,
+) -> Option<&'s Chain> {
     let Trial { period, tolerance, extra } = trial;
     let n = list.len();
     let (t, idle, passed) = (&list.start[..n], &list.idle[..n], &list.passed[..n]);
@@ -193,7 +203,7 @@ pub(crate) fn best_chain(
     let log_extra = extra.ln();
     let off_chain = 1.0 - extra;
     let (per_period, per_idle) = (1.0 / period, 1.0 / mean_idle);
-    let Scratch { score, back, step, promise } = scratch;
+    let Scratch { score, back, step, promise, chain } = scratch;
     // every entry is written before it is read
     score.resize(n, 0.0);
     back.resize(n, NONE);
@@ -259,11 +269,12 @@ pub(crate) fn best_chain(
         promise[i] = own;
         highest = highest.max(own);
     }
-    let end = (0..n).reduce(|a, b| if score[b] > score[a] { b } else { a })?;
+    let end = (1..n).fold(0, |a, b| if score[b] > score[a] { b } else { a });
+    chain.members.clear();
+    chain.slots.clear();
     if back[end] == NONE {
         return None;
     }
-    let mut chain = Chain::default();
     let mut at = end;
     loop {
         chain.members.push(at as u32);
@@ -326,10 +337,17 @@ impl Slot {
 
 /// Log probability of the empty slots between two bursts; those in an erased interval may well have had a burst.
 fn empty_slots(from: f64, to: f64, slots: usize, period: f64, erased: &[(f64, f64)]) -> f64 {
+    let mut after = 0;
     (1..slots)
         .map(|m| {
             let x = from + (to - from) * m as f64 / slots as f64;
-            let after = erased.partition_point(|&(a, _)| a < x + 0.05 * period);
+            let begun = |&(a, _): &(f64, f64)| a < x + 0.05 * period;
+            if m == 1 {
+                after = erased.partition_point(begun);
+            } else {
+                // the next slots lie near
+                after += erased[after..].iter().take_while(|e| begun(e)).count();
+            }
             let hidden = after > 0 && erased[after - 1].1 > x - 0.05 * period;
             if hidden { LOG_HIDDEN } else { LOG_EMPTY }
         })
@@ -342,7 +360,7 @@ fn empty_slots(from: f64, to: f64, slots: usize, period: f64, erased: &[(f64, f6
 /// gap, not against their own. The log of the number of bursts pays for the choice of where to begin.
 ///
 /// `onsets`: one per member, usually the bursts' own (see [`Chain::onsets`]).
-pub(crate) fn local_score(list: &BurstList, chain: &Chain, onsets: &[f64], trial: Trial) -> f64 {
+pub(crate) fn local_score(list: &BurstList, chain: &Chain, mut onsets: impl Iterator<Item = f64>, trial: Trial) -> f64 {
     let (first, last) = (chain.first(), chain.last());
     let mean_idle = list.mean_gap(first, last).max(1e-6 * trial.period);
     let scale = (mean_idle / trial.period).ln();
@@ -353,13 +371,15 @@ pub(crate) fn local_score(list: &BurstList, chain: &Chain, onsets: &[f64], trial
     });
     let mut score = 0.0;
     let mut weight = 0.0;
-    for ((m, k), t) in chain.members.windows(2).zip(chain.slots.windows(2)).zip(onsets.windows(2)) {
+    let mut before = onsets.next().unwrap_or(0.0);
+    for ((m, k), onset) in chain.members.windows(2).zip(chain.slots.windows(2)).zip(onsets) {
         let slots = f64::from(k[1] - k[0]);
         let (sd, log_sd) = spread.get((k[1] - k[0]) as usize - 1).copied().unwrap_or_else(|| {
             let sd = trial.tolerance * slots.sqrt();
             (sd, sd.ln())
         });
-        let off = ((t[1] - t[0]) / trial.period - slots) / sd;
+        let off = ((onset - before) / trial.period - slots) / sd;
+        before = onset;
         score += -0.5 * off * off - log_sd - LN_SQRT_TAU + scale + LOG_EMPTY * (slots - 1.0);
         weight += list.passed[m[1] as usize - 1] - list.passed[m[0] as usize];
     }
@@ -370,7 +390,7 @@ pub(crate) fn local_score(list: &BurstList, chain: &Chain, onsets: &[f64], trial
 /// A chain with its fit and its score.
 #[derive(Debug, Clone)]
 pub(crate) struct Scored {
-    pub chain: Chain,
+    pub chain: Arc<Chain>,
     pub fit: Fit,
     pub score: f64,
     pub tolerance: f64,
@@ -382,19 +402,24 @@ pub(crate) struct Search<'a> {
     list: &'a BurstList,
     erased: &'a [(f64, f64)],
     scratch: Scratch,
-    /// Second searches done, by their trial: many trial periods end on the same chain.
-    done: HashMap<[u64; 3], Option<Scored>>,
+    /// For each tolerance and price of a burst off the chain: what searches have settled on.
+    settled: [[Vec<Scored>; EXTRAS.len()]; TOLERANCES.len()],
     /// Chains met lately, as found and as trimmed, with the fit of the latter.
-    fitted: VecDeque<(Chain, Chain, Option<Fit>)>,
+    fitted: VecDeque<(Chain, Arc<Chain>, Option<Fit>)>,
 }
 
 /// Chains remembered with their fits.
 const REMEMBERED: usize = 8;
+/// Prices of a burst off the chain that are tried.
+const EXTRAS: [f64; 2] = [RARE, ANYTHING];
+/// A search whose period moves by less than this share of the tolerance has settled; trial periods as near to it would end
+/// there too.
+const SETTLED: f64 = 0.3;
 
 impl<'a> Search<'a> {
     /// `erased`: see [`super::bursts::burst_lists`].
     pub fn new(list: &'a BurstList, erased: &'a [(f64, f64)]) -> Self {
-        Self { list, erased, scratch: Scratch::default(), done: HashMap::new(), fitted: VecDeque::new() }
+        Self { list, erased, scratch: Scratch::default(), settled: Default::default(), fitted: VecDeque::new() }
     }
 
     /// The best chains for one trial period over all tolerances: by score, and by score times share of the bytes.
@@ -404,18 +429,18 @@ impl<'a> Search<'a> {
         let mut widest: Option<(f64, Scored)> = None;
         let mut falling = 0;
         let mut previous = f64::NEG_INFINITY;
-        for tolerance in TOLERANCES {
+        for (i, &tolerance) in TOLERANCES.iter().enumerate() {
             if out_of_proportion(list, period, tolerance) {
                 break;
             }
             let mut here = f64::NEG_INFINITY;
             let mut complete = false;
-            for extra in [RARE, ANYTHING] {
+            for (j, &extra) in EXTRAS.iter().enumerate() {
                 // a chain of all bursts leaves nothing in between
                 if extra == ANYTHING && (tolerance > ANYTHING_BELOW || complete) {
                     continue;
                 }
-                let Some(found) = self.refined(Trial { period, tolerance, extra }) else {
+                let Some(found) = self.refined(Trial { period, tolerance, extra }, (i, j)) else {
                     continue;
                 };
                 complete |= found.chain.len() == list.len() && found.chain.slot_count() == list.len();
@@ -447,47 +472,61 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Searches, refits the period on the chain, and searches once more if it moved.
-    fn refined(&mut self, trial: Trial) -> Option<Scored> {
+    /// Searches, refits the period on the chain, and searches once more if it moved; `at`: the trial's place in
+    /// [`TOLERANCES`] and [`EXTRAS`].
+    fn refined(&mut self, trial: Trial, at: (usize, usize)) -> Option<Scored> {
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() <= SETTLED * trial.tolerance;
+        let known = |settled: &[Scored], period: f64| {
+            settled.iter().filter(|s| near(s.fit.period, period)).max_by(|a, b| a.score.total_cmp(&b.score)).cloned()
+        };
+        if let Some(known) = known(&self.settled[at.0][at.1], trial.period) {
+            return Some(known);
+        }
         let (chain, fit) = self.fitted_chain(trial)?;
-        let moved = (fit.period / trial.period - 1.0).abs() > 0.3 * trial.tolerance;
-        let again = Trial { period: fit.period, ..trial };
-        if !moved {
-            return Some(self.scored(chain, fit, again));
+        let first = Trial { period: fit.period, ..trial };
+        if near(fit.period, trial.period) {
+            return Some(self.settle(chain, fit, first, at));
         }
-        let key = [again.period, again.tolerance, again.extra].map(f64::to_bits);
-        if let Some(known) = self.done.get(&key) {
-            return known.clone();
+        if let Some(known) = known(&self.settled[at.0][at.1], fit.period) {
+            return Some(known);
         }
-        let found = self.fitted_chain(again).map(|(chain, fit)| {
-            let last = Trial { period: fit.period, ..again };
-            self.scored(chain, fit, last)
-        });
-        self.done.insert(key, found.clone());
-        found
+        let (chain, fit) = self.fitted_chain(first)?;
+        let second = Trial { period: fit.period, ..trial };
+        if near(fit.period, first.period) {
+            return Some(self.settle(chain, fit, second, at));
+        }
+        Some(self.scored(chain, fit, second))
     }
 
-    fn scored(&self, chain: Chain, fit: Fit, trial: Trial) -> Scored {
-        let score = local_score(self.list, &chain, &chain.onsets(self.list), trial);
+    fn settle(&mut self, chain: Arc<Chain>, fit: Fit, trial: Trial, at: (usize, usize)) -> Scored {
+        let scored = self.scored(chain, fit, trial);
+        self.settled[at.0][at.1].push(scored.clone());
+        scored
+    }
+
+    fn scored(&self, chain: Arc<Chain>, fit: Fit, trial: Trial) -> Scored {
+        let score = local_score(self.list, &chain, chain.onsets(self.list), trial);
         Scored { chain, fit, score, tolerance: trial.tolerance, extra: trial.extra }
     }
 
     /// The best chain of a trial without the ends that do not belong to it, and the line through it.
-    fn fitted_chain(&mut self, trial: Trial) -> Option<(Chain, Fit)> {
+    fn fitted_chain(&mut self, trial: Trial) -> Option<(Arc<Chain>, Fit)> {
         let found = best_chain(self.list, trial, self.erased, &mut self.scratch)?;
-        let known = self.fitted.iter().position(|(raw, ..)| *raw == found);
+        let known = self.fitted.iter().position(|(raw, ..)| raw == found);
         let at = known.unwrap_or_else(|| {
             if self.fitted.len() == REMEMBERED {
                 self.fitted.pop_front();
             }
             let mut trimmed = found.clone();
             trimmed.trim(self.list);
-            self.fitted.push_back((found, trimmed, None));
+            self.fitted.push_back((found.clone(), Arc::new(trimmed), None));
             self.fitted.len() - 1
         });
         let (_, trimmed, fit) = &mut self.fitted[at];
-        let mut chain = trimmed.clone();
-        chain.drop_long_ends(self.list, trial.period, 2);
+        let mut chain = Arc::clone(trimmed);
+        if chain.has_long_end(self.list, trial.period) {
+            Arc::make_mut(&mut chain).drop_long_ends(self.list, trial.period, 2);
+        }
         if chain.len() < 3 {
             return None;
         }
@@ -505,6 +544,6 @@ fn out_of_proportion(list: &BurstList, period: f64, tolerance: f64) -> bool {
     let n = list.len() as f64;
     let run = list.start[list.len() - 1] - list.start[0];
     let per_period = n * period / run.max(f64::MIN_POSITIVE);
-    let reach: f64 = (1..=MOST_SLOTS).map(|k| (2.0 * FARTHEST * tolerance * (k as f64).sqrt()).min(1.0)).sum();
+    let reach: f64 = ROOTS.iter().map(|(root, _)| (2.0 * FARTHEST * tolerance * root).min(1.0)).sum();
     tolerance >= WIDE && per_period > DENSE || n * per_period * reach > MOST_PAIRS + n * MOST_SLOTS as f64
 }

@@ -12,6 +12,10 @@ const SAME: f64 = 0.004;
 /// A period must fit this many times into the run.
 const FEWEST_CYCLES: f64 = 1.5;
 
+/// The most lags and places where a period was found before.
+const FURTHER_LAGS: usize = 2;
+const FURTHER_PLACES: usize = 3;
+
 /// How much effort a list of `n` bursts gets: (gap lags, dense places per width, autocorrelation peaks).
 fn effort(n: usize) -> (usize, usize, usize) {
     match n {
@@ -22,9 +26,11 @@ fn effort(n: usize) -> (usize, usize, usize) {
     }
 }
 
-/// Periods worth a search: those of the list's own gaps, without duplicates.
-pub(crate) fn from_gaps(list: &BurstList, duration: f64) -> Vec<f64> {
+/// Periods worth a search: those of the list's own gaps, without duplicates; `further`: a period was found before.
+pub(crate) fn from_gaps(list: &BurstList, duration: f64, further: bool) -> Vec<f64> {
     let (lags, places, _) = effort(list.len());
+    // what is left beside a period is patchy: its bursts' own gaps count, hardly those over several bursts
+    let (lags, places) = if further { (lags.min(FURTHER_LAGS), places.min(FURTHER_PLACES)) } else { (lags, places) };
     let mut trials = Vec::new();
     add(&mut trials, dense_gaps(&list.start, lags, places), duration);
     trials

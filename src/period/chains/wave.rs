@@ -15,7 +15,7 @@ use super::search::Chain;
 use super::stats::{deviation, median};
 use realfft::num_complex::Complex;
 use std::f64::consts::TAU;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Bins of the run.
 const BINS: usize = 2048;
@@ -33,7 +33,7 @@ const PEAKS: usize = 4;
 const TRIED: usize = 4;
 /// The spectrum is sampled this many times finer than the run's own bins; the transform is then as long as that of the
 /// correlation, whose plan serves both.
-const FINER: usize = 16;
+const FINER: usize = 8;
 /// Parabolas at most for one frequency, and how close, in steps of the fine grid, the last one's top has to be.
 const PARABOLAS: usize = 5;
 const CLOSE: f64 = 1e-3;
@@ -251,7 +251,7 @@ impl Signal {
         }
         list.threshold = profile.bytes() / run;
         let n = list.len() as u32;
-        let chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
+        let chain = Arc::new(Chain { members: (0..n).collect(), slots: (0..n).collect() });
         let window = (
             if inside[0].start < period { 0.0 } else { inside[0].start },
             (inside[inside.len() - 1].start + period).min(run),

@@ -46,7 +46,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
                 continue;
             }
             let part = list.part(from, to);
-            let Some(mut chain) = search::best_chain(&part, trial, &[], &mut scratch) else {
+            let Some(mut chain) = search::best_chain(&part, trial, &[], &mut scratch).cloned() else {
                 continue;
             };
             chain.trim(&part);
@@ -54,7 +54,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             if chain.len() < 3 || settled && !mostly(&chain.regular_steps(&part), 0.5) {
                 continue;
             }
-            let score = search::local_score(&part, &chain, &chain.onsets(&part), trial);
+            let score = search::local_score(&part, &chain, chain.onsets(&part), trial);
             let period = chain.fit(&part).period;
             if score < FURTHER_SCORE || (period / trial.period - 1.0).abs() > tolerance.max(SAME_PERIOD) {
                 continue;
