@@ -39,16 +39,18 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
         let extra = if h.tolerance > 0.05 { h.extra.min(search::RARE) } else { h.extra };
         let tolerance = h.tolerance.max(0.01);
         let trial = Trial { period: h.period(), tolerance, extra };
-        let mut scratch = search::Scratch::default();
+        let mut scratch = search::Scratch::<1>::default();
         let mut parts = vec![(0, h.chain.first()), (h.chain.last() + 1, list.len())];
         while let Some((from, to)) = parts.pop() {
             if to < from + 3 {
                 continue;
             }
             let part = list.part(from, to);
-            let Some(mut chain) = search::best_chain(&part, trial, &[], &mut scratch).cloned() else {
+            search::best_chains(&part, &[trial], &[], &mut scratch);
+            let mut chain = scratch.chains[0].clone();
+            if chain.len() < 3 {
                 continue;
-            };
+            }
             chain.trim(&part);
             chain.drop_long_ends(&part, trial.period, 2);
             if chain.len() < 3 || settled && !mostly(&chain.regular_steps(&part), 0.5) {

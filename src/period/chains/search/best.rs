@@ -1,0 +1,312 @@
+//! The best chains of a burst list, by dynamic programming, for several trials side by side.
+
+use super::{Chain, LN_SQRT_TAU, LOG_EMPTY, MOST_SLOTS};
+use crate::period::chains::bursts::BurstList;
+use std::sync::LazyLock;
+
+/// The log probability of an empty slot that lies in an interval erased by an earlier round.
+const LOG_HIDDEN: f64 = -0.2;
+/// Gaps further off than this many standard deviations do not continue a chain.
+pub(super) const FARTHEST: f64 = 3.5;
+/// Rounding that the bounds of [`best_chains`] may suffer, relative to their terms.
+const ROUNDING: f64 = 1e-9;
+
+/// Parameters of one search.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Trial {
+    pub period: f64,
+    /// Relative tolerance of a gap of one slot.
+    pub tolerance: f64,
+    /// Probability that a burst is off the chain.
+    pub extra: f64,
+}
+
+/// Buffers that searches of `N` trials side by side share. All but the last have one entry a burst.
+pub(crate) struct Scratch<const N: usize> {
+    /// Score of the best chain that ends here.
+    score: Vec<[f64; N]>,
+    /// The burst before on that chain, and in the lowest byte how many slots before; 0 if the chain begins here.
+    before: Vec<[u64; N]>,
+    /// What a step from here can gain, see [`best_chains`].
+    promise: Vec<[f64; N]>,
+    /// The best chain of each trial; empty if no two bursts follow each other.
+    pub chains: [Chain; N],
+}
+
+impl<const N: usize> Default for Scratch<N> {
+    fn default() -> Self {
+        let chains = std::array::from_fn(|_| Chain::default());
+        Self { score: Vec::new(), before: Vec::new(), promise: Vec::new(), chains }
+    }
+}
+
+/// Puts the best chain of the list for each trial into [`Scratch::chains`].
+///
+/// Most pairs of bursts need no look: what a step can gain at most splits into a part that belongs to the burst it leaves
+/// (its promise) and one that belongs to the burst it reaches, so that the largest promise so far rules out whole slots.
+///
+/// The loops over trials are short and of fixed length, for the processor's vectors.
+pub(crate) fn best_chains<const N: usize>(
+    list: &BurstList,
+    trials: &[Trial; N],
+    erased: &[(f64, f64)],
+    scratch: &mut Scratch<N>,
+) {
+    let n = list.len();
+    let (t, idle, passed) = (&list.start[..n], &list.idle[..n], &list.passed[..n]);
+    let mean_idle = trials.map(|trial| list.mean_idle.max(1e-9).min(trial.period));
+    let per_period = trials.map(|trial| 1.0 / trial.period);
+    let per_idle = mean_idle.map(|idle| 1.0 / idle);
+    let log_extra = trials.map(|trial| trial.extra.ln());
+    let off_chain = trials.map(|trial| 1.0 - trial.extra);
+    let reward: [f64; N] = std::array::from_fn(|l| off_chain[l] * per_idle[l]);
+    let least_empty = if erased.is_empty() { LOG_EMPTY } else { LOG_HIDDEN };
+    let base: [f64; N] = std::array::from_fn(|l| (mean_idle[l] / trials[l].period).ln() - trials[l].tolerance.ln());
+    let slots: [Slot<N>; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s, trials, &base, least_empty));
+    let one_period = trials.iter().all(|trial| trial.period == trials[0].period);
+
+    let Scratch { score, before, promise, chains } = scratch;
+    // every entry is written before it is read
+    score.resize(n, [0.0; N]);
+    before.resize(n, [0; N]);
+    promise.resize(n, [0.0; N]);
+    let (score, before, promise) = (&mut score[..n], &mut before[..n], &mut promise[..n]);
+    // bursts lo..hi lie k slots before burst i, within the tolerance of a trial
+    let mut lo = [0usize; MOST_SLOTS];
+    let mut hi = [0usize; MOST_SLOTS];
+    let promise_of = |best: f64, i: usize, l: usize| best - reward[l] * idle[i] - log_extra[l] * passed[i];
+    (score[0], before[0]) = ([0.0; N], [0; N]);
+    promise[0] = std::array::from_fn(|l| promise_of(0.0, 0, l));
+    let mut highest = promise[0];
+    for i in 1..n {
+        let mut best = [0.0; N];
+        let mut best_before = [0u64; N];
+        let passed_before = passed[i - 1];
+        let arrival: [f64; N] = std::array::from_fn(|l| {
+            let arrival = reward[l] * idle[i] + log_extra[l] * passed_before;
+            arrival + ROUNDING * (1.0 + arrival.abs() + highest[l].abs())
+        });
+        for (s, slot) in slots.iter().enumerate() {
+            let at_most: [f64; N] = std::array::from_fn(|l| slot.at_most[l] + arrival[l]);
+            // more slots gain less
+            if (0..N).all(|l| at_most[l] + highest[l] <= best[l]) {
+                break;
+            }
+            while lo[s] < i && t[i] - t[lo[s]] > slot.longest {
+                lo[s] += 1;
+            }
+            hi[s] = hi[s].max(lo[s]);
+            while hi[s] < i && t[i] - t[hi[s]] >= slot.shortest {
+                hi[s] += 1;
+            }
+            for j in lo[s]..hi[s] {
+                let promised = &promise[j];
+                if (0..N).all(|l| at_most[l] + promised[l] <= best[l]) {
+                    continue;
+                }
+                let apart = t[i] - t[j];
+                let idle_between = idle[i] - idle[j];
+                let passed_between = passed_before - passed[j];
+                // one long pause is no evidence: the reward for idle time is capped
+                let cap = 3.0 + (i - j) as f64;
+                let mut gain: [f64; N] = std::array::from_fn(|l| {
+                    let off = (apart * per_period[l] - slot.count) * slot.inverse_sd[l];
+                    let idle = idle_between * per_idle[l];
+                    slot.constant[l] - 0.5 * off * off
+                        + score[j][l]
+                        + off_chain[l] * if idle < cap { idle } else { cap }
+                        + log_extra[l] * passed_between
+                });
+                if s > 0 {
+                    if erased.is_empty() {
+                        gain.iter_mut().for_each(|gain| *gain += s as f64 * LOG_EMPTY);
+                    } else {
+                        let hopeful = |l: usize| gain[l] + s as f64 * LOG_HIDDEN > best[l];
+                        if !(0..N).any(hopeful) {
+                            continue;
+                        }
+                        let empty = |period: f64| empty_slots(t[j], t[i], s + 1, period, erased);
+                        let first = empty(trials[0].period);
+                        for l in 0..N {
+                            gain[l] += if one_period || l == 0 { first } else { empty(trials[l].period) };
+                        }
+                    }
+                }
+                let from = (j as u64) << 8 | (s as u64 + 1);
+                for l in 0..N {
+                    let inside = apart >= slot.shortest_of[l] && apart <= slot.longest_of[l];
+                    let better = inside && gain[l] > best[l];
+                    best[l] = if better { gain[l] } else { best[l] };
+                    best_before[l] = if better { from } else { best_before[l] };
+                }
+            }
+        }
+        (score[i], before[i]) = (best, best_before);
+        promise[i] = std::array::from_fn(|l| promise_of(best[l], i, l));
+        highest = std::array::from_fn(|l| highest[l].max(promise[i][l]));
+    }
+    for (l, chain) in chains.iter_mut().enumerate() {
+        let end = (1..n).fold(0, |a, b| if score[b][l] > score[a][l] { b } else { a });
+        walk_back(end, |i| before[i][l], chain);
+    }
+}
+
+/// The chain that ends at burst `end`, from what leads to each burst ([`Scratch::before`]).
+fn walk_back(end: usize, before: impl Fn(usize) -> u64, chain: &mut Chain) {
+    chain.members.clear();
+    chain.slots.clear();
+    if before(end) == 0 {
+        return;
+    }
+    let mut at = end;
+    loop {
+        let step = before(at);
+        chain.members.push(at as u32);
+        chain.slots.push((step & 0xff) as u32);
+        if step == 0 {
+            break;
+        }
+        at = (step >> 8) as usize;
+    }
+    chain.members.reverse();
+    chain.slots.reverse();
+    let mut slot = 0;
+    for k in &mut chain.slots {
+        slot += *k;
+        *k = slot;
+    }
+}
+
+/// What a gap of `count` slots costs for each trial, and where its partners lie.
+struct Slot<const N: usize> {
+    count: f64,
+    inverse_sd: [f64; N],
+    constant: [f64; N],
+    /// Constant and what the empty slots cost at least: the most that a gap of this many slots can gain.
+    at_most: [f64; N],
+    /// Seconds.
+    shortest_of: [f64; N],
+    longest_of: [f64; N],
+    /// The least and the largest of these.
+    shortest: f64,
+    longest: f64,
+}
+
+/// Square roots of 1, 2, ... [`MOST_SLOTS`] and their logarithms: how errors add up over as many slots.
+pub(super) static ROOTS: LazyLock<[(f64, f64); MOST_SLOTS]> = LazyLock::new(|| {
+    std::array::from_fn(|s| {
+        let root = ((s + 1) as f64).sqrt();
+        (root, root.ln())
+    })
+});
+
+impl<const N: usize> Slot<N> {
+    /// A gap of `s` + 1 slots; `base`: what a gap of any length gains, over the tolerance, in log.
+    fn new(s: usize, trials: &[Trial; N], base: &[f64; N], least_empty: f64) -> Self {
+        let count = (s + 1) as f64;
+        let (root, log_root) = ROOTS[s];
+        let sd = trials.map(|trial| trial.tolerance * root);
+        let constant = base.map(|base| base - log_root - LN_SQRT_TAU);
+        // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
+        let widest_below = if s == 0 { 1.0 } else { 0.5 };
+        let shortest_of: [f64; N] =
+            std::array::from_fn(|l| (count - (FARTHEST * sd[l]).min(widest_below)) * trials[l].period);
+        let longest_of: [f64; N] = std::array::from_fn(|l| (count + (FARTHEST * sd[l]).min(0.5)) * trials[l].period);
+        Self {
+            count,
+            inverse_sd: sd.map(|sd| 1.0 / sd),
+            constant,
+            at_most: constant.map(|constant| constant + (count - 1.0) * least_empty),
+            shortest: shortest_of.into_iter().fold(f64::INFINITY, f64::min),
+            longest: longest_of.into_iter().fold(0.0, f64::max),
+            shortest_of,
+            longest_of,
+        }
+    }
+}
+
+/// Log probability of the empty slots between two bursts; those in an erased interval may well have had a burst.
+fn empty_slots(from: f64, to: f64, slots: usize, period: f64, erased: &[(f64, f64)]) -> f64 {
+    let mut after = 0;
+    (1..slots)
+        .map(|m| {
+            let x = from + (to - from) * m as f64 / slots as f64;
+            let begun = |&(a, _): &(f64, f64)| a < x + 0.05 * period;
+            if m == 1 {
+                after = erased.partition_point(begun);
+            } else {
+                // the next slots lie near
+                after += erased[after..].iter().take_while(|e| begun(e)).count();
+            }
+            let hidden = after > 0 && erased[after - 1].1 > x - 0.05 * period;
+            if hidden { LOG_HIDDEN } else { LOG_EMPTY }
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The score of a chain by the definition, without any bound or window of slots.
+    fn score_of(list: &BurstList, chain: &Chain, trial: Trial, erased: &[(f64, f64)]) -> f64 {
+        let mean_idle = list.mean_idle.max(1e-9).min(trial.period);
+        let steps = chain.members.windows(2).zip(chain.slots.windows(2));
+        steps
+            .map(|(m, k)| {
+                let (a, b, slots) = (m[0] as usize, m[1] as usize, k[1] - k[0]);
+                let sd = trial.tolerance * f64::from(slots).sqrt();
+                let off = ((list.start[b] - list.start[a]) / trial.period - f64::from(slots)) / sd;
+                let idle = ((list.idle[b] - list.idle[a]) / mean_idle).min(3.0 + (b - a) as f64);
+                let empty = if erased.is_empty() {
+                    f64::from(slots - 1) * LOG_EMPTY
+                } else {
+                    empty_slots(list.start[a], list.start[b], slots as usize, trial.period, erased)
+                };
+                (mean_idle / trial.period).ln() - sd.ln() - LN_SQRT_TAU - 0.5 * off * off
+                    + empty
+                    + (1.0 - trial.extra) * idle
+                    + trial.extra.ln() * (list.passed[b - 1] - list.passed[a])
+            })
+            .sum()
+    }
+
+    proptest! {
+        #[test]
+        fn trials_side_by_side_are_those_one_by_one_and_beat_every_pair(
+            gaps in prop::collection::vec(0.05..3.0f64, 2..60),
+            sizes in prop::collection::vec(0.1..2.0f64, 60),
+            period in 0.3..3.0f64,
+            moved in prop::collection::vec(0.9..1.1f64, 4),
+            hidden in prop::collection::vec((0.0..40.0f64, 0.1..2.0f64), 0..4),
+        ) {
+            let starts = gaps.iter().scan(0.0, |t, g| { *t += g; Some(*t) });
+            let bursts = starts.zip(&sizes).map(|(t, v)| (t, t + 0.02, *v));
+            let list = BurstList::from_bursts(bursts, 0.0).unwrap();
+            let erased = crate::period::chains::windows::join(hidden.iter().map(|&(a, w)| (a, a + w)).collect());
+            let kinds = [(0.003, 0.15), (0.04, 1.0), (0.1, 0.15), (0.4, 0.15)];
+            let trials: [Trial; 4] = std::array::from_fn(|l| {
+                Trial { period: period * moved[l], tolerance: kinds[l].0, extra: kinds[l].1 }
+            });
+            let mut together = Scratch::<4>::default();
+            best_chains(&list, &trials, &erased, &mut together);
+            for (l, trial) in trials.into_iter().enumerate() {
+                let mut alone = Scratch::<1>::default();
+                best_chains(&list, &[trial], &erased, &mut alone);
+                prop_assert_eq!(&together.chains[l], &alone.chains[0]);
+                let best = score_of(&list, &alone.chains[0], trial, &erased);
+                for a in 0..list.len() {
+                    for b in a + 1..list.len() {
+                        let slots = ((list.start[b] - list.start[a]) / trial.period).round().max(1.0);
+                        let off = (list.start[b] - list.start[a]) / trial.period - slots;
+                        if slots <= MOST_SLOTS as f64 && off.abs() < 3.4 * trial.tolerance && off.abs() < 0.49 {
+                            let pair = Chain { members: vec![a as u32, b as u32], slots: vec![0, slots as u32] };
+                            prop_assert!(best >= score_of(&list, &pair, trial, &erased) - 1e-9);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! A chain: bursts of a list that follow each other at whole multiples of a period.
+
+use crate::period::chains::bursts::BurstList;
+use crate::period::chains::fit::{Fit, fit};
+use crate::period::chains::stats::median_of;
+
+/// End bursts with less than this share of the median bytes are no part of the period.
+const SMALL_END: f64 = 0.1;
+/// A burst longer than this share of the period is a stretch of something else.
+const LONGEST_BURST: f64 = 0.95;
+
+/// Bursts of a list with their slot numbers, both rising; the first slot is 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Chain {
+    pub members: Vec<u32>,
+    pub slots: Vec<u32>,
+}
+
+impl Chain {
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub fn first(&self) -> usize {
+        self.members.first().map_or(0, |&i| i as usize)
+    }
+
+    pub fn last(&self) -> usize {
+        self.members.last().map_or(0, |&i| i as usize)
+    }
+
+    /// Slots from the first to the last burst, both included.
+    pub fn slot_count(&self) -> usize {
+        self.slots.last().map_or(0, |&k| k as usize + 1)
+    }
+
+    pub fn indices(&self) -> impl Iterator<Item = usize> + '_ {
+        self.members.iter().map(|&i| i as usize)
+    }
+
+    /// Onsets of the members, seconds since the origin.
+    pub fn onsets<'a>(&'a self, list: &'a BurstList) -> impl Iterator<Item = f64> + 'a {
+        self.indices().map(|i| list.start[i])
+    }
+
+    /// Slot numbers as numbers to calculate with.
+    pub fn slot_numbers(&self) -> Vec<f64> {
+        self.slots.iter().map(|&k| f64::from(k)).collect()
+    }
+
+    /// Period, phase and errors from the chain's onsets.
+    pub fn fit(&self, list: &BurstList) -> Fit {
+        fit(&self.onsets(list).collect::<Vec<_>>(), &self.slot_numbers())
+    }
+
+    /// Keeps the members `from..=to`.
+    fn cut(&mut self, from: usize, to: usize) {
+        self.members.truncate(to + 1);
+        self.slots.truncate(to + 1);
+        self.members.drain(..from);
+        self.slots.drain(..from);
+        let first = self.slots.first().copied().unwrap_or(0);
+        self.slots.iter_mut().for_each(|k| *k -= first);
+    }
+
+    /// Drops members at the ends that are longer than a period.
+    pub fn drop_long_ends(&mut self, list: &BurstList, period: f64, keep: usize) {
+        while self.len() > keep && long(list, period, self.members.last()) {
+            self.cut(0, self.len() - 2);
+        }
+        while self.len() > keep && long(list, period, self.members.first()) {
+            self.cut(1, self.len() - 1);
+        }
+    }
+
+    /// Does a burst at an end last longer than a period?
+    pub fn has_long_end(&self, list: &BurstList, period: f64) -> bool {
+        long(list, period, self.members.first()) || long(list, period, self.members.last())
+    }
+
+    /// Drops end members with less than a tenth of the chain's median bytes, down to `keep` members: headers before the first
+    /// burst and summaries after the last.
+    pub fn drop_small_ends(&mut self, list: &BurstList, keep: usize) {
+        let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();
+        let least = SMALL_END * median_of(&mut sizes);
+        let small = |i: u32| list.bytes[i as usize] < least;
+        while self.len() > keep && self.members.last().is_some_and(|&i| small(i)) {
+            self.cut(0, self.len() - 2);
+        }
+        while self.len() > keep && self.members.first().is_some_and(|&i| small(i)) {
+            self.cut(1, self.len() - 1);
+        }
+    }
+
+    /// For each step: one slot long, and no burst of like size (half to twice the chain's median) passed over.
+    pub fn regular_steps(&self, list: &BurstList) -> Vec<bool> {
+        let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();
+        let reference = median_of(&mut sizes);
+        let like = |i: usize| list.bytes[i] > 0.5 * reference && list.bytes[i] < 2.0 * reference;
+        self.members
+            .windows(2)
+            .zip(self.slots.windows(2))
+            .map(|(m, k)| k[1] - k[0] == 1 && !(m[0] as usize + 1..m[1] as usize).any(like))
+            .collect()
+    }
+
+    /// Cuts off ends of two or more irregular steps if most steps are regular: there another period rules, and the
+    /// chain only follows its every second or third burst.
+    pub fn trim(&mut self, list: &BurstList) {
+        let regular = self.regular_steps(list);
+        let share = |steps: &[bool]| steps.iter().filter(|&&r| r).count() as f64 / steps.len().max(1) as f64;
+        if regular.len() < 4 || share(&regular) < 0.5 {
+            return;
+        }
+        let (Some(first), Some(last)) = (regular.iter().position(|&r| r), regular.iter().rposition(|&r| r)) else {
+            return;
+        };
+        let from = if first >= 2 { first } else { 0 };
+        let to = if regular.len() - (last + 1) >= 2 { last + 1 } else { regular.len() };
+        if to >= from + 2 && share(&regular[from..to]) >= 0.7 {
+            self.cut(from, to);
+        }
+    }
+}
+
+fn long(list: &BurstList, period: f64, member: Option<&u32>) -> bool {
+    member.is_some_and(|&i| list.end[i as usize] - list.start[i as usize] > LONGEST_BURST * period)
+}
