@@ -13,6 +13,7 @@ use super::hypothesis::{Context, Hypothesis, Kind, Traits};
 use super::plans;
 use super::search::Chain;
 use super::stats::{deviation, median};
+use crate::transform::tone;
 use realfft::num_complex::Complex;
 use std::f64::consts::TAU;
 use std::sync::{Arc, LazyLock};
@@ -144,21 +145,10 @@ impl Signal {
         tops.iter().map(|&k| k as f64 / (BINS as f64 * self.width)).collect()
     }
 
-    /// Complex amplitude at a frequency, by direct summation with rotating factors: four at once, so that no product
-    /// waits for the one before.
+    /// Complex amplitude at a frequency; the time of a bin is that of its middle.
     fn amplitude(&self, frequency: f64) -> Complex<f64> {
-        let angle = -TAU * frequency * self.width;
-        let turn = Complex::from_polar(1.0, 4.0 * angle);
-        let mut factors: [Complex<f64>; 4] =
-            std::array::from_fn(|i| Complex::from_polar(1.0, angle * (i as f64 + 0.5)));
-        let mut sums = [Complex::new(0.0, 0.0); 4];
-        for four in self.values.chunks_exact(4) {
-            for i in 0..4 {
-                sums[i] += factors[i] * four[i];
-                factors[i] *= turn;
-            }
-        }
-        sums.iter().sum::<Complex<f64>>() / BINS as f64
+        let omega = TAU * frequency * self.width;
+        tone(&self.values, omega) * Complex::cis(-0.5 * omega) / BINS as f64
     }
 
     fn amplitudes(&self, frequency: f64) -> [Complex<f64>; HARMONICS] {
