@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use iophase::formats::darshan::{Darshan, Log, Module, Schema, segment_bytes};
+use iophase::formats::darshan::{Darshan, DxtRecord, Log, Module, Schema, Segment, segment_bytes};
 use iophase::formats::{self, Format, Limits, ReadOptions, Source};
 use iophase::record::{Data, Interval, Layer, LayerSummary, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
 use iophase::{Error, ErrorKind};
@@ -162,6 +162,11 @@ fn expect_header(name: &str, log: &Log, want: &Value) {
     let (n, w) = (log.names(), &want["names"]);
     assert_eq!((n.records(), n.len() as u64), (num(&w["n_records"]), num(&w["n_ids"])), "{name}");
     assert_eq!(n.longest() as u64, w["longest"].as_u64().unwrap_or(0), "{name}");
+    let mut by_id: Vec<(u64, &str)> = n.iter().collect();
+    by_id.sort_unstable();
+    let lines: String = by_id.iter().map(|(id, path)| format!("{id}\t{path}\n")).collect();
+    // a log of the job alone has no names
+    assert_eq!((n.len() > 0).then(|| sha256::hex(lines.as_bytes())).as_deref(), w["sha256"].as_str(), "{name}");
     for (got, want) in n.iter().zip(w["first"].as_array().into_iter().flatten()) {
         assert_eq!((got.0.to_string().as_str(), got.1), (want["id"].as_str().unwrap(), want["name"].as_str().unwrap()));
     }
@@ -226,6 +231,19 @@ fn expect_segments(what: &str, log: &Log, layer: Layer, module: Module, want: &V
         assert_eq!(mine.iter().map(|r| r.writes.len() as u64).sum::<u64>(), pair["n_write"], "{what}");
         assert_eq!(mine.iter().map(|r| r.reads.len() as u64).sum::<u64>(), pair["n_read"], "{what}");
         assert_eq!(log.names().get(id), pair["file"].as_str(), "{what}");
+        let all = || mine.iter().flat_map(|r| r.writes.iter().chain(&r.reads));
+        let bytes = |segments: &dyn Fn(&DxtRecord) -> i64| mine.iter().map(|r| segments(r)).sum::<i64>();
+        assert_eq!(bytes(&|r| r.writes.iter().map(|s| s.length).sum()), pair["bytes_written"], "{what}");
+        assert_eq!(bytes(&|r| r.reads.iter().map(|s| s.length).sum()), pair["bytes_read"], "{what}");
+        assert_eq!(all().map(|s| s.offset).min(), pair["min_offset"].as_i64(), "{what}");
+        let rows: Vec<_> = mine
+            .iter()
+            .flat_map(|r| {
+                let row = |op| move |s: &Segment| (rank, op, s.offset, s.length);
+                r.writes.iter().map(row("w")).chain(r.reads.iter().map(row("r"))).collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(digest(&rows), pair["sorted_sha256"], "{what}");
     }
     let all = || records.iter().flat_map(|r| r.writes.iter().chain(&r.reads));
     let count = |f: &dyn Fn(&iophase::formats::darshan::Segment) -> bool| all().filter(|s| f(s)).count() as u64;
