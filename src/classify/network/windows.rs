@@ -143,6 +143,7 @@ impl Held {
             sizes: self.sizes,
             accesses: self.accesses,
             extent: Extent { hull: self.hull, bytes: self.bytes, shape },
+            stride: None,
             by: Classifier::Network,
         }
     }
