@@ -230,9 +230,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
     fn datasets_read_by_name_are_a_walk(
-        p in 2u64..64, steps in 2u64..8, kib in 16u64..3000, part in 1u64..4, seed in any::<u64>(),
+        p in 2u64..64, steps in 2u64..8, scale in 13u32..23, more in 0u64..1 << 23, part in 1u64..4, seed in any::<u64>(),
     ) {
-        let size = kib * 1024;
+        // pieces that are large beside what lies between the datasets
+        let size = (1 << scale) + more % (1 << scale);
         // a dataset holds the blocks of all ranks; a part of each is read
         let dataset = p * size * part;
         let rows = with_metadata(p, 8 * steps, size, seed, |r, i| {

@@ -39,7 +39,7 @@ pub(crate) struct Ranked {
 
 impl Ranked {
     /// Its stretches as they come.
-    pub fn as_it_comes(self) -> impl Iterator<Item = Local> {
+    pub fn into_whole(self) -> impl Iterator<Item = Local> {
         self.whole.into_iter().map(move |stretch| Local { rank: self.rank, stretch })
     }
 }

@@ -201,7 +201,7 @@ impl Several {
         lane.span = (lane.span.0.min(a.start), lane.span.1.max(a.end));
         let Some(stream) = &mut lane.stream else { return true };
         stream.push(a, rules);
-        if lane.sum.accesses % ASKED == 0 && stream.is_lost() {
+        if lane.sum.accesses.is_multiple_of(ASKED) && stream.is_lost() {
             lane.stream = None;
             return lane.sum.largest <= TINY;
         }

@@ -8,6 +8,9 @@
 //! Three classifiers give local classes ([`Choice`]): rules (an automaton), a network that judges windows, and a Markov model of
 //! earlier runs ([`Model`]) that knows the classes before the first access. They share all the rest.
 //!
+//! The rules follow accesses as they come and, where there are several sizes or both directions, also each sort by itself: what a
+//! library puts between the data must not decide their class. It is set aside and counted ([`Aside`]).
+//!
 //! Cost: constant time an access while it follows a pattern; memory for the stretches, not for the accesses.
 
 mod advice;
@@ -316,7 +319,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             .filter(|(id, _)| *id != FileId::NONE)
             .map(|(id, ranks)| {
                 let (all, _) = finish(ranks, rules, 0.0);
-                let all: Vec<Local> = all.into_iter().flat_map(Ranked::as_it_comes).collect();
+                let all: Vec<Local> = all.into_iter().flat_map(Ranked::into_whole).collect();
                 (trace.files.name(id).to_owned(), markov::Lesson::of(&all))
             })
             .collect();

@@ -61,7 +61,7 @@ impl Wandering {
 
     /// Was it the network that found an order?
     pub fn by_network(&self) -> bool {
-        matches!(self.heard, Heard::Order(_)) && !self.steps.usual().is_some()
+        matches!(self.heard, Heard::Order(_)) && self.steps.usual().is_none()
     }
 }
 
