@@ -457,9 +457,18 @@ impl Stream {
 
     /// Cuts the waiting accesses into stretches.
     fn decide(&mut self, rules: Rules, last: bool) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let goes_on = self.open.as_ref().map_or(0, |o| o.may_wander(&waiting));
-        match cut::cheapest(&waiting, goes_on) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        self.cut(&waiting, rules, last);
+        if self.waiting.is_empty() {
+            // its memory is used again
+            waiting.clear();
+            self.waiting = waiting;
+        }
+    }
+
+    fn cut(&mut self, waiting: &[Access], rules: Rules, last: bool) {
+        let goes_on = self.open.as_ref().map_or(0, |o| o.may_wander(waiting));
+        match cut::cheapest(waiting, goes_on) {
             Some(cuts) => {
                 if let Some(mut open) = self.open.take() {
                     waiting[..cuts.before].iter().for_each(|a| open.wander(a));
@@ -502,11 +511,11 @@ impl Stream {
                 match &mut self.open {
                     Some(open) => {
                         if let Form::Irregular(w) = &mut open.form {
-                            w.ask(&waiting, rules);
+                            w.ask(waiting, rules);
                         }
                         waiting.iter().for_each(|a| open.wander(a));
                     }
-                    None => self.open = Open::irregular(&waiting, Heard::of(&waiting, rules)),
+                    None => self.open = Open::irregular(waiting, Heard::of(waiting, rules)),
                 }
             }
         }
