@@ -359,10 +359,10 @@ fn best_cut(held: Option<&Held>, pending: &[Access], worths: &mut Worths, rules:
         judge(&all, rules.stripe).map_or(0.0, |j| sure(j.of(h.walk))) - disorder - odd
     };
     let mut best = (f64::NEG_INFINITY, n);
-    for cut in 0..=n {
+    for (cut, &rest) in rest.iter().enumerate() {
         // what goes on is worth nothing at best, too
-        if rest[cut] > best.0 {
-            let worth = if cut == 0 { 0.0 } else { before(cut) } + rest[cut];
+        if rest > best.0 {
+            let worth = if cut == 0 { 0.0 } else { before(cut) } + rest;
             if worth > best.0 {
                 best = (worth, cut);
             }
