@@ -463,50 +463,6 @@ fn read(path: &Path) -> Classes {
     classes(&formats::read(&source, None, &options).unwrap())
 }
 
-/// h5bench_write, one array a variable (CC) or one compound (II): in every dataset each rank has its block, so that together they
-/// leave no gap.
-#[test]
-fn h5bench_writes_interleave() {
-    let Some(corpus) = corpus() else {
-        eprintln!("skipped: no corpus at IOPHASE_CORPUS");
-        return;
-    };
-    for run in ["1d-CC", "1d-CC-periodic", "1d-CC-coll", "1d-II"] {
-        let found = read(&corpus.join(format!("h5bench/darshan/{run}.darshan_dxt.darshan")));
-        let f = found.files.iter().find(|f| f.file.as_ref().unwrap().ends_with("test.h5")).unwrap();
-        let all: u64 = f.global.iter().map(|g| g.bytes).sum();
-        let interleaved = f.global.iter().filter(|g| g.sequentiality == G::InterleavedSequential && g.ranks.len() == 4);
-        let bytes: u64 = interleaved.filter(|g| g.mix == Mix::WriteOnly).map(|g| g.bytes).sum();
-        assert!(bytes as f64 > 0.8 * all as f64, "{run}: {bytes} of {all}: {:?}", of(&found));
-    }
-}
-
-/// Contiguous in memory and interleaved in the file (CI), or the other way round (IC): the file is interleaved, and read before it is
-/// written where holes are filled (data sieving). Reading (full, partial, strided) takes the datasets by name, not by place, with
-/// metadata between: all ranks read at once, in no order of places.
-#[test]
-fn h5bench_sieves_and_reads() {
-    let Some(corpus) = corpus() else {
-        eprintln!("skipped: no corpus at IOPHASE_CORPUS");
-        return;
-    };
-    let of_run = |run: &str| {
-        let found = read(&corpus.join(format!("h5bench/darshan/{run}.darshan_dxt.darshan")));
-        found.files.into_iter().find(|f| f.file.as_ref().unwrap().ends_with("test.h5")).unwrap()
-    };
-    for run in ["1d-CI", "1d-IC"] {
-        let f = of_run(run);
-        let all: u64 = f.global.iter().map(|g| g.bytes).sum();
-        let interleaved = f.global.iter().filter(|g| g.sequentiality == G::InterleavedSequential && g.ranks.len() == 4);
-        let bytes: u64 = interleaved.filter(|g| g.mix != Mix::ReadOnly).map(|g| g.bytes).sum();
-        assert!(bytes as f64 > 0.8 * all as f64, "{run}: {bytes} of {all}");
-    }
-    for run in ["1d-read-full", "1d-read-partial", "1d-read-strided"] {
-        let f = of_run(run);
-        assert!(f.global.iter().all(|g| g.mix == Mix::ReadOnly && g.ranks.len() == 4), "{run}: {:?}", f.global);
-    }
-}
-
 #[test]
 fn read_modify_write_is_mixed_and_strided() {
     let accesses = (0..60u64).map(|i| {

@@ -159,7 +159,7 @@ fn classes_match_schema_and_contract() {
         let files = c["files"].as_array().unwrap();
         assert_eq!(files.len(), 14);
         for f in files {
-            has_keys(f, "file local global expected");
+            has_keys(f, "file local global aside expected");
             for l in f["local"].as_array().unwrap() {
                 has_keys(l, "rank start_s end_s mix sequentiality size accesses start_offset end_offset classifier");
                 assert_eq!((l["mix"].as_str(), l["size"].as_str()), (Some("write-only"), Some("uniform-small")));

@@ -2,7 +2,7 @@
 
 use super::nest::Nest;
 
-/// Intervals kept of irregular accesses.
+/// Intervals kept of accesses in no nest.
 const MOST_INTERVALS: usize = 1024;
 
 /// Bytes of a file.
@@ -22,9 +22,19 @@ pub(crate) enum Shape {
     Whole,
     /// Accesses of this size in nested strides.
     Nested(Nest, u64),
-    /// These intervals, sorted and disjoint; true if bytes between them were taken in, or those behind them left out, to keep
-    /// the list short.
+    /// These intervals, sorted and disjoint; true if those behind them were left out, to keep the list short.
     Scattered(Vec<(u64, u64)>, bool),
+    /// Several parts.
+    Several(Vec<Extent>),
+}
+
+/// Intervals from the front of a file on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Pieces {
+    /// (start, end) of single accesses, sorted.
+    pub sorted: Vec<(u64, u64)>,
+    /// Nothing is known from here on.
+    pub until: Option<u64>,
 }
 
 impl Extent {
@@ -32,10 +42,24 @@ impl Extent {
         self.hull.1 - self.hull.0
     }
 
-    /// Intervals (start, end) of single accesses from the front of the file on, at most about `most`, sorted.
-    pub fn front(&self, most: usize) -> Vec<(u64, u64)> {
-        let mut found = match &self.shape {
-            Shape::Whole => vec![self.hull],
+    /// Takes in other bytes of the same file.
+    pub fn join(&mut self, other: Extent) {
+        let hull = (self.hull.0.min(other.hull.0), self.hull.1.max(other.hull.1));
+        let bytes = self.bytes.saturating_add(other.bytes);
+        let mut parts = Vec::new();
+        for e in [std::mem::replace(self, Extent { hull, bytes, shape: Shape::Whole }), other] {
+            match e.shape {
+                Shape::Several(all) => parts.extend(all),
+                _ => parts.push(e),
+            }
+        }
+        self.shape = Shape::Several(parts);
+    }
+
+    /// Single accesses from the front of the file on, about `most` at most.
+    pub fn front(&self, most: usize) -> Pieces {
+        let (mut sorted, cut) = match &self.shape {
+            Shape::Whole => (vec![self.hull], false),
             Shape::Nested(nest, size) => {
                 let intervals = |offsets: Vec<u64>| offsets.into_iter().map(|o| (o, o.saturating_add(*size))).collect();
                 let mut all: Vec<(u64, u64)> = intervals(nest.offsets(most));
@@ -44,74 +68,26 @@ impl Extent {
                     let first = nest.accesses - most as u64;
                     all = intervals((first..nest.accesses).map(|i| nest.offset(i)).collect());
                 }
-                all
+                (all, false)
             }
-            Shape::Scattered(intervals, _) => intervals.iter().take(most).copied().collect(),
+            Shape::Scattered(intervals, cut) => (intervals.iter().take(most).copied().collect(), *cut),
+            Shape::Several(parts) => {
+                let fronts: Vec<Pieces> = parts.iter().map(|p| p.front(most)).collect();
+                let until = fronts.iter().filter_map(|f| f.until).min();
+                let mut sorted: Vec<(u64, u64)> = fronts.into_iter().flat_map(|f| f.sorted).collect();
+                sorted.sort_unstable();
+                sorted.dedup();
+                sorted.retain(|i| until.is_none_or(|until| i.0 < until));
+                let longer = sorted.len() > most;
+                sorted.truncate(most);
+                let until = if longer { sorted.last().map(|last| last.1) } else { until };
+                return Pieces { sorted, until };
+            }
         };
-        found.sort_unstable();
-        found.dedup();
-        found
-    }
-}
-
-/// A bounded list of intervals.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Intervals {
-    sorted: Vec<(u64, u64)>,
-    fresh: Vec<(u64, u64)>,
-    coarse: bool,
-}
-
-impl Intervals {
-    pub fn add(&mut self, start: u64, end: u64) {
-        if let Some(last) = self.fresh.last_mut().filter(|last| last.1 == start) {
-            last.1 = end;
-            return;
-        }
-        self.fresh.push((start, end));
-        if self.fresh.len() >= MOST_INTERVALS {
-            self.tidy();
-        }
-    }
-
-    fn tidy(&mut self) {
-        self.sorted.append(&mut self.fresh);
-        self.sorted.sort_unstable();
-        let mut joined: Vec<(u64, u64)> = Vec::with_capacity(self.sorted.len());
-        for &(a, b) in &self.sorted {
-            match joined.last_mut() {
-                Some(last) if a <= last.1 => last.1 = last.1.max(b),
-                _ => joined.push((a, b)),
-            }
-        }
-        if joined.len() > MOST_INTERVALS {
-            // close the narrowest gaps, as many as are too many
-            let mut gaps: Vec<u64> = joined.windows(2).map(|w| w[1].0 - w[0].1).collect();
-            let mut close = joined.len() - MOST_INTERVALS / 2;
-            let (_, &mut widest, _) = gaps.select_nth_unstable(close - 1);
-            let mut out: Vec<(u64, u64)> = Vec::with_capacity(MOST_INTERVALS);
-            for &(a, b) in &joined {
-                match out.last_mut() {
-                    Some(last) if close > 0 && a - last.1 <= widest => {
-                        last.1 = b;
-                        close -= 1;
-                    }
-                    _ => out.push((a, b)),
-                }
-            }
-            joined = out;
-            self.coarse = true;
-        }
-        self.sorted = joined;
-    }
-
-    pub fn finish(mut self) -> Shape {
-        self.tidy();
-        if let ([_], false) = (&self.sorted[..], self.coarse) {
-            Shape::Whole
-        } else {
-            Shape::Scattered(self.sorted, self.coarse)
-        }
+        sorted.sort_unstable();
+        sorted.dedup();
+        let until = sorted.last().filter(|_| cut || sorted.len() >= most).map(|last| last.1);
+        Pieces { sorted, until }
     }
 }
 
@@ -179,16 +155,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_stay_few_and_keep_every_byte() {
-        let mut i = Intervals::default();
-        let touched: Vec<u64> = (0..5000u64).map(|k| (k * 7919) % 5000 * 10).collect();
-        touched.iter().for_each(|&o| i.add(o, o + 1));
-        let Shape::Scattered(all, coarse) = i.finish() else { panic!() };
-        assert!(coarse && all.len() <= MOST_INTERVALS);
-        assert!(touched.iter().all(|o| all.iter().any(|r| r.0 <= *o && *o < r.1)));
-    }
-
-    #[test]
     fn the_front_is_exact_whatever_the_order() {
         let mut up = Front::default();
         let mut down = Front::default();
@@ -201,10 +167,21 @@ mod tests {
 
     #[test]
     fn joined_intervals_are_whole() {
-        let mut i = Intervals::default();
+        let mut i = Front::default();
         for (a, b) in [(10, 20), (0, 5), (5, 10), (15, 30)] {
             i.add(a, b);
         }
         assert_eq!(i.finish(), Shape::Whole);
+    }
+    #[test]
+    fn parts_have_one_front() {
+        let whole = |a, b| Extent { hull: (a, b), bytes: b - a, shape: Shape::Whole };
+        let mut all = whole(50, 60);
+        all.join(whole(0, 10));
+        all.join(Extent { hull: (20, 90), bytes: 20, shape: Shape::Scattered(vec![(20, 30), (40, 45)], true) });
+        assert_eq!((all.hull, all.bytes), ((0, 90), 40));
+        // what comes behind the last known piece of one part is not known
+        assert_eq!(all.front(9), Pieces { sorted: vec![(0, 10), (20, 30), (40, 45)], until: Some(45) });
+        assert_eq!(all.front(2), Pieces { sorted: vec![(0, 10), (20, 30)], until: Some(30) });
     }
 }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::extent::{Extent, Shape};
+use super::extent::{Extent, Pieces};
 use super::lattice::{Axis, Sequentiality};
 
 /// How a job walks through a file.
@@ -124,20 +124,11 @@ fn shared_or_parted(extents: &[&Extent]) -> GlobalSequentiality {
 /// there are ranks at least?
 fn interleaves(extents: &[&Extent]) -> bool {
     let each = (MERGED / extents.len()).max(8);
-    let fronts: Vec<Vec<(u64, u64)>> = extents.iter().map(|e| e.front(each)).collect();
-    let full: Vec<bool> = fronts.iter().map(|f| f.len() >= each).collect();
-    let fronts: Vec<Vec<(u64, u64)>> = fronts.into_iter().map(pieces).collect();
+    let fronts: Vec<Pieces> = extents.iter().map(|e| e.front(each)).collect();
     // where all of them are known
-    let until = fronts
-        .iter()
-        .zip(extents.iter().zip(&full))
-        .map(|(front, (e, &full))| match front.last() {
-            Some(last) if full || matches!(e.shape, Shape::Scattered(_, true)) => last.1,
-            _ => u64::MAX,
-        })
-        .min()
-        .unwrap_or(u64::MAX);
-    let mut all: Vec<(u64, u64)> = fronts.into_iter().flatten().filter(|i| i.0 < until).collect();
+    let until = fronts.iter().filter_map(|f| f.until).min().unwrap_or(u64::MAX);
+    let fronts = fronts.into_iter().map(|f| pieces(f.sorted));
+    let mut all: Vec<(u64, u64)> = fronts.flatten().filter(|i| i.0 < until).collect();
     all.sort_unstable();
     let pairs = all.len().saturating_sub(1);
     let disjoint = all.windows(2).all(|w| w[0].1 <= w[1].0);
@@ -162,6 +153,7 @@ fn pieces(sorted: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::extent::Shape;
     use super::super::nest::Nest;
     use super::*;
 

@@ -131,6 +131,17 @@ impl Axis for Sequentiality {
     }
 }
 
+impl Size {
+    /// The size class of two kinds of requests together that are not of one size.
+    pub(crate) fn beside(self, other: Self) -> Self {
+        match self.meet(other) {
+            Self::UniformSmall => Self::VariableSmall,
+            Self::UniformLarge => Self::VariableLarge,
+            met => met,
+        }
+    }
+}
+
 /// Sizes of requests; small is below the stripe unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -8,12 +8,17 @@
 //! Three classifiers give local classes ([`Choice`]): rules (an automaton), a network that judges windows, and a Markov model of
 //! earlier runs ([`Model`]) that knows the classes before the first access. They share all the rest.
 //!
+//! The rules follow accesses as they come and, where there are several sizes or both directions, also each sort by itself: what a
+//! library puts between the data must not decide their class. It is set aside and counted ([`Aside`]).
+//!
 //! Cost: constant time an access while it follows a pattern; memory for the stretches, not for the accesses.
 
 mod advice;
+mod data;
 mod extent;
 mod global;
 mod group;
+mod lanes;
 mod lattice;
 mod markov;
 mod nest;
@@ -36,14 +41,16 @@ pub use lattice::{Axis, Known, Mix, Sequentiality, Size};
 pub use markov::{MODEL_SCHEMA, Model};
 pub use network::training_features;
 pub use report::{
-    Advice, CLASSES_SCHEMA, Classes, Classifier, Expected, ExpectedClass, FileClasses, GlobalClass, LocalClass,
+    Advice, Aside, CLASSES_SCHEMA, Classes, Classifier, Expected, ExpectedClass, FileClasses, GlobalClass, LocalClass,
 };
 pub use sketch::{Sketch, SketchedAccess};
 
+use data::Ranked;
 use group::Local;
+use lanes::Lanes;
 use network::Windows;
 use sketch::Sketcher;
-use stream::{Access, Rules, Stream, Stretch};
+use stream::{Access, Rules};
 
 /// Which classifier is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -163,7 +170,7 @@ impl Trainer<'_> {
 
 /// What follows the accesses of one rank to one file.
 enum Follower {
-    Rules(Box<Stream>),
+    Rules(Box<Lanes>),
     Network(Box<Windows>),
 }
 
@@ -175,11 +182,12 @@ impl Follower {
         }
     }
 
-    fn finish_all(self, rules: Rules) -> Vec<Stretch> {
-        match self {
-            Self::Rules(s) => s.finish_all(rules),
-            Self::Network(w) => w.finish_all(rules),
-        }
+    fn finish(self, rank: u32, rules: Rules) -> Ranked {
+        let (whole, sorts) = match self {
+            Self::Rules(lanes) => lanes.finish(rules),
+            Self::Network(w) => (w.finish_all(rules), None),
+        };
+        Ranked { rank, whole, sorts }
     }
 }
 
@@ -271,7 +279,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             .map(|(id, ranks)| {
                 let name = (id != FileId::NONE).then(|| trace.files.name(id).to_owned());
                 let (all, sketch) = finish(ranks, options.rules(), origin);
-                (of_file(name, &all, options, origin), sketch)
+                (of_file(name, all, options, origin), sketch)
             })
             .collect();
         let begins = |f: &FileClasses| f.local.iter().map(|l| l.start_s).fold(f64::INFINITY, f64::min);
@@ -311,6 +319,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             .filter(|(id, _)| *id != FileId::NONE)
             .map(|(id, ranks)| {
                 let (all, _) = finish(ranks, rules, 0.0);
+                let all: Vec<Local> = all.into_iter().flat_map(Ranked::into_whole).collect();
                 (trace.files.name(id).to_owned(), markov::Lesson::of(&all))
             })
             .collect();
@@ -367,34 +376,32 @@ fn accesses(rows: &Requests, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32
     unplaced
 }
 
-/// The stretches of all ranks by rank and time, and the sketch of their accesses.
-fn finish(mut ranks: Vec<Followed>, rules: Rules, origin: f64) -> (Vec<Local>, Sketch) {
+/// What each rank does, by rank, and the sketch of their accesses.
+fn finish(mut ranks: Vec<Followed>, rules: Rules, origin: f64) -> (Vec<Ranked>, Sketch) {
     ranks.sort_by_key(|r| r.0);
-    let mut all: Vec<Local> = Vec::new();
     let mut drawn = Vec::new();
-    for (rank, follower, sketcher) in ranks {
-        all.extend(follower.finish_all(rules).into_iter().map(|stretch| Local { rank, stretch }));
+    let each = ranks.into_iter().map(|(rank, follower, sketcher)| {
         drawn.extend(sketcher.map(|s| (rank, s)));
-    }
+        follower.finish(rank, rules)
+    });
+    let all = each.collect();
     (all, Sketch::of(drawn, origin))
 }
 
-fn of_file(file: Option<String>, all: &[Local], options: Options<'_>, origin: f64) -> FileClasses {
+fn of_file(file: Option<String>, ranks: Vec<Ranked>, options: Options<'_>, origin: f64) -> FileClasses {
     let rules = options.rules();
     let name = file.as_deref();
     let known = options.model.zip(name).and_then(|(m, name)| m.find(name));
     let foreseen = known.map(|k| k.foresee(rules, name));
-    let local = group::locals(all, origin);
+    let judged = data::judge(ranks);
+    let local = group::locals(&judged.locals, origin);
     let mut global = match (options.choice, &foreseen) {
-        (Choice::Markov, Some(f)) => f.as_classes(all, origin),
+        (Choice::Markov, Some(f)) => f.as_classes(&judged.locals, origin),
         (Choice::Markov, None) => Vec::new(),
-        _ => {
-            let groups = group::groups(all);
-            group::globals(&groups, all, name, rules, origin)
-        }
+        _ => group::globals(&judged.groups, &judged.locals, name, rules, origin),
     };
     if let (Choice::Auto, Some(f)) = (options.choice, &foreseen) {
         f.help(&mut global);
     }
-    FileClasses { file, local, global, expected: foreseen.map(|f| f.expected) }
+    FileClasses { file, local, global, aside: judged.aside, expected: foreseen.map(|f| f.expected) }
 }

@@ -61,8 +61,25 @@ pub struct FileClasses {
     pub local: Vec<LocalClass>,
     /// What the job does, by time.
     pub global: Vec<GlobalClass>,
+    /// Accesses that are in no class, since they are none of the program's data; `null` if there are none.
+    pub aside: Option<Aside>,
     /// What earlier runs did, known when the file is opened; `null` without a model that knows the file.
     pub expected: Option<Expected>,
+}
+
+/// Small accesses between the data, as a library makes them for itself: headers, indices.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Aside {
+    /// The ranks.
+    pub ranks: Vec<u32>,
+    /// Accesses.
+    pub accesses: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Of them, bytes written.
+    pub bytes_written: u64,
+    /// The largest access, in bytes.
+    pub largest_bytes: u64,
 }
 
 /// What a model of earlier runs says of a file before it is accessed.

@@ -5,14 +5,16 @@
 //! into regular stretches is then sought ([`cut`]). If there is none, the window is irregular.
 
 mod cut;
+mod steps;
+mod wander;
 
 pub(super) use cut::no_step_recurs;
 
-use super::extent::{Extent, Intervals, Shape};
+use super::extent::{Extent, Shape};
 use super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::nest::Nest;
-use super::network;
 use super::report::Classifier;
+use wander::{Heard, Wandering};
 
 /// One access.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,6 +44,8 @@ pub(crate) struct Stretch {
     pub sizes: (u64, u64),
     pub accesses: u64,
     pub extent: Extent,
+    /// Its innermost stride, if it is strided.
+    pub stride: Option<i64>,
     /// What gave it its class.
     pub by: Classifier,
 }
@@ -94,7 +98,7 @@ struct Guess {
 #[derive(Debug, Clone)]
 enum Form {
     Regular { back_to_back: bool, nest: Option<Nest>, slips: Slips },
-    Irregular { rising: bool, falling: bool, intervals: Intervals, heard: Heard },
+    Irregular(Box<Wandering>),
 }
 
 /// Steps that missed the stride by a little: a library puts its own bytes between the pieces now and then.
@@ -136,32 +140,6 @@ impl Slips {
     }
 }
 
-/// What the network said of the windows of an irregular stretch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Heard {
-    /// It was not asked.
-    Nothing,
-    /// Every window has this order, or a more precise one.
-    Order(Sequentiality),
-    /// Some window has none.
-    Disorder,
-}
-
-impl Heard {
-    /// Asks of one more window.
-    fn ask(self, window: &[Access], rules: Rules) -> Self {
-        if !rules.ask || self == Self::Disorder {
-            return self;
-        }
-        let order = network::judge(window, rules.stripe).map(|j| j.unbroken());
-        match (self, order) {
-            (Self::Order(a), Some((b, p))) if p >= SURE && b < Sequentiality::VariablyStrided => Self::Order(a.meet(b)),
-            (Self::Nothing, Some((b, p))) if p >= SURE && b < Sequentiality::VariablyStrided => Self::Order(b),
-            _ => Self::Disorder,
-        }
-    }
-}
-
 impl Open {
     fn new(first: Access) -> Self {
         let (nest, slips) = (Some(Nest::new(first.offset)), Slips::default());
@@ -172,21 +150,16 @@ impl Open {
     /// A stretch without structure, of all these accesses.
     fn irregular(accesses: &[Access], heard: Heard) -> Option<Self> {
         let (first, rest) = accesses.split_first()?;
-        let mut intervals = Intervals::default();
-        intervals.add(first.offset, first.past());
-        let mut open =
-            Self { form: Form::Irregular { rising: true, falling: true, intervals, heard }, ..Self::new(*first) };
+        let form = Form::Irregular(Box::new(Wandering::new(first, heard)));
+        let mut open = Self { form, ..Self::new(*first) };
         rest.iter().for_each(|a| open.wander(a));
         Some(open)
     }
 
     /// Takes an access into an irregular stretch.
     fn wander(&mut self, a: &Access) {
-        let last = self.totals.last.offset;
-        if let Form::Irregular { rising, falling, intervals, .. } = &mut self.form {
-            *rising &= a.offset > last;
-            *falling &= a.offset < last;
-            intervals.add(a.offset, a.past());
+        if let Form::Irregular(w) = &mut self.form {
+            w.add(self.totals.last.offset, a);
         }
         self.totals.add(a, self.first.size);
     }
@@ -230,7 +203,7 @@ impl Open {
     fn may_wander(&self, accesses: &[Access]) -> usize {
         let alike = |a: &&Access| self.mixed() || a.write == self.first.write;
         match self.form {
-            Form::Irregular { .. } => accesses.iter().take_while(alike).count(),
+            Form::Irregular(_) => accesses.iter().take_while(alike).count(),
             Form::Regular { .. } => 0,
         }
     }
@@ -242,7 +215,7 @@ impl Open {
             Form::Regular { back_to_back, nest, .. } => {
                 few(self.totals.accesses, *back_to_back, nest.as_ref().map_or(0, |n| n.levels.len()))
             }
-            Form::Irregular { .. } => false,
+            Form::Irregular(_) => false,
         }
     }
 
@@ -297,28 +270,21 @@ impl Open {
             (false, (smallest, _)) if smallest >= stripe => Size::VariableLarge,
             _ => Size::Variable,
         };
-        let heard = matches!(self.form, Form::Irregular { heard: Heard::Order(_), .. });
+        let heard = matches!(&self.form, Form::Irregular(w) if w.by_network());
         let by = if heard { Classifier::Network } else { Classifier::Rules };
-        let (sequentiality, shape) = match self.form {
-            Form::Regular { back_to_back: true, .. } => (Sequentiality::Sequential, Shape::Whole),
+        let (sequentiality, shape, stride) = match self.form {
+            Form::Regular { back_to_back: true, .. } => (Sequentiality::Sequential, Shape::Whole, None),
             // the same bytes again and again
             Form::Regular { nest: Some(nest), .. } if nest.repeats_a_run_of(self.first.size) => {
-                (Sequentiality::Sequential, Shape::Whole)
+                (Sequentiality::Sequential, Shape::Whole, None)
             }
             Form::Regular { nest: Some(nest), .. } => {
                 let class = if nest.levels.len() > 1 { Sequentiality::StridedKd } else { Sequentiality::Strided1d };
-                (class, Shape::Nested(nest, t.sizes.1))
+                let stride = nest.levels.first().map(|l| l.stride);
+                (class, Shape::Nested(nest, t.sizes.1), stride)
             }
-            Form::Regular { nest: None, .. } => (Sequentiality::NonSequential, Shape::Whole),
-            Form::Irregular { heard: Heard::Order(Sequentiality::Sequential), .. } => {
-                (Sequentiality::Sequential, Shape::Whole)
-            }
-            Form::Irregular { heard: Heard::Order(order), intervals, .. } => (order, intervals.finish()),
-            Form::Irregular { rising, falling, intervals, .. } => {
-                let monotone = rising || falling;
-                let class = if monotone { Sequentiality::VariablyStrided } else { Sequentiality::NonSequential };
-                (class, intervals.finish())
-            }
+            Form::Regular { nest: None, .. } => (Sequentiality::NonSequential, Shape::Whole, None),
+            Form::Irregular(w) => w.close(self.first.size),
         };
         Stretch {
             start_s: self.first.start,
@@ -329,6 +295,7 @@ impl Open {
             sizes: t.sizes,
             accesses: t.accesses,
             extent: Extent { hull: t.hull, bytes: t.bytes, shape },
+            stride,
             by,
         }
     }
@@ -362,12 +329,12 @@ impl Totals {
     }
 }
 
-/// Probability from which the network is believed where the rules find no order.
-const SURE: f64 = 0.9;
 /// A step may miss the stride by one part in so many of the request.
 const NEAR: u64 = 16;
 /// Any so many accesses are a stride.
 const SHORT: u64 = 2;
+/// So many accesses without order, or stretches of hardly more than two accesses, will not become one.
+const LONG: u64 = 64;
 /// Accesses that each level of a nest may choose for itself.
 const FREE: u64 = 2;
 /// Most stretches kept of one rank in one file; what comes after them is taken into the last one.
@@ -390,6 +357,24 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// Does this access go on back to back, whatever its size?
+    pub fn follows(&self, a: &Access) -> bool {
+        let regular = |o: &&Open| matches!(o.form, Form::Regular { back_to_back: true, .. });
+        let open = self.open.as_ref().filter(regular).filter(|_| self.waiting.is_empty());
+        open.is_some_and(|o| o.totals.last.past() == a.offset)
+    }
+
+    /// Has it had no order for long, or a new one all the time?
+    pub fn is_lost(&self) -> bool {
+        let wanders = |o: &Open| match &o.form {
+            Form::Irregular(w) => o.totals.accesses >= LONG && !w.ordered(),
+            Form::Regular { .. } => false,
+        };
+        let pieces = self.done.len() as u64;
+        self.open.as_ref().is_some_and(wanders)
+            || pieces > LONG && self.done.iter().map(|s| s.accesses).sum::<u64>() < 4 * pieces
+    }
+
     pub fn push(&mut self, a: Access, rules: Rules) {
         if self.waiting.is_empty() {
             match &mut self.open {
@@ -436,7 +421,7 @@ impl Stream {
     /// The open stretch ends. What it took by a wrong guess waits again, and all of it if it may be chance.
     fn give_back(&mut self, rules: Rules) {
         let Some(mut open) = self.open.take() else { return };
-        if matches!(open.form, Form::Irregular { .. }) {
+        if matches!(open.form, Form::Irregular(_)) {
             self.open = Some(open);
             return;
         }
@@ -472,9 +457,18 @@ impl Stream {
 
     /// Cuts the waiting accesses into stretches.
     fn decide(&mut self, rules: Rules, last: bool) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let goes_on = self.open.as_ref().map_or(0, |o| o.may_wander(&waiting));
-        match cut::cheapest(&waiting, goes_on) {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        self.cut(&waiting, rules, last);
+        if self.waiting.is_empty() {
+            // its memory is used again
+            waiting.clear();
+            self.waiting = waiting;
+        }
+    }
+
+    fn cut(&mut self, waiting: &[Access], rules: Rules, last: bool) {
+        let goes_on = self.open.as_ref().map_or(0, |o| o.may_wander(waiting));
+        match cut::cheapest(waiting, goes_on) {
             Some(cuts) => {
                 if let Some(mut open) = self.open.take() {
                     waiting[..cuts.before].iter().for_each(|a| open.wander(a));
@@ -516,12 +510,12 @@ impl Stream {
                 }
                 match &mut self.open {
                     Some(open) => {
-                        if let Form::Irregular { heard, .. } = &mut open.form {
-                            *heard = heard.ask(&waiting, rules);
+                        if let Form::Irregular(w) = &mut open.form {
+                            w.ask(waiting, rules);
                         }
                         waiting.iter().for_each(|a| open.wander(a));
                     }
-                    None => self.open = Open::irregular(&waiting, Heard::Nothing.ask(&waiting, rules)),
+                    None => self.open = Open::irregular(waiting, Heard::of(waiting, rules)),
                 }
             }
         }
@@ -534,7 +528,7 @@ impl Stream {
             self.give_back(rules);
         }
         // too few to say that order begins where there was none
-        if let Some(open) = self.open.as_mut().filter(|o| matches!(o.form, Form::Irregular { .. })) {
+        if let Some(open) = self.open.as_mut().filter(|o| matches!(o.form, Form::Irregular(_))) {
             self.waiting.drain(..).for_each(|a| open.wander(&a));
         }
         if !self.waiting.is_empty() {
@@ -557,5 +551,6 @@ fn absorb(into: &mut Stretch, other: &Stretch) {
     into.accesses += other.accesses;
     let hull = (into.extent.hull.0.min(other.extent.hull.0), into.extent.hull.1.max(other.extent.hull.1));
     let bytes = into.extent.bytes.saturating_add(other.extent.bytes);
+    into.stride = None;
     into.extent = Extent { hull, bytes, shape: Shape::Scattered(vec![hull], true) };
 }

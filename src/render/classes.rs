@@ -64,6 +64,16 @@ fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Styl
             units::counted((f.global.len() - shown) as u64, "more stretch").replace("stretchs", "stretches")
         );
     }
+    if let Some(a) = &f.aside {
+        let facts = format!(
+            "{} of at most {} by {}, {} in all: small ones between the data, as a library makes for its headers and indices",
+            units::counted(a.accesses, "access").replace("accesss", "accesses"),
+            units::bytes(a.largest_bytes as f64),
+            ranks(&a.ranks),
+            units::bytes(a.bytes as f64),
+        );
+        let _ = writeln!(out, "  {:<10} {facts}", "set aside");
+    }
     if let Some(e) = &f.expected {
         expected(out, e);
     }

@@ -256,6 +256,14 @@ fn moved(shape: &Shape, by: i64) -> Shape {
             let by = |x: u64| x.saturating_add_signed(by);
             Shape::Scattered(all.iter().map(|&(a, b)| (by(a), by(b))).collect(), *cut)
         }
+        Shape::Several(parts) => {
+            let part = |e: &Extent| Extent {
+                hull: (e.hull.0.saturating_add_signed(by), e.hull.1.saturating_add_signed(by)),
+                bytes: e.bytes,
+                shape: moved(&e.shape, by),
+            };
+            Shape::Several(parts.iter().map(part).collect())
+        }
     }
 }
 

@@ -143,6 +143,7 @@ impl Held {
             sizes: self.sizes,
             accesses: self.accesses,
             extent: Extent { hull: self.hull, bytes: self.bytes, shape },
+            stride: None,
             by: Classifier::Network,
         }
     }
@@ -153,6 +154,7 @@ impl Held {
 pub(crate) struct Windows {
     open: Option<Held>,
     pending: Vec<Access>,
+    worths: Worths,
     done: Vec<Held>,
 }
 
@@ -168,7 +170,8 @@ impl Windows {
     /// Judges what is pending; some or all of it gets a stretch.
     fn decide(&mut self, rules: Rules) {
         let pending = std::mem::take(&mut self.pending);
-        let Some(mut held) = self.open.take() else { return self.begin(pending, rules) };
+        let mut worths = std::mem::take(&mut self.worths);
+        let Some(mut held) = self.open.take() else { return self.begin(pending, worths, rules) };
         if !ordered(held.walk) && pending.iter().all(|a| a.write == held.first.write) {
             // most windows without order are told without asking where it might begin
             let last = held.tail.last().copied();
@@ -198,7 +201,7 @@ impl Windows {
             self.open = Some(held);
             return;
         }
-        let cut = best_cut(Some(&held), &pending, rules);
+        let cut = best_cut(Some(&held), &pending, &mut worths, rules);
         if cut > 0 {
             let size = judge(&pending[..cut], rules.stripe).map_or(held.size, |j| j.size);
             held.size = held.joined_size(size, pending[0].size);
@@ -210,18 +213,20 @@ impl Windows {
         }
         self.finish(held);
         self.pending = pending[cut..].to_vec();
+        self.worths = worths.past(cut);
     }
 
     /// A stretch begins.
-    fn begin(&mut self, pending: Vec<Access>, rules: Rules) {
+    fn begin(&mut self, pending: Vec<Access>, mut worths: Worths, rules: Rules) {
         let odd = |walk| odd_steps(walk, &pending, pending.len()) > 0;
         match judge(&pending, rules.stripe).map(|j| j.walk()) {
             Some(walk) if walk.is_none_or(odd) => {
-                let cut = best_cut(None, &pending, rules);
+                let cut = best_cut(None, &pending, &mut worths, rules);
                 if let Some(held) = Held::of(&pending[..cut], rules) {
                     self.finish(held);
                 }
                 self.pending = pending[cut..].to_vec();
+                self.worths = worths.past(cut);
             }
             _ => self.open = Held::of(&pending, rules),
         }
@@ -325,22 +330,25 @@ fn ordered(walk: Sequentiality) -> bool {
 
 /// How many of the pending accesses still belong to `held`, or to the first of several stretches if there is none: where the
 /// probability of all stretches is greatest. Disorder is no explanation: each access in it has a price.
-fn best_cut(held: Option<&Held>, pending: &[Access], rules: Rules) -> usize {
-    let sure = |p: f64| p.max(1e-6).ln();
-    let alone = |part: &[Access]| match judge(part, rules.stripe).map(|j| j.unbroken()) {
-        Some((walk, p)) => sure(p) - price(walk, part.len()) - ODD * odd_steps(walk, part, part.len()) as f64,
-        None => -SHORT,
-    };
+fn best_cut(held: Option<&Held>, pending: &[Access], worths: &mut Worths, rules: Rules) -> usize {
     let n = pending.len();
-    let best = |all: &mut dyn Iterator<Item = (f64, usize)>| {
-        all.fold((f64::NEG_INFINITY, n), |best, x| if x.0 > best.0 { x } else { best })
-    };
     // what the rest is worth, however it is cut
     let mut rest = vec![0.0; n + 1];
     let mut first = n;
     for from in (0..n).rev() {
-        let more = |to: usize| if to < n { rest[to] - AGAIN } else { 0.0 };
-        (rest[from], first) = best(&mut (from + 1..=n).map(|to| (alone(&pending[from..to]) + more(to), to)));
+        let (mut best, mut end) = (f64::NEG_INFINITY, n);
+        for to in (from + 1..=n).rev() {
+            let more = if to < n { rest[to] - AGAIN } else { 0.0 };
+            // a part is worth nothing at best
+            if more < best {
+                continue;
+            }
+            let worth = worths.of(pending, from, to, rules) + more;
+            if worth >= best {
+                (best, end) = (worth, to);
+            }
+        }
+        (rest[from], first) = (best, end);
     }
     let Some(h) = held else { return first };
     let before = |cut: usize| {
@@ -350,7 +358,58 @@ fn best_cut(held: Option<&Held>, pending: &[Access], rules: Rules) -> usize {
         let odd = ODD * odd_steps(h.walk, &all, cut) as f64;
         judge(&all, rules.stripe).map_or(0.0, |j| sure(j.of(h.walk))) - disorder - odd
     };
-    best(&mut (0..=n).map(|cut| (if cut == 0 { 0.0 } else { before(cut) } + rest[cut], cut))).1
+    let mut best = (f64::NEG_INFINITY, n);
+    for (cut, &rest) in rest.iter().enumerate() {
+        // what goes on is worth nothing at best, too
+        if rest > best.0 {
+            let worth = if cut == 0 { 0.0 } else { before(cut) } + rest;
+            if worth > best.0 {
+                best = (worth, cut);
+            }
+        }
+    }
+    best.1
+}
+
+/// What parts of the pending accesses are worth as stretches of their own: asked often, also when some of them have been cut off.
+#[derive(Debug, Clone, Default)]
+struct Worths {
+    /// By the first access and the number of accesses; not a number if not asked yet.
+    known: Vec<[f64; WINDOW + 1]>,
+}
+
+impl Worths {
+    /// The logarithm of the probability of the likeliest walk from one access to before another, less what it costs; not above 0.
+    fn of(&mut self, pending: &[Access], from: usize, to: usize, rules: Rules) -> f64 {
+        if self.known.len() < pending.len() {
+            self.known.resize(pending.len(), [f64::NAN; WINDOW + 1]);
+        }
+        let worth = || {
+            let part = &pending[from..to];
+            match judge(part, rules.stripe).map(|j| j.unbroken()) {
+                Some((walk, p)) => sure(p) - price(walk, part.len()) - ODD * odd_steps(walk, part, part.len()) as f64,
+                None => -SHORT,
+            }
+        };
+        match self.known[from].get_mut(to - from) {
+            Some(known) if !known.is_nan() => *known,
+            Some(unknown) => {
+                *unknown = worth();
+                *unknown
+            }
+            None => worth(),
+        }
+    }
+
+    /// What is still known when the first accesses have been cut off.
+    fn past(mut self, cut: usize) -> Self {
+        self.known.drain(..cut.min(self.known.len()));
+        self
+    }
+}
+
+fn sure(p: f64) -> f64 {
+    p.max(1e-6).ln()
 }
 
 /// What a side of a cut costs.

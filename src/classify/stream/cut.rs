@@ -61,13 +61,20 @@ pub(super) fn cheapest(waiting: &[Access], goes_on: usize) -> Option<Cuts> {
     if n > SHORT as usize && no_step_recurs(waiting) {
         return None;
     }
+    let most = if n > 2 { 1.0f64.max(DISORDER * n as f64) } else { f64::INFINITY };
+    // from here on reads and writes do not alternate
+    let alike = n - waiting.iter().rev().take_while(|a| Some(a.write) == waiting.last().map(|l| l.write)).count();
     // the cost of the accesses so far, and where the last stretch of them begins
     let mut best = vec![(f64::INFINITY, None); n + 1];
     best[0].0 = 0.0;
     (1..n.min(goes_on + 1)).for_each(|i| best[i].0 = DISORDER * i as f64);
     for from in 0..n {
         let begun = best[from].0;
-        for mixed in [false, true] {
+        // a stretch costs one at least
+        if begun + 1.0 > most {
+            continue;
+        }
+        for mixed in if from < alike { &[false, true][..] } else { &[false] } {
             let mut open = Open::new(waiting[from]);
             let mut to = from + 1;
             loop {
@@ -79,14 +86,14 @@ pub(super) fn cheapest(waiting: &[Access], goes_on: usize) -> Option<Cuts> {
                     break;
                 }
                 let next = &waiting[to];
-                if !open.accept(next, mixed) {
+                if !open.accept(next, *mixed) {
                     break;
                 }
                 to += 1;
             }
         }
     }
-    if best[n].0 > 1.0f64.max(DISORDER * n as f64) && n > 2 {
+    if best[n].0 > most {
         return None;
     }
     let mut ends = vec![n];

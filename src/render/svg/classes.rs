@@ -78,7 +78,9 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let short: String = name.chars().rev().take(56).collect::<Vec<_>>().into_iter().rev().collect();
     let accesses = units::counted(sketch.accesses, "access").replace("accesss", "accesses");
     let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
-    let title = format!("{short}: {accesses} by {}{some}", units::counted(sketch.ranks.len() as u64, "rank"));
+    let aside = file.aside.as_ref().map_or(0, |a| a.accesses);
+    let aside = if aside > 0 { format!(", {} set aside", units::grouped(aside.cast_signed())) } else { String::new() };
+    let title = format!("{short}: {accesses} by {}{some}{aside}", units::counted(sketch.ranks.len() as u64, "rank"));
     // few short accesses are drawn larger than they are, many as they are
     let shapes = all().count().clamp(1, SHAPES) as f64;
     let least = (SPECK * (PLOT.0 * PLOT.1 / shapes).sqrt()).clamp(2.0, 6.0);
