@@ -166,8 +166,11 @@ fn sieving(s: &Situation) -> Option<Advice> {
         return None;
     }
     let per_rank = s.density();
-    let (setting, word) = if per_rank >= 0.25 { ("enable", "most") } else { ("disable", "little") };
-    let why = format!("{word} of the bytes between the requests is wanted ({:.0} %)", 100.0 * per_rank.min(1.0));
+    let (setting, cost) = if per_rank >= 0.25 { ("enable", "less") } else { ("disable", "more") };
+    let wanted = 100.0 * per_rank.min(1.0);
+    let why = format!(
+        "{wanted:.0} % of the range is wanted: few large requests for all of it cost {cost} than many small ones"
+    );
     let hint = if s.writes() { "romio_ds_write" } else { "romio_ds_read" };
     advice("data-sieving", why, [(hint, setting.to_owned())])
 }
