@@ -40,15 +40,18 @@
 //! The outermost loop counts complete passes; what is left of a pass that broke off is a pattern of its own, or unmatched.
 
 mod access;
+mod across;
 mod detect;
 mod detector;
 mod due;
+mod left;
 mod merge;
 mod nest;
 mod open;
 mod options;
 #[expect(clippy::module_inception, reason = "a pattern is what the room is about")]
 mod pattern;
+mod remnants;
 mod report;
 mod scattered;
 mod search;
@@ -61,9 +64,10 @@ mod waiting;
 pub use access::Access;
 pub use detect::{Detector, Found, detect};
 pub use detector::{Counts, RankDetector};
+pub use left::Folded;
 pub use nest::{Level, canonical, offsets};
 pub use options::{Age, Options};
-pub use pattern::{Kind, NextAccess, Pattern};
+pub use pattern::{Kind, NextAccess, Pattern, Ranks};
 pub use report::{Coverage, Direction, PatternPeriod, PatternReport, PatternsReport};
 pub use sizes::SizeSummary;
 pub use steps::{Step, Steps};

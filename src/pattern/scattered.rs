@@ -19,6 +19,9 @@ const PAIRS: usize = 4096;
 /// Places on each side among which the nearest earlier record is looked for.
 const NEAR: usize = 8;
 
+/// Records at one place among which the last one that is free is looked for.
+const SAME: usize = 64;
+
 /// Probes that setting up costs, for each record.
 const SETUP: i64 = 16;
 
@@ -81,9 +84,10 @@ impl RankDetector {
 struct Pool {
     entries: Vec<Entry>,
     here: Vec<bool>,
-    index: HashTable<u32>,
-    /// By place.
+    /// By place, those of one place in the order of time.
     order: Vec<u32>,
+    /// The stretch of `order` at each place.
+    index: HashTable<(u32, u32)>,
     extent: (u64, u64),
 }
 
@@ -93,28 +97,31 @@ fn hash(offset: u64) -> u64 {
 
 impl Pool {
     fn new(entries: Vec<Entry>) -> Pool {
-        let mut index = HashTable::with_capacity(entries.len());
-        let (mut low, mut high) = (u64::MAX, 0);
-        for (i, e) in (0u32..).zip(&entries) {
-            index.insert_unique(hash(e.offset), i, |&i| hash(entries[i as usize].offset));
-            (low, high) = (low.min(e.offset), high.max(e.offset));
-        }
+        let place = |i: u32| entries[i as usize].offset;
         let mut order: Vec<u32> = (0..entries.len() as u32).collect();
-        order.sort_unstable_by_key(|&i| (entries[i as usize].offset, i));
-        Pool { here: vec![true; entries.len()], entries, index, order, extent: (low, high) }
+        order.sort_unstable_by_key(|&i| (place(i), i));
+        let mut index = HashTable::with_capacity(entries.len());
+        let mut from = 0;
+        for same in order.chunk_by(|&a, &b| place(a) == place(b)) {
+            let to = from + same.len() as u32;
+            index.insert_unique(hash(place(same[0])), (from, to), |r: &(u32, u32)| hash(place(order[r.0 as usize])));
+            from = to;
+        }
+        let extent = order.first().zip(order.last()).map_or((1, 0), |(&a, &b)| (place(a), place(b)));
+        Pool { here: vec![true; entries.len()], entries, index, order, extent }
     }
 
-    /// A record at this place that came before number `before`.
+    /// The last record at this place that came before number `before`.
     #[inline]
     fn find(&self, offset: u64, before: usize) -> Option<usize> {
         if offset < self.extent.0 || offset > self.extent.1 {
             return None;
         }
-        let fits = |&i: &u32| {
-            let i = i as usize;
-            i < before && self.entries[i].offset == offset && self.here[i]
-        };
-        self.index.find(hash(offset), fits).map(|&i| i as usize)
+        let here = |r: &(u32, u32)| self.entries[self.order[r.0 as usize] as usize].offset == offset;
+        let &(from, to) = self.index.find(hash(offset), here)?;
+        let same = &self.order[from as usize..to as usize];
+        let earlier = same.partition_point(|&i| (i as usize) < before);
+        same[..earlier].iter().rev().take(SAME).map(|&i| i as usize).find(|&i| self.here[i])
     }
 
     /// The nearest records at or below, and above, the place of record `newest` that came before it.

@@ -389,11 +389,12 @@ fn growing(places: &[u64]) -> Option<(Nest, bool)> {
             let (whole, last) = nest.clone().without_last()?;
             let after = &places[i..];
             let [around, within, apart] = continuations(&nest, last, after);
-            if within > around && within >= apart {
-                return Some((whole, true));
-            }
+            // Another reading explains as much so far: what comes next tells.
             if within == after.len() && within == around.max(apart) {
                 return Some((nest, false));
+            }
+            if within > around && within >= apart {
+                return Some((whole, true));
             }
         }
         if learn(&mut nest, &[place]) != (1, Stop::End) {

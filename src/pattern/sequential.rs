@@ -1,5 +1,8 @@
 //! Seeking accesses of varying sizes that follow each other back to back.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
 use hashbrown::HashTable;
 
 use super::detector::RankDetector;
@@ -49,13 +52,17 @@ impl RankDetector {
     fn seek_chains(&mut self, pieces: &[Piece]) {
         let hash = |offset: u64| mix(offset, 0x5851_f42d_4c95_7f2d);
         let place = |i: &usize| pieces[*i].entry.offset;
+        let looped = LazyCell::new(|| on_loops(pieces));
         // Filled from the back: what is found for a place is its first record after the one that asks.
         let mut index: HashTable<usize> = HashTable::with_capacity(pieces.len());
         let mut next = vec![usize::MAX; pieces.len()];
         for (i, p) in pieces.iter().enumerate().rev() {
             let end = p.entry.offset + p.size;
             if p.size > 0 {
-                next[i] = index.find(hash(end), |j| place(j) == end).copied().unwrap_or(usize::MAX);
+                let after = index.find(hash(end), |j| place(j) == end).copied();
+                // What a loop of its own size leads to goes on with others only if it does so at once.
+                let after = after.filter(|&j| j == i + 1 || !(looped[i] || looped[j]));
+                next[i] = after.unwrap_or(usize::MAX);
             }
             match index.find_mut(hash(p.entry.offset), |j| place(j) == p.entry.offset) {
                 Some(j) => *j = i,
@@ -120,6 +127,23 @@ impl RankDetector {
         open.turns.clear();
         Some(open)
     }
+}
+
+/// True for pieces that are, with two others of their size, at one stride that is not the size.
+fn on_loops(pieces: &[Piece]) -> Vec<bool> {
+    let mut last: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut looped = vec![false; pieces.len()];
+    for (i, p) in pieces.iter().enumerate() {
+        let same = last.entry(p.size).or_default();
+        if let [.., a, b] = same[..] {
+            let stride = |from: usize, to: usize| pieces[to].entry.offset.wrapping_sub(pieces[from].entry.offset);
+            if stride(a, b) == stride(b, i) && stride(b, i) != p.size {
+                [a, b, i].into_iter().for_each(|j| looped[j] = true);
+            }
+        }
+        same.push(i);
+    }
+    looped
 }
 
 /// True if sizes change at least twice, and on average before four are equal: else it is contiguous runs.

@@ -14,7 +14,8 @@ const WALKS: usize = 2;
 
 /// The patterns of a trace, one a line in the order in which they began: `{operation, type, rank, start time, start offset,
 /// end offset, access size, records, stride}`. A sequential pattern has no size and stride but a five-number summary of its
-/// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first.
+/// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first. One that several ranks make together tells
+/// them after its period: its outermost loop goes through them.
 pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     let mut out = String::new();
     for p in &r.patterns {
@@ -37,8 +38,12 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
 fn covered(c: &Coverage) -> String {
     let share = |n: u64| percent(n as f64 / c.records.max(1) as f64);
     let of_bytes = percent(c.matched_bytes as f64 / c.bytes.max(1) as f64);
+    let folded = match c.folded_patterns {
+        0 => String::new(),
+        n => format!("; {} of fewest bytes are not listed", units::counted(n, "pattern")),
+    };
     format!(
-        "{} of {} accesses ({}, {of_bytes} of the bytes), {} predicted",
+        "{} of {} accesses ({}, {of_bytes} of the bytes), {} predicted{folded}",
         units::grouped(c.matched as i64),
         units::grouped(c.records as i64),
         share(c.matched),
@@ -70,7 +75,12 @@ fn tuple(p: &PatternReport) -> String {
         (None, Some(why)) => format!("period=none ({why})"),
         (None, None) => "period=none".into(),
     };
-    format!("{{{place}, {walk}}} {period} file={}", p.file)
+    let ranks = p.ranks.map_or(String::new(), |r| {
+        let last = p.all_ranks().last().unwrap_or(p.rank);
+        let step = if r.step == 1 { String::new() } else { format!(" step {}", r.step) };
+        format!(" ranks={}-{last}{step}", p.rank)
+    });
+    format!("{{{place}, {walk}}} {period}{ranks} file={}", p.file)
 }
 
 /// How the files with the most bytes are accessed.
@@ -103,7 +113,7 @@ fn walks(patterns: &[&PatternReport]) -> String {
         .iter()
         .take(WALKS)
         .map(|((op, kind, size), ps)| {
-            let mut ranks: Vec<u32> = ps.iter().map(|p| p.rank).collect();
+            let mut ranks: Vec<u32> = ps.iter().flat_map(|p| p.all_ranks()).collect();
             ranks.sort_unstable();
             ranks.dedup();
             let size = size.map_or(String::new(), |s| format!(" of {}", units::bytes(s as f64)));
