@@ -9,7 +9,7 @@ use iophase::analysis::{self, Options};
 use iophase::formats::write::{WRITERS, write};
 use iophase::formats::{ReadOptions, Source, read};
 use iophase::record::{Data, Op, Request, Row, Rows, Trace};
-use iophase::workload::{ALL, Level, Pattern, PatternKind, Run, Values, find, run};
+use iophase::workload::{ALL, Level, PatternKind, Run, TruePattern, Values, find, run};
 
 /// A workload with these parameters, as on the command line: `name value ...`, flags with `true`.
 fn make(name: &str, given: &str, seed: u64) -> Run {
@@ -100,7 +100,7 @@ enum Expected {
 }
 
 impl Expected {
-    fn of(p: &Pattern) -> Expected {
+    fn of(p: &TruePattern) -> Expected {
         let Some(size) = p.access_size else { return Expected::BackToBack(p.start_offset, p.records) };
         let mut places = vec![p.start_offset as i64];
         for Level { count, stride } in &p.levels {
@@ -138,7 +138,7 @@ impl Expected {
 }
 
 /// A pattern, what of it is still to come, and the rows that were taken.
-type Matched<'p> = (&'p Pattern, Expected, Vec<Request>);
+type Matched<'p> = (&'p TruePattern, Expected, Vec<Request>);
 
 /// Every pattern is expanded; the rows of a rank and file must be these accesses in their order, at their times, and what no pattern
 /// wants must be what the truth counts as such.
@@ -179,7 +179,7 @@ fn check_patterns(case: &str, run: &Run, rows: &[Request]) {
     assert_eq!(told, alone, "{case}");
 }
 
-fn check_canonical(case: &str, p: &Pattern) {
+fn check_canonical(case: &str, p: &TruePattern) {
     let levels = &p.levels;
     assert!(p.records > 1 && levels.iter().all(|l| l.count > 1), "{case}: {p:?}");
     assert!(levels.windows(2).all(|w| w[1].stride != w[0].count as i64 * w[0].stride), "{case}: {p:?}");
@@ -289,7 +289,7 @@ type Form = (Op, PatternKind, u64, Vec<(u64, i64)>);
 
 /// The forms of the patterns of a rank.
 fn forms(run: &Run, rank: u32) -> Vec<Form> {
-    let levels = |p: &Pattern| p.levels.iter().map(|l| (l.count, l.stride)).collect();
+    let levels = |p: &TruePattern| p.levels.iter().map(|l| (l.count, l.stride)).collect();
     let of_rank = run.truth().patterns.iter().filter(|p| p.rank == rank);
     of_rank.map(|p| (p.op, p.kind, p.access_size.unwrap_or(0), levels(p))).collect()
 }

@@ -92,7 +92,7 @@ fn check(found: &Found, requests: &Requests, keep: impl Fn(usize) -> bool) -> Re
 type Answer = std::result::Result<PatternPeriod, String>;
 
 /// What the patterns of a family have in common: the walk, and the name of the file but for its digits.
-type Walk<'a> = (Op, u32, Option<Ranks>, Kind, Option<u64>, &'a [Level], u32);
+type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Level], u32);
 
 /// Gives each pattern its period: that of its own accesses, or of its family if its own are too few.
 fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], shortest_window_s: f64) {
@@ -130,7 +130,7 @@ fn families(trace: &Trace, patterns: &[Pattern]) -> Vec<Vec<usize>> {
             let next = stems.len() as u32;
             *stems.entry(stem(trace.files.name(p.file))).or_insert(next)
         });
-        let walk = (p.op, p.rank, p.ranks(), p.kind(), p.access_size(), p.levels(), stem);
+        let walk = ((p.op, p.then()), p.rank, p.ranks(), p.kind(), p.access_size(), p.levels(), stem);
         let f = *index.entry(walk).or_insert_with(|| {
             families.push(Vec::new());
             families.len() - 1

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::left::{Left, Part, one_loop, pattern_of};
 use super::pattern::{Body, Pattern, Ranks};
-use super::remnants::{CHANCE, grid};
+use super::remnants::{CHANCE, gcd, grid};
 use crate::record::FileId;
 
 /// Distances of a stream that are tried.
@@ -37,6 +37,31 @@ type Stream = (u8, FileId, u64);
 /// A record left: number of the part, and there.
 type Place = (usize, usize);
 
+/// Which ranks have something left: so many apart, or multiples of that.
+#[derive(Debug, Clone, Copy)]
+struct Spacing {
+    first: i64,
+    step: i64,
+}
+
+impl Spacing {
+    fn of(parts: &[Part], places: &[Place]) -> Spacing {
+        let rank = |p: &Place| i64::from(parts[p.0].rank);
+        let first = places.first().map_or(0, rank);
+        let step = places.iter().fold(0, |step, p| gcd(step, rank(p).abs_diff(first)));
+        Spacing { first, step: (step as i64).max(1) }
+    }
+
+    fn has(self, rank: u32) -> bool {
+        (i64::from(rank) - self.first) % self.step == 0
+    }
+
+    /// The number of a rank among them.
+    fn number(self, rank: u32) -> i64 {
+        (i64::from(rank) - self.first) / self.step
+    }
+}
+
 /// The patterns that records left of several ranks make together, or prove for each other. What they take is marked.
 pub(super) fn join(parts: &mut [Part]) -> Vec<Pattern> {
     let mut found = Vec::new();
@@ -52,14 +77,17 @@ pub(super) fn join(parts: &mut [Part]) -> Vec<Pattern> {
     }
     streams.retain(|_, places| places.len() > 1);
     let loops = loops(parts, &streams);
+    let reach = reach(parts, &streams);
     for (stream, places) in streams {
-        let distances = distances(parts, &places);
+        let known = reach.get(&stream).map_or(&[][..], Vec::as_slice);
+        let spacing = Spacing::of(parts, &places);
+        let distances = distances(parts, &places, spacing);
         let lent = loops.get(&stream).map_or(&[][..], Vec::as_slice);
         for &distance in &distances {
-            lend(parts, &places, lent, distance, &mut found);
+            lend(parts, &places, lent, spacing, distance, &mut found);
         }
         for &distance in &distances {
-            over_ranks(parts, &places, distance, distances.len(), &mut found);
+            over_ranks(parts, &places, (spacing, distance), distances.len(), known, &mut found);
         }
     }
     found
@@ -83,18 +111,33 @@ fn loops(parts: &[Part], streams: &BTreeMap<Stream, Vec<Place>>) -> Loops {
     loops
 }
 
+/// Lowest and highest place, and start, of the patterns of a stream.
+type Reach = HashMap<Stream, Vec<(u64, u64, u64)>>;
+
+fn reach(parts: &[Part], streams: &BTreeMap<Stream, Vec<Place>>) -> Reach {
+    let mut reach = Reach::new();
+    for p in parts.iter().flat_map(|part| &part.patterns) {
+        let Some(size) = p.access_size() else { continue };
+        let stream = (p.op as u8, p.file, size);
+        if streams.contains_key(&stream) {
+            let (low, high) = p.extent();
+            reach.entry(stream).or_default().push((low, high, p.start_offset));
+        }
+    }
+    reach
+}
+
 /// Distances from rank to rank that show more than once, those that show most often first.
-fn distances(parts: &[Part], places: &[Place]) -> Vec<i64> {
+fn distances(parts: &[Part], places: &[Place], spacing: Spacing) -> Vec<i64> {
     let lists: Vec<&[Place]> = places.chunk_by(|a, b| a.0 == b.0).collect();
     let mut votes: HashMap<i64, u64> = HashMap::new();
     for pair in lists.windows(2) {
         let (a, b) = (&pair[0][..pair[0].len().min(SHOWN)], &pair[1][..pair[1].len().min(SHOWN)]);
-        let ranks = i64::from(parts[b[0].0].rank) - i64::from(parts[a[0].0].rank);
+        let ranks = spacing.number(parts[b[0].0].rank) - spacing.number(parts[a[0].0].rank);
         for (i, &(n, x)) in a.iter().enumerate() {
             let near = b.iter().take(i + NEAR + 1).skip(i.saturating_sub(NEAR));
             for &(m, y) in near {
-                let between =
-                    parts[m].left[y].access.offset.wrapping_sub(parts[n].left[x].access.offset) as i64;
+                let between = parts[m].left[y].access.offset.wrapping_sub(parts[n].left[x].access.offset) as i64;
                 if between % ranks == 0 {
                     *votes.entry(between / ranks).or_default() += 1;
                 }
@@ -107,7 +150,14 @@ fn distances(parts: &[Part], places: &[Place]) -> Vec<i64> {
 }
 
 /// Gives ranks the loops of others, where all of their places are left, in order.
-fn lend(parts: &mut [Part], places: &[Place], lent: &[Pattern], distance: i64, found: &mut Vec<Pattern>) {
+fn lend(
+    parts: &mut [Part],
+    places: &[Place],
+    lent: &[Pattern],
+    spacing: Spacing,
+    distance: i64,
+    found: &mut Vec<Pattern>,
+) {
     if lent.is_empty() {
         return;
     }
@@ -119,10 +169,10 @@ fn lend(parts: &mut [Part], places: &[Place], lent: &[Pattern], distance: i64, f
     for p in lent {
         let Body::Strided { size, levels } = &p.body else { continue };
         for &n in &borrowers {
-            if parts[n].rank == p.rank {
+            if parts[n].rank == p.rank || !spacing.has(p.rank) {
                 continue;
             }
-            let ranks = i64::from(parts[n].rank) - i64::from(p.rank);
+            let ranks = spacing.number(parts[n].rank) - spacing.number(p.rank);
             let shift = distance.wrapping_mul(ranks) as u64;
             let mut members: Vec<usize> = Vec::new();
             for (offset, _) in p.expand().into_iter().flatten() {
@@ -144,14 +194,21 @@ fn lend(parts: &mut [Part], places: &[Place], lent: &[Pattern], distance: i64, f
 }
 
 /// Takes what is at this distance from rank to rank.
-fn over_ranks(parts: &mut [Part], places: &[Place], distance: i64, tried: usize, found: &mut Vec<Pattern>) {
+fn over_ranks(
+    parts: &mut [Part],
+    places: &[Place],
+    (spacing, distance): (Spacing, i64),
+    tried: usize,
+    known: &[(u64, u64, u64)],
+    found: &mut Vec<Pattern>,
+) {
     let free: Vec<Place> = places.iter().copied().filter(|&(n, i)| parts[n].left[i].is_free()).collect();
     let lists: Vec<&[Place]> = free.chunk_by(|a, b| a.0 == b.0).collect();
     if lists.len() < 2 {
         return;
     }
     let offset = |&(n, i): &Place| parts[n].left[i].access.offset;
-    let share = |p: &Place| offset(p).wrapping_sub(distance.wrapping_mul(i64::from(parts[p.0].rank)) as u64);
+    let share = |p: &Place| offset(p).wrapping_sub(distance.wrapping_mul(spacing.number(parts[p.0].rank)) as u64);
     let mut sorted: Vec<(u64, Place)> = free.iter().map(|p| (share(p), *p)).collect();
     sorted.sort_unstable();
     let rows: Vec<Vec<Place>> = sorted.chunk_by(|a, b| a.0 == b.0).flat_map(|same| even(parts, same)).collect();
@@ -161,7 +218,9 @@ fn over_ranks(parts: &mut [Part], places: &[Place], distance: i64, tried: usize,
         rows.iter().map(|r| r.len() as u64 - 1).sum::<u64>().saturating_sub(u64::from(!given)) >= EVIDENCE
     };
     let all: Vec<&Vec<Place>> = rows.iter().collect();
-    let rank_share = free.len() as f64 / lists.len() as f64 / grid(free.iter().map(offset));
+    let on_grid = free.iter().map(offset).chain(known.iter().map(|k| k.2));
+    let reach = known.iter().flat_map(|k| [k.0, k.1]);
+    let rank_share = free.len() as f64 / lists.len() as f64 / grid(on_grid, reach);
     let accident =
         |row: &&Vec<Place>| tried as f64 * free.len() as f64 * rank_share.powi(row.len() as i32 - 1) > CHANCE;
     let chosen = if foretold(&all) && in_order(&lists, &rows, parts.len()) {
@@ -175,7 +234,7 @@ fn over_ranks(parts: &mut [Part], places: &[Place], distance: i64, tried: usize,
     for row in chosen.into_iter().cloned().collect::<Vec<_>>() {
         let records: Vec<&Left> = row.iter().map(|&(n, i)| &parts[n].left[i]).collect();
         let step = records[1].access.rank - records[0].access.rank;
-        let stride = distance.wrapping_mul(i64::from(step));
+        let stride = distance.wrapping_mul(i64::from(step) / spacing.step);
         let ranks = Ranks { count: row.len() as u32, step };
         found.extend(pattern_of(&records, one_loop(size, records.len(), stride), Some(ranks)));
         row.into_iter().for_each(|(n, i)| parts[n].left[i].taken = true);

@@ -115,6 +115,7 @@ pub(super) fn pattern_of(members: &[&Left], body: Body, ranks: Option<Ranks>) ->
         span: (members.iter().map(|l| l.seq).min()?, members.iter().map(|l| l.seq).max()?),
         cursor: None,
         ranks,
+        then: None,
     })
 }
 

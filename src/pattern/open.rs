@@ -232,6 +232,7 @@ impl Open {
             span: (self.first_seq, self.last_seq),
             cursor: None,
             ranks: None,
+            then: None,
         }
     }
 

@@ -97,6 +97,8 @@ pub struct Pattern {
     pub(super) cursor: Option<Nest>,
     /// The ranks, if there are several.
     pub(super) ranks: Option<Ranks>,
+    /// The other operation, if there are two.
+    pub(super) then: Option<Op>,
 }
 
 impl Pattern {
@@ -136,6 +138,17 @@ impl Pattern {
     /// rank.
     pub fn ranks(&self) -> Option<Ranks> {
         self.ranks
+    }
+
+    /// What follows each access at the same place, where that is another operation: a read-modify-write. Its innermost loop goes through
+    /// the two.
+    pub fn then(&self) -> Option<Op> {
+        self.then
+    }
+
+    /// The operation of access `i`.
+    pub fn op_of(&self, i: u64) -> Op {
+        self.then.filter(|_| i % 2 == 1).unwrap_or(self.op)
     }
 
     /// The rank that makes access `i`.
@@ -186,9 +199,10 @@ impl Pattern {
     }
 
     /// The next `n` accesses if the pattern goes on: the rest of a pass that has begun, then further passes of the outermost
-    /// loop. A prefetcher's question. None for a pattern of several ranks: each of them has done its part.
+    /// loop. A prefetcher's question. None for a pattern of several ranks or operations:
+    /// each has done its part.
     pub fn next(&self, n: usize) -> Vec<NextAccess> {
-        if self.ranks.is_some() {
+        if self.ranks.is_some() || self.then.is_some() {
             return Vec::new();
         }
         match &self.body {

@@ -2,14 +2,16 @@
 //!
 //! An access that begins where another one ended, or at a stride that a pattern of the same operation, file and size has shown
 //! before, is where it was to be expected: its place is no free choice. A run of such accesses counts, even of two, if so long a
-//! one is not to be expected by chance among as many accesses at random places of the same grid and extent.
+//! one is not to be expected by chance among as many accesses at random places of the same grid and extent. So do pairs at a
+//! distance that shows more than once. A read and the write of the same bytes right after it, more than once in a file, are a
+//! read-modify-write: what a library does that may write whole blocks only.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::left::{Left, one_loop, pattern_of};
 use super::pattern::{Body, Pattern};
 use super::sizes::Sizes;
-use crate::record::FileId;
+use crate::record::{FileId, Op};
 
 /// Runs of which more are to be expected by chance than this do not count.
 pub(super) const CHANCE: f64 = 0.01;
@@ -17,8 +19,14 @@ pub(super) const CHANCE: f64 = 0.01;
 /// Strides of a stream that are tried: those of the patterns with most records.
 const STRIDES: usize = 8;
 
+/// Records after a record among which a distance shows.
+const NEAR: usize = 8;
+
 /// Operation as a number, file.
 type Stream = (u8, FileId);
+
+/// What the patterns tell about places: first and last byte, start.
+type Known = [(u64, u64, u64)];
 
 /// Patterns among the records left of a rank; what they take is marked. `patterns` are those that the rank has.
 pub(super) fn find(left: &mut [Left], patterns: &[Pattern]) -> Vec<Pattern> {
@@ -28,32 +36,42 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern]) -> Vec<Pattern> {
     }
     streams.retain(|_, members| members.len() > 1);
     let strides = known_strides(patterns, &streams);
-    let mut found = Vec::new();
+    let mut extents: HashMap<Stream, Vec<(Option<u64>, (u64, u64, u64))>> = HashMap::new();
+    for p in patterns.iter().filter(|p| streams.contains_key(&(p.op as u8, p.file))) {
+        let (low, high) = p.extent();
+        extents.entry((p.op as u8, p.file)).or_default().push((p.access_size(), (low, high, p.start_offset)));
+    }
+    let mut found = rewrites(left);
     for (stream, members) in streams {
-        back_to_back(left, &members, &mut found);
+        let extents = extents.get(&stream).map_or(&[][..], Vec::as_slice);
+        let all: Vec<_> = extents.iter().map(|e| e.1).collect();
+        back_to_back(left, &members, &all, &mut found);
         let mut sizes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for i in members.into_iter().filter(|&i| !left[i].taken) {
             sizes.entry(left[i].access.size).or_default().push(i);
         }
         for (size, members) in sizes {
             let known = strides.get(&(stream, size)).map_or(&[][..], Vec::as_slice);
+            let same: Vec<_> = extents.iter().filter(|e| e.0 == Some(size)).map(|e| e.1).collect();
             for &stride in std::iter::once(&0).chain(known) {
-                at_stride(left, &members, stride, known.len() + 1, &mut found);
+                at_stride(left, &members, stride, Some(known.len() + 1), &same, &mut found);
+            }
+            for stride in repeated(left, &members, &same) {
+                at_stride(left, &members, stride, None, &same, &mut found);
             }
         }
     }
     found
 }
 
-/// Innermost strides of the patterns of each stream and size.
+/// Strides of the patterns of each stream and size.
 fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -> HashMap<(Stream, u64), Vec<i64>> {
     let mut records: HashMap<(Stream, u64), BTreeMap<i64, u64>> = HashMap::new();
     for p in patterns {
         let stream = (p.op as u8, p.file);
-        if let (Some(size), Some(l)) = (p.access_size(), p.levels().first())
-            && streams.contains_key(&stream)
-        {
-            *records.entry((stream, size)).or_default().entry(l.stride).or_default() += p.records;
+        if let Some(size) = p.access_size().filter(|_| streams.contains_key(&stream)) {
+            let seen = records.entry((stream, size)).or_default();
+            p.levels().iter().for_each(|l| *seen.entry(l.stride).or_default() += p.records);
         }
     }
     let best = |strides: BTreeMap<i64, u64>| {
@@ -65,13 +83,14 @@ fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -
 }
 
 /// Runs in which each record begins where the one before ended.
-fn back_to_back(left: &mut [Left], members: &[usize], found: &mut Vec<Pattern>) {
+fn back_to_back(left: &mut [Left], members: &[usize], known: &Known, found: &mut Vec<Pattern>) {
+    let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     let end = |l: &Left| l.access.offset + l.access.size;
     let after = |l: &Left| (l.access.size > 0).then(|| end(l));
-    let places = members.iter().flat_map(|&i| [left[i].access.offset, end(&left[i])]);
-    let grid = grid(places);
-    for run in runs(left, members, after) {
-        if expected(members.len(), run.len(), grid) > CHANCE {
+    let places = free.iter().flat_map(|&i| [left[i].access.offset, end(&left[i])]);
+    let grid = grid(places, known.iter().flat_map(|k| [k.0, k.1]));
+    for run in runs(left, &free, after) {
+        if expected(free.len(), run.len(), grid) > CHANCE {
             continue;
         }
         let records: Vec<&Left> = run.iter().map(|&i| &left[i]).collect();
@@ -88,15 +107,22 @@ fn back_to_back(left: &mut [Left], members: &[usize], found: &mut Vec<Pattern>) 
     }
 }
 
-/// Runs of records of one size at a stride, which is one of several that are tried.
-fn at_stride(left: &mut [Left], members: &[usize], stride: i64, tried: usize, found: &mut Vec<Pattern>) {
+/// Runs of records of one size at a stride, which is one of several that are tried, or known to be none of chance.
+fn at_stride(
+    left: &mut [Left],
+    members: &[usize],
+    stride: i64,
+    tried: Option<usize>,
+    known: &Known,
+    found: &mut Vec<Pattern>,
+) {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     if free.len() < 2 {
         return;
     }
-    let grid = grid(free.iter().map(|&i| left[i].access.offset));
+    let grid = stream_grid(left, &free, known);
     for run in runs(left, &free, |l| l.access.offset.checked_add_signed(stride)) {
-        if tried as f64 * expected(free.len(), run.len(), grid) > CHANCE {
+        if tried.is_some_and(|tried| tried as f64 * expected(free.len(), run.len(), grid) > CHANCE) {
             continue;
         }
         let records: Vec<&Left> = run.iter().map(|&i| &left[i]).collect();
@@ -104,6 +130,49 @@ fn at_stride(left: &mut [Left], members: &[usize], stride: i64, tried: usize, fo
         found.extend(pattern_of(&records, one_loop(size, records.len(), stride), None));
         run.into_iter().for_each(|i| left[i].taken = true);
     }
+}
+
+/// Distances that show more than once, if that is no accident.
+fn repeated(left: &[Left], members: &[usize], known: &Known) -> Vec<i64> {
+    let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
+    let pairs = (free.len() * NEAR.min(free.len())) as f64;
+    if free.len() < 4 || pairs * pairs / 2.0 / stream_grid(left, &free, known) > CHANCE {
+        return Vec::new();
+    }
+    let mut seen: BTreeMap<i64, u64> = BTreeMap::new();
+    for (n, &i) in free.iter().enumerate() {
+        for &j in free[n + 1..].iter().take(NEAR) {
+            let between = left[j].access.offset.wrapping_sub(left[i].access.offset) as i64;
+            *seen.entry(between).or_default() += 1;
+        }
+    }
+    seen.into_iter().filter(|&(stride, n)| stride != 0 && n > 1).map(|(stride, _)| stride).collect()
+}
+
+/// Reads and the writes of the same bytes right after them, where there are several in a file.
+fn rewrites(left: &mut [Left]) -> Vec<Pattern> {
+    let mut pairs: BTreeMap<FileId, Vec<usize>> = BTreeMap::new();
+    for (i, two) in left.windows(2).enumerate() {
+        let (a, b) = (&two[0].access, &two[1].access);
+        let same = (a.file, a.offset, a.size) == (b.file, b.offset, b.size) && a.size > 0;
+        let in_turn = (a.op, b.op) == (Op::Read, Op::Write) && two[1].seq == two[0].seq + 1;
+        if same && in_turn && two.iter().all(Left::is_free) {
+            pairs.entry(a.file).or_default().push(i);
+        }
+    }
+    let mut found = Vec::new();
+    for i in pairs.into_values().filter(|pairs| pairs.len() > 1).flatten() {
+        let body = one_loop(left[i].access.size, 2, 0);
+        found.extend(pattern_of(&[&left[i], &left[i + 1]], body, None).map(|p| Pattern { then: Some(Op::Write), ..p }));
+        (left[i].taken, left[i + 1].taken) = (true, true);
+    }
+    found
+}
+
+/// The grid of the records of one size, those of patterns too.
+fn stream_grid(left: &[Left], free: &[usize], known: &Known) -> f64 {
+    let places = free.iter().map(|&i| left[i].access.offset).chain(known.iter().map(|k| k.2));
+    grid(places, known.iter().flat_map(|k| [k.0, k.1]))
 }
 
 /// Runs of at least two records, each linked to the first later one at the place after it; a record is in one of them at most.
@@ -132,8 +201,8 @@ fn runs(left: &[Left], members: &[usize], after: impl Fn(&Left) -> Option<u64>) 
     out
 }
 
-/// Places of the finest grid that all of these are on, within their extent.
-pub(super) fn grid(places: impl Iterator<Item = u64>) -> f64 {
+/// Places of the grid that all of these are on, as far as they and some others reach.
+pub(super) fn grid(places: impl Iterator<Item = u64>, reach: impl Iterator<Item = u64>) -> f64 {
     let mut places = places;
     let Some(first) = places.next() else { return 1.0 };
     let (mut low, mut high, mut unit) = (first, first, 0);
@@ -141,10 +210,13 @@ pub(super) fn grid(places: impl Iterator<Item = u64>) -> f64 {
         (low, high) = (low.min(p), high.max(p));
         unit = gcd(unit, p.abs_diff(first));
     }
+    for p in reach {
+        (low, high) = (low.min(p), high.max(p));
+    }
     if unit == 0 { 1.0 } else { ((high - low) / unit) as f64 + 1.0 }
 }
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }
@@ -162,7 +234,6 @@ fn expected(records: usize, length: usize, grid: f64) -> f64 {
 mod tests {
     use super::super::access::Access;
     use super::*;
-    use crate::record::Op;
 
     fn left(places: &[(u64, u64)]) -> Vec<Left> {
         let access = |(i, &(offset, size)): (usize, &(u64, u64))| {
@@ -189,6 +260,6 @@ mod tests {
     fn chance_falls_with_the_length_and_the_grid() {
         assert!((expected(10, 2, 1000.0) - 45.0 / 1000.0).abs() < 1e-12);
         assert!(expected(10, 3, 1000.0) < expected(10, 2, 1000.0));
-        assert_eq!(grid([8, 24, 104].into_iter()), 7.0);
+        assert_eq!(grid([8, 24, 104].into_iter(), [200].into_iter()), 13.0);
     }
 }

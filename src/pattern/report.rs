@@ -19,6 +19,10 @@ pub enum Direction {
 }
 
 impl Direction {
+    fn of(op: Op) -> Direction {
+        if op == Op::Read { Direction::Read } else { Direction::Write }
+    }
+
     /// Lower-case name.
     pub fn name(self) -> &'static str {
         match self {
@@ -42,6 +46,10 @@ pub struct PatternPeriod {
 pub struct PatternReport {
     /// Read or write.
     pub op: Direction,
+    /// What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose innermost loop
+    /// of stride 0 goes through the two. `null` for a pattern of one operation.
+    #[serde(default)]
+    pub then: Option<Direction>,
     /// Type.
     pub kind: Kind,
     /// Rank; of several, the first.
@@ -90,7 +98,8 @@ impl PatternReport {
     /// A pattern of the file of this name, without its period. `origin_s` is added to its times.
     pub fn of(p: &Pattern, file: &str, origin_s: f64) -> PatternReport {
         PatternReport {
-            op: if p.op == Op::Read { Direction::Read } else { Direction::Write },
+            op: Direction::of(p.op),
+            then: p.then().map(Direction::of),
             kind: p.kind(),
             rank: p.rank,
             ranks: p.ranks(),

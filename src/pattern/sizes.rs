@@ -39,13 +39,7 @@ pub(super) struct Sizes {
 
 impl Sizes {
     pub fn new(keep_order: bool) -> Sizes {
-        Sizes {
-            counts: BTreeMap::new(),
-            rounded: false,
-            extremes: (u64::MAX, 0),
-            order: Some(Vec::new()),
-            keep_order,
-        }
+        Sizes { counts: BTreeMap::new(), rounded: false, extremes: (u64::MAX, 0), order: Some(Vec::new()), keep_order }
     }
 
     pub fn add(&mut self, size: u64) {

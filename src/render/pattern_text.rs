@@ -15,7 +15,7 @@ const WALKS: usize = 2;
 /// The patterns of a trace, one a line in the order in which they began: `{operation, type, rank, start time, start offset,
 /// end offset, access size, records, stride}`. A sequential pattern has no size and stride but a five-number summary of its
 /// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first. One that several ranks make together tells
-/// them after its period: its outermost loop goes through them.
+/// them after its period: its outermost loop goes through them. So does one of reads that writes of the same bytes follow.
 pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     let mut out = String::new();
     for p in &r.patterns {
@@ -80,7 +80,8 @@ fn tuple(p: &PatternReport) -> String {
         let step = if r.step == 1 { String::new() } else { format!(" step {}", r.step) };
         format!(" ranks={}-{last}{step}", p.rank)
     });
-    format!("{{{place}, {walk}}} {period}{ranks} file={}", p.file)
+    let then = p.then.map_or(String::new(), |op| format!(" then={}", op.name()));
+    format!("{{{place}, {walk}}} {period}{ranks}{then} file={}", p.file)
 }
 
 /// How the files with the most bytes are accessed.
@@ -105,14 +106,14 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
 fn walks(patterns: &[&PatternReport]) -> String {
     let mut alike: HashMap<_, Vec<&PatternReport>> = HashMap::new();
     for p in patterns {
-        alike.entry((p.op, p.kind, p.access_size)).or_default().push(p);
+        alike.entry((p.op, p.then, p.kind, p.access_size)).or_default().push(p);
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
     alike.sort_by_key(|(key, ps)| (std::cmp::Reverse(ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>()), *key));
     let mut shown: Vec<String> = alike
         .iter()
         .take(WALKS)
-        .map(|((op, kind, size), ps)| {
+        .map(|((op, then, kind, size), ps)| {
             let mut ranks: Vec<u32> = ps.iter().flat_map(|p| p.all_ranks()).collect();
             ranks.sort_unstable();
             ranks.dedup();
@@ -121,7 +122,13 @@ fn walks(patterns: &[&PatternReport]) -> String {
             let every = ps.iter().filter_map(|p| p.period).max_by(|a, b| a.confidence.total_cmp(&b.confidence));
             let every = every.map_or(String::new(), |p| format!(", every {}", units::seconds(p.period_s)));
             let ranks = units::counted(ranks.len() as u64, "rank");
-            format!("{} {}, {}{size} by {ranks}{every}", kind.name(), op.name(), units::counted(records, "request"))
+            let records = units::counted(records, "request");
+            match then {
+                Some(then) => {
+                    format!("{} then {} of the same, {records}{size} by {ranks}{every}", op.name(), then.name())
+                }
+                None => format!("{} {}, {records}{size} by {ranks}{every}", kind.name(), op.name()),
+            }
         })
         .collect();
     if alike.len() > WALKS {
