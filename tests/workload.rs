@@ -137,35 +137,50 @@ impl Expected {
     }
 }
 
-/// A pattern, what of it is still to come, and the rows that were taken.
-type Matched<'p> = (&'p TruePattern, Expected, Vec<Request>);
+/// The number of a pattern, and what of it is still to come.
+type Matched = (usize, Expected);
 
 /// Every pattern is expanded; the rows of a rank and file must be these accesses in their order, at their times, and what no pattern
 /// wants must be what the truth counts as such.
 fn check_patterns(case: &str, run: &Run, rows: &[Request]) {
     let truth = run.truth();
-    let mut patterns: HashMap<(Op, u32, &str), Vec<Matched<'_>>> = HashMap::new();
-    for p in &truth.patterns {
-        let group = patterns.entry((p.op, p.rank, p.file.as_str())).or_default();
-        group.push((p, Expected::of(p), Vec::new()));
+    let mut patterns: HashMap<(Op, u32, &str), Vec<Matched>> = HashMap::new();
+    for (n, p) in truth.patterns.iter().enumerate() {
+        let mut of_rank =
+            |rank, expected| patterns.entry((p.op, rank, p.file.as_str())).or_default().push((n, expected));
+        match (p.ranks, Expected::of(p)) {
+            // Of several ranks, each has the place of its turn.
+            (Some(ranks), Expected::Places(places)) => {
+                assert_eq!(places.len() as u64, ranks.count, "{case}: {p:?}");
+                for (i, place) in (0u64..).zip(places) {
+                    of_rank(p.rank + (i * ranks.step) as u32, Expected::Places([place].into()));
+                }
+            }
+            (_, expected) => of_rank(p.rank, expected),
+        }
     }
+    let mut taken: Vec<Vec<Request>> = vec![Vec::new(); truth.patterns.len()];
     let mut alone: BTreeMap<(String, Op), (u64, u64)> = BTreeMap::new();
     for r in rows {
         let file = run.files().name(r.file);
         let group = patterns.entry((r.op, r.rank, file)).or_default();
-        match group.iter_mut().find_map(|(_, expected, taken)| expected.take(r).then_some(taken)) {
-            Some(taken) => taken.push(*r),
+        match group.iter_mut().find_map(|(n, expected)| expected.take(r).then_some(*n)) {
+            Some(n) => taken[n].push(*r),
             None => {
                 let sum = alone.entry((file.to_owned(), r.op)).or_default();
                 *sum = (sum.0 + 1, sum.1 + r.size);
             }
         }
     }
-    for (p, expected, taken) in patterns.values().flatten() {
-        assert_eq!(expected.left(), 0, "{case}: {p:?}");
+    for (n, expected) in patterns.values().flatten() {
+        assert_eq!(expected.left(), 0, "{case}: {:?}", truth.patterns[*n]);
+    }
+    for (p, taken) in truth.patterns.iter().zip(&taken) {
         assert_eq!(taken.len() as u64, p.records, "{case}: {p:?}");
-        let (first, last) = (taken.first().unwrap(), taken.last().unwrap());
-        assert_eq!((first.start, last.end, first.offset), (p.start_s, p.end_s, p.start_offset), "{case}: {p:?}");
+        let first = taken.iter().find(|r| r.rank == p.rank).unwrap();
+        let start = taken.iter().map(|r| r.start).fold(f64::INFINITY, f64::min);
+        let end = taken.iter().map(|r| r.end).fold(0.0, f64::max);
+        assert_eq!((start, end, first.offset), (p.start_s, p.end_s, p.start_offset), "{case}: {p:?}");
         assert_eq!(taken.iter().map(|r| r.offset + r.size).max(), Some(p.end_offset), "{case}: {p:?}");
         assert_eq!(taken.iter().map(|r| r.size).sum::<u64>(), p.bytes(), "{case}");
         if let Some(s) = p.size_summary {

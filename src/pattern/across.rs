@@ -10,8 +10,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::left::{Left, Part, one_loop, pattern_of};
+use super::options::Age;
 use super::pattern::{Body, Pattern, Ranks};
-use super::remnants::{CHANCE, gcd, grid};
+use super::remnants::{CHANCE, gcd, grid, near};
 use crate::record::FileId;
 
 /// Distances of a stream that are tried.
@@ -62,8 +63,9 @@ impl Spacing {
     }
 }
 
-/// The patterns that records left of several ranks make together, or prove for each other. What they take is marked.
-pub(super) fn join(parts: &mut [Part]) -> Vec<Pattern> {
+/// The patterns that records left of several ranks make together, or prove for each other. What they take is marked. Records further
+/// apart than `age` have nothing to do with each other.
+pub(super) fn join(parts: &mut [Part], age: Age) -> Vec<Pattern> {
     let mut found = Vec::new();
     if parts.len() < 2 {
         return found;
@@ -84,10 +86,10 @@ pub(super) fn join(parts: &mut [Part]) -> Vec<Pattern> {
         let distances = distances(parts, &places, spacing);
         let lent = loops.get(&stream).map_or(&[][..], Vec::as_slice);
         for &distance in &distances {
-            lend(parts, &places, lent, spacing, distance, &mut found);
+            lend(parts, &places, lent, (spacing, distance), age, &mut found);
         }
         for &distance in &distances {
-            over_ranks(parts, &places, (spacing, distance), distances.len(), known, &mut found);
+            over_ranks(parts, &places, (spacing, distance), distances.len(), known, age, &mut found);
         }
     }
     found
@@ -154,8 +156,8 @@ fn lend(
     parts: &mut [Part],
     places: &[Place],
     lent: &[Pattern],
-    spacing: Spacing,
-    distance: i64,
+    (spacing, distance): (Spacing, i64),
+    age: Age,
     found: &mut Vec<Pattern>,
 ) {
     if lent.is_empty() {
@@ -176,7 +178,9 @@ fn lend(
             let shift = distance.wrapping_mul(ranks) as u64;
             let mut members: Vec<usize> = Vec::new();
             for (offset, _) in p.expand().into_iter().flatten() {
-                let later = |&i: &usize| parts[n].left[i].is_free() && members.last().is_none_or(|&last| i > last);
+                let left = &parts[n].left;
+                let after = |last: usize, i: usize| i > last && near(&left[last], &left[i], age);
+                let later = |&i: &usize| left[i].is_free() && members.last().is_none_or(|&last| after(last, i));
                 let here = at.get(&(n, offset.wrapping_add(shift)));
                 match here.and_then(|list| list.iter().copied().find(later)) {
                     Some(i) => members.push(i),
@@ -200,6 +204,7 @@ fn over_ranks(
     (spacing, distance): (Spacing, i64),
     tried: usize,
     known: &[(u64, u64, u64)],
+    age: Age,
     found: &mut Vec<Pattern>,
 ) {
     let free: Vec<Place> = places.iter().copied().filter(|&(n, i)| parts[n].left[i].is_free()).collect();
@@ -211,7 +216,7 @@ fn over_ranks(
     let share = |p: &Place| offset(p).wrapping_sub(distance.wrapping_mul(spacing.number(parts[p.0].rank)) as u64);
     let mut sorted: Vec<(u64, Place)> = free.iter().map(|p| (share(p), *p)).collect();
     sorted.sort_unstable();
-    let rows: Vec<Vec<Place>> = sorted.chunk_by(|a, b| a.0 == b.0).flat_map(|same| even(parts, same)).collect();
+    let rows: Vec<Vec<Place>> = sorted.chunk_by(|a, b| a.0 == b.0).flat_map(|same| even(parts, same, age)).collect();
     let size = parts[free[0].0].left[free[0].1].access.size;
     let given = distance == 0 || distance.unsigned_abs() == size;
     let foretold = |rows: &[&Vec<Place>]| {
@@ -242,7 +247,7 @@ fn over_ranks(
 }
 
 /// Evenly spaced ranks among records that belong together, one record of each rank.
-fn even(parts: &[Part], same: &[(u64, Place)]) -> Vec<Vec<Place>> {
+fn even(parts: &[Part], same: &[(u64, Place)], age: Age) -> Vec<Vec<Place>> {
     let each: Vec<Place> = same.chunk_by(|a, b| a.1.0 == b.1.0).map(|of_rank| of_rank[0].1).collect();
     let step = |a: &Place, b: &Place| parts[b.0].rank - parts[a.0].rank;
     let mut out = Vec::new();
@@ -253,7 +258,11 @@ fn even(parts: &[Part], same: &[(u64, Place)]) -> Vec<Vec<Place>> {
             rest = &rest[1..];
             continue;
         }
-        out.push(rest[..n].to_vec());
+        let starts = rest[..n].iter().map(|p| parts[p.0].left[p.1].access.start);
+        let (first, last) = starts.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), t| (a.min(t), b.max(t)));
+        if last - first <= age.seconds {
+            out.push(rest[..n].to_vec());
+        }
         rest = &rest[n..];
     }
     out

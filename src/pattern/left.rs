@@ -7,6 +7,7 @@ use super::detect::Found;
 use super::detector::{Counts, RankDetector};
 use super::merge::merge;
 use super::nest::Level;
+use super::options::Options;
 use super::pattern::{Body, Pattern, Ranks};
 use super::remnants;
 use super::steps::Steps;
@@ -138,7 +139,7 @@ pub(super) struct Part {
     counts: Counts,
     folded: Folded,
     unmatched: u64,
-    keep: bool,
+    options: Options,
 }
 
 impl RankDetector {
@@ -183,7 +184,7 @@ impl RankDetector {
             counts: self.counts,
             folded: self.folded,
             unmatched: self.unmatched_count,
-            keep: self.options.keep_unmatched,
+            options: self.options,
         }
     }
 }
@@ -209,12 +210,12 @@ impl Part {
             }
         }
         self.patterns.extend(self.held.into_iter().zip(gone).filter(|(_, gone)| !gone).map(|(p, _)| p));
-        let more = remnants::find(&mut self.left, &self.patterns);
+        let more = remnants::find(&mut self.left, &self.patterns, self.options.max_age);
         self.patterns.extend(more);
         let unmatched = self.left.iter().filter(|l| l.held == FREE && !l.taken).chain(&self.late);
         let taken = self.left.iter().filter(|l| l.held == FREE && l.taken).count() as u64;
         Found {
-            unmatched: if self.keep { unmatched.map(|l| l.access).collect() } else { Vec::new() },
+            unmatched: if self.options.keep_unmatched { unmatched.map(|l| l.access).collect() } else { Vec::new() },
             patterns: self.patterns,
             counts: self.counts,
             folded: self.folded,
@@ -226,7 +227,8 @@ impl Part {
 /// The last look at all ranks.
 pub(super) fn settle(mut parts: Vec<Part>) -> Found {
     parts.sort_by_key(|p| p.rank);
-    let mut joint = across::join(&mut parts);
+    let age = parts.first().map_or(Options::default().max_age, |p| p.options.max_age);
+    let mut joint = across::join(&mut parts, age);
     for round in 1..=ROUNDS {
         if parts.iter_mut().fold(true, |all, p| p.whole() && all) {
             break;
@@ -235,7 +237,7 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
             l.taken = false;
             l.kept |= round == ROUNDS && l.held != FREE;
         }
-        joint = across::join(&mut parts);
+        joint = across::join(&mut parts, age);
     }
     let mut all = Found { patterns: joint, ..Found::default() };
     let found: Vec<Found> = parts.into_par_iter().map(Part::complete).collect();
@@ -243,4 +245,36 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
     let key = |p: &Pattern| (p.rank, p.span, p.file, p.op as u8, p.start_offset);
     all.patterns.sort_by(|a, b| a.start.total_cmp(&b.start).then_with(|| key(a).cmp(&key(b))));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::Options;
+    use crate::record::{FileId, Op};
+
+    #[test]
+    fn closed_patterns_leave_memory_and_are_counted() {
+        let mut d = RankDetector::new(0, Options { max_open: 16, ..Options::default() });
+        d.most.closed = 200;
+        let (runs, mut x) = (5000, 1u64);
+        for run in 0..runs {
+            // Ten records at a stride, somewhere else each time; later runs are longer and move more bytes.
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            for i in 0..10 + run / 1000 {
+                let offset = ((x >> 33) << 20) + i * 8192;
+                let start = (run * 20 + i) as f64;
+                let (op, rank, file, size) = (Op::Write, 0, FileId(0), 4096);
+                d.push(&Access { op, rank, file, offset, size, start, end: start + 0.5 });
+                assert!(d.closed.len() <= 200 && d.open_patterns() <= 16);
+            }
+        }
+        let found = d.finish();
+        assert!(found.patterns.len() <= 300, "{}", found.patterns.len());
+        assert!(found.folded.patterns > 10 * found.patterns.len() as u64);
+        assert_eq!(found.patterns.iter().map(|p| p.records).sum::<u64>() + found.folded.records, found.counts.records);
+        assert_eq!((found.unmatched_records, found.matched()), (0, found.counts.records));
+        assert_eq!(found.matched_bytes(), found.counts.bytes);
+        assert!(found.patterns.iter().all(|p| p.records.is_multiple_of(14)), "the largest are kept");
+    }
 }

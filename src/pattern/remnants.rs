@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::left::{Left, one_loop, pattern_of};
+use super::options::Age;
 use super::pattern::{Body, Pattern};
 use super::sizes::Sizes;
 use crate::record::{FileId, Op};
@@ -28,8 +29,9 @@ type Stream = (u8, FileId);
 /// What the patterns tell about places: first and last byte, start.
 type Known = [(u64, u64, u64)];
 
-/// Patterns among the records left of a rank; what they take is marked. `patterns` are those that the rank has.
-pub(super) fn find(left: &mut [Left], patterns: &[Pattern]) -> Vec<Pattern> {
+/// Patterns among the records left of a rank; what they take is marked. `patterns` are those that the rank has; records further apart
+/// than `age` have nothing to do with each other.
+pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pattern> {
     let mut streams: BTreeMap<Stream, Vec<usize>> = BTreeMap::new();
     for (i, l) in left.iter().enumerate().filter(|(_, l)| l.is_free()) {
         streams.entry((l.access.op as u8, l.access.file)).or_default().push(i);
@@ -41,11 +43,11 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern]) -> Vec<Pattern> {
         let (low, high) = p.extent();
         extents.entry((p.op as u8, p.file)).or_default().push((p.access_size(), (low, high, p.start_offset)));
     }
-    let mut found = rewrites(left);
+    let mut found = rewrites(left, age);
     for (stream, members) in streams {
         let extents = extents.get(&stream).map_or(&[][..], Vec::as_slice);
         let all: Vec<_> = extents.iter().map(|e| e.1).collect();
-        back_to_back(left, &members, &all, &mut found);
+        back_to_back(left, &members, &all, age, &mut found);
         let mut sizes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for i in members.into_iter().filter(|&i| !left[i].taken) {
             sizes.entry(left[i].access.size).or_default().push(i);
@@ -54,10 +56,10 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern]) -> Vec<Pattern> {
             let known = strides.get(&(stream, size)).map_or(&[][..], Vec::as_slice);
             let same: Vec<_> = extents.iter().filter(|e| e.0 == Some(size)).map(|e| e.1).collect();
             for &stride in std::iter::once(&0).chain(known) {
-                at_stride(left, &members, stride, Some(known.len() + 1), &same, &mut found);
+                at_stride(left, &members, (stride, Some(known.len() + 1)), &same, age, &mut found);
             }
             for stride in repeated(left, &members, &same) {
-                at_stride(left, &members, stride, None, &same, &mut found);
+                at_stride(left, &members, (stride, None), &same, age, &mut found);
             }
         }
     }
@@ -83,13 +85,13 @@ fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -
 }
 
 /// Runs in which each record begins where the one before ended.
-fn back_to_back(left: &mut [Left], members: &[usize], known: &Known, found: &mut Vec<Pattern>) {
+fn back_to_back(left: &mut [Left], members: &[usize], known: &Known, age: Age, found: &mut Vec<Pattern>) {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     let end = |l: &Left| l.access.offset + l.access.size;
     let after = |l: &Left| (l.access.size > 0).then(|| end(l));
     let places = free.iter().flat_map(|&i| [left[i].access.offset, end(&left[i])]);
     let grid = grid(places, known.iter().flat_map(|k| [k.0, k.1]));
-    for run in runs(left, &free, after) {
+    for run in runs(left, &free, age, after) {
         if expected(free.len(), run.len(), grid) > CHANCE {
             continue;
         }
@@ -111,9 +113,9 @@ fn back_to_back(left: &mut [Left], members: &[usize], known: &Known, found: &mut
 fn at_stride(
     left: &mut [Left],
     members: &[usize],
-    stride: i64,
-    tried: Option<usize>,
+    (stride, tried): (i64, Option<usize>),
     known: &Known,
+    age: Age,
     found: &mut Vec<Pattern>,
 ) {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
@@ -121,7 +123,7 @@ fn at_stride(
         return;
     }
     let grid = stream_grid(left, &free, known);
-    for run in runs(left, &free, |l| l.access.offset.checked_add_signed(stride)) {
+    for run in runs(left, &free, age, |l| l.access.offset.checked_add_signed(stride)) {
         if tried.is_some_and(|tried| tried as f64 * expected(free.len(), run.len(), grid) > CHANCE) {
             continue;
         }
@@ -150,13 +152,13 @@ fn repeated(left: &[Left], members: &[usize], known: &Known) -> Vec<i64> {
 }
 
 /// Reads and the writes of the same bytes right after them, where there are several in a file.
-fn rewrites(left: &mut [Left]) -> Vec<Pattern> {
+fn rewrites(left: &mut [Left], age: Age) -> Vec<Pattern> {
     let mut pairs: BTreeMap<FileId, Vec<usize>> = BTreeMap::new();
     for (i, two) in left.windows(2).enumerate() {
         let (a, b) = (&two[0].access, &two[1].access);
         let same = (a.file, a.offset, a.size) == (b.file, b.offset, b.size) && a.size > 0;
         let in_turn = (a.op, b.op) == (Op::Read, Op::Write) && two[1].seq == two[0].seq + 1;
-        if same && in_turn && two.iter().all(Left::is_free) {
+        if same && in_turn && near(&two[0], &two[1], age) && two.iter().all(Left::is_free) {
             pairs.entry(a.file).or_default().push(i);
         }
     }
@@ -169,6 +171,11 @@ fn rewrites(left: &mut [Left]) -> Vec<Pattern> {
     found
 }
 
+/// True if the first record would still have waited when the second came.
+pub(super) fn near(a: &Left, b: &Left, age: Age) -> bool {
+    b.seq.saturating_sub(a.seq) <= age.records && b.access.start - a.access.start <= age.seconds
+}
+
 /// The grid of the records of one size, those of patterns too.
 fn stream_grid(left: &[Left], free: &[usize], known: &Known) -> f64 {
     let places = free.iter().map(|&i| left[i].access.offset).chain(known.iter().map(|k| k.2));
@@ -176,12 +183,13 @@ fn stream_grid(left: &[Left], free: &[usize], known: &Known) -> f64 {
 }
 
 /// Runs of at least two records, each linked to the first later one at the place after it; a record is in one of them at most.
-fn runs(left: &[Left], members: &[usize], after: impl Fn(&Left) -> Option<u64>) -> Vec<Vec<usize>> {
+fn runs(left: &[Left], members: &[usize], age: Age, after: impl Fn(&Left) -> Option<u64>) -> Vec<Vec<usize>> {
     // From the back: what is found for a place is its first record after the one that asks.
     let mut at: HashMap<u64, usize> = HashMap::with_capacity(members.len());
     let mut next = vec![None; members.len()];
     for (n, &i) in members.iter().enumerate().rev() {
-        next[n] = after(&left[i]).and_then(|place| at.get(&place).copied());
+        let later = after(&left[i]).and_then(|place| at.get(&place).copied());
+        next[n] = later.filter(|&m| near(&left[i], &left[members[m]], age));
         at.insert(left[i].access.offset, n);
     }
     let mut used = vec![false; members.len()];
@@ -247,13 +255,18 @@ mod tests {
     fn pairs_count_where_chance_does_not_make_them() {
         // Object headers of different sizes, two of them back to back, in a file of megabytes.
         let mut sparse = left(&[(1_048_576, 40), (96, 328), (424, 120), (7_345_120, 272), (3_000_008, 544)]);
-        let found = find(&mut sparse, &[]);
+        let age = Age { records: 100, seconds: f64::INFINITY };
+        let found = find(&mut sparse, &[], age);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].expand().unwrap().collect::<Vec<_>>(), [(96, 328), (424, 120)]);
         assert_eq!(sparse.iter().map(|l| l.taken).collect::<Vec<_>>(), [false, true, true, false, false]);
         // The slots of a grid in random order.
         let mut dense = left(&[5, 1, 2, 7, 3, 0, 6, 4].map(|i| (i * 64, 64)));
-        assert!(find(&mut dense, &[]).is_empty());
+        assert!(find(&mut dense, &[], age).is_empty());
+        // What came too long ago is forgotten.
+        let mut old = left(&[(1_048_576, 40), (96, 328), (3_000_008, 544), (424, 120), (7_345_120, 272)]);
+        assert!(find(&mut old, &[], Age { records: 1, ..age }).is_empty());
+        assert_eq!(find(&mut old, &[], Age { records: 2, ..age }).len(), 1);
     }
 
     #[test]

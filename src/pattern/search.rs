@@ -100,6 +100,7 @@ impl RankDetector {
                     }
                     Decision::Taken(n) => {
                         i += n;
+                        self.pause_grown(g, places.get(i));
                         continue;
                     }
                     Decision::Nothing => self.unpause(recent),
@@ -118,6 +119,18 @@ impl RankDetector {
                 left_behind = Some(e.seq);
             }
             i += taken.max(1);
+            if taken > 0 {
+                self.pause_grown(g, places.get(i));
+            }
+        }
+    }
+
+    /// The pattern that took the last record pauses if its last pass may go on with the next one, as the first one of a larger nest.
+    fn pause_grown(&mut self, g: u32, next: Option<&u64>) {
+        let recent = self.waiting.groups[g as usize].recent;
+        let open = self.opens.get(recent as usize).and_then(Option::as_ref);
+        if next.is_some() && open.and_then(Open::nest).and_then(Nest::grown) == next.copied() {
+            self.pause(recent);
         }
     }
 

@@ -14,6 +14,9 @@ use super::waiting::{Entry, NONE};
 /// Accesses of a new sequential pattern if nothing comes between them, and if something does.
 const LENGTH: (usize, usize) = (3, 5);
 
+/// A link over so many times more records than the others of a chain is none.
+const LONG: usize = 8;
+
 /// A contiguous pattern of fewer accesses that goes on in other sizes was the start of a sequential one.
 const SHORT: u64 = 8;
 
@@ -82,6 +85,7 @@ impl RankDetector {
                 chain.push(at);
                 at = next[at];
             }
+            cut_at_long_link(&mut chain);
             let adjacent = chain.windows(2).all(|w| w[1] == w[0] + 1);
             let enough = if adjacent { LENGTH.0 } else { LENGTH.1 };
             if chain.len() >= enough && varies(chain.iter().map(|&i| pieces[i].size)) {
@@ -126,6 +130,17 @@ impl RankDetector {
         open.group = NONE;
         open.turns.clear();
         Some(open)
+    }
+}
+
+/// Ends a chain before a link over many times more records than its links are over: what begins there is another one.
+fn cut_at_long_link(chain: &mut Vec<usize>) {
+    let over: Vec<usize> = chain.windows(2).map(|w| w[1] - w[0]).collect();
+    let mut sorted = over.clone();
+    sorted.sort_unstable();
+    let Some(&median) = sorted.get(sorted.len() / 2) else { return };
+    if let Some(long) = over.iter().position(|&n| n > LONG * median) {
+        chain.truncate(long + 1);
     }
 }
 

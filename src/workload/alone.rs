@@ -173,7 +173,7 @@ fn back_to_back<'f>(
             }
             run.iter().for_each(|&j| used[j] = true);
             let ways: f64 = (0..run.len()).map(|k| (of_rank.len() - k) as f64 / (k + 1) as f64).product();
-            if ways / grid.powi(run.len() as i32 - 1) <= CHANCE {
+            if follows(&run, of_rank) || ways / grid.powi(run.len() as i32 - 1) <= CHANCE {
                 let span = (of_rank[i].span_ns.0, of_rank[run[run.len() - 1]].span_ns.1);
                 let sizes: Vec<u64> = run.iter().map(|&j| of_rank[j].size).collect();
                 out.extend(TruePattern::back_to_back(place(rank, span), of_rank[i].offset, &sizes));
@@ -181,6 +181,13 @@ fn back_to_back<'f>(
         }
     }
     out
+}
+
+/// True for a run that is sequential whatever its places: three in a row, or five, whose sizes vary.
+fn follows(run: &[usize], alone: &[Alone]) -> bool {
+    let in_a_row = run.windows(2).all(|w| w[1] == w[0] + 1);
+    let changes = run.windows(2).filter(|w| alone[w[0]].size != alone[w[1]].size).count();
+    run.len() >= if in_a_row { 3 } else { 5 } && changes >= 2 && run.len() < 4 * (changes + 1)
 }
 
 /// Places of the finest grid on which all begin and end, as far as they and the patterns reach.
