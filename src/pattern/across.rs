@@ -19,7 +19,7 @@ use crate::record::FileId;
 const DISTANCES: usize = 6;
 
 /// Records of a rank among which a distance shows, and how far apart in their order.
-const SHOWN: usize = 1024;
+const SHOWN: usize = 256;
 const NEAR: usize = 4;
 
 /// Ranks that show a level where they are not all.

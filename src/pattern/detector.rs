@@ -85,7 +85,7 @@ pub(super) struct Most {
 }
 
 /// What all ranks together may keep, and what any rank may.
-const ALL: Most = Most { waiting: 1 << 21, left: 1 << 19, closed: 1 << 18 };
+const ALL: Most = Most { waiting: 1 << 21, left: 1 << 17, closed: 1 << 18 };
 const LEAST: Most = Most { waiting: 1 << 12, left: 1 << 10, closed: 1 << 10 };
 
 /// Steps that closed patterns keep on average where they are many.

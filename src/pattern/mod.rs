@@ -50,7 +50,7 @@
 //! # Memory
 //!
 //! Bounded by the open patterns ([`Options::max_open`] a rank), the records that wait (2 million, of all ranks together), those left
-//! that wait for the end (half a million), and the closed patterns that are kept (a quarter of a million). When there are more closed
+//! that wait for the end (a hundred thousand), and the closed patterns that are kept (a quarter of a million). When there are more closed
 //! ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
 //! [`Options::keep_unmatched`], which the check for losses needs, everything is kept.
 //!

@@ -20,8 +20,9 @@ pub(super) const CHANCE: f64 = 0.01;
 /// Strides of a stream that are tried: those of the patterns with most records.
 const STRIDES: usize = 8;
 
-/// Records after a record among which a distance shows.
+/// Records after a record among which a distance shows, and records of a size among which it is looked for.
 const NEAR: usize = 8;
+const FEW: std::ops::RangeInclusive<usize> = 4..=1024;
 
 /// Operation as a number, file.
 type Stream = (u8, FileId);
@@ -38,28 +39,34 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
     }
     streams.retain(|_, members| members.len() > 1);
     let strides = known_strides(patterns, &streams);
-    let mut extents: HashMap<Stream, Vec<(Option<u64>, (u64, u64, u64))>> = HashMap::new();
+    let mut extents: HashMap<Stream, Vec<(u64, u64, u64)>> = HashMap::new();
+    let mut of_size: HashMap<(Stream, u64), Vec<(u64, u64, u64)>> = HashMap::new();
     for p in patterns.iter().filter(|p| streams.contains_key(&(p.op as u8, p.file))) {
         let (low, high) = p.extent();
-        extents.entry((p.op as u8, p.file)).or_default().push((p.access_size(), (low, high, p.start_offset)));
+        let (stream, extent) = ((p.op as u8, p.file), (low, high, p.start_offset));
+        extents.entry(stream).or_default().push(extent);
+        if let Some(size) = p.access_size() {
+            of_size.entry((stream, size)).or_default().push(extent);
+        }
     }
     let mut found = rewrites(left, age);
-    for (stream, members) in streams {
-        let extents = extents.get(&stream).map_or(&[][..], Vec::as_slice);
-        let all: Vec<_> = extents.iter().map(|e| e.1).collect();
-        back_to_back(left, &members, &all, age, &mut found);
-        let mut sizes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        for i in members.into_iter().filter(|&i| !left[i].taken) {
-            sizes.entry(left[i].access.size).or_default().push(i);
-        }
-        for (size, members) in sizes {
-            let known = strides.get(&(stream, size)).map_or(&[][..], Vec::as_slice);
-            let same: Vec<_> = extents.iter().filter(|e| e.0 == Some(size)).map(|e| e.1).collect();
-            for &stride in std::iter::once(&0).chain(known) {
-                at_stride(left, &members, (stride, Some(known.len() + 1)), &same, age, &mut found);
+    for (stream, mut members) in streams {
+        let known = extents.get(&stream).map_or(&[][..], Vec::as_slice);
+        back_to_back(left, &members, known, age, &mut found);
+        members.retain(|&i| !left[i].taken);
+        // Stable: those of one size stay in the order of time.
+        members.sort_by_key(|&i| left[i].access.size);
+        let sizes: Vec<Vec<usize>> =
+            members.chunk_by(|&i, &j| left[i].access.size == left[j].access.size).map(<[usize]>::to_vec).collect();
+        for members in sizes.into_iter().filter(|m| m.len() > 1) {
+            let key = (stream, left[members[0]].access.size);
+            let strides = strides.get(&key).map_or(&[][..], Vec::as_slice);
+            let known = of_size.get(&key).map_or(&[][..], Vec::as_slice);
+            for &stride in std::iter::once(&0).chain(strides) {
+                at_stride(left, &members, (stride, Some(strides.len() + 1)), known, age, &mut found);
             }
-            for stride in repeated(left, &members, &same) {
-                at_stride(left, &members, (stride, None), &same, age, &mut found);
+            for stride in repeated(left, &members, known) {
+                at_stride(left, &members, (stride, None), known, age, &mut found);
             }
         }
     }
@@ -138,7 +145,7 @@ fn at_stride(
 fn repeated(left: &[Left], members: &[usize], known: &Known) -> Vec<i64> {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     let pairs = (free.len() * NEAR.min(free.len())) as f64;
-    if free.len() < 4 || pairs * pairs / 2.0 / stream_grid(left, &free, known) > CHANCE {
+    if !FEW.contains(&free.len()) || pairs * pairs / 2.0 / stream_grid(left, &free, known) > CHANCE {
         return Vec::new();
     }
     let mut seen: BTreeMap<i64, u64> = BTreeMap::new();
