@@ -57,12 +57,14 @@ fn places(trace: &Trace, found: &[Pattern], op: Op, size: u64) -> [BTreeMap<u32,
     [told, made]
 }
 
+/// Run, operation, bytes of an access, accesses of a rank, from rank 0 to each rank, bytes from one turn of rank 0 to the next in a
+/// dataset.
+type Case = (&'static str, Op, u64, usize, [u64; 4], u64);
+
 #[test]
 fn data_is_laid_out_as_the_command_line_says() {
     const K: u64 = 1024;
-    // Run, operation, bytes of an access, accesses of a rank, from rank 0 to each rank, bytes that follow each other in a dataset
-    // until rank 0 comes again.
-    let cases: [(&str, Op, u64, usize, [u64; 4], u64); 11] = [
+    let cases: [Case; 11] = [
         ("1d-CC", Op::Write, 256 * K, 4 * 8, [0, 1, 2, 3].map(|r| r * 256 * K), 1024 * K),
         ("1d-CC-coll", Op::Write, 256 * K, 4 * 8, [0, 1, 2, 3].map(|r| r * 256 * K), 1024 * K),
         ("1d-CC-periodic", Op::Write, 256 * K, 12 * 8, [0, 1, 2, 3].map(|r| r * 256 * K), 1024 * K),

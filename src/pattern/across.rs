@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::left::{Left, Part, one_loop, pattern_of};
 use super::options::Age;
 use super::pattern::{Body, Pattern, Ranks};
-use super::remnants::{CHANCE, gcd, grid, near};
+use super::remnants::{CHANCE, Extent, gcd, grid, near};
 use crate::record::FileId;
 
 /// Distances of a stream that are tried.
@@ -113,8 +113,8 @@ fn loops(parts: &[Part], streams: &BTreeMap<Stream, Vec<Place>>) -> Loops {
     loops
 }
 
-/// Lowest and highest place, and start, of the patterns of a stream.
-type Reach = HashMap<Stream, Vec<(u64, u64, u64)>>;
+/// Where the patterns of a stream are.
+type Reach = HashMap<Stream, Vec<Extent>>;
 
 fn reach(parts: &[Part], streams: &BTreeMap<Stream, Vec<Place>>) -> Reach {
     let mut reach = Reach::new();
@@ -203,7 +203,7 @@ fn over_ranks(
     places: &[Place],
     (spacing, distance): (Spacing, i64),
     tried: usize,
-    known: &[(u64, u64, u64)],
+    known: &[Extent],
     age: Age,
     found: &mut Vec<Pattern>,
 ) {

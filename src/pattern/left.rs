@@ -230,7 +230,9 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
     let age = parts.first().map_or(Options::default().max_age, |p| p.options.max_age);
     let mut joint = across::join(&mut parts, age);
     for round in 1..=ROUNDS {
-        if parts.iter_mut().fold(true, |all, p| p.whole() && all) {
+        // Each of them decides, also if one is not whole.
+        let whole: Vec<bool> = parts.iter_mut().map(Part::whole).collect();
+        if !whole.contains(&false) {
             break;
         }
         for l in parts.iter_mut().flat_map(|p| &mut p.left) {

@@ -27,8 +27,11 @@ const FEW: std::ops::RangeInclusive<usize> = 4..=1024;
 /// Operation as a number, file.
 type Stream = (u8, FileId);
 
-/// What the patterns tell about places: first and last byte, start.
-type Known = [(u64, u64, u64)];
+/// What a pattern tells about places: first byte, one past the last, start.
+pub(super) type Extent = (u64, u64, u64);
+
+/// Stream and size.
+type Key = (Stream, u64);
 
 /// Patterns among the records left of a rank; what they take is marked. `patterns` are those that the rank has; records further apart
 /// than `age` have nothing to do with each other.
@@ -39,8 +42,8 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
     }
     streams.retain(|_, members| members.len() > 1);
     let strides = known_strides(patterns, &streams);
-    let mut extents: HashMap<Stream, Vec<(u64, u64, u64)>> = HashMap::new();
-    let mut of_size: HashMap<(Stream, u64), Vec<(u64, u64, u64)>> = HashMap::new();
+    let mut extents: HashMap<Stream, Vec<Extent>> = HashMap::new();
+    let mut of_size: HashMap<Key, Vec<Extent>> = HashMap::new();
     for p in patterns.iter().filter(|p| streams.contains_key(&(p.op as u8, p.file))) {
         let (low, high) = p.extent();
         let (stream, extent) = ((p.op as u8, p.file), (low, high, p.start_offset));
@@ -74,8 +77,8 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
 }
 
 /// Strides of the patterns of each stream and size.
-fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -> HashMap<(Stream, u64), Vec<i64>> {
-    let mut records: HashMap<(Stream, u64), BTreeMap<i64, u64>> = HashMap::new();
+fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -> HashMap<Key, Vec<i64>> {
+    let mut records: HashMap<Key, BTreeMap<i64, u64>> = HashMap::new();
     for p in patterns {
         let stream = (p.op as u8, p.file);
         if let Some(size) = p.access_size().filter(|_| streams.contains_key(&stream)) {
@@ -92,7 +95,7 @@ fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -
 }
 
 /// Runs in which each record begins where the one before ended.
-fn back_to_back(left: &mut [Left], members: &[usize], known: &Known, age: Age, found: &mut Vec<Pattern>) {
+fn back_to_back(left: &mut [Left], members: &[usize], known: &[Extent], age: Age, found: &mut Vec<Pattern>) {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     let end = |l: &Left| l.access.offset + l.access.size;
     let after = |l: &Left| (l.access.size > 0).then(|| end(l));
@@ -121,7 +124,7 @@ fn at_stride(
     left: &mut [Left],
     members: &[usize],
     (stride, tried): (i64, Option<usize>),
-    known: &Known,
+    known: &[Extent],
     age: Age,
     found: &mut Vec<Pattern>,
 ) {
@@ -142,7 +145,7 @@ fn at_stride(
 }
 
 /// Distances that show more than once, if that is no accident.
-fn repeated(left: &[Left], members: &[usize], known: &Known) -> Vec<i64> {
+fn repeated(left: &[Left], members: &[usize], known: &[Extent]) -> Vec<i64> {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     let pairs = (free.len() * NEAR.min(free.len())) as f64;
     if !FEW.contains(&free.len()) || pairs * pairs / 2.0 / stream_grid(left, &free, known) > CHANCE {
@@ -184,7 +187,7 @@ pub(super) fn near(a: &Left, b: &Left, age: Age) -> bool {
 }
 
 /// The grid of the records of one size, those of patterns too.
-fn stream_grid(left: &[Left], free: &[usize], known: &Known) -> f64 {
+fn stream_grid(left: &[Left], free: &[usize], known: &[Extent]) -> f64 {
     let places = free.iter().map(|&i| left[i].access.offset).chain(known.iter().map(|k| k.2));
     grid(places, known.iter().flat_map(|k| [k.0, k.1]))
 }
@@ -228,7 +231,7 @@ pub(super) fn grid(places: impl Iterator<Item = u64>, reach: impl Iterator<Item 
     for p in reach {
         (low, high) = (low.min(p), high.max(p));
     }
-    if unit == 0 { 1.0 } else { ((high - low) / unit) as f64 + 1.0 }
+    (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0)
 }
 
 pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {

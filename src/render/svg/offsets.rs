@@ -144,8 +144,11 @@ fn blend(a: RGBColor, b: RGBColor, share: f64) -> RGBColor {
     RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
-/// Times, offsets and number of at most about `most` accesses of a pattern, evenly chosen; accesses of a step are spread over it.
-fn shapes(p: &Pattern, most: usize) -> Vec<((f64, f64), (f64, f64), u64)> {
+/// Times, offsets and number of an access.
+type Shape = ((f64, f64), (f64, f64), u64);
+
+/// At most about `most` accesses of a pattern, evenly chosen; accesses of a step are spread over it.
+fn shapes(p: &Pattern, most: usize) -> Vec<Shape> {
     let place = p.places();
     let known = p.records.saturating_sub(p.steps.forgotten()).max(1);
     let stride = known.div_ceil(most as u64).max(1);
