@@ -35,21 +35,24 @@ fn recordings(name: &str) -> [String; 2] {
     [format!("darshan/{name}.darshan_dxt.darshan"), format!("strace/{name}.strace")]
 }
 
-/// Offsets of all accesses of one operation and size to the file of the benchmark, by rank and in order of the offset: those of
+/// The first dataset begins after this; what comes before is metadata.
+const HEADER: u64 = 2048;
+
+/// Offsets of all accesses of one operation and size to the datasets of the benchmark, by rank and in order of the offset: those of
 /// the patterns and those of the trace.
 fn places(trace: &Trace, found: &[Pattern], op: Op, size: u64) -> [BTreeMap<u32, Vec<u64>>; 2] {
     let ours = |name: &str| name.ends_with("test.h5") || name.contains("hdf5TestFile");
     let [mut told, mut made] = [BTreeMap::<u32, Vec<u64>>::new(), BTreeMap::<u32, Vec<u64>>::new()];
     for p in found.iter().filter(|p| ours(trace.files.name(p.file))) {
         for (i, (offset, bytes)) in (0u64..).zip(p.expand().into_iter().flatten()) {
-            if p.op_of(i) == op && bytes == size {
+            if p.op_of(i) == op && bytes == size && offset >= HEADER {
                 told.entry(p.rank_of(i)).or_default().push(offset);
             }
         }
     }
     let Data::Requests(requests) = &trace.data else { panic!("{} has no requests", trace.path) };
     for r in (0..requests.len()).map(|i| requests.get(i)) {
-        if r.op == op && r.size == size && ours(trace.files.name(r.file)) {
+        if r.op == op && r.size == size && r.offset >= HEADER && ours(trace.files.name(r.file)) {
             made.entry(r.rank).or_default().push(r.offset);
         }
     }
