@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::left::{Left, Part, one_loop, pattern_of};
 use super::options::Age;
 use super::pattern::{Body, Pattern, Ranks};
-use super::remnants::{CHANCE, Extent, gcd, grid, near};
+use super::remnants::{CHANCE, Extent, expected, gcd, grid, near};
 use crate::record::FileId;
 
 /// Distances of a stream that are tried.
@@ -80,13 +80,15 @@ pub(super) fn join(parts: &mut [Part], age: Age) -> Vec<Pattern> {
     streams.retain(|_, places| places.len() > 1);
     let loops = loops(parts, &streams);
     let reach = reach(parts, &streams);
+    let looks = streams.len();
     for (stream, places) in streams {
         let known = reach.get(&stream).map_or(&[][..], Vec::as_slice);
         let spacing = Spacing::of(parts, &places);
         let distances = distances(parts, &places, spacing);
         let lent = loops.get(&stream).map_or(&[][..], Vec::as_slice);
         for &distance in &distances {
-            lend(parts, &places, lent, (spacing, distance), age, &mut found);
+            let looks = looks * distances.len() * lent.len();
+            lend(parts, &places, lent, (spacing, distance), (looks, known), age, &mut found);
         }
         for &distance in &distances {
             over_ranks(parts, &places, (spacing, distance), distances.len(), known, age, &mut found);
@@ -157,6 +159,7 @@ fn lend(
     places: &[Place],
     lent: &[Pattern],
     (spacing, distance): (Spacing, i64),
+    (looks, known): (usize, &[Extent]),
     age: Age,
     found: &mut Vec<Pattern>,
 ) {
@@ -167,11 +170,17 @@ fn lend(
     for &(n, i) in places {
         at.entry((n, parts[n].left[i].access.offset)).or_default().push(i);
     }
-    let borrowers: Vec<usize> = places.chunk_by(|a, b| a.0 == b.0).map(|list| list[0].0).collect();
+    let borrowers: Vec<(usize, usize)> =
+        places.chunk_by(|a, b| a.0 == b.0).map(|list| (list[0].0, list.len())).collect();
+    let on_grid = places.iter().map(|&(n, i)| parts[n].left[i].access.offset).chain(known.iter().map(|k| k.2));
+    let grid = grid(on_grid, known.iter().flat_map(|k| [k.0, k.1]));
     for p in lent {
         let Body::Strided { size, levels } = &p.body else { continue };
-        for &n in &borrowers {
-            if parts[n].rank == p.rank || !spacing.has(p.rank) {
+        for &(n, left) in &borrowers {
+            // All places of the loop, in its order, among those left.
+            let accident =
+                (p.records as usize) > left || looks as f64 * expected(left, p.records as usize, grid) / grid > CHANCE;
+            if parts[n].rank == p.rank || !spacing.has(p.rank) || accident {
                 continue;
             }
             let ranks = spacing.number(parts[n].rank) - spacing.number(p.rank);

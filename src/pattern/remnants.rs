@@ -52,10 +52,12 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
             of_size.entry((stream, size)).or_default().push(extent);
         }
     }
+    // The more streams are looked at, the more chance makes.
+    let looks = streams.len();
     let mut found = rewrites(left, age);
     for (stream, mut members) in streams {
         let known = extents.get(&stream).map_or(&[][..], Vec::as_slice);
-        back_to_back(left, &members, known, age, &mut found);
+        back_to_back(left, &members, looks, known, age, &mut found);
         members.retain(|&i| !left[i].taken);
         // Stable: those of one size stay in the order of time.
         members.sort_by_key(|&i| left[i].access.size);
@@ -66,9 +68,9 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
             let strides = strides.get(&key).map_or(&[][..], Vec::as_slice);
             let known = of_size.get(&key).map_or(&[][..], Vec::as_slice);
             for &stride in std::iter::once(&0).chain(strides) {
-                at_stride(left, &members, (stride, Some(strides.len() + 1)), known, age, &mut found);
+                at_stride(left, &members, (stride, Some(looks * (strides.len() + 1))), known, age, &mut found);
             }
-            for stride in repeated(left, &members, known) {
+            for stride in repeated(left, &members, looks, known) {
                 at_stride(left, &members, (stride, None), known, age, &mut found);
             }
         }
@@ -95,14 +97,21 @@ fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -
 }
 
 /// Runs in which each record begins where the one before ended.
-fn back_to_back(left: &mut [Left], members: &[usize], known: &[Extent], age: Age, found: &mut Vec<Pattern>) {
+fn back_to_back(
+    left: &mut [Left],
+    members: &[usize],
+    looks: usize,
+    known: &[Extent],
+    age: Age,
+    found: &mut Vec<Pattern>,
+) {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     let end = |l: &Left| l.access.offset + l.access.size;
     let after = |l: &Left| (l.access.size > 0).then(|| end(l));
     let places = free.iter().flat_map(|&i| [left[i].access.offset, end(&left[i])]);
     let grid = grid(places, known.iter().flat_map(|k| [k.0, k.1]));
     for run in runs(left, &free, age, after) {
-        if expected(free.len(), run.len(), grid) > CHANCE {
+        if looks as f64 * expected(free.len(), run.len(), grid) > CHANCE {
             continue;
         }
         let records: Vec<&Left> = run.iter().map(|&i| &left[i]).collect();
@@ -145,10 +154,10 @@ fn at_stride(
 }
 
 /// Distances that show more than once, if that is no accident.
-fn repeated(left: &[Left], members: &[usize], known: &[Extent]) -> Vec<i64> {
+fn repeated(left: &[Left], members: &[usize], looks: usize, known: &[Extent]) -> Vec<i64> {
     let free: Vec<usize> = members.iter().copied().filter(|&i| !left[i].taken).collect();
     let pairs = (free.len() * NEAR.min(free.len())) as f64;
-    if !FEW.contains(&free.len()) || pairs * pairs / 2.0 / stream_grid(left, &free, known) > CHANCE {
+    if !FEW.contains(&free.len()) || looks as f64 * pairs * pairs / 2.0 / stream_grid(left, &free, known) > CHANCE {
         return Vec::new();
     }
     let mut seen: BTreeMap<i64, u64> = BTreeMap::new();
@@ -243,7 +252,7 @@ pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
 
 /// Runs of this length to be expected among so many records at random places of the grid, in random order: the ways to choose
 /// them in their order, times the chance that all but the first are where they have to be.
-fn expected(records: usize, length: usize, grid: f64) -> f64 {
+pub(super) fn expected(records: usize, length: usize, grid: f64) -> f64 {
     let ways: f64 = (0..length).map(|i| ((records - i) as f64 / (i + 1) as f64).ln()).sum();
     (ways - (length - 1) as f64 * grid.ln()).exp()
 }

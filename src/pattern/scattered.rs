@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use super::detector::RankDetector;
 use super::due::mix;
 use super::nest::Nest;
+use super::remnants::gcd;
 use super::waiting::Entry;
 
 /// Records of a group that a chain may be made of.
@@ -44,7 +45,7 @@ impl RankDetector {
         self.credit -= SETUP * n;
         let mut entries: Vec<Entry> = Vec::new();
         self.waiting.tail(g, MOST, &mut entries);
-        let mut pool = Pool::new(entries);
+        let mut pool = Pool::new(entries, group.size);
         for newest in 0..pool.entries.len() {
             let seq = pool.entries[newest].seq;
             if seq <= group.paired || !pool.here[newest] {
@@ -89,6 +90,7 @@ struct Pool {
     /// The stretch of `order` at each place.
     index: HashTable<(u32, u32)>,
     extent: (u64, u64),
+    size: u64,
 }
 
 fn hash(offset: u64) -> u64 {
@@ -96,7 +98,7 @@ fn hash(offset: u64) -> u64 {
 }
 
 impl Pool {
-    fn new(entries: Vec<Entry>) -> Pool {
+    fn new(entries: Vec<Entry>, size: u64) -> Pool {
         let place = |i: u32| entries[i as usize].offset;
         let mut order: Vec<u32> = (0..entries.len() as u32).collect();
         order.sort_unstable_by_key(|&i| (place(i), i));
@@ -108,7 +110,7 @@ impl Pool {
             from = to;
         }
         let extent = order.first().zip(order.last()).map_or((1, 0), |(&a, &b)| (place(a), place(b)));
-        Pool { here: vec![true; entries.len()], entries, index, order, extent }
+        Pool { here: vec![true; entries.len()], entries, index, order, extent, size }
     }
 
     /// The last record at this place that came before number `before`.
@@ -199,12 +201,30 @@ impl Pool {
     /// are s r^m / m! in the order of time, and as many times more as strides were tried: at most s.
     fn expected(&self, length: usize, place: u64, stride: i64, strides: f64) -> f64 {
         let step = stride.unsigned_abs();
-        let on_grid =
-            |e: &Entry| if step == 0 { e.offset == place } else { e.offset.abs_diff(place).is_multiple_of(step) };
+        if step == 0 {
+            return self.expected_visits(length);
+        }
+        let on_grid = |e: &Entry| e.offset.abs_diff(place).is_multiple_of(step);
         let taken = self.entries.iter().zip(&self.here).filter(|(e, here)| **here && on_grid(e)).count() as f64;
-        let places = if step == 0 { 1.0 } else { (self.extent.1 - self.extent.0) as f64 / step as f64 + 1.0 };
+        let places = (self.extent.1 - self.extent.0) as f64 / step as f64 + 1.0;
         let share = (taken / places).min(1.0);
         let orders: f64 = (1..=length).map(|i| i as f64).product();
         strides.min(places) * places * share.powi(length as i32) / orders
+    }
+
+    /// Places of the grid to be expected with so many of the records, if these are anywhere on it: the order of records at one place
+    /// tells nothing.
+    fn expected_visits(&self, length: usize) -> f64 {
+        let (low, high) = self.extent;
+        let unit = self.entries.iter().fold(self.size, |unit, e| gcd(unit, e.offset - low));
+        let places = (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0);
+        if places == 1.0 {
+            return 0.0;
+        }
+        let each = self.entries.len() as f64 / places;
+        // Of a Poisson distribution: the term of this number, and a bound for all larger ones.
+        let term = (1..=length).fold((-each).exp(), |term, i| term * each / i as f64);
+        let ratio = each / (length + 1) as f64;
+        if ratio < 1.0 { places * term / (1.0 - ratio) } else { places }
     }
 }
