@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout)]
 
 use iophase::formats;
-use iophase::pattern::{Access, Detector, Found, Kind, Level, Options, canonical, offsets};
+use iophase::pattern::{Access, Detector, Found, Kind, Level, Options, Ranks, canonical, offsets};
 use iophase::record::{FileId, Op, Request, Requests};
 use proptest::prelude::*;
 
@@ -49,7 +49,8 @@ fn expanded(found: &Found) -> Vec<Key> {
     let mut all = keys(&found.unmatched);
     for p in &found.patterns {
         let before = all.len();
-        all.extend(p.expand().unwrap().map(|(offset, size)| (p.op, p.rank, p.file, offset, size)));
+        let places = (0u64..).zip(p.expand().unwrap());
+        all.extend(places.map(|(i, (offset, size))| (p.op_of(i), p.rank_of(i), p.file, offset, size)));
         assert_eq!((all.len() - before) as u64, p.records);
     }
     all.sort();
@@ -401,6 +402,104 @@ fn open_patterns_and_waiting_records_are_bounded() {
     let all = accesses(all);
     assert_eq!(detect(&all, options).matched(), 0);
     assert_eq!(detect(&all, exact()).matched(), 40);
+}
+
+/// Start, ranks and loops of the patterns that several ranks make.
+fn together(found: &Found) -> Vec<(u64, u32, Option<Ranks>, Vec<Level>)> {
+    let several = found.patterns.iter().filter(|p| p.ranks().is_some());
+    several.map(|p| (p.start_offset, p.rank, p.ranks(), p.levels().to_vec())).collect()
+}
+
+#[test]
+fn what_each_rank_does_once_is_a_level_over_ranks() {
+    let ranks = |count, step| Some(Ranks { count, step });
+    // A block of each rank, back to back.
+    let found = of_ranks(4, |r| vec![(2104 + u64::from(r) * 4096, 4096)]);
+    assert_eq!(together(&found), [(2104, 0, ranks(4, 1), vec![level(4, 4096)])]);
+    assert_eq!((found.patterns[0].kind(), found.unmatched_records), (Kind::Contiguous, 0));
+    assert_eq!((0..4).map(|i| found.patterns[0].rank_of(i)).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    // Every other rank, the same irregular list of places each, a constant distance apart.
+    let list = [7_000_040, 96, 1_050_680, 3_000_000, 800];
+    let found = of_ranks(8, |r| if r % 2 == 1 { list.map(|o| (o + u64::from(r) * 40, 328)).to_vec() } else { vec![] });
+    let mut got = together(&found);
+    got.sort_by_key(|p| p.0);
+    let mut truth = list.map(|o| (o + 40, 1, ranks(4, 2), vec![level(4, 80)])).to_vec();
+    truth.sort_by_key(|p| p.0);
+    assert_eq!((got, found.unmatched_records), (truth, 0));
+    // All ranks read the same headers, one place has been read by some only, one access is nobody else's.
+    let found = of_ranks(4, |r| {
+        let mut all = list.map(|o| (o, 512)).to_vec();
+        all.extend((r > 0).then_some((5_000_000, 512)));
+        all.extend((r == 2).then_some((9_000_008, 512)));
+        all
+    });
+    let counts: Vec<u32> = together(&found).iter().map(|p| p.2.unwrap().count).collect();
+    assert_eq!((counts, found.unmatched_records), (vec![4, 4, 4, 4, 4, 3], 1));
+    // Two ranks show no more than a distance.
+    assert!(together(&of_ranks(2, |r| vec![(u64::from(r) * 9000, 4096)])).is_empty());
+}
+
+#[test]
+fn ranks_in_random_order_make_no_level() {
+    // Each rank goes through its part of a file once, in an order of its own.
+    let found = of_ranks(4, |r| {
+        let mut draw = Draw(u64::from(r) + 17);
+        let mut slots: Vec<(u64, u64)> = (0..64).map(|i| ((u64::from(r) * 64 + i) * 65_536, 65_536)).collect();
+        (1..slots.len()).rev().for_each(|i| slots.swap(i, draw.below(i as u64 + 1) as usize));
+        slots
+    });
+    assert!(together(&found).is_empty());
+    assert!(found.matched() < 4 * 64 / 10, "{} in patterns", found.matched());
+    // The slots of the whole file dealt out at random.
+    let mut draw = Draw(23);
+    let mut slots: Vec<u64> = (0..384).collect();
+    (1..slots.len()).rev().for_each(|i| slots.swap(i, draw.below(i as u64 + 1) as usize));
+    let found = of_ranks(8, |r| slots[r as usize * 48..][..48].iter().map(|s| (s * 65_536, 65_536)).collect());
+    assert!(found.matched() < 384 / 10, "{} in patterns", found.matched());
+}
+
+#[test]
+fn a_loop_that_one_rank_shows_is_known_for_all() {
+    // Rank 0 has other accesses of the size between; the others show the loop alone.
+    let found = of_ranks(4, |r| {
+        let mut draw = Draw(29);
+        let base = u64::from(r) << 18;
+        let walk = (0..6u64).map(|i| (i * (1 << 20) + base, 1 << 18));
+        let other = |_| ((draw.below(1 << 40) + (1 << 30)) * 8, 1 << 18);
+        if r == 0 { walk.zip((0..6).map(other)).flat_map(|(a, b)| [a, b]).collect() } else { walk.collect() }
+    });
+    let starts: Vec<_> = shapes(&found).into_iter().filter(|s| s.2 == [level(6, 1 << 20)]).map(|s| s.0).collect();
+    assert_eq!(starts, [0, 1 << 18, 2 << 18, 3 << 18]);
+    assert_eq!(found.unmatched_records, 6);
+}
+
+#[test]
+fn repeated_places_in_turns_are_found_whole() {
+    let list = [680u64, 800, 1384, 1832];
+    let all = accesses((0..120).map(|i| (list[i % 4], 512)));
+    let found = detect(&all, exact());
+    let mut got = shapes(&found);
+    got.sort();
+    assert_eq!(got, list.map(|o| (o, Some(512), vec![level(30, 0)])));
+    assert_eq!(found.unmatched_records, 0);
+}
+
+#[test]
+fn growing_passes_are_cut_where_they_grow() {
+    // The same file, written over and over with more and more: 3, 6 and 12 places ten times each, then from another start.
+    for base in [2104u64, 2176] {
+        for (first, steps) in [(2u64, 3), (3, 3), (4, 3), (5, 2)] {
+            let sizes: Vec<u64> = (0..steps).map(|k| first << k).collect();
+            let start = |n: u64| if base == 2104 { base } else { 2104 + n * 24 };
+            let walk = |n: u64| offsets(start(n), &[level(n, 24), level(10, 0)]).collect::<Vec<_>>();
+            let places = sizes.iter().flat_map(|&n| walk(n)).map(|o| (o, 16));
+            let truth: Vec<_> = sizes.iter().map(|&n| (start(n), Some(16), vec![level(n, 24), level(10, 0)])).collect();
+            for window in [8, 16, 24, 31, 32, 40, 64, 100, 1000] {
+                let found = detect(&accesses(places.clone()), Options { window, ..exact() });
+                assert_eq!(shapes(&found), truth, "{first} from {base}, window {window}");
+            }
+        }
+    }
 }
 
 /// A trace of the large corpus; `None`, with a word, if that is not there.

@@ -19,8 +19,9 @@ fn read(path: &Path) -> Value {
 fn patterns(of: &Value) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for p in of["patterns"].as_array().unwrap().iter().filter(|p| p["records"].as_u64() > Some(1)) {
-        let fields =
-            "op kind rank file start_offset end_offset access_size records stride levels".split(' ').map(|f| &p[f]);
+        let fields = "op kind rank ranks file start_offset end_offset access_size records stride levels"
+            .split(' ')
+            .map(|f| &p[f]);
         *found.entry(serde_json::to_string(&fields.collect::<Vec<_>>()).unwrap()).or_default() += 1;
     }
     found
@@ -74,6 +75,12 @@ fn metadata_stress_exerciser_ior_and_checkpoints() {
         "--elements 4,4,4,4 --grid 2,1,1,2 --file-block 2 --file-stride 3 --sizes 2",
         "--elements 8,8,8 --grid 1,1,2 --growth 1,2,1",
         "--elements 16 --grid 4 --repeats 2",
+        "--elements 16 --grid 4 --repeats 1",
+        "--elements 4 --grid 2 --file-block 2 --file-stride 3",
+        "--elements 6 --grid 2 --file-block 2 --file-stride 3",
+        "--elements 3 --grid 3 --file-stride 2",
+        "--elements 5 --grid 4 --file-stride 3",
+        "--elements 16 --grid 8 --aggregators 4",
         "--elements 8,8 --grid 2,2 --repeats 2",
     ];
     for shape in shapes {
@@ -83,6 +90,19 @@ fn metadata_stress_exerciser_ior_and_checkpoints() {
         found_is_true(&format!("ior --ranks {ranks}"), ".csv");
         found_is_true(&format!("ior --ranks {ranks} --layout per-rank --segments 3"), ".csv");
         found_is_true(&format!("checkpoint --ranks {ranks}"), ".csv");
+    }
+}
+
+#[test]
+fn one_and_two_steps() {
+    // What a rank writes once or twice is a pattern of all ranks.
+    for ranks in [3, 4, 8, 64] {
+        for (layout, steps) in [("II", 1), ("II", 2), ("CC", 1), ("IC", 2)] {
+            found_is_true(
+                &format!("h5bench-write --ranks {ranks} --pattern {layout} --dims 4096 --steps {steps}"),
+                ".csv",
+            );
+        }
     }
 }
 

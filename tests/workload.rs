@@ -9,7 +9,7 @@ use iophase::analysis::{self, Options};
 use iophase::formats::write::{WRITERS, write};
 use iophase::formats::{ReadOptions, Source, read};
 use iophase::record::{Data, Op, Request, Row, Rows, Trace};
-use iophase::workload::{ALL, Level, Pattern, PatternKind, Run, Values, find, run};
+use iophase::workload::{ALL, Level, PatternKind, Run, TruePattern, Values, find, run};
 
 /// A workload with these parameters, as on the command line: `name value ...`, flags with `true`.
 fn make(name: &str, given: &str, seed: u64) -> Run {
@@ -100,7 +100,7 @@ enum Expected {
 }
 
 impl Expected {
-    fn of(p: &Pattern) -> Expected {
+    fn of(p: &TruePattern) -> Expected {
         let Some(size) = p.access_size else { return Expected::BackToBack(p.start_offset, p.records) };
         let mut places = vec![p.start_offset as i64];
         for Level { count, stride } in &p.levels {
@@ -137,35 +137,50 @@ impl Expected {
     }
 }
 
-/// A pattern, what of it is still to come, and the rows that were taken.
-type Matched<'p> = (&'p Pattern, Expected, Vec<Request>);
+/// The number of a pattern, and what of it is still to come.
+type Matched = (usize, Expected);
 
 /// Every pattern is expanded; the rows of a rank and file must be these accesses in their order, at their times, and what no pattern
 /// wants must be what the truth counts as such.
 fn check_patterns(case: &str, run: &Run, rows: &[Request]) {
     let truth = run.truth();
-    let mut patterns: HashMap<(Op, u32, &str), Vec<Matched<'_>>> = HashMap::new();
-    for p in &truth.patterns {
-        let group = patterns.entry((p.op, p.rank, p.file.as_str())).or_default();
-        group.push((p, Expected::of(p), Vec::new()));
+    let mut patterns: HashMap<(Op, u32, &str), Vec<Matched>> = HashMap::new();
+    for (n, p) in truth.patterns.iter().enumerate() {
+        let mut of_rank =
+            |rank, expected| patterns.entry((p.op, rank, p.file.as_str())).or_default().push((n, expected));
+        match (p.ranks, Expected::of(p)) {
+            // Of several ranks, each has the place of its turn.
+            (Some(ranks), Expected::Places(places)) => {
+                assert_eq!(places.len() as u64, ranks.count, "{case}: {p:?}");
+                for (i, place) in (0u64..).zip(places) {
+                    of_rank(p.rank + (i * ranks.step) as u32, Expected::Places([place].into()));
+                }
+            }
+            (_, expected) => of_rank(p.rank, expected),
+        }
     }
+    let mut taken: Vec<Vec<Request>> = vec![Vec::new(); truth.patterns.len()];
     let mut alone: BTreeMap<(String, Op), (u64, u64)> = BTreeMap::new();
     for r in rows {
         let file = run.files().name(r.file);
         let group = patterns.entry((r.op, r.rank, file)).or_default();
-        match group.iter_mut().find_map(|(_, expected, taken)| expected.take(r).then_some(taken)) {
-            Some(taken) => taken.push(*r),
+        match group.iter_mut().find_map(|(n, expected)| expected.take(r).then_some(*n)) {
+            Some(n) => taken[n].push(*r),
             None => {
                 let sum = alone.entry((file.to_owned(), r.op)).or_default();
                 *sum = (sum.0 + 1, sum.1 + r.size);
             }
         }
     }
-    for (p, expected, taken) in patterns.values().flatten() {
-        assert_eq!(expected.left(), 0, "{case}: {p:?}");
+    for (n, expected) in patterns.values().flatten() {
+        assert_eq!(expected.left(), 0, "{case}: {:?}", truth.patterns[*n]);
+    }
+    for (p, taken) in truth.patterns.iter().zip(&taken) {
         assert_eq!(taken.len() as u64, p.records, "{case}: {p:?}");
-        let (first, last) = (taken.first().unwrap(), taken.last().unwrap());
-        assert_eq!((first.start, last.end, first.offset), (p.start_s, p.end_s, p.start_offset), "{case}: {p:?}");
+        let first = taken.iter().find(|r| r.rank == p.rank).unwrap();
+        let start = taken.iter().map(|r| r.start).fold(f64::INFINITY, f64::min);
+        let end = taken.iter().map(|r| r.end).fold(0.0, f64::max);
+        assert_eq!((start, end, first.offset), (p.start_s, p.end_s, p.start_offset), "{case}: {p:?}");
         assert_eq!(taken.iter().map(|r| r.offset + r.size).max(), Some(p.end_offset), "{case}: {p:?}");
         assert_eq!(taken.iter().map(|r| r.size).sum::<u64>(), p.bytes(), "{case}");
         if let Some(s) = p.size_summary {
@@ -179,7 +194,7 @@ fn check_patterns(case: &str, run: &Run, rows: &[Request]) {
     assert_eq!(told, alone, "{case}");
 }
 
-fn check_canonical(case: &str, p: &Pattern) {
+fn check_canonical(case: &str, p: &TruePattern) {
     let levels = &p.levels;
     assert!(p.records > 1 && levels.iter().all(|l| l.count > 1), "{case}: {p:?}");
     assert!(levels.windows(2).all(|w| w[1].stride != w[0].count as i64 * w[0].stride), "{case}: {p:?}");
@@ -289,7 +304,7 @@ type Form = (Op, PatternKind, u64, Vec<(u64, i64)>);
 
 /// The forms of the patterns of a rank.
 fn forms(run: &Run, rank: u32) -> Vec<Form> {
-    let levels = |p: &Pattern| p.levels.iter().map(|l| (l.count, l.stride)).collect();
+    let levels = |p: &TruePattern| p.levels.iter().map(|l| (l.count, l.stride)).collect();
     let of_rank = run.truth().patterns.iter().filter(|p| p.rank == rank);
     of_rank.map(|p| (p.op, p.kind, p.access_size.unwrap_or(0), levels(p))).collect()
 }

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pattern::{
-    self, Access, Coverage, Found, Kind, Level, Pattern, PatternPeriod, PatternReport, PatternsReport, Step, detect,
+    self, Access, Coverage, Found, Kind, Level, Pattern, PatternPeriod, PatternReport, PatternsReport, Ranks, Step,
+    detect,
 };
 use crate::period::chains;
 use crate::record::{Data, FileId, Op, Requests, Trace, UNKNOWN_OFFSET, stem};
@@ -76,6 +77,7 @@ pub fn patterns(
         predicted: found.counts.predicted,
         bytes: found.counts.bytes,
         matched_bytes: found.matched_bytes(),
+        folded_patterns: found.folded.patterns,
     };
     Ok(Some(Patterns { report: PatternsReport { coverage, patterns: reports }, found: found.patterns }))
 }
@@ -90,7 +92,7 @@ fn check(found: &Found, requests: &Requests, keep: impl Fn(usize) -> bool) -> Re
 type Answer = std::result::Result<PatternPeriod, String>;
 
 /// What the patterns of a family have in common: the walk, and the name of the file but for its digits.
-type Walk<'a> = (Op, u32, Kind, Option<u64>, &'a [Level], u32);
+type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Level], u32);
 
 /// Gives each pattern its period: that of its own accesses, or of its family if its own are too few.
 fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], shortest_window_s: f64) {
@@ -128,7 +130,7 @@ fn families(trace: &Trace, patterns: &[Pattern]) -> Vec<Vec<usize>> {
             let next = stems.len() as u32;
             *stems.entry(stem(trace.files.name(p.file))).or_insert(next)
         });
-        let walk = (p.op, p.rank, p.kind(), p.access_size(), p.levels(), stem);
+        let walk = ((p.op, p.then()), p.rank, p.ranks(), p.kind(), p.access_size(), p.levels(), stem);
         let f = *index.entry(walk).or_insert_with(|| {
             families.push(Vec::new());
             families.len() - 1

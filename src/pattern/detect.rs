@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::access::Access;
-use super::detector::{Counts, RankDetector, first_credit, most_waiting};
-use super::merge::merge;
+use super::detector::{Counts, Most, RankDetector, first_credit};
+use super::left::{Folded, Part, settle};
 use super::options::Options;
 use super::pattern::Pattern;
 use crate::record::Requests;
@@ -18,6 +18,8 @@ pub struct Found {
     pub patterns: Vec<Pattern>,
     /// What was counted.
     pub counts: Counts,
+    /// What else was found and is only counted here, because there were too many patterns to keep.
+    pub folded: Folded,
     /// Accesses that belong to no pattern.
     pub unmatched_records: u64,
     /// These accesses, if they were kept ([`Options::keep_unmatched`]).
@@ -32,21 +34,22 @@ impl Found {
 
     /// Bytes that they move.
     pub fn matched_bytes(&self) -> u64 {
-        self.patterns.iter().fold(0, |sum, p| sum.saturating_add(p.bytes))
+        self.patterns.iter().fold(self.folded.bytes, |sum, p| sum.saturating_add(p.bytes))
     }
 
-    fn append(&mut self, other: Found) {
+    pub(super) fn append(&mut self, other: Found) {
         self.patterns.extend(other.patterns);
         self.counts.records += other.counts.records;
         self.counts.predicted += other.counts.predicted;
         self.counts.bytes = self.counts.bytes.saturating_add(other.counts.bytes);
+        self.folded.append(other.folded);
         self.unmatched_records += other.unmatched_records;
         self.unmatched.extend(other.unmatched);
     }
 }
 
-/// Finds patterns in a stream of accesses of any ranks. Memory is bounded by the open patterns and the patterns found, not by the
-/// number of accesses.
+/// Finds patterns in a stream of accesses of any ranks. Memory is bounded by the open patterns and by a fixed number of closed ones
+/// ([`Found::folded`]), not by the number of accesses.
 #[derive(Debug)]
 pub struct Detector {
     options: Options,
@@ -76,8 +79,8 @@ impl Detector {
             let mut next = RankDetector::new(rank, options);
             next.credit = first_credit(ranks.len() + 1);
             ranks.push(next);
-            let most = most_waiting(ranks.len());
-            ranks.iter_mut().for_each(|r| r.most_waiting = most);
+            let most = Most::of(ranks.len());
+            ranks.iter_mut().for_each(|r| r.most = most);
             ranks.len() - 1
         })
     }
@@ -89,60 +92,7 @@ impl Detector {
 
     /// Seeks patterns in what is left, closes all, and gives everything that was found.
     pub fn finish(self) -> Found {
-        let found: Vec<Found> = self.ranks.into_par_iter().map(RankDetector::finish).collect();
-        collect(found)
-    }
-}
-
-fn collect(parts: Vec<Found>) -> Found {
-    let mut all = Found::default();
-    parts.into_iter().for_each(|f| all.append(f));
-    let key = |p: &Pattern| (p.rank, p.span, p.file, p.op as u8, p.start_offset);
-    all.patterns.sort_by(|a, b| a.start.total_cmp(&b.start).then_with(|| key(a).cmp(&key(b))));
-    all
-}
-
-impl RankDetector {
-    /// Seeks patterns in what is left, closes all, and gives everything that was found.
-    pub fn finish(mut self) -> Found {
-        self.search_last();
-        (0..self.opens.len() as u32).for_each(|id| self.close(id));
-        let everything = |_: &_| true;
-        while let Some(slot) = self.waiting.expired(everything) {
-            self.give_up(slot);
-        }
-        let merged = merge(std::mem::take(&mut self.closed));
-        let (patterns, crumbs): (Vec<Pattern>, Vec<Pattern>) = merged.into_iter().partition(counts);
-        for p in crumbs {
-            self.unmatched_count += p.records;
-            if let Some(places) = p.expand().filter(|_| self.options.keep_unmatched) {
-                let access = |(offset, size)| Access {
-                    op: p.op,
-                    rank: p.rank,
-                    file: p.file,
-                    offset,
-                    size,
-                    start: p.start,
-                    end: p.end,
-                };
-                self.unmatched.extend(places.map(access));
-            }
-        }
-        Found {
-            patterns,
-            counts: self.counts,
-            unmatched_records: self.unmatched_count,
-            unmatched: std::mem::take(&mut self.unmatched),
-        }
-    }
-}
-
-/// True for what is a pattern: at least one access was foretold. Any two accesses have a stride.
-fn counts(p: &Pattern) -> bool {
-    match (p.records, p.levels(), p.access_size()) {
-        (0 | 1, ..) => false,
-        (2, [l], Some(size)) => l.stride == 0 || size > 0 && l.stride as u64 == size,
-        _ => true,
+        settle(self.ranks.into_par_iter().map(RankDetector::end).collect())
     }
 }
 
@@ -168,8 +118,8 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
     }
     rows.extend(last);
     let ranks: Vec<(u32, Vec<u32>)> = rows.into_iter().collect();
-    let (most, credit) = (most_waiting(ranks.len()), first_credit(ranks.len()));
-    let found: Vec<Found> = ranks
+    let (most, credit) = (Most::of(ranks.len()), first_credit(ranks.len()));
+    let parts: Vec<Part> = ranks
         .into_par_iter()
         .map(|(rank, mut rows)| {
             let start = |i: &u32| requests.start[*i as usize];
@@ -177,14 +127,14 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
                 rows.sort_by(|a, b| start(a).total_cmp(&start(b)));
             }
             let mut detector = RankDetector::new(rank, options);
-            (detector.most_waiting, detector.credit) = (most, credit);
+            (detector.most, detector.credit) = (most, credit);
             for i in rows {
                 if let Some(a) = Access::of(&requests.get(i as usize)) {
                     detector.push(&a);
                 }
             }
-            detector.finish()
+            detector.end()
         })
         .collect();
-    collect(found)
+    settle(parts)
 }

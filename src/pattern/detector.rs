@@ -5,6 +5,8 @@ use hashbrown::HashTable;
 
 use super::access::Access;
 use super::due::{ANY_SIZE, Due, Place, mix};
+use super::left::{Folded, Left, counts};
+use super::merge::merge;
 use super::nest::Nest;
 use super::open::{Course, Open, Turn};
 use super::options::Options;
@@ -58,27 +60,52 @@ pub struct RankDetector {
     sequential: usize,
     pub(super) waiting: Waiting,
     pub(super) closed: Vec<Pattern>,
-    pub(super) unmatched: Vec<Access>,
+    /// What belongs to no pattern, as far as it is kept, and how much there was.
+    pub(super) left: Vec<Left>,
     pub(super) unmatched_count: u64,
+    /// Closed patterns that are not kept any more.
+    pub(super) folded: Folded,
+    closed_steps: usize,
     /// Probes that looking for interleaved patterns may still cost.
     pub(super) credit: i64,
     steps: usize,
-    /// Records that may wait.
-    pub(super) most_waiting: usize,
+    /// What may be kept.
+    pub(super) most: Most,
 }
 
-/// Records that may wait, of all ranks together, and the least of one rank.
-const ALL_WAITING: usize = 1 << 21;
-const LEAST_WAITING: usize = 1 << 12;
+/// What a rank may keep.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Most {
+    /// Records that wait for a pattern.
+    pub waiting: usize,
+    /// Records without a pattern that are looked at once more when the trace ends.
+    pub left: usize,
+    /// Closed patterns.
+    pub closed: usize,
+}
+
+/// What all ranks together may keep, and what any rank may.
+const ALL: Most = Most { waiting: 1 << 21, left: 1 << 17, closed: 1 << 18 };
+const LEAST: Most = Most { waiting: 1 << 12, left: 1 << 10, closed: 1 << 10 };
+
+/// Steps that closed patterns keep on average where they are many.
+const CLOSED_STEPS: usize = 8;
+
+impl Most {
+    /// Of each of so many ranks.
+    pub(super) fn of(ranks: usize) -> Most {
+        let ranks = ranks.max(1);
+        Most {
+            waiting: (ALL.waiting / ranks).max(LEAST.waiting),
+            left: (ALL.left / ranks).max(LEAST.left),
+            closed: (ALL.closed / ranks).max(LEAST.closed),
+        }
+    }
+}
 
 /// Probes that the last of so many ranks may cost at the start.
 pub(super) fn first_credit(ranks: usize) -> i64 {
     (ALL_CREDIT / ranks.max(1) as i64).min(CREDIT.0)
-}
-
-/// Records of each rank that may wait.
-pub(super) fn most_waiting(ranks: usize) -> usize {
-    (ALL_WAITING / ranks.max(1)).max(LEAST_WAITING)
 }
 
 impl RankDetector {
@@ -103,11 +130,13 @@ impl RankDetector {
             sequential: 0,
             waiting: Waiting::default(),
             closed: Vec::new(),
-            unmatched: Vec::new(),
+            left: Vec::new(),
             unmatched_count: 0,
+            folded: Folded::default(),
+            closed_steps: 0,
             credit: CREDIT.0,
             steps: STEPS.1,
-            most_waiting: most_waiting(1),
+            most: Most::of(1),
         }
     }
 
@@ -142,10 +171,7 @@ impl RankDetector {
 
     fn push_cold(&mut self, a: &Access) {
         if !a.sane() {
-            self.unmatched_count += 1;
-            if self.options.keep_unmatched {
-                self.unmatched.push(*a);
-            }
+            self.leave(Left::new(*a, self.counts.records));
             return;
         }
         let stream = self.stream(a.op, a.file);
@@ -249,7 +275,50 @@ impl RankDetector {
 
     /// Ends a pattern that is in no table any more.
     pub(super) fn retire(&mut self, open: Open) {
-        self.closed.extend(open.close(self.rank));
+        for p in open.close(self.rank) {
+            self.closed_steps += p.steps.list().len();
+            self.closed.push(p);
+        }
+        if self.closed_steps > CLOSED_STEPS * self.most.closed && !self.options.keep_unmatched {
+            self.closed.iter_mut().for_each(|p| p.steps.thin(CLOSED_STEPS / 2));
+            self.closed_steps = self.closed.iter().map(|p| p.steps.list().len()).sum();
+        }
+        if self.closed.len() > self.most.closed && !self.options.keep_unmatched {
+            self.fold();
+        }
+    }
+
+    /// Makes room among the closed patterns: those that are parts of one are joined; if that is not enough, those that move the
+    /// fewest bytes are only counted from now on.
+    #[cold]
+    fn fold(&mut self) {
+        let mut kept = Vec::new();
+        for p in merge(std::mem::take(&mut self.closed)) {
+            if counts(&p) { kept.push(p) } else { self.scatter(&p) }
+        }
+        let room = self.most.closed / 2;
+        if kept.len() > room {
+            kept.sort_by_key(|p| (std::cmp::Reverse(p.bytes), p.span));
+            kept.drain(room..).for_each(|p| self.folded.add(&p));
+        }
+        self.closed_steps = kept.iter().map(|p| p.steps.list().len()).sum();
+        self.closed = kept;
+    }
+
+    /// A record that belongs to no pattern.
+    pub(super) fn leave(&mut self, left: Left) {
+        self.unmatched_count += 1;
+        if self.options.keep_unmatched || self.left.len() < self.most.left {
+            self.left.push(left);
+        }
+    }
+
+    /// What was taken for a pattern is none.
+    pub(super) fn scatter(&mut self, p: &Pattern) {
+        match Left::of_pattern(p) {
+            Some(all) => all.into_iter().for_each(|left| self.leave(left)),
+            None => self.unmatched_count += p.records,
+        }
     }
 
     /// True if no other record of its stream and size has come since the last one of a pattern.
@@ -419,7 +488,7 @@ impl RankDetector {
     pub(super) fn close(&mut self, id: u32) {
         if let Some(open) = self.take(id) {
             let group = open.group;
-            self.closed.extend(open.close(self.rank));
+            self.retire(open);
             if (group as usize) < self.waiting.groups.len() {
                 self.waiting.release(group);
             }
@@ -441,7 +510,7 @@ impl RankDetector {
     /// Lets records that have waited for too long leave the list.
     fn expire(&mut self, now: f64) {
         let (seq, age) = (self.counts.records, self.options.max_age);
-        let mut over = self.waiting.len().saturating_sub(self.most_waiting);
+        let mut over = self.waiting.len().saturating_sub(self.most.waiting);
         while let Some(slot) =
             self.waiting.expired(|r| over > 0 || seq.saturating_sub(r.seq) > age.records || now - r.start > age.seconds)
         {
@@ -454,19 +523,10 @@ impl RankDetector {
     pub(super) fn give_up(&mut self, slot: u32) {
         let r = self.waiting.remove(slot);
         let group = self.waiting.groups[r.group as usize];
-        self.unmatched_count += 1;
-        if self.options.keep_unmatched {
-            let (op, file) = self.stream_of(group.stream);
-            self.unmatched.push(Access {
-                op,
-                rank: self.rank,
-                file,
-                offset: r.offset,
-                size: group.size,
-                start: r.start,
-                end: r.end(),
-            });
-        }
+        let (op, file) = self.stream_of(group.stream);
+        let (offset, size) = (r.offset, group.size);
+        let access = Access { op, rank: self.rank, file, offset, size, start: r.start, end: r.end() };
+        self.leave(Left::new(access, r.seq));
         self.waiting.release(r.group);
     }
 

@@ -34,21 +34,41 @@
 //! 6. Sizes that vary, back to back, are sequential if they change at least twice and, on average, before four are equal;
 //!    a sequential pattern goes on whatever the sizes. Longer runs of equal sizes are contiguous, and a last shorter access
 //!    (the end of a file) belongs to none.
-//! 7. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
+//! 7. When the trace ends, what is left is looked at once more, all ranks together. Accesses of one size that evenly spaced ranks
+//!    make once each, at a constant distance from rank to rank (0: the same place), are one pattern whose outermost loop goes
+//!    through the ranks ([`Pattern::ranks`]). Two of them must be foretold, over all such places of a distance, and they must be
+//!    no accident: not to be expected at random places of the same grid, or all that is left, in the same order in every rank, of
+//!    all ranks or at least four. A loop that one rank has shown counts in others, at that distance, wherever all of it is left.
+//! 8. Then each rank alone: runs, also of two, back to back, at one place, at a stride that the stream has shown or at a distance
+//!    that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write of the same
+//!    bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
+//! 9. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
 //!    start is not the lowest byte.
+//!
+//! Accesses of which each happens once, at a place that nothing tells, are in no pattern.
+//!
+//! # Memory
+//!
+//! Bounded by the open patterns ([`Options::max_open`] a rank), the records that wait (2 million, of all ranks together), those left
+//! that wait for the end (a hundred thousand), and the closed patterns that are kept (a quarter of a million). When there are more closed
+//! ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
+//! [`Options::keep_unmatched`], which the check for losses needs, everything is kept.
 //!
 //! The outermost loop counts complete passes; what is left of a pass that broke off is a pattern of its own, or unmatched.
 
 mod access;
+mod across;
 mod detect;
 mod detector;
 mod due;
+mod left;
 mod merge;
 mod nest;
 mod open;
 mod options;
 #[expect(clippy::module_inception, reason = "a pattern is what the room is about")]
 mod pattern;
+mod remnants;
 mod report;
 mod scattered;
 mod search;
@@ -61,9 +81,10 @@ mod waiting;
 pub use access::Access;
 pub use detect::{Detector, Found, detect};
 pub use detector::{Counts, RankDetector};
+pub use left::Folded;
 pub use nest::{Level, canonical, offsets};
 pub use options::{Age, Options};
-pub use pattern::{Kind, NextAccess, Pattern};
+pub use pattern::{Kind, NextAccess, Pattern, Ranks};
 pub use report::{Coverage, Direction, PatternPeriod, PatternReport, PatternsReport};
 pub use sizes::SizeSummary;
 pub use steps::{Step, Steps};

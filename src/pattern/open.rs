@@ -231,6 +231,8 @@ impl Open {
             body,
             span: (self.first_seq, self.last_seq),
             cursor: None,
+            ranks: None,
+            then: None,
         }
     }
 

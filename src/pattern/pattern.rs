@@ -51,6 +51,15 @@ pub(super) enum Body {
     Sequential { sizes: Sizes },
 }
 
+/// The ranks of a pattern that several make together: its outermost loop goes through them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Ranks {
+    /// How many.
+    pub count: u32,
+    /// From one to the next.
+    pub step: u32,
+}
+
 /// One access of a pattern, as it is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextAccess {
@@ -65,7 +74,7 @@ pub struct NextAccess {
 pub struct Pattern {
     /// Read or write.
     pub op: Op,
-    /// Rank.
+    /// Rank; of several, the first.
     pub rank: u32,
     /// File.
     pub file: FileId,
@@ -86,6 +95,10 @@ pub struct Pattern {
     pub(super) span: (u64, u64),
     /// The nest as it was when the pattern was closed, with the pass that had begun.
     pub(super) cursor: Option<Nest>,
+    /// The ranks, if there are several.
+    pub(super) ranks: Option<Ranks>,
+    /// The other operation, if there are two.
+    pub(super) then: Option<Op>,
 }
 
 impl Pattern {
@@ -119,6 +132,30 @@ impl Pattern {
             Body::Strided { .. } => None,
             Body::Sequential { sizes } => Some(sizes.summary()),
         }
+    }
+
+    /// The ranks that make it together: pass i of the outermost loop is made by rank `rank + i * step`. `None` for a pattern of one
+    /// rank.
+    pub fn ranks(&self) -> Option<Ranks> {
+        self.ranks
+    }
+
+    /// What follows each access at the same place, where that is another operation: a read-modify-write. Its innermost loop goes through
+    /// the two.
+    pub fn then(&self) -> Option<Op> {
+        self.then
+    }
+
+    /// The operation of access `i`.
+    pub fn op_of(&self, i: u64) -> Op {
+        self.then.filter(|_| i % 2 == 1).unwrap_or(self.op)
+    }
+
+    /// The rank that makes access `i`.
+    pub fn rank_of(&self, i: u64) -> u32 {
+        let Some(ranks) = self.ranks else { return self.rank };
+        let of_each = (self.records / u64::from(ranks.count.max(1))).max(1);
+        self.rank.saturating_add(ranks.step.saturating_mul((i / of_each) as u32))
     }
 
     /// Lowest offset, and one past the highest byte.
@@ -162,8 +199,12 @@ impl Pattern {
     }
 
     /// The next `n` accesses if the pattern goes on: the rest of a pass that has begun, then further passes of the outermost
-    /// loop. A prefetcher's question.
+    /// loop. A prefetcher's question. None for a pattern of several ranks or operations:
+    /// each has done its part.
     pub fn next(&self, n: usize) -> Vec<NextAccess> {
+        if self.ranks.is_some() || self.then.is_some() {
+            return Vec::new();
+        }
         match &self.body {
             Body::Sequential { .. } => {
                 vec![NextAccess { offset: self.extent().1, size: None }; n.min(1)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::nest::Level;
-use super::pattern::{Kind, NextAccess, Pattern};
+use super::pattern::{Kind, NextAccess, Pattern, Ranks};
 use super::sizes::SizeSummary;
 use crate::record::Op;
 
@@ -19,6 +19,10 @@ pub enum Direction {
 }
 
 impl Direction {
+    fn of(op: Op) -> Direction {
+        if op == Op::Read { Direction::Read } else { Direction::Write }
+    }
+
     /// Lower-case name.
     pub fn name(self) -> &'static str {
         match self {
@@ -42,10 +46,18 @@ pub struct PatternPeriod {
 pub struct PatternReport {
     /// Read or write.
     pub op: Direction,
+    /// What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose innermost loop
+    /// of stride 0 goes through the two. `null` for a pattern of one operation.
+    #[serde(default)]
+    pub then: Option<Direction>,
     /// Type.
     pub kind: Kind,
-    /// Rank.
+    /// Rank; of several, the first.
     pub rank: u32,
+    /// The ranks that make it together: the outermost of the `levels` goes through them, so that pass i is made by rank
+    /// `rank + i * step`. `null` for a pattern of one rank.
+    #[serde(default)]
+    pub ranks: Option<Ranks>,
     /// File.
     pub file: String,
     /// Start of the first access, seconds on the trace's own clock.
@@ -86,9 +98,11 @@ impl PatternReport {
     /// A pattern of the file of this name, without its period. `origin_s` is added to its times.
     pub fn of(p: &Pattern, file: &str, origin_s: f64) -> PatternReport {
         PatternReport {
-            op: if p.op == Op::Read { Direction::Read } else { Direction::Write },
+            op: Direction::of(p.op),
+            then: p.then().map(Direction::of),
             kind: p.kind(),
             rank: p.rank,
+            ranks: p.ranks(),
             file: file.into(),
             start_s: origin_s + p.start,
             end_s: origin_s + p.end,
@@ -108,6 +122,15 @@ impl PatternReport {
     }
 }
 
+impl PatternReport {
+    /// All of its ranks.
+    pub fn all_ranks(&self) -> impl Iterator<Item = u32> {
+        let Ranks { count, step } = self.ranks.unwrap_or(Ranks { count: 1, step: 0 });
+        let first = self.rank;
+        (0..count).map(move |i| first.saturating_add(i.saturating_mul(step)))
+    }
+}
+
 /// How much of a trace the patterns explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
@@ -123,6 +146,9 @@ pub struct Coverage {
     /// Bytes that those in a pattern move.
     #[serde(default)]
     pub matched_bytes: u64,
+    /// Patterns that are counted here and not listed: those of fewest bytes, where a trace has more than a quarter of a million.
+    #[serde(default)]
+    pub folded_patterns: u64,
 }
 
 /// The patterns of a trace.

@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use super::detector::RankDetector;
 use super::due::mix;
 use super::nest::Nest;
+use super::remnants::gcd;
 use super::waiting::Entry;
 
 /// Records of a group that a chain may be made of.
@@ -18,6 +19,9 @@ const PAIRS: usize = 4096;
 
 /// Places on each side among which the nearest earlier record is looked for.
 const NEAR: usize = 8;
+
+/// Records at one place among which the last one that is free is looked for.
+const SAME: usize = 64;
 
 /// Probes that setting up costs, for each record.
 const SETUP: i64 = 16;
@@ -41,7 +45,7 @@ impl RankDetector {
         self.credit -= SETUP * n;
         let mut entries: Vec<Entry> = Vec::new();
         self.waiting.tail(g, MOST, &mut entries);
-        let mut pool = Pool::new(entries);
+        let mut pool = Pool::new(entries, group.size);
         for newest in 0..pool.entries.len() {
             let seq = pool.entries[newest].seq;
             if seq <= group.paired || !pool.here[newest] {
@@ -81,10 +85,12 @@ impl RankDetector {
 struct Pool {
     entries: Vec<Entry>,
     here: Vec<bool>,
-    index: HashTable<u32>,
-    /// By place.
+    /// By place, those of one place in the order of time.
     order: Vec<u32>,
+    /// The stretch of `order` at each place.
+    index: HashTable<(u32, u32)>,
     extent: (u64, u64),
+    size: u64,
 }
 
 fn hash(offset: u64) -> u64 {
@@ -92,29 +98,32 @@ fn hash(offset: u64) -> u64 {
 }
 
 impl Pool {
-    fn new(entries: Vec<Entry>) -> Pool {
-        let mut index = HashTable::with_capacity(entries.len());
-        let (mut low, mut high) = (u64::MAX, 0);
-        for (i, e) in (0u32..).zip(&entries) {
-            index.insert_unique(hash(e.offset), i, |&i| hash(entries[i as usize].offset));
-            (low, high) = (low.min(e.offset), high.max(e.offset));
-        }
+    fn new(entries: Vec<Entry>, size: u64) -> Pool {
+        let place = |i: u32| entries[i as usize].offset;
         let mut order: Vec<u32> = (0..entries.len() as u32).collect();
-        order.sort_unstable_by_key(|&i| (entries[i as usize].offset, i));
-        Pool { here: vec![true; entries.len()], entries, index, order, extent: (low, high) }
+        order.sort_unstable_by_key(|&i| (place(i), i));
+        let mut index = HashTable::with_capacity(entries.len());
+        let mut from = 0;
+        for same in order.chunk_by(|&a, &b| place(a) == place(b)) {
+            let to = from + same.len() as u32;
+            index.insert_unique(hash(place(same[0])), (from, to), |r: &(u32, u32)| hash(place(order[r.0 as usize])));
+            from = to;
+        }
+        let extent = order.first().zip(order.last()).map_or((1, 0), |(&a, &b)| (place(a), place(b)));
+        Pool { here: vec![true; entries.len()], entries, index, order, extent, size }
     }
 
-    /// A record at this place that came before number `before`.
+    /// The last record at this place that came before number `before`.
     #[inline]
     fn find(&self, offset: u64, before: usize) -> Option<usize> {
         if offset < self.extent.0 || offset > self.extent.1 {
             return None;
         }
-        let fits = |&i: &u32| {
-            let i = i as usize;
-            i < before && self.entries[i].offset == offset && self.here[i]
-        };
-        self.index.find(hash(offset), fits).map(|&i| i as usize)
+        let here = |r: &(u32, u32)| self.entries[self.order[r.0 as usize] as usize].offset == offset;
+        let &(from, to) = self.index.find(hash(offset), here)?;
+        let same = &self.order[from as usize..to as usize];
+        let earlier = same.partition_point(|&i| (i as usize) < before);
+        same[..earlier].iter().rev().take(SAME).map(|&i| i as usize).find(|&i| self.here[i])
     }
 
     /// The nearest records at or below, and above, the place of record `newest` that came before it.
@@ -192,12 +201,30 @@ impl Pool {
     /// are s r^m / m! in the order of time, and as many times more as strides were tried: at most s.
     fn expected(&self, length: usize, place: u64, stride: i64, strides: f64) -> f64 {
         let step = stride.unsigned_abs();
-        let on_grid =
-            |e: &Entry| if step == 0 { e.offset == place } else { e.offset.abs_diff(place).is_multiple_of(step) };
+        if step == 0 {
+            return self.expected_visits(length);
+        }
+        let on_grid = |e: &Entry| e.offset.abs_diff(place).is_multiple_of(step);
         let taken = self.entries.iter().zip(&self.here).filter(|(e, here)| **here && on_grid(e)).count() as f64;
-        let places = if step == 0 { 1.0 } else { (self.extent.1 - self.extent.0) as f64 / step as f64 + 1.0 };
+        let places = (self.extent.1 - self.extent.0) as f64 / step as f64 + 1.0;
         let share = (taken / places).min(1.0);
         let orders: f64 = (1..=length).map(|i| i as f64).product();
         strides.min(places) * places * share.powi(length as i32) / orders
+    }
+
+    /// Places of the grid to be expected with so many of the records, if these are anywhere on it: the order of records at one place
+    /// tells nothing.
+    fn expected_visits(&self, length: usize) -> f64 {
+        let (low, high) = self.extent;
+        let unit = self.entries.iter().fold(self.size, |unit, e| gcd(unit, e.offset - low));
+        let places = (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0);
+        if places == 1.0 {
+            return 0.0;
+        }
+        let each = self.entries.len() as f64 / places;
+        // Of a Poisson distribution: the term of this number, and a bound for all larger ones.
+        let term = (1..=length).fold((-each).exp(), |term, i| term * each / i as f64);
+        let ratio = each / (length + 1) as f64;
+        if ratio < 1.0 { places * term / (1.0 - ratio) } else { places }
     }
 }

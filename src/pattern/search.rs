@@ -100,6 +100,7 @@ impl RankDetector {
                     }
                     Decision::Taken(n) => {
                         i += n;
+                        self.pause_grown(g, places.get(i));
                         continue;
                     }
                     Decision::Nothing => self.unpause(recent),
@@ -118,6 +119,18 @@ impl RankDetector {
                 left_behind = Some(e.seq);
             }
             i += taken.max(1);
+            if taken > 0 {
+                self.pause_grown(g, places.get(i));
+            }
+        }
+    }
+
+    /// The pattern that took the last record pauses if its last pass may go on with the next one, as the first one of a larger nest.
+    fn pause_grown(&mut self, g: u32, next: Option<&u64>) {
+        let recent = self.waiting.groups[g as usize].recent;
+        let open = self.opens.get(recent as usize).and_then(Option::as_ref);
+        if next.is_some() && open.and_then(Open::nest).and_then(Nest::grown) == next.copied() {
+            self.pause(recent);
         }
     }
 
@@ -389,11 +402,12 @@ fn growing(places: &[u64]) -> Option<(Nest, bool)> {
             let (whole, last) = nest.clone().without_last()?;
             let after = &places[i..];
             let [around, within, apart] = continuations(&nest, last, after);
-            if within > around && within >= apart {
-                return Some((whole, true));
-            }
+            // Another reading explains as much so far: what comes next tells.
             if within == after.len() && within == around.max(apart) {
                 return Some((nest, false));
+            }
+            if within > around && within >= apart {
+                return Some((whole, true));
             }
         }
         if learn(&mut nest, &[place]) != (1, Stop::End) {

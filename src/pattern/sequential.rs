@@ -1,5 +1,8 @@
 //! Seeking accesses of varying sizes that follow each other back to back.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
+
 use hashbrown::HashTable;
 
 use super::detector::RankDetector;
@@ -10,6 +13,9 @@ use super::waiting::{Entry, NONE};
 
 /// Accesses of a new sequential pattern if nothing comes between them, and if something does.
 const LENGTH: (usize, usize) = (3, 5);
+
+/// A link over so many times more records than the others of a chain is none.
+const LONG: usize = 8;
 
 /// A contiguous pattern of fewer accesses that goes on in other sizes was the start of a sequential one.
 const SHORT: u64 = 8;
@@ -49,13 +55,17 @@ impl RankDetector {
     fn seek_chains(&mut self, pieces: &[Piece]) {
         let hash = |offset: u64| mix(offset, 0x5851_f42d_4c95_7f2d);
         let place = |i: &usize| pieces[*i].entry.offset;
+        let looped = LazyCell::new(|| on_loops(pieces));
         // Filled from the back: what is found for a place is its first record after the one that asks.
         let mut index: HashTable<usize> = HashTable::with_capacity(pieces.len());
         let mut next = vec![usize::MAX; pieces.len()];
         for (i, p) in pieces.iter().enumerate().rev() {
             let end = p.entry.offset + p.size;
             if p.size > 0 {
-                next[i] = index.find(hash(end), |j| place(j) == end).copied().unwrap_or(usize::MAX);
+                let after = index.find(hash(end), |j| place(j) == end).copied();
+                // What a loop of its own size leads to goes on with others only if it does so at once.
+                let after = after.filter(|&j| j == i + 1 || !(looped[i] || looped[j]));
+                next[i] = after.unwrap_or(usize::MAX);
             }
             match index.find_mut(hash(p.entry.offset), |j| place(j) == p.entry.offset) {
                 Some(j) => *j = i,
@@ -75,6 +85,7 @@ impl RankDetector {
                 chain.push(at);
                 at = next[at];
             }
+            cut_at_long_link(&mut chain);
             let adjacent = chain.windows(2).all(|w| w[1] == w[0] + 1);
             let enough = if adjacent { LENGTH.0 } else { LENGTH.1 };
             if chain.len() >= enough && varies(chain.iter().map(|&i| pieces[i].size)) {
@@ -120,6 +131,34 @@ impl RankDetector {
         open.turns.clear();
         Some(open)
     }
+}
+
+/// Ends a chain before a link over many times more records than its links are over: what begins there is another one.
+fn cut_at_long_link(chain: &mut Vec<usize>) {
+    let over: Vec<usize> = chain.windows(2).map(|w| w[1] - w[0]).collect();
+    let mut sorted = over.clone();
+    sorted.sort_unstable();
+    let Some(&median) = sorted.get(sorted.len() / 2) else { return };
+    if let Some(long) = over.iter().position(|&n| n > LONG * median) {
+        chain.truncate(long + 1);
+    }
+}
+
+/// True for pieces that are, with two others of their size, at one stride that is not the size.
+fn on_loops(pieces: &[Piece]) -> Vec<bool> {
+    let mut last: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut looped = vec![false; pieces.len()];
+    for (i, p) in pieces.iter().enumerate() {
+        let same = last.entry(p.size).or_default();
+        if let [.., a, b] = same[..] {
+            let stride = |from: usize, to: usize| pieces[to].entry.offset.wrapping_sub(pieces[from].entry.offset);
+            if stride(a, b) == stride(b, i) && stride(b, i) != p.size {
+                [a, b, i].into_iter().for_each(|j| looped[j] = true);
+            }
+        }
+        same.push(i);
+    }
+    looped
 }
 
 /// True if sizes change at least twice, and on average before four are equal: else it is contiguous runs.

@@ -23,7 +23,10 @@ pub struct SizeSummary {
 /// How many sizes are counted one by one; beyond that they are rounded to 8 significant bits (0.4 %).
 const EXACT: usize = 4096;
 
-/// The sizes of a sequential pattern: how often each occurs and, if wanted, in which order.
+/// Runs of equal sizes whose order is always kept.
+const FEW: usize = 8;
+
+/// The sizes of a sequential pattern: how often each occurs and, if wanted or if they are few, in which order.
 #[derive(Debug, Clone)]
 pub(super) struct Sizes {
     counts: BTreeMap<u64, u64>,
@@ -31,11 +34,12 @@ pub(super) struct Sizes {
     extremes: (u64, u64),
     /// Runs of equal sizes.
     order: Option<Vec<(u64, u32)>>,
+    keep_order: bool,
 }
 
 impl Sizes {
     pub fn new(keep_order: bool) -> Sizes {
-        Sizes { counts: BTreeMap::new(), rounded: false, extremes: (u64::MAX, 0), order: keep_order.then(Vec::new) }
+        Sizes { counts: BTreeMap::new(), rounded: false, extremes: (u64::MAX, 0), order: Some(Vec::new()), keep_order }
     }
 
     pub fn add(&mut self, size: u64) {
@@ -50,6 +54,9 @@ impl Sizes {
             match order.last_mut() {
                 Some((s, n)) if *s == size && *n < u32::MAX => *n += 1,
                 _ => order.push((size, 1)),
+            }
+            if !self.keep_order && order.len() > FEW {
+                self.order = None;
             }
         }
     }

@@ -82,6 +82,19 @@ impl Steps {
         }
     }
 
+    /// Joins neighbours, pauses between them too, until there are at most `most`.
+    pub fn thin(&mut self, most: usize) {
+        while self.list.len() > most.max(1) {
+            let join = |pair: &[Step]| Step {
+                start: pair[0].start,
+                end: pair.iter().map(|s| s.end).fold(f64::NEG_INFINITY, f64::max),
+                bytes: pair.iter().fold(0, |sum, s| sum.saturating_add(s.bytes)),
+                records: pair.iter().map(|s| s.records).sum(),
+            };
+            self.list = self.list.chunks(2).map(join).collect();
+        }
+    }
+
     /// Cuts off everything after the first `records` records. A step that holds the cut is divided evenly in time.
     pub fn split_off(&mut self, records: u64) -> Steps {
         let mut before = self.forgotten;

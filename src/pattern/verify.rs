@@ -26,7 +26,8 @@ pub fn verify(found: &Found, accesses: impl Iterator<Item = Access>) -> Result<(
         let places = p.expand().ok_or("the sizes of a sequential pattern were not kept")?;
         // No more than there can be: a pattern that claims more is wrong, and need not be expanded to the end.
         let most = before.len().saturating_sub(after.len()) + 1;
-        after.extend(places.take(most).map(|(offset, size)| (p.op, p.rank, p.file, offset, size)));
+        let with_rank = (0u64..).zip(places.take(most));
+        after.extend(with_rank.map(|(i, (offset, size))| (p.op_of(i), p.rank_of(i), p.file, offset, size)));
         if after.len() > before.len() {
             break;
         }

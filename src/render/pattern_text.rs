@@ -14,7 +14,8 @@ const WALKS: usize = 2;
 
 /// The patterns of a trace, one a line in the order in which they began: `{operation, type, rank, start time, start offset,
 /// end offset, access size, records, stride}`. A sequential pattern has no size and stride but a five-number summary of its
-/// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first.
+/// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first. One that several ranks make together tells
+/// them after its period: its outermost loop goes through them. So does one of reads that writes of the same bytes follow.
 pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     let mut out = String::new();
     for p in &r.patterns {
@@ -37,8 +38,12 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
 fn covered(c: &Coverage) -> String {
     let share = |n: u64| percent(n as f64 / c.records.max(1) as f64);
     let of_bytes = percent(c.matched_bytes as f64 / c.bytes.max(1) as f64);
+    let folded = match c.folded_patterns {
+        0 => String::new(),
+        n => format!("; {} of fewest bytes are not listed", units::counted(n, "pattern")),
+    };
     format!(
-        "{} of {} accesses ({}, {of_bytes} of the bytes), {} predicted",
+        "{} of {} accesses ({}, {of_bytes} of the bytes), {} predicted{folded}",
         units::grouped(c.matched as i64),
         units::grouped(c.records as i64),
         share(c.matched),
@@ -70,7 +75,13 @@ fn tuple(p: &PatternReport) -> String {
         (None, Some(why)) => format!("period=none ({why})"),
         (None, None) => "period=none".into(),
     };
-    format!("{{{place}, {walk}}} {period} file={}", p.file)
+    let ranks = p.ranks.map_or(String::new(), |r| {
+        let last = p.all_ranks().last().unwrap_or(p.rank);
+        let step = if r.step == 1 { String::new() } else { format!(" step {}", r.step) };
+        format!(" ranks={}-{last}{step}", p.rank)
+    });
+    let then = p.then.map_or(String::new(), |op| format!(" then={}", op.name()));
+    format!("{{{place}, {walk}}} {period}{ranks}{then} file={}", p.file)
 }
 
 /// How the files with the most bytes are accessed.
@@ -95,15 +106,15 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
 fn walks(patterns: &[&PatternReport]) -> String {
     let mut alike: HashMap<_, Vec<&PatternReport>> = HashMap::new();
     for p in patterns {
-        alike.entry((p.op, p.kind, p.access_size)).or_default().push(p);
+        alike.entry((p.op, p.then, p.kind, p.access_size)).or_default().push(p);
     }
     let mut alike: Vec<_> = alike.into_iter().collect();
     alike.sort_by_key(|(key, ps)| (std::cmp::Reverse(ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>()), *key));
     let mut shown: Vec<String> = alike
         .iter()
         .take(WALKS)
-        .map(|((op, kind, size), ps)| {
-            let mut ranks: Vec<u32> = ps.iter().map(|p| p.rank).collect();
+        .map(|((op, then, kind, size), ps)| {
+            let mut ranks: Vec<u32> = ps.iter().flat_map(|p| p.all_ranks()).collect();
             ranks.sort_unstable();
             ranks.dedup();
             let size = size.map_or(String::new(), |s| format!(" of {}", units::bytes(s as f64)));
@@ -111,7 +122,13 @@ fn walks(patterns: &[&PatternReport]) -> String {
             let every = ps.iter().filter_map(|p| p.period).max_by(|a, b| a.confidence.total_cmp(&b.confidence));
             let every = every.map_or(String::new(), |p| format!(", every {}", units::seconds(p.period_s)));
             let ranks = units::counted(ranks.len() as u64, "rank");
-            format!("{} {}, {}{size} by {ranks}{every}", kind.name(), op.name(), units::counted(records, "request"))
+            let records = units::counted(records, "request");
+            match then {
+                Some(then) => {
+                    format!("{} then {} of the same, {records}{size} by {ranks}{every}", op.name(), then.name())
+                }
+                None => format!("{} {}, {records}{size} by {ranks}{every}", kind.name(), op.name()),
+            }
         })
         .collect();
     if alike.len() > WALKS {

@@ -4,7 +4,7 @@ use super::parameter::{Kind, Parameter, Values};
 use super::random::{Random, Shuffle};
 use super::shape::Shape;
 use super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::truth::{Bursts, Pattern, Period, Phase, Place, Window};
+use super::truth::{Bursts, Period, Phase, Place, TruePattern, Window};
 use super::{Plan, Workload, bounds};
 use crate::error::Result;
 use crate::record::{FileId, Files, Op};
@@ -250,7 +250,7 @@ impl Job {
 
     /// Where whole files are dealt out, a rank reads each from its start to its end: equal samples give one pattern through all epochs
     /// in which it does, others one for each. Shuffled samples follow no pattern.
-    fn patterns(&self, files: &Files) -> Vec<Pattern> {
+    fn patterns(&self, files: &Files) -> Vec<TruePattern> {
         if self.shuffle == "samples" {
             return Vec::new();
         }
@@ -274,25 +274,25 @@ impl Job {
                 if self.spread > 0.0 {
                     let sizes: Vec<u64> = (0..self.samples).map(|j| self.size(f as u64, j)).collect();
                     patterns.extend(passes.iter().filter_map(|pass| {
-                        Pattern::back_to_back(Place { span_ns: span(pass, pass), ..place }, 0, &sizes)
+                        TruePattern::back_to_back(Place { span_ns: span(pass, pass), ..place }, 0, &sizes)
                     }));
                 } else {
                     let every_epoch = self.shuffle == "none" && passes.len() > 1;
                     let place = Place { period_s: every_epoch.then(|| seconds(self.epoch_ns())), ..place };
                     let shape = Shape::of(self.sample_size).times(self.samples, self.sample_size);
-                    patterns.extend(Pattern::nested(place, 0, &shape.times(passes.len() as u64, 0)));
+                    patterns.extend(TruePattern::nested(place, 0, &shape.times(passes.len() as u64, 0)));
                 }
             }
         }
         patterns
     }
 
-    fn checkpoint_patterns(&self, files: &Files) -> Vec<Pattern> {
+    fn checkpoint_patterns(&self, files: &Files) -> Vec<TruePattern> {
         let of = |k: u64, rank: u32| {
             let span_ns = self.checkpoint_span((k + 1) * self.every - 1);
             let file = files.name(self.checkpoint_file(k, rank));
             let place = Place { op: Op::Write, rank, file, span_ns, period_s: None };
-            Pattern::nested(place, 0, &self.checkpoint_shape())
+            TruePattern::nested(place, 0, &self.checkpoint_shape())
         };
         (0..self.checkpoints()).flat_map(|k| (0..self.ranks as u32).filter_map(move |r| of(k, r))).collect()
     }

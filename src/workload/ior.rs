@@ -7,7 +7,7 @@ use super::parameter::{Kind, Parameter, Values};
 use super::random::{Random, Shuffle};
 use super::shape::Shape;
 use super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::truth::{Bursts, Pattern, Phase, Place};
+use super::truth::{Bursts, Phase, Place, TruePattern};
 use super::{Plan, Workload, bounds};
 use crate::error::Result;
 use crate::record::{FileId, Files, Op};
@@ -178,7 +178,7 @@ impl Job {
     }
 
     /// In new files a pattern for each repetition, else one through all of them.
-    fn patterns(&self, files: &Files) -> Vec<Pattern> {
+    fn patterns(&self, files: &Files) -> Vec<TruePattern> {
         let mut patterns = Vec::new();
         for rank in 0..self.ranks as u32 {
             for &(op, _, _) in &self.parts {
@@ -187,7 +187,7 @@ impl Job {
                     let span_ns = (self.span(op, k).0, self.span(op, last).1);
                     let period_s = (passes > 1).then(|| seconds(self.cycle_ns));
                     let place = Place { op, rank, file: files.name(self.file(op, rank, k)), span_ns, period_s };
-                    patterns.extend(Pattern::nested(place, self.offset(op, rank), &self.shape().times(passes, 0)));
+                    patterns.extend(TruePattern::nested(place, self.offset(op, rank), &self.shape().times(passes, 0)));
                 }
             }
         }

@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod alone;
 mod checkpoint;
 mod dlio;
 mod h5bench;
@@ -36,7 +37,8 @@ use std::collections::BTreeMap;
 
 pub use parameter::{Kind, Parameter, Value, Values};
 pub use truth::{
-    Level, Pattern, PatternKind, PatternPeriod, Period, Phase, SizeSummary, TRUTH_SCHEMA, Truth, Unpatterned, Window,
+    Level, PatternKind, PatternPeriod, Period, Phase, Ranks, SizeSummary, TRUTH_SCHEMA, TruePattern, Truth,
+    Unpatterned, Window,
 };
 
 use crate::error::{Error, ErrorKind, Result};
@@ -78,7 +80,7 @@ pub struct Plan {
     ranks: u64,
     periods: Vec<Period>,
     phases: Vec<Phase>,
-    patterns: Vec<Pattern>,
+    patterns: Vec<TruePattern>,
     script: Box<dyn Script>,
 }
 
@@ -110,6 +112,7 @@ pub fn run(workload: &dyn Workload, values: &Values, seed: u64) -> Result<Run> {
     let mut plan = workload.plan(values, seed)?;
     plan.periods.sort_by_key(|p| std::cmp::Reverse(p.bytes));
     plan.phases.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    plan.patterns = alone::gather(plan.patterns, &plan.files, &*plan.script);
     plan.patterns.sort_by(|a, b| (a.rank, &a.file).cmp(&(b.rank, &b.file)).then(a.start_s.total_cmp(&b.start_s)));
     let mut truth = Truth {
         schema: TRUTH_SCHEMA.into(),

@@ -43,8 +43,9 @@ pub struct Truth {
     pub periods: Vec<Period>,
     /// Bursts of I/O, in the order of time.
     pub phases: Vec<Phase>,
-    /// The exact accesses of every rank, by rank and file: one pattern for every progression. Accesses that stand alone are in none.
-    pub patterns: Vec<Pattern>,
+    /// The exact accesses of every rank, by rank and file: one pattern for every progression. Accesses that stand alone are in none, but
+    /// for those that evenly spaced ranks make once each at one distance.
+    pub patterns: Vec<TruePattern>,
     /// Accesses that are in no pattern, by file: at random places, or alone.
     pub unpatterned: Vec<Unpatterned>,
 }
@@ -119,6 +120,15 @@ pub struct Level {
     pub stride: i64,
 }
 
+/// The ranks of a pattern that several make together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Ranks {
+    /// How many.
+    pub count: u64,
+    /// From one to the next.
+    pub step: u64,
+}
+
 /// Five-number summary of sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct SizeSummary {
@@ -143,18 +153,20 @@ pub struct PatternPeriod {
     pub confidence: f64,
 }
 
-/// A progression of accesses of one rank to one file, in its canonical form: no level of count 1, and no level that goes on where
+/// A progression of accesses of one rank to one file, or of several ranks that make one access each, in its canonical form: no level of count 1, and no level that goes on where
 /// the one inside it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Pattern {
+pub struct TruePattern {
     /// Read or write.
     #[serde(serialize_with = "op_name")]
     #[schemars(with = "String")]
     pub op: Op,
     /// Its kind.
     pub kind: PatternKind,
-    /// Rank.
+    /// Rank; of several, the first.
     pub rank: u32,
+    /// The ranks that make it together, one pass of the outermost level each; `null` for one rank.
+    pub ranks: Option<Ranks>,
     /// File name.
     pub file: String,
     /// Start of the first access.
@@ -212,20 +224,20 @@ pub(crate) struct Place<'a> {
     pub(crate) period_s: Option<f64>,
 }
 
-impl Pattern {
-    /// The pattern of accesses of a shape from `offset` on; `None` if that is one access or none.
-    pub(crate) fn nested(place: Place<'_>, offset: u64, shape: &Shape) -> Option<Pattern> {
+impl TruePattern {
+    /// The pattern of accesses of a shape from `offset` on, with no level if that is one access; `None` if there is none.
+    pub(crate) fn nested(place: Place<'_>, offset: u64, shape: &Shape) -> Option<TruePattern> {
         if shape.count() == 0 {
             return None;
         }
         let shape = shape.canonical();
         let kind = match shape.levels[..] {
-            [] => return None,
+            [] => PatternKind::FixedStrided,
             [one] if one.stride == shape.size as i64 => PatternKind::Contiguous,
             [_] => PatternKind::FixedStrided,
             _ => PatternKind::KdStrided,
         };
-        let mut pattern = Pattern::new(place, kind, offset, offset + shape.end());
+        let mut pattern = TruePattern::new(place, kind, offset, offset + shape.end());
         pattern.access_size = Some(shape.size);
         pattern.records = shape.count();
         pattern.stride = shape.levels.first().map(|l| l.stride);
@@ -233,24 +245,25 @@ impl Pattern {
         Some(pattern)
     }
 
-    /// The pattern of accesses of these sizes back to back from `offset` on; `None` if that is one access.
-    pub(crate) fn back_to_back(place: Place<'_>, offset: u64, sizes: &[u64]) -> Option<Pattern> {
+    /// The pattern of accesses of these sizes back to back from `offset` on.
+    pub(crate) fn back_to_back(place: Place<'_>, offset: u64, sizes: &[u64]) -> Option<TruePattern> {
         let (first, rest) = sizes.split_first()?;
         if rest.iter().all(|s| s == first) {
-            return Pattern::nested(place, offset, &Shape::of(*first).times(sizes.len() as u64, *first));
+            return TruePattern::nested(place, offset, &Shape::of(*first).times(sizes.len() as u64, *first));
         }
         let end = offset + sizes.iter().sum::<u64>();
-        let mut pattern = Pattern::new(place, PatternKind::Sequential, offset, end);
+        let mut pattern = TruePattern::new(place, PatternKind::Sequential, offset, end);
         pattern.records = sizes.len() as u64;
         pattern.size_summary = Some(SizeSummary::of(sizes));
         Some(pattern)
     }
 
-    fn new(place: Place<'_>, kind: PatternKind, start_offset: u64, end_offset: u64) -> Pattern {
-        Pattern {
+    pub(crate) fn new(place: Place<'_>, kind: PatternKind, start_offset: u64, end_offset: u64) -> TruePattern {
+        TruePattern {
             op: place.op,
             kind,
             rank: place.rank,
+            ranks: None,
             file: place.file.to_owned(),
             start_s: seconds(place.span_ns.0),
             end_s: seconds(place.span_ns.1),

@@ -74,7 +74,7 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
     let x = Axis { range: (first - shift - margin, last - shift + margin), label, unit: "s", plain: true };
     let top = patterns.iter().map(|p| p.0.end_offset).max().unwrap_or(1) as f64;
     let y = Axis { range: (0.0, headroom(top)), label: "Offset", unit: "B", plain: false };
-    let ranks: Vec<u32> = patterns.iter().map(|p| p.0.rank).collect::<BTreeSet<_>>().into_iter().collect();
+    let ranks: Vec<u32> = patterns.iter().flat_map(|p| p.0.all_ranks()).collect::<BTreeSet<_>>().into_iter().collect();
     let period =
         patterns.iter().map(|p| p.0).filter(|p| p.period.is_some()).min_by(|a, b| a.start_s.total_cmp(&b.start_s));
     let mut legend: Vec<(Key, String)> = if ranks.len() <= RANKS {
@@ -108,12 +108,13 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
         let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
         for (told, pattern) in patterns {
             let number = seen.entry(told.rank).or_default();
-            let rank = ranks.binary_search(&told.rank).unwrap_or(0);
-            let fill = of_rank(rank, ranks.len(), *number).filled();
+            let shade = *number;
             *number += 1;
             let delay = told.start_s - pattern.start - shift;
             let most = (SHAPES / patterns.len()).max(LEAST);
             let shapes = shapes(pattern, most).into_iter().map(|s| {
+                let rank = ranks.binary_search(&pattern.rank_of(s.2)).unwrap_or(0);
+                let fill = of_rank(rank, ranks.len(), shade).filled();
                 let (t0, o0) = (s.0.0 + delay, s.1.0);
                 let (t1, o1) = ((s.0.1 + delay).max(t0 + smallest.0), s.1.1.max(o0 + smallest.1));
                 Rectangle::new([(t0, o0), (t1.min(x.range.1), o1)], fill)
@@ -143,8 +144,11 @@ fn blend(a: RGBColor, b: RGBColor, share: f64) -> RGBColor {
     RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
-/// Times and offsets of at most about `most` accesses of a pattern, evenly chosen; accesses of a step are spread over it.
-fn shapes(p: &Pattern, most: usize) -> Vec<((f64, f64), (f64, f64))> {
+/// Times, offsets and number of an access.
+type Shape = ((f64, f64), (f64, f64), u64);
+
+/// At most about `most` accesses of a pattern, evenly chosen; accesses of a step are spread over it.
+fn shapes(p: &Pattern, most: usize) -> Vec<Shape> {
     let place = p.places();
     let known = p.records.saturating_sub(p.steps.forgotten()).max(1);
     let stride = known.div_ceil(most as u64).max(1);
@@ -157,7 +161,7 @@ fn shapes(p: &Pattern, most: usize) -> Vec<((f64, f64), (f64, f64))> {
         while i < s.records {
             let (offset, size) = place(first + i);
             let start = s.start + i as f64 * each;
-            out.push(((start, start + each), (offset as f64, offset as f64 + size as f64)));
+            out.push(((start, start + each), (offset as f64, offset as f64 + size as f64), first + i));
             i += stride;
         }
         first += s.records;

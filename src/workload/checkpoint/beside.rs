@@ -5,7 +5,7 @@ use super::super::parameter::Values;
 use super::super::random::Random;
 use super::super::shape::Shape;
 use super::super::stretch::{Lane, Places, Stretch, nanos, seconds};
-use super::super::truth::{Bursts, Pattern, Period, Phase, Place};
+use super::super::truth::{Bursts, Period, Phase, Place, TruePattern};
 use super::Job;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{FileId, Files, Op};
@@ -62,12 +62,12 @@ impl Log {
         self.starts_ns.iter().map(|s| (*s, s + self.length_ns)).collect()
     }
 
-    pub(super) fn pattern(&self, files: &Files) -> Option<Pattern> {
+    pub(super) fn pattern(&self, files: &Files) -> Option<TruePattern> {
         let (first, last) = (self.starts_ns.first()?, self.starts_ns.last()?);
         let span_ns = (*first, last + self.length_ns);
         let place =
             Place { op: Op::Write, rank: 0, file: files.name(self.file), span_ns, period_s: Some(self.period_s) };
-        Pattern::nested(place, 0, &Shape::of(self.size).times(self.starts_ns.len() as u64, self.size))
+        TruePattern::nested(place, 0, &Shape::of(self.size).times(self.starts_ns.len() as u64, self.size))
     }
 
     pub(super) fn period(&self) -> Option<Period> {

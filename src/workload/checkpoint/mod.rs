@@ -7,7 +7,7 @@ use super::parameter::{Kind, Parameter, Values};
 use super::random::Random;
 use super::shape::Shape;
 use super::stretch::{Lane, Places, Script, Stretch, nanos};
-use super::truth::{Bursts, Pattern, Period, Phase, Place};
+use super::truth::{Bursts, Period, Phase, Place, TruePattern};
 use super::{Plan, Workload, bounds};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{FileId, Files, Op};
@@ -222,7 +222,7 @@ impl Job {
     }
 
     /// In new files one pattern for each checkpoint, else one through all of them.
-    fn patterns(&self, files: &Files) -> Vec<Pattern> {
+    fn patterns(&self, files: &Files) -> Vec<TruePattern> {
         let starts = &self.schedule.starts_ns;
         let (sets, period_s) = match self.new_file {
             true => (starts.len(), None),
@@ -237,7 +237,7 @@ impl Job {
                 let span_ns = (starts[k] + delay, starts[last] + delay + self.burst_ns);
                 let place = Place { op: Op::Write, rank, file, span_ns, period_s };
                 let shape = self.shape().times((last - k + 1) as u64, self.stride());
-                patterns.extend(Pattern::nested(place, self.offset(k, rank), &shape));
+                patterns.extend(TruePattern::nested(place, self.offset(k, rank), &shape));
             }
         }
         patterns

@@ -7,7 +7,7 @@
 use super::super::parameter::{Kind, Parameter, Values};
 use super::super::shape::Shape;
 use super::super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::super::truth::{Bursts, Pattern, Phase, Place};
+use super::super::truth::{Bursts, Phase, Place, TruePattern};
 use super::super::{Plan, Workload, bounds};
 use super::Aggregators;
 use crate::error::{Error, ErrorKind, Result};
@@ -278,7 +278,7 @@ impl Job {
     }
 
     /// The file is the same each time: what is done in it repeats at the same places. The superblock is written at all sizes.
-    fn patterns(&self, rank: u32, files: &Files) -> Vec<Pattern> {
+    fn patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
         let file = files.name(FileId(0));
         let mut patterns = Vec::new();
         let mut add = |s: &Stretch, sizes: (u64, u64)| {
@@ -288,7 +288,7 @@ impl Job {
             let span_ns = (self.begin(sizes.0, 0) + s.start_ns, end);
             let period_s = (passes > 1).then(|| seconds(self.cycle_ns));
             let place = Place { op: s.op, rank, file, span_ns, period_s };
-            patterns.extend(Pattern::nested(place, *offset, &shape.clone().times(passes, 0)));
+            patterns.extend(TruePattern::nested(place, *offset, &shape.clone().times(passes, 0)));
         };
         let fixed = if rank == 0 { 2 } else { 0 };
         self.once(rank, 0).iter().take(fixed).for_each(|s| add(s, (0, self.sizes - 1)));

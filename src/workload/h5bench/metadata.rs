@@ -6,7 +6,7 @@
 use super::super::parameter::{Kind, Parameter, Values};
 use super::super::shape::Shape;
 use super::super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::super::truth::{Bursts, Pattern, Phase, Place};
+use super::super::truth::{Bursts, Phase, Place, TruePattern};
 use super::super::{Plan, Workload, bounds};
 use crate::error::Result;
 use crate::record::{FileId, Files, Op};
@@ -54,7 +54,7 @@ impl Workload for Metadata {
                 let period_s = (job.steps > 1).then(|| seconds(job.cycle_ns(op)));
                 let place = Place { op, rank, file: files.name(FileId(0)), span_ns: (from, to), period_s };
                 let shape = job.step_shape().times(job.steps, job.arrays * job.array);
-                patterns.extend(Pattern::nested(place, job.offset(rank), &shape));
+                patterns.extend(TruePattern::nested(place, job.offset(rank), &shape));
             }
         }
         let (mut periods, mut phases) = (Vec::new(), Vec::new());

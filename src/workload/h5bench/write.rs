@@ -16,7 +16,7 @@
 use super::super::parameter::{Kind, Parameter, Values};
 use super::super::shape::Shape;
 use super::super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::super::truth::{Bursts, Pattern, Phase, Place};
+use super::super::truth::{Bursts, Phase, Place, TruePattern};
 use super::super::{Plan, Workload, bounds};
 use super::Aggregators;
 use crate::error::{Error, ErrorKind, Result};
@@ -363,13 +363,13 @@ impl Job {
     }
 
     /// One pattern of writes through all steps; and one of reads where the library reads before it writes.
-    fn write_patterns(&self, rank: u32, files: &Files) -> Vec<Pattern> {
+    fn write_patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
         let Some((base, shape)) = self.share(rank) else { return Vec::new() };
         let step = self.variables() * self.dataset();
         let nested = |op, variable: u64, shape: Shape| {
             let span_ns = (self.step_span(op, 0).0, self.step_span(op, self.steps - 1).1);
             let place = self.place(op, rank, files, span_ns, self.write_ns + self.compute_ns);
-            Pattern::nested(place, self.dataset_start(0, variable) + base, &shape.times(self.steps, step))
+            TruePattern::nested(place, self.dataset_start(0, variable) + base, &shape.times(self.steps, step))
         };
         let all = shape.clone().times(self.variables(), self.dataset());
         let read = match self.way {
@@ -381,7 +381,7 @@ impl Job {
     }
 
     /// A pattern for each group of properties, through all steps.
-    fn read_patterns(&self, rank: u32, files: &Files) -> Vec<Pattern> {
+    fn read_patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
         let firsts = self.read_step(rank, 0);
         let lasts = self.read_step(rank, self.steps - 1);
         let step = self.variables() * self.dataset();
@@ -389,7 +389,11 @@ impl Job {
         let of = |(first, last): (Stretch, Stretch)| {
             let Places::Nested(offset, shape) = first.places else { return None };
             let span_ns = (first.start_ns, last.start_ns + last.length_ns);
-            Pattern::nested(self.place(Op::Read, rank, files, span_ns, cycle), offset, &shape.times(self.steps, step))
+            TruePattern::nested(
+                self.place(Op::Read, rank, files, span_ns, cycle),
+                offset,
+                &shape.times(self.steps, step),
+            )
         };
         firsts.into_iter().zip(lasts).filter_map(of).collect()
     }
