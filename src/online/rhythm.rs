@@ -376,11 +376,12 @@ impl Beat {
         2 * filled > places
     }
 
-    /// Length of its longest burst. The last one may have grown together with what follows.
+    /// Length of the longest burst of the window as it knows them, from before it began, too. The last one may have grown together
+    /// with what follows.
     fn longest_burst(&self, profile: &Profile) -> f64 {
         let merge_s = self.cut.merge_s.max(PARTING * typical_idle(profile));
         let bursts = chains::cut(profile, self.cut.threshold, merge_s).into_iter();
-        let inside = bursts.filter(|b| b.end_s >= self.since_s && b.start_s <= self.until_s - 0.5 * self.period_s);
+        let inside = bursts.filter(|b| b.start_s <= self.until_s - 0.5 * self.period_s);
         inside.map(|b| b.end_s - b.start_s).fold(0.0, f64::max)
     }
 
