@@ -77,11 +77,13 @@ def judge(regimes, replay):
     noticed = wanted = 0
     allowed = []
     for (earlier, before), (period, starts) in zip(regimes, regimes[1:]):
-        if len(before) < CYCLES or len(starts) < WITHIN + 2 or abs(math.log(period / earlier)) < SAME:
+        if abs(math.log(period / earlier)) < SAME:
             continue
-        wanted += 1
         begin, until = starts[0], starts[min(WITHIN, len(starts) - 1)] + 0.6 * period
         allowed.append((begin - 1e-6, starts[-1]))
+        if len(before) < CYCLES or len(starts) < WITHIN + 2:
+            continue  # too short to be told, but no false change if it is
+        wanted += 1
         noticed += any(begin <= p["now_s"] <= until for p in changes)
     if regimes:  # what comes after the last regime is no stable one
         allowed.append((regimes[-1][1][-1] + regimes[-1][0], math.inf))

@@ -59,6 +59,27 @@ fn every_size_and_state_can_be_drawn() {
     for (width, height) in [(1, 1), (10, 3), (40, 12), (300, 90)] {
         drawn(&Live::new().snapshot(), width, height);
         drawn(&followed(), width, height);
+        let (name, snapshot) = ("x".repeat(100), followed());
+        let jobs = vec![tui::JobLine { name: &name, prediction: snapshot.prediction.as_ref() }; 500];
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| tui::draw_jobs(frame, &jobs, 499, &snapshot, true)).unwrap();
+    }
+}
+
+#[test]
+fn the_list_of_jobs_shows_the_chosen_one() {
+    let snapshot = followed();
+    let names: Vec<String> = (0..100).map(|i| format!("job{i:02}")).collect();
+    let jobs: Vec<_> =
+        names.iter().map(|name| tui::JobLine { name, prediction: snapshot.prediction.as_ref() }).collect();
+    for chosen in [0, 50, 99] {
+        let mut terminal = Terminal::new(TestBackend::new(120, 30)).unwrap();
+        terminal.draw(|frame| tui::draw_jobs(frame, &jobs, chosen, &snapshot, false)).unwrap();
+        let frame = format!("{}", terminal.backend());
+        let line =
+            frame.lines().find(|l| l.contains(&format!("> job{chosen:02}"))).unwrap_or_else(|| panic!("{frame}"));
+        assert!(line.contains("8.000 s") && line.contains('%'), "{line}");
+        assert_eq!(frame.matches("> job").count(), 1, "{frame}");
     }
 }
 

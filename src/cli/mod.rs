@@ -13,6 +13,8 @@ mod progress;
 mod serve;
 #[cfg(feature = "tui")]
 mod tui;
+#[cfg(feature = "tui")]
+mod watch;
 
 use std::collections::HashSet;
 use std::io;

@@ -78,7 +78,8 @@ pub struct PredictArgs {
     /// Predictions that wait for a slow reader; then, unless --once is given, the oldest are dropped
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(2..))]
     queue: u32,
-    /// Show the job in the terminal instead: signal, dominant cosine, next burst, changes, regimes. Of several jobs the first
+    /// Show the job in the terminal instead: signal, dominant cosine, next burst, changes, regimes. Tab and the arrow keys
+    /// choose one of several jobs
     #[cfg(feature = "tui")]
     #[arg(long, conflicts_with_all = ["reply", "state"])]
     tui: bool,
@@ -124,6 +125,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
             source: a.source.clone(),
             format: Some(a.format.clone()).filter(|f| f != "auto"),
             options: Options { every: a.every.unwrap_or_default(), ..options(a) },
+            most_jobs: a.max_jobs as usize,
             allow_remote: a.allow_remote,
             once: a.once,
             poll: Duration::from_secs_f64(a.poll),

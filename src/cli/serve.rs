@@ -9,7 +9,7 @@ use super::output;
 use crate::error::{Error, ErrorKind, Result};
 use crate::online::change::ChangeMethod;
 use crate::online::{Options, Window};
-use crate::serve::{Bounds, router};
+use crate::serve::{self, Bounds};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
@@ -79,10 +79,10 @@ pub(super) fn run(a: &ServeArgs) -> Result<()> {
                 std::future::pending::<()>().await;
             }
         };
-        let serve = axum::serve(listener, router(options, bounds));
         tokio::select! {
-            done = serve => done.map_err(|e| Error::new(ErrorKind::Io, e.to_string())),
-            () = interrupted => Ok(()),
+            () = serve::serve(listener, options, bounds) => {}
+            () = interrupted => {}
         }
+        Ok(())
     })
 }

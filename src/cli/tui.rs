@@ -8,18 +8,17 @@ use std::time::{Duration, Instant};
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event::{self, Event as Input, KeyCode, KeyModifiers};
+use ratatui::crossterm::event::{self, Event as Input, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::crossterm::{cursor, execute};
 
 use super::output;
+use super::watch::Watched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::formats::follow::{self, Follower, Message};
-use crate::online::live::Live;
+use crate::online::Options;
 use crate::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, endpoint};
-use crate::online::{Event, Options, Session};
-use crate::render::tui;
 
 /// Time between two frames.
 const FRAME: Duration = Duration::from_millis(50);
@@ -34,8 +33,10 @@ pub(super) struct Watch {
     pub(super) source: String,
     /// Format of a file or of standard input; `None`: by content.
     pub(super) format: Option<String>,
-    /// How the job is followed.
+    /// How the jobs are followed.
     pub(super) options: Options,
+    /// Jobs at one time.
+    pub(super) most_jobs: usize,
     /// Sockets may be on other machines.
     pub(super) allow_remote: bool,
     /// The end of the file is the end of the job.
@@ -44,13 +45,13 @@ pub(super) struct Watch {
     pub(super) poll: Duration,
 }
 
-/// Watches a job until the user ends it. Of a source with several jobs, the one that comes first.
+/// Watches jobs until the user ends it.
 ///
 /// # Errors
 /// Of the source, and [`ErrorKind::Output`] without a terminal.
 pub(super) fn run(watch: Watch) -> Result<()> {
     let mut screen = Screen::open()?;
-    let options = watch.options.clone();
+    let mut watched = Watched::new(watch.options.clone(), watch.most_jobs);
     let (sender, receiver) = sync_channel(WAITING);
     // Not joined: a read of standard input may never end, but the process does.
     thread::spawn(move || {
@@ -58,50 +59,26 @@ pub(super) fn run(watch: Watch) -> Result<()> {
             let _ = sender.send(Err(e.in_file(watch.source)));
         }
     });
-    let (mut live, mut session): (Live, Option<Session>) = (Live::new(), None);
     let (mut ended, mut drawn) = (false, None::<Instant>);
     loop {
         let heard = if ended { Err(RecvTimeoutError::Timeout) } else { receiver.recv_timeout(FRAME) };
         match heard {
-            Ok(message) => {
-                let message = message?;
-                let session = session.get_or_insert_with(|| Session::new(message.job.clone(), options.clone()));
-                if session.job() == message.job.as_deref() {
-                    take(&message, session, &mut live);
-                }
-            }
+            Ok(message) => watched.take(&message?),
             // What has come stays on the screen.
             Err(RecvTimeoutError::Disconnected) => {
                 ended = true;
-                if let Some(session) = &mut session {
-                    let prediction = session.predict();
-                    live.note(&prediction, session.automaton());
-                }
+                watched.end();
                 drawn = None;
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
         if drawn.is_none_or(|t| t.elapsed() >= FRAME) {
-            screen.draw(&live)?;
+            screen.draw(&watched)?;
             drawn = Some(Instant::now());
-            if screen.ends(if ended { FRAME } else { Duration::ZERO }, &live)? {
+            if screen.ends(if ended { FRAME } else { Duration::ZERO }, &mut watched)? {
                 return Ok(());
             }
         }
-    }
-}
-
-fn take(message: &Message, session: &mut Session, live: &mut Live) {
-    if let Some(ranks) = message.ranks {
-        session.set_ranks(ranks);
-    }
-    let event = |t: &follow::Transfer| Event { op: t.op, start_s: t.start_s, end_s: t.end_s, bytes: t.bytes };
-    let events: Vec<Event> = message.transfers.iter().map(event).collect();
-    session.feed(&events);
-    live.feed(&events);
-    if session.due() {
-        let prediction = session.predict();
-        live.note(&prediction, session.automaton());
     }
 }
 
@@ -178,21 +155,25 @@ impl Screen {
     }
 
     /// Shows the state of the moment.
-    fn draw(&mut self, live: &Live) -> Result<()> {
-        let (snapshot, color) = (live.snapshot(), self.color);
-        self.terminal.draw(|frame| tui::draw(frame, &snapshot, color)).map_err(failed)?;
+    fn draw(&mut self, watched: &Watched) -> Result<()> {
+        let color = self.color;
+        self.terminal.draw(|frame| watched.draw(frame, color)).map_err(failed)?;
         Ok(())
     }
 
-    /// Waits at most so long for a key; true if the user wants to end. A new size is drawn at once.
-    fn ends(&mut self, patience: Duration, live: &Live) -> Result<bool> {
+    /// Waits at most so long for a key; true if the user wants to end. Another job or a new size is drawn at once.
+    fn ends(&mut self, patience: Duration, watched: &mut Watched) -> Result<bool> {
         if !event::poll(patience).map_err(failed)? {
             return Ok(false);
         }
         match event::read().map_err(failed)? {
+            // some terminals tell the release of a key, too
+            Input::Key(k) if k.kind != KeyEventKind::Release && watched.key(k.code) => {
+                self.draw(watched).map(|()| false)
+            }
             Input::Key(k) => Ok(matches!(k.code, KeyCode::Char('q') | KeyCode::Esc)
                 || (k.code == KeyCode::Char('c') && k.modifiers.contains(KeyModifiers::CONTROL))),
-            Input::Resize(..) => self.draw(live).map(|()| false),
+            Input::Resize(..) => self.draw(watched).map(|()| false),
             _ => Ok(false),
         }
     }

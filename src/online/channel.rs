@@ -86,7 +86,12 @@ impl Channel {
         let share = if window == Window::Change { SHARE } else { 0.0 };
         let profile = self.picture.profile();
         let before = std::mem::replace(&mut self.answer, Answer::of(&profile, now_s, share));
-        let change = self.rhythm.follow(&profile, &self.answer, now_s);
+        let since = |from: f64| {
+            let mut rest = self.picture.clone();
+            rest.cut_before(from);
+            Answer::of(&rest.profile(), now_s, share)
+        };
+        let change = self.rhythm.follow(&profile, &self.answer, now_s, &since);
         if let (Some((period_s, last_s)), Some(o)) = (self.rhythm.kept(), before.outlook)
             && (o.period_s / period_s).ln().abs() <= SAME
         {

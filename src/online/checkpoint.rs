@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::follow::{Faults, Form};
 
 /// Name and version of the file.
-const SCHEMA: &str = "iophase.predict-state.v2";
+const SCHEMA: &str = "iophase.predict-state.v3";
 
 /// How a source was read, and up to where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

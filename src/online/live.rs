@@ -100,6 +100,11 @@ impl Live {
         }
     }
 
+    /// The latest prediction.
+    pub fn prediction(&self) -> Option<&Prediction> {
+        self.prediction.as_ref()
+    }
+
     /// What is to be shown now.
     pub fn snapshot(&self) -> Snapshot {
         let signal = self.trail.signal();

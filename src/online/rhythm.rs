@@ -6,8 +6,9 @@
 //! - the latest distances between bursts agree with each other, differ from the beat, and are new: the regime has none like
 //!   them. Bursts are cut as they were for the beat and finer, since those of a faster regime may lie closer than what was one
 //!   burst before; each cut is judged by itself, its past by its present, so that the pieces of a burst are no news. The
-//!   change detector ([`super::change`]), or Student's t for two distances against those before, says whether it is chance.
-//! - the analysis finds another period that begins where the beat has ended.
+//!   change detector ([`super::change`]), or Student's t for two distances against those before, says whether it is chance, and
+//!   the analysis of what follows the change alone has to find the new period there.
+//! - the analysis of the whole window finds another period that begins where the beat has ended.
 //!
 //! A period of another length that holds where the beat held is no change but a better reading of the same bursts: two nested
 //! rhythms, a rhythm inside of bursts, every second burst.
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::change::{ChangeDetector, ChangeMethod};
-use super::outlook::{Answer, Cut};
+use super::outlook::{Answer, Cut, typical_idle};
 use crate::period::Spread;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
@@ -37,11 +38,20 @@ const ON_BEAT: f64 = 0.6;
 /// A burst is in a place of the beat to so many times its spread, at least and at most so much, as a share of the period.
 const WHOLE: (f64, f64, f64) = (3.0, 0.015, 0.05);
 /// Distances that all must have kept the beat before two multiples of it are a change. Otherwise, where the new bursts are in
-/// places of the beat, there must be as many as two of the old or of the new distances have room for.
+/// places of the beat and as large as those before, there must be so many times as many as each spans places ...
 const FIRM: usize = 8;
-/// They must span this much more than the longest burst: bursts long ago are known with less detail than the latest one, so
-/// that its pieces may be new.
+const MULTIPLE: f64 = 2.0;
+/// ... or, if they halve the beat, one more than it has room for. Sizes that differ by no more than this, of the logarithm, are
+/// the same.
+const SAME_SIZE: f64 = 0.2;
+/// Distances that tell a change span this much more than the longest burst: bursts long ago are known with less detail than the
+/// latest one, so that its pieces may be new. What lies closer than this share of the typical idle time is one burst for this.
 const LONGER: f64 = 1.1;
+const PARTING: f64 = 0.25;
+/// Confidence in the new period that the analysis of what follows a change must have, and how many such analyses a look may
+/// cost.
+const CONFIRMED: f64 = 0.8;
+const LOOKS: usize = 2;
 /// Chance that distances of one regime differ as much as those of two.
 const CHANCE: f64 = 3e-5;
 /// Spread of distances, of the logarithm, that is assumed before any are known, and how many values that is worth.
@@ -61,13 +71,19 @@ const IN_PLACE: f64 = 0.15;
 /// Most places without a burst.
 const MISSED: f64 = 3.0;
 /// A regime that ends has lasted for so many periods, of its own and of the next one: the rhythm inside of a burst has not.
-const ESTABLISHED: f64 = 3.0;
+const ESTABLISHED: f64 = 2.9;
 /// If the distances of its bursts tell its end, before the analysis does, so many periods of the next one are enough.
 const OUTLASTS: f64 = 1.25;
+/// The same if that is a multiple of its own, and in its places.
+const NESTED: f64 = 2.5;
 /// A regime that follows has lasted for so many periods of the one before.
 const FOLLOWED: f64 = 1.5;
+/// Periods that are longer by as much, of the logarithm, are not the same one with jitter.
+const FAR: f64 = 0.4;
 /// Share of the distances of a regime that may look like those of another one.
 const STRAY: f64 = 0.2;
+/// So sure must the analysis once have been of a regime that its end is a change.
+const KNOWN: f64 = 0.98;
 /// Confidence that the analysis needs to end it.
 const SURE: f64 = 0.8;
 /// A regime is kept for so many periods after its last burst, whatever else the analysis reads from its bursts, ...
@@ -100,6 +116,8 @@ struct Beat {
     filled: f64,
     /// Share of the bytes that it explains.
     share: f64,
+    /// Highest confidence that the analysis has had in it.
+    confidence: f64,
 }
 
 /// See the module.
@@ -130,8 +148,15 @@ impl Rhythm {
     }
 
     /// Compares the bursts of the window and what the analysis says of it with the regime at hand. `now_s`: end of the data; a
-    /// burst that lasts until then may go on. A change of distance goes before one of size.
-    pub(super) fn follow(&mut self, profile: &Profile, answer: &Answer, now_s: f64) -> Option<Change> {
+    /// burst that lasts until then may go on. `since` analyses what comes from a time on. A change of distance goes before one of
+    /// size.
+    pub(super) fn follow(
+        &mut self,
+        profile: &Profile,
+        answer: &Answer,
+        now_s: f64,
+        since: &dyn Fn(f64) -> Answer,
+    ) -> Option<Change> {
         let found = Beat::of(answer);
         self.keeps = false;
         let Some(mut beat) = self.beat else {
@@ -139,11 +164,8 @@ impl Rhythm {
             return None;
         };
         let changes = self.method != ChangeMethod::None;
-        if changes
-            && let Some((first, period_s)) = self.new_distance(&beat, profile)
-            && beat.lasted() >= (ESTABLISHED * beat.period_s).max(OUTLASTS * period_s)
-        {
-            self.begin(Beat { period_s, since_s: first, until_s: first, filled: 1.0, ..beat });
+        if changes && let Some((first, next)) = self.new_distance(&beat, profile, since) {
+            self.begin(next);
             return Some(Change::Distance(first));
         }
         beat.advance(profile);
@@ -153,16 +175,19 @@ impl Rhythm {
                 // after a pause it begins anew
                 let goes_on = found.since_s - beat.until_s <= (MISSED + 0.5) * beat.period_s;
                 let since_s = if goes_on { beat.since_s.min(found.since_s) } else { found.since_s };
-                self.beat = Some(Beat { since_s, until_s: found.until_s.max(beat.until_s), ..found });
+                let confidence = found.confidence.max(beat.confidence);
+                self.beat = Some(Beat { since_s, until_s: found.until_s.max(beat.until_s), confidence, ..found });
             }
             Some(found) => {
-                let sure = answer.outlook.as_ref().is_some_and(|o| o.confidence >= SURE);
-                if changes && sure && found.follows(&beat, profile) {
+                let sure = found.confidence >= SURE;
+                let follows = changes && sure && found.follows(&beat, profile);
+                if follows && found.is_settled(&beat) {
                     self.begin(found);
                     return Some(Change::Distance(found.since_s));
                 }
                 self.keeps = beat.goes_on(found.period_s, now_s) && !found.is_better(&beat);
-                if !self.keeps && (sure || beat.lasted() < ESTABLISHED * beat.period_s) {
+                // what may be told as a change soon does not take over in silence
+                if !self.keeps && !follows && (sure || beat.lasted() < ESTABLISHED * beat.period_s) {
                     self.begin(found);
                 }
             }
@@ -184,11 +209,13 @@ impl Rhythm {
         self.sized = None;
     }
 
-    /// The first burst and the distance of bursts that have left the beat.
-    fn new_distance(&self, beat: &Beat, profile: &Profile) -> Option<(f64, f64)> {
-        let longest = beat.bursts(profile, beat.since_s, beat.until_s);
-        // the last one may have grown together with what follows
-        let longest = longest.filter(|b| b.start_s < beat.until_s).map(|b| b.end_s - b.start_s).fold(0.0, f64::max);
+    /// The first of the bursts that have left the beat, and the beat that they keep.
+    fn new_distance(&self, beat: &Beat, profile: &Profile, since: &dyn Fn(f64) -> Answer) -> Option<(f64, Beat)> {
+        if beat.confidence < KNOWN || beat.lasted() < ESTABLISHED * beat.period_s {
+            return None;
+        }
+        let longest = beat.longest_burst(profile);
+        let mut looks = Looks { since, made: Vec::new() };
         let after = |b: &&Burst| b.start_s > beat.until_s;
         let mut tried: Vec<Vec<f64>> = Vec::new();
         let merges = FINER.map(|share| share * beat.cut.merge_s).into_iter().chain(SMALL.map(|s| s * beat.period_s));
@@ -196,8 +223,9 @@ impl Rhythm {
         let levels = LOWER.map(|share| share * beat.cut.threshold);
         for (threshold, &merge_s) in levels.iter().flat_map(|&l| merges.iter().map(move |m| (l, m))) {
             let mut all = chains::cut(profile, threshold, merge_s);
-            // where the picture begins a burst may be cut in two
-            all.retain(|b| b.end_s >= beat.since_s && b.start_s > profile.origin());
+            // where the picture begins a burst may be cut in two, unless the regime begins there
+            let whole = |b: &Burst| b.start_s > profile.origin() || b.start_s >= beat.since_s;
+            all.retain(|b| b.end_s >= beat.since_s && whole(b));
             let lately = Spread::of(all.iter().filter(after).map(|b| b.bytes)).map_or(0.0, |s| s.median);
             for bytes in [beat.cut.bytes, lately.min(beat.cut.bytes)] {
                 let of_size = all.iter().filter(|b| b.bytes >= SMALLEST * bytes);
@@ -211,10 +239,17 @@ impl Rhythm {
                 let apart = bursts.windows(2).rev().take_while(|w| apart(w)).count();
                 let distances: Vec<f64> = starts.windows(2).map(|w| (w[1] - w[0]).ln()).collect();
                 let span = |n: usize| starts[starts.len() - 1] - starts[starts.len() - 1 - n];
-                let telling = TELLING.filter(|&n| n < distances.len() && n <= apart && span(n) >= LONGER * longest);
-                let differing = telling.into_iter().find(|&n| self.differ(beat, &distances, n));
-                if let Some(n) = differing {
-                    return Some((starts[starts.len() - 1 - n], span(n) / n as f64));
+                let may_tell = |n: &usize| {
+                    *n < distances.len()
+                        && *n <= apart
+                        && span(*n) >= LONGER * longest
+                        && starts[starts.len() - 1 - n] - beat.since_s >= ESTABLISHED * beat.period_s
+                        && beat.lasted() >= OUTLASTS * span(*n) / *n as f64
+                };
+                let telling = TELLING.filter(may_tell).filter(|&n| self.differ(beat, &distances, n, bursts, &all));
+                let mut told = telling.map(|n| (starts[starts.len() - 1 - n], span(n) / n as f64));
+                if let Some(found) = told.find_map(|(first, period_s)| Some((first, looks.confirm(first, period_s)?))) {
+                    return Some(found);
                 }
                 tried.push(starts);
             }
@@ -222,14 +257,18 @@ impl Rhythm {
         None
     }
 
-    /// Are the last `n` distances, given by their logarithms, of another regime than those before?
-    fn differ(&self, beat: &Beat, distances: &[f64], n: usize) -> bool {
+    /// Are the last `n` distances between `bursts`, given by their logarithms, of another regime than those before? `all`: these
+    /// and smaller bursts.
+    fn differ(&self, beat: &Beat, distances: &[f64], n: usize, bursts: &[&Burst], all: &[Burst]) -> bool {
         let (before, new) = distances.split_at(distances.len() - n);
-        // the last one before may lead from one regime to the other
-        let Some((_, old)) = before.split_last() else { return false };
         let (level, mean) = (beat.period_s.ln(), new.iter().sum::<f64>() / n as f64);
         let off = (mean - level).abs();
         let near = |x: f64, y: f64| (x - y).abs() <= NEAR * off;
+        // the last one before may lead from one regime to the other
+        let old = match before.split_last() {
+            Some((last, rest)) if !near(*last, level) => rest,
+            _ => before,
+        };
         let on_beat = old.iter().filter(|x| near(**x, level)).count();
         if off <= SAME
             || !new.iter().all(|x| (x - mean).abs() <= (AGREE.0 * off).min(if n > 2 { AGREE.2 } else { AGREE.1 }))
@@ -248,8 +287,16 @@ impl Rhythm {
         });
         // bursts that are missing leave the others in their places, and so do bursts in between
         let kept = places.filter(|p| p.round() >= 1.0 && (p - p.round()).abs() <= exact).count();
+        // the pieces of a burst and the bursts may keep one clock
+        let inside = || beat.lasted() < NESTED * mean.exp();
+        let smaller = || beat.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact);
+        if kept > 0 && mean > level && (inside() || smaller()) {
+            return false;
+        }
         let firm = mean > level && on_beat >= FIRM && on_beat == old.len();
-        if kept > 0 && !firm && (n as f64) < 2.0 * off.exp().round().max(1.5) {
+        let ratio = off.exp().round().max(1.5);
+        let enough = if mean < level && ratio <= 2.0 { ratio + 1.0 } else { MULTIPLE * ratio };
+        if kept > 0 && !firm && (n as f64) < enough && !other_size(bursts, n) {
             return false;
         }
         chance(old, new, off) <= CHANCE || self.noticed(distances, n)
@@ -284,9 +331,10 @@ impl Rhythm {
 impl Beat {
     fn of(answer: &Answer) -> Option<Beat> {
         let (since_s, until_s, bursts) = answer.holds?;
-        let period_s = answer.outlook.as_ref()?.period_s;
+        let outlook = answer.outlook.as_ref()?;
+        let (period_s, confidence) = (outlook.period_s, outlook.confidence);
         let filled = bursts as f64 / ((until_s - since_s) / period_s + 1.0);
-        Some(Beat { period_s, cut: answer.cut?, since_s, until_s, filled, share: answer.share })
+        Some(Beat { period_s, cut: answer.cut?, since_s, until_s, filled, share: answer.share, confidence })
     }
 
     /// Seconds for which it is known to have held; none if most of its places are empty.
@@ -314,6 +362,29 @@ impl Beat {
         self.share > other.share + BETTER || (part && self.filled >= WELL_FILLED && self.share >= other.share - BETTER)
     }
 
+    /// Do smaller bursts, `all` has them, keep it in most of its places between bursts that are further apart?
+    fn goes_on_smaller(&self, apart: &[&Burst], all: &[Burst], exact: f64) -> bool {
+        let (mut places, mut filled) = (0, 0);
+        for w in apart.windows(2) {
+            let between = ((w[1].start_s - w[0].start_s) / self.period_s).round().min(MEMORY as f64);
+            for k in 1..between as u32 {
+                let place = w[0].start_s + f64::from(k) * self.period_s;
+                places += 1;
+                filled += u32::from(all.iter().any(|b| (b.start_s - place).abs() <= exact * self.period_s));
+            }
+        }
+        2 * filled > places
+    }
+
+    /// Length of the longest burst of the window as it knows them, from before it began, too. The last one may have grown together
+    /// with what follows.
+    fn longest_burst(&self, profile: &Profile) -> f64 {
+        let merge_s = self.cut.merge_s.max(PARTING * typical_idle(profile));
+        let bursts = chains::cut(profile, self.cut.threshold, merge_s).into_iter();
+        let inside = bursts.filter(|b| b.start_s <= self.until_s - 0.5 * self.period_s);
+        inside.map(|b| b.end_s - b.start_s).fold(0.0, f64::max)
+    }
+
     /// Its bursts that begin in a stretch of time.
     fn bursts(&self, profile: &Profile, from: f64, to: f64) -> impl Iterator<Item = Burst> {
         self.cut.bursts(profile).into_iter().filter(move |b| b.end_s >= from && b.start_s <= to)
@@ -328,11 +399,25 @@ impl Beat {
 
     /// Has another regime ended where this one begins?
     fn follows(&self, before: &Beat, profile: &Profile) -> bool {
-        self.since_s >= before.until_s - 0.5 * before.period_s
-            && before.lasted() >= ESTABLISHED * before.period_s.max(self.period_s)
-            && self.lasted() >= FOLLOWED * before.period_s
-            && self.is_absent(profile, before.since_s, before.until_s)
+        let lasted = before.lasted().min(self.since_s - before.since_s);
+        // bursts of a multiple of the period go on in its places
+        let ended = self.since_s >= before.until_s - 0.5 * before.period_s;
+        before.confidence >= KNOWN
+            && (ended || (self.period_s / before.period_s).ln() >= FAR)
+            && lasted >= ESTABLISHED * before.period_s.max(self.period_s)
+            && self.is_absent(profile, before.since_s, self.since_s)
             && before.is_absent(profile, self.since_s, self.until_s)
+    }
+
+    /// Has this one, which follows another, lasted for long enough? With a multiple of its period the other one may only have
+    /// missed some bursts.
+    fn is_settled(&self, before: &Beat) -> bool {
+        let ratio = self.period_s / before.period_s;
+        let places = (self.since_s - before.until_s) / before.period_s;
+        let in_place = (places - places.round()).abs() <= WHOLE.2;
+        let multiple = in_place && ratio > 1.5 && (ratio - ratio.round()).abs() <= WHOLE.1 * ratio;
+        let periods = if multiple { MULTIPLE * ratio.round() * ratio } else { FOLLOWED };
+        self.lasted() >= periods * before.period_s
     }
 
     /// Notes the bursts that go on in the beat.
@@ -344,6 +429,42 @@ impl Beat {
             }
         }
     }
+}
+
+/// Analyses of what follows a supposed change, each with where it begins.
+struct Looks<'a> {
+    since: &'a dyn Fn(f64) -> Answer,
+    made: Vec<(f64, Option<Beat>)>,
+}
+
+impl Looks<'_> {
+    /// The beat that the analysis of what comes from `first` on finds there, if it has this period.
+    fn confirm(&mut self, first: f64, period_s: f64) -> Option<Beat> {
+        let known = self.made.iter().position(|(from, _)| (from - first).abs() <= SAME * period_s);
+        if known.is_none() {
+            if self.made.len() >= LOOKS {
+                return None;
+            }
+            self.made.push((first, Beat::of(&(self.since)(first))));
+        }
+        let (_, found) = *self.made.get(known.unwrap_or(self.made.len() - 1))?;
+        found.filter(|b| b.confidence >= CONFIRMED && (b.period_s / period_s).ln().abs() <= SAME)
+    }
+}
+
+/// Do the bursts that the last `n` distances lie between have a size that those before did not have? The latest one may go on.
+fn other_size(bursts: &[&Burst], n: usize) -> bool {
+    let Some((_, whole)) = bursts.split_last() else { return false };
+    let sizes: Vec<f64> = whole.iter().map(|b| b.bytes.ln()).collect();
+    let (old, new) = sizes.split_at(sizes.len().saturating_sub(n));
+    let Some(middle) = Spread::of(old.iter().copied()).map(|s| s.median) else { return false };
+    let mean = new.iter().sum::<f64>() / new.len() as f64;
+    let off = (mean - middle).abs();
+    off > SAME_SIZE
+        && new.iter().all(|x| (x - mean).abs() <= AGREE.0 * off)
+        && old.len() >= 2
+        && old.iter().all(|x| (x - mean).abs() > NEAR * off)
+        && chance(old, new, off) <= CHANCE
 }
 
 /// Two-sided chance that the means of two samples of one normal distribution differ by `off`: Student's t with the pooled
@@ -378,7 +499,11 @@ mod tests {
             let profile = Profile::from_spans(spans[..n].iter().copied());
             let now_s = spans[n - 1].end;
             let answer = Answer::of(&profile, now_s, 0.0);
-            if let Some(change) = rhythm.follow(&profile, &answer, now_s) {
+            let since = |from: f64| {
+                let rest = spans[..n].iter().filter(|s| s.start >= from);
+                Answer::of(&Profile::from_spans(rest.copied()), now_s, 0.0)
+            };
+            if let Some(change) = rhythm.follow(&profile, &answer, now_s, &since) {
                 told.push((now_s, change));
             }
         }
@@ -421,6 +546,29 @@ mod tests {
         assert!(!changes(&nested).iter().any(distance));
         let missing: Vec<f64> = every(0.0, 5.0, 40).filter(|t| ![30.0, 65.0, 70.0, 120.0].contains(t)).collect();
         assert_eq!(changes(&bursts(&missing, 1e6)), []);
+    }
+
+    #[test]
+    fn a_half_with_half_the_bytes_is_noticed_at_its_second_cycle() {
+        let mut all = bursts(&every(0.0, 5.0, 11).collect::<Vec<_>>(), 1e6);
+        all.extend(bursts(&every(55.0, 2.5, 8).collect::<Vec<_>>(), 5e5));
+        let told: Vec<_> = changes(&all).into_iter().filter(|c| matches!(c.1, Change::Distance(_))).collect();
+        assert!(matches!(told[..], [(when, Change::Distance(55.0))] if when < 60.5), "{told:?}");
+        // one burst more, of another size, in the middle
+        let mut split = bursts(&every(0.0, 5.0, 20).collect::<Vec<_>>(), 1e6);
+        split.extend(bursts(&[97.5], 5e5));
+        split.extend(bursts(&every(100.0, 5.0, 8).collect::<Vec<_>>(), 1e6));
+        assert_eq!(changes(&split), []);
+    }
+
+    #[test]
+    fn small_bursts_between_large_ones_are_no_longer_period() {
+        let large = every(0.0, 5.0, 12).chain(every(65.0, 10.0, 6));
+        let mut all = bursts(&large.collect::<Vec<_>>(), 1e6);
+        all.extend(bursts(&every(60.0, 10.0, 6).collect::<Vec<_>>(), 1e5));
+        all.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let distance = |c: &(f64, Change)| matches!(c.1, Change::Distance(_));
+        assert!(!changes(&all).iter().any(distance), "{:?}", changes(&all));
     }
 
     #[test]

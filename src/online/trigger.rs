@@ -56,9 +56,12 @@ const TICK: f64 = 1e-6;
 const LONG: f64 = 0.25;
 /// The longest idle time is forgotten by this factor an idle time.
 const FORGET: f64 = 0.9;
-/// Shares of the bytes of a burst at which a prediction is due: it seems to have begun, and without doubt.
+/// Shares of the bytes of a burst at which a prediction is due: it seems to have begun, and without doubt. Where the next one
+/// follows too soon to be told from it, it is the second that is without doubt once there are more bytes than in one, and so on,
+/// as far as this many.
 const SEEMING: f64 = 0.05;
 const DOUBTLESS: f64 = 0.3;
+const SOON: f64 = 8.0;
 /// What begins this share of a period before a burst is due, or later, is that burst.
 const PUNCTUAL: f64 = 0.05;
 /// Periods without a prediction after which one is due.
@@ -155,8 +158,9 @@ impl Trigger {
                 if let (Some(share), Some(bytes)) = (self.waits_for, known.bytes)
                     && self.bytes >= share * bytes
                 {
-                    let doubtless = self.bytes >= DOUBTLESS * bytes;
-                    (self.waits_for, self.due) = ((!doubtless).then_some(DOUBTLESS), true);
+                    let whole = (self.bytes / bytes - DOUBTLESS).floor() + 1.0;
+                    self.waits_for = (whole <= SOON).then_some(DOUBTLESS + whole.max(0.0));
+                    self.due = true;
                 }
                 self.due |= known.expected_s.is_some_and(|t| now >= t && self.predicted_s.is_some_and(|p| p < t));
                 self.due |= match (known.period_s, known.window_start_s) {

@@ -1,5 +1,5 @@
 //! A followed job in a terminal: the recent bandwidth with its dominant cosine, changes and the next burst; below, the
-//! prediction and the regimes.
+//! prediction and the regimes. Of several jobs one is drawn so; a list beside it tells of all.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -32,12 +32,56 @@ impl Colors {
 const CURVE: usize = 400;
 /// Transitions that are listed.
 const LISTED: usize = 6;
+/// Columns of the list of jobs, and of a name in it.
+const LIST: u16 = 46;
+const NAME: usize = 18;
+
+/// A job in the list.
+#[derive(Debug, Clone, Copy)]
+pub struct JobLine<'a> {
+    /// Its name; may be empty.
+    pub name: &'a str,
+    /// The latest one.
+    pub prediction: Option<&'a Prediction>,
+}
+
+/// Draws the job that is chosen of a list, `snapshot`, and the list beside it, if it has several.
+pub fn draw_jobs(frame: &mut Frame, jobs: &[JobLine], chosen: usize, snapshot: &Snapshot, color: bool) {
+    if jobs.len() < 2 {
+        return draw(frame, snapshot, color);
+    }
+    let [list, rest] = Layout::horizontal([Constraint::Length(LIST), Constraint::Min(0)]).areas(frame.area());
+    let rows = usize::from(list.height.saturating_sub(3));
+    // the chosen one in the middle, as far as the ends of the list allow
+    let from = chosen.saturating_sub(rows / 2).min(jobs.len().saturating_sub(rows));
+    let head = format!("  {:<NAME$} {:>9} {:>5} {:>8}", "name", "period", "sure", "next in");
+    let mut lines = vec![Line::raw(head)];
+    lines.extend(jobs.iter().enumerate().skip(from).take(rows).map(|(i, job)| job_line(job, i == chosen)));
+    let title = format!("{} jobs (Tab, arrows)", jobs.len());
+    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), list);
+    draw_in(frame, rest, snapshot, color);
+}
+
+fn job_line(job: &JobLine, chosen: bool) -> Line<'static> {
+    let told = |f: &dyn Fn(&Prediction) -> Option<String>| job.prediction.and_then(f).unwrap_or_else(|| "-".into());
+    let period = told(&|p| p.period_s.filter(|_| p.periodic).map(units::seconds));
+    let sure = told(&|p| p.confidence.filter(|_| p.periodic).map(|c| format!("{:.0} %", 100.0 * c)));
+    let next = told(&|p| p.next_start_s.map(|t| units::seconds((t - p.now_s).max(0.0))));
+    let name: String = plain(if job.name.is_empty() { "(no name)" } else { job.name }).chars().take(NAME).collect();
+    let mark = if chosen { '>' } else { ' ' };
+    let text = format!("{mark} {name:<NAME$} {period:>9} {sure:>5} {next:>8}");
+    if chosen { Line::styled(text, Modifier::BOLD) } else { Line::raw(text) }
+}
 
 /// Draws a snapshot over the whole frame. Text from the trace is shown without control characters.
 pub fn draw(frame: &mut Frame, snapshot: &Snapshot, color: bool) {
+    draw_in(frame, frame.area(), snapshot, color);
+}
+
+fn draw_in(frame: &mut Frame, area: Rect, snapshot: &Snapshot, color: bool) {
     let colors = Colors::new(color);
     let [head, chart, below] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(8), Constraint::Length(10)]).areas(frame.area());
+        Layout::vertical([Constraint::Length(1), Constraint::Min(8), Constraint::Length(10)]).areas(area);
     let [left, right] = Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(below);
     frame.render_widget(Paragraph::new(head_line(snapshot)), head);
     draw_chart(frame, chart, snapshot, colors);

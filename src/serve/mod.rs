@@ -13,21 +13,25 @@
 //! | `GET /` | the live page |
 //!
 //! Errors are `{"error": TEXT}` with a status of 4xx. There is no password: the address should be one that only trusted people
-//! reach. Bodies, jobs, watchers and analyses at one time are bounded; a request that names another host than the one it is
+//! reach. Connections, bodies, jobs, watchers and analyses at one time are bounded, and so is the time in which the head and the
+//! body of a request must come; a request that names another host than the one it is
 //! sent to, or comes from a page of another host, is refused.
 
 mod answer;
 mod guard;
 mod jobs;
+mod listen;
 mod routes;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, broadcast};
 
 use crate::online::Options;
 use jobs::Jobs;
 
+pub use listen::serve;
 pub use routes::router;
 
 /// Bounds of a server.
@@ -35,8 +39,12 @@ pub use routes::router;
 pub struct Bounds {
     /// Bytes of a request's body, as it comes and unpacked.
     pub body_bytes: usize,
-    /// Seconds in which a body must have come.
-    pub body_s: u64,
+    /// Time in which a body must have come.
+    pub body: Duration,
+    /// Time in which the head of a request must have come.
+    pub head: Duration,
+    /// Connections at one time.
+    pub connections: usize,
     /// Jobs that are followed at one time; one more takes the place of the one silent for longest.
     pub jobs: usize,
     /// Pages and programs that watch at one time.
@@ -49,7 +57,16 @@ pub struct Bounds {
 
 impl Default for Bounds {
     fn default() -> Self {
-        Bounds { body_bytes: 64 << 20, body_s: 60, jobs: 256, watchers: 64, analyses: 2, any_host: false }
+        Bounds {
+            body_bytes: 64 << 20,
+            body: Duration::from_secs(60),
+            head: Duration::from_secs(10),
+            connections: 256,
+            jobs: 256,
+            watchers: 64,
+            analyses: 2,
+            any_host: false,
+        }
     }
 }
 

@@ -56,8 +56,7 @@ async fn nowhere() -> Refusal {
 
 /// The whole body, bounded in bytes and time.
 async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Refusal> {
-    let patience = Duration::from_secs(shared.bounds.body_s);
-    match tokio::time::timeout(patience, to_bytes(body, shared.bounds.body_bytes)).await {
+    match tokio::time::timeout(shared.bounds.body, to_bytes(body, shared.bounds.body_bytes)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(e)) => {
             let most = shared.bounds.body_bytes;

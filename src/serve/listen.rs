@@ -1,0 +1,123 @@
+//! Connections: so many at one time, and none that keeps its place without sending a request.
+
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::{Bounds, router};
+use crate::online::Options;
+
+/// After an error that is not of one connection, such as too many open files, it is tried again so much later.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Answers the requests of the module's table until the future is dropped. Each job is followed with `options`.
+///
+/// A connection is closed once the head of a request has not come whole in [`Bounds::head`], counted from its opening or
+/// from the answer before; while there are [`Bounds::connections`], the next one waits.
+pub async fn serve(listener: TcpListener, options: Options, bounds: Bounds) {
+    let places = Arc::new(Semaphore::new(bounds.connections.max(1)));
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(bounds.head);
+    let app = router(options, bounds);
+    loop {
+        // The semaphore is never closed.
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let stream = accept(&listener).await;
+        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));
+        tokio::spawn(async move {
+            // A client that breaks off, or is too slow, needs no answer.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+}
+
+async fn accept(listener: &TcpListener) -> TcpStream {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(e) if of_one_connection(&e) => {}
+            Err(_) => tokio::time::sleep(AGAIN).await,
+        }
+    }
+}
+
+fn of_one_connection(e: &io::Error) -> bool {
+    matches!(e.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{SocketAddr, TcpStream as Client};
+
+    /// Talks to a server with these bounds.
+    fn with_server(bounds: Bounds, talk: impl FnOnce(SocketAddr) + Send + 'static) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let client = tokio::task::spawn_blocking(move || talk(address));
+            tokio::select! {
+                () = serve(listener, Options::default(), bounds) => {}
+                done = client => done.unwrap(),
+            }
+        });
+    }
+
+    /// All that the server sends until it closes the connection.
+    fn heard(mut client: &Client) -> String {
+        let mut bytes = Vec::new();
+        // A reset is a way to close, too.
+        let _ = client.read_to_end(&mut bytes);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    const SHORT: Duration = Duration::from_millis(30);
+    const WHOLE: &str = "GET /api/jobs HTTP/1.1\r\nHost: localhost\r\n";
+
+    #[test]
+    fn a_client_that_stalls_loses_its_connection() {
+        let bounds = Bounds { head: SHORT, body: SHORT, connections: 1, ..Bounds::default() };
+        with_server(bounds, |address| {
+            // nothing, half a head, and a second request that does not come; each holds the only place until it is closed
+            for (sent, answer) in [
+                (String::new(), ""),
+                ("GET /api/jobs HTTP/1.1\r\nHost: loc".into(), ""),
+                (format!("{WHOLE}\r\n"), "{\"jobs\":[]}"),
+            ] {
+                let client = Client::connect(address).unwrap();
+                (&client).write_all(sent.as_bytes()).unwrap();
+                let text = heard(&client);
+                assert!(text.contains(answer) && (text.is_empty() == answer.is_empty()), "{sent}: {text}");
+            }
+            let client = Client::connect(address).unwrap();
+            let head = "POST /api/analyze HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nrank,op";
+            (&client).write_all(head.as_bytes()).unwrap();
+            assert!(heard(&client).starts_with("HTTP/1.1 408 "), "half a body");
+        });
+    }
+
+    #[test]
+    fn a_connection_too_many_waits() {
+        with_server(Bounds { connections: 1, ..Bounds::default() }, |address| {
+            let first = Client::connect(address).unwrap();
+            let second = Client::connect(address).unwrap();
+            (&second).write_all(format!("{WHOLE}Connection: close\r\n\r\n").as_bytes()).unwrap();
+            second.set_nonblocking(true).unwrap();
+            assert_eq!((&second).read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+            second.set_nonblocking(false).unwrap();
+            (&first).write_all(format!("{WHOLE}Connection: close\r\n\r\n").as_bytes()).unwrap();
+            assert!(heard(&first).contains("{\"jobs\":[]}"));
+            drop(first);
+            assert!(heard(&second).contains("{\"jobs\":[]}"));
+        });
+    }
+}
