@@ -39,8 +39,10 @@ pub(super) struct Outlook {
     pub(super) width_s: f64,
     pub(super) bytes: f64,
     pub(super) bytes_p95: f64,
-    /// Each burst waits for the one before, instead of keeping to a clock.
-    walks: bool,
+    /// Seconds from one burst to the next, if each waits for the one before instead of keeping to a clock.
+    gap_s: Option<f64>,
+    /// By how much that grows from burst to burst.
+    drift_s: f64,
     /// Seconds from the start of a burst until it stands out.
     lead_s: f64,
 }
@@ -187,11 +189,15 @@ impl Outlook {
     pub(super) fn later(&self, last_s: f64, now_s: f64) -> Outlook {
         let (period, last) = (self.period_s, last_s - self.lead_s);
         let periods = ((last - self.next_start_s) / period + 1.0).round();
-        let mut next_start_s = if self.walks { last + period } else { self.next_start_s + periods * period };
+        let gap_s = self.gap_s.map(|gap| {
+            let bursts = ((last - self.next_start_s) / gap + 1.0).round().max(0.0);
+            (gap + self.drift_s * bursts).clamp(0.5 * period, 2.0 * period)
+        });
+        let mut next_start_s = gap_s.map_or(self.next_start_s + periods * period, |gap| last + gap);
         if next_start_s <= now_s {
-            next_start_s += period;
+            next_start_s += gap_s.unwrap_or(period);
         }
-        Outlook { next_start_s, ..self.clone() }
+        Outlook { next_start_s, gap_s, ..self.clone() }
     }
 
     fn of(f: &Found, profile: &Profile, cut: Option<Cut>, now_s: f64) -> Option<Outlook> {
@@ -213,8 +219,8 @@ impl Outlook {
         let mut variance = f.next.std_s * f.next.std_s;
         if compound {
             // each place of the period has its own burst; the one that comes first is the next
-            let place =
-                |b: &chains::Burst| b.start_s + ((now_s - b.start_s) / period).floor().max(0.0) * period + period;
+            let gap = f.next.gap_s;
+            let place = |b: &chains::Burst| b.start_s + ((now_s - b.start_s) / gap).floor().max(0.0) * gap + gap;
             let places = f.bursts.iter().rev().take_while(|b| b.start_s > last.start_s - (1.0 - PUNCTUAL) * period);
             next = places.map(place).fold(f64::INFINITY, f64::min);
             if now_s > last.start_s + (f64::from(MISSED) + 1.0) * period {
@@ -224,7 +230,7 @@ impl Outlook {
             // the last burst of the window need not be on the chain yet
             let began = cut.and_then(|c| c.latest(profile, f.next, period, now_s));
             if let Some(start) = began {
-                next = if f.clock == Clock::Walk { start } else { next } + period;
+                next = if f.clock == Clock::Walk { start } else { next } + f.next.gap_s;
             }
             next -= if f.clock == Clock::Walk && began.is_none() { lead.last_s } else { lead.typical_s };
         }
@@ -234,7 +240,7 @@ impl Outlook {
             if missed > MISSED {
                 return None;
             }
-            next += period;
+            next += f.next.gap_s;
             variance += f.next.std_s * f.next.std_s;
         }
         Some(Outlook {
@@ -247,7 +253,8 @@ impl Outlook {
             width_s: width_s + lead.typical_s,
             bytes: Spread::of(bytes.iter().copied())?.median,
             bytes_p95: p95,
-            walks: f.clock == Clock::Walk,
+            gap_s: (f.clock == Clock::Walk).then_some(f.next.gap_s),
+            drift_s: f.next.drift_s,
             lead_s: lead.typical_s,
         })
     }

@@ -109,6 +109,10 @@ pub struct Next {
     pub start_s: f64,
     /// Standard deviation of the start, the uncertainty of the period included.
     pub std_s: f64,
+    /// Expected distance from one burst to the next: the period, unless it has been growing or shrinking steadily.
+    pub gap_s: f64,
+    /// By how much it grows from burst to burst.
+    pub drift_s: f64,
 }
 
 /// Why a hypothesis was believed.
@@ -437,7 +441,8 @@ fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, e
     }
 }
 
-/// One period after the last burst. On a grid the line predicts better than its last point.
+/// One period after the last burst. On a grid the line predicts better than its last point; where each burst waits for the one
+/// before, the distances may have a trend.
 fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     let last = extent.members.last().map_or(h.window.1, |&i| list.start[i]);
     let fit = &h.fit;
@@ -448,14 +453,29 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
         // bursts of a compound are not evenly spaced: the same place of the last period, one period on
         let place = h.chain.len().saturating_sub(m);
         let anchor = if m > 1 { h.chain.members.get(place).map_or(last, |&i| list.start[i as usize]) } else { last };
+        if own_window_is_last && let Some(trend) = trend_of(h, list) {
+            return Next { start_s: anchor + trend.gap, std_s: trend.std, gap_s: trend.gap, drift_s: trend.slope };
+        }
         let sd = if fit.clock == Clock::Grid { std::f64::consts::SQRT_2 * fit.line_sd } else { fit.gap_sd };
-        return Next { start_s: anchor + fit.period, std_s: sd.hypot(fit.period_std) };
+        return Next { start_s: anchor + fit.period, std_s: sd.hypot(fit.period_std), gap_s: fit.period, drift_s: 0.0 };
     }
     let n = h.chain.len() as f64;
     let ahead = h.chain.slot_count() as f64;
     let from_middle = 0.5 * (ahead - 1.0) + 1.0;
     let std_s = (fit.line_sd * fit.line_sd * (1.0 + 1.0 / n) + (from_middle * fit.period_std).powi(2)).sqrt();
-    Next { start_s: fit.phase + ahead * step, std_s }
+    Next { start_s: fit.phase + ahead * step, std_s, gap_s: fit.period, drift_s: 0.0 }
+}
+
+/// The trend of the periods of a chain: of the distances between bursts at the same place of the period.
+fn trend_of(h: &Hypothesis, list: &BurstList) -> Option<fit::Trend> {
+    let m = h.slots_per_period;
+    let mut places: Vec<usize> = (0..h.chain.len().checked_sub(m)? + 1).rev().step_by(m).collect();
+    places.reverse();
+    let slot = |i: usize| f64::from(h.chain.slots[i]) / m as f64;
+    let onsets: Vec<f64> = places.iter().map(|&i| list.start[h.chain.members[i] as usize]).collect();
+    let slots: Vec<f64> = places.iter().map(|&i| slot(i)).collect();
+    // a burst that is missing inside a period moves the places
+    slots.windows(2).all(|k| (k[1] - k[0]).fract() == 0.0).then(|| fit::trend(&onsets, &slots))?
 }
 
 /// What the judge is trained on: the hypotheses of one round, as plain numbers.
