@@ -166,7 +166,7 @@ fn expect_header(name: &str, log: &Log, want: &Value) {
     by_id.sort_unstable();
     let lines: String = by_id.iter().map(|(id, path)| format!("{id}\t{path}\n")).collect();
     // a log of the job alone has no names
-    assert_eq!((n.len() > 0).then(|| sha256::hex(lines.as_bytes())).as_deref(), w["sha256"].as_str(), "{name}");
+    assert_eq!((!n.is_empty()).then(|| sha256::hex(lines.as_bytes())).as_deref(), w["sha256"].as_str(), "{name}");
     for (got, want) in n.iter().zip(w["first"].as_array().into_iter().flatten()) {
         assert_eq!((got.0.to_string().as_str(), got.1), (want["id"].as_str().unwrap(), want["name"].as_str().unwrap()));
     }
