@@ -36,6 +36,15 @@ def regimes_of_suite(case):
     return sorted(out, key=lambda r: r[1][0])
 
 
+def regimes_of_drift(case):
+    """The same of a case whose period drifts evenly from one length to another."""
+    first, last, n = case["params"]["first_period_s"], case["params"]["last_period_s"], case["n_cycles"]
+    starts = [case["regimes"][0]["start_s"]]
+    for k in range(n - 1):
+        starts.append(starts[-1] + first + (last - first) * k / max(n - 2, 1))
+    return [(case["period_s"], starts)]
+
+
 def regimes_of_bursts(replay, periods=None):
     """As above, from the bursts that the whole trace shows; with `periods`, those whose period is one of them."""
     mode = next((p["mode"] for p in reversed(replay["predictions"]) if p["mode"]), "write")
@@ -116,7 +125,9 @@ def main():
             regimes = regimes_of_suite(case) if case["periodic"] else []
             if case["class"] == "two_periods":
                 regimes = [r for r in regimes if r[0] == case["period_s"]]
-            elif case["class"].startswith("jitter") or case["class"] == "drift":
+            elif case["class"] == "drift":
+                regimes = regimes_of_drift(case)
+            elif case["class"].startswith("jitter"):
                 regimes = regimes_of_bursts(r, case["periods"])
             result = judge(regimes, r)
             if verbose and (result[5] or result[4] or result[2] < result[3]):
