@@ -222,6 +222,7 @@ fn expect_segments(what: &str, log: &Log, layer: Layer, module: Module, want: &V
         sha256::hex(lines.as_bytes())
     };
     assert_eq!(digest(&rows), want["sorted_sha256"], "{what}");
+    assert!(want["pairs"][0]["first_segments"].is_array(), "{what}");
     for pair in want["pairs"].as_array().unwrap() {
         let id: u64 = pair["file_id"].as_str().unwrap().parse().unwrap();
         let rank = pair["rank"].as_i64().unwrap();
@@ -244,6 +245,24 @@ fn expect_segments(what: &str, log: &Log, layer: Layer, module: Module, want: &V
             })
             .collect();
         assert_eq!(digest(&rows), pair["sorted_sha256"], "{what}");
+        // in the order of the file; told of the first ranks only
+        let first = pair["first_segments"].as_array().map_or(&[][..], Vec::as_slice);
+        let ops = mine.iter().flat_map(|r| {
+            r.writes.iter().map(|s| ("write", s)).chain(r.reads.iter().map(|s| ("read", s))).collect::<Vec<_>>()
+        });
+        let seen: Vec<Value> = ops
+            .take(first.len())
+            .map(|(op, s)| {
+                let mut segment = serde_json::json!({
+                    "op": op, "offset": s.offset, "length": s.length, "start": s.start, "end": s.end
+                });
+                if s.thread != 0 {
+                    segment["pthread_id"] = s.thread.to_string().into();
+                }
+                segment
+            })
+            .collect();
+        assert_eq!(seen, first, "{what}");
     }
     let all = || records.iter().flat_map(|r| r.writes.iter().chain(&r.reads));
     let count = |f: &dyn Fn(&iophase::formats::darshan::Segment) -> bool| all().filter(|s| f(s)).count() as u64;
