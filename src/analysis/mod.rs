@@ -33,7 +33,7 @@ use crate::period::chains;
 use crate::period::spectrum::Powers;
 use crate::record::{Data, Op, Trace, Warning};
 use crate::signal::profile::Profile;
-use crate::signal::{Activity, Extent, Mode, Selection, Signal, auto_rate, burst_width};
+use crate::signal::{Activity, Extent, Length, Mode, Sampling, Selection, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
 use rayon::prelude::*;
 
@@ -248,7 +248,11 @@ fn analyze_signal(
         auto_rate(extent, trace.bin_s, median.or_else(|| profile.as_ref().and_then(burst_width)))
     });
     drop(profile);
-    let signal = Signal::build(activity, extent, rate_hz, options.sampling).map_err(|e| e.in_file(&trace.path))?;
+    // a rate of the user's own has exactly the bins that it says
+    let chosen = options.rate_hz.is_none() && trace.bin_s.is_none() && options.sampling == Sampling::Bin;
+    let length = if chosen { Length::Fast } else { Length::Covering };
+    let signal =
+        Signal::build(activity, extent, rate_hz, options.sampling, length).map_err(|e| e.in_file(&trace.path))?;
     if signal.abstraction_error > 0.05 {
         warnings.push(
             Warning::new(

@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::transform::fast_length;
 
 /// One transfer: `bytes` moved evenly over `[start, end)`, in seconds.
 ///
@@ -69,16 +70,38 @@ pub struct Signal {
     pub abstraction_error: f64,
 }
 
+/// How many samples a signal has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// As many as the run at the sampling rate.
+    Covering,
+    /// Up to a hundredth more, so that transforms of them are fast.
+    Fast,
+}
+
+/// The next length without large prime factors if it is at most a hundredth longer, else `len`.
+fn with_small_factors(len: usize) -> usize {
+    let fast = fast_length(len);
+    if fast - len <= len / 100 { fast } else { len }
+}
+
 impl Signal {
     /// The signal of `activity`, whose extent is `extent`, at `rate_hz`.
     ///
     /// With [`Sampling::Bin`] there are ⌈f (t_end − t_start)⌉ samples, so that all bytes are in; with [`Sampling::Point`]
-    /// ⌊f (t_end − t_start)⌋, as the published program has it.
+    /// ⌊f (t_end − t_start)⌋, as the published program has it. [`Length::Fast`] may add samples after the end, where nothing
+    /// is active.
     ///
     /// # Errors
     /// [`ErrorKind::Empty`] if there is no transfer; [`ErrorKind::Usage`] if the rate is not positive;
     /// [`ErrorKind::Limit`] if it gives more than [`MAX_SAMPLES`].
-    pub fn build(activity: &Activity<'_>, extent: &Extent, rate_hz: f64, sampling: Sampling) -> Result<Signal> {
+    pub fn build(
+        activity: &Activity<'_>,
+        extent: &Extent,
+        rate_hz: f64,
+        sampling: Sampling,
+        length: Length,
+    ) -> Result<Signal> {
         if !(rate_hz > 0.0 && rate_hz.is_finite()) {
             return Err(
                 Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is no sampling rate")).expected("a positive number")
@@ -101,7 +124,11 @@ impl Signal {
             )
             .remedy("lower --sampling-rate or narrow the window with --from and --until"));
         }
-        let grid = Grid { start: extent.start, width: 1.0 / rate_hz, cells: cells as usize };
+        let cells = match length {
+            Length::Covering => cells as usize,
+            Length::Fast => with_small_factors(cells as usize),
+        };
+        let grid = Grid { start: extent.start, width: 1.0 / rate_hz, cells };
         let samples = match sampling {
             Sampling::Bin => bin(activity.spans(), grid),
             Sampling::Point => points(activity.spans(), grid),

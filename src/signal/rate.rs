@@ -4,7 +4,7 @@ use super::Span;
 use super::profile::Profile;
 
 /// Samples that an automatic rate gives at most.
-pub const MAX_AUTO_SAMPLES: usize = 1 << 17;
+pub const MAX_AUTO_SAMPLES: usize = 1 << 16;
 /// Samples that an automatic rate gives at least, so that pictures and spectra have something to show.
 pub const MIN_AUTO_SAMPLES: usize = 1 << 9;
 

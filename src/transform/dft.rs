@@ -85,7 +85,7 @@ pub fn evaluate(cosines: &[Cosine], t: f64) -> f64 {
 }
 
 /// The smallest length of the form 2^a 3^b 5^c, a ≥ 1, that is at least `len`: there the FFT is fastest.
-pub(super) fn fast_length(len: usize) -> usize {
+pub(crate) fn fast_length(len: usize) -> usize {
     let mut best = len.max(2).next_power_of_two();
     let mut five = 1;
     while five < best {

@@ -28,6 +28,7 @@ mod wavelet;
 pub use autocorrelation::{Divisor, autocorrelation, masked_autocorrelation};
 pub use butterworth::{Butterworth, Pass, Section};
 pub use cwt::{MexicanHat, Morlet, geometric_frequencies};
+pub(crate) use dft::fast_length;
 pub use dft::{Spectrum, evaluate};
 pub use error::{Error, Result};
 pub use fourier_fit::{CosineSum, FourierFit, MAX_COMPONENTS, fourier_fit};
