@@ -35,6 +35,10 @@ const MOST_TRIES: usize = 20;
 const COARSE: f64 = 1e-5;
 const FINE: f64 = 1e-10;
 
+/// A signal that is nowhere further from its mean than this share of it is a constant for all purposes: the best of its rounding
+/// is not sought.
+const FLAT: f64 = 1e-6;
+
 /// A signal as a sum: a_0 + Σ a cos(2π f t + φ).
 #[derive(Debug, Clone, PartialEq)]
 pub struct CosineSum {
@@ -143,7 +147,8 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     let projection = Projection::new(&scaled);
     let spacing = Spacing::new(x.len());
     let start: Vec<f64> = bins.iter().map(|k| spacing.clamp(*k as f64)).collect();
-    let exact = |point: &Point| point.cost <= newton::EXACT * projection.squares();
+    let flat = scale <= FLAT * offset.abs();
+    let exact = |point: &Point| flat || point.cost <= newton::EXACT * projection.squares();
     let filled = |start: &[f64]| {
         let mut point = newton::descend(&projection, start, COARSE)?;
         while point.frequencies.len() < bins.len() {
