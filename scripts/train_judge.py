@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Train the judge of the default detector (src/period/chains/weights.json).
 
-    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 20] [--ridge 0.002] [--folds 2]
+    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 32] [--ridge 0.0003] [--folds 2]
+                   [--importance CLASS=FACTOR ...]
 
 Each DUMP comes from `cargo run --release --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
 
@@ -22,7 +23,7 @@ VERSION = 2
 CLIP = 5.0
 AGREE, CLOSE, WAVE_HANDICAP = 0.03, 0.5, 4.0  # as in judge.rs
 TOLERANCE = 0.05
-HARDEST = 40
+HARDEST = 25
 
 
 def iou(window, others):
@@ -87,12 +88,12 @@ class Data:
         self.wave = self.x[:, self.names.index("wave")] > 0.5
         self.start = np.searchsorted(self.group, np.arange(len(self.rounds)))
 
-    def weights(self):
-        """Every class counts the same, further rounds half as much."""
+    def weights(self, importance):
+        """Every class counts the same, or as `importance` has it; further rounds half as much."""
         keys = [(r["class"], r["number"] > 0) for r in self.rounds]
         count = {k: keys.count(k) for k in set(keys)}
         mean = len(keys) / len({k[0] for k in keys})
-        return np.array([mean / max(count[k], 0.3 * mean) * (0.5 if k[1] else 1.0) for k in keys])
+        return np.array([importance.get(k[0], 1.0) * mean / max(count[k], 0.3 * mean) * (0.5 if k[1] else 1.0) for k in keys])
 
     def hardest(self, z, most):
         """Only the `most` strongest hypotheses of each round: the others hardly weigh in the competition."""
@@ -240,10 +241,11 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("dumps", nargs="+")
     ap.add_argument("--out")
-    ap.add_argument("--hidden", type=int, default=20)
-    ap.add_argument("--ridge", type=float, default=0.002)
+    ap.add_argument("--hidden", type=int, default=32)
+    ap.add_argument("--ridge", type=float, default=0.0003)
     ap.add_argument("--folds", type=int, default=2)
-    ap.add_argument("--rounds", type=int, default=500)
+    ap.add_argument("--rounds", type=int, default=1500)
+    ap.add_argument("--importance", nargs="*", default=[], metavar="CLASS=FACTOR", help="classes that count more or less")
     ap.add_argument("--answer", type=float, nargs=2, default=(0.5, 0.4))
     ap.add_argument("--worst", type=int, default=0, help="list this many of the worst cases")
     a = ap.parse_args()
@@ -251,7 +253,8 @@ def main():
     n = len(data.names)
     mean, scale = data.x.mean(0), np.maximum(data.x.std(0), 1e-3)
     data.x = np.clip((data.x - mean) / scale, -CLIP, CLIP).astype(np.float32)
-    weight = data.weights()
+    importance = dict((k, float(v)) for k, v in (i.split("=") for i in a.importance))
+    weight = data.weights(importance)
     print(f"{len(data.rounds)} rounds, {len(data.x)} hypotheses, {n} features", file=sys.stderr)
 
     # out-of-fold picks; all rounds of a case stay in one fold

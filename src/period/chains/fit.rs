@@ -3,6 +3,8 @@
 //! Two models of the same data. *Grid*: onset = a + k T + an independent error; a timer fires, the work begins a little
 //! late. *Walk*: every gap is T plus an independent error; repeated work of varying length. Under a grid the error of the
 //! line's slope falls with n^-1.5, under a walk the mean gap is the efficient estimate and its error falls with n^-0.5.
+//! Few onsets do not tell which it is: the period is the mean of both, weighted by how likely each model makes the gaps
+//! (Bayesian model averaging).
 
 use super::stats::median_of;
 
@@ -31,8 +33,8 @@ pub(crate) struct Fit {
     pub gap_deviation: f64,
 }
 
-/// The line is preferred when its residual variance is below this share of the gaps' variance.
-const GRID_RATIO: f64 = 0.7;
+/// Squared errors below this share of the squared mean gap are not told apart: the clock's grain.
+const EXACT: f64 = 1e-18;
 /// Huber's constant, in robust standard deviations.
 const HUBER: f64 = 1.5;
 const HUBER_ROUNDS: usize = 10;
@@ -74,24 +76,41 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
     let line = robust_line(t, k);
     let line_sd = (line.squares / (count - 2.0)).sqrt();
     let heavy_tails = MAD * line.mad < 0.3 * line_sd;
-    if line.squares / (count - 2.0) < GRID_RATIO * gap_variance || heavy_tails {
-        Fit {
-            period: line.slope,
-            period_std: line_sd / line.spread.sqrt(),
-            clock: Clock::Grid,
-            phase: line.intercept,
-            line_sd,
-            ..walk
-        }
+    let grid = if heavy_tails { 1.0 } else { grid_share(k, &line, walk_squares, EXACT * mean_gap * mean_gap) };
+    let line_std = line_sd / line.spread.sqrt();
+    let period = mean_gap + grid * (line.slope - mean_gap);
+    let variance = grid * line_std * line_std
+        + (1.0 - grid) * walk.period_std * walk.period_std
+        + grid * (1.0 - grid) * (line.slope - mean_gap).powi(2);
+    let both = Fit { period, period_std: variance.sqrt(), line_sd, ..walk };
+    if grid >= 0.5 {
+        // through the middle of the onsets, where the line is known best
+        let phase = line.intercept + (line.slope - period) * line.middle;
+        Fit { clock: Clock::Grid, phase, ..both }
     } else {
-        Fit { line_sd, ..walk }
+        both
     }
+}
+
+/// How likely it is that the onsets follow a grid rather than a walk, both as likely beforehand.
+///
+/// The ratio of the two marginal likelihoods of the gaps, with a flat prior of the period and one of 1/s of the error s. Gaps of
+/// a grid have the covariance s^2 (2 on, -1 beside the diagonal), of determinant n s^(2n - 2) for n onsets.
+fn grid_share(k: &[f64], line: &Line, walk_squares: f64, exact: f64) -> f64 {
+    let n = k.len() as f64;
+    let slots = k[k.len() - 1] - k[0];
+    let ln_steps: f64 = k.windows(2).map(|k| (k[1] - k[0]).ln()).sum();
+    let errors = (line.squares.max(exact) / walk_squares.max(exact)).ln();
+    let ln_odds = 0.5 * (slots.ln() + ln_steps - n.ln() - line.spread.ln() - (n - 2.0) * errors);
+    1.0 / (1.0 + (-ln_odds).exp())
 }
 
 struct Line {
     slope: f64,
     /// Value at k = 0.
     intercept: f64,
+    /// Mean of k.
+    middle: f64,
     /// Sum of squared residuals, all onsets counted fully.
     squares: f64,
     /// Median absolute residual.
@@ -106,7 +125,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
     let mut weights = vec![1.0; n];
     let mut residuals = vec![0.0; n];
     let mut absolute = Vec::with_capacity(n);
-    let mut line = Line { slope: 0.0, intercept: 0.0, squares: 0.0, mad: 0.0, spread: 0.0 };
+    let mut line = Line { slope: 0.0, intercept: 0.0, middle: 0.0, squares: 0.0, mad: 0.0, spread: 0.0 };
     let rounds = if n < HUBER_FROM { 1 } else { HUBER_ROUNDS };
     let origin = t[0];
     for _ in 0..rounds {
@@ -127,8 +146,14 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
             absolute.push(residuals[i].abs());
         }
         let moved = (slope - line.slope).abs();
-        line =
-            Line { slope, intercept: origin + mean_t - slope * mean_k, mad: median_of(&mut absolute), spread, ..line };
+        line = Line {
+            slope,
+            intercept: origin + mean_t - slope * mean_k,
+            middle: mean_k,
+            mad: median_of(&mut absolute),
+            spread,
+            ..line
+        };
         if moved <= SETTLED * slope.abs() {
             break;
         }
@@ -204,10 +229,21 @@ mod tests {
         let t: Vec<f64> = k.iter().map(|k| 10.0 * k + if k.rem_euclid(2.0) < 1.0 { 0.5 } else { -0.5 }).collect();
         let fit = fit(&t, &k);
         assert_eq!(fit.clock, Clock::Grid);
-        // sum (k - 3.5) e = -2, sum (k - 3.5)^2 = 42
-        assert!((fit.period - (10.0 - 2.0 / 42.0)).abs() < 1e-6);
-        assert!((fit.line_sd - ((2.0 - 4.0 / 42.0) / 6.0f64).sqrt()).abs() < 1e-6);
-        assert!((fit.period_std - fit.line_sd / 42f64.sqrt()).abs() < 1e-9);
+        // sum (k - 3.5) e = -2, sum (k - 3.5)^2 = 42; four gaps of 9 and three of 11
+        let (slope, mean_gap) = (10.0 - 2.0 / 42.0, 69.0 / 7.0);
+        let (line, walk) = (2.0 - 4.0 / 42.0, 7.0 - 1.0 / 7.0f64);
+        let odds = (7.0f64 / (8.0 * 42.0)).sqrt() * (walk / line).powi(3);
+        let share = odds / (1.0 + odds);
+        assert!(share > 0.8 && (fit.period - (share * slope + (1.0 - share) * mean_gap)).abs() < 1e-6);
+        assert!((fit.line_sd - (line / 6.0f64).sqrt()).abs() < 1e-6);
+        let variance = share * line / 6.0 / 42.0 + (1.0 - share) * walk / 6.0 / 7.0;
+        let apart = share * (1.0 - share) * (slope - mean_gap).powi(2);
+        assert!((fit.period_std - (variance + apart).sqrt()).abs() < 1e-6);
+        // more of the same leave no doubt
+        let k = slots(40);
+        let t: Vec<f64> = k.iter().map(|k| 10.0 * k + if k.rem_euclid(2.0) < 1.0 { 0.5 } else { -0.5 }).collect();
+        let (slope, fit) = (10.0 - 10.0 / 5330.0, super::fit(&t, &k));
+        assert!((fit.period - slope).abs() < 1e-9, "{} {slope}", fit.period);
     }
 
     #[test]
@@ -219,7 +255,9 @@ mod tests {
         }
         let fit = fit(&t, &slots(9));
         assert_eq!(fit.clock, Clock::Walk);
-        assert!((fit.period - 79.5 / 8.0).abs() < 1e-12);
+        let line = robust_line(&t, &slots(9)).slope;
+        let share = (fit.period - 79.5 / 8.0) / (line - 79.5 / 8.0);
+        assert!((0.0..0.05).contains(&share), "{share}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::bursts::BurstList;
 use super::correlation::Correlation;
+use super::evidence;
 use super::fit::Fit;
 use super::fold::{self, Folding};
 use super::search::{self, Chain, Scored, Trial};
@@ -24,7 +25,7 @@ pub enum Kind {
 }
 
 /// Names of the judge's features, in the order of [`Hypothesis::features`].
-pub(crate) const FEATURES: [&str; 30] = [
+pub(crate) const FEATURES: [&str; 32] = [
     "score",
     "bursts",
     "share",
@@ -47,6 +48,8 @@ pub(crate) const FEATURES: [&str; 30] = [
     "size_fold",
     "gap_shape",
     "gap_memory",
+    "gap_evidence",
+    "cut_evidence",
     "trend_deviation",
     "duty",
     "grain",
@@ -291,6 +294,8 @@ pub(crate) struct Traits {
     /// See [`GapStatistics`].
     pub gap_shape: f64,
     pub gap_memory: f64,
+    /// See [`evidence`].
+    pub evidence: [f64; 2],
     /// Root mean square deviation of the gaps from a straight trend, over the period.
     pub trend_deviation: f64,
     /// Busy share of the window (waves: share of the fundamental).
@@ -361,6 +366,8 @@ impl Hypothesis {
             traits.folding.sizes,
             traits.gap_shape,
             traits.gap_memory,
+            traits.evidence[0],
+            traits.evidence[1],
             (without_grain(traits.trend_deviation, 1.0 / 6.0) + 0.005).ln(),
             traits.duty,
             (grain + 1e-4).ln(),
@@ -463,6 +470,7 @@ fn describe(
         folding,
         gap_shape: gaps.shape,
         gap_memory: gaps.memory,
+        evidence: if kind == Kind::Compound { [0.0; 2] } else { gap_evidence(list, &chain) },
         trend_deviation: gaps.trend_deviation,
         duty: (busy / length).min(1.0),
         cycles: n / slots_per_period as f64,
@@ -492,6 +500,13 @@ fn partner_share(list: &BurstList, first: usize, last: usize, period: f64, toler
         }
     }
     with / v.iter().sum::<f64>().max(1e-300)
+}
+
+/// See [`evidence`].
+fn gap_evidence(list: &BurstList, chain: &Chain) -> [f64; 2] {
+    let between = |w: &[u32]| (list.start[w[1] as usize] - list.end[w[0] as usize]).max(0.0);
+    let idle: Vec<f64> = chain.members.windows(2).map(between).collect();
+    evidence::of_gaps(&chain.onsets(list).collect::<Vec<_>>(), &chain.slot_numbers(), &idle, list.merge)
 }
 
 /// How the gaps of a chain are distributed.

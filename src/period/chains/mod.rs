@@ -11,6 +11,7 @@
 
 mod bursts;
 mod correlation;
+mod evidence;
 mod fit;
 mod fold;
 mod hypothesis;
