@@ -142,6 +142,65 @@ fn a_change_of_period_begins_a_new_window_and_a_new_state() {
     assert!(none.iter().all(|p| p["change_point"] == false));
 }
 
+/// What is said of bursts with these gaps.
+fn replayed(gaps: &[f64]) -> Vec<Value> {
+    let starts = gaps.iter().scan(3.0, |t, gap| {
+        *t += 10.0 * gap;
+        Some(*t)
+    });
+    lines(&predict_text(&["-"], csv([3.0].into_iter().chain(starts)).as_bytes()))
+}
+
+#[test]
+fn two_like_gaps_of_a_period_that_varies_are_no_change() {
+    // normal, of 20 % and 5 %; the ninth and tenth differ from those before and hardly from each other
+    let normal = [
+        1.11, 0.88, 1.22, 0.94, 1.13, 1.04, 1.16, 1.0, 0.6, 0.63, 0.82, 0.94, 0.99, 1.44, 0.95, 0.86, 0.99, 1.4, 0.86,
+        0.95, 0.79, 1.06, 1.1, 0.75, 1.07, 0.95, 1.11,
+    ];
+    let compute = [
+        0.95, 1.04, 0.94, 0.93, 0.92, 0.95, 0.9, 0.96, 1.18, 1.26, 0.93, 1.03, 0.96, 1.0, 0.97, 1.08, 1.03, 0.97, 1.04,
+    ];
+    for gaps in [&normal[..], &compute[..]] {
+        let all = replayed(gaps);
+        assert!(all.iter().any(|p| p["periodic"] == true));
+        assert!(all.iter().all(|p| p["change_point"] == false), "{gaps:?}");
+    }
+}
+
+#[test]
+fn a_period_of_half_the_length_is_told_at_its_second_cycle() {
+    let gaps: Vec<f64> = [1.0; 12].into_iter().chain([0.5; 12]).collect();
+    let all = replayed(&gaps);
+    let changes: Vec<_> = all.iter().filter(|p| p["change_point"] == true).collect();
+    let [change] = changes[..] else { panic!("one change: {changes:?}") };
+    assert!((number(change, "change_s") - 123.0).abs() < 1e-6 && number(change, "now_s") <= 133.6, "{change}");
+}
+
+#[test]
+fn bursts_of_three_pieces_are_foretold_while_their_period_shrinks() {
+    let mut text = String::from("rank,op,file,size,start,end\n");
+    let mut starts = Vec::new();
+    let mut t = 3.0;
+    for k in 0..20 {
+        for (i, (after, long)) in [(0.0, 1.7), (2.0, 1.6), (4.1, 1.8)].into_iter().enumerate() {
+            // the first piece of the first burst was not seen
+            if (k, i) != (0, 0) {
+                writeln!(text, "0,write,/scratch/x,{:.0},{:.6},{:.6}", 1e8 * long, t + after, t + after + long)
+                    .unwrap();
+            }
+        }
+        starts.push(t);
+        t += 20.0 - 0.5 * f64::from(k);
+    }
+    let all = lines(&predict_text(&["-"], text.as_bytes()));
+    assert!(all.iter().all(|p| p["change_point"] == false));
+    for w in starts[6..].windows(2) {
+        let told = all.iter().rev().find(|p| number(p, "now_s") < w[1] - 0.5).unwrap();
+        assert!((number(told, "next_start_s") - w[1]).abs() < 0.05 * (w[1] - w[0]), "{}: {told}", w[1]);
+    }
+}
+
 #[test]
 fn a_period_that_comes_back_is_noticed_and_known() {
     for (first, second) in [(5.0, 9.0), (9.0, 5.0), (6.0, 2.5)] {

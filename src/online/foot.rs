@@ -22,6 +22,10 @@ const STEADY: f64 = 0.01;
 const FARTHEST: f64 = 0.5;
 /// Idle times within a burst that are tried, as shares of the period, ...
 const IDLE: [f64; 3] = [0.1, 0.2, 0.3];
+/// ... those of pieces of one level that all but touch, which may be one burst although stray requests lie ahead of some, if
+/// there are so many distances that strays can be told from the rest, ...
+const TOUCHING: [f64; 2] = [0.01, 0.03];
+const MANY: usize = 6;
 /// ... and the share of the bytes that must come ahead for them: less could be anything.
 const AHEAD: f64 = 0.03;
 
@@ -35,51 +39,68 @@ pub(super) struct Lead {
 /// The lead of the feet of `bursts`, which follow the period and stand out at the level of `cut`.
 pub(super) fn lead(profile: &Profile, cut: &Cut, bursts: &[Burst], period_s: f64) -> Lead {
     let recent = &bursts[bursts.len().saturating_sub(RECENT)..];
-    let Some(onsets) = starts(profile, cut.threshold, cut.merge_s, recent) else { return Lead::default() };
-    let steady = (AS_WELL * scatter(&onsets, period_s)).max(STEADY * period_s);
+    let pieces = chains::cut(profile, cut.threshold, 0.0);
+    let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return Lead::default() };
+    let steady = (AS_WELL * scatter(&onsets, period_s, false)).max(STEADY * period_s);
     let bytes: f64 = recent.iter().map(|b| b.bytes).sum();
     let mut best = Lead::default();
     let longer = IDLE.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
-    for merge_s in [cut.merge_s].into_iter().chain(longer) {
-        for halvings in 0..=LEVELS {
-            let Some(feet) = starts(profile, cut.threshold * 0.5f64.powi(halvings), merge_s, recent) else { break };
+    let touching = TOUCHING.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
+    let all = [cut.merge_s].into_iter().chain(longer).map(|s| (s, false));
+    let mut merges: Vec<(f64, bool)> = all.chain(touching.map(|s| (s, true))).collect();
+    for halvings in 0..=LEVELS {
+        let pieces = chains::cut(profile, cut.threshold * 0.5f64.powi(halvings), 0.0);
+        // once two bursts are one they are at every lower level
+        merges.retain(|&(merge_s, strays)| {
+            if strays && halvings > 0 {
+                return false;
+            }
+            let Some(feet) = starts(&pieces, merge_s, recent) else { return false };
             let leads = || onsets.iter().zip(&feet).map(|(o, f)| (o - f).max(0.0));
-            let Some(typical_s) = Spread::of(leads()).map(|s| s.median) else { break };
+            let Some(typical_s) = Spread::of(leads()).map(|s| s.median) else { return false };
             let between = |t: (&f64, &f64)| profile.bytes_until(*t.0) - profile.bytes_until(*t.1);
-            let enough = merge_s <= cut.merge_s || onsets.iter().zip(&feet).map(between).sum::<f64>() >= AHEAD * bytes;
+            let enough =
+                || merge_s <= cut.merge_s || onsets.iter().zip(&feet).map(between).sum::<f64>() >= AHEAD * bytes;
             if typical_s > best.typical_s
                 && typical_s <= FARTHEST * period_s
-                && scatter(&feet, period_s) <= steady
-                && enough
+                && scatter(&feet, period_s, strays) <= steady
+                && enough()
             {
                 best = Lead { typical_s, last_s: leads().next_back().unwrap_or(0.0) };
             }
-        }
+            true
+        });
     }
     best
 }
 
-/// Start of the stretch at or above a level around each burst; `None` if two bursts share one, or a burst has none.
-fn starts(profile: &Profile, threshold: f64, merge_s: f64, bursts: &[Burst]) -> Option<Vec<f64>> {
-    let stretches = chains::cut(profile, threshold, merge_s);
+/// Start of the stretch around each burst, of pieces at most `merge_s` apart; `None` if two bursts share one, or a burst has
+/// none.
+fn starts(pieces: &[Burst], merge_s: f64, bursts: &[Burst]) -> Option<Vec<f64>> {
     let mut before = None;
     let of = |b: &Burst| {
-        let i = stretches.partition_point(|s| s.end_s < b.start_s);
-        let own = stretches.get(i).filter(|s| s.start_s <= b.end_s)?;
-        (before.replace(i) != Some(i)).then_some(own.start_s)
+        let any = pieces.partition_point(|s| s.end_s < b.start_s);
+        pieces.get(any).filter(|s| s.start_s <= b.end_s)?;
+        let joined = pieces[..=any].windows(2).rev().take_while(|w| w[1].start_s - w[0].end_s <= merge_s).count();
+        let first = any - joined;
+        (before.replace(first) != Some(first)).then_some(pieces[first].start_s)
     };
     bursts.iter().map(of).collect()
 }
 
 /// Root mean square distance of the starts from a grid of the period: each measured from its neighbour, so that a slot that
-/// is empty or a slow drift counts for nothing.
-fn scatter(starts: &[f64], period_s: f64) -> f64 {
+/// is empty or a slow drift counts for nothing. With `strays`, of many only the nearer half counts.
+fn scatter(starts: &[f64], period_s: f64, strays: bool) -> f64 {
     let off = starts.windows(2).map(|w| {
         let slots = (w[1] - w[0]) / period_s;
         (slots - slots.round()) * period_s
     });
-    let n = starts.len().saturating_sub(1).max(1) as f64;
-    (off.map(|d| d * d).sum::<f64>() / n).sqrt()
+    let mut squares: Vec<f64> = off.map(|d| d * d).collect();
+    if strays && squares.len() >= MANY {
+        squares.sort_by(f64::total_cmp);
+        squares.truncate(squares.len().div_ceil(2));
+    }
+    (squares.iter().sum::<f64>() / squares.len().max(1) as f64).sqrt()
 }
 
 #[cfg(test)]
@@ -124,6 +145,22 @@ mod tests {
         // the third rank of each was taken for the burst
         let bursts: Vec<Burst> = cut.bursts(&profile).into_iter().skip(2).step_by(5).collect();
         assert!((lead(&profile, &cut, &bursts, 20.0).typical_s - 3.4).abs() < 1e-9);
+    }
+
+    #[test]
+    fn stray_requests_ahead_of_some_bursts_hide_no_first_piece() {
+        let span = |start: f64, end: f64, bytes: f64| Span { start, end, bytes };
+        let pieces = |t: f64| [span(t, t + 0.7, 7e6), span(t + 0.75, t + 1.5, 7.5e6)];
+        let mut spans: Vec<Span> = (0..16).flat_map(|k| pieces(10.0 * f64::from(k))).collect();
+        spans.extend((0..4).map(|k| 40.0 * f64::from(k)).map(|t| span(t - 0.5, t - 0.02, 5e6)));
+        let profile = Profile::from_spans(spans);
+        let cut = Cut { threshold: 8e6, merge_s: 0.0, bytes: 7.5e6 };
+        // the second pieces were taken for the bursts
+        let all = cut.bursts(&profile);
+        let bursts: Vec<Burst> = all.into_iter().filter(|b| (0.7..0.8).contains(&(b.start_s % 10.0))).collect();
+        assert_eq!(bursts.len(), 16);
+        let lead = lead(&profile, &cut, &bursts, 10.0);
+        assert!((lead.typical_s - 0.75).abs() < 1e-9, "{lead:?}");
     }
 
     #[test]

@@ -218,11 +218,15 @@ impl Outlook {
         let mut next = f.next.start_s;
         let mut variance = f.next.std_s * f.next.std_s;
         if compound {
-            // each place of the period has its own burst; the one that comes first is the next
-            let gap = f.next.gap_s;
-            let place = |b: &chains::Burst| b.start_s + ((now_s - b.start_s) / gap).floor().max(0.0) * gap + gap;
-            let places = f.bursts.iter().rev().take_while(|b| b.start_s > last.start_s - (1.0 - PUNCTUAL) * period);
-            next = places.map(place).fold(f64::INFINITY, f64::min);
+            // each place of the period has its own burst; of those that have not come the first is the next
+            let come = cut.map_or(Vec::new(), |c| chains::cut(profile, c.threshold, c.merge_s));
+            let has_come = |t: f64| come.iter().rev().take(RECENT).any(|b| (b.start_s - t).abs() <= PUNCTUAL * period);
+            let place = |p: &Next| {
+                let over = ((now_s - p.start_s) / p.gap_s).floor() + 1.0;
+                let start = p.start_s + over.max(0.0) * p.gap_s;
+                if has_come(start) { start + p.gap_s } else { start }
+            };
+            next = f.places.iter().map(place).fold(f64::INFINITY, f64::min);
             if now_s > last.start_s + (f64::from(MISSED) + 1.0) * period {
                 return None;
             }

@@ -41,7 +41,7 @@ const WHOLE: (f64, f64, f64) = (3.0, 0.015, 0.05);
 /// places of the beat and as large as those before, there must be so many times as many as each spans places ...
 const FIRM: usize = 8;
 const MULTIPLE: f64 = 2.0;
-/// ... or, if they halve the beat, one more than it has room for. Sizes that differ by no more than this, of the logarithm, are
+/// ... or, if they halve the beat, one more than it has room for, unless all is exact and of one size. Sizes that differ by no more than this, of the logarithm, are
 /// the same.
 const SAME_SIZE: f64 = 0.2;
 /// Distances that tell a change span this much more than the longest burst: bursts long ago are known with less detail than the
@@ -52,8 +52,9 @@ const PARTING: f64 = 0.25;
 /// cost.
 const CONFIRMED: f64 = 0.8;
 const LOOKS: usize = 2;
-/// Chance that distances of one regime differ as much as those of two.
-const CHANCE: f64 = 3e-5;
+/// Chance that distances of one regime ever look like those of two. Every burst is another look: after k distances it may be
+/// 1 / k (k + 1) of this, which sums to all of it, shared evenly among the numbers of distances that may tell.
+const CHANCE: f64 = 1e-4;
 /// Spread of distances, of the logarithm, that is assumed before any are known, and how many values that is worth.
 const PRIOR_SD: f64 = 0.03;
 const PRIOR_VALUES: f64 = 3.0;
@@ -93,6 +94,8 @@ const KEPT: f64 = 1.25;
 const BETTER: f64 = 0.1;
 const PARTS: [f64; 2] = [2.0, 3.0];
 const WELL_FILLED: f64 = 0.75;
+/// What the analysis has said for so many periods, its own and those of the regime, is no passing confusion.
+const INSISTS: f64 = 2.0;
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,11 +133,14 @@ pub(super) struct Rhythm {
     sized: Option<f64>,
     /// The regime goes on although the analysis of the window does not say so.
     keeps: bool,
+    /// The other period that the analysis is sure of all the while, and since when.
+    #[serde(default)]
+    rival: Option<(f64, f64)>,
 }
 
 impl Rhythm {
     pub(super) fn new(method: ChangeMethod) -> Self {
-        Rhythm { method, beat: None, sizes: ChangeDetector::new(method), sized: None, keeps: false }
+        Rhythm { method, beat: None, sizes: ChangeDetector::new(method), sized: None, keeps: false, rival: None }
     }
 
     /// If the regime goes on although the analysis of the window does not say so: its period, and when its last burst began.
@@ -170,6 +176,12 @@ impl Rhythm {
         }
         beat.advance(profile);
         self.beat = Some(beat);
+        let other = found.filter(|f| f.confidence >= SURE && !f.same(&beat)).map(|f| f.period_s);
+        self.rival = other.map(|period_s| match self.rival {
+            Some((before_s, since_s)) if (period_s / before_s).ln().abs() <= SAME => (period_s, since_s),
+            _ => (period_s, now_s),
+        });
+        let insists = self.rival.is_some_and(|(p, since_s)| now_s - since_s >= INSISTS * p.max(beat.period_s));
         match found {
             Some(found) if found.same(&beat) => {
                 // after a pause it begins anew
@@ -185,7 +197,7 @@ impl Rhythm {
                     self.begin(found);
                     return Some(Change::Distance(found.since_s));
                 }
-                self.keeps = beat.goes_on(found.period_s, now_s) && !found.is_better(&beat);
+                self.keeps = beat.goes_on(found.period_s, now_s) && !found.is_better(&beat) && !insists;
                 // what may be told as a change soon does not take over in silence
                 if !self.keeps && !follows && (sure || beat.lasted() < ESTABLISHED * beat.period_s) {
                     self.begin(found);
@@ -207,6 +219,7 @@ impl Rhythm {
         self.beat = Some(beat);
         self.sizes.reset();
         self.sized = None;
+        self.rival = None;
     }
 
     /// The first of the bursts that have left the beat, and the beat that they keep.
@@ -293,13 +306,17 @@ impl Rhythm {
         if kept > 0 && mean > level && (inside() || smaller()) {
             return false;
         }
-        let firm = mean > level && on_beat >= FIRM && on_beat == old.len();
+        let exact_halves = || {
+            let half = |x: &f64| (level - x - std::f64::consts::LN_2).abs() <= WHOLE.1;
+            n == 2 && on_beat == before.len() && exact <= WHOLE.1 && new.iter().all(half) && same_size(bursts, n)
+        };
+        let firm = on_beat >= FIRM && on_beat == old.len() && (mean > level || exact_halves());
         let ratio = off.exp().round().max(1.5);
         let enough = if mean < level && ratio <= 2.0 { ratio + 1.0 } else { MULTIPLE * ratio };
         if kept > 0 && !firm && (n as f64) < enough && !other_size(bursts, n) {
             return false;
         }
-        chance(old, new, off) <= CHANCE || self.noticed(distances, n)
+        chance(old, new, off) <= share_of_chance(old.len()) || self.noticed(distances, n)
     }
 
     /// Does the change detector say that the last `n` distances are another regime?
@@ -464,7 +481,21 @@ fn other_size(bursts: &[&Burst], n: usize) -> bool {
         && new.iter().all(|x| (x - mean).abs() <= AGREE.0 * off)
         && old.len() >= 2
         && old.iter().all(|x| (x - mean).abs() > NEAR * off)
-        && chance(old, new, off) <= CHANCE
+        && chance(old, new, off) <= share_of_chance(old.len())
+}
+
+/// Do the bursts that the last `n` distances lie between have the size of those before? The latest one may go on.
+fn same_size(bursts: &[&Burst], n: usize) -> bool {
+    let Some((_, whole)) = bursts.split_last() else { return false };
+    let (old, new) = whole.split_at(whole.len().saturating_sub(n));
+    let middle = Spread::of(old.iter().map(|b| b.bytes.ln())).map(|s| s.median);
+    middle.is_some_and(|m| new.iter().all(|b| (b.bytes.ln() - m).abs() <= SAME_SIZE))
+}
+
+/// Part of [`CHANCE`] for one look after `known` distances.
+fn share_of_chance(known: usize) -> f64 {
+    let (k, looks) = (known as f64, TELLING.count() as f64);
+    CHANCE / (k * (k + 1.0)).max(1.0) / looks
 }
 
 /// Two-sided chance that the means of two samples of one normal distribution differ by `off`: Student's t with the pooled
@@ -528,9 +559,14 @@ mod tests {
     fn a_half_needs_more_than_one_beat_of_it_and_a_double_a_firm_one() {
         let halves: Vec<f64> = every(0.0, 5.0, 11).chain(every(52.5, 2.5, 12)).collect();
         let told = changes(&bursts(&halves, 1e6));
-        assert!(matches!(told[..], [(when, Change::Distance(50.0))] if when < 62.0), "{told:?}");
+        assert!(matches!(told[..], [(when, Change::Distance(50.0))] if when < 55.6), "{told:?}");
         // one burst more between two, once
-        let split: Vec<f64> = every(0.0, 5.0, 20).chain([97.5]).chain(every(100.0, 5.0, 8)).collect();
+        for extra in [97.2, 97.8] {
+            let split: Vec<f64> = every(0.0, 5.0, 20).chain([extra]).chain(every(100.0, 5.0, 8)).collect();
+            assert_eq!(changes(&bursts(&split, 1e6)), [], "{extra}");
+        }
+        // in the middle, while few are known
+        let split: Vec<f64> = every(0.0, 5.0, 7).chain([32.5]).chain(every(35.0, 5.0, 12)).collect();
         assert_eq!(changes(&bursts(&split, 1e6)), []);
         // two bursts that are missing, one after the other, early on
         let missing: Vec<f64> = every(0.0, 5.0, 16).filter(|t| *t != 25.0 && *t != 35.0).collect();
@@ -577,6 +613,40 @@ mod tests {
         all.extend(bursts(&every(60.0, 5.0, 8).collect::<Vec<_>>(), 4e6));
         let told = changes(&all);
         assert!(matches!(told[..], [(_, Change::Size(60.0))]), "{told:?}");
+    }
+
+    #[test]
+    fn what_the_analysis_insists_on_takes_over_in_silence() {
+        let small = bursts(&every(0.0, 1.5, 60).collect::<Vec<_>>(), 1e5);
+        let large = bursts(&every(0.8, 9.7, 9).collect::<Vec<_>>(), 1e6);
+        let until =
+            |now_s: f64, spans: &[Span]| -> Vec<Span> { spans.iter().filter(|s| s.end <= now_s).copied().collect() };
+        let answer_of = |now_s: f64, spans: &[Span]| {
+            let answer = Answer::of(&Profile::from_spans(until(now_s, spans)), now_s, 0.0);
+            assert!(answer.outlook.is_some(), "{now_s}");
+            Answer { share: 0.5, ..answer }
+        };
+        let mut rhythm = Rhythm::new(ChangeMethod::Bayesian);
+        let mut follow = |now_s: f64, heard: &[Span]| {
+            let profile = Profile::from_spans(until(now_s, &small).into_iter().chain(until(now_s, &large)));
+            let change = rhythm.follow(&profile, &answer_of(now_s, heard), now_s, &|_| Answer::default());
+            assert_eq!(change, None, "{now_s}");
+            rhythm.kept().map(|k| k.0)
+        };
+        assert_eq!(follow(46.5, &small), None);
+        let mut kept = |now_s: f64| follow(now_s, &large).is_some_and(|p| (p / 1.5 - 1.0).abs() < 0.01);
+        // for two of the longer periods the shorter one is kept
+        assert!([48.0, 51.0, 55.5, 60.0, 66.0].into_iter().all(&mut kept));
+        assert!(![67.8, 69.0, 72.0].into_iter().any(kept));
+    }
+
+    #[test]
+    fn the_looks_at_one_regime_share_its_chance() {
+        let all: f64 = (1..100_000).map(share_of_chance).sum::<f64>() * TELLING.count() as f64;
+        assert!(all <= CHANCE && all > 0.999 * CHANCE);
+        // an exact regime of five bursts still ends at the second distance of another one that is half as long again
+        let told = |off: f64| chance(&[0.0; 4], &[off; 2], off) <= share_of_chance(4);
+        assert!(told(1.5f64.ln()) && !told(1.1f64.ln()));
     }
 
     #[test]

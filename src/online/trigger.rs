@@ -144,7 +144,9 @@ impl Trigger {
             Every::Burst => {
                 let idle = e.start_s - before;
                 let unknown = known.bytes.is_none();
-                self.due |= unknown && idle > TICK && since >= LEAST * (now - self.began_s.unwrap_or(now));
+                // what counted as a burst of another regime, or a long pause before this one, must not hide the next
+                let lost = known.period_s.is_none();
+                self.due |= lost && idle > TICK && since >= LEAST * (now - self.began_s.unwrap_or(now));
                 // after a long burst the next one may follow soon
                 let due_now = |t: f64| before < t && e.start_s >= t - PUNCTUAL * known.period_s.unwrap_or(0.0);
                 if idle > TICK && (idle >= LONG * self.longest_idle_s || known.next_s.is_some_and(due_now)) {
@@ -213,6 +215,10 @@ mod tests {
             [0.0, 10.0, 20.0].into_iter().chain((1..=16).map(|i| 20.0 + 0.6 * f64::from(i))).collect();
         let known = Known { bytes: Some(1.0), next_s: Some(30.0), ..known };
         assert!(due_at(Every::Burst, known, &[&close[..], &[30.2]].concat()).contains(&30.2));
+        // after a pause of 100 s, bursts that begin without a period in sight
+        let later: Vec<f64> = [0.0, 1.0].into_iter().chain((0..6).map(|i| 101.0 + 4.0 * f64::from(i))).collect();
+        let lost = Known { bytes: Some(1e6), ..Known::default() };
+        assert_eq!(due_at(Every::Burst, lost, &later), [1.0, 101.0, 105.0, 109.0, 113.0, 117.0, 121.0]);
         assert_eq!(due_at(Every::Seconds(15.0), Known::default(), &bursts), [20.0]);
         for (text, every) in [("message", Every::Message), ("burst", Every::Burst), ("2.5", Every::Seconds(2.5))] {
             assert_eq!(text.parse::<Every>().unwrap(), every);

@@ -185,6 +185,14 @@ const TREND_ERRORS: f64 = 8.0;
 /// A trend foretells nothing beyond these multiples of the mean gap.
 const TREND_REACH: (f64, f64) = (0.5, 2.0);
 
+/// Stray gaps, where a burst was cut in two, count for nothing if there are so many gaps and at least this share of them lies
+/// within so many standard deviations, and this share of the typical gap, of the line through their medians (Theil and Sen).
+const STRAY_FROM: usize = 12;
+const KEEP: f64 = 0.85;
+const STRAY: (f64, f64) = (5.0, 0.02);
+/// Gaps that the medians are taken of: the latest.
+const MEDIANS: usize = 48;
+
 /// The trend of the gaps between the onsets `t` at the slots `k`, if they have one: a least-squares line through the gaps of
 /// one slot over their number.
 pub(crate) fn trend(t: &[f64], k: &[f64]) -> Option<Trend> {
@@ -193,13 +201,37 @@ pub(crate) fn trend(t: &[f64], k: &[f64]) -> Option<Trend> {
     if gaps.len() < TREND_GAPS {
         return None;
     }
+    let end = k[k.len() - 1];
+    line_of_gaps(&gaps, end).or_else(|| line_of_gaps(&without_strays(&gaps)?, end))
+}
+
+/// The gaps that lie near the line through their medians, if few do not. The last one has to: the next one follows it.
+fn without_strays(gaps: &[(f64, f64)]) -> Option<Vec<(f64, f64)>> {
+    let gaps = &gaps[gaps.len().saturating_sub(MEDIANS)..];
+    if gaps.len() < STRAY_FROM {
+        return None;
+    }
+    let pairs = gaps.iter().enumerate().flat_map(|(i, a)| gaps[i + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)));
+    let slope = median_of(&mut pairs.collect::<Vec<f64>>());
+    let level = median_of(&mut gaps.iter().map(|g| g.1 - slope * g.0).collect::<Vec<f64>>());
+    let off = |g: &(f64, f64)| (g.1 - level - slope * g.0).abs();
+    let mad = median_of(&mut gaps.iter().map(off).collect::<Vec<f64>>());
+    let typical = median_of(&mut gaps.iter().map(|g| g.1).collect::<Vec<f64>>());
+    let most = (STRAY.0 * MAD * mad).max(STRAY.1 * typical);
+    let near: Vec<(f64, f64)> = gaps.iter().filter(|g| off(g) <= most).copied().collect();
+    let enough = near.len() as f64 >= KEEP * gaps.len() as f64;
+    (enough && near.len() < gaps.len() && near.last() == gaps.last()).then_some(near)
+}
+
+/// The least-squares line through gaps over their number, if it is steep enough, and the gap that follows the slot `end`.
+fn line_of_gaps(gaps: &[(f64, f64)], end: f64) -> Option<Trend> {
     let n = gaps.len() as f64;
     let (x, y) = gaps.iter().fold((0.0, 0.0), |s, g| (s.0 + g.0 / n, s.1 + g.1 / n));
     let spread: f64 = gaps.iter().map(|g| (g.0 - x) * (g.0 - x)).sum();
     let slope = gaps.iter().map(|g| (g.0 - x) * (g.1 - y)).sum::<f64>() / spread;
     let squares: f64 = gaps.iter().map(|g| (g.1 - y - slope * (g.0 - x)).powi(2)).sum();
     let variance = squares / (n - 2.0);
-    let ahead = k[k.len() - 1] + 0.5 - x;
+    let ahead = end + 0.5 - x;
     let gap = y + slope * ahead;
     let std = (variance * (1.0 + 1.0 / n + ahead * ahead / spread)).sqrt();
     let holds = slope * slope * spread > TREND_ERRORS * TREND_ERRORS * variance;
@@ -284,6 +316,25 @@ mod tests {
         let jittered = onsets(&|i| 10.0 + [0.3, -0.2, 0.5, -0.4, 0.1, 0.45, -0.5, 0.2][i % 8], 9);
         assert!(trend(&jittered, &slots(9)).is_none());
         assert!(trend(&drifting[..4], &slots(4)).is_none());
+    }
+
+    #[test]
+    fn a_burst_cut_in_two_leaves_the_trend() {
+        let gap = |i: usize| 10.0 + 0.25 * i as f64;
+        let mut onsets: Vec<f64> = (0..20).scan(3.0, |t, i| Some(std::mem::replace(t, *t + gap(i)))).collect();
+        onsets.insert(11, onsets[10] + 1.5);
+        let found = trend(&onsets, &slots(21)).unwrap();
+        // 19 gaps before, and one slot more
+        assert!((found.gap - gap(19)).abs() < 0.3 && (found.slope - 0.25).abs() < 0.02, "{found:?}");
+        // the last gap is that of a piece
+        onsets.push(onsets[20] + 1.5);
+        assert!(trend(&onsets, &slots(22)).is_none());
+        // gaps that vary at random are no trend without the strays either
+        let jitter = |i: usize| {
+            10.0 + [0.3, -0.2, 0.5, -0.4, 0.1, 0.45, -0.5, 0.2, -0.3][i % 9] + if i == 7 { 9.0 } else { 0.0 }
+        };
+        let varied: Vec<f64> = (0..24).scan(3.0, |t, i| Some(std::mem::replace(t, *t + jitter(i)))).collect();
+        assert!(trend(&varied, &slots(24)).is_none());
     }
 
     #[test]

@@ -88,6 +88,8 @@ pub struct Found {
     pub kind: Kind,
     /// The next burst after the last one seen.
     pub next: Next,
+    /// The next burst at each place of the period, in the order of the places: several if a period holds several bursts.
+    pub places: Vec<Next>,
     /// Why it was believed.
     pub evidence: Evidence,
 }
@@ -232,6 +234,7 @@ impl Found {
         let last = |windows: &[(f64, f64)]| windows.last().map_or(f64::NEG_INFINITY, |w| w.1);
         if last(&other.windows) > last(&self.windows) {
             self.next = other.next;
+            self.places = other.places;
         }
         let windows = std::mem::take(&mut self.windows);
         self.windows = windows::join(windows.into_iter().chain(other.windows).collect());
@@ -427,6 +430,8 @@ fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, e
         .map(|w| (w.1 - w.0) / h.period())
         .sum();
     let next = next_burst(h, list, extent);
+    let on_clock = |next: Next| Next { start_s: next.start_s + origin, ..next };
+    let places = if h.slots_per_period > 1 { next_at_places(h, list) } else { vec![next] };
     Found {
         period_s: h.period(),
         period_std_s: h.fit.period_std,
@@ -437,7 +442,8 @@ fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, e
         bytes: extent.bytes,
         clock: h.fit.clock,
         kind: h.kind,
-        next: Next { start_s: next.start_s + origin, ..next },
+        next: on_clock(next),
+        places: places.into_iter().map(on_clock).collect(),
         evidence,
     }
 }
@@ -467,16 +473,43 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     Next { start_s: fit.phase + ahead * step, std_s, gap_s: fit.period, drift_s: 0.0 }
 }
 
-/// The trend of the periods of a chain: of the distances between bursts at the same place of the period.
+/// Each place of a compound by itself: the bursts there that came in earlier periods tell when the next one is due.
+fn next_at_places(h: &Hypothesis, list: &BurstList) -> Vec<Next> {
+    (0..h.slots_per_period).filter_map(|place| next_at(h, &onsets_at(h, list, place))).collect()
+}
+
+/// One period after the last burst of a place.
+fn next_at(h: &Hypothesis, (onsets, slots): &(Vec<f64>, Vec<f64>)) -> Option<Next> {
+    let (last, k) = (*onsets.last()?, *slots.last()?);
+    if let Some(trend) = fit::trend(onsets, slots) {
+        return Some(Next { start_s: last + trend.gap, std_s: trend.std, gap_s: trend.gap, drift_s: trend.slope });
+    }
+    let gap_s = h.fit.period;
+    let next = |start_s: f64, std_s: f64| Next { start_s, std_s, gap_s, drift_s: 0.0 };
+    if onsets.len() < 2 {
+        return Some(next(last + gap_s, h.fit.gap_sd));
+    }
+    let fit = fit::fit(onsets, slots);
+    Some(match fit.clock {
+        Clock::Grid => next(fit.phase + (k + 1.0) * fit.period, fit.line_sd),
+        Clock::Walk => next(last + gap_s, fit.gap_sd),
+    })
+}
+
+/// Onsets of a chain at one place of its period, and the number of the period of each.
+fn onsets_at(h: &Hypothesis, list: &BurstList, place: usize) -> (Vec<f64>, Vec<f64>) {
+    let m = h.slots_per_period;
+    let there = h.chain.members.iter().zip(&h.chain.slots).filter(|(_, k)| **k as usize % m == place);
+    there.map(|(&i, &k)| (list.start[i as usize], f64::from(k / m as u32))).unzip()
+}
+
+/// The trend of the periods of a chain: of the distances between bursts at the same place of the period, the one that comes
+/// next.
 fn trend_of(h: &Hypothesis, list: &BurstList) -> Option<fit::Trend> {
     let m = h.slots_per_period;
-    let mut places: Vec<usize> = (0..h.chain.len().checked_sub(m)? + 1).rev().step_by(m).collect();
-    places.reverse();
-    let slot = |i: usize| f64::from(h.chain.slots[i]) / m as f64;
-    let onsets: Vec<f64> = places.iter().map(|&i| list.start[h.chain.members[i] as usize]).collect();
-    let slots: Vec<f64> = places.iter().map(|&i| slot(i)).collect();
-    // a burst that is missing inside a period moves the places
-    slots.windows(2).all(|k| (k[1] - k[0]).fract() == 0.0).then(|| fit::trend(&onsets, &slots))?
+    let place = *h.chain.slots.get(h.chain.len().checked_sub(m)?)? as usize % m;
+    let (onsets, slots) = onsets_at(h, list, place);
+    fit::trend(&onsets, &slots)
 }
 
 /// What the judge is trained on: the hypotheses of one round, as plain numbers.
