@@ -49,9 +49,9 @@
 //!
 //! # Memory
 //!
-//! Bounded by the open patterns ([`Options::max_open`] a rank), the records that wait (2 million, of all ranks together), those left
-//! that wait for the end (a hundred thousand), and the closed patterns that are kept (a quarter of a million). When there are more closed
-//! ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
+//! Bounded by the open patterns ([`Options::max_open`] a rank, fewer where there are many ranks), the records that wait (2 million, of all ranks together), those left
+//! that wait for the end (a hundred thousand), and the closed patterns that are kept (24 MiB, about a hundred thousand). When there are more
+//! closed ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
 //! [`Options::keep_unmatched`], which the check for losses needs, everything is kept.
 //!
 //! The outermost loop counts complete passes; what is left of a pass that broke off is a pattern of its own, or unmatched.
@@ -60,8 +60,10 @@ mod access;
 mod across;
 mod detect;
 mod detector;
+mod doubt;
 mod due;
 mod left;
+mod log;
 mod merge;
 mod nest;
 mod open;
@@ -70,6 +72,7 @@ mod options;
 mod pattern;
 mod remnants;
 mod report;
+mod reread;
 mod scattered;
 mod search;
 mod sequential;
