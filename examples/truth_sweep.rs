@@ -19,11 +19,15 @@ fn main() {
     let mut number = |default: u64| words.next().and_then(|w| w.parse().ok()).unwrap_or(default);
     let (cases, first) = (number(1000), number(0));
     let only = std::env::args().nth(3);
-    for name in sweep::names().filter(|n| only.as_ref().is_none_or(|o| o == n)) {
+    for kind in sweep::kinds() {
+        let name = sweep::Case::draw(kind, 0).workload;
+        if only.as_ref().is_some_and(|o| o != name) {
+            continue;
+        }
         let results: Vec<(String, String)> = (first..first + cases)
             .into_par_iter()
             .filter_map(|i| {
-                let case = sweep::Case::draw(name, i);
+                let case = sweep::Case::draw(kind, i);
                 let run = case.run().filter(|r| r.truth().records <= RECORDS)?;
                 Some((case.text(), sweep::differences(&run)))
             })

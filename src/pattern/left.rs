@@ -9,7 +9,7 @@ use super::doubt::{Pools, accidents};
 use super::log::{Item, Log};
 use super::merge::merge;
 use super::nest::Level;
-use super::options::Options;
+use super::options::{Age, Options};
 use super::pattern::{Body, Pattern, Ranks};
 use super::remnants;
 use super::reread::{self, Cost, Piece};
@@ -238,7 +238,7 @@ impl RankDetector {
                 let of_group = |p: &mut Pattern| mixed || p.access_size().is_some_and(|s| sizes.contains(&s));
                 let old: Vec<Pattern> = patterns.extract_if(.., of_group).collect();
                 let alone = sizes.iter().filter_map(|&size| alone.get(&(op, file, size))).sum();
-                out.extend(again.better((op, self.rank, file), &log, sizes, old, alone));
+                out.extend(again.better((op, self.rank, file), (&log, self.options.max_age), sizes, old, alone));
             }
             out.append(&mut patterns);
         }
@@ -258,7 +258,7 @@ impl Reread {
     fn better(
         &mut self,
         (op, rank, file): (Op, u32, FileId),
-        log: &Log,
+        (log, age): (&Log, Age),
         sizes: &[u64],
         old: Vec<Pattern>,
         alone: u64,
@@ -274,6 +274,10 @@ impl Reread {
         }
         let groups: Vec<(u64, Vec<Item>)> = sizes.iter().map(|&s| (s, log.of_size(s))).collect();
         let all: u64 = groups.iter().flat_map(|g| &g.1).map(|i| i.count).sum();
+        let near = |w: &[Item]| w[1].span.0 - w[0].span.1 <= age.records && w[1].start - w[0].end <= age.seconds;
+        if !groups.iter().all(|g| g.1.windows(2).all(near)) {
+            return old;
+        }
         // Accesses at no possible place are in no log.
         if all != alone + old.iter().map(|p| p.records).sum::<u64>() {
             return old;
@@ -292,9 +296,20 @@ impl Reread {
         let told = readings.iter().zip(sizes).flat_map(|(r, &s)| r.pieces.iter().map(move |p| (s, p)));
         let again =
             told.clone().count() == known().count() && told.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
-        // Instead of sequential patterns over the same places, which have no loop to tell that.
-        let repeated = old.len() > 1 && sizes.len() > 1 && new.0 <= cost.0 && new.1 <= 2 * cost.1;
-        if new > cost && !repeated || again {
+        // What leaves something over is left to the rules for accesses that are alone. Where all that is new is done over and over, few
+        // patterns tell it best; else a nest is better than what it is made of if it takes fewer numbers to tell: a place, and two
+        // for each loop.
+        let repeats = told.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
+        let less = match repeats {
+            true => new.1 <= cost.1,
+            false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2,
+        };
+        // In place of sequential patterns over the same places, which have no loop to tell that.
+        let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
+        // Loops that are seen but once must have foretold enough, or any few accesses are nests.
+        let once = told.clone().filter(|(_, p)| !p.repeats());
+        let sound = once.clone().map(|(s, p)| p.evidence(s)).sum::<u64>() >= reread::EVIDENCE * once.count() as u64;
+        if again || new.0 > 0 || !sound || cost.0 == 0 && !less && !repeated {
             return old;
         }
         let of = |size: u64, i: &Item| {
@@ -346,7 +361,8 @@ impl Part {
         for p in self.patterns.extract_if(.., |_| chance.next() == Some(true)) {
             let records = Left::of_pattern(&p).unwrap_or_default();
             self.unmatched += records.len() as u64;
-            self.left.extend(records);
+            // Nor do they make others by what they are.
+            self.left.extend(records.into_iter().map(|l| Left { kept: true, ..l }));
         }
         self.left.sort_by_key(|l| l.seq);
     }
@@ -388,9 +404,6 @@ impl Part {
 /// The last look at all ranks.
 pub(super) fn settle(mut parts: Vec<Part>) -> Found {
     parts.sort_by_key(|p| p.rank);
-    let mut pools = Pools::default();
-    parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
-    parts.par_iter_mut().for_each(|p| p.doubt(&pools));
     let age = parts.first().map_or(Options::default().max_age, |p| p.options.max_age);
     let mut joint = across::join(&mut parts, age);
     for round in 1..=ROUNDS {
@@ -405,6 +418,10 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
         }
         joint = across::join(&mut parts, age);
     }
+    let mut pools = Pools::default();
+    parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
+    parts.iter().for_each(|p| pools.look(&p.left, &p.patterns));
+    parts.par_iter_mut().for_each(|p| p.doubt(&pools));
     let mut all = Found { patterns: joint, ..Found::default() };
     let found: Vec<Found> = parts.into_par_iter().map(Part::complete).collect();
     found.into_iter().for_each(|f| all.append(f));

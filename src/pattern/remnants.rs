@@ -6,7 +6,7 @@
 //! distance that shows more than once. A read and the write of the same bytes right after it, more than once in a file, are a
 //! read-modify-write: what a library does that may write whole blocks only.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::left::{Left, one_loop, pattern_of};
 use super::options::Age;
@@ -23,9 +23,6 @@ const STRIDES: usize = 8;
 /// Records after a record among which a distance shows, and records of a size among which it is looked for.
 const NEAR: usize = 8;
 const FEW: std::ops::RangeInclusive<usize> = 4..=1024;
-
-/// Records whose places tell whether there are others than those between them.
-const TILES: usize = 6;
 
 /// Operation as a number, file.
 type Stream = (u8, FileId);
@@ -112,12 +109,7 @@ fn back_to_back(
     let end = |l: &Left| l.access.offset + l.access.size;
     let after = |l: &Left| (l.access.size > 0).then(|| end(l));
     let places = free.iter().flat_map(|&i| [left[i].access.offset, end(&left[i])]);
-    let mut grid = grid(places, known.iter().flat_map(|k| [k.0, k.1]));
-    // Where most begin at the end of some other, in whatever order, these are the places that there are.
-    let begins: HashSet<u64> = free.iter().map(|&i| left[i].access.offset).collect();
-    if free.len() >= TILES && 2 * free.iter().filter(|&&i| begins.contains(&end(&left[i]))).count() >= free.len() {
-        grid = grid.min(begins.len() as f64 + 1.0);
-    }
+    let grid = grid(places, known.iter().flat_map(|k| [k.0, k.1]));
     for run in runs(left, &free, age, after) {
         if looks as f64 * expected(free.len(), run.len(), grid) > CHANCE {
             continue;

@@ -14,7 +14,7 @@ use super::remnants::{CHANCE, expected, grid};
 pub(super) type Cost = (u64, usize, usize);
 
 /// Records that a nest must have foretold where something is left over, and where nothing is.
-const EVIDENCE: u64 = 2;
+pub(super) const EVIDENCE: u64 = 2;
 const LITTLE: u64 = 1;
 
 /// Fewest records of a nest of a round: any two have a stride.
@@ -29,15 +29,22 @@ pub(super) struct Piece {
     pub base: u64,
     pub levels: Vec<Level>,
     pub items: Vec<usize>,
+    /// It is part of a list that is gone through several times.
+    pub rounds: bool,
 }
 
 impl Piece {
+    /// True if it is done over and over: in rounds, or at the same places again.
+    pub fn repeats(&self) -> bool {
+        self.rounds || self.levels.iter().any(|l| l.stride == 0)
+    }
+
     fn records(&self) -> u64 {
         self.levels.iter().map(|l| l.count).product()
     }
 
     /// Records foretold: all but the first and one for each loop; distance 0 and back to back are no free choice.
-    fn evidence(&self, size: u64) -> u64 {
+    pub fn evidence(&self, size: u64) -> u64 {
         (self.records() + u64::from(is_given(&self.levels, size))).saturating_sub(1 + self.levels.len() as u64)
     }
 }
@@ -157,7 +164,12 @@ fn cut(items: &[Item], size: u64, evidence: u64, rounds: bool, steps: &mut usize
                 at -= 1;
             }
             Way::Nest(from, levels) => {
-                reading.pieces.push(Piece { base: items[from].offset, levels, items: (from..at).collect() });
+                reading.pieces.push(Piece {
+                    base: items[from].offset,
+                    levels,
+                    items: (from..at).collect(),
+                    rounds: false,
+                });
                 at = from;
             }
             Way::Rounds(from, list, p, level) => {
@@ -166,7 +178,11 @@ fn cut(items: &[Item], size: u64, evidence: u64, rounds: bool, steps: &mut usize
                 };
                 reading.rest.extend(all(&list.rest).into_iter().rev());
                 let pieces = list.pieces.iter().rev();
-                reading.pieces.extend(pieces.map(|piece| Piece { items: all(&piece.items), ..piece.clone() }));
+                reading.pieces.extend(pieces.map(|piece| Piece {
+                    items: all(&piece.items),
+                    rounds: true,
+                    ..piece.clone()
+                }));
                 at = from;
             }
         }
@@ -213,8 +229,12 @@ fn periods(items: &[Item], begin: usize, steps: &mut usize) -> Vec<(usize, usize
 /// Items after which rounds that begin in the middle of a stream must have begun again.
 const BEGIN: usize = 128;
 
-/// Pairs of the list of a round that may be expected by chance.
+/// Nests of the list of a round that may be expected by chance; pairs, and nests that are most of it.
+const RARE: f64 = CHANCE / 100.0;
 const PAIRS: f64 = 0.1;
+
+/// Accesses of a list in which pairs back to back are seen without a longer nest.
+const SHORT: u64 = 8;
 
 /// The nests of a list that is gone through so often. Those that the list alone does not show are single accesses, but for pairs
 /// at a stride that is shown.
@@ -230,7 +250,10 @@ fn list(items: &[Item], size: u64, rounds: Level, steps: &mut usize) -> Option<R
             true => records as f64 / grid.powi(foretold as i32),
             false => expected(records as usize, foretold + 1, grid),
         };
-        chance <= CHANCE || p.records() == records
+        // Any stride would do.
+        let chance = if is_given(&p.levels, size) { chance } else { chance * grid };
+        let most = 2 * p.records() > records;
+        chance <= if most { PAIRS } else { RARE } || p.records() == records
     };
     let (mut pieces, weak): (Vec<Piece>, Vec<Piece>) = reading.pieces.into_iter().partition(shown);
     let mut single: Vec<usize> = weak.into_iter().flat_map(|p| p.items).chain(reading.rest).collect();
@@ -240,7 +263,7 @@ fn list(items: &[Item], size: u64, rounds: Level, steps: &mut usize) -> Option<R
         return Some(Reading { pieces: Vec::new(), rest: (0..items.len()).collect() });
     }
     let mut strides: Vec<i64> = pieces.iter().flat_map(|p| &p.levels).map(|l| l.stride).collect();
-    if records as f64 / grid <= PAIRS {
+    if records <= SHORT && records as f64 / grid <= PAIRS {
         strides.push(size as i64);
     }
     let mut rest = &single[..];
@@ -250,7 +273,12 @@ fn list(items: &[Item], size: u64, rounds: Level, steps: &mut usize) -> Option<R
         let levels = pair.map(|b| Level { count: 2, stride: stride(b) });
         let members: Vec<usize> = std::iter::once(a).chain(pair).collect();
         rest = &rest[members.len()..];
-        pieces.push(Piece { base: items[a].offset, levels: levels.into_iter().collect(), items: members });
+        pieces.push(Piece {
+            base: items[a].offset,
+            levels: levels.into_iter().collect(),
+            items: members,
+            rounds: true,
+        });
     }
     pieces.sort_by_key(|p| p.items[0]);
     let mut out = Reading::default();

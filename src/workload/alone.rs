@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::across::across;
-use super::stretch::{Places, Script, Stretch};
+use super::stretch::{Places, Script, Stretch, seconds};
 use super::truth::{Place, TruePattern};
 use crate::record::{FileId, Files, Op};
 
@@ -24,6 +24,9 @@ pub(super) struct Alone {
 /// Operation, file, rank, size, offset.
 type Key = (Op, FileId, u32, u64, u64);
 
+/// From when to when, in seconds, and the accesses then.
+type Times = ((f64, f64), Vec<(u64, u64)>);
+
 /// The patterns, given also those that are none: a single access, or two at any distance. These are replaced by the patterns that
 /// they make with each other.
 pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) -> Vec<TruePattern> {
@@ -32,16 +35,18 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
         return patterns;
     }
     let numbers: HashMap<&str, FileId> = files.iter().map(|(id, name)| (name, id)).collect();
-    let mut wanted: HashMap<Key, Vec<(u64, u64)>> = HashMap::new();
+    let mut wanted: HashMap<Key, Times> = HashMap::new();
     for p in &single {
         for k in 0..p.records {
             let offset = p.start_offset.wrapping_add_signed(p.stride.unwrap_or(0) * k as i64);
-            wanted.insert((p.op, numbers[p.file.as_str()], p.rank, p.access_size.unwrap_or(0), offset), Vec::new());
+            let key = (p.op, numbers[p.file.as_str()], p.rank, p.access_size.unwrap_or(0), offset);
+            let (when, _) = wanted.entry(key).or_insert(((p.start_s, p.end_s), Vec::new()));
+            *when = (when.0.min(p.start_s), when.1.max(p.end_s));
         }
     }
     let ranks = times(&mut wanted, script);
     let mut streams: BTreeMap<(u8, FileId), (Op, Vec<Alone>)> = BTreeMap::new();
-    for ((op, file, rank, size, offset), spans) in wanted {
+    for ((op, file, rank, size, offset), (_, spans)) in wanted {
         let of_file = streams.entry((op as u8, file)).or_insert((op, Vec::new()));
         of_file.1.extend(spans.into_iter().map(|span_ns| Alone { rank, offset, size, span_ns }));
     }
@@ -71,7 +76,7 @@ fn is_none(p: &TruePattern) -> bool {
 }
 
 /// Fills in when the accesses are; gives the number of ranks that do anything.
-fn times(wanted: &mut HashMap<Key, Vec<(u64, u64)>>, script: &dyn Script) -> usize {
+fn times(wanted: &mut HashMap<Key, Times>, script: &dyn Script) -> usize {
     let mut ranks = BTreeSet::new();
     for s in script.lanes().into_iter().flatten() {
         let n = s.places.count();
@@ -85,7 +90,9 @@ fn times(wanted: &mut HashMap<Key, Vec<(u64, u64)>>, script: &dyn Script) -> usi
             let spans =
                 if n == 1 { vec![(first, last)] } else { vec![(first, first + s.length_ns / 2), (middle, last)] };
             for ((offset, size), span) in places(&s).into_iter().zip(spans) {
-                if let Some(known) = wanted.get_mut(&(s.op, s.file, s.rank, size, offset)) {
+                if let Some((when, known)) = wanted.get_mut(&(s.op, s.file, s.rank, size, offset))
+                    && (when.0..=when.1).contains(&seconds(span.0))
+                {
                     known.push(span);
                 }
             }

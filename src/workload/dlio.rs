@@ -326,7 +326,7 @@ impl Job {
             let shape = Shape::of(self.size(f, j)).times(times.len() as u64, 0);
             TruePattern::nested(place, self.offset(f, j), &shape)
         };
-        visits.into_iter().filter(|v| v.1.len() > 1).filter_map(pattern).collect()
+        visits.into_iter().filter_map(pattern).collect()
     }
 
     fn checkpoint_patterns(&self, files: &Files) -> Vec<TruePattern> {

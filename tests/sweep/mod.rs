@@ -54,8 +54,25 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
             ("memory-block", &["1", "2"]),
             ("memory-stride", &["1", "2", "4"]),
             ("attributes", &["0", "0", "1", "2", "64"]),
+            // A size of their own.
+            ("attribute-size", &["40"]),
             ("derived", &["false", "true"]),
-            ("aggregators", &["0", "0", "0", "1", "2"]),
+        ],
+    ),
+    (
+        "h5bench-exerciser",
+        &[
+            ("elements", &["16", "64", "8,8", "4,4,4", "4,4,4,4"]),
+            ("grid", &["2", "4", "8", "64", "2,2", "1,4", "2,2,2", "1,2,1,2"]),
+            ("growth", &["2", "1", "3"]),
+            ("sizes", &["1", "2", "3"]),
+            ("repeats", &["1", "2", "3", "10"]),
+            ("file-block", &["1", "2"]),
+            ("file-stride", &["1", "2", "3"]),
+            ("attributes", &["0", "1", "64"]),
+            ("attribute-size", &["40"]),
+            ("derived", &["false", "true"]),
+            ("aggregators", &["1", "2"]),
         ],
     ),
     (
@@ -66,10 +83,25 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
             ("block", &["64k", "128k", "192k", "1MiB"]),
             ("transfer", &["64k"]),
             ("layout", &["shared", "per-rank"]),
-            ("order", &["sequential", "sequential", "random"]),
             ("access", &["write-read", "write", "read"]),
             ("reorder", &["0", "1", "3"]),
             ("repetitions", &["1", "2", "3", "5"]),
+            ("new-files", &["false", "true"]),
+        ],
+    ),
+    // Of few slots any order is a walk now and then.
+    (
+        "ior",
+        &[
+            ("ranks", RANKS),
+            ("segments", &["4", "16"]),
+            ("block", &["1MiB"]),
+            ("transfer", &["64k"]),
+            ("layout", &["shared", "per-rank"]),
+            ("order", &["random"]),
+            ("access", &["write-read", "write", "read"]),
+            ("reorder", &["0", "1"]),
+            ("repetitions", &["1", "2", "3"]),
             ("new-files", &["false", "true"]),
         ],
     ),
@@ -78,14 +110,40 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
         &[
             ("ranks", RANKS),
             ("epochs", &["1", "2", "3", "6"]),
-            ("files", &["4", "8", "32", "64"]),
+            ("files", &["8", "32", "64"]),
             ("samples", &["1", "2", "3", "4", "16"]),
-            ("sample-spread", &["0", "0", "0.5"]),
             ("batch", &["1", "2", "4"]),
-            ("shuffle", &["samples", "files", "none"]),
+            ("shuffle", &["files", "none"]),
             ("checkpoint-every", &["1", "0", "2"]),
             ("checkpoint-size", &["1MiB", "2MiB", "4MiB"]),
             ("transfer", &["1MiB"]),
+        ],
+    ),
+    (
+        "dlio",
+        &[
+            ("ranks", RANKS),
+            ("epochs", &["1", "2", "3", "6"]),
+            ("files", &["8", "32", "64"]),
+            ("samples", &["1", "16"]),
+            ("batch", &["1", "2", "4"]),
+            ("shuffle", &["samples"]),
+            ("checkpoint-every", &["1", "0", "2"]),
+            ("checkpoint-size", &["1MiB", "4MiB"]),
+            ("transfer", &["1MiB"]),
+        ],
+    ),
+    (
+        "dlio",
+        &[
+            ("ranks", RANKS),
+            ("epochs", &["1", "2", "3", "6"]),
+            ("files", &["8", "32", "64"]),
+            ("samples", &["16"]),
+            ("sample-spread", &["0.5"]),
+            ("batch", &["1", "2", "4"]),
+            ("shuffle", &["files", "none"]),
+            ("checkpoint-every", &["0"]),
         ],
     ),
     (
@@ -106,9 +164,9 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     ),
 ];
 
-/// Names of the workloads.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    WORKLOADS.iter().map(|w| w.0)
+/// Kinds of cases.
+pub fn kinds() -> std::ops::Range<usize> {
+    0..WORKLOADS.len()
 }
 
 /// A workload with values for its parameters.
@@ -120,9 +178,9 @@ pub struct Case {
 }
 
 impl Case {
-    /// Number `i` of the cases of a workload.
-    pub fn draw(name: &str, i: u64) -> Case {
-        let (workload, axes) = WORKLOADS.iter().find(|w| w.0 == name).unwrap();
+    /// Number `i` of the cases of a kind.
+    pub fn draw(kind: usize, i: u64) -> Case {
+        let (workload, axes) = WORKLOADS[kind];
         let mut x = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut below = |n: usize| {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
