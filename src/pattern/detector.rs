@@ -93,7 +93,7 @@ pub(super) struct Most {
 }
 
 /// What all ranks together may keep, and what any rank may.
-const ALL: Most = Most { waiting: 1 << 21, left: 1 << 17, closed: 24 << 20, logged: 1 << 18, open: 1 << 16 };
+const ALL: Most = Most { waiting: 1 << 20, left: 1 << 17, closed: 24 << 20, logged: 1 << 18, open: 1 << 16 };
 const LEAST: Most = Most { waiting: 1 << 12, left: 1 << 10, closed: 1 << 18, logged: 1 << 12, open: 1 << 10 };
 
 /// Steps that closed patterns keep where they are many.

@@ -174,7 +174,7 @@ impl RankDetector {
             }
             let short = p.access_size().is_none() && p.records < SHORT;
             let room = self.left.len() + p.records as usize <= self.most.left;
-            match Left::of_pattern(&p).filter(|_| short && room) {
+            match (short && room).then(|| Left::of_pattern(&p)).flatten() {
                 Some(records) => {
                     let number = held.len() as u32;
                     self.left.extend(records.into_iter().map(|l| Left { held: number, ..l }));

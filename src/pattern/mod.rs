@@ -56,7 +56,7 @@
 //!
 //! # Memory
 //!
-//! Bounded by the open patterns ([`Options::max_open`] a rank, fewer where there are many ranks), the records that wait (2 million, of all ranks together), those left
+//! Bounded by the open patterns ([`Options::max_open`] a rank, fewer where there are many ranks), the records that wait (1 million, of all ranks together), those left
 //! that wait for the end (a hundred thousand), and the closed patterns that are kept (24 MiB, about a hundred thousand). When there are more
 //! closed ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
 //! [`Options::keep_unmatched`], which the check for losses needs, everything is kept.
