@@ -189,7 +189,7 @@ mod tests {
         }
         // Of two sizes one is little.
         let mut log = Log::default();
-        let both = |i: u64| (i * i * i, if i % 100 == 0 { 16 } else { 8 });
+        let both = |i: u64| (i * i * i, if i.is_multiple_of(100) { 16 } else { 8 });
         assert!((0..20_000u64).all(|i| log.push(both(i).0, both(i).1, (i as f64, i as f64), i)));
         assert_eq!((log.sizes(), log.of_size(16).len()), ((vec![16], false), 200));
         let mut log = Log::default();

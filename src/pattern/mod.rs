@@ -48,9 +48,9 @@
 //!    places again are a loop of stride 0, not another stream. Streams of a few thousand accesses or runs are read so as a whole when the
 //!    trace ends; from longer ones the rules above lead there unless loops are very short.
 //! 10. Where a third of the accesses of an operation and size, over all ranks and files, are in no pattern, short patterns among them are
-//!    none if chance makes such ones (more than 0.0001 to be expected).
+//!     none if chance makes such ones (more than 0.0001 to be expected).
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
-//!    start is not the lowest byte.
+//!     start is not the lowest byte.
 //!
 //! Accesses of which each happens once, at a place that nothing tells, are in no pattern.
 //!

@@ -122,12 +122,12 @@ fn cut(items: &[Item], size: u64, evidence: u64, rounds: bool, steps: &mut usize
         let over = if rounds { (items[i].count, 0, 0) } else { (ACCESS * items[i].count, 1, 0) };
         offer(i + 1, over, &|| Way::Over);
         let mut nest = Nest::of_run(items[i].offset, items[i].stride, items[i].count);
-        for j in i..m {
+        for (j, item) in items.iter().enumerate().skip(i) {
             *steps += 1;
             if *steps > STEPS {
                 return None;
             }
-            if j > i && !nest.take_run(items[j].offset, items[j].stride, items[j].count) {
+            if j > i && !nest.take_run(item.offset, item.stride, item.count) {
                 break;
             }
             let enough = nest.evidence(size) >= evidence && (rounds || nest.records() >= THREE);
