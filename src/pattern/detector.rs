@@ -6,6 +6,7 @@ use hashbrown::HashTable;
 use super::access::Access;
 use super::due::{ANY_SIZE, Due, Place, mix};
 use super::left::{Folded, Left, counts};
+use super::log::Log;
 use super::merge::merge;
 use super::nest::Nest;
 use super::open::{Course, Open, Turn};
@@ -41,7 +42,10 @@ pub struct RankDetector {
     pub(super) rank: u32,
     pub(super) options: Options,
     pub(super) counts: Counts,
-    streams: Vec<(Op, FileId)>,
+    pub(super) streams: Vec<(Op, FileId)>,
+    /// What each stream did, where that is little, and the items of all.
+    pub(super) logs: Vec<Option<Box<Log>>>,
+    logged: usize,
     stream_index: HashTable<u32>,
     last_stream: u32,
     pub(super) opens: Vec<Option<Open>>,
@@ -65,7 +69,7 @@ pub struct RankDetector {
     pub(super) unmatched_count: u64,
     /// Closed patterns that are not kept any more.
     pub(super) folded: Folded,
-    closed_steps: usize,
+    closed_bytes: usize,
     /// Probes that looking for interleaved patterns may still cost.
     pub(super) credit: i64,
     steps: usize,
@@ -80,16 +84,20 @@ pub(super) struct Most {
     pub waiting: usize,
     /// Records without a pattern that are looked at once more when the trace ends.
     pub left: usize,
-    /// Closed patterns.
+    /// Bytes of closed patterns.
     pub closed: usize,
+    /// Items of the logs of its streams.
+    pub logged: usize,
+    /// Open patterns.
+    pub open: usize,
 }
 
 /// What all ranks together may keep, and what any rank may.
-const ALL: Most = Most { waiting: 1 << 21, left: 1 << 17, closed: 1 << 18 };
-const LEAST: Most = Most { waiting: 1 << 12, left: 1 << 10, closed: 1 << 10 };
+const ALL: Most = Most { waiting: 1 << 20, left: 1 << 17, closed: 24 << 20, logged: 1 << 18, open: 1 << 16 };
+const LEAST: Most = Most { waiting: 1 << 12, left: 1 << 10, closed: 1 << 18, logged: 1 << 12, open: 1 << 10 };
 
-/// Steps that closed patterns keep on average where they are many.
-const CLOSED_STEPS: usize = 8;
+/// Steps that closed patterns keep where they are many.
+const FEW_STEPS: usize = 4;
 
 impl Most {
     /// Of each of so many ranks.
@@ -99,6 +107,8 @@ impl Most {
             waiting: (ALL.waiting / ranks).max(LEAST.waiting),
             left: (ALL.left / ranks).max(LEAST.left),
             closed: (ALL.closed / ranks).max(LEAST.closed),
+            logged: (ALL.logged / ranks).max(LEAST.logged),
+            open: (ALL.open / ranks).max(LEAST.open),
         }
     }
 }
@@ -116,6 +126,8 @@ impl RankDetector {
             options: Options { window: options.window.max(1), max_open: options.max_open.max(1), ..options },
             counts: Counts::default(),
             streams: Vec::new(),
+            logs: Vec::new(),
+            logged: 0,
             stream_index: HashTable::new(),
             last_stream: NONE,
             opens: Vec::new(),
@@ -133,7 +145,7 @@ impl RankDetector {
             left: Vec::new(),
             unmatched_count: 0,
             folded: Folded::default(),
-            closed_steps: 0,
+            closed_bytes: 0,
             credit: CREDIT.0,
             steps: STEPS.1,
             most: Most::of(1),
@@ -161,7 +173,9 @@ impl RankDetector {
             hot.advance(a.size);
             hot.count(a.size, a.start, a.end, self.counts.records, self.steps);
             self.counts.predicted += 1;
-            if hot.at_turn() {
+            let (stream, turn) = (hot.stream, hot.at_turn());
+            self.note(stream, a);
+            if turn {
                 self.watch(self.hot);
             }
             return;
@@ -175,6 +189,7 @@ impl RankDetector {
             return;
         }
         let stream = self.stream(a.op, a.file);
+        self.note(stream, a);
         if let Some(id) = self.known(stream, a.size, a.offset) {
             self.counts.predicted += 1;
             self.accept(id, a.size, a.start, a.end, self.counts.records);
@@ -189,6 +204,28 @@ impl RankDetector {
         self.expire(a.start);
     }
 
+    /// Writes the access in the log of its stream.
+    #[inline]
+    fn note(&mut self, stream: u32, a: &Access) {
+        if let Some(Some(log)) = self.logs.get_mut(stream as usize)
+            && !log.extend(a.offset, a.size, a.end, self.counts.records)
+        {
+            self.note_more(stream, a);
+        }
+    }
+
+    fn note_more(&mut self, stream: u32, a: &Access) {
+        let Some(slot) = self.logs.get_mut(stream as usize) else { return };
+        let Some(log) = slot else { return };
+        self.logged -= log.len();
+        let fits = log.push(a.offset, a.size, (a.start, a.end), self.counts.records);
+        self.logged += log.len();
+        if !fits || self.logged > self.most.logged {
+            self.logged -= log.len();
+            *slot = None;
+        }
+    }
+
     fn stream(&mut self, op: Op, file: FileId) -> u32 {
         if self.streams.get(self.last_stream as usize) == Some(&(op, file)) {
             return self.last_stream;
@@ -201,6 +238,7 @@ impl RankDetector {
             None => {
                 let i = self.streams.len() as u32;
                 self.streams.push(key);
+                self.logs.push(Some(Box::default()));
                 let streams = &self.streams;
                 self.stream_index.insert_unique(hash(&key), i, |&i| hash(&streams[i as usize]));
                 i
@@ -275,33 +313,44 @@ impl RankDetector {
 
     /// Ends a pattern that is in no table any more.
     pub(super) fn retire(&mut self, open: Open) {
-        for p in open.close(self.rank) {
-            self.closed_steps += p.steps.list().len();
+        for mut p in open.close(self.rank) {
+            p.steps.fit();
+            self.closed_bytes += p.memory();
             self.closed.push(p);
         }
-        if self.closed_steps > CLOSED_STEPS * self.most.closed && !self.options.keep_unmatched {
-            self.closed.iter_mut().for_each(|p| p.steps.thin(CLOSED_STEPS / 2));
-            self.closed_steps = self.closed.iter().map(|p| p.steps.list().len()).sum();
-        }
-        if self.closed.len() > self.most.closed && !self.options.keep_unmatched {
+        if self.closed_bytes > self.most.closed && !self.options.keep_unmatched {
             self.fold();
         }
     }
 
-    /// Makes room among the closed patterns: those that are parts of one are joined; if that is not enough, those that move the
-    /// fewest bytes are only counted from now on.
+    /// Makes room among the closed patterns: those that are parts of one are joined, then when they were active is told less exactly;
+    /// if that is not enough, those that move the fewest bytes are only counted from now on.
     #[cold]
     fn fold(&mut self) {
+        let room = self.most.closed / 2;
         let mut kept = Vec::new();
         for p in merge(std::mem::take(&mut self.closed)) {
             if counts(&p) { kept.push(p) } else { self.scatter(&p) }
         }
-        let room = self.most.closed / 2;
-        if kept.len() > room {
-            kept.sort_by_key(|p| (std::cmp::Reverse(p.bytes), p.span));
-            kept.drain(room..).for_each(|p| self.folded.add(&p));
+        let bytes = |kept: &[Pattern]| kept.iter().map(Pattern::memory).sum::<usize>();
+        if bytes(&kept) > room {
+            for p in &mut kept {
+                p.steps.thin(FEW_STEPS);
+                p.steps.fit();
+            }
         }
-        self.closed_steps = kept.iter().map(|p| p.steps.list().len()).sum();
+        if bytes(&kept) > room {
+            kept.sort_by_key(|p| (std::cmp::Reverse(p.bytes), p.span));
+            let mut sum = 0;
+            let fits = kept.iter().take_while(|p| {
+                sum += p.memory();
+                sum <= room
+            });
+            let n = fits.count();
+            kept.drain(n..).for_each(|p| self.folded.add(&p));
+        }
+        kept.shrink_to_fit();
+        self.closed_bytes = bytes(&kept);
         self.closed = kept;
     }
 
@@ -439,7 +488,7 @@ impl RankDetector {
         if let Some(g) = self.waiting.groups.get_mut(open.group as usize) {
             g.patterns += 1;
         }
-        if self.open_count >= self.options.max_open {
+        if self.open_count >= self.options.max_open.min(self.most.open) {
             self.close_idle();
         }
         let id = self.free.pop().unwrap_or_else(|| {

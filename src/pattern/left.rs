@@ -5,13 +5,18 @@ use super::access::Access;
 use super::across;
 use super::detect::Found;
 use super::detector::{Counts, RankDetector};
+use super::doubt::{Pools, accidents};
+use super::log::{Item, Log};
 use super::merge::merge;
 use super::nest::Level;
-use super::options::Options;
+use super::options::{Age, Options};
 use super::pattern::{Body, Pattern, Ranks};
 use super::remnants;
+use super::reread::{self, Cost, Piece};
 use super::steps::Steps;
+use crate::record::{FileId, Op};
 use rayon::prelude::*;
+use std::collections::{HashMap, HashSet};
 
 /// A sequential pattern of fewer accesses gives way to a level over ranks that explains all of them.
 const SHORT: u64 = 8;
@@ -78,6 +83,11 @@ impl Left {
             Left::new(Access { op: p.op, rank: p.rank, file: p.file, offset, size, start, end }, seq(i))
         });
         Some(lefts.collect())
+    }
+
+    /// True if a pattern has it, be it one that may give way.
+    pub fn is_held(&self) -> bool {
+        self.held != FREE
     }
 
     /// True if it may become part of a pattern.
@@ -156,14 +166,15 @@ impl RankDetector {
             self.give_up(slot);
         }
         let (mut patterns, mut held) = (Vec::new(), Vec::new());
-        for p in merge(std::mem::take(&mut self.closed)) {
+        let closed = merge(std::mem::take(&mut self.closed));
+        for p in self.read_again(closed) {
             if !counts(&p) {
                 self.scatter(&p);
                 continue;
             }
             let short = p.access_size().is_none() && p.records < SHORT;
             let room = self.left.len() + p.records as usize <= self.most.left;
-            match Left::of_pattern(&p).filter(|_| short && room) {
+            match (short && room).then(|| Left::of_pattern(&p)).flatten() {
                 Some(records) => {
                     let number = held.len() as u32;
                     self.left.extend(records.into_iter().map(|l| Left { held: number, ..l }));
@@ -189,7 +200,173 @@ impl RankDetector {
     }
 }
 
+/// Operation, file, size.
+type Key = (Op, FileId, u64);
+
+/// Streams that have been read in another way, and what of them belongs to no pattern.
+#[derive(Default)]
+struct Reread {
+    streams: HashSet<Key>,
+    left: Vec<Left>,
+}
+
+impl RankDetector {
+    /// Reads again what streams of few accesses did; gives the patterns that are left of those given, and the new ones.
+    fn read_again(&mut self, closed: Vec<Pattern>) -> Vec<Pattern> {
+        // All of a stream must be known.
+        if self.folded.patterns > 0 || self.left.len() as u64 != self.unmatched_count {
+            return closed;
+        }
+        let mut alone: HashMap<Key, u64> = HashMap::new();
+        let key = |l: &Left| (l.access.op, l.access.file, l.access.size);
+        self.left.iter().for_each(|l| *alone.entry(key(l)).or_default() += 1);
+        let mut streams: HashMap<(Op, FileId), Vec<Pattern>> = HashMap::new();
+        closed.into_iter().for_each(|p| streams.entry((p.op, p.file)).or_default().push(p));
+        let (mut out, mut again) = (Vec::new(), Reread::default());
+        for (&(op, file), log) in self.streams.iter().zip(std::mem::take(&mut self.logs)) {
+            let Some(log) = log else { continue };
+            let mut patterns = streams.remove(&(op, file)).unwrap_or_default();
+            // A sequential pattern has accesses of many sizes: all of them or none are read again.
+            let mixed = patterns.iter().any(|p| p.access_size().is_none());
+            let (sizes, all) = log.sizes();
+            if mixed && !all {
+                out.append(&mut patterns);
+                continue;
+            }
+            let groups: Vec<&[u64]> = if mixed { vec![&sizes] } else { sizes.chunks(1).collect() };
+            for sizes in groups {
+                let of_group = |p: &mut Pattern| mixed || p.access_size().is_some_and(|s| sizes.contains(&s));
+                let old: Vec<Pattern> = patterns.extract_if(.., of_group).collect();
+                let alone = sizes.iter().filter_map(|&size| alone.get(&(op, file, size))).sum();
+                out.extend(again.better((op, self.rank, file), (&log, self.options.max_age), sizes, old, alone));
+            }
+            out.append(&mut patterns);
+        }
+        out.extend(streams.into_values().flatten());
+        out.sort_by_key(|p| (p.span, p.start_offset));
+        let before = self.left.len() as u64;
+        self.left.retain(|l| !again.streams.contains(&key(l)));
+        self.left.append(&mut again.left);
+        self.unmatched_count = self.unmatched_count - before + self.left.len() as u64;
+        out
+    }
+}
+
+impl Reread {
+    /// What accesses of these sizes are: the patterns known, which leave so many alone, or those of a new reading, if that tells
+    /// more, or the same with less.
+    fn better(
+        &mut self,
+        (op, rank, file): (Op, u32, FileId),
+        (log, age): (&Log, Age),
+        sizes: &[u64],
+        old: Vec<Pattern>,
+        alone: u64,
+    ) -> Vec<Pattern> {
+        let known = || old.iter().filter(|p| counts(p));
+        let cost: Cost = (
+            alone + old.iter().filter(|p| !counts(p)).map(|p| p.records).sum::<u64>(),
+            known().count(),
+            known().map(|p| p.levels().len()).sum(),
+        );
+        if cost.0 == 0 && cost.1 < 2 {
+            return old;
+        }
+        let groups: Vec<(u64, Vec<Item>)> = sizes.iter().map(|&s| (s, log.of_size(s))).collect();
+        let all: u64 = groups.iter().flat_map(|g| &g.1).map(|i| i.count).sum();
+        let near = |w: &[Item]| w[1].span.0 - w[0].span.1 <= age.records && w[1].start - w[0].end <= age.seconds;
+        if !groups.iter().all(|g| g.1.windows(2).all(near)) {
+            return old;
+        }
+        // Accesses at no possible place are in no log.
+        if all != alone + old.iter().map(|p| p.records).sum::<u64>() {
+            return old;
+        }
+        let mut readings = Vec::new();
+        let mut new: Cost = (0, 0, 0);
+        for (size, items) in &groups {
+            let Some(reading) = reread::read(items, *size) else { return old };
+            let each = reading.cost(items);
+            new = (new.0 + each.0, new.1 + each.1, new.2 + each.2);
+            readings.push(reading);
+        }
+        let same = |p: &Pattern, size: u64, new: &Piece| {
+            p.access_size() == Some(size) && p.start_offset == new.base && p.levels() == new.levels
+        };
+        let told = readings.iter().zip(sizes).flat_map(|(r, &s)| r.pieces.iter().map(move |p| (s, p)));
+        let again =
+            told.clone().count() == known().count() && told.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
+        // What leaves something over is left to the rules for accesses that are alone. Where all that is new is done over and over, few
+        // patterns tell it best; else a nest is better than what it is made of if it takes fewer numbers to tell: a place, and two
+        // for each loop.
+        let repeats = told.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
+        let less = match repeats {
+            true => new.1 <= cost.1,
+            false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2,
+        };
+        // In place of sequential patterns over the same places, which have no loop to tell that.
+        let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
+        // Loops that are seen but once must have foretold enough, or any few accesses are nests.
+        let once = told.clone().filter(|(_, p)| !p.repeats());
+        let sound = once.clone().map(|(s, p)| p.evidence(s)).sum::<u64>() >= reread::EVIDENCE * once.count() as u64;
+        if again || new.0 > 0 || !sound || cost.0 == 0 && !less && !repeated {
+            return old;
+        }
+        let of = |size: u64, i: &Item| {
+            let access = Access { op, rank, file, offset: i.offset, size, start: i.start, end: i.end };
+            Left::new(access, i.span.0)
+        };
+        let mut patterns = Vec::new();
+        for (reading, (size, items)) in readings.iter().zip(&groups) {
+            self.streams.insert((op, file, *size));
+            self.left.extend(reread::singles(items, &reading.rest, |i| of(*size, i)));
+            patterns.extend(reading.pieces.iter().map(|piece| told_by(piece, items, (op, rank, file), *size)));
+        }
+        patterns
+    }
+}
+
+/// The pattern of a nest of items.
+fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32, FileId), size: u64) -> Pattern {
+    let members = || piece.items.iter().map(|&i| &items[i]);
+    let mut steps = Steps::default();
+    members().for_each(|i| steps.add_many(i.start, i.end, i.count.saturating_mul(size), i.count));
+    let records: u64 = members().map(|i| i.count).sum();
+    Pattern {
+        op,
+        rank,
+        file,
+        start_offset: piece.base,
+        records,
+        bytes: records.saturating_mul(size),
+        start: members().map(|i| i.start).fold(f64::INFINITY, f64::min),
+        end: members().map(|i| i.end).fold(f64::NEG_INFINITY, f64::max),
+        steps,
+        body: Body::Strided { size, levels: piece.levels.clone() },
+        span: (members().map(|i| i.span.0).min().unwrap_or(0), members().map(|i| i.span.1).max().unwrap_or(0)),
+        cursor: None,
+        ranks: None,
+        then: None,
+    }
+}
+
 impl Part {
+    /// Takes apart what chance may have made.
+    fn doubt(&mut self, pools: &Pools) {
+        let chance = accidents(pools, &self.left, &self.patterns);
+        if !chance.contains(&true) {
+            return;
+        }
+        let mut chance = chance.into_iter();
+        for p in self.patterns.extract_if(.., |_| chance.next() == Some(true)) {
+            let records = Left::of_pattern(&p).unwrap_or_default();
+            self.unmatched += records.len() as u64;
+            // Nor do they make others by what they are.
+            self.left.extend(records.into_iter().map(|l| Left { kept: true, ..l }));
+        }
+        self.left.sort_by_key(|l| l.seq);
+    }
+
     /// Keeps short patterns of which a part of the records was taken; true if there are none.
     fn whole(&mut self) -> bool {
         let mut taken = vec![0; self.held.len()];
@@ -241,6 +418,10 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
         }
         joint = across::join(&mut parts, age);
     }
+    let mut pools = Pools::default();
+    parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
+    parts.iter().for_each(|p| pools.look(&p.left, &p.patterns));
+    parts.par_iter_mut().for_each(|p| p.doubt(&pools));
     let mut all = Found { patterns: joint, ..Found::default() };
     let found: Vec<Found> = parts.into_par_iter().map(Part::complete).collect();
     found.into_iter().for_each(|f| all.append(f));
@@ -253,12 +434,11 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
 mod tests {
     use super::*;
     use crate::pattern::Options;
-    use crate::record::{FileId, Op};
 
     #[test]
     fn closed_patterns_leave_memory_and_are_counted() {
         let mut d = RankDetector::new(0, Options { max_open: 16, ..Options::default() });
-        d.most.closed = 200;
+        d.most.closed = 200 * 300;
         let (runs, mut x) = (5000, 1u64);
         for run in 0..runs {
             // Ten records at a stride, somewhere else each time; later runs are longer and move more bytes.
@@ -268,7 +448,8 @@ mod tests {
                 let start = (run * 20 + i) as f64;
                 let (op, rank, file, size) = (Op::Write, 0, FileId(0), 4096);
                 d.push(&Access { op, rank, file, offset, size, start, end: start + 0.5 });
-                assert!(d.closed.len() <= 200 && d.open_patterns() <= 16);
+                let bytes: usize = d.closed.iter().map(Pattern::memory).sum();
+                assert!(bytes <= d.most.closed && d.open_patterns() <= 16);
             }
         }
         let found = d.finish();

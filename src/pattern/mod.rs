@@ -42,16 +42,23 @@
 //! 8. Then each rank alone: runs, also of two, back to back, at one place, at a stride that the stream has shown or at a distance
 //!    that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write of the same
 //!    bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
-//! 9. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
-//!    start is not the lowest byte.
+//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one leaves the fewest accesses over, then has the
+//!    fewest patterns. In it nests follow each other in time, rounds (the same list over and over, each time a distance further) are a loop
+//!    around the nests of the list, and what goes on where a nest has ended, whatever came between, is one with it. The same
+//!    places again are a loop of stride 0, not another stream. Streams of a few thousand accesses or runs are read so as a whole when the
+//!    trace ends; from longer ones the rules above lead there unless loops are very short.
+//! 10. Where a third of the accesses of an operation and size, over all ranks and files, are in no pattern, short patterns among them are
+//!     none if chance makes such ones (more than 0.0001 to be expected).
+//! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
+//!     start is not the lowest byte.
 //!
 //! Accesses of which each happens once, at a place that nothing tells, are in no pattern.
 //!
 //! # Memory
 //!
-//! Bounded by the open patterns ([`Options::max_open`] a rank), the records that wait (2 million, of all ranks together), those left
-//! that wait for the end (a hundred thousand), and the closed patterns that are kept (a quarter of a million). When there are more closed
-//! ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
+//! Bounded by the open patterns ([`Options::max_open`] a rank, fewer where there are many ranks), the records that wait (1 million, of all ranks together), those left
+//! that wait for the end (a hundred thousand), and the closed patterns that are kept (24 MiB, about a hundred thousand). When there are more
+//! closed ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
 //! [`Options::keep_unmatched`], which the check for losses needs, everything is kept.
 //!
 //! The outermost loop counts complete passes; what is left of a pass that broke off is a pattern of its own, or unmatched.
@@ -60,8 +67,10 @@ mod access;
 mod across;
 mod detect;
 mod detector;
+mod doubt;
 mod due;
 mod left;
+mod log;
 mod merge;
 mod nest;
 mod open;
@@ -70,6 +79,7 @@ mod options;
 mod pattern;
 mod remnants;
 mod report;
+mod reread;
 mod scattered;
 mod search;
 mod sequential;

@@ -154,6 +154,32 @@ impl Nest {
         }
     }
 
+    /// A first run of records at a stride.
+    pub fn of_run(base: u64, stride: i64, count: u64) -> Nest {
+        if count > 1 { Nest::of(base, Vec::new(), stride, count) } else { Nest::new(base) }
+    }
+
+    /// Takes a run of records at a stride; false if not all of them belong to the nest, which is of no use then.
+    pub fn take_run(&mut self, place: u64, stride: i64, count: u64) -> bool {
+        if self.moves() && place == self.next {
+            self.advance();
+        } else if self.partial() > 0 || !self.wrap(place) {
+            return false;
+        }
+        let rest = count - 1;
+        if rest > 0 && (stride as u64 != self.step || rest > self.left) {
+            return false;
+        }
+        self.records += rest;
+        if rest == self.left {
+            self.aim();
+        } else {
+            self.left -= rest;
+            self.next = self.next.wrapping_add(rest.wrapping_mul(self.step));
+        }
+        true
+    }
+
     fn aim(&mut self) {
         self.next = self.place(self.records);
         self.left = self.inner.first().map_or(u64::MAX, |l| l.count - self.records % l.count);
@@ -204,7 +230,8 @@ impl Nest {
     /// and where the second would, once that is complete.
     pub fn streams(&self) -> [Option<u64>; 2] {
         match self.inner.last() {
-            Some(old) if self.young() && self.records > self.unit => {
+            // The same places again are no other stream.
+            Some(old) if self.top != 0 && self.young() && self.records > self.unit => {
                 let on = self.base.wrapping_add(old.count.wrapping_mul(old.stride as u64));
                 if self.records == 2 * self.unit {
                     [None, Some(on.wrapping_add(self.top as u64))]
@@ -219,7 +246,7 @@ impl Nest {
     /// If the nest has completed just two passes: where the first would go on if it were a stream of its own. A loop around both
     /// may begin there as well.
     pub fn resumed(&self) -> Option<u64> {
-        let old = self.inner.last().filter(|_| self.records == 2 * self.unit)?;
+        let old = self.inner.last().filter(|_| self.top != 0 && self.records == 2 * self.unit)?;
         Some(self.base.wrapping_add(old.count.wrapping_mul(old.stride as u64)))
     }
 

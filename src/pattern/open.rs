@@ -216,7 +216,7 @@ impl Open {
         let records = self.records();
         let body = match self.course {
             Course::Nest(nest) => Body::Strided { size: self.size, levels: nest.levels() },
-            Course::Sequential { sizes, .. } => Body::Sequential { sizes },
+            Course::Sequential { sizes, .. } => Body::Sequential { sizes: Box::new(sizes) },
         };
         Pattern {
             op: self.op,
@@ -239,8 +239,8 @@ impl Open {
     /// Closes: the complete part, and what a pass that had begun left behind.
     pub fn close(mut self, rank: u32) -> Vec<Pattern> {
         let Course::Nest(nest) = &self.course else { return vec![self.finished(rank)] };
-        let cursor = nest.clone();
-        let (whole, pieces) = cursor.clone().settle();
+        let cursor = (nest.partial() > 0).then(|| Box::new(nest.clone()));
+        let (whole, pieces) = nest.clone().settle();
         let mut all: Vec<Pattern> = if pieces.is_empty() {
             self.course = Course::Nest(whole);
             vec![self.finished(rank)]
@@ -249,7 +249,7 @@ impl Open {
             self.cut(nests).into_iter().map(|o| o.finished(rank)).collect()
         };
         if let Some(first) = all.first_mut() {
-            first.cursor = Some(cursor);
+            first.cursor = cursor;
         }
         all
     }

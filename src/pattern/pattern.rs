@@ -48,7 +48,7 @@ pub(super) enum Body {
     /// Nested loops over accesses of one size; canonical levels, innermost first.
     Strided { size: u64, levels: Vec<Level> },
     /// Back to back.
-    Sequential { sizes: Sizes },
+    Sequential { sizes: Box<Sizes> },
 }
 
 /// The ranks of a pattern that several make together: its outermost loop goes through them.
@@ -93,8 +93,8 @@ pub struct Pattern {
     pub(super) body: Body,
     /// Numbers of the first and the last record among those of the rank.
     pub(super) span: (u64, u64),
-    /// The nest as it was when the pattern was closed, with the pass that had begun.
-    pub(super) cursor: Option<Nest>,
+    /// The nest as it was when the pattern was closed, with the pass that had begun; `None` if there was none.
+    pub(super) cursor: Option<Box<Nest>>,
     /// The ranks, if there are several.
     pub(super) ranks: Option<Ranks>,
     /// The other operation, if there are two.
@@ -102,6 +102,16 @@ pub struct Pattern {
 }
 
 impl Pattern {
+    /// Bytes that it takes in memory.
+    pub(super) fn memory(&self) -> usize {
+        let body = match &self.body {
+            Body::Strided { levels, .. } => levels.capacity() * size_of::<Level>(),
+            Body::Sequential { sizes } => sizes.memory(),
+        };
+        let cursor = self.cursor.as_ref().map_or(0, |_| size_of::<Nest>());
+        size_of::<Pattern>() + body + cursor + self.steps.memory()
+    }
+
     /// Its type.
     pub fn kind(&self) -> Kind {
         match &self.body {
@@ -210,7 +220,8 @@ impl Pattern {
                 vec![NextAccess { offset: self.extent().1, size: None }; n.min(1)]
             }
             Body::Strided { size, levels } => {
-                let nest = self.cursor.clone().unwrap_or_else(|| Nest::from_levels(self.start_offset, levels));
+                let whole = || Nest::from_levels(self.start_offset, levels);
+                let nest = self.cursor.as_deref().cloned().unwrap_or_else(whole);
                 let places = (nest.records()..nest.records().saturating_add(n as u64)).map(|i| nest.place(i));
                 places.map(|offset| NextAccess { offset, size: Some(*size) }).collect()
             }

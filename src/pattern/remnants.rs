@@ -121,7 +121,7 @@ fn back_to_back(
         } else {
             let mut sizes = Sizes::new(true);
             records.iter().for_each(|l| sizes.add(l.access.size));
-            Body::Sequential { sizes }
+            Body::Sequential { sizes: Box::new(sizes) }
         };
         found.extend(pattern_of(&records, body, None));
         run.into_iter().for_each(|i| left[i].taken = true);

@@ -146,7 +146,7 @@ pub struct Coverage {
     /// Bytes that those in a pattern move.
     #[serde(default)]
     pub matched_bytes: u64,
-    /// Patterns that are counted here and not listed: those of fewest bytes, where a trace has more than a quarter of a million.
+    /// Patterns that are counted here and not listed: those of fewest bytes, where a trace has more than about a hundred thousand.
     #[serde(default)]
     pub folded_patterns: u64,
 }

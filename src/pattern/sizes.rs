@@ -42,6 +42,12 @@ impl Sizes {
         Sizes { counts: BTreeMap::new(), rounded: false, extremes: (u64::MAX, 0), order: Some(Vec::new()), keep_order }
     }
 
+    /// Bytes that they take in memory, about.
+    pub fn memory(&self) -> usize {
+        let order = self.order.as_ref().map_or(0, |o| o.capacity() * size_of::<(u64, u32)>());
+        size_of::<Sizes>() + order + self.counts.len() * 2 * size_of::<(u64, u64)>()
+    }
+
     pub fn add(&mut self, size: u64) {
         self.extremes = (self.extremes.0.min(size), self.extremes.1.max(size));
         *self.counts.entry(if self.rounded { rounded(size) } else { size }).or_default() += 1;

@@ -55,6 +55,18 @@ impl Steps {
         }
     }
 
+    /// Adds accesses that follow each other.
+    pub fn add_many(&mut self, start: f64, end: f64, bytes: u64, records: u64) {
+        match self.list.last_mut() {
+            Some(last) if start <= last.end + self.tolerance => {
+                last.end = last.end.max(end);
+                last.bytes = last.bytes.saturating_add(bytes);
+                last.records += records;
+            }
+            _ => self.list.push(Step { start, end, bytes, records }),
+        }
+    }
+
     #[cold]
     fn shrink(&mut self) {
         let mut gaps: Vec<f64> = self.list.windows(2).map(|w| w[1].start - w[0].end).collect();
@@ -80,6 +92,16 @@ impl Steps {
         if half > gaps.len() / 4 {
             self.forgotten += self.list.drain(..half).map(|s| s.records).sum::<u64>();
         }
+    }
+
+    /// Bytes that they take in memory, besides what every pattern takes.
+    pub fn memory(&self) -> usize {
+        self.list.capacity() * size_of::<Step>()
+    }
+
+    /// Gives back memory that is not needed.
+    pub fn fit(&mut self) {
+        self.list.shrink_to_fit();
     }
 
     /// Joins neighbours, pauses between them too, until there are at most `most`.

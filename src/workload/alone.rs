@@ -3,29 +3,29 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::stretch::{Places, Script, Stretch};
-use super::truth::{Level, PatternKind, Place, Ranks, TruePattern};
+use super::across::across;
+use super::stretch::{Places, Script, Stretch, seconds};
+use super::truth::{Place, TruePattern};
 use crate::record::{FileId, Files, Op};
 
-/// Ranks that show a level where they are not all, and accesses that a level must foretell.
-const ENOUGH: usize = 4;
-const EVIDENCE: usize = 2;
-
 /// Runs of which more are to be expected by chance than this do not count.
-const CHANCE: f64 = 0.01;
+pub(super) const CHANCE: f64 = 0.01;
 
 /// An access.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Alone {
-    rank: u32,
-    offset: u64,
-    size: u64,
+pub(super) struct Alone {
+    pub(super) rank: u32,
+    pub(super) offset: u64,
+    pub(super) size: u64,
     /// Start and end.
-    span_ns: (u64, u64),
+    pub(super) span_ns: (u64, u64),
 }
 
 /// Operation, file, rank, size, offset.
 type Key = (Op, FileId, u32, u64, u64);
+
+/// From when to when, in seconds, and the accesses then.
+type Times = ((f64, f64), Vec<(u64, u64)>);
 
 /// The patterns, given also those that are none: a single access, or two at any distance. These are replaced by the patterns that
 /// they make with each other.
@@ -35,16 +35,18 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
         return patterns;
     }
     let numbers: HashMap<&str, FileId> = files.iter().map(|(id, name)| (name, id)).collect();
-    let mut wanted: HashMap<Key, Vec<(u64, u64)>> = HashMap::new();
+    let mut wanted: HashMap<Key, Times> = HashMap::new();
     for p in &single {
         for k in 0..p.records {
             let offset = p.start_offset.wrapping_add_signed(p.stride.unwrap_or(0) * k as i64);
-            wanted.insert((p.op, numbers[p.file.as_str()], p.rank, p.access_size.unwrap_or(0), offset), Vec::new());
+            let key = (p.op, numbers[p.file.as_str()], p.rank, p.access_size.unwrap_or(0), offset);
+            let (when, _) = wanted.entry(key).or_insert(((p.start_s, p.end_s), Vec::new()));
+            *when = (when.0.min(p.start_s), when.1.max(p.end_s));
         }
     }
     let ranks = times(&mut wanted, script);
     let mut streams: BTreeMap<(u8, FileId), (Op, Vec<Alone>)> = BTreeMap::new();
-    for ((op, file, rank, size, offset), spans) in wanted {
+    for ((op, file, rank, size, offset), (_, spans)) in wanted {
         let of_file = streams.entry((op as u8, file)).or_insert((op, Vec::new()));
         of_file.1.extend(spans.into_iter().map(|span_ns| Alone { rank, offset, size, span_ns }));
     }
@@ -52,7 +54,12 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
         alone.sort_by_key(|a| (a.rank, a.span_ns, a.offset));
         let file = files.name(file);
         let place = |rank, span_ns| Place { op, rank, file, span_ns, period_s: None };
-        let together = across(&mut alone, ranks, place);
+        let mut together = Vec::new();
+        for size in alone.iter().map(|a| a.size).collect::<BTreeSet<_>>() {
+            let known = patterns.iter().filter(|p| (p.op, p.file.as_str(), p.access_size) == (op, file, Some(size)));
+            let reach: Vec<[u64; 3]> = known.map(|p| [p.lowest(), p.end_offset, p.start_offset]).collect();
+            together.extend(across(&mut alone, size, ranks, &reach, place));
+        }
         let runs = back_to_back(&alone, &patterns, op, file, place);
         patterns.extend(together.into_iter().chain(runs));
     }
@@ -69,7 +76,7 @@ fn is_none(p: &TruePattern) -> bool {
 }
 
 /// Fills in when the accesses are; gives the number of ranks that do anything.
-fn times(wanted: &mut HashMap<Key, Vec<(u64, u64)>>, script: &dyn Script) -> usize {
+fn times(wanted: &mut HashMap<Key, Times>, script: &dyn Script) -> usize {
     let mut ranks = BTreeSet::new();
     for s in script.lanes().into_iter().flatten() {
         let n = s.places.count();
@@ -83,7 +90,9 @@ fn times(wanted: &mut HashMap<Key, Vec<(u64, u64)>>, script: &dyn Script) -> usi
             let spans =
                 if n == 1 { vec![(first, last)] } else { vec![(first, first + s.length_ns / 2), (middle, last)] };
             for ((offset, size), span) in places(&s).into_iter().zip(spans) {
-                if let Some(known) = wanted.get_mut(&(s.op, s.file, s.rank, size, offset)) {
+                if let Some((when, known)) = wanted.get_mut(&(s.op, s.file, s.rank, size, offset))
+                    && (when.0..=when.1).contains(&seconds(span.0))
+                {
                     known.push(span);
                 }
             }
@@ -103,46 +112,6 @@ fn places(s: &Stretch) -> Vec<(u64, u64)> {
         Places::Listed(list) => list.clone(),
         Places::Shuffled { .. } => Vec::new(),
     }
-}
-
-/// Takes out what evenly spaced ranks do once each at one distance: all that is alone of one size, in the same order in each.
-fn across<'f>(alone: &mut Vec<Alone>, ranks: usize, place: impl Fn(u32, (u64, u64)) -> Place<'f>) -> Vec<TruePattern> {
-    let mut out = Vec::new();
-    for size in alone.iter().map(|a| a.size).collect::<BTreeSet<_>>() {
-        let of_size: Vec<Alone> = alone.iter().copied().filter(|a| a.size == size).collect();
-        let lists: Vec<&[Alone]> = of_size.chunk_by(|a, b| a.rank == b.rank).collect();
-        let (n, first) = (lists.len(), lists[0]);
-        if n < 2 || (n < ENOUGH && n < ranks) {
-            continue;
-        }
-        let step = lists[1][0].rank - first[0].rank;
-        let stride = lists[1][0].offset.wrapping_sub(first[0].offset) as i64;
-        let even = lists.windows(2).all(|two| {
-            two[0].len() == two[1].len()
-                && two[1][0].rank - two[0][0].rank == step
-                && two[0].iter().zip(two[1]).all(|(a, b)| a.offset.wrapping_add_signed(stride) == b.offset)
-        });
-        let given = stride == 0 || stride.unsigned_abs() == size;
-        if !even || first.len() * (n - 1) < EVIDENCE + usize::from(!given) {
-            continue;
-        }
-        for k in 0..first.len() {
-            let row: Vec<&Alone> = lists.iter().map(|l| &l[k]).collect();
-            let start = row.iter().map(|a| a.span_ns.0).min().unwrap_or(0);
-            let end = row.iter().map(|a| a.span_ns.1).max().unwrap_or(0);
-            let high = row.iter().map(|a| a.offset).max().unwrap_or(0);
-            let kind = if stride == size as i64 { PatternKind::Contiguous } else { PatternKind::FixedStrided };
-            let mut pattern = TruePattern::new(place(first[0].rank, (start, end)), kind, first[k].offset, high + size);
-            pattern.access_size = Some(size);
-            pattern.records = n as u64;
-            pattern.stride = Some(stride);
-            pattern.levels = vec![Level { count: n as u64, stride }];
-            pattern.ranks = Some(Ranks { count: n as u64, step: u64::from(step) });
-            out.push(pattern);
-        }
-        alone.retain(|a| a.size != size);
-    }
-    out
 }
 
 /// What of a rank lies back to back, each access the first one after the end of the one before, if that is no accident.
@@ -199,6 +168,6 @@ fn grid(alone: &[Alone], reach: &[u64]) -> f64 {
     extent.checked_div(unit).map_or(1.0, |n| n as f64 + 1.0)
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

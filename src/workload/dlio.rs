@@ -1,5 +1,7 @@
 //! Training of a network: epochs of sample reads in shuffled order, compute between batches, checkpoints between epochs.
 
+use std::collections::BTreeMap;
+
 use super::parameter::{Kind, Parameter, Values};
 use super::random::{Random, Shuffle};
 use super::shape::Shape;
@@ -117,6 +119,9 @@ impl Job {
         bounds::kept(&[job.files, job.samples.min(64)])?;
         bounds::kept(&[job.checkpoints(), job.ranks])?;
         bounds::kept(&[job.files, job.epochs])?;
+        if job.shuffle == "samples" && (job.spread > 0.0 || job.samples == 1) {
+            bounds::kept(&[job.files, job.samples, job.epochs])?;
+        }
         let epoch = u128::from(job.steps()) * u128::from(job.step_ns()) + u128::from(job.pause_ns);
         let end = u128::from(job.start_ns) + epoch * u128::from(job.epochs);
         bounds::run(end, job.read_ns, job.batch)?;
@@ -249,10 +254,10 @@ impl Job {
     }
 
     /// Where whole files are dealt out, a rank reads each from its start to its end: equal samples give one pattern through all epochs
-    /// in which it does, others one for each. Shuffled samples follow no pattern.
+    /// in which it does, others one for each.
     fn patterns(&self, files: &Files) -> Vec<TruePattern> {
         if self.shuffle == "samples" {
-            return Vec::new();
+            return self.visits(files);
         }
         let of_a_rank = self.files / self.ranks;
         let mut patterns = Vec::new();
@@ -269,9 +274,18 @@ impl Job {
                     let (i, j) = (from.1 * self.samples, (to.1 + 1) * self.samples - 1);
                     (self.sample_start(from.0, i), self.sample_end(to.0, j))
                 };
-                let file = files.name(FileId(f as u32));
+                let (n, file) = (passes.len() as u64, files.name(FileId(f as u32)));
                 let place = Place { op: Op::Read, rank, file, span_ns: span(first, last), period_s: None };
-                if self.spread > 0.0 {
+                if self.spread > 0.0 && (n == 1 && self.samples == 1 || n > 1 && self.samples <= 2 * n) {
+                    // Few samples: each over and over.
+                    for j in 0..self.samples {
+                        let (from, to) = (first.1 * self.samples + j, last.1 * self.samples + j);
+                        let span_ns = (self.sample_start(first.0, from), self.sample_end(last.0, to));
+                        let shape = Shape::of(self.size(f as u64, j)).times(n, 0);
+                        let place = Place { span_ns, ..place };
+                        patterns.extend(TruePattern::nested(place, self.offset(f as u64, j), &shape));
+                    }
+                } else if self.spread > 0.0 {
                     let sizes: Vec<u64> = (0..self.samples).map(|j| self.size(f as u64, j)).collect();
                     patterns.extend(passes.iter().filter_map(|pass| {
                         TruePattern::back_to_back(Place { span_ns: span(pass, pass), ..place }, 0, &sizes)
@@ -280,11 +294,39 @@ impl Job {
                     let every_epoch = self.shuffle == "none" && passes.len() > 1;
                     let place = Place { period_s: every_epoch.then(|| seconds(self.epoch_ns())), ..place };
                     let shape = Shape::of(self.sample_size).times(self.samples, self.sample_size);
-                    patterns.extend(TruePattern::nested(place, 0, &shape.times(passes.len() as u64, 0)));
+                    patterns.extend(TruePattern::nested(place, 0, &shape.times(n, 0)));
                 }
             }
         }
         patterns
+    }
+
+    /// Shuffled samples follow no pattern. But where each has a size of its own, or a file of its own, it is a pattern that a rank has read it
+    /// again.
+    fn visits(&self, files: &Files) -> Vec<TruePattern> {
+        if self.spread == 0.0 && self.samples > 1 {
+            return Vec::new();
+        }
+        // Epoch and place in it, for each rank, file and sample.
+        let mut visits: BTreeMap<(u32, u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
+        for e in 0..self.epochs {
+            let order = self.order(e);
+            for rank in 0..self.ranks as u32 {
+                for i in 0..self.steps() * self.batch {
+                    let (f, j) = self.nth_sample(&order, rank, i);
+                    visits.entry((rank, f, j)).or_default().push((e, i));
+                }
+            }
+        }
+        let pattern = |((rank, f, j), times): ((u32, u64, u64), Vec<(u64, u64)>)| {
+            let (first, last) = (times.first()?, times.last()?);
+            let span_ns = (self.sample_start(first.0, first.1), self.sample_end(last.0, last.1));
+            let file = files.name(FileId(f as u32));
+            let place = Place { op: Op::Read, rank, file, span_ns, period_s: None };
+            let shape = Shape::of(self.size(f, j)).times(times.len() as u64, 0);
+            TruePattern::nested(place, self.offset(f, j), &shape)
+        };
+        visits.into_iter().filter_map(pattern).collect()
     }
 
     fn checkpoint_patterns(&self, files: &Files) -> Vec<TruePattern> {

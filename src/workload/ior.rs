@@ -56,7 +56,7 @@ impl Workload for Ior {
                 files.intern(&format!("/scratch/ior/testfile{rank}{copy}"));
             }
         }
-        let patterns = if job.random { Vec::new() } else { job.patterns(&files) };
+        let patterns = job.patterns(&files);
         let (mut periods, mut phases) = (Vec::new(), Vec::new());
         let bytes = job.slots() * job.transfer * job.ranks;
         for &(op, _, _) in &job.parts {
@@ -118,6 +118,9 @@ impl Job {
             seed,
         };
         bounds::kept(&[job.copies(), ranks])?;
+        if job.random && job.repetitions > 1 && !job.new_files {
+            bounds::kept(&[job.slots(), ranks, 2])?;
+        }
         let end = u128::from(job.start_ns) + u128::from(job.cycle_ns) * u128::from(job.repetitions);
         bounds::run(end, job.parts.iter().map(|p| p.2).min().unwrap_or(0), job.slots())?;
         Ok(job)
@@ -177,8 +180,9 @@ impl Job {
         (start, start + length)
     }
 
-    /// In new files a pattern for each repetition, else one through all of them.
+    /// In new files a pattern for each repetition, else one through all of them. Of a random order each place is a pattern then.
     fn patterns(&self, files: &Files) -> Vec<TruePattern> {
+        let by_chance = self.random && !self.in_order();
         let mut patterns = Vec::new();
         for rank in 0..self.ranks as u32 {
             for &(op, _, _) in &self.parts {
@@ -187,13 +191,54 @@ impl Job {
                     let span_ns = (self.span(op, k).0, self.span(op, last).1);
                     let period_s = (passes > 1).then(|| seconds(self.cycle_ns));
                     let place = Place { op, rank, file: files.name(self.file(op, rank, k)), span_ns, period_s };
-                    patterns.extend(TruePattern::nested(place, self.offset(op, rank), &self.shape().times(passes, 0)));
+                    if by_chance && passes == 1 {
+                        continue;
+                    }
+                    let order = if self.random { self.order(op, rank) } else { Vec::new() };
+                    match Shape::of_places(self.transfer, &order) {
+                        _ if !self.random => {
+                            let shape = self.shape().times(passes, 0);
+                            patterns.extend(TruePattern::nested(place, self.offset(op, rank), &shape));
+                        }
+                        Some(shape) => patterns.extend(TruePattern::nested(place, order[0], &shape.times(passes, 0))),
+                        None => patterns.extend(self.visits(place, &order)),
+                    }
                 }
             }
         }
         patterns
     }
+
+    /// The same place in each repetition, for all of them.
+    fn visits<'a>(&self, place: Place<'a>, order: &'a [u64]) -> impl Iterator<Item = TruePattern> + use<'_, 'a> {
+        let (start, end) = self.span(place.op, 0);
+        let time = move |i: usize| start + (u128::from(end - start) * i as u128 / u128::from(self.slots())) as u64;
+        let shape = Shape::of(self.transfer).times(self.repetitions, 0);
+        order.iter().enumerate().filter_map(move |(i, at)| {
+            let span_ns = (time(i), time(i + 1) + (self.repetitions - 1) * self.cycle_ns);
+            TruePattern::nested(Place { span_ns, ..place }, *at, &shape)
+        })
+    }
+
+    /// Places of a rank in random order.
+    fn order(&self, op: Op, rank: u32) -> Vec<u64> {
+        match self.places(op, rank) {
+            Places::Shuffled { order, first, step, count, size } => {
+                (0..count).map(|i| order.at(first + i * step) * size).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// True if few of the ranks have an order that is none: of two or three slots many are a walk.
+    fn in_order(&self) -> bool {
+        let none = |rank: &u64| Shape::of_places(self.transfer, &self.order(self.parts[0].0, *rank as u32)).is_none();
+        self.slots() <= FEW && 3 * (0..self.ranks).filter(none).count() < self.ranks as usize
+    }
 }
+
+/// Slots of which no random order is a walk that may be seen in practice.
+const FEW: u64 = 16;
 
 impl Script for Job {
     fn lanes(&self) -> Vec<Lane<'_>> {

@@ -22,6 +22,7 @@
 //! # }
 //! ```
 
+mod across;
 mod alone;
 mod checkpoint;
 mod dlio;
@@ -29,6 +30,7 @@ mod h5bench;
 mod ior;
 mod parameter;
 mod random;
+mod sequel;
 mod shape;
 mod stretch;
 mod truth;
@@ -112,7 +114,8 @@ pub fn run(workload: &dyn Workload, values: &Values, seed: u64) -> Result<Run> {
     let mut plan = workload.plan(values, seed)?;
     plan.periods.sort_by_key(|p| std::cmp::Reverse(p.bytes));
     plan.phases.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    plan.patterns = alone::gather(plan.patterns, &plan.files, &*plan.script);
+    plan.patterns.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    plan.patterns = alone::gather(sequel::join(plan.patterns), &plan.files, &*plan.script);
     plan.patterns.sort_by(|a, b| (a.rank, &a.file).cmp(&(b.rank, &b.file)).then(a.start_s.total_cmp(&b.start_s)));
     let mut truth = Truth {
         schema: TRUTH_SCHEMA.into(),

@@ -23,6 +23,24 @@ impl Shape {
         self
     }
 
+    /// The shape of accesses at these places, in this order, if that is one: loops that foretell at least one of them.
+    pub(crate) fn of_places(size: u64, places: &[u64]) -> Option<Shape> {
+        let mut shape = Shape::of(size);
+        let mut starts = places.to_vec();
+        while starts.len() > 1 {
+            let stride = starts[1].wrapping_sub(starts[0]);
+            let n = 1 + starts.windows(2).take_while(|w| w[1].wrapping_sub(w[0]) == stride).count();
+            let even = |pass: &[u64]| pass.windows(2).all(|w| w[1].wrapping_sub(w[0]) == stride);
+            if !starts.len().is_multiple_of(n) || !starts.chunks(n).all(even) {
+                return None;
+            }
+            starts = starts.into_iter().step_by(n).collect();
+            shape = shape.times(n as u64, stride);
+        }
+        let given = shape.levels.first()?.stride == size as i64 || shape.levels.first()?.stride == 0;
+        (places.len() + usize::from(given) > 1 + shape.levels.len()).then_some(shape)
+    }
+
     /// Number of accesses.
     pub(crate) fn count(&self) -> u64 {
         self.levels.iter().map(|l| l.count).product()
@@ -129,6 +147,10 @@ mod tests {
             prop_assert!(canonical.levels.len() <= shape.levels.len());
             prop_assert_eq!(bytes(&shape.coalesced()), bytes(&shape));
             prop_assert_eq!(bytes(&shape.cut(1)), bytes(&shape));
+            let offsets: Vec<u64> = places(&shape).iter().map(|p| p.0).collect();
+            if let Some(same) = Shape::of_places(size, &offsets) {
+                prop_assert_eq!(&places(&same), &places(&shape));
+            }
             let top = places(&shape).iter().map(|(o, s)| o + s).max();
             prop_assert_eq!(Some((1 << 30) + shape.end()), top);
         }

@@ -230,19 +230,25 @@ impl TruePattern {
         if shape.count() == 0 {
             return None;
         }
+        let mut pattern = TruePattern::new(place, PatternKind::FixedStrided, offset, offset);
+        pattern.shape(shape);
+        Some(pattern)
+    }
+
+    /// Gives it the accesses of a shape from its start on.
+    pub(crate) fn shape(&mut self, shape: &Shape) {
         let shape = shape.canonical();
-        let kind = match shape.levels[..] {
+        self.kind = match shape.levels[..] {
             [] => PatternKind::FixedStrided,
             [one] if one.stride == shape.size as i64 => PatternKind::Contiguous,
             [_] => PatternKind::FixedStrided,
             _ => PatternKind::KdStrided,
         };
-        let mut pattern = TruePattern::new(place, kind, offset, offset + shape.end());
-        pattern.access_size = Some(shape.size);
-        pattern.records = shape.count();
-        pattern.stride = shape.levels.first().map(|l| l.stride);
-        pattern.levels = shape.levels;
-        Some(pattern)
+        self.end_offset = self.start_offset + shape.end();
+        self.access_size = Some(shape.size);
+        self.records = shape.count();
+        self.stride = shape.levels.first().map(|l| l.stride);
+        self.levels = shape.levels;
     }
 
     /// The pattern of accesses of these sizes back to back from `offset` on.
@@ -277,6 +283,12 @@ impl TruePattern {
             period: place.period_s.map(|period_s| PatternPeriod { period_s, confidence: 1.0 }),
             period_reason: place.period_s.is_none().then(|| "it belongs to one burst, or to none".to_owned()),
         }
+    }
+
+    /// The lowest place.
+    pub(crate) fn lowest(&self) -> u64 {
+        let below: i64 = self.levels.iter().map(|l| (l.count as i64 - 1) * l.stride.min(0)).sum();
+        self.start_offset.wrapping_add_signed(below)
     }
 
     /// Bytes of all accesses.

@@ -380,22 +380,27 @@ impl Job {
         [nested(Op::Write, 0, all), read].into_iter().flatten().collect()
     }
 
-    /// A pattern for each group of properties, through all steps.
+    /// Places and momenta are read in two parts, but the second goes on where the first ended: a pattern for them, and one for the ids,
+    /// each through all steps.
     fn read_patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
-        let firsts = self.read_step(rank, 0);
-        let lasts = self.read_step(rank, self.steps - 1);
-        let step = self.variables() * self.dataset();
+        let Some(read) = self.read_particles else { return Vec::new() };
+        let of = self.variables();
+        let order: Vec<u64> = self.read_groups().flat_map(|(first, count, ..)| first..first + count).collect();
+        let turns: &[(u64, u64)] = if self.interleaved { &[(0, 1)] } else { &[(0, 6), (6, 2)] };
         let cycle = self.read_ns + self.read_compute_ns;
-        let of = |(first, last): (Stretch, Stretch)| {
-            let Places::Nested(offset, shape) = first.places else { return None };
-            let span_ns = (first.start_ns, last.start_ns + last.length_ns);
-            TruePattern::nested(
-                self.place(Op::Read, rank, files, span_ns, cycle),
-                offset,
-                &shape.times(self.steps, step),
-            )
+        let time = |step: u64, i: usize| {
+            self.read_start() + step * cycle + (u128::from(self.read_ns) * i as u128 / u128::from(of)) as u64
         };
-        firsts.into_iter().zip(lasts).filter_map(of).collect()
+        let pattern = |&(first, count): &(u64, u64)| {
+            let mine = |v: &u64| (first..first + count).contains(v);
+            let (from, to) = (order.iter().position(mine)?, order.iter().rposition(mine)?);
+            let span_ns = (time(0, from), time(self.steps - 1, to + 1));
+            let shape = Shape::of(read * self.element()).times(count, self.dataset());
+            let offset = self.dataset_start(0, first) + u64::from(rank) * self.part();
+            let place = self.place(Op::Read, rank, files, span_ns, cycle);
+            TruePattern::nested(place, offset, &shape.times(self.steps, of * self.dataset()))
+        };
+        turns.iter().filter_map(pattern).collect()
     }
 }
 

@@ -1,0 +1,157 @@
+//! Short patterns among accesses without order: among many of these some follow each other by chance.
+
+use std::collections::HashMap;
+
+use super::left::Left;
+use super::pattern::Pattern;
+use super::remnants::{CHANCE, expected, gcd};
+use crate::record::FileId;
+
+/// Accesses of a size have no order if a share of one in so many of them is in no pattern, and so many are.
+const SHARE: u64 = 3;
+const MANY: u64 = 48;
+
+/// Patterns of which more are to be expected by chance than this do not count: many ranks and files may be alike.
+const RARE: f64 = CHANCE / 100.0;
+
+/// Patterns of more accesses are no accident.
+const SHORT: u64 = 64;
+
+/// Operation as a number, file, size.
+type Key = (u8, FileId, u64);
+
+/// What all ranks have.
+#[derive(Debug, Default)]
+pub(super) struct Pools {
+    /// Accesses of an operation and size in all files, and those of them in no pattern.
+    counts: HashMap<(u8, u64), (u64, u64)>,
+    ranks: usize,
+    /// Where they have no order: places of each file.
+    reach: HashMap<Key, Reach>,
+}
+
+/// First, lowest and highest place, and what all are multiples of from the first on.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    first: u64,
+    low: u64,
+    high: u64,
+    unit: u64,
+}
+
+impl Pools {
+    /// Counts what a rank has.
+    pub fn add(&mut self, left: &[Left], patterns: &[Pattern]) {
+        self.ranks += 1;
+        for l in left.iter().filter(|l| l.access.sane()) {
+            let pool = self.counts.entry((l.access.op as u8, l.access.size)).or_default();
+            *pool = (pool.0 + 1, pool.1 + u64::from(!l.is_held() && !l.taken));
+        }
+        for p in patterns {
+            if let Some(size) = p.access_size() {
+                self.counts.entry((p.op as u8, size)).or_default().0 += p.records;
+            }
+        }
+    }
+
+    /// Looks at the places of what a rank has, once all are counted.
+    pub fn look(&mut self, left: &[Left], patterns: &[Pattern]) {
+        for a in left.iter().map(|l| &l.access).filter(|a| a.sane()) {
+            self.see((a.op as u8, a.file, a.size), a.offset);
+        }
+        for p in patterns {
+            let Some(size) = p.access_size() else { continue };
+            let (low, end) = p.extent();
+            let places = [p.start_offset, low, end - size.min(end - low)];
+            let second = p.levels().iter().map(|l| p.start_offset.wrapping_add_signed(l.stride));
+            places.into_iter().chain(second).for_each(|at| self.see((p.op as u8, p.file, size), at));
+        }
+    }
+
+    fn see(&mut self, key: Key, place: u64) {
+        if !self.no_order(key.0, key.2) {
+            return;
+        }
+        let r = self.reach.entry(key).or_insert(Reach { first: place, low: place, high: place, unit: 0 });
+        (r.low, r.high, r.unit) = (r.low.min(place), r.high.max(place), gcd(r.unit, place.abs_diff(r.first)));
+    }
+
+    /// Places of the finest grid that all accesses of a file are on.
+    fn grid(&self, key: &Key) -> f64 {
+        let places = |r: &Reach| (r.high - r.low).checked_div(r.unit).map_or(1.0, |n| n as f64 + 1.0);
+        self.reach.get(key).map_or(1.0, places)
+    }
+
+    fn no_order(&self, op: u8, size: u64) -> bool {
+        self.counts.get(&(op, size)).is_some_and(|&(all, none)| none >= MANY && none >= all / SHARE)
+    }
+}
+
+/// For each pattern of a rank whether chance makes such ones among what the rank has left: where accesses of an operation and size have no
+/// order, patterns must be longer than is to be expected at random places of the same grid.
+pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern]) -> Vec<bool> {
+    let mut groups: HashMap<Key, usize> = HashMap::new();
+    let alone = left.iter().filter(|l| !l.taken).map(|l| &l.access);
+    for a in alone.filter(|a| a.sane() && pools.no_order(a.op as u8, a.size)) {
+        *groups.entry((a.op as u8, a.file, a.size)).or_default() += 1;
+    }
+    // The patterns of each file.
+    let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (i, p) in patterns.iter().enumerate() {
+        if let Some(size) = p.access_size().filter(|&size| pools.no_order(p.op as u8, size)) {
+            known.entry((p.op as u8, p.file, size)).or_default().push(i);
+        }
+    }
+    let mut out = vec![false; patterns.len()];
+    let looks = (pools.ranks * groups.len().max(known.len())) as f64;
+    for (key, members) in known {
+        let alone = groups.get(&key).copied().unwrap_or(0);
+        let records = alone + members.iter().map(|&i| patterns[i].records as usize).sum::<usize>();
+        let grid = pools.grid(&key);
+        // Where a file has but one place, accesses are there and nowhere else.
+        let anywhere = grid > 1.0;
+        for &i in members.iter().filter(|&&i| patterns[i].records <= SHORT) {
+            let p = &patterns[i];
+            let length = (p.records as usize + 1).saturating_sub(p.levels().len()).max(1);
+            // Anywhere among the records, or any one of them and the others as soon after it as they are.
+            let after = (p.span.1 - p.span.0) as usize + 1;
+            let soon = records as f64 * expected(after.max(length), length, grid) * length as f64 / after as f64;
+            let stride = p.levels().first().map_or(0, |l| l.stride);
+            let strides = if stride == 0 || stride as u64 == key.2 { 1.0 } else { grid };
+            out[i] = anywhere && looks * strides * expected(records, length, grid).min(soon) > RARE;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Access, Options, RankDetector};
+    use crate::record::{FileId, Op};
+
+    fn found(places: &[(u32, u64)]) -> (usize, u64) {
+        let mut d = RankDetector::new(0, Options::default());
+        for (i, &(file, place)) in places.iter().enumerate() {
+            let (op, file, offset, start) = (Op::Read, FileId(file), place * 4096, i as f64);
+            d.push(&Access { op, rank: 0, file, offset, size: 4096, start, end: start + 0.5 });
+        }
+        let found = d.finish();
+        (found.patterns.len(), found.unmatched_records)
+    }
+
+    #[test]
+    fn chance_makes_no_patterns() {
+        // The samples of some files in no order: some follow each other.
+        let mut x = 1u64;
+        let mut below = |n: u64| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) % n
+        };
+        let random: Vec<(u32, u64)> = (0..2000).map(|_| (below(20) as u32, below(16))).collect();
+        assert_eq!(found(&random), (0, 2000));
+        // A long run among them is none of chance.
+        let mut with_run = random.clone();
+        with_run.splice(500..500, (0..16).map(|k| (3, k)));
+        assert_eq!(found(&with_run), (1, 2000));
+    }
+}

@@ -1,0 +1,198 @@
+//! What a stream did, one access after the other, as long as that is little: a few hundred accesses as they are, more of them as runs
+//! at a stride. With it, a stream can be read again as a whole when the trace ends ([`reread`](super::reread)).
+
+use std::collections::HashMap;
+
+/// Accesses of a size at a stride.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Item {
+    pub offset: u64,
+    pub stride: i64,
+    pub size: u64,
+    pub count: u64,
+    /// Start of the first and end of the last, seconds.
+    pub start: f64,
+    pub end: f64,
+    /// Numbers of the first and the last among the records of the rank.
+    pub span: (u64, u64),
+}
+
+impl Item {
+    fn extended_by(&self, offset: u64, size: u64) -> bool {
+        self.size == size
+            && (self.count == 1 || offset == self.offset.wrapping_add(self.count.wrapping_mul(self.stride as u64)))
+    }
+
+    fn extend(&mut self, offset: u64, end: f64, seq: u64) {
+        if self.count == 1 {
+            self.stride = offset.wrapping_sub(self.offset) as i64;
+        }
+        self.count += 1;
+        self.end = self.end.max(end);
+        self.span.1 = seq;
+    }
+
+    /// Access `i`, its times and its number as if all took equally long.
+    pub fn part(&self, i: u64) -> Item {
+        let at = |i: u64| self.start + (self.end - self.start) * i as f64 / self.count as f64;
+        let seq = self.span.0 + (self.span.1 - self.span.0) * i / (self.count - 1).max(1);
+        let (start, end) = if self.count == 1 { (self.start, self.end) } else { (at(i), at(i + 1)) };
+        let offset = self.offset.wrapping_add(i.wrapping_mul(self.stride as u64));
+        Item { offset, stride: 0, size: self.size, count: 1, start, end, span: (seq, seq) }
+    }
+}
+
+/// Accesses that are kept one by one, and items at most.
+const SINGLE: usize = 4096;
+const MOST: usize = 8192;
+
+/// Sizes of which there may be too many accesses.
+const BUSY: usize = 4;
+
+/// Accesses of a size that are given one by one; of more, those of a run together.
+const FEW: usize = 512;
+
+/// Fewest accesses of such a run: any two have a stride, and chance makes three.
+const RUN: usize = 5;
+
+/// The accesses of one operation and file by one rank.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    items: Vec<Item>,
+    /// They are runs.
+    runs: bool,
+    /// Sizes that are not kept any more.
+    busy: Vec<u64>,
+}
+
+impl Log {
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Takes the next access if it goes on with a run, or need not be kept.
+    #[inline]
+    pub fn extend(&mut self, offset: u64, size: u64, end: f64, seq: u64) -> bool {
+        match self.items.last_mut() {
+            Some(last) if self.runs && last.extended_by(offset, size) => {
+                last.extend(offset, end, seq);
+                true
+            }
+            _ => self.busy.contains(&size),
+        }
+    }
+
+    /// Takes the next access; false if it is one too many.
+    pub fn push(&mut self, offset: u64, size: u64, times: (f64, f64), seq: u64) -> bool {
+        if self.extend(offset, size, times.1, seq) {
+            return true;
+        }
+        let (start, end) = times;
+        self.items.push(Item { offset, stride: 0, size, count: 1, start, end, span: (seq, seq) });
+        if !self.runs && self.items.len() > SINGLE {
+            self.runs = true;
+            let mut runs: Vec<Item> = Vec::new();
+            for i in self.items.drain(..) {
+                match runs.last_mut() {
+                    Some(last) if last.extended_by(i.offset, i.size) => last.extend(i.offset, i.end, i.span.1),
+                    _ => runs.push(i),
+                }
+            }
+            self.items = runs;
+        }
+        if self.items.len() > MOST && self.busy.len() < BUSY {
+            self.drop_busiest();
+        }
+        self.items.len() <= MOST
+    }
+
+    /// Keeps the size of most items no more.
+    #[cold]
+    fn drop_busiest(&mut self) {
+        let mut of_size: HashMap<u64, usize> = HashMap::new();
+        self.items.iter().for_each(|i| *of_size.entry(i.size).or_default() += 1);
+        if let Some((&size, _)) = of_size.iter().max_by_key(|(size, n)| (**n, **size)) {
+            self.items.retain(|i| i.size != size);
+            self.items.shrink_to_fit();
+            self.busy.push(size);
+        }
+    }
+
+    /// Sizes whose accesses are kept, in order; true if these are all.
+    pub fn sizes(&self) -> (Vec<u64>, bool) {
+        let mut sizes: Vec<u64> = self.items.iter().map(|i| i.size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        (sizes, self.busy.is_empty())
+    }
+
+    /// The accesses of a size.
+    pub fn of_size(&self, size: u64) -> Vec<Item> {
+        let mut out: Vec<Item> = Vec::new();
+        for i in self.items.iter().filter(|i| i.size == size) {
+            if i.count < RUN as u64 {
+                out.extend((0..i.count).map(|k| i.part(k)));
+            } else {
+                out.push(*i);
+            }
+        }
+        if out.len() <= FEW { out } else { with_runs(out) }
+    }
+}
+
+/// The items with those joined that are a run.
+fn with_runs(items: Vec<Item>) -> Vec<Item> {
+    let mut out: Vec<Item> = Vec::with_capacity(items.len());
+    let mut i = 0;
+    while i < items.len() {
+        let mut run = items[i];
+        let mut n = 1;
+        while let Some(next) = items.get(i + n) {
+            let goes_on = run.extended_by(next.offset, next.size)
+                && (next.count == 1 || run.count > 1 && next.stride == run.stride);
+            if !goes_on {
+                break;
+            }
+            if run.count == 1 {
+                run.stride = next.offset.wrapping_sub(run.offset) as i64;
+            }
+            (run.count, run.end, run.span.1) = (run.count + next.count, run.end.max(next.end), next.span.1);
+            n += 1;
+        }
+        if run.count < RUN as u64 {
+            out.push(items[i]);
+            i += 1;
+        } else {
+            out.push(run);
+            i += n;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_gives_back_every_access() {
+        // pairs, runs, and a step that belongs to the run after it
+        let places: Vec<u64> = (0..1500).flat_map(|i| [i * 100, i * 100 + 7, i * 100 + 14, i * 100 + 60]).collect();
+        for n in [5, 400, 1200, 6000] {
+            let mut log = Log::default();
+            let kept =
+                places[..n].iter().enumerate().all(|(i, &o)| log.push(o, 8, (i as f64, i as f64 + 0.5), i as u64));
+            let items = log.of_size(8);
+            let back: Vec<u64> = items.iter().flat_map(|i| (0..i.count).map(|k| i.part(k).offset)).collect();
+            assert!(kept && back == places[..n], "{n}");
+            assert!(items.iter().all(|i| i.count == 1 || i.count >= RUN as u64));
+        }
+        // Of two sizes one is little.
+        let mut log = Log::default();
+        let both = |i: u64| (i * i * i, if i.is_multiple_of(100) { 16 } else { 8 });
+        assert!((0..20_000u64).all(|i| log.push(both(i).0, both(i).1, (i as f64, i as f64), i)));
+        assert_eq!((log.sizes(), log.of_size(16).len()), ((vec![16], false), 200));
+        let mut log = Log::default();
+        assert!(!(0..100_000u64).all(|i| log.push(i * i * i, i % 7, (i as f64, i as f64), i)));
+    }
+}

@@ -1,0 +1,261 @@
+//! Workloads at random places of their parameters, and what differs between their truth and the patterns that are found.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use iophase::pattern::{Access, Found, Options, detect};
+use iophase::record::{Data, Op, Requests};
+use iophase::workload::{self, Run, Values};
+
+/// Values that a parameter may have.
+type Axis = (&'static str, &'static [&'static str]);
+
+const RANKS: &[&str] = &["1", "2", "3", "4", "7", "8", "16", "64"];
+
+/// Parameters of every workload that say who accesses what; small ones and the degenerate ones among them.
+const WORKLOADS: &[(&str, &[Axis])] = &[
+    (
+        "h5bench-write",
+        &[
+            ("ranks", RANKS),
+            ("pattern", &["CC", "CI", "IC", "II"]),
+            ("dims", &["1", "2", "8", "64", "8,4", "4,2,4", "96"]),
+            ("steps", &["1", "2", "3", "4", "7"]),
+            ("members", &["buffered", "direct"]),
+            ("buffer", &["1MiB", "32", "128"]),
+            ("read", &["none", "full", "partial"]),
+            ("read-particles", &["1", "2", "8"]),
+            ("aggregators", &["0", "0", "1", "2", "4"]),
+            ("header", &["2104", "0"]),
+        ],
+    ),
+    (
+        "h5bench-metadata",
+        &[
+            ("steps", &["1", "2", "3", "10"]),
+            ("arrays", &["1", "2", "3", "25"]),
+            ("rows", &["4", "8", "16"]),
+            ("columns", &["4", "8", "16"]),
+            ("process-rows", &["1", "2", "4", "8"]),
+            ("process-columns", &["1", "2", "4", "8"]),
+            ("header", &["2104", "0"]),
+        ],
+    ),
+    (
+        "h5bench-exerciser",
+        &[
+            ("elements", &["1", "2", "3", "4", "8", "16", "2,2", "4,2", "8,8", "2,2,2", "4,4,4", "2,1,2", "2,2,2,2"]),
+            ("grid", &["1", "2", "3", "4", "8", "64", "1,1", "2,2", "1,4", "8,8", "1,1,1", "2,2,2", "1,2,1,2"]),
+            ("growth", &["2", "1", "3", "1,2", "2,1,1"]),
+            ("sizes", &["1", "2", "3"]),
+            ("repeats", &["1", "2", "3", "4", "10"]),
+            ("file-block", &["1", "1", "2"]),
+            ("file-stride", &["1", "2", "3"]),
+            ("memory-block", &["1", "2"]),
+            ("memory-stride", &["1", "2", "4"]),
+            ("attributes", &["0", "0", "1", "2", "64"]),
+            // A size of their own.
+            ("attribute-size", &["40"]),
+            ("derived", &["false", "true"]),
+        ],
+    ),
+    (
+        "h5bench-exerciser",
+        &[
+            ("elements", &["16", "64", "8,8", "4,4,4", "4,4,4,4"]),
+            ("grid", &["2", "4", "8", "64", "2,2", "1,4", "2,2,2", "1,2,1,2"]),
+            ("growth", &["2", "1", "3"]),
+            ("sizes", &["1", "2", "3"]),
+            ("repeats", &["1", "2", "3", "10"]),
+            ("file-block", &["1", "2"]),
+            ("file-stride", &["1", "2", "3"]),
+            ("attributes", &["0", "1", "64"]),
+            ("attribute-size", &["40"]),
+            ("derived", &["false", "true"]),
+            ("aggregators", &["1", "2"]),
+        ],
+    ),
+    (
+        "ior",
+        &[
+            ("ranks", RANKS),
+            ("segments", &["1", "2", "3", "4", "16"]),
+            ("block", &["64k", "128k", "192k", "1MiB"]),
+            ("transfer", &["64k"]),
+            ("layout", &["shared", "per-rank"]),
+            ("access", &["write-read", "write", "read"]),
+            ("reorder", &["0", "1", "3"]),
+            ("repetitions", &["1", "2", "3", "5"]),
+            ("new-files", &["false", "true"]),
+        ],
+    ),
+    // Of few slots any order is a walk now and then.
+    (
+        "ior",
+        &[
+            ("ranks", RANKS),
+            ("segments", &["4", "16"]),
+            ("block", &["1MiB"]),
+            ("transfer", &["64k"]),
+            ("layout", &["shared", "per-rank"]),
+            ("order", &["random"]),
+            ("access", &["write-read", "write", "read"]),
+            ("reorder", &["0", "1"]),
+            ("repetitions", &["1", "2", "3"]),
+            ("new-files", &["false", "true"]),
+        ],
+    ),
+    (
+        "dlio",
+        &[
+            ("ranks", RANKS),
+            ("epochs", &["1", "2", "3", "6"]),
+            ("files", &["8", "32", "64"]),
+            ("samples", &["1", "2", "3", "4", "16"]),
+            ("batch", &["1", "2", "4"]),
+            ("shuffle", &["files", "none"]),
+            ("checkpoint-every", &["1", "0", "2"]),
+            ("checkpoint-size", &["1MiB", "2MiB", "4MiB"]),
+            ("transfer", &["1MiB"]),
+        ],
+    ),
+    (
+        "dlio",
+        &[
+            ("ranks", RANKS),
+            ("epochs", &["1", "2", "3", "6"]),
+            ("files", &["8", "32", "64"]),
+            ("samples", &["1", "16"]),
+            ("batch", &["1", "2", "4"]),
+            ("shuffle", &["samples"]),
+            ("checkpoint-every", &["1", "0", "2"]),
+            ("checkpoint-size", &["1MiB", "4MiB"]),
+            ("transfer", &["1MiB"]),
+        ],
+    ),
+    (
+        "dlio",
+        &[
+            ("ranks", RANKS),
+            ("epochs", &["1", "2", "3", "6"]),
+            ("files", &["8", "32", "64"]),
+            ("samples", &["16"]),
+            ("sample-spread", &["0.5"]),
+            ("batch", &["1", "2", "4"]),
+            ("shuffle", &["files", "none"]),
+            ("checkpoint-every", &["0"]),
+        ],
+    ),
+    (
+        "checkpoint",
+        &[
+            ("ranks", RANKS),
+            ("checkpoints", &["1", "2", "3", "20"]),
+            ("size", &["1MiB", "2MiB", "3MiB", "8MiB"]),
+            ("transfer", &["1MiB"]),
+            ("layout", &["shared", "per-rank"]),
+            ("place", &["new", "append", "overwrite"]),
+            ("jitter", &["0", "0.05"]),
+            ("desync", &["0", "0.2"]),
+            ("missed", &["0", "0.2"]),
+            ("second-period", &["0", "2.5"]),
+            ("noise", &["0", "0", "0.01"]),
+        ],
+    ),
+];
+
+/// Kinds of cases.
+pub fn kinds() -> std::ops::Range<usize> {
+    0..WORKLOADS.len()
+}
+
+/// A workload with values for its parameters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Case {
+    pub workload: &'static str,
+    pub given: Vec<(&'static str, &'static str)>,
+    pub seed: u64,
+}
+
+impl Case {
+    /// Number `i` of the cases of a kind.
+    pub fn draw(kind: usize, i: u64) -> Case {
+        let (workload, axes) = WORKLOADS[kind];
+        let mut x = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut below = |n: usize| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) as usize % n
+        };
+        let given = axes.iter().map(|(name, values)| (*name, values[below(values.len())])).collect();
+        Case { workload, given, seed: i }
+    }
+
+    /// As on the command line.
+    pub fn text(&self) -> String {
+        let flag = |v: &str| v == "true";
+        self.given.iter().filter(|g| g.1 != "false").fold(self.workload.to_owned(), |mut text, (name, value)| {
+            let _ = if flag(value) { write!(text, " --{name}") } else { write!(text, " --{name} {value}") };
+            text
+        }) + &format!(" --seed {}", self.seed)
+    }
+
+    /// `None` if the values do not fit each other.
+    pub fn run(&self) -> Option<Run> {
+        let workload = workload::find(self.workload).unwrap();
+        let values = Values::of(workload.parameters(), &self.given).unwrap();
+        workload::run(workload, &values, self.seed).ok()
+    }
+}
+
+/// Patterns by what they are, and accesses in none by operation and file; times are left to other tests.
+type Told = BTreeMap<String, usize>;
+
+fn told(run: &Run) -> Told {
+    let mut told = Told::new();
+    for p in &run.truth().patterns {
+        let ranks = p.ranks.map(|r| (r.count, r.step));
+        let levels: Vec<(u64, i64)> = p.levels.iter().map(|l| (l.count, l.stride)).collect();
+        let what = (p.op, format!("{:?}", p.kind), p.rank, ranks, &p.file, (p.start_offset, p.end_offset));
+        *told.entry(format!("{what:?} {:?} {} {levels:?}", p.access_size, p.records)).or_default() += 1;
+    }
+    for u in &run.truth().unpatterned {
+        told.insert(format!("alone {:?} {}", u.op, u.file), u.records as usize);
+    }
+    told
+}
+
+fn seen(found: &Found, requests: &Requests, name: impl Fn(iophase::record::FileId) -> String) -> Told {
+    let mut told = Told::new();
+    let mut left: BTreeMap<(Op, iophase::record::FileId), usize> = BTreeMap::new();
+    requests.iter().filter_map(|r| Access::of(&r)).for_each(|a| *left.entry((a.op, a.file)).or_default() += 1);
+    for p in &found.patterns {
+        let ranks = p.ranks().map(|r| (u64::from(r.count), u64::from(r.step)));
+        let levels: Vec<(u64, i64)> = p.levels().iter().map(|l| (l.count, l.stride)).collect();
+        let what = (p.op, format!("{:?}", p.kind()), p.rank, ranks, name(p.file), (p.start_offset, p.extent().1));
+        *told.entry(format!("{what:?} {:?} {} {levels:?}", p.access_size(), p.records)).or_default() += 1;
+        if p.then().is_some() {
+            *told.entry("two operations".into()).or_default() += 1;
+        }
+        if let Some(n) = left.get_mut(&(p.op, p.file)) {
+            *n = n.saturating_sub(p.records as usize);
+        }
+    }
+    let rest = left.into_iter().filter(|l| l.1 > 0);
+    told.extend(rest.map(|((op, file), n)| (format!("alone {op:?} {}", name(file)), n)));
+    told
+}
+
+/// What is true of a run and not found, and what is found and not true; nothing if there is none of either.
+pub fn differences(run: &Run) -> String {
+    let trace = run.trace().unwrap();
+    let Data::Requests(requests) = &trace.data else { panic!("requests") };
+    let found = detect(requests, |_| true, Options::default());
+    let (truth, seen) = (told(run), seen(&found, requests, |f| trace.files.name(f).to_owned()));
+    let mut text = String::new();
+    for (mark, a, b) in [("- ", &truth, &seen), ("+ ", &seen, &truth)] {
+        for (what, n) in a.iter().filter(|(what, n)| b.get(*what) != Some(n)) {
+            let _ = writeln!(text, "{mark}{n} x {what}");
+        }
+    }
+    text
+}
