@@ -43,6 +43,7 @@ pub(super) fn lead(profile: &Profile, cut: &Cut, bursts: &[Burst], period_s: f64
     let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return Lead::default() };
     let steady = (AS_WELL * scatter(&onsets, period_s, false)).max(STEADY * period_s);
     let bytes: f64 = recent.iter().map(|b| b.bytes).sum();
+    let until = |t: f64| profile.bytes_until(t - profile.origin());
     let mut best = Lead::default();
     let longer = IDLE.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
     let touching = TOUCHING.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
@@ -58,7 +59,7 @@ pub(super) fn lead(profile: &Profile, cut: &Cut, bursts: &[Burst], period_s: f64
             let Some(feet) = starts(&pieces, merge_s, recent) else { return false };
             let leads = || onsets.iter().zip(&feet).map(|(o, f)| (o - f).max(0.0));
             let Some(typical_s) = Spread::of(leads()).map(|s| s.median) else { return false };
-            let between = |t: (&f64, &f64)| profile.bytes_until(*t.0) - profile.bytes_until(*t.1);
+            let between = |t: (&f64, &f64)| until(*t.0) - until(*t.1);
             let enough =
                 || merge_s <= cut.merge_s || onsets.iter().zip(&feet).map(between).sum::<f64>() >= AHEAD * bytes;
             if typical_s > best.typical_s
@@ -138,13 +139,15 @@ mod tests {
 
     #[test]
     fn ranks_far_apart_are_one_burst() {
-        let ranks = |t: f64| (0..5).map(move |r| t + 1.7 * f64::from(r));
-        let spans = (0..12).flat_map(|k| ranks(20.0 * f64::from(k)));
-        let profile = Profile::from_spans(spans.map(|start| Span { start, end: start + 0.5, bytes: 1e6 }));
-        let cut = Cut { threshold: 1e5, merge_s: 0.0, bytes: 1e6 };
-        // the third rank of each was taken for the burst
-        let bursts: Vec<Burst> = cut.bursts(&profile).into_iter().skip(2).step_by(5).collect();
-        assert!((lead(&profile, &cut, &bursts, 20.0).typical_s - 3.4).abs() < 1e-9);
+        for begin in [0.0, 4000.0] {
+            let ranks = |t: f64| (0..5).map(move |r| begin + t + 1.7 * f64::from(r));
+            let spans = (0..12).flat_map(|k| ranks(20.0 * f64::from(k)));
+            let profile = Profile::from_spans(spans.map(|start| Span { start, end: start + 0.5, bytes: 1e6 }));
+            let cut = Cut { threshold: 1e5, merge_s: 0.0, bytes: 1e6 };
+            // the third rank of each was taken for the burst
+            let bursts: Vec<Burst> = cut.bursts(&profile).into_iter().skip(2).step_by(5).collect();
+            assert!((lead(&profile, &cut, &bursts, 20.0).typical_s - 3.4).abs() < 1e-9, "{begin}");
+        }
     }
 
     #[test]

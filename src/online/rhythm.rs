@@ -48,6 +48,8 @@ const SAME_SIZE: f64 = 0.2;
 /// latest one, so that its pieces may be new. What lies closer than this share of the typical idle time is one burst for this.
 const LONGER: f64 = 1.1;
 const PARTING: f64 = 0.25;
+/// So many bytes between the bursts before, as a share of those in the latest ones, may be such bursts without their edges.
+const BLURRED: f64 = 0.5;
 /// Confidence in the new period that the analysis of what follows a change must have, and how many such analyses a look may
 /// cost.
 const CONFIRMED: f64 = 0.8;
@@ -259,7 +261,9 @@ impl Rhythm {
                         && starts[starts.len() - 1 - n] - beat.since_s >= ESTABLISHED * beat.period_s
                         && beat.lasted() >= OUTLASTS * span(*n) / *n as f64
                 };
-                let telling = TELLING.filter(may_tell).filter(|&n| self.differ(beat, &distances, n, bursts, &all));
+                let differ =
+                    |n: &usize| self.differ(beat, &distances, *n, bursts, &all) && !blurred(profile, bursts, *n);
+                let telling = TELLING.filter(may_tell).filter(differ);
                 let mut told = telling.map(|n| (starts[starts.len() - 1 - n], span(n) / n as f64));
                 if let Some(found) = told.find_map(|(first, period_s)| Some((first, looks.confirm(first, period_s)?))) {
                     return Some(found);
@@ -469,6 +473,22 @@ impl Looks<'_> {
     }
 }
 
+/// Do so many more bytes lie between the bursts before the last `n` distances than between the latest ones that the picture may
+/// have blurred bursts like those there?
+fn blurred(profile: &Profile, bursts: &[&Burst], n: usize) -> bool {
+    let until = |t: f64| profile.bytes_until(t - profile.origin());
+    // bytes per second between bursts, and in them
+    let rates = |part: &[&Burst]| {
+        let [first, .., last] = part else { return (0.0, 0.0) };
+        let inside: f64 = part[..part.len() - 1].iter().map(|b| b.bytes).sum();
+        let length = last.start_s - first.start_s;
+        ((until(last.start_s) - until(first.start_s) - inside) / length, inside / length)
+    };
+    let begun = bursts.len() - 1 - n;
+    let ((between, _), (between_new, in_new)) = (rates(&bursts[..=begun]), rates(&bursts[begun..]));
+    between - between_new >= BLURRED * in_new
+}
+
 /// Do the bursts that the last `n` distances lie between have a size that those before did not have? The latest one may go on.
 fn other_size(bursts: &[&Burst], n: usize) -> bool {
     let Some((_, whole)) = bursts.split_last() else { return false };
@@ -638,6 +658,24 @@ mod tests {
         // for two of the longer periods the shorter one is kept
         assert!([48.0, 51.0, 55.5, 60.0, 66.0].into_iter().all(&mut kept));
         assert!(![67.8, 69.0, 72.0].into_iter().any(kept));
+    }
+
+    #[test]
+    fn small_bursts_that_the_picture_has_blurred_are_not_new() {
+        let span = |start: f64, end: f64, bytes: f64| Span { start, end, bytes };
+        let large = || (0..12).map(|k| 300.0 + 100.0 * f64::from(k)).map(|t| span(t, t + 20.0, 2e9));
+        let small = || (0..4).map(|k| 1430.0 + 15.0 * f64::from(k)).map(|t| span(t, t + 3.0, 3e7));
+        let is_blurred = |others: Vec<Span>| {
+            let profile = Profile::from_spans(large().chain(small()).chain(others));
+            let bursts = chains::cut(&profile, 5e6, 0.0);
+            assert_eq!(bursts.len(), 16);
+            blurred(&profile, &bursts.iter().collect::<Vec<_>>(), 3)
+        };
+        assert!(!is_blurred(Vec::new()));
+        // the bytes of such bursts, evenly between the large ones
+        assert!(is_blurred((0..11).map(|k| 320.0 + 100.0 * f64::from(k)).map(|t| span(t, t + 80.0, 1.6e8)).collect()));
+        // a background that goes on
+        assert!(!is_blurred(vec![span(200.0, 1500.0, 2.6e9)]));
     }
 
     #[test]
