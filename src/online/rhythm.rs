@@ -66,7 +66,7 @@ const LOWER: [f64; 3] = [1.0, 0.25, 0.0625];
 const FINER: [f64; 3] = [1.0, 0.25, 0.0625];
 const SMALL: [f64; 3] = [0.05, 0.01, 0.0];
 /// Share of a distance that must be idle: what touches is one burst in pieces.
-const APART: f64 = 0.02;
+const APART: f64 = 0.1;
 /// Share of the bytes of a burst below which it is noise.
 const SMALLEST: f64 = 0.2;
 /// A burst within this share of the period of its place keeps the beat.
