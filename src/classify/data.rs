@@ -22,6 +22,8 @@ const NOTHING: u64 = 32;
 const BETWEEN: f64 = 0.5;
 /// Share of the data that has to have an order.
 const ORDERED: f64 = 0.9;
+/// Fewer accesses of a rank may be in order by chance.
+const FEWEST: u64 = 6;
 /// A stretch of one part in so many of its neighbour's accesses goes with it.
 const FEW: u64 = 8;
 
@@ -178,7 +180,7 @@ impl Sorts<'_> {
         let ranks: BTreeSet<u32> = self.found.iter().map(|f| f.0).collect();
         let mut locals = Vec::new();
         for (rank, f) in self.found.iter().filter(|(_, f)| f.sort == sort) {
-            let Some(all) = self.stretches(*rank, f) else { return false };
+            let Some(all) = self.stretches(*rank, f).filter(|_| f.sum.accesses >= FEWEST) else { return false };
             locals.extend(all.into_iter().map(|s| Local { rank: *rank, stretch: s.clone() }));
         }
         let judged = Judged::of(locals);
