@@ -1,9 +1,10 @@
 //! What of a file's accesses are its data, and their stretches, if they have no clear class as they come.
 //!
-//! Accesses of several sorts ([`super::lanes`]) may hide each other's order: a library's headers and indices between the data, reads
-//! and writes that take turns. If the accesses as they come leave ranks apart or without order, the data are judged by themselves
-//! and the rest is set aside, if the data are most of what is done to the file and nearly all of them have an order. Accesses are
-//! set aside only if each is small, beside the data or at all, and they come between the data or are next to nothing.
+//! Accesses of several sorts ([`super::lanes`]) may hide each other's order: a library's headers and indices between the data,
+//! reads and writes that take turns. If the accesses as they come leave ranks apart or without order, the data are judged by
+//! themselves and the rest is set aside, if the data are most of what is done to the file and nearly all of them have an order.
+//! Accesses are set aside only if each is small, beside the data or at all, and they come between the data or are next to
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -188,8 +189,8 @@ impl Sorts<'_> {
     }
 }
 
-/// The sorts that are data. What is not small is; if that is not most of the file, the commonest size is. A small sort is, too, if it
-/// has its own time, and either some weight or a `clear` class.
+/// The sorts that are data. What is not small is; if that is not most of the file, the commonest size is. A small sort is, too,
+/// if it has its own time, and either some weight or a `clear` class.
 fn data_kinds(mut kinds: Vec<Kind>, clear: impl Fn(Sort) -> bool) -> Option<Vec<Sort>> {
     let total = sum(&kinds);
     kinds.sort_by_key(|k| std::cmp::Reverse(k.sum.largest));

@@ -41,8 +41,8 @@ const WHOLE: (f64, f64, f64) = (3.0, 0.015, 0.05);
 /// places of the beat and as large as those before, there must be so many times as many as each spans places ...
 const FIRM: usize = 8;
 const MULTIPLE: f64 = 2.0;
-/// ... or, if they halve the beat, one more than it has room for, unless all is exact and of one size. Sizes that differ by no more than this, of the logarithm, are
-/// the same.
+/// ... or, if they halve the beat, one more than it has room for, unless all is exact and of one size. Sizes that differ by no
+/// more than this, of the logarithm, are the same.
 const SAME_SIZE: f64 = 0.2;
 /// Distances that tell a change span this much more than the longest burst: bursts long ago are known with less detail than the
 /// latest one, so that its pieces may be new. What lies closer than this share of the typical idle time is one burst for this.
@@ -397,8 +397,8 @@ impl Beat {
         2 * filled > places
     }
 
-    /// Length of the longest burst of the window as it knows them, from before it began, too. The last one may have grown together
-    /// with what follows.
+    /// Length of the longest burst of the window as it knows them, from before it began, too. The last one may have grown
+    /// together with what follows.
     fn longest_burst(&self, profile: &Profile) -> f64 {
         let merge_s = self.cut.merge_s.max(PARTING * typical_idle(profile));
         let bursts = chains::cut(profile, self.cut.threshold, merge_s).into_iter();

@@ -14,8 +14,8 @@ use crate::error::{Error, ErrorKind};
 pub enum Every {
     /// With every message.
     Message,
-    /// Once a burst: when it seems to have begun, and when so much of it has come that leaves no doubt; while the bursts are not known yet, when activity goes on
-    /// after an idle time; and when a burst has failed to come.
+    /// Once a burst: when it seems to have begun, and when so much of it has come that leaves no doubt; while the bursts are
+    /// not known yet, when activity goes on after an idle time; and when a burst has failed to come.
     #[default]
     Burst,
     /// Whenever so many seconds of the trace's own clock have passed.

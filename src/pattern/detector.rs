@@ -323,8 +323,8 @@ impl RankDetector {
         }
     }
 
-    /// Makes room among the closed patterns: those that are parts of one are joined, then when they were active is told less exactly;
-    /// if that is not enough, those that move the fewest bytes are only counted from now on.
+    /// Makes room among the closed patterns: those that are parts of one are joined, then when they were active is told less
+    /// exactly; if that is not enough, those that move the fewest bytes are only counted from now on.
     #[cold]
     fn fold(&mut self) {
         let room = self.most.closed / 2;

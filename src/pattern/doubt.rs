@@ -87,8 +87,8 @@ impl Pools {
     }
 }
 
-/// For each pattern of a rank whether chance makes such ones among what the rank has left: where accesses of an operation and size have no
-/// order, patterns must be longer than is to be expected at random places of the same grid.
+/// For each pattern of a rank whether chance makes such ones among what the rank has left: where accesses of an operation and
+/// size have no order, patterns must be longer than is to be expected at random places of the same grid.
 pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern]) -> Vec<bool> {
     let mut groups: HashMap<Key, usize> = HashMap::new();
     let alone = left.iter().filter(|l| !l.taken).map(|l| &l.access);

@@ -296,9 +296,9 @@ impl Reread {
         let told = readings.iter().zip(sizes).flat_map(|(r, &s)| r.pieces.iter().map(move |p| (s, p)));
         let again =
             told.clone().count() == known().count() && told.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
-        // What leaves something over is left to the rules for accesses that are alone. Where all that is new is done over and over, few
-        // patterns tell it best; else a nest is better than what it is made of if it takes fewer numbers to tell: a place, and two
-        // for each loop.
+        // What leaves something over is left to the rules for accesses that are alone. Where all that is new is done over and
+        // over, few patterns tell it best; else a nest is better than what it is made of if it takes fewer numbers to tell: a
+        // place, and two for each loop.
         let repeats = told.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
         let less = match repeats {
             true => new.1 <= cost.1,

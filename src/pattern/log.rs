@@ -1,5 +1,5 @@
-//! What a stream did, one access after the other, as long as that is little: a few hundred accesses as they are, more of them as runs
-//! at a stride. With it, a stream can be read again as a whole when the trace ends ([`reread`](super::reread)).
+//! What a stream did, one access after the other, as long as that is little: a few hundred accesses as they are, more of them
+//! as runs at a stride. With it, a stream can be read again as a whole when the trace ends ([`reread`](super::reread)).
 
 use std::collections::HashMap;
 

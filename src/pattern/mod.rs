@@ -18,13 +18,13 @@
 //! Several descriptions may visit the same places. *The* pattern is this one:
 //!
 //! 1. Records of one operation, rank, file and size, in the order of time, are read as loop nests, greedily: a nest takes in
-//!    every record as long as it stays a nest. A nest is its first offset and its loops, innermost first, each with its count and its
-//!    stride: the distance from the start of one pass to the start of the next.
+//!    every record as long as it stays a nest. A nest is its first offset and its loops, innermost first, each with its count
+//!    and its stride: the distance from the start of one pass to the start of the next.
 //! 2. A loop goes on for as long as it can before a loop around it begins. So there are no loops of one pass, and a loop that
-//!    goes on where the loop inside it ends (`stride = inner count * inner stride`) is one with it ([`canonical`]): blocks back to
-//!    back are one contiguous pattern, passes over the same single place are one loop of stride 0.
-//! 3. One loop is fixed-strided, or contiguous if its stride is the size (sizes of 0 are never contiguous). More loops are kd-strided,
-//!    also if the innermost one is contiguous.
+//!    goes on where the loop inside it ends (`stride = inner count * inner stride`) is one with it ([`canonical`]): blocks back
+//!    to back are one contiguous pattern, passes over the same single place are one loop of stride 0.
+//! 3. One loop is fixed-strided, or contiguous if its stride is the size (sizes of 0 are never contiguous). More loops are
+//!    kd-strided, also if the innermost one is contiguous.
 //! 4. Another pass over the same places is a loop of stride 0 around them; if it goes on beyond them, and further passes do so
 //!    too, it is the first one of a larger nest. Streams in regular turns (a chunk of one, a
 //!    chunk of the other, ...) are one nest; streams in irregular turns are one pattern each.
@@ -42,13 +42,14 @@
 //! 8. Then each rank alone: runs, also of two, back to back, at one place, at a stride that the stream has shown or at a distance
 //!    that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write of the same
 //!    bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
-//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one leaves the fewest accesses over, then has the
-//!    fewest patterns. In it nests follow each other in time, rounds (the same list over and over, each time a distance further) are a loop
-//!    around the nests of the list, and what goes on where a nest has ended, whatever came between, is one with it. The same
-//!    places again are a loop of stride 0, not another stream. Streams of a few thousand accesses or runs are read so as a whole when the
-//!    trace ends; from longer ones the rules above lead there unless loops are very short.
-//! 10. Where a third of the accesses of an operation and size, over all ranks and files, are in no pattern, short patterns among them are
-//!     none if chance makes such ones (more than 0.0001 to be expected).
+//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one leaves the fewest accesses over,
+//!    then has the fewest patterns. In it nests follow each other in time, rounds (the same list over and over, each time a
+//!    distance further) are a loop around the nests of the list, and what goes on where a nest has ended, whatever came
+//!    between, is one with it. The same places again are a loop of stride 0, not another stream. Streams of a few thousand
+//!    accesses or runs are read so as a whole when the trace ends; from longer ones the rules above lead there unless loops are
+//!    very short.
+//! 10. Where a third of the accesses of an operation and size, over all ranks and files, are in no pattern, short patterns
+//!     among them are none if chance makes such ones (more than 0.0001 to be expected).
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
 //!     start is not the lowest byte.
 //!
@@ -56,10 +57,11 @@
 //!
 //! # Memory
 //!
-//! Bounded by the open patterns ([`Options::max_open`] a rank, fewer where there are many ranks), the records that wait (1 million, of all ranks together), those left
-//! that wait for the end (a hundred thousand), and the closed patterns that are kept (24 MiB, about a hundred thousand). When there are more
-//! closed ones, parts of one are joined, and those of fewest bytes are only counted from then on ([`Found::folded`]). With
-//! [`Options::keep_unmatched`], which the check for losses needs, everything is kept.
+//! Bounded by the open patterns ([`Options::max_open`] a rank, fewer where there are many ranks), the records that wait (1
+//! million, of all ranks together), those left that wait for the end (a hundred thousand), and the closed patterns that are
+//! kept (24 MiB, about a hundred thousand). When there are more closed ones, parts of one are joined, and those of fewest bytes
+//! are only counted from then on ([`Found::folded`]). With [`Options::keep_unmatched`], which the check for losses needs,
+//! everything is kept.
 //!
 //! The outermost loop counts complete passes; what is left of a pass that broke off is a pattern of its own, or unmatched.
 

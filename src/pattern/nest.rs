@@ -213,8 +213,8 @@ impl Nest {
         Nest::of(self.base.wrapping_sub(self.top as u64), self.inner, self.top, self.records + 1)
     }
 
-    /// Records that were predicted before they came: all but the first and one for each stride. The stride of accesses back to back
-    /// or at the same place is no free choice.
+    /// Records that were predicted before they came: all but the first and one for each stride. The stride of accesses back to
+    /// back or at the same place is no free choice.
     pub fn evidence(&self, size: u64) -> u64 {
         let free = 1 + self.inner.len() as u64 + u64::from(self.records > 1);
         let given = u64::from(self.records > 1 && (size > 0 && self.step == size || self.step == 0));

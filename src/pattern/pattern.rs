@@ -144,14 +144,14 @@ impl Pattern {
         }
     }
 
-    /// The ranks that make it together: pass i of the outermost loop is made by rank `rank + i * step`. `None` for a pattern of one
-    /// rank.
+    /// The ranks that make it together: pass i of the outermost loop is made by rank `rank + i * step`. `None` for a pattern of
+    /// one rank.
     pub fn ranks(&self) -> Option<Ranks> {
         self.ranks
     }
 
-    /// What follows each access at the same place, where that is another operation: a read-modify-write. Its innermost loop goes through
-    /// the two.
+    /// What follows each access at the same place, where that is another operation: a read-modify-write. Its innermost loop
+    /// goes through the two.
     pub fn then(&self) -> Option<Op> {
         self.then
     }

@@ -33,8 +33,8 @@ pub(super) type Extent = (u64, u64, u64);
 /// Stream and size.
 type Key = (Stream, u64);
 
-/// Patterns among the records left of a rank; what they take is marked. `patterns` are those that the rank has; records further apart
-/// than `age` have nothing to do with each other.
+/// Patterns among the records left of a rank; what they take is marked. `patterns` are those that the rank has; records further
+/// apart than `age` have nothing to do with each other.
 pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pattern> {
     let mut streams: BTreeMap<Stream, Vec<usize>> = BTreeMap::new();
     for (i, l) in left.iter().enumerate().filter(|(_, l)| l.is_free()) {

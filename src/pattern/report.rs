@@ -46,8 +46,8 @@ pub struct PatternPeriod {
 pub struct PatternReport {
     /// Read or write.
     pub op: Direction,
-    /// What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose innermost loop
-    /// of stride 0 goes through the two. `null` for a pattern of one operation.
+    /// What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose
+    /// innermost loop of stride 0 goes through the two. `null` for a pattern of one operation.
     #[serde(default)]
     pub then: Option<Direction>,
     /// Type.
@@ -146,7 +146,8 @@ pub struct Coverage {
     /// Bytes that those in a pattern move.
     #[serde(default)]
     pub matched_bytes: u64,
-    /// Patterns that are counted here and not listed: those of fewest bytes, where a trace has more than about a hundred thousand.
+    /// Patterns that are counted here and not listed: those of fewest bytes, where a trace has more than about a hundred
+    /// thousand.
     #[serde(default)]
     pub folded_patterns: u64,
 }

@@ -1,9 +1,9 @@
 //! A stream that is little is read again as a whole when the trace ends.
 //!
-//! Reading record by record has to decide before it knows what comes. Here all of it is known: the stream is cut into nests that follow
-//! each other, and into rounds of nests (the same list over and over, each time a distance further), so that as little as possible is left
-//! over, then with the fewest patterns, then with the fewest loops. If that tells the same in less than what was found record
-//! by record, it takes the place of it.
+//! Reading record by record has to decide before it knows what comes. Here all of it is known: the stream is cut into nests
+//! that follow each other, and into rounds of nests (the same list over and over, each time a distance further), so that as
+//! little as possible is left over, then with the fewest patterns, then with the fewest loops. If that tells the same in less
+//! than what was found record by record, it takes the place of it.
 
 use super::left::Left;
 use super::log::Item;
@@ -91,8 +91,8 @@ pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
     whole(EVIDENCE)
 }
 
-/// What it takes to tell a nest of the list of a round, where an access in none takes [`ACCESS`]: its place, and a stride for each loop,
-/// but 0 and that of accesses back to back; a little more for each further loop.
+/// What it takes to tell a nest of the list of a round, where an access in none takes [`ACCESS`]: its place, and a stride for
+/// each loop, but 0 and that of accesses back to back; a little more for each further loop.
 fn telling(levels: &[Level], size: u64) -> u64 {
     let free = 1 + levels.len() - usize::from(is_given(levels, size));
     ACCESS * free as u64 + levels.len() as u64 - 1
@@ -192,8 +192,8 @@ fn cut(items: &[Item], size: u64, evidence: u64, rounds: bool, steps: &mut usize
     Some(reading)
 }
 
-/// Lengths of lists of two items or more that the stream begins with over and over, and how many items that goes on for; lists must begin
-/// again within so many items.
+/// Lengths of lists of two items or more that the stream begins with over and over, and how many items that goes on for; lists
+/// must begin again within so many items.
 fn periods(items: &[Item], begin: usize, steps: &mut usize) -> Vec<(usize, usize)> {
     let shape = |i: usize| (items[i].count, items[i].stride);
     let same = |a: usize, b: usize| {

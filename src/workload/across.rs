@@ -1,8 +1,9 @@
 //! What ranks do once each, at a constant distance from rank to rank: the outermost loop of a pattern of them all.
 //!
-//! With a distance, the place less the rank's share of it is the same for all accesses that belong together. They count if two of them were
-//! foretold (each but the first of each place, and one for the distance if it is free) and if they are no accident: all that is
-//! alone, in the same order in every rank, or more than chance makes of as many accesses on the same grid.
+//! With a distance, the place less the rank's share of it is the same for all accesses that belong together. They count if two
+//! of them were foretold (each but the first of each place, and one for the distance if it is free) and if they are no
+//! accident: all that is alone, in the same order in every rank, or more than chance makes of as many accesses on the same
+//! grid.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,8 +21,8 @@ const DISTANCES: usize = 6;
 const SHOWN: usize = 256;
 const NEAR: usize = 4;
 
-/// Takes out what ranks do together in accesses of a size. `ranks` do anything at all; patterns of this size reach over `reach` (lowest
-/// place, end, start).
+/// Takes out what ranks do together in accesses of a size. `ranks` do anything at all; patterns of this size reach over `reach`
+/// (lowest place, end, start).
 pub(super) fn across<'f>(
     alone: &mut Vec<Alone>,
     size: u64,

@@ -253,8 +253,8 @@ impl Job {
         })
     }
 
-    /// Where whole files are dealt out, a rank reads each from its start to its end: equal samples give one pattern through all epochs
-    /// in which it does, others one for each.
+    /// Where whole files are dealt out, a rank reads each from its start to its end: equal samples give one pattern through all
+    /// epochs in which it does, others one for each.
     fn patterns(&self, files: &Files) -> Vec<TruePattern> {
         if self.shuffle == "samples" {
             return self.visits(files);
@@ -301,8 +301,8 @@ impl Job {
         patterns
     }
 
-    /// Shuffled samples follow no pattern. But where each has a size of its own, or a file of its own, it is a pattern that a rank has read it
-    /// again.
+    /// Shuffled samples follow no pattern. But where each has a size of its own, or a file of its own, it is a pattern that a
+    /// rank has read it again.
     fn visits(&self, files: &Files) -> Vec<TruePattern> {
         if self.spread == 0.0 && self.samples > 1 {
             return Vec::new();

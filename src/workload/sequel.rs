@@ -1,6 +1,6 @@
-//! Patterns of a rank that follow each other and are one: the same loops once more, or loops that go on where others ended. What a
-//! workload does in several parts need not show as such: files that do not grow are written over and over alike, and what grows may
-//! go on where it was.
+//! Patterns of a rank that follow each other and are one: the same loops once more, or loops that go on where others ended.
+//! What a workload does in several parts need not show as such: files that do not grow are written over and over alike, and
+//! what grows may go on where it was.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,8 @@ fn join_one(patterns: &mut Vec<TruePattern>) -> bool {
 /// Patterns before one that it may go on.
 const NEAR: usize = 4;
 
-/// The loops of both, if in each pass of a loop around them `b` goes on where `a` has ended. Any two accesses are a loop, if they are all.
+/// The loops of both, if in each pass of a loop around them `b` goes on where `a` has ended. Any two accesses are a loop, if
+/// they are all.
 fn in_rounds(a: &TruePattern, b: &TruePattern, all: bool) -> Option<Vec<Level>> {
     let ((top, one), (other, two)) = (a.levels.split_last()?, b.levels.split_last()?);
     // The first pass ends before the other begins.

@@ -43,8 +43,8 @@ pub struct Truth {
     pub periods: Vec<Period>,
     /// Bursts of I/O, in the order of time.
     pub phases: Vec<Phase>,
-    /// The exact accesses of every rank, by rank and file: one pattern for every progression. Accesses that stand alone are in none, but
-    /// for those that evenly spaced ranks make once each at one distance.
+    /// The exact accesses of every rank, by rank and file: one pattern for every progression. Accesses that stand alone are in
+    /// none, but for those that evenly spaced ranks make once each at one distance.
     pub patterns: Vec<TruePattern>,
     /// Accesses that are in no pattern, by file: at random places, or alone.
     pub unpatterned: Vec<Unpatterned>,
@@ -153,8 +153,8 @@ pub struct PatternPeriod {
     pub confidence: f64,
 }
 
-/// A progression of accesses of one rank to one file, or of several ranks that make one access each, in its canonical form: no level of count 1, and no level that goes on where
-/// the one inside it ends.
+/// A progression of accesses of one rank to one file, or of several ranks that make one access each, in its canonical form: no
+/// level of count 1, and no level that goes on where the one inside it ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TruePattern {
     /// Read or write.

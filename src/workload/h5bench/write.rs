@@ -1,17 +1,18 @@
 //! h5bench's write benchmark: time steps of particles with eight properties, written to one file by all ranks.
 //!
 //! A particle is six floats, an integer and a float: eight members of four bytes. In memory and in the file the properties are
-//! either arrays of their own (contiguous, C) or an array of structures (interleaved, I); what is in the file decides the requests:
+//! either arrays of their own (contiguous, C) or an array of structures (interleaved, I); what is in the file decides the
+//! requests:
 //!
 //! - C in the file: eight datasets a step. From C in memory a rank writes its part of each at once. From I the library converts
 //!   through its buffer: one request for each bufferful, and from the second dataset on it first reads what it is about to write.
-//! - I in the file: one dataset of structures a step. From I a rank writes its part at once. From C it writes one member at a time,
-//!   and every other four bytes of a structure must stay: the library reads a bufferful, puts the member in, and writes it back,
-//!   eight times over the whole part (`--members buffered`). Without that buffer every member of every particle is a request of
-//!   four bytes (`--members direct`).
+//! - I in the file: one dataset of structures a step. From I a rank writes its part at once. From C it writes one member at a
+//!   time, and every other four bytes of a structure must stay: the library reads a bufferful, puts the member in, and writes
+//!   it back, eight times over the whole part (`--members buffered`). Without that buffer every member of every particle is a
+//!   request of four bytes (`--members direct`).
 //!
-//! Recorded runs of h5bench 1.6 with HDF5 1.10 on MPI-IO show these requests. One to three dimensions differ in nothing but the number of
-//! particles, as ranks share the first dimension alone.
+//! Recorded runs of h5bench 1.6 with HDF5 1.10 on MPI-IO show these requests. One to three dimensions differ in nothing but the
+//! number of particles, as ranks share the first dimension alone.
 
 use super::super::parameter::{Kind, Parameter, Values};
 use super::super::shape::Shape;
@@ -380,8 +381,8 @@ impl Job {
         [nested(Op::Write, 0, all), read].into_iter().flatten().collect()
     }
 
-    /// Places and momenta are read in two parts, but the second goes on where the first ended: a pattern for them, and one for the ids,
-    /// each through all steps.
+    /// Places and momenta are read in two parts, but the second goes on where the first ended: a pattern for them, and one for
+    /// the ids, each through all steps.
     fn read_patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
         let Some(read) = self.read_particles else { return Vec::new() };
         let of = self.variables();
