@@ -157,7 +157,7 @@ fn prediction(f: &Found, bursts: &Bursts, signal: &Signal, clock: Clock) -> Opti
     let mut bytes: Vec<f64> = f.bursts.iter().map(|b| b.bytes).collect();
     bytes.sort_by(f64::total_cmp);
     let p95 = bytes.get(((bytes.len() as f64 * 0.95).ceil() as usize).saturating_sub(1)).copied()?;
-    let start = clock.origin_s + f.next.start_s;
+    let start = clock.origin_s + f.next.start_s - f.flank_s;
     Some(Prediction {
         next_start_s: start,
         next_start_std_s: known(f.next.std_s.hypot(clock.stamp_std_s())),

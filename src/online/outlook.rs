@@ -146,7 +146,8 @@ impl Answer {
         if let (None, Some(over)) = (&found, first.periods.first()) {
             // A period that has ended still says what a burst is; another may have begun since.
             answer.cut = cut_of(over);
-            let end = over.windows.last().map_or(0.0, |w| w.1) - profile.origin();
+            // stray requests close behind its last burst begin nothing
+            let end = over.windows.last().map_or(0.0, |w| w.1) - profile.origin() + PARTING * idle_s;
             let rest = profile.without(&[(0.0, end)]);
             found = chains::detect(&rest, search(0.0)).periods.iter().find(holds).cloned();
         }

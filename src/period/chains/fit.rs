@@ -202,7 +202,9 @@ pub(crate) fn trend(t: &[f64], k: &[f64]) -> Option<Trend> {
         return None;
     }
     let end = k[k.len() - 1];
-    line_of_gaps(&gaps, end).or_else(|| line_of_gaps(&without_strays(&gaps)?, end))
+    // the beginning of the first burst may not have been seen
+    let later = || gaps.get(1..).filter(|later| later.len() > TREND_GAPS).and_then(|later| line_of_gaps(later, end));
+    line_of_gaps(&gaps, end).or_else(later).or_else(|| line_of_gaps(&without_strays(&gaps)?, end))
 }
 
 /// The gaps that lie near the line through their medians, if few do not. The last one has to: the next one follows it.
@@ -316,6 +318,16 @@ mod tests {
         let jittered = onsets(&|i| 10.0 + [0.3, -0.2, 0.5, -0.4, 0.1, 0.45, -0.5, 0.2][i % 8], 9);
         assert!(trend(&jittered, &slots(9)).is_none());
         assert!(trend(&drifting[..4], &slots(4)).is_none());
+    }
+
+    #[test]
+    fn a_first_burst_seen_in_part_leaves_the_trend() {
+        let mut onsets: Vec<f64> =
+            (0..7).scan(3.0, |t, i| Some(std::mem::replace(t, *t + 20.0 - 0.5 * i as f64))).collect();
+        onsets[0] += 2.0;
+        let found = trend(&onsets, &slots(7)).unwrap();
+        assert!((found.gap - 17.0).abs() < 1e-9 && (found.slope + 0.5).abs() < 1e-9);
+        assert!(trend(&onsets[..5], &slots(5)).is_none());
     }
 
     #[test]

@@ -86,8 +86,10 @@ pub struct Found {
     pub clock: Clock,
     /// How the hypothesis explains the bursts.
     pub kind: Kind,
-    /// The next burst after the last one seen.
+    /// The onset of the next burst after the last one seen, at the level at which bursts keep time.
     pub next: Next,
+    /// Seconds by which bursts begin before that onset, with their flanks: the median.
+    pub flank_s: f64,
     /// The next burst at each place of the period, in the order of the places: several if a period holds several bursts.
     pub places: Vec<Next>,
     /// Why it was believed.
@@ -234,6 +236,7 @@ impl Found {
         let last = |windows: &[(f64, f64)]| windows.last().map_or(f64::NEG_INFINITY, |w| w.1);
         if last(&other.windows) > last(&self.windows) {
             self.next = other.next;
+            self.flank_s = other.flank_s;
             self.places = other.places;
         }
         let windows = std::mem::take(&mut self.windows);
@@ -417,18 +420,28 @@ fn evidence(round: &Round, best: usize) -> Evidence {
 
 fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, evidence: Evidence) -> Found {
     let origin = profile.origin();
-    let bursts = extent
+    // bytes of what a burst has been widened by
+    let flank = |from: f64, to: f64| {
+        (profile.bytes_until(to) - profile.bytes_until(from) - list.background * (to - from)).max(0.0)
+    };
+    let bursts: Vec<Burst> = extent
         .members
         .iter()
         .zip(&extent.bursts)
-        .map(|(&i, b)| Burst { start_s: b.0 + origin, end_s: b.1 + origin, bytes: list.bytes[i] })
+        .map(|(&i, b)| Burst {
+            start_s: b.0 + origin,
+            end_s: b.1 + origin,
+            bytes: list.bytes[i] + flank(b.0, list.start[i]) + flank(list.end[i], b.1),
+        })
         .collect();
+    let flanked: f64 = extent.members.iter().zip(&bursts).map(|(&i, b)| b.bytes - list.bytes[i]).sum();
     let further: f64 = extent
         .windows
         .iter()
         .filter(|w| windows::overlap(h.window, &[**w]) == 0.0)
         .map(|w| (w.1 - w.0) / h.period())
         .sum();
+    let flanks: Vec<f64> = extent.members.iter().zip(&extent.bursts).map(|(&i, b)| list.start[i] - b.0).collect();
     let next = next_burst(h, list, extent);
     let on_clock = |next: Next| Next { start_s: next.start_s + origin, ..next };
     let places = if h.slots_per_period > 1 { next_at_places(h, list) } else { vec![next] };
@@ -439,28 +452,30 @@ fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, e
         cycles: h.cycles() + further.round() as usize,
         windows: extent.windows.iter().map(|w| (w.0 + origin, w.1 + origin)).collect(),
         bursts,
-        bytes: extent.bytes,
+        bytes: extent.bytes + flanked,
         clock: h.fit.clock,
         kind: h.kind,
         next: on_clock(next),
+        flank_s: stats::median(&flanks),
         places: places.into_iter().map(on_clock).collect(),
         evidence,
     }
 }
 
-/// One period after the last burst. On a grid the line predicts better than its last point; where each burst waits for the one
-/// before, the distances may have a trend.
+/// One period after the last burst, or what a trend of the distances makes of it. On a grid without a trend the line predicts better
+/// than its last point.
 fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     let last = extent.members.last().map_or(h.window.1, |&i| list.start[i]);
     let fit = &h.fit;
     let m = h.slots_per_period;
     let step = fit.period / m as f64;
     let own_window_is_last = extent.windows.last().is_some_and(|w| w.0 <= h.window.0);
-    if m > 1 || !own_window_is_last || fit.clock == Clock::Walk {
+    let trend = if own_window_is_last { trend_of(h, list) } else { None };
+    if m > 1 || trend.is_some() || !own_window_is_last || fit.clock == Clock::Walk {
         // bursts of a compound are not evenly spaced: the same place of the last period, one period on
         let place = h.chain.len().saturating_sub(m);
         let anchor = if m > 1 { h.chain.members.get(place).map_or(last, |&i| list.start[i as usize]) } else { last };
-        if own_window_is_last && let Some(trend) = trend_of(h, list) {
+        if let Some(trend) = trend {
             return Next { start_s: anchor + trend.gap, std_s: trend.std, gap_s: trend.gap, drift_s: trend.slope };
         }
         let sd = if fit.clock == Clock::Grid { std::f64::consts::SQRT_2 * fit.line_sd } else { fit.gap_sd };
