@@ -3,13 +3,16 @@
     cargo run --release --example fit_traces -- 4000 TRACE... > signals.jsonl
     python3 scripts/fit_compare.py signals.jsonl
 
-Prints the mean square errors and times of each signal and, last, how often ours is at or below and the least ratio of the
-times. Signals are scaled to a largest value of one before SciPy sees them, so that its tolerances mean the same for all.
+Prints the mean square errors and processor times of each signal and, last, how often ours is at or below, how often it
+takes at most a tenth of the time, and the least ratio of the times. Signals are scaled to a largest value of one before SciPy sees them, so that its tolerances mean the same for all.
 """
 
 import json
+import os
 import sys
 import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # else the processor time is that of idle threads, too
 
 import numpy as np
 from scipy.optimize import curve_fit
@@ -47,7 +50,7 @@ def main():
     ratios = [r for _, r in rows]
     print(
         f"{len(rows)} signals: ours at or below on {sum(g for g, _ in rows)}; "
-        f"times faster: least {min(ratios):.1f}, median {np.median(ratios):.1f}"
+        f"in at most a tenth of the time on {sum(r >= 10 for r in ratios)}; times faster: least {min(ratios):.1f}, median {np.median(ratios):.1f}"
     )
 
 
