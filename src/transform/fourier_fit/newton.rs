@@ -25,14 +25,16 @@ pub(super) const EXACT: f64 = 1e-13;
 
 type FitState = IterState<Vec<f64>, (), (), (), (), f64>;
 
-struct DampedNewton {
+struct DampedNewton<'a> {
     point: Point,
+    /// Components that may come nearer to each other than others.
+    pairs: &'a [(usize, usize)],
     damping: f64,
     tolerance: f64,
     settled: bool,
 }
 
-impl Solver<&Projection, FitState> for DampedNewton {
+impl Solver<&Projection, FitState> for DampedNewton<'_> {
     fn name(&self) -> &str {
         "damped Newton method"
     }
@@ -69,11 +71,11 @@ impl Solver<&Projection, FitState> for DampedNewton {
     }
 }
 
-impl DampedNewton {
+impl DampedNewton<'_> {
     /// The point one step on, if it is better.
     fn step(&self, projection: &Projection) -> Option<Point> {
         let Point { frequencies, gradient, hessian, scale, .. } = &self.point;
-        let rooms = Spacing::new(projection.samples()).rooms(frequencies);
+        let rooms = Spacing::new(projection.samples()).rooms(frequencies, self.pairs);
         let most = scale.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let shift: Vec<f64> = (0..frequencies.len())
             .map(|i| {
@@ -95,7 +97,17 @@ impl DampedNewton {
 /// Goes downhill from `frequencies` (in DFT bins) until a step lowers the cost by less than `tolerance`, relative to it;
 /// `None` if the data are not finite.
 pub(super) fn descend(projection: &Projection, frequencies: &[f64], tolerance: f64) -> Option<Point> {
-    let solver = DampedNewton { point: projection.at(frequencies)?, damping: 1e-3, tolerance, settled: false };
+    descend_with(projection, frequencies, &[], tolerance)
+}
+
+/// The same, with components that may come nearer to each other than others.
+pub(super) fn descend_with(
+    projection: &Projection,
+    frequencies: &[f64],
+    pairs: &[(usize, usize)],
+    tolerance: f64,
+) -> Option<Point> {
+    let solver = DampedNewton { point: projection.at(frequencies)?, pairs, damping: 1e-3, tolerance, settled: false };
     let run = Executor::new(projection, solver).configure(|state| state.max_iters(ITERATIONS)).run();
     run.ok().map(|result| result.solver.point)
 }

@@ -3,6 +3,11 @@
 /// Least distance of two frequencies from each other, and from 0. Components that are closer than half the resolution of the
 /// window cancel each other: their amplitudes grow without bound and say nothing of the signal.
 const GAP: f64 = 0.5;
+/// Least distance of the two of a pair. They stand for one line whose strength changes over the window, as its two halves would
+/// beat; their amplitudes are bounded by this.
+pub(super) const PAIR: f64 = 1.0 / 128.0;
+/// So far away are the others, and 0: three that beat would not be bounded.
+const ALONE: f64 = 1.0;
 /// Least distance from half the sampling rate. Nothing is there to cancel; nearer, sine and cosine look alike.
 const BELOW_TOP: f64 = 1.0 / 64.0;
 
@@ -53,8 +58,18 @@ impl Spacing {
         neighbours(frequencies).filter(close).collect()
     }
 
-    /// How far each frequency can move, whatever the others do, so that all keep their distance.
-    pub(super) fn rooms(&self, frequencies: &[f64]) -> Vec<Room> {
+    /// The crowded ones that have no other component, and not 0, near them.
+    pub(super) fn pairs(frequencies: &[f64]) -> Vec<(usize, usize)> {
+        let alone = |(low, high): &(usize, usize)| {
+            let (from, to) = (frequencies[*low] - ALONE, frequencies[*high] + ALONE);
+            from >= 0.0 && frequencies.iter().filter(|f| (from..=to).contains(*f)).count() == 2
+        };
+        Spacing::crowded(frequencies).into_iter().filter(alone).collect()
+    }
+
+    /// How far each frequency can move, whatever the others do, so that all keep their distance. `pairs`, the lower first, may come
+    /// nearer to each other.
+    pub(super) fn rooms(&self, frequencies: &[f64], pairs: &[(usize, usize)]) -> Vec<Room> {
         // The ends stand still, so all of the way to them is free; of the way to a neighbour, half.
         let mut rooms: Vec<Room> = frequencies
             .iter()
@@ -62,7 +77,8 @@ impl Spacing {
             .collect();
         let fixed: Vec<usize> = (0..frequencies.len()).filter(|&i| self.is_alternation(frequencies[i])).collect();
         for (low, high) in neighbours(frequencies) {
-            let half = (0.5 * (frequencies[high] - frequencies[low] - GAP)).max(0.0);
+            let gap = if pairs.contains(&(low, high)) { PAIR } else { GAP };
+            let half = (0.5 * (frequencies[high] - frequencies[low] - gap)).max(0.0);
             rooms[low].above = rooms[low].above.min(half);
             rooms[high].below = rooms[high].below.min(half);
         }
@@ -87,7 +103,7 @@ mod tests {
     fn moving_as_far_as_there_is_room_keeps_the_distance() {
         let spacing = Spacing::new(100);
         let f = [10.0, 10.5, 49.5, 0.5, 12.0];
-        let rooms = spacing.rooms(&f);
+        let rooms = spacing.rooms(&f, &[]);
         assert_eq!(rooms[1], Room { below: 0.0, above: 0.5 });
         assert_eq!(rooms[3], Room { below: 0.0, above: 4.5 });
         assert_eq!(rooms[2].above, 0.5 - BELOW_TOP);
@@ -103,9 +119,14 @@ mod tests {
         assert_eq!(Spacing::crowded(&f), [(0, 1)]);
         assert!(!spacing.is_free(0.4, &[]) && !spacing.is_free(10.2, &f));
         assert_eq!((spacing.clamp(-3.0), spacing.clamp(49.999), spacing.clamp(7.0)), (0.5, 50.0 - BELOW_TOP, 7.0));
+        // a pair may come nearer, but not three, and not beside 0
+        assert_eq!(Spacing::pairs(&[10.0, 11.0, 10.5, 3.0, 3.52, 0.5, 0.95]), [(3, 4)]);
+        let rooms = spacing.rooms(&[10.0, 11.0, 10.5], &[(0, 2)]);
+        assert_eq!((rooms[0].above, rooms[2].below), (0.25 - 0.5 * PAIR, 0.25 - 0.5 * PAIR));
+        assert_eq!((rooms[2].above, rooms[1].below), (0.0, 0.0));
         // half the sampling rate is a place of its own
         assert_eq!(spacing.clamp(50.0), 50.0);
         assert!(spacing.is_free(50.0, &f) && !spacing.is_free(49.8, &f));
-        assert_eq!(spacing.rooms(&[50.0, 20.0])[0], Room { below: 0.0, above: 0.0 });
+        assert_eq!(spacing.rooms(&[50.0, 20.0], &[])[0], Room { below: 0.0, above: 0.0 });
     }
 }
