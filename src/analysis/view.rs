@@ -47,6 +47,12 @@ pub struct View {
 }
 
 impl View {
+    /// The curve that shows most: of a long run the sampled signal, which is then finer than the other.
+    pub fn finest(&self) -> &Curve {
+        let coarse = self.original.values.is_empty() || self.original.step_s > self.sampled.step_s;
+        if coarse { &self.sampled } else { &self.original }
+    }
+
     pub(super) fn new(
         activity: &Activity<'_>,
         signal: &Signal,

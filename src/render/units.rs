@@ -34,6 +34,18 @@ pub fn digits(x: f64) -> String {
     text
 }
 
+/// Seconds in the unit in which times up to `x` seconds are written, and its name: nanoseconds to seconds, hours, days.
+pub fn time_unit(x: f64) -> (f64, &'static str) {
+    match x.abs() {
+        x if x >= 345_600.0 => (86_400.0, "d"),
+        x if x >= 10_800.0 => (3600.0, "h"),
+        x if x >= 1.0 || x == 0.0 => (1.0, "s"),
+        x if x >= 1e-3 => (1e-3, "ms"),
+        x if x >= 1e-6 => (1e-6, "µs"),
+        _ => (1e-9, "ns"),
+    }
+}
+
 fn with_unit(x: f64, unit: &str) -> String {
     let (factor, prefix) = si_prefix(x);
     format!("{} {prefix}{unit}", digits(x / factor))
@@ -42,6 +54,16 @@ fn with_unit(x: f64, unit: &str) -> String {
 /// Bytes with SI prefix: `1.68 GB`.
 pub fn bytes(x: f64) -> String {
     if x.abs() < 1000.0 { format!("{} B", x.round()) } else { with_unit(x, "B") }
+}
+
+/// The smallest and the largest of some numbers of bytes: `8.32 to 8.39 MB`; one of them if they look alike.
+pub fn byte_range(least: f64, most: f64) -> String {
+    let (a, b) = (bytes(least), bytes(most));
+    match (a.split_once(' '), b.split_once(' ')) {
+        _ if a == b => b,
+        (Some((number, one)), Some((_, other))) if one == other => format!("{number} to {b}"),
+        _ => format!("{a} to {b}"),
+    }
 }
 
 /// Bytes per second with SI prefix: `35.2 MB/s`.
@@ -109,6 +131,7 @@ pub fn counted(n: u64, noun: &str) -> String {
     match noun.strip_suffix("ty") {
         _ if n == 1 => format!("{number} {noun}"),
         Some(stem) => format!("{number} {stem}ties"),
+        None if noun.ends_with("ss") || noun.ends_with("ch") => format!("{number} {noun}es"),
         None => format!("{number} {noun}s"),
     }
 }
@@ -123,6 +146,9 @@ mod tests {
         assert_eq!(bytes(999.0), "999 B");
         assert_eq!(bytes(1.68e9), "1.68 GB");
         assert_eq!(bytes(999_999.0), "1.00 MB");
+        assert_eq!(byte_range(8.322e6, 8.39e6), "8.32 to 8.39 MB");
+        assert_eq!(byte_range(8.389e6, 8.391e6), "8.39 MB");
+        assert_eq!(byte_range(4.0, 2e3), "4 B to 2.00 kB");
         assert_eq!(rate(35.24e6), "35.2 MB/s");
         assert_eq!(rate(0.5), "500 mB/s");
         assert_eq!(hertz(0.0922), "92.2 mHz");
@@ -136,6 +162,7 @@ mod tests {
         assert_eq!(counted(1, "rank"), "1 rank");
         assert_eq!(counted(4096, "rank"), "4,096 ranks");
         assert_eq!(counted(2, "activity"), "2 activities");
+        assert_eq!((counted(0, "access"), counted(3, "stretch")), ("0 accesses".into(), "3 stretches".into()));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The timeline of an activity as SVG: a bar an event, a row a case (figure 5).
 
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::dfg::Timeline;
 use crate::error::Result;
-use crate::render::svg::frame::{Key, WIDTH, color, failed, panels};
+use crate::render::svg::frame::{Area, Key, WIDTH, color, failed, panels};
+use crate::render::svg::ticks::round_step;
 use crate::render::units;
 
 /// Cases drawn at most; more could not be told apart.
@@ -59,40 +61,20 @@ pub fn timeline(t: &Timeline) -> Result<String> {
 }
 
 /// Time below the rows.
-fn scale(area: &crate::render::svg::frame::Area<'_>, span: f64, x: &impl Fn(f64) -> i32) -> Result<()> {
-    let (factor, prefix) = units::si_prefix(span);
-    let style = ("sans-serif", 15).into_font().color(&color::INK);
+fn scale(area: &Area<'_>, span: f64, x: &impl Fn(f64) -> i32) -> Result<()> {
+    let (factor, unit) = units::time_unit(span);
+    let style = ("sans-serif", 15).into_font().color(&color::INK).pos(Pos::new(HPos::Center, VPos::Top));
     area.draw(&PathElement::new([(x(0.0), 4), (x(span), 4)], color::INK)).map_err(failed)?;
-    let step = round_step(span / factor);
+    let step = round_step(span / factor, 10);
     let mut i = 0.0;
     while i * step <= span / factor * 1.0001 {
         let at = x(i * step * factor);
         area.draw(&PathElement::new([(at, 4), (at, 10)], color::INK)).map_err(failed)?;
         let text = units::digits(i * step);
         let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text };
-        area.draw(&Text::new(text, (at - 6, 14), style.clone())).map_err(failed)?;
+        area.draw(&Text::new(text, (at, 14), style.clone())).map_err(failed)?;
         i += 1.0;
     }
-    let label = format!("Time since the first start ({prefix}s)");
-    area.draw(&Text::new(label, (x(span) / 2, 36), style)).map_err(failed)
-}
-
-/// A round step that gives 4 to 10 marks on a span.
-fn round_step(span: f64) -> f64 {
-    let power = 10f64.powf((span / 4.0).log10().floor());
-    [5.0, 2.0, 1.0].into_iter().map(|m| m * power).find(|s| span / s >= 4.0).unwrap_or(power)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks_are_neither_few_nor_many() {
-        for i in 1..2000 {
-            let span = f64::from(i) * 0.57;
-            let marks = span / round_step(span);
-            assert!((3.99..=10.01).contains(&marks), "{span} {marks}");
-        }
-    }
+    let label = format!("Time since the first start ({unit})");
+    area.draw(&Text::new(label, ((x(0.0) + x(span)) / 2, 36), style)).map_err(failed)
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, color, failed, picture, steps};
+use super::frame::{Axis, Key, Numbers, chart, color, failed, picture, steps};
 use crate::analysis::{SignalReport, View};
 use crate::error::Result;
 use crate::period::methods::Sight;
@@ -26,11 +26,11 @@ pub fn autocorrelation(signal: &SignalReport, view: &View) -> Result<Option<Stri
         Some(t) => format!("Autocorrelation ({mode}): like itself every {}", units::seconds(t)),
         None => format!("Autocorrelation ({mode}): no period"),
     };
-    let x = Axis { range: (0.0, shown), label: "Lag", unit: "s", plain: true };
+    let x = Axis { range: (0.0, shown), label: "Lag", unit: "s", numbers: Numbers::Time };
     let points = steps(|i| i as f64 / rate, r, x.range);
     let low = points.iter().map(|p| p.1).fold(0.0, f64::min);
     let high = points.iter().map(|p| p.1).fold(1.0, f64::max);
-    let y = Axis { range: (1.1 * low, 1.06 * high), label: "Autocorrelation", unit: "", plain: true };
+    let y = Axis { range: (1.1 * low, 1.06 * high), label: "Autocorrelation", unit: "", numbers: Numbers::Plain };
     let mut legend = vec![(Key::Line(color::SIGNAL, 2), "autocorrelation".to_owned())];
     if period.is_some() {
         legend.push((Key::Line(color::DOMINANT, 3), "period".to_owned()));

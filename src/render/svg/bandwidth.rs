@@ -4,12 +4,19 @@ use std::f64::consts::TAU;
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, color, failed, headroom, picture, steps};
+use super::frame::{
+    Axis, Chart, Key, MOST_PERIODS, Numbers, chart, color, failed, headroom, panel, panels, picture, steps, within,
+};
+use super::timeline::Timeline;
 use crate::analysis::{SignalReport, View};
 use crate::error::Result;
+use crate::period::Dominant;
 use crate::render::units;
 
-/// The picture of one signal.
+/// Periods of the part of a long run that is shown by itself.
+const PART: f64 = 8.0;
+
+/// The picture of one signal. Of a run of more periods than can be seen it shows the whole, and below the last of them.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.
@@ -20,17 +27,18 @@ pub fn bandwidth(signal: &SignalReport, view: &View) -> Result<String> {
         Some(d) => format!("Bandwidth ({mode}): periodic, every {}", units::seconds(d.period_s)),
         None => format!("Bandwidth ({mode}): not periodic, {}", signal.period.verdict.words()),
     };
-    // A clock far from zero is shown from the start of the signal on.
     let span = signal.end_s - signal.start_s;
-    let shift = if signal.start_s.abs() > 10.0 * span.max(100.0) { signal.start_s } else { 0.0 };
-    let label = if shift == 0.0 { "Time" } else { "Time since the first request" };
     let next = signal.prediction.as_ref().map(|p| (p.next_start_s, p.next_end_s));
+    let time = Timeline::whole(signal);
+    let margin = time.range.1 - (signal.end_s - time.shift);
     let right = next.map_or(signal.end_s, |(_, e)| e.min(signal.end_s + 0.15 * span)).max(signal.end_s);
-    let margin = 0.01 * span.max(1e-9);
-    let x = Axis { range: (signal.start_s - shift - margin, right - shift + margin), label, unit: "s", plain: true };
-    let cosine = dominant.map(|d| cosine_points(signal, view, d.frequency_hz, d.amplitude_bytes_per_s, d.phase_rad));
-    let top = percentile_top(&view.original.values).max(view.sampled.values.iter().copied().fold(0.0, f64::max));
-    let y = Axis { range: (0.0, headroom(top)), label: "Bandwidth", unit: "B/s", plain: false };
+    let whole = (time.range.0, right - time.shift + margin);
+    let part = dominant.filter(|d| span / d.period_s > MOST_PERIODS).map(|d| {
+        let end = signal.validity.last().map_or(signal.end_s, |w| w.end_s) - time.shift;
+        let to = next.map(|(_, e)| e - time.shift).filter(|e| *e <= end + PART * d.period_s);
+        let to = (to.unwrap_or(end) + 0.25 * d.period_s).min(whole.1);
+        (end - PART * d.period_s, to)
+    });
     let mut legend = vec![
         (Key::Fill(color::ORIGINAL, 0.55), "trace".to_owned()),
         (Key::Line(color::SIGNAL, 2), format!("sampled at {}", units::hertz(signal.sampling_hz))),
@@ -44,27 +52,80 @@ pub fn bandwidth(signal: &SignalReport, view: &View) -> Result<String> {
     if next.is_some() {
         legend.push((Key::Fill(color::NEXT, 0.5), "next burst".to_owned()));
     }
-    picture(|area| {
-        let mut c = chart(area, &title, &legend, &x, &y)?;
-        for w in &signal.validity {
-            let strip = [(w.start_s - shift, 0.0), (w.end_s - shift, y.range.1)];
-            c.draw_series([Rectangle::new(strip, color::VALID.mix(0.13).filled())]).map_err(failed)?;
-        }
-        if let Some((a, b)) = next {
-            let strip = [(a - shift, 0.0), ((b - shift).min(x.range.1), y.range.1)];
-            c.draw_series([Rectangle::new(strip, color::NEXT.mix(0.45).filled())]).map_err(failed)?;
-        }
-        let original = steps(|i| view.original.time(i) - shift, &view.original.values, x.range);
-        let capped = original.into_iter().map(|(t, v)| (t, v.min(y.range.1)));
-        c.draw_series(AreaSeries::new(capped, 0.0, color::ORIGINAL.mix(0.55))).map_err(failed)?;
-        let sampled = steps(|i| view.sampled.time(i) - shift, &view.sampled.values, x.range);
+    let top = percentile_top(&view.finest().values).max(view.sampled.values.iter().copied().fold(0.0, f64::max));
+    let y = Axis { range: (0.0, headroom(top)), label: "Bandwidth", unit: "B/s", numbers: Numbers::Prefixed };
+    let x = |range: (f64, f64)| Axis { range, ..time.axis() };
+    let layers = Layers { signal, view, shift: time.shift, top: y.range.1, next };
+    let Some(part) = part else {
+        return picture(|area| {
+            let mut c = chart(area, &title, &legend, &x(whole), &y)?;
+            layers.background(&mut c, whole, TRANSPARENT)?;
+            layers.sampled(&mut c, whole)?;
+            dominant.map_or(Ok(()), |d| layers.cosine(&mut c, whole, d))
+        });
+    };
+    panels(&title, &legend, &[290, 330], |areas| {
+        let [above, below] = areas else { return Ok(()) };
+        // bursts of a long run are narrower than a pixel
+        layers.background(&mut panel(above, "", &x(whole), &y)?, whole, color::OUTLINE.to_rgba())?;
+        let mut c = panel(below, "", &x(part), &y)?;
+        layers.background(&mut c, part, TRANSPARENT)?;
+        layers.sampled(&mut c, part)?;
+        dominant.map_or(Ok(()), |d| layers.cosine(&mut c, part, d))
+    })
+}
+
+/// What is drawn over each other, in a range of time.
+struct Layers<'a> {
+    signal: &'a SignalReport,
+    view: &'a View,
+    /// Subtracted from times.
+    shift: f64,
+    /// Upper end of the axis.
+    top: f64,
+    next: Option<(f64, f64)>,
+}
+
+impl Layers<'_> {
+    /// Where the period holds, the next burst, and the trace.
+    fn background(&self, c: &mut Chart<'_, '_>, x: (f64, f64), outline: RGBAColor) -> Result<()> {
+        let strip = |a: f64, b: f64| [((a - self.shift).max(x.0), 0.0), ((b - self.shift).min(x.1), self.top)];
+        let shown = |s: &[(f64, f64); 2]| s[0].0 < s[1].0;
+        let valid = self.signal.validity.iter().map(|w| strip(w.start_s, w.end_s)).filter(shown);
+        c.draw_series(valid.map(|s| Rectangle::new(s, color::VALID.mix(0.13).filled()))).map_err(failed)?;
+        let next = self.next.map(|(a, b)| strip(a, b)).into_iter().filter(shown);
+        c.draw_series(next.map(|s| Rectangle::new(s, color::NEXT.mix(0.45).filled()))).map_err(failed)?;
+        let curve = self.view.finest();
+        let trace = steps(|i| curve.time(i) - self.shift, &curve.values, x);
+        let capped = trace.into_iter().map(|(t, v)| (t, v.min(self.top)));
+        c.draw_series(AreaSeries::new(capped, 0.0, color::ORIGINAL.mix(0.55)).border_style(outline)).map_err(failed)?;
+        Ok(())
+    }
+
+    fn sampled(&self, c: &mut Chart<'_, '_>, x: (f64, f64)) -> Result<()> {
+        let sampled = steps(|i| self.view.sampled.time(i) - self.shift, &self.view.sampled.values, x);
         c.draw_series(LineSeries::new(sampled, color::SIGNAL.stroke_width(2))).map_err(failed)?;
-        if let Some(points) = cosine {
-            let points = points.into_iter().map(|(t, v)| (t - shift, v.clamp(0.0, y.range.1)));
-            c.draw_series(LineSeries::new(points, color::DOMINANT.stroke_width(4))).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Mean plus dominant cosine, as far as that is a bandwidth and the signal goes.
+    fn cosine(&self, c: &mut Chart<'_, '_>, x: (f64, f64), d: &Dominant) -> Result<()> {
+        let values = &self.view.sampled.values;
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let from = (x.0 + self.shift).max(self.signal.start_s);
+        let span = (x.1 + self.shift).min(self.signal.end_s) - from;
+        // Sixteen points a period: pixels are whole numbers, more would show their steps.
+        let points = (16.0 * span * d.frequency_hz).clamp(100.0, 6000.0) as usize;
+        let wave = (0..=points).map(|i| {
+            let t = from + span * i as f64 / points as f64;
+            let phase = TAU * d.frequency_hz * (t - self.signal.start_s) + d.phase_rad;
+            (t - self.shift, mean + d.amplitude_bytes_per_s * phase.cos())
+        });
+        for part in within(wave, (0.0, self.top)) {
+            c.draw_series(LineSeries::new(part, color::DOMINANT.stroke_width(4))).map_err(failed)?;
         }
         Ok(())
-    })
+    }
 }
 
 /// Fine bins catch single requests far above any burst: the axis ends where 99.5 % of the bins with I/O do, if that is far lower.
@@ -74,19 +135,4 @@ fn percentile_top(values: &[f64]) -> f64 {
     let top = v.last().copied().unwrap_or(0.0);
     let most = v.get((v.len() as f64 * 0.995) as usize).copied().unwrap_or(top);
     if top > 3.0 * most { 1.2 * most } else { top }
-}
-
-/// Mean plus dominant cosine.
-fn cosine_points(signal: &SignalReport, view: &View, frequency: f64, amplitude: f64, phase: f64) -> Vec<(f64, f64)> {
-    let n = view.sampled.values.len().max(1) as f64;
-    let mean = view.sampled.values.iter().sum::<f64>() / n;
-    let span = signal.end_s - signal.start_s;
-    // Sixteen points a period (pixels are whole numbers: more would show their steps), and never more than a picture can show.
-    let points = (16.0 * span * frequency).clamp(100.0, 6000.0) as usize;
-    (0..=points)
-        .map(|i| {
-            let t = span * i as f64 / points as f64;
-            (signal.start_s + t, mean + amplitude * (TAU * frequency * t + phase).cos())
-        })
-        .collect()
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, color, failed, headroom, panel, panels, steps};
+use super::frame::{Axis, Key, Numbers, color, failed, headroom, panel, panels, steps};
 use super::timeline::Timeline;
 use crate::analysis::{Curve, SignalReport, View};
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub fn bursts(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         known => known.to_vec(),
     };
     let time = Timeline::cycles(signal);
-    let curve = &view.original;
+    let curve = view.finest();
     let shown = steps(|i| curve.time(i) - time.shift, &curve.values, time.range);
     let visible: Vec<(f64, f64)> = spans
         .iter()
@@ -50,19 +50,20 @@ pub fn bursts(signal: &SignalReport, view: &View) -> Result<Option<String>> {
     ];
     let svg = panels(&title, &legend, &[290, 330], |areas| {
         let [above, below] = areas else { return Ok(()) };
-        let y = Axis { range: (0.0, headroom(top)), label: "Bandwidth", unit: "B/s", plain: false };
+        let y = Axis { range: (0.0, headroom(top)), label: "Bandwidth", unit: "B/s", numbers: Numbers::Prefixed };
         let mut c = panel(above, "", &time.axis(), &y)?;
         let strips =
             visible.iter().map(|&(a, b)| Rectangle::new([(a, 0.0), (b, y.range.1)], color::VALID.mix(0.25).filled()));
         c.draw_series(strips).map_err(failed)?;
-        c.draw_series(AreaSeries::new(shown, 0.0, color::ORIGINAL.mix(0.8))).map_err(failed)?;
+        c.draw_series(AreaSeries::new(shown, 0.0, color::ORIGINAL.mix(0.8)).border_style(color::OUTLINE))
+            .map_err(failed)?;
         let x = Axis {
             range: (-0.25 * d.period_s, 0.75 * d.period_s),
             label: "Time since the start of a burst",
             unit: "s",
-            plain: true,
+            numbers: Numbers::Time,
         };
-        let y = Axis { range: (0.0, headroom(mean_top)), label: "Bandwidth", unit: "B/s", plain: false };
+        let y = Axis { range: (0.0, headroom(mean_top)), label: "Bandwidth", unit: "B/s", numbers: Numbers::Prefixed };
         let mut c = panel(below, "", &x, &y)?;
         let burst =
             Rectangle::new([(0.0, 0.0), (b.width_s.median.min(x.range.1), y.range.1)], color::VALID.mix(0.25).filled());

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, color, failed, picture};
+use super::frame::{Axis, Key, Numbers, chart, color, failed, picture, shortened};
 use super::offsets::{RANKS, of_rank, plain};
 use crate::classify::{Axis as _, Classes, FileClasses, GlobalClass, GlobalSequentiality, Sketch, SketchedAccess};
 use crate::error::Result;
@@ -65,22 +65,22 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let shift = if first.abs() > 10.0 * span.max(100.0) { first } else { 0.0 };
     let label = if shift == 0.0 { "Time" } else { "Time since the first access" };
     let margin = 0.02 * span;
-    let x = Axis { range: (first - shift - margin, last - shift + margin), label, unit: "s", plain: true };
+    let x = Axis { range: (first - shift - margin, last - shift + margin), label, unit: "s", numbers: Numbers::Time };
     let low = all().map(|a| a.start_offset).min().unwrap_or(0) as f64;
     let high = all().map(|a| a.end_offset).max().unwrap_or(1) as f64;
     // a file is drawn from its beginning, unless what is accessed is far from it
     let low = if low > 2.0 * (high - low) { low } else { 0.0 };
     let reach = (high - low).max(1.0);
-    let y = Axis { range: (low, low + 1.16 * reach), label: "Offset", unit: "B", plain: false };
+    let y = Axis { range: (low, low + 1.16 * reach), label: "Offset", unit: "B", numbers: Numbers::Prefixed };
     let ceiling = (low + 1.04 * reach, low + 1.14 * reach);
     let pixels = |g: &GlobalClass| (g.end_s - g.start_s) / (x.range.1 - x.range.0) * PLOT.0;
     let bands = &file.global[..file.global.len().min(BANDS)];
-    let short: String = name.chars().rev().take(56).collect::<Vec<_>>().into_iter().rev().collect();
-    let accesses = units::counted(sketch.accesses, "access").replace("accesss", "accesses");
+    let accesses = units::counted(sketch.accesses, "access");
     let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
     let aside = file.aside.as_ref().map_or(0, |a| a.accesses);
     let aside = if aside > 0 { format!(", {} set aside", units::grouped(aside.cast_signed())) } else { String::new() };
-    let title = format!("{short}: {accesses} by {}{some}{aside}", units::counted(sketch.ranks.len() as u64, "rank"));
+    let rest = format!(": {accesses} by {}{some}{aside}", units::counted(sketch.ranks.len() as u64, "rank"));
+    let title = format!("{}{rest}", shortened(name, &rest));
     // few short accesses are drawn larger than they are, many as they are
     let shapes = all().count().clamp(1, SHAPES) as f64;
     let least = (SPECK * (PLOT.0 * PLOT.1 / shapes).sqrt()).clamp(2.0, 6.0);

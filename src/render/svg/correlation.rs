@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, color, failed, headroom, panel, panels, steps};
+use super::frame::{Axis, Key, MOST_PERIODS, Numbers, color, failed, headroom, panel, panels, steps, within};
 use super::timeline::Timeline;
 use crate::analysis::{SignalReport, View};
 use crate::error::Result;
@@ -28,16 +28,20 @@ pub fn correlation(signal: &SignalReport, view: &View) -> Result<Option<String>>
     let window = units::seconds(sliding.window as f64 / rate);
     let title =
         format!("Where the period of {} holds ({})", units::seconds(d.period_s), signal.mode.name().replace('_', " "));
-    let legend = [
+    // a cosine of more periods than can be seen would hide the signal
+    let waves = (time.range.1 - time.range.0) / d.period_s <= MOST_PERIODS;
+    let mut legend = vec![
         (Key::Line(color::SIGNAL, 2), "smoothed signal".to_owned()),
-        (Key::Line(color::DOMINANT, 3), "dominant cosine".to_owned()),
         (Key::Line(color::INK, 2), format!("correlation over {window}")),
         (Key::Fill(color::VALID, 0.25), "period holds".to_owned()),
     ];
+    if waves {
+        legend.insert(1, (Key::Line(color::DOMINANT, 3), "dominant cosine".to_owned()));
+    }
     let svg = panels(&title, &legend, &[300, 320], |areas| {
         let [above, below] = areas else { return Ok(()) };
-        let y = Axis { range: (low, headroom(top)), label: "Bandwidth", unit: "B/s", plain: false };
-        let correlations = Axis { range: (-1.05, 1.05), label: "Correlation", unit: "", plain: true };
+        let y = Axis { range: (low, headroom(top)), label: "Bandwidth", unit: "B/s", numbers: Numbers::Prefixed };
+        let correlations = Axis { range: (-1.05, 1.05), label: "Correlation", unit: "", numbers: Numbers::Plain };
         let mut upper = panel(above, "", &time.axis(), &y)?;
         let mut lower = panel(below, "", &time.axis(), &correlations)?;
         for w in &signal.validity {
@@ -49,9 +53,11 @@ pub fn correlation(signal: &SignalReport, view: &View) -> Result<Option<String>>
         upper.draw_series(LineSeries::new(shown, color::SIGNAL.stroke_width(2))).map_err(failed)?;
         let wave = time.times(points).map(|t| {
             let phase = TAU * d.frequency_hz * (t - signal.start_s) + d.phase_rad;
-            (t - time.shift, (mean + d.amplitude_bytes_per_s * phase.cos()).clamp(y.range.0, y.range.1))
+            (t - time.shift, mean + d.amplitude_bytes_per_s * phase.cos())
         });
-        upper.draw_series(LineSeries::new(wave, color::DOMINANT.stroke_width(3))).map_err(failed)?;
+        for part in within(wave.filter(|_| waves), y.range) {
+            upper.draw_series(LineSeries::new(part, color::DOMINANT.stroke_width(3))).map_err(failed)?;
+        }
         let zero = [(time.range.0, 0.0), (time.range.1, 0.0)];
         lower.draw_series(LineSeries::new(zero, color::ORIGINAL.stroke_width(2))).map_err(failed)?;
         lower.draw_series(LineSeries::new(r, color::INK.stroke_width(2))).map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, color, failed, headroom, picture, steps};
+use super::frame::{Axis, Key, Numbers, chart, color, failed, headroom, picture, steps, within};
 use super::timeline::Timeline;
 use crate::analysis::{SignalReport, View, strongest};
 use crate::error::Result;
@@ -27,7 +27,12 @@ pub fn fit(signal: &SignalReport, view: &View) -> Result<Option<String>> {
     let time = Timeline::cycles(signal);
     let shown = steps(|i| view.sampled.time(i) - time.shift, &view.sampled.values, time.range);
     let (low, top) = shown.iter().fold((0.0, 0.0), |(l, t): (f64, f64), p| (l.min(p.1), t.max(p.1)));
-    let y = Axis { range: (low.min(-0.12 * top), headroom(1.25 * top)), label: "Bandwidth", unit: "B/s", plain: false };
+    let y = Axis {
+        range: (low.min(-0.12 * top), headroom(1.25 * top)),
+        label: "Bandwidth",
+        unit: "B/s",
+        numbers: Numbers::Prefixed,
+    };
     let title = format!(
         "{n} cosines ({}): fitting them lowers the mean square error by {:.0} %",
         signal.mode.name().replace('_', " "),
@@ -40,11 +45,13 @@ pub fn fit(signal: &SignalReport, view: &View) -> Result<Option<String>> {
     ];
     let svg = picture(|area| {
         let mut c = chart(area, &title, &legend, &time.axis(), &y)?;
-        c.draw_series(AreaSeries::new(shown, 0.0, color::ORIGINAL.mix(0.55))).map_err(failed)?;
+        c.draw_series(AreaSeries::new(shown, 0.0, color::ORIGINAL.mix(0.55)).border_style(color::OUTLINE))
+            .map_err(failed)?;
         for (cosines, colour) in [(&on_grid, color::VALID), (&fitted, color::DOMINANT)] {
             let sum = time.times(240).map(|t| (t - time.shift, evaluate(cosines, t - signal.start_s)));
-            let sum = sum.map(|(t, v)| (t, v.clamp(y.range.0, y.range.1)));
-            c.draw_series(LineSeries::new(sum, colour.stroke_width(3))).map_err(failed)?;
+            for part in within(sum, y.range) {
+                c.draw_series(LineSeries::new(part, colour.stroke_width(3))).map_err(failed)?;
+            }
         }
         Ok(())
     })?;

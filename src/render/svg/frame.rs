@@ -1,18 +1,25 @@
 //! What all pictures share: size, colours, axes with SI units, and a legend above the data.
 
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::ticks::Scale;
+pub use super::ticks::{Axis, Numbers};
 use crate::error::{Error, ErrorKind, Result};
-use crate::render::units::si_prefix;
 
 /// Width of a picture in pixels.
 pub const WIDTH: u32 = 1200;
 /// Height of a picture in pixels.
 pub const HEIGHT: u32 = 560;
 
-/// Width of a letter in sizes of its font: without font files the width of a text can only be estimated.
-const LETTER: f64 = 0.53;
+/// Size of a title in pixels.
+const TITLE: f64 = 26.0;
+
+/// Room between the plot and the right edge in pixels.
+const RIGHT: u32 = 36;
+
+/// Periods of which each can still be seen in the width of a picture.
+pub const MOST_PERIODS: f64 = 80.0;
 
 /// Colours that stay apart for most eyes (after Okabe and Ito) and in print.
 pub mod color {
@@ -20,6 +27,8 @@ pub mod color {
 
     /// The trace itself.
     pub const ORIGINAL: RGBColor = RGBColor(150, 170, 190);
+    /// Its outline: a burst may be narrower than a pixel.
+    pub const OUTLINE: RGBColor = RGBColor(105, 125, 150);
     /// The sampled signal.
     pub const SIGNAL: RGBColor = RGBColor(0, 90, 160);
     /// The dominant cosine or period.
@@ -37,7 +46,7 @@ pub mod color {
 /// Drawing area of plotters on a string.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 /// Chart with two linear axes.
-pub type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 
 /// Makes an SVG of the standard size.
 ///
@@ -89,46 +98,16 @@ pub fn panels(
 /// # Errors
 /// [`ErrorKind::Output`] if drawing fails.
 pub fn panel<'a, 'b>(area: &'a Area<'b>, note: &str, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
-    let chart = axes(area, 8, x, y)?;
-    let style = ("sans-serif", 19).into_font().color(&color::INK);
-    let width = (note.chars().count() as f64 * 19.0 * LETTER) as i32;
-    let right = i32::try_from(area.dim_in_pixel().0).unwrap_or(i32::MAX) - 44;
-    area.draw(&Text::new(note.to_owned(), (right - width, 12), style)).map_err(failed)?;
+    let chart = axes(area, 8, RIGHT, x, y)?;
+    let right = i32::try_from(area.dim_in_pixel().0.saturating_sub(RIGHT + 8)).unwrap_or(i32::MAX);
+    let style = ("sans-serif", 19).into_font().color(&color::INK).pos(Pos::new(HPos::Right, VPos::Top));
+    area.draw(&Text::new(note.to_owned(), (right, 12), style)).map_err(failed)?;
     Ok(chart)
 }
 
 /// A drawing error as one of ours.
 pub fn failed(e: impl std::fmt::Display) -> Error {
     Error::new(ErrorKind::Output, format!("a picture could not be drawn: {e}"))
-}
-
-/// An axis: its range in the unit of the data, its label without unit, and the unit.
-#[derive(Debug, Clone)]
-pub struct Axis<'a> {
-    /// Smallest and largest value.
-    pub range: (f64, f64),
-    /// What it shows.
-    pub label: &'a str,
-    /// Unit of the data; gets an SI prefix unless `plain`.
-    pub unit: &'a str,
-    /// No SI prefix: seconds stay seconds.
-    pub plain: bool,
-}
-
-impl Axis<'_> {
-    fn scale(&self) -> (f64, &'static str) {
-        if self.plain { (1.0, "") } else { si_prefix(self.range.0.abs().max(self.range.1.abs())) }
-    }
-
-    fn title(&self) -> String {
-        if self.unit.is_empty() {
-            self.label.to_owned()
-        } else if self.label.is_empty() {
-            format!("{}{}", self.scale().1, self.unit)
-        } else {
-            format!("{} ({}{})", self.label, self.scale().1, self.unit)
-        }
-    }
 }
 
 /// How a legend entry looks.
@@ -154,37 +133,85 @@ pub fn chart<'a, 'b>(
     y: &Axis<'_>,
 ) -> Result<Chart<'a, 'b>> {
     head(area, title, legend)?;
-    axes(area, 86, x, y)
+    axes(area, 86, RIGHT, x, y)
+}
+
+/// Like [`chart`], with texts to the right of the plot, each at its height.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if drawing fails.
+pub fn chart_beside<'a, 'b>(
+    area: &'a Area<'b>,
+    title: &str,
+    legend: &[(Key, String)],
+    x: &Axis<'_>,
+    y: &Axis<'_>,
+    beside: &[(f64, String)],
+) -> Result<Chart<'a, 'b>> {
+    const SIZE: f64 = 19.0;
+    head(area, title, legend)?;
+    let room = beside.iter().map(|(_, text)| width(text, SIZE)).fold(0.0, f64::max) as u32 + 24;
+    let chart = axes(area, 86, room.max(RIGHT), x, y)?;
+    let style = ("sans-serif", SIZE).into_font().color(&color::INK).pos(Pos::new(HPos::Left, VPos::Center));
+    for (at, text) in beside {
+        let (x, y) = chart.backend_coord(&(x.range.1, *at));
+        area.draw(&Text::new(text.clone(), (x + 10, y), style.clone())).map_err(failed)?;
+    }
+    Ok(chart)
+}
+
+/// Width of a text in pixels, about: without font files it can only be estimated, and every viewer has its own.
+pub fn width(text: &str, size: f64) -> f64 {
+    let letter = |c: char| match c {
+        'i' | 'j' | 'l' | 'f' | 't' | 'r' | ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | '(' | ')' | '[' | ']'
+        | '/' | '-' => 0.36,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' => 0.92,
+        '=' | '±' | '<' | '>' => 0.8,
+        c if c.is_ascii_uppercase() => 0.68,
+        _ => 0.61,
+    };
+    text.chars().map(letter).sum::<f64>() * size
+}
+
+/// The end of a name that is too long for a title together with what follows it.
+pub fn shortened(name: &str, rest: &str) -> String {
+    let room = ((f64::from(WIDTH) - 60.0 - width(rest, TITLE)) / width("n", TITLE)).max(16.0) as usize;
+    let letters = name.chars().count();
+    if letters <= room {
+        return name.to_owned();
+    }
+    std::iter::once('…').chain(name.chars().skip(letters - (room - 1))).collect()
 }
 
 fn head(area: &Area<'_>, title: &str, legend: &[(Key, String)]) -> Result<()> {
-    let style = ("sans-serif", 26).into_font().color(&color::INK);
+    // what would leave the picture is written smaller
+    let size = TITLE * ((f64::from(WIDTH) - 40.0) / width(title, TITLE)).min(1.0);
+    let style = ("sans-serif", size).into_font().color(&color::INK);
     area.draw(&Text::new(title.to_owned(), (24, 14), style)).map_err(failed)?;
     draw_legend(area, legend)
 }
 
-fn axes<'a, 'b>(area: &'a Area<'b>, top: u32, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
+fn axes<'a, 'b>(area: &'a Area<'b>, top: u32, right: u32, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
     let ink = |size: u32| ("sans-serif", size).into_font().color(&color::INK);
+    let (most_x, most_y) = (10, if area.dim_in_pixel().1 < 300 { 4 } else { 6 });
+    let (scale_x, scale_y) = (x.scale(most_x), y.scale(most_y));
     let mut chart = ChartBuilder::on(area)
         .margin(18)
         .margin_top(top)
-        .margin_right(36)
+        .margin_right(right)
         .x_label_area_size(if x.label.is_empty() { 8 } else { 62 })
         .y_label_area_size(96)
-        .build_cartesian_2d(x.range.0..x.range.1, y.range.0..y.range.1)
+        .build_cartesian_2d(scale_x.clone(), scale_y.clone())
         .map_err(failed)?;
-    let (fx, fy) = (x.scale().0, y.scale().0);
-    let (step_x, step_y) = (x.range.1 - x.range.0, y.range.1 - y.range.0);
     // A panel without a label for its x axis shares that of the one below.
-    let (labels_x, labels_y) = (10, if area.dim_in_pixel().1 < 300 { 4 } else { 6 });
     chart
         .configure_mesh()
         .x_desc(x.title())
         .y_desc(y.title())
-        .x_labels(labels_x)
-        .y_labels(labels_y)
-        .x_label_formatter(&|v| if x.label.is_empty() { String::new() } else { tick(v / fx, step_x / fx) })
-        .y_label_formatter(&|v| tick(v / fy, step_y / fy))
+        .x_labels(most_x)
+        .y_labels(most_y)
+        .x_label_formatter(&|v| if x.label.is_empty() { String::new() } else { x.number(*v, &scale_x) })
+        .y_label_formatter(&|v| y.number(*v, &scale_y))
         .light_line_style(TRANSPARENT)
         .bold_line_style(color::GRID)
         .axis_style(color::INK)
@@ -195,35 +222,34 @@ fn axes<'a, 'b>(area: &'a Area<'b>, top: u32, x: &Axis<'_>, y: &Axis<'_>) -> Res
     Ok(chart)
 }
 
-/// A tick label with the digits that the axis needs.
-fn tick(value: f64, span: f64) -> String {
-    let places = (1 - span.abs().max(1e-12).log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{value:.places$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text };
-    if text == "-0" { "0".into() } else { text }
-}
-
 fn draw_legend(area: &Area<'_>, legend: &[(Key, String)]) -> Result<()> {
-    const TEXT: u32 = 19;
+    const TEXT: f64 = 19.0;
+    // key, the distance to its text, and to the next key
+    const KEY: i32 = 30;
+    const GAPS: (i32, i32) = (8, 26);
+    let gaps = f64::from(KEY + GAPS.0 + GAPS.1);
+    let texts: f64 = legend.iter().map(|(_, label)| width(label, TEXT)).sum();
+    // what would leave the picture is written smaller
+    let size = TEXT * ((f64::from(WIDTH) - 40.0 - gaps * legend.len() as f64) / texts.max(1.0)).min(1.0);
     let mut x = 30;
     let y = 62;
+    let style = ("sans-serif", size).into_font().color(&color::INK).pos(Pos::new(HPos::Left, VPos::Center));
     for (key, label) in legend {
         match *key {
             Key::Line(c, w) => {
-                let line = PathElement::new(vec![(x, y), (x + 30, y)], c.stroke_width(w));
+                let line = PathElement::new(vec![(x, y), (x + KEY, y)], c.stroke_width(w));
                 area.draw(&line).map_err(failed)?;
             }
             Key::Fill(c, alpha) => {
-                let fill = Rectangle::new([(x, y - 8), (x + 30, y + 8)], c.mix(alpha).filled());
+                let fill = Rectangle::new([(x, y - 8), (x + KEY, y + 8)], c.mix(alpha).filled());
                 area.draw(&fill).map_err(failed)?;
             }
             Key::Dot(c) => {
-                area.draw(&Circle::new((x + 15, y), 6, c.filled())).map_err(failed)?;
+                area.draw(&Circle::new((x + KEY / 2, y), 6, c.filled())).map_err(failed)?;
             }
         }
-        let style = ("sans-serif", TEXT).into_font().color(&color::INK);
-        area.draw(&Text::new(label.clone(), (x + 38, y - 10), style)).map_err(failed)?;
-        x += 38 + (label.chars().count() as f64 * f64::from(TEXT) * LETTER) as i32 + 26;
+        area.draw(&Text::new(label.clone(), (x + KEY + GAPS.0, y), style.clone())).map_err(failed)?;
+        x += KEY + GAPS.0 + width(label, size) as i32 + GAPS.1;
     }
     Ok(())
 }
@@ -257,16 +283,61 @@ pub fn steps(time: impl Fn(usize) -> f64, values: &[f64], range: (f64, f64)) -> 
     out
 }
 
+/// The parts of a curve between two heights, cut where it crosses them.
+pub fn within(points: impl IntoIterator<Item = (f64, f64)>, (low, high): (f64, f64)) -> Vec<Vec<(f64, f64)>> {
+    let mut parts: Vec<Vec<(f64, f64)>> = Vec::new();
+    let mut before: Option<(f64, f64)> = None;
+    for b in points {
+        let a = before.replace(b).unwrap_or(b);
+        let at = |y: f64| (a.0 + (b.0 - a.0) * (y - a.1) / (b.1 - a.1), y);
+        let cut = |p: (f64, f64)| {
+            if p.1 < low {
+                at(low)
+            } else if p.1 > high {
+                at(high)
+            } else {
+                p
+            }
+        };
+        if (a.1 < low && b.1 < low) || (a.1 > high && b.1 > high) {
+            continue;
+        }
+        let (from, to) = (cut(a), cut(b));
+        match parts.last_mut() {
+            Some(part) if part.last() == Some(&from) => part.push(to),
+            _ => parts.push(vec![from, to]),
+        }
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_short() {
-        assert_eq!(tick(0.30000000000000004, 1.0), "0.3");
-        assert_eq!(tick(1500.0, 3000.0), "1500");
-        assert_eq!(tick(-0.0, 1.0), "0");
-        assert_eq!(tick(0.0125, 0.05), "0.013");
+    fn curves_are_cut_where_they_leave_the_plot() {
+        let parts = within([(0.0, 1.0), (1.0, 3.0), (2.0, -1.0), (3.0, -2.0), (4.0, 2.0)], (0.0, 2.0));
+        let expected = vec![vec![(0.0, 1.0), (0.5, 2.0)], vec![(1.25, 2.0), (1.75, 0.0)], vec![(3.5, 0.0), (4.0, 2.0)]];
+        // the first point stands twice
+        let parts: Vec<Vec<(f64, f64)>> = parts
+            .into_iter()
+            .map(|mut p| {
+                p.dedup();
+                p
+            })
+            .collect();
+        assert_eq!(parts, expected);
+        assert!(within([(0.0, 5.0), (1.0, 6.0)], (0.0, 2.0)).is_empty());
+    }
+
+    #[test]
+    fn long_names_keep_their_end() {
+        assert_eq!(shortened("/scratch/a.h5", ": 1 access by 1 rank"), "/scratch/a.h5");
+        let long = format!("/scratch/{}.h5", "x".repeat(200));
+        let short = shortened(&long, ": 1 access by 1 rank");
+        assert!(short.starts_with('…') && short.ends_with("xx.h5"));
+        assert!(width(&short, TITLE) + width(": 1 access by 1 rank", TITLE) < f64::from(WIDTH));
     }
 
     #[test]

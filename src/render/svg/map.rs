@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, color, failed, picture};
+use super::frame::{Axis, Key, Numbers, chart, color, failed, picture};
 use super::heat::{self, COLUMNS, Row};
 use super::timeline::Timeline;
 use crate::analysis::{SignalReport, View};
@@ -24,7 +24,7 @@ pub fn map(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         _ => return Ok(None),
     };
     let most = dominant.map_or_else(|| most_power(map), |f| 5.5 * f).min(last);
-    let y = Axis { range: (first.min(0.5 * most), most), label: "Frequency", unit: "Hz", plain: false };
+    let y = Axis { range: (first.min(0.5 * most), most), label: "Frequency", unit: "Hz", numbers: Numbers::Prefixed };
     let rows = rows(map, signal.start_s - time.shift, y.range);
     let what = if signal.period.method == Method::Cwt { "Wavelet power" } else { "Power spectra over time" };
     let mode = signal.mode.name().replace('_', " ");
@@ -33,9 +33,9 @@ pub fn map(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         None => format!("{what} ({mode}): no dominant frequency"),
     };
     let mut legend = vec![
-        (Key::Fill(heat::shade(0.15), 1.0), "little power".to_owned()),
-        (Key::Fill(heat::shade(0.6), 1.0), "more".to_owned()),
-        (Key::Fill(heat::shade(1.0), 1.0), "most power".to_owned()),
+        (Key::Fill(heat::shade(0.3), 1.0), "9 %".to_owned()),
+        (Key::Fill(heat::shade(0.6), 1.0), "36 %".to_owned()),
+        (Key::Fill(heat::shade(1.0), 1.0), "100 % of the highest power".to_owned()),
         (Key::Dot(color::DOMINANT), "strongest at a time".to_owned()),
     ];
     if dominant.is_some() {

@@ -13,6 +13,7 @@ mod offsets;
 mod reconstruction;
 mod scalogram;
 mod spectrum;
+pub(crate) mod ticks;
 mod timeline;
 
 pub use autocorrelation::autocorrelation;

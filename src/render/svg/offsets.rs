@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, failed, headroom, picture};
+use super::frame::{Axis, Key, Numbers, chart, failed, headroom, picture, shortened};
 use crate::analysis::PatternsOfTrace;
 use crate::error::Result;
 use crate::pattern::{Pattern, PatternReport};
@@ -25,6 +25,9 @@ const MARKS: f64 = 80.0;
 
 /// Where a period begins.
 const MARK: RGBColor = RGBColor(170, 170, 170);
+
+/// Accesses of which only the order is still known.
+const EVEN: RGBColor = RGBColor(190, 190, 190);
 
 /// Colours that stay apart for most eyes (after Okabe and Ito).
 const PALETTE: [RGBColor; RANKS] = [
@@ -71,9 +74,9 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
     let shift = if first.abs() > 10.0 * span.max(100.0) { first } else { 0.0 };
     let label = if shift == 0.0 { "Time" } else { "Time since the first request" };
     let margin = 0.02 * span;
-    let x = Axis { range: (first - shift - margin, last - shift + margin), label, unit: "s", plain: true };
+    let x = Axis { range: (first - shift - margin, last - shift + margin), label, unit: "s", numbers: Numbers::Time };
     let top = patterns.iter().map(|p| p.0.end_offset).max().unwrap_or(1) as f64;
-    let y = Axis { range: (0.0, headroom(top)), label: "Offset", unit: "B", plain: false };
+    let y = Axis { range: (0.0, headroom(top)), label: "Offset", unit: "B", numbers: Numbers::Prefixed };
     let ranks: Vec<u32> = patterns.iter().flat_map(|p| p.0.all_ranks()).collect::<BTreeSet<_>>().into_iter().collect();
     let period =
         patterns.iter().map(|p| p.0).filter(|p| p.period.is_some()).min_by(|a, b| a.start_s.total_cmp(&b.start_s));
@@ -95,8 +98,11 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
     if let Some((_, every, _)) = marks {
         legend.push((Key::Line(MARK, 3), format!("every {}", units::seconds(every))));
     }
-    let short: String = name.chars().rev().take(56).collect::<Vec<_>>().into_iter().rev().collect();
-    let title = format!("{short}: {}", units::counted(patterns.len() as u64, "pattern"));
+    let rest = format!(": {}", units::counted(patterns.len() as u64, "pattern"));
+    let title = format!("{}{rest}", shortened(name, &rest));
+    if patterns.iter().any(|(_, p)| p.steps.forgotten() > 0) {
+        legend.push((Key::Fill(EVEN, 1.0), "long ago: times spread evenly".to_owned()));
+    }
     let smallest = ((x.range.1 - x.range.0) / 120.0, (y.range.1 - y.range.0) / 220.0);
     picture(|area| {
         let mut c = chart(area, &title, &legend, &x, &y)?;
@@ -112,9 +118,11 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
             *number += 1;
             let delay = told.start_s - pattern.start - shift;
             let most = (SHAPES / patterns.len()).max(LEAST);
+            let known = pattern.steps.forgotten();
             let shapes = shapes(pattern, most).into_iter().map(|s| {
                 let rank = ranks.binary_search(&pattern.rank_of(s.2)).unwrap_or(0);
-                let fill = of_rank(rank, ranks.len(), shade).filled();
+                let colour = of_rank(rank, ranks.len(), shade);
+                let fill = if s.2 < known { blend(colour, EVEN, 0.7).filled() } else { colour.filled() };
                 let (t0, o0) = (s.0.0 + delay, s.1.0);
                 let (t1, o1) = ((s.0.1 + delay).max(t0 + smallest.0), s.1.1.max(o0 + smallest.1));
                 Rectangle::new([(t0, o0), (t1.min(x.range.1), o1)], fill)
@@ -147,24 +155,27 @@ fn blend(a: RGBColor, b: RGBColor, share: f64) -> RGBColor {
 /// Times, offsets and number of an access.
 type Shape = ((f64, f64), (f64, f64), u64);
 
-/// At most about `most` accesses of a pattern, evenly chosen; accesses of a step are spread over it.
+/// At most about `most` accesses of a pattern, evenly chosen; accesses of a step are spread over it, and those of steps that were
+/// forgotten from its start to the first step that is known.
 fn shapes(p: &Pattern, most: usize) -> Vec<Shape> {
     let place = p.places();
-    let known = p.records.saturating_sub(p.steps.forgotten()).max(1);
-    let stride = known.div_ceil(most as u64).max(1);
+    let stride = p.records.max(1).div_ceil(most as u64).max(1);
+    let (forgotten, known) = (p.steps.forgotten(), p.steps.list());
+    let since = known.first().map_or(p.start, |s| s.start);
+    let begun = (forgotten > 0).then_some((p.start, since, forgotten));
+    let stretches = begun.into_iter().chain(known.iter().map(|s| (s.start, s.end, s.records)));
     let mut out = Vec::new();
-    let mut first = p.steps.forgotten();
-    for s in p.steps.list() {
-        let each = (s.end - s.start) / s.records.max(1) as f64;
-        let skip = (stride - first % stride) % stride;
-        let mut i = skip;
-        while i < s.records {
+    let mut first = 0;
+    for (from, to, records) in stretches {
+        let each = (to - from) / records.max(1) as f64;
+        let mut i = (stride - first % stride) % stride;
+        while i < records {
             let (offset, size) = place(first + i);
-            let start = s.start + i as f64 * each;
+            let start = from + i as f64 * each;
             out.push(((start, start + each), (offset as f64, offset as f64 + size as f64), first + i));
             i += stride;
         }
-        first += s.records;
+        first += records;
     }
     out
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, color, failed, headroom, panel, panels, steps};
+use super::frame::{Axis, Key, Numbers, color, failed, headroom, panel, panels, steps, within};
 use super::timeline::Timeline;
 use crate::analysis::{SignalReport, View, strongest};
 use crate::error::Result;
@@ -28,7 +28,8 @@ pub fn reconstruction(signal: &SignalReport, view: &View) -> Result<Option<Strin
     let top = shown.iter().map(|p| p.1).fold(0.0, f64::max);
     let low = shown.iter().map(|p| p.1).fold(0.0, f64::min);
     // Above the data there is room for the note.
-    let y = Axis { range: (low.min(-0.12 * top), headroom(1.4 * top)), label: "", unit: "B/s", plain: false };
+    let y =
+        Axis { range: (low.min(-0.12 * top), headroom(1.4 * top)), label: "", unit: "B/s", numbers: Numbers::Prefixed };
     let title = format!("Strongest cosines of the signal ({})", signal.mode.name().replace('_', " "));
     let legend = [
         (Key::Fill(color::ORIGINAL, 0.55), format!("sampled at {}", units::hertz(rate))),
@@ -49,10 +50,14 @@ pub fn reconstruction(signal: &SignalReport, view: &View) -> Result<Option<Strin
             let s = if *n == 1 { "" } else { "s" };
             let note = format!("{n} cosine{s}, {:.0} % of the power", 100.0 * share);
             let mut c = panel(area, &note, &x, &y)?;
-            c.draw_series(AreaSeries::new(shown.iter().copied(), 0.0, color::ORIGINAL.mix(0.55))).map_err(failed)?;
+            c.draw_series(
+                AreaSeries::new(shown.iter().copied(), 0.0, color::ORIGINAL.mix(0.55)).border_style(color::OUTLINE),
+            )
+            .map_err(failed)?;
             let sum = time.times(240).map(|t| (t - time.shift, evaluate(&all[..=*n], t - signal.start_s)));
-            let sum = sum.map(|(t, v)| (t, v.clamp(y.range.0, y.range.1)));
-            c.draw_series(LineSeries::new(sum, color::DOMINANT.stroke_width(3))).map_err(failed)?;
+            for part in within(sum, y.range) {
+                c.draw_series(LineSeries::new(part, color::DOMINANT.stroke_width(3))).map_err(failed)?;
+            }
         }
         Ok(())
     })?;

@@ -1,8 +1,6 @@
 //! The wavelet decomposition: how strong each band of frequencies is at each time.
 
-use plotters::prelude::*;
-
-use super::frame::{Axis, Key, chart, color, failed, picture};
+use super::frame::{Axis, Key, Numbers, chart_beside, picture};
 use super::heat::{self, COLUMNS, Row};
 use super::timeline::Timeline;
 use crate::analysis::{SignalReport, View};
@@ -34,10 +32,12 @@ pub fn scalogram(signal: &SignalReport, view: &View) -> Result<Option<String>> {
             values: values.iter().map(|v| if top > 0.0 { v / top } else { 0.0 }).collect(),
         })
         .collect();
-    let span = time.range.1 - time.range.0;
-    // Room for the names of the bands.
-    let x = Axis { range: (time.range.0, time.range.1 + 0.2 * span), ..time.axis() };
-    let y = Axis { range: (0.5, levels as f64 + 1.5), label: "Level", unit: "", plain: true };
+    let y = Axis {
+        range: (0.5, levels as f64 + 1.5),
+        label: "Details D, approximation A",
+        unit: "",
+        numbers: Numbers::Bands(levels),
+    };
     let title = format!("Wavelet decomposition ({})", signal.mode.name().replace('_', " "));
     let (factor, prefix) = units::si_prefix(top);
     let legend = [
@@ -45,21 +45,19 @@ pub fn scalogram(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         (Key::Fill(heat::shade(0.67), 1.0), format!("{} {prefix}B/s", units::digits(0.67 * top / factor))),
         (Key::Fill(heat::shade(1.0), 1.0), format!("{} {prefix}B/s", units::digits(top / factor))),
     ];
+    let named = bands.iter().enumerate().map(|(i, (band, level))| {
+        let (low, high) = Decomposition::frequencies(*band, *level, signal.sampling_hz);
+        let name = if low == 0.0 {
+            format!("below {}", units::hertz(high))
+        } else {
+            format!("{} to {}", units::hertz(low), units::hertz(high))
+        };
+        (i as f64 + 1.0, name)
+    });
+    let named: Vec<(f64, String)> = named.collect();
     let svg = picture(|area| {
-        let mut c = chart(area, &title, &legend, &x, &y)?;
-        heat::draw(&mut c, &rows, time.range, y.range)?;
-        let style = ("sans-serif", 19).into_font().color(&color::INK);
-        for (i, (band, level)) in bands.iter().enumerate() {
-            let (low, high) = Decomposition::frequencies(*band, *level, signal.sampling_hz);
-            let name = if low == 0.0 {
-                format!("below {}", units::hertz(high))
-            } else {
-                format!("{} to {}", units::hertz(low), units::hertz(high))
-            };
-            let at = (time.range.1 + 0.01 * span, i as f64 + 1.0 + 0.016 * (levels as f64 + 1.0));
-            c.draw_series([Text::new(name, at, style.clone())]).map_err(failed)?;
-        }
-        Ok(())
+        let mut c = chart_beside(area, &title, &legend, &time.axis(), &y, &named)?;
+        heat::draw(&mut c, &rows, time.range, y.range)
     })?;
     Ok(Some(svg))
 }

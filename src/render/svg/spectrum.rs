@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, chart, color, failed, headroom, picture};
+use super::frame::{Axis, Key, Numbers, chart, color, failed, headroom, picture};
 use crate::analysis::{SignalReport, View};
 use crate::error::Result;
 use crate::period::spectrum::{OUTLIER, Powers};
@@ -18,9 +18,10 @@ pub fn spectrum(signal: &SignalReport, view: &View) -> Result<Option<String>> {
     let dominant = signal.period.dominant.as_ref().map(|d| d.frequency_hz);
     let threshold = powers.statistics.mean + OUTLIER * powers.statistics.std;
     let last = shown_bins(powers, dominant);
-    let x = Axis { range: (0.0, powers.frequency(last)), label: "Frequency", unit: "Hz", plain: false };
+    let x = Axis { range: (0.0, powers.frequency(last)), label: "Frequency", unit: "Hz", numbers: Numbers::Prefixed };
     let top = powers.power[..last].iter().copied().fold(0.0, f64::max).max(threshold);
-    let y = Axis { range: (0.0, 100.0 * headroom(top)), label: "Share of the power", unit: "%", plain: true };
+    let y =
+        Axis { range: (0.0, 100.0 * headroom(top)), label: "Share of the power", unit: "%", numbers: Numbers::Plain };
     let title = match dominant {
         Some(f) => format!("Power spectrum ({mode}): {} = 1 / {}", units::hertz(f), units::seconds(1.0 / f)),
         None => format!("Power spectrum ({mode}): no dominant frequency"),

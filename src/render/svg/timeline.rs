@@ -1,6 +1,6 @@
 //! The time axis that pictures of one signal share.
 
-use super::frame::Axis;
+use super::frame::{Axis, Numbers};
 use crate::analysis::SignalReport;
 
 /// Periods that a picture of single cycles shows at most.
@@ -39,7 +39,7 @@ impl Timeline {
     /// Its axis.
     pub fn axis(&self) -> Axis<'static> {
         let label = if self.shift == 0.0 { "Time" } else { "Time since the first request" };
-        Axis { range: self.range, label, unit: "s", plain: true }
+        Axis { range: self.range, label, unit: "s", numbers: Numbers::Time }
     }
 
     /// `points` even times on it, on the trace's own clock.
