@@ -153,8 +153,11 @@ fn staging_of(signal: &SignalReport) -> Option<Advice> {
     Some(Advice {
         policy: "burst-buffer-staging".into(),
         why: format!(
-            "{} bursts of at most {bytes:.0} bytes, {:.3} s each, come every {:.3} s: {calm:.3} s are left to drain each",
-            bursts.count, bursts.width_s.median, period.period_s
+            "{} bursts of at most {}, {:.3} s each, come every {:.3} s: {calm:.3} s are left to drain each",
+            bursts.count,
+            classify::binary_size(bytes as u64),
+            bursts.width_s.median,
+            period.period_s
         ),
         hints: hints.into_iter().map(|(k, v)| (k.to_owned(), v)).collect::<BTreeMap<_, _>>(),
     })

@@ -75,7 +75,7 @@ impl Situation<'_> {
 }
 
 /// `x` in binary units, as people write sizes.
-fn size(x: u64) -> String {
+pub(crate) fn size(x: u64) -> String {
     match x {
         _ if x >= 1 << 30 && x.is_multiple_of(1 << 20) => format!("{} GiB", x as f64 / f64::from(1 << 30)),
         _ if x >= 1 << 20 => format!("{:.3} MiB", x as f64 / f64::from(1 << 20)).replace(".000", ""),

@@ -36,6 +36,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, FileId, Op, Piece, Requests, Trace, UNKNOWN_OFFSET, Warning};
 use crate::signal::{Mode, Selection, Sieve};
 
+pub(crate) use self::advice::size as binary_size;
 pub use global::GlobalSequentiality;
 pub use lattice::{Axis, Known, Mix, Sequentiality, Size};
 pub use markov::{MODEL_SCHEMA, Model};

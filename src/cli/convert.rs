@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::formats::write::WRITERS;
 use crate::formats::{self, ReadOptions, Source};
 use crate::record::Rows;
+use crate::render::units;
 use crate::signal::{Excerpt, Mode, RankSet, Selection};
 
 /// Arguments of `convert`.
@@ -84,7 +85,9 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     let excerpt = Excerpt::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
     let written = output::rows(&excerpt, &a.output, writer, a.talk.quiet >= 2)?;
     if a.talk.quiet == 0 && a.talk.verbose > 0 {
-        output::message(&format!("{} of {} records of {} ranks", written.rows, trace.data.len(), trace.ranks()));
+        let all = units::counted(trace.data.len() as u64, "record");
+        let ranks = units::counted(trace.ranks(), "rank");
+        output::message(&format!("{} of {all} of {ranks}", units::grouped(written.rows.cast_signed())));
     }
     Ok(())
 }

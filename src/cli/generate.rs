@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand, ValueHi
 use super::args::Talk;
 use super::{convert, output};
 use crate::error::{Error, ErrorKind, Result};
+use crate::render::units;
 use crate::workload::{self, Kind, Parameter, Value, Values, Workload};
 
 /// Arguments of `generate`.
@@ -134,13 +135,13 @@ pub(super) fn run(g: &Generate) -> Result<()> {
     }
     if common.talk.quiet == 0 {
         let periods: Vec<String> =
-            truth.periods.iter().map(|p| format!("{} every {} s", p.op.name(), p.period_s)).collect();
+            truth.periods.iter().map(|p| format!("{} every {}", p.op.name(), units::seconds(p.period_s))).collect();
         output::message(&format!(
-            "{}: {} records of {} ranks, {} patterns; {}",
+            "{}: {} of {}, {}; {}",
             common.output.display(),
-            written.rows,
-            truth.ranks,
-            truth.patterns.len(),
+            units::counted(written.rows, "record"),
+            units::counted(truth.ranks, "rank"),
+            units::counted(truth.patterns.len() as u64, "pattern"),
             if periods.is_empty() { "no period".into() } else { periods.join(", ") }
         ));
     }

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::text::Style;
+use super::text::{Style, ending, faint_line, line, warnings};
 use super::units;
 use crate::classify::{Advice, Axis, Classes, Classifier, Expected, FileClasses, GlobalClass};
 
 /// Files shown without `--verbose`.
 const FILES: usize = 12;
+/// Letters of the name of a file: its end tells more than where it lies.
+const NAME: usize = 56;
 /// Global classes shown of one file without `--verbose`.
 const CLASSES: usize = 6;
 
@@ -40,16 +42,13 @@ pub fn classes(c: &Classes, style: Style) -> String {
         let _ = writeln!(out, "{} (-v shows them)", units::counted(rest as u64, "more file"));
     }
     advice(&mut out, &c.advice, style);
-    let facts = format!("{}: {}", c.path, units::counted(c.records, "access").replace("accesss", "accesses"));
-    let _ = writeln!(out, "  {:<10} {facts}", "trace");
-    for w in &c.warnings {
-        let _ = writeln!(out, "  {} {}", style.paint("33", &format!("{:<10}", "warning")), w.message);
-    }
+    line(&mut out, "trace", &format!("{}: {}", c.path, units::counted(c.records, "access")));
+    warnings(&mut out, &c.warnings, style);
     out
 }
 
 fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Style) {
-    let name = f.file.as_deref().unwrap_or("(no name)");
+    let name = ending(f.file.as_deref().unwrap_or("(no name)"), NAME);
     let more =
         if alike > 0 { format!(", and {} like it", units::counted(alike as u64, "file")) } else { String::new() };
     let _ = writeln!(out, "{}", style.bold(&format!("{name}: {}{more}", units::bytes(moved as f64))));
@@ -58,21 +57,18 @@ fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Styl
         class(out, g);
     }
     if shown < f.global.len() {
-        let _ = writeln!(
-            out,
-            "  and {} (-v shows them)",
-            units::counted((f.global.len() - shown) as u64, "more stretch").replace("stretchs", "stretches")
-        );
+        let _ =
+            writeln!(out, "  and {} (-v shows them)", units::counted((f.global.len() - shown) as u64, "more stretch"));
     }
     if let Some(a) = &f.aside {
         let facts = format!(
             "{} of at most {} by {}, {} in all: small ones between the data, as a library makes for its headers and indices",
-            units::counted(a.accesses, "access").replace("accesss", "accesses"),
+            units::counted(a.accesses, "access"),
             units::bytes(a.largest_bytes as f64),
             ranks(&a.ranks),
             units::bytes(a.bytes as f64),
         );
-        let _ = writeln!(out, "  {:<10} {facts}", "set aside");
+        line(out, "set aside", &facts);
     }
     if let Some(e) = &f.expected {
         expected(out, e);
@@ -85,8 +81,8 @@ fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Styl
 fn advice<'a>(out: &mut String, all: impl IntoIterator<Item = &'a Advice>, style: Style) {
     for a in all {
         let hints: Vec<String> = a.hints.iter().map(|(k, v)| format!("{k} = {v}")).collect();
-        let _ = writeln!(out, "  {:<10} {}: {}", "advice", a.policy.replace('-', " "), a.why);
-        let _ = writeln!(out, "  {:<10} {}", "", style.faint(&hints.join("; ")));
+        line(out, "advice", &format!("{}: {}", a.policy.replace('-', " "), a.why));
+        faint_line(out, "", &hints.join("; "), style);
     }
 }
 
@@ -99,32 +95,31 @@ fn expected(out: &mut String, e: &Expected) {
     }
     let passes = if e.passes >= 1.5 { format!(", {:.0} passes", e.passes) } else { String::new() };
     let (bytes, runs) = (units::bytes(e.bytes as f64), units::counted(e.runs, "run"));
-    let _ = writeln!(
-        out,
-        "  {:<10} {}; {bytes}{passes} (from {runs} of {})",
-        "expected",
-        classes.join(", then "),
-        e.learned_from
-    );
+    let facts = format!("{}; {bytes}{passes} (from {runs} of {})", classes.join(", then "), e.learned_from);
+    line(out, "expected", &facts);
 }
 
 fn class(out: &mut String, g: &GlobalClass) {
-    let when = format!("{:.6} to {:.6} s", g.start_s, g.end_s);
+    let resolution = (g.end_s - g.start_s) / 10.0;
+    let start = units::clock(g.start_s, resolution);
+    let when = format!("{} to {}", start.trim_end_matches(" s"), units::clock(g.end_s, resolution));
     let _ = writeln!(
         out,
-        "  {:<24} {:<11} {:<15} {}, {}{}{}",
+        "  {:<22} {:<10} {:<13} {}, {}{}",
         g.sequentiality.name(),
         g.mix.name(),
         g.size.name(),
         ranks(&g.ranks),
         when,
-        if g.staggered { ", one after the other" } else { "" },
         match g.classifier {
             Classifier::Rules => "",
             Classifier::Network => " (network)",
             Classifier::Markov => " (earlier runs)",
         }
     );
+    if g.staggered {
+        let _ = writeln!(out, "  {:<22} one rank after the other", "");
+    }
 }
 
 /// `rank 3`, `4 ranks (0-3)`, `5 ranks (0-3, 9)`.

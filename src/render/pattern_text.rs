@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::text::{Style, line, percent, shorten, warnings};
+use super::text::{Style, ending, line, percent, warnings};
 use super::units;
 use crate::analysis::PatternsOfTrace;
 use crate::pattern::{Coverage, Kind, PatternReport, PatternsReport};
 
 /// Files and walks that a summary shows.
 const FILES: usize = 3;
+/// Letters of the name of a file: its end tells more than where it lies.
+const NAME: usize = 48;
 const WALKS: usize = 2;
 
 /// The patterns of a trace, one a line in the order in which they began: `{operation, type, rank, start time, start offset,
@@ -36,18 +38,16 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
 }
 
 fn covered(c: &Coverage) -> String {
-    let share = |n: u64| percent(n as f64 / c.records.max(1) as f64);
     let of_bytes = percent(c.matched_bytes as f64 / c.bytes.max(1) as f64);
     let folded = match c.folded_patterns {
         0 => String::new(),
         n => format!("; {} of fewest bytes are not listed", units::counted(n, "pattern")),
     };
     format!(
-        "{} of {} accesses ({}, {of_bytes} of the bytes), {} predicted{folded}",
+        "{} of {}, {of_bytes} of the bytes, {} predicted{folded}",
         units::grouped(c.matched as i64),
-        units::grouped(c.records as i64),
-        share(c.matched),
-        share(c.predicted)
+        units::counted(c.records, "access"),
+        percent(c.predicted as f64 / c.records.max(1) as f64)
     )
 }
 
@@ -86,16 +86,35 @@ fn tuple(p: &PatternReport) -> String {
 
 /// How the files with the most bytes are accessed.
 pub(super) fn summary(out: &mut String, r: &PatternsReport) {
-    line(out, "patterns", &format!("{}: {}", r.patterns.len(), covered(&r.coverage)));
+    if r.patterns.is_empty() {
+        line(out, "patterns", &format!("none in {}", units::counted(r.coverage.records, "access")));
+        return;
+    }
+    let count = units::grouped(r.patterns.len() as i64);
+    line(out, "patterns", &format!("{count} for {}", covered(&r.coverage)));
     let mut files: HashMap<&str, Vec<&PatternReport>> = HashMap::new();
     r.patterns.iter().for_each(|p| files.entry(&p.file).or_default().push(p));
     let bytes = |ps: &[&PatternReport]| ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>();
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|(name, ps)| (std::cmp::Reverse(bytes(ps)), *name));
-    for (name, ps) in files.iter().take(FILES) {
-        line(out, "", &format!("{}: {}", shorten(name, 60), walks(ps)));
+    // files that are walked through alike are told once
+    let mut alike: Vec<(&str, String, usize)> = Vec::new();
+    let mut place: HashMap<String, usize> = HashMap::new();
+    for (name, ps) in &files {
+        let walks = walks(ps);
+        match place.get(&walks) {
+            Some(&i) => alike[i].2 += 1,
+            None => {
+                place.insert(walks.clone(), alike.len());
+                alike.push((name, walks, 1));
+            }
+        }
     }
-    match files.len().saturating_sub(FILES) {
+    for (name, walks, count) in alike.iter().take(FILES) {
+        let like = if *count > 1 { format!("{} files like ", units::grouped(*count as i64)) } else { String::new() };
+        line(out, "", &format!("{like}{}: {walks}", ending(name, NAME)));
+    }
+    match alike.iter().skip(FILES).map(|a| a.2).sum::<usize>() {
         0 => {}
         1 => line(out, "", "and 1 more file"),
         n => line(out, "", &format!("and {} more files", units::grouped(n as i64))),
@@ -132,7 +151,7 @@ fn walks(patterns: &[&PatternReport]) -> String {
         })
         .collect();
     if alike.len() > WALKS {
-        shown.push(format!("{} more kinds", alike.len() - WALKS));
+        shown.push(units::counted((alike.len() - WALKS) as u64, "more kind"));
     }
     shown.join("; ")
 }

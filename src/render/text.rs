@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::units;
 use crate::analysis::{Info, Report, SignalReport};
-use crate::period::{Dominant, Method, Validity};
+use crate::period::{Dominant, Method, Spread, Validity};
 use crate::record::{Timing, Warning};
 
 pub use super::pattern_text::patterns;
@@ -53,27 +53,105 @@ pub fn report(r: &Report, style: Style) -> String {
         units::counted(t.ranks, "rank"),
         units::counted(t.files, "file"),
         units::counted(t.records, rows),
-        format!("{} written", units::bytes(t.bytes_written as f64)),
-        format!("{} read", units::bytes(t.bytes_read as f64)),
     ];
     if t.files == 0 {
         facts.remove(2);
     }
+    let moved = [(t.bytes_written, "written"), (t.bytes_read, "read")];
+    let some = moved.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", units::bytes(*n as f64)));
+    facts.extend(some);
     if let Some(p) = &r.patterns {
         super::pattern_text::summary(&mut out, p);
     }
     line(&mut out, "trace", &format!("{}: {}", t.path, facts.join(", ")));
     if let Some(exe) = t.job.as_ref().and_then(|j| j.executable.as_deref()) {
-        line(&mut out, "job", &shorten(exe, 100));
+        line(&mut out, "job", &shorten(exe, COLUMNS - NAMES));
     }
     quality(&mut out, r);
     warnings(&mut out, &r.warnings, style);
     out
 }
 
+/// Columns of a line, if its words allow.
+const COLUMNS: usize = 80;
+/// Columns of the names of lines, with what is before and after them.
+const NAMES: usize = 13;
+
 pub(super) fn line(out: &mut String, name: &str, text: &str) {
+    painted(out, &format!("{name:<10}"), text, str::to_owned);
+}
+
+pub(super) fn faint_line(out: &mut String, name: &str, text: &str, style: Style) {
+    painted(out, &format!("{name:<10}"), text, |part| style.faint(part));
+}
+
+/// A line; what does not fit goes below its beginning.
+fn painted(out: &mut String, name: &str, text: &str, paint: impl Fn(&str) -> String) {
+    let mut parts = wrapped(text, COLUMNS - NAMES).into_iter();
     // Writing to a string cannot fail.
-    let _ = writeln!(out, "  {name:<10} {text}");
+    let _ = writeln!(out, "  {name} {}", paint(&parts.next().unwrap_or_default()));
+    for part in parts {
+        let _ = writeln!(out, "{:NAMES$}{}", "", paint(&part));
+    }
+}
+
+/// A text in lines of at most `room` letters, cut between words; a longer word has a line of its own.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut letters = 0;
+    // a number and its unit, and the sign before it, stay together
+    let mut rest = text;
+    while !rest.is_empty() {
+        let at = breaks(rest);
+        let (word, after) = rest.split_at(at);
+        rest = after.strip_prefix(' ').unwrap_or(after);
+        let length = word.chars().count();
+        match lines.last_mut() {
+            Some(last) if letters + 1 + length <= room => {
+                last.push(' ');
+                last.push_str(word);
+                letters += 1 + length;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                letters = length;
+            }
+        }
+    }
+    lines
+}
+
+/// Where the first word of a text ends: at a blank that is not between a number and its unit.
+fn breaks(text: &str) -> usize {
+    let mut from = 0;
+    while let Some(i) = text[from..].find(' ').map(|i| from + i) {
+        let (before, after) = (text[..i].chars().next_back(), &text[i + 1..]);
+        let word = after.split(' ').next().unwrap_or_default().trim_end_matches([',', ';', ')', ':']);
+        let unit = before.is_some_and(|c| c.is_ascii_digit())
+            && (word == "%" || (word.chars().count() <= 4 && word.ends_with(['s', 'B', 'z'])));
+        let sign = matches!(before, Some('±' | '='));
+        if !unit && !sign && word != "=" && word != "±" {
+            return i;
+        }
+        from = i + 1;
+    }
+    text.len()
+}
+
+/// The uncertainty of a value behind it, if it is more than a millionth of `scale`: less is seen in none of the digits.
+fn plus_minus(uncertainty: Option<f64>, scale: f64) -> String {
+    uncertainty.filter(|e| *e >= 1e-6 * scale).map_or(String::new(), |e| format!(" ± {}", units::seconds(e)))
+}
+
+/// The end of a path in at most `most` letters, from one of its folders on if one begins there.
+pub(super) fn ending(path: &str, most: usize) -> String {
+    let letters = path.chars().count();
+    if letters <= most {
+        return path.to_owned();
+    }
+    let kept: String = path.chars().skip(letters - most + 1).collect();
+    let from = kept.find('/').filter(|i| i + 1 < kept.len()).unwrap_or(0);
+    format!("…{}", &kept[from..])
 }
 
 pub(super) fn shorten(text: &str, most: usize) -> String {
@@ -87,7 +165,7 @@ fn signal(out: &mut String, s: &SignalReport, style: Style) {
             let head = format!(
                 "{mode}: periodic, every {}{} ({}), {} {}",
                 units::seconds(d.period_s),
-                d.period_std_s.map_or(String::new(), |e| format!(" ± {}", units::seconds(e))),
+                plus_minus(d.period_std_s, d.period_s),
                 units::hertz(d.frequency_hz),
                 if s.period.method == Method::Auto { "confidence" } else { "score" },
                 percent(d.confidence),
@@ -125,13 +203,12 @@ fn periodic(out: &mut String, s: &SignalReport, d: &Dominant) {
             out,
             "bursts",
             &format!(
-                "{} of {} ({} of the period), {} each ({} to {})",
-                b.count,
+                "{} of {} ({} of the period), {} each{}",
+                units::grouped(i64::try_from(b.count).unwrap_or(i64::MAX)),
                 units::seconds(b.width_s.median),
                 percent(b.duty_cycle),
                 units::bytes(b.bytes.median),
-                units::bytes(b.bytes.min),
-                units::bytes(b.bytes.max),
+                spread(&b.bytes),
             ),
         );
     }
@@ -142,7 +219,7 @@ fn periodic(out: &mut String, s: &SignalReport, d: &Dominant) {
             &format!(
                 "at {}{}, until {}, {}",
                 units::clock(p.next_start_s, p.period_s / 10.0),
-                p.next_start_std_s.map_or(String::new(), |e| format!(" ± {}", units::seconds(e))),
+                plus_minus(p.next_start_std_s, p.period_s),
                 units::clock(p.next_end_s, p.period_s / 10.0),
                 units::bytes(p.bytes),
             ),
@@ -151,6 +228,12 @@ fn periodic(out: &mut String, s: &SignalReport, d: &Dominant) {
     for o in &s.period.others {
         line(out, "also", &format!("every {}, confidence {}", units::seconds(o.period_s), percent(o.confidence)));
     }
+}
+
+/// Least and most of what bursts move, unless all move the same.
+fn spread(bytes: &Spread) -> String {
+    let range = units::byte_range(bytes.min, bytes.max);
+    if range == units::bytes(bytes.median) { String::new() } else { format!(" ({range})") }
 }
 
 fn window(w: &Validity, period: f64) -> String {
@@ -163,10 +246,10 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
         out,
         "sampled",
         &format!(
-            "{} samples at {}, abstraction error {:.2e}",
+            "{} samples at {}, abstraction error {}",
             units::grouped(s.samples as i64),
             units::hertz(s.sampling_hz),
-            s.abstraction_error
+            percent(s.abstraction_error)
         ),
     );
     for c in s.period.candidates.iter().take(8) {
@@ -178,16 +261,17 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
             c.score,
             percent(c.confidence)
         );
-        line(out, "candidate", &style.faint(&text));
+        faint_line(out, "candidate", &text, style);
     }
     for c in &s.components {
+        let (factor, prefix) = units::si_prefix(c.frequency_hz);
         let text = format!(
-            "{} cos(2π · {:.6} Hz · t {:+.3})",
+            "{} cos(2π · {:.4} {prefix}Hz · t {:+.3})",
             units::rate(c.amplitude_bytes_per_s),
-            c.frequency_hz,
+            c.frequency_hz / factor,
             c.phase_rad
         );
-        line(out, "component", &style.faint(&text));
+        faint_line(out, "component", &text, style);
     }
     if let Some(c) = &s.scores {
         let score = |name: &str, value: Option<f64>| value.map(|v| format!("{name} {v:.3}"));
@@ -202,9 +286,9 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
     }
     if let Some(f) = &s.fit {
         let text = format!(
-            "mean square error {:.4e} fitted, {:.4e} without ({} less)",
-            f.mse_fit,
-            f.mse_dft,
+            "root mean square error {} fitted, {} without ({} less of the square)",
+            units::rate(f.mse_fit.sqrt()),
+            units::rate(f.mse_dft.sqrt()),
             percent(f.improvement)
         );
         line(out, "fit", &text);
@@ -234,7 +318,8 @@ fn quality(out: &mut String, r: &Report) {
 pub(super) fn warnings(out: &mut String, warnings: &[Warning], style: Style) {
     for w in warnings {
         let remedy = w.remedy.as_ref().map_or(String::new(), |r| format!("; {r}"));
-        line(out, &style.paint("33", &format!("{:<10}", "warning")), &format!("{}{remedy}", w.message));
+        let name = style.paint("33", &format!("{:<10}", "warning"));
+        painted(out, &name, &format!("{}{remedy}", w.message), str::to_owned);
     }
 }
 
@@ -262,16 +347,18 @@ pub fn info(i: &Info, style: Style) -> String {
             facts.push(format!("ran {}", units::seconds(t)));
         }
         if let Some(e) = &j.executable {
-            facts.push(shorten(e, 100));
+            let known: usize = facts.iter().map(|f| f.chars().count() + 2).sum();
+            facts.push(shorten(e, (COLUMNS - NAMES).saturating_sub(known).max(24)));
         }
         line(&mut out, "job", &facts.join(", "));
     }
-    line(&mut out, "holds", &format!("{}, {}", units::counted(i.ranks, "rank"), units::counted(i.files, "file")));
+    let files = if i.files > 0 { format!(", {}", units::counted(i.files, "file")) } else { String::new() };
+    line(&mut out, "holds", &format!("{}{files}", units::counted(i.ranks, "rank")));
     if let (Some(a), Some(b)) = (i.start_s, i.end_s) {
         line(
             &mut out,
             "time",
-            &format!("{} to {} ({})", units::clock(a, 0.1), units::clock(b, 0.1), units::seconds(b - a)),
+            &format!("{} to {}: {}", units::clock(a, 0.1), units::clock(b, 0.1), units::seconds(b - a)),
         );
     }
     if !i.partial.is_empty() {
@@ -314,4 +401,34 @@ fn layers(i: &Info) -> String {
         c.set_cell_alignment(CellAlignment::Right);
     }
     t.trim_fmt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_between_words_and_units_stay_with_their_numbers() {
+        assert_eq!(
+            wrapped("14 of 442 ms (22 % of the period), 8.39 MB", 14),
+            ["14 of 442 ms", "(22 % of the", "period),", "8.39 MB"]
+        );
+        assert_eq!(wrapped("at 28.66 s ± 249 µs, until", 12), ["at", "28.66 s ± 249 µs,", "until"]);
+        assert_eq!(wrapped("cb = 1; stripe = 2", 9), ["cb = 1;", "stripe = 2"]);
+        assert_eq!(wrapped("/a/path/longer/than/that is", 8), ["/a/path/longer/than/that", "is"]);
+        assert_eq!(wrapped("", 8), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_below_the_digits_is_not_told() {
+        assert_eq!(plus_minus(Some(3e-9), 1.0), "");
+        assert_eq!(plus_minus(Some(0.02), 1.0), " ± 20.0 ms");
+    }
+
+    #[test]
+    fn long_names_keep_their_end() {
+        assert_eq!(ending("/scratch/a.h5", 13), "/scratch/a.h5");
+        assert_eq!(ending("/scratch/run/a.h5", 15), "…/run/a.h5");
+        assert_eq!(ending("/scratch/a.h5", 5), "…a.h5");
+    }
 }

@@ -142,6 +142,11 @@ pub(super) fn of_choice(
     warnings
 }
 
+/// `2 records have ...`: a number, its noun with a verb for one and for more, and the rest.
+fn some(n: u64, one: &str, more: &str, rest: &str) -> String {
+    format!("{n} {} {rest}", if n == 1 { one } else { more })
+}
+
 /// Warnings about single records.
 pub(super) fn of_rows(overview: &Overview, taken: &Taken, log: &Log) -> Vec<Warning> {
     let mut warnings = taken.damage.clone();
@@ -166,9 +171,13 @@ pub(super) fn of_rows(overview: &Overview, taken: &Taken, log: &Log) -> Vec<Warn
         ),
     );
     let n = taken.untimed;
-    tell(n, "untimed-records", format!("{n} file records move bytes at no time; their bytes are spread over the run"));
+    tell(
+        n,
+        "untimed-records",
+        some(n, "file record moves", "file records move", "bytes at no time; spread over the run"),
+    );
     let n = taken.bad_ranks;
-    tell(n, "bad-ranks", format!("{n} records have an impossible rank; their rows stand under rank 0"));
+    tell(n, "bad-ranks", some(n, "record has", "records have", "an impossible rank; listed under rank 0"));
     let n = taken.widths.len();
     tell(
         u64::from(n > 1),
@@ -176,9 +185,17 @@ pub(super) fn of_rows(overview: &Overview, taken: &Taken, log: &Log) -> Vec<Warn
         format!("the heatmap records have bins of {n} widths; the widest is reported"),
     );
     let n = taken.shared;
-    tell(n, "shared-records", format!("{n} file records are totals over all ranks; they stand under rank 0"));
+    tell(
+        n,
+        "shared-records",
+        some(n, "file record holds", "file records hold", "totals over all ranks; listed under rank 0"),
+    );
     let n = overview.mixed_records;
-    tell(n, "mixed-records", format!("{n} POSIX records also count stdio calls and were left out, as Darshan does"));
+    tell(
+        n,
+        "mixed-records",
+        some(n, "POSIX record counts", "POSIX records count", "stdio calls, too; left out, as Darshan does"),
+    );
     for (module, &bytes) in &overview.trailing {
         let message =
             format!("the {} data ends with {bytes} bytes that are no whole record; they were left out", module.name());
