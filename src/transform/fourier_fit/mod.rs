@@ -39,6 +39,11 @@ const FINE: f64 = 1e-10;
 /// A signal that is nowhere further from its mean than this share of it is a constant for all purposes: the best of its rounding
 /// is not sought.
 const FLAT: f64 = 1e-6;
+/// And one whose distance from its mean is but rounding has no other fit than its components of the DFT.
+const ROUNDING: f64 = 1e-12;
+
+/// The strongest bins of a spectrum with lines hold more than so many times the energy that as many hold on average.
+const OUTSTANDING: f64 = 1.2;
 
 /// A signal as a sum: a_0 + Σ a cos(2π f t + φ).
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +94,7 @@ pub fn fourier_fit(x: &[f64], rate_hz: f64, components: usize) -> Result<Fourier
     let spectrum = Spectrum::of(x);
     let strongest = strongest_bins(&spectrum, components);
     let dft = dft_sum(&spectrum, &strongest, rate_hz);
-    let fit = best_fit(x, &strongest, rate_hz)
+    let fit = best_fit(x, &strongest, has_lines(&spectrum, &strongest), rate_hz)
         .filter(|fit| fit.mean_square_error < dft.mean_square_error)
         .unwrap_or_else(|| dft.clone());
     Ok(FourierFit { fit, dft })
@@ -137,12 +142,22 @@ fn sort_by_amplitude(cosines: &mut [Cosine]) {
     cosines.sort_by(|a, b| b.amplitude.total_cmp(&a.amplitude));
 }
 
-/// The fit that starts at the given bins. `None` if the signal is constant or not finite.
-fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
+/// Do the strongest bins hold more of the energy than as many others? A single spike has the same in each bin: among its
+/// frequencies none is better than another, and a search for better ones has no end.
+fn has_lines(spectrum: &Spectrum, strongest: &[usize]) -> bool {
+    let energy = energies(spectrum);
+    let all: f64 = energy.iter().skip(1).sum();
+    let held: f64 = strongest.iter().filter_map(|k| energy.get(*k)).sum();
+    let share = strongest.len() as f64 / energy.len().saturating_sub(1).max(1) as f64;
+    share >= 0.5 || held > OUTSTANDING * share * all
+}
+
+/// The fit that starts at the given bins. Without `lines` in the spectrum the search is short. `None` if the signal is constant, but for rounding, or not finite.
+fn best_fit(x: &[f64], bins: &[usize], lines: bool, rate_hz: f64) -> Option<CosineSum> {
     // Fitted is (x − offset) / scale, so that no square overflows and the mean cannot drown the rest.
     let offset = x.iter().map(|v| v / x.len() as f64).sum::<f64>();
     let scale = x.iter().map(|v| (v - offset).abs()).fold(0.0, f64::max);
-    if !scale.is_normal() || bins.is_empty() {
+    if !scale.is_normal() || scale <= ROUNDING * offset.abs() || bins.is_empty() {
         return None;
     }
     let scaled: Vec<f64> = x.iter().map(|v| (v - offset) / scale).collect();
@@ -163,8 +178,8 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
     // the strongest bins, the harmonics of one fundamental, and line after line
     let mut best = filled(&start)?;
     if !exact(&best) {
-        let (harmonics, lines) =
-            rayon::join(|| comb(&scaled, bins.len()).and_then(|start| filled(&start)), || filled(&start[..1]));
+        let harmonics = || if lines { comb(&scaled, bins.len()).and_then(|start| filled(&start)) } else { None };
+        let (harmonics, lines) = rayon::join(harmonics, || filled(&start[..1]));
         for point in [harmonics, lines].into_iter().flatten() {
             if point.cost < best.cost {
                 best = point;
@@ -172,7 +187,8 @@ fn best_fit(x: &[f64], bins: &[usize], rate_hz: f64) -> Option<CosineSum> {
         }
     }
     let mut tries = MOST_TRIES;
-    while !exact(&best)
+    while lines
+        && !exact(&best)
         && let Some(better) = exchange(&projection, &best, &mut tries)
     {
         best = better;
@@ -373,6 +389,19 @@ mod tests {
         assert!((fit.fit.mean - 7.5).abs() < 1e-12 && fit.fit.mean_square_error < 1e-24);
         let one = fourier_fit(&[3.0], 1.0, 3).unwrap();
         assert_eq!((one.fit.mean, one.fit.cosines.len()), (3.0, 0));
+    }
+
+    #[test]
+    fn a_spike_is_fitted_better_than_by_the_dft_although_no_line_stands_out() {
+        let mut x = vec![1.0; 600];
+        x[599] = 0.2;
+        let spectrum = Spectrum::of(&x);
+        assert!(!has_lines(&spectrum, &strongest_bins(&spectrum, 10)));
+        let fit = fourier_fit(&x, 1.0, 10).unwrap();
+        assert!(fit.fit.mean_square_error < 0.99 * fit.dft.mean_square_error);
+        let bursts: Vec<f64> = (0..600).map(|n| if n % 31 < 5 { 1.0 } else { 0.0 }).collect();
+        let spectrum = Spectrum::of(&bursts);
+        assert!(has_lines(&spectrum, &strongest_bins(&spectrum, 10)));
     }
 
     #[test]
