@@ -16,6 +16,9 @@ use crate::render::units;
 /// Periods of the part of a long run that is shown by itself.
 const PART: f64 = 8.0;
 
+/// How long after the data, as a share of their time, the next burst is still shown.
+const FARTHEST: f64 = 0.4;
+
 /// The picture of one signal. Of a run of more periods than can be seen it shows the whole, and below the last of them.
 ///
 /// # Errors
@@ -28,10 +31,13 @@ pub fn bandwidth(signal: &SignalReport, view: &View) -> Result<String> {
         None => format!("Bandwidth ({mode}): not periodic, {}", signal.period.verdict.words()),
     };
     let span = signal.end_s - signal.start_s;
-    let next = signal.prediction.as_ref().map(|p| (p.next_start_s, p.next_end_s));
+    // a burst that is far away would leave little room for those that were
+    let farthest = signal.end_s + FARTHEST * span;
+    let next =
+        signal.prediction.as_ref().map(|p| (p.next_start_s, p.next_end_s)).filter(|(start, _)| *start < farthest);
     let time = Timeline::whole(signal);
     let margin = time.range.1 - (signal.end_s - time.shift);
-    let right = next.map_or(signal.end_s, |(_, e)| e.min(signal.end_s + 0.15 * span)).max(signal.end_s);
+    let right = next.map_or(signal.end_s, |(_, e)| e.min(farthest)).max(signal.end_s);
     let whole = (time.range.0, right - time.shift + margin);
     let part = dominant.filter(|d| span / d.period_s > MOST_PERIODS).map(|d| {
         let end = signal.validity.last().map_or(signal.end_s, |w| w.end_s) - time.shift;

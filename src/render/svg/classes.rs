@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 
 use super::frame::{Axis, Key, Numbers, chart, color, failed, picture, shortened};
-use super::offsets::{RANKS, of_rank, plain};
+use super::offsets::{PLOT, RANKS, of_rank, plain, smallest};
 use crate::classify::{Axis as _, Classes, FileClasses, GlobalClass, GlobalSequentiality, Sketch, SketchedAccess};
 use crate::error::Result;
 use crate::render::units;
@@ -16,10 +16,6 @@ const SHAPES: usize = 12_000;
 const DRAWN_RANKS: usize = 64;
 /// Bands drawn of a file.
 const BANDS: usize = 400;
-/// Pixels of the plot, to judge what fits.
-const PLOT: (f64, f64) = (1050.0, 380.0);
-/// Least size of an access, as a share of the distance between as many that fill the plot evenly.
-const SPECK: f64 = 0.12;
 /// Pixels of a letter of a band's name.
 const LETTER: f64 = 10.0;
 
@@ -81,10 +77,7 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let aside = if aside > 0 { format!(", {} set aside", units::grouped(aside.cast_signed())) } else { String::new() };
     let rest = format!(": {accesses} by {}{some}{aside}", units::counted(sketch.ranks.len() as u64, "rank"));
     let title = format!("{}{rest}", shortened(name, &rest));
-    // few short accesses are drawn larger than they are, many as they are
-    let shapes = all().count().clamp(1, SHAPES) as f64;
-    let least = (SPECK * (PLOT.0 * PLOT.1 / shapes).sqrt()).clamp(2.0, 6.0);
-    let smallest = ((x.range.1 - x.range.0) / PLOT.0 * least, (y.range.1 - y.range.0) / PLOT.1 * least);
+    let smallest = smallest(all().count().min(SHAPES), &x, &y);
     picture(|area| {
         let mut c = chart(area, &title, &legend(&ranks, bands, &pixels), &x, &y)?;
         for g in bands {

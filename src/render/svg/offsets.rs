@@ -17,6 +17,11 @@ const FILES: usize = 8;
 const SHAPES: usize = 12_000;
 const LEAST: usize = 24;
 
+/// Pixels of the plot, to judge what fits.
+pub(super) const PLOT: (f64, f64) = (1050.0, 380.0);
+/// Least size of an access, as a share of the distance between as many that fill the plot evenly.
+const SPECK: f64 = 0.12;
+
 /// Ranks that have a colour and a legend entry of their own.
 pub(super) const RANKS: usize = 6;
 
@@ -103,7 +108,9 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
     if patterns.iter().any(|(_, p)| p.steps.forgotten() > 0) {
         legend.push((Key::Fill(EVEN, 1.0), "long ago: times spread evenly".to_owned()));
     }
-    let smallest = ((x.range.1 - x.range.0) / 120.0, (y.range.1 - y.range.0) / 220.0);
+    let most = (SHAPES / patterns.len()).max(LEAST);
+    let drawn = patterns.iter().map(|(_, p)| p.records.min(most as u64) as usize).sum();
+    let smallest = smallest(drawn, &x, &y);
     picture(|area| {
         let mut c = chart(area, &title, &legend, &x, &y)?;
         if let Some((start, every, count)) = marks {
@@ -117,7 +124,6 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
             let shade = *number;
             *number += 1;
             let delay = told.start_s - pattern.start - shift;
-            let most = (SHAPES / patterns.len()).max(LEAST);
             let known = pattern.steps.forgotten();
             let shapes = shapes(pattern, most).into_iter().map(|s| {
                 let rank = ranks.binary_search(&pattern.rank_of(s.2)).unwrap_or(0);
@@ -131,6 +137,13 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
         }
         Ok(())
     })
+}
+
+/// Least width and height of an access in the units of the axes: few short ones are drawn larger than they are, many as they are.
+pub(super) fn smallest(accesses: usize, x: &Axis<'_>, y: &Axis<'_>) -> (f64, f64) {
+    let each = PLOT.0 * PLOT.1 / accesses.max(1) as f64;
+    let pixels = (SPECK * each.sqrt()).clamp(2.0, 6.0);
+    ((x.range.1 - x.range.0) / PLOT.0 * pixels, (y.range.1 - y.range.0) / PLOT.1 * pixels)
 }
 
 /// The colour of a rank by its place among all; patterns of a rank alternate between two shades.
