@@ -1,7 +1,7 @@
 //! Fits ten cosines to the sampled signals of traces, for `scripts/fit_compare.py`: `fit_traces TRACE...`.
 //!
 //! One JSON object a line for each signal: the samples, the mean square errors of the DFT components and of the fit, and
-//! the seconds that the fit took: on one thread, so that these are no less than the processor's, and the least of three, as
+//! the seconds that the fit took: on one thread, so that these are no less than the processor's, and the least of five, as
 //! other programs may run beside it. Signals of more samples than `SAMPLES` (first argument) are sampled that often.
 
 use std::io::Write;
@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     let fit = fourier_fit(&view.sampled.values, 1.0, COMPONENTS);
                     fit.ok().map(|fit| (begun.elapsed().as_secs_f64(), fit))
                 };
-                let runs = (0..3).filter_map(|_| one_thread.install(timed));
+                let runs = (0..5).filter_map(|_| one_thread.install(timed));
                 let Some((seconds, fit)) = runs.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
                 let line = serde_json::json!({
                     "path": path,

@@ -31,7 +31,7 @@ pub const MAX_COMPONENTS: usize = 50;
 /// An exchange that lowers the error by less than this, relative to it, was not worth it.
 const WORTHWHILE: f64 = 1e-4;
 /// Exchanges that are tried, worthwhile or not.
-const MOST_TRIES: usize = 20;
+const MOST_TRIES: usize = 4;
 /// Steps that lower the error by less than this, relative to it, end a search downhill: among the exchanges, and at last.
 const COARSE: f64 = 1e-5;
 const FINE: f64 = 1e-10;
