@@ -84,19 +84,21 @@ pub fn evaluate(cosines: &[Cosine], t: f64) -> f64 {
     cosines.iter().map(|c| c.amplitude * (TAU * c.frequency_hz * t + c.phase).cos()).sum()
 }
 
-/// The smallest length of the form 2^a 3^b 5^c, a ≥ 1, that is at least `len`: there the FFT is fastest.
+/// The smallest even length whose prime factors are 7 at most and that is at least `len`: there the FFT is fastest.
 pub(crate) fn fast_length(len: usize) -> usize {
-    let mut best = len.max(2).next_power_of_two();
-    let mut five = 1;
-    while five < best {
-        let mut odd = five;
-        while odd < best {
-            let fit = odd * len.div_ceil(odd).next_power_of_two().max(2);
-            best = best.min(fit);
-            odd *= 3;
+    fn with_factors(odd: usize, factors: &[usize], len: usize, best: &mut usize) {
+        let Some((factor, others)) = factors.split_first() else {
+            *best = (*best).min(odd * len.div_ceil(odd).next_power_of_two().max(2));
+            return;
+        };
+        let mut odd = odd;
+        while odd < *best {
+            with_factors(odd, others, len, best);
+            odd *= factor;
         }
-        five *= 5;
     }
+    let mut best = len.max(2).next_power_of_two();
+    with_factors(1, &[7, 5, 3], len, &mut best);
     best
 }
 
