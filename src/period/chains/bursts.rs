@@ -13,6 +13,10 @@ pub(crate) const MAX_BURSTS: usize = 30_000;
 /// Longer lists of one level that differ in their number of bursts by less than [`ALIKE`] are alike.
 const LONG: usize = 24;
 const ALIKE: f64 = 0.1;
+/// The same for all levels together: longer lists, alike by this share. Beside a period that is gone the levels of what is left
+/// tell little apart.
+const ALIKE_AT_FIRST: (usize, f64) = (256, 0.15);
+const ALIKE_FURTHER: (usize, f64) = (64, 0.2);
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
 /// Shares of the burst level that count as burst.
@@ -186,8 +190,23 @@ pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f6
     let mut seen = std::collections::HashSet::new();
     let mut lists: Vec<BurstList> =
         of_cuts.into_iter().flatten().filter(|list| seen.insert(fingerprint(list, profile.duration()))).collect();
+    let (longest, alike) = if erased.is_empty() { ALIKE_AT_FIRST } else { ALIKE_FURTHER };
+    without_alike(&mut lists, longest, alike);
     lists.iter_mut().for_each(BurstList::sum_up);
     lists
+}
+
+/// Drops lists of more than `longest` bursts that have as many, up to the share `alike`, as one before.
+fn without_alike(lists: &mut Vec<BurstList>, longest: usize, alike: f64) {
+    let mut long: Vec<usize> = Vec::new();
+    lists.retain(|list| {
+        let n = list.len();
+        let new = n <= longest || !long.iter().any(|&m| n.abs_diff(m) as f64 <= alike * m as f64);
+        if new && n > longest {
+            long.push(n);
+        }
+        new
+    });
 }
 
 /// The lists of bursts above `background` by the share `level` of what the top is above it, without their sums.

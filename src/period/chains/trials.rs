@@ -20,7 +20,7 @@ const FURTHER_PLACES: usize = 3;
 fn effort(n: usize) -> (usize, usize, usize) {
     match n {
         0..=150 => (4, PLACES, usize::MAX),
-        151..=1000 => (2, 3, usize::MAX),
+        151..=1000 => (2, 3, 8),
         1001..=5000 => (2, 2, 3),
         _ => (1, 1, 2),
     }
