@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Train the judge of the default detector (src/period/chains/weights.json).
 
-    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 32] [--ridge 0.0003] [--folds 2]
-                   [--importance CLASS=FACTOR ...]
+    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 24] [--ridge 0.0003] [--folds 2]
+                   [--members 2] [--importance CLASS=FACTOR ...]
 
 Each DUMP comes from `cargo run --release --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
 
 Objective, per search round of each case, hypotheses i, right ones R: maximise log(sum_R e^z / (1 + sum_all e^z)); where
 none is right, log(1 / (1 + sum_all e^z)). z = bias + linear x + sum_h output_h tanh(hidden_h x + hidden_bias_h), x the
-standardised features. The calibration (logit of the confidence = a + b pooled z) is fitted on folds that the weights
+standardised features. The judge is the mean of several such networks that began elsewhere, which is a network again. The calibration (logit of the confidence = a + b pooled z) is fitted on folds that the weights
 have not seen. See docs/confidence.md.
 """
 import argparse
 import json
 import math
+import multiprocessing
 import sys
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 from scipy.optimize import minimize
@@ -121,16 +123,25 @@ class Data:
         return other
 
 
-def fitted(data, weight, hidden, ridge, rounds):
-    """A network trained on the data: first its linear part on everything, then all of it on the strongest hypotheses."""
+def fitted(data, weight, hidden, ridge, rounds, members):
+    """The mean of networks trained on the data: first their linear part on everything, then all of each on the strongest
+    hypotheses, from a start of its own."""
     linear = Network(len(data.names), 0)
     fun = linear.train(data.x, data, weight, ridge, 200)
     if not hidden:
         return linear, fun
     hard = data.hardest(linear.forward(linear.theta, data.x)[0], HARDEST)
-    net = Network(len(data.names), hidden)
-    net.theta[:1 + net.f] = linear.theta[:1 + net.f]
-    return net, net.train(hard.x, hard, weight, ridge, rounds)
+    parts, funs = [], []
+    for seed in range(1, members + 1):
+        net = Network(len(data.names), hidden, seed)
+        net.theta[:1 + net.f] = linear.theta[:1 + net.f]
+        funs.append(net.train(hard.x, hard, weight, ridge, rounds))
+        parts.append(net.parts(net.theta))
+    bias, lin, u, c, v = zip(*parts)
+    mean = Network(len(data.names), hidden * members)
+    mean.theta = np.concatenate([[np.mean(bias)], np.mean(lin, axis=0), np.concatenate(u).ravel(), np.concatenate(c),
+                                 np.concatenate(v) / members])
+    return mean, float(np.mean(funs))
 
 
 class Network:
@@ -241,7 +252,8 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("dumps", nargs="+")
     ap.add_argument("--out")
-    ap.add_argument("--hidden", type=int, default=32)
+    ap.add_argument("--hidden", type=int, default=24, help="units of each network")
+    ap.add_argument("--members", type=int, default=2, help="networks")
     ap.add_argument("--ridge", type=float, default=0.0003)
     ap.add_argument("--folds", type=int, default=2)
     ap.add_argument("--rounds", type=int, default=1500)
@@ -262,10 +274,14 @@ def main():
     fold = np.random.RandomState(7).permutation(case.max() + 1)[case] % a.folds
     pick = np.zeros(len(data.rounds), int)
     pooled = np.zeros(len(data.rounds))
-    for f in range(a.folds):
-        inside, outside = np.nonzero(fold != f)[0], np.nonzero(fold == f)[0]
-        part, test = data.subset(inside), data.subset(outside)
-        net, fun = fitted(part, weight[inside], a.hidden, a.ridge, a.rounds)
+    pool = ProcessPoolExecutor(max_workers=a.folds + 1, mp_context=multiprocessing.get_context("fork"))
+    parts = [np.nonzero(fold != f)[0] for f in range(a.folds)]
+    trained = [pool.submit(fitted, data.subset(p), weight[p], a.hidden, a.ridge, a.rounds, a.members) for p in parts]
+    whole = pool.submit(fitted, data, weight, a.hidden, a.ridge, a.rounds, a.members) if a.out else None
+    for f, inside in enumerate(parts):
+        outside = np.nonzero(fold == f)[0]
+        test = data.subset(outside)
+        net, fun = trained[f].result()
         z = net.forward(net.theta, test.x)[0].astype(float)
         held = -net.loss(net.theta, test.x, test, weight[outside], 0.0)[0]
         print(f"fold {f}: objective {fun:.4f}, held-out log-likelihood {held:.4f}", file=sys.stderr)
@@ -291,7 +307,7 @@ def main():
             print(b)
     if not a.out:
         return
-    net, _ = fitted(data, weight, a.hidden, a.ridge, a.rounds)
+    net, _ = whole.result()
     b, lin, u, c, v = net.parts(net.theta)
     sure = right & (conf > 0.9)
     typical = np.median(data.x[pick[sure]], axis=0) if sure.any() else np.zeros(n)

@@ -14,9 +14,17 @@ const STEPS: usize = 9;
 /// Beyond these nothing more is learnt.
 const REACH: (f64, f64) = (-10.0, 20.0);
 
+/// The evidence, within the bounds beyond which more of it says no more.
+pub(crate) fn within_reach(evidence: f64) -> f64 {
+    evidence.clamp(REACH.0, REACH.1)
+}
+
 /// ln of the ratio for the onsets `t` at the slots `k` (rising, same length) with the idle times between them: first with
 /// nothing known of the idle times, then if those of up to `merge` seconds were not counted as such. 0 for fewer than three.
-pub(crate) fn of_gaps(t: &[f64], k: &[f64], idle: &[f64], merge: f64) -> [f64; 2] {
+///
+/// `places`: bursts of a period, each of which has a place of its own that was taken out of `t` (see
+/// [`super::fold::aligned`]). The places are not known either: flat priors over the mean gap.
+pub(crate) fn of_gaps(t: &[f64], k: &[f64], idle: &[f64], merge: f64, places: usize) -> [f64; 2] {
     let n = t.len().min(k.len());
     if n < 3 {
         return [0.0; 2];
@@ -47,10 +55,23 @@ pub(crate) fn of_gaps(t: &[f64], k: &[f64], idle: &[f64], merge: f64) -> [f64; 2
         cross += x * y;
         spread += x * x;
     }
-    let line = (power - cross * cross / spread).max(0.0);
+    let mut line = (power - cross * cross / spread).max(0.0);
+    if places > 1 {
+        // the places that suit a grid best are not those of a walk
+        let mut off = vec![(0.0, 0.0); places];
+        for i in 0..n {
+            let place = &mut off[k[i] as usize % places];
+            place.0 += 1.0;
+            place.1 += (t[i] - t[0]) / mean_gap - mean_t - cross / spread * (k[i] - mean_k);
+        }
+        line -= off.iter().filter(|(count, _)| *count > 0.0).map(|(count, sum)| sum * sum / count).sum::<f64>();
+        line = line.max(0.0);
+    }
+    let each_place = places as f64 / n as f64;
     let of_period = log_sum((0..STEPS).flat_map(|i| {
         let s = SMALLEST * STEP.powi(i as i32);
-        let normal = -0.5 * gaps * (TAU * s * s).ln();
+        let normal =
+            -0.5 * gaps * (TAU * s * s).ln() + 0.5 * (places - 1) as f64 * (TAU * s * s * each_place).min(1.0).ln();
         let walks = normal - 0.5 * ln_steps - 0.5 * walk / (s * s) + 0.5 * (TAU * s * s / steps).ln();
         let grid = normal - 0.5 * (n as f64).ln() - 0.5 * line / (s * s) + 0.5 * (TAU * s * s / spread).ln();
         [walks, grid]
@@ -58,7 +79,7 @@ pub(crate) fn of_gaps(t: &[f64], k: &[f64], idle: &[f64], merge: f64) -> [f64; 2
     [0.0, merge].map(|least| {
         let total: f64 = idle.iter().map(|x| ((x - least) / mean_gap).max(1e-3)).sum();
         let of_chance = ln_gamma(gaps) - gaps * total.ln();
-        (of_period - of_chance).clamp(REACH.0, REACH.1)
+        of_period - of_chance
     })
 }
 
@@ -80,7 +101,7 @@ mod tests {
             }))
             .collect();
         let k: Vec<f64> = (0..t.len()).map(|k| k as f64).collect();
-        of_gaps(&t, &k, gaps, 0.0)[0]
+        of_gaps(&t, &k, gaps, 0.0, 1)[0]
     }
 
     #[test]
@@ -125,12 +146,26 @@ mod tests {
     }
 
     #[test]
+    fn places_of_their_own_are_worth_their_price_only_where_gaps_alternate() {
+        let compare = |late: f64| {
+            let errors = [0.02, -0.03, 0.05, 0.0, -0.04, 0.03, -0.02, 0.01, 0.04, -0.05];
+            let k: Vec<f64> = (0..errors.len()).map(|k| k as f64).collect();
+            let own = |i: usize| if i % 2 == 1 { late } else { 0.0 };
+            let plain: Vec<f64> = k.iter().zip(errors).enumerate().map(|(i, (k, e))| k + e + own(i)).collect();
+            let placed: Vec<f64> = k.iter().zip(errors).map(|(k, e)| k + e).collect();
+            let idle: Vec<f64> = plain.windows(2).map(|t| t[1] - t[0]).collect();
+            of_gaps(&placed, &k, &idle, 0.0, 2)[0] - of_gaps(&plain, &k, &idle, 0.0, 1)[0]
+        };
+        assert!(compare(0.0) < -0.5 && compare(0.3) > 5.0, "{} {}", compare(0.0), compare(0.3));
+    }
+
+    #[test]
     fn idle_times_beyond_a_cut_are_less_even() {
         let t = [0.0, 10.0, 21.0, 30.0];
         let k = [0.0, 1.0, 2.0, 3.0];
-        let [all, beyond] = of_gaps(&t, &k, &[9.0, 10.0, 8.0], 7.0);
+        let [all, beyond] = of_gaps(&t, &k, &[9.0, 10.0, 8.0], 7.0, 1);
         assert!(beyond < all - 3.0, "{all} {beyond}");
-        assert_eq!(of_gaps(&t[..2], &k[..2], &[9.0], 0.0), [0.0; 2]);
-        assert_eq!(of_gaps(&[1.0; 4], &k, &[0.0; 3], 0.0), [0.0; 2]);
+        assert_eq!(of_gaps(&t[..2], &k[..2], &[9.0], 0.0, 1), [0.0; 2]);
+        assert_eq!(of_gaps(&[1.0; 4], &k, &[0.0; 3], 0.0, 1), [0.0; 2]);
     }
 }

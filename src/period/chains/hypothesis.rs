@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 /// Names of the judge's features, in the order of [`Hypothesis::features`].
-pub(crate) const FEATURES: [&str; 32] = [
+pub(crate) const FEATURES: [&str; 34] = [
     "score",
     "bursts",
     "share",
@@ -48,8 +48,10 @@ pub(crate) const FEATURES: [&str; 32] = [
     "size_fold",
     "gap_shape",
     "gap_memory",
+    "gap_skew",
     "gap_evidence",
     "cut_evidence",
+    "fold_evidence",
     "trend_deviation",
     "duty",
     "grain",
@@ -294,8 +296,11 @@ pub(crate) struct Traits {
     /// See [`GapStatistics`].
     pub gap_shape: f64,
     pub gap_memory: f64,
+    pub gap_skew: f64,
     /// See [`evidence`].
     pub evidence: [f64; 2],
+    /// By how much it is larger with several places in a period than with one.
+    pub fold_evidence: f64,
     /// Root mean square deviation of the gaps from a straight trend, over the period.
     pub trend_deviation: f64,
     /// Busy share of the window (waves: share of the fundamental).
@@ -366,8 +371,10 @@ impl Hypothesis {
             traits.folding.sizes,
             traits.gap_shape,
             traits.gap_memory,
+            traits.gap_skew,
             traits.evidence[0],
             traits.evidence[1],
+            traits.fold_evidence,
             (without_grain(traits.trend_deviation, 1.0 / 6.0) + 0.005).ln(),
             traits.duty,
             (grain + 1e-4).ln(),
@@ -457,6 +464,9 @@ fn describe(
     } else {
         GapStatistics::of(list, &chain, &fit)
     };
+    let slot = fit.period / slots_per_period as f64;
+    let plain = gap_evidence(list, &chain, slot, 1);
+    let folded = folding.slots.map_or(plain, |places| gap_evidence(list, &chain, slot, places));
     let n = chain.len() as f64;
     let traits = Traits {
         share: bytes / context.bytes,
@@ -470,7 +480,9 @@ fn describe(
         folding,
         gap_shape: gaps.shape,
         gap_memory: gaps.memory,
-        evidence: if kind == Kind::Compound { [0.0; 2] } else { gap_evidence(list, &chain) },
+        gap_skew: gaps.skew,
+        evidence: if kind == Kind::Compound { folded } else { plain }.map(evidence::within_reach),
+        fold_evidence: evidence::within_reach(folded[0] - plain[0]),
         trend_deviation: gaps.trend_deviation,
         duty: (busy / length).min(1.0),
         cycles: n / slots_per_period as f64,
@@ -502,11 +514,12 @@ fn partner_share(list: &BurstList, first: usize, last: usize, period: f64, toler
     with / v.iter().sum::<f64>().max(1e-300)
 }
 
-/// See [`evidence`].
-fn gap_evidence(list: &BurstList, chain: &Chain) -> [f64; 2] {
+/// See [`evidence`]; of a chain of `slot` seconds with one place a period or several.
+fn gap_evidence(list: &BurstList, chain: &Chain, slot: f64, places: usize) -> [f64; 2] {
     let between = |w: &[u32]| (list.start[w[1] as usize] - list.end[w[0] as usize]).max(0.0);
     let idle: Vec<f64> = chain.members.windows(2).map(between).collect();
-    evidence::of_gaps(&chain.onsets(list).collect::<Vec<_>>(), &chain.slot_numbers(), &idle, list.merge)
+    let onsets = if places > 1 { fold::aligned(list, chain, places, slot) } else { chain.onsets(list).collect() };
+    evidence::of_gaps(&onsets, &chain.slot_numbers(), &idle, list.merge, places)
 }
 
 /// How the gaps of a chain are distributed.
@@ -516,6 +529,8 @@ struct GapStatistics {
     shape: f64,
     /// Correlation of successive gaps times sqrt n: about -sqrt(n)/2 for a jittered grid, near 0 for independent gaps.
     memory: f64,
+    /// Skewness of the gaps over its standard error, sqrt(6/n), for normal ones: large where a few pauses are far longer.
+    skew: f64,
     /// Root mean square deviation of the gaps from a straight trend, over the period: small for a period that drifts.
     trend_deviation: f64,
 }
@@ -542,10 +557,12 @@ impl GapStatistics {
         // deviations far below the period are clock noise: no memory worth the name
         let floor = n * (1e-3 * fit.period).powi(2);
         let memory = (lagged / (power + floor) * n.sqrt()).clamp(-4.0, 4.0);
+        let cubes: f64 = gaps.iter().map(|g| (g - m).powi(3)).sum();
+        let skew = (cubes / n / ((power + floor) / n).powf(1.5) * (n / 6.0).sqrt()).clamp(-6.0, 6.0);
         let middle = 0.5 * (n - 1.0);
         let slope: f64 = gaps.iter().enumerate().map(|(i, g)| (i as f64 - middle) * (g - m)).sum();
         let explained = slope * slope * 12.0 / (n * (n * n - 1.0));
         let trend_deviation = ((power - explained).max(0.0) / (n - 2.0).max(1.0)).sqrt() / fit.period;
-        Self { shape, memory, trend_deviation }
+        Self { shape, memory, skew, trend_deviation }
     }
 }
