@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::left::{Left, Part, one_loop, pattern_of};
+use super::nest::Level;
 use super::options::Age;
 use super::pattern::{Body, Pattern, Ranks};
 use super::remnants::{CHANCE, Extent, expected, gcd, grid, near};
@@ -84,10 +85,13 @@ pub(super) fn join(parts: &mut [Part], age: Age) -> Vec<Pattern> {
     for (stream, places) in streams {
         let known = reach.get(&stream).map_or(&[][..], Vec::as_slice);
         let spacing = Spacing::of(parts, &places);
-        let distances = distances(parts, &places, spacing);
         let lent = loops.get(&stream).map_or(&[][..], Vec::as_slice);
-        for &distance in &distances {
-            let looks = looks * distances.len() * lent.len();
+        let mut votes = votes(parts, &places, spacing);
+        let distances = shown(&votes);
+        lent_votes(lent, spacing).into_iter().for_each(|(d, n)| *votes.entry(d).or_default() += n);
+        let of_loops = shown(&votes);
+        for &distance in &of_loops {
+            let looks = looks * of_loops.len() * lent.len();
             lend(parts, &places, lent, (spacing, distance), (looks, known), age, &mut found);
         }
         for &distance in &distances {
@@ -131,10 +135,13 @@ fn reach(parts: &[Part], streams: &BTreeMap<Stream, Vec<Place>>) -> Reach {
     reach
 }
 
-/// Distances from rank to rank that show more than once, those that show most often first.
-fn distances(parts: &[Part], places: &[Place], spacing: Spacing) -> Vec<i64> {
+/// Distances from rank to rank, and how often they show.
+type Votes = HashMap<i64, u64>;
+
+/// Distances among what is left.
+fn votes(parts: &[Part], places: &[Place], spacing: Spacing) -> Votes {
     let lists: Vec<&[Place]> = places.chunk_by(|a, b| a.0 == b.0).collect();
-    let mut votes: HashMap<i64, u64> = HashMap::new();
+    let mut votes = Votes::new();
     for pair in lists.windows(2) {
         let (a, b) = (&pair[0][..pair[0].len().min(SHOWN)], &pair[1][..pair[1].len().min(SHOWN)]);
         let ranks = spacing.number(parts[b[0].0].rank) - spacing.number(parts[a[0].0].rank);
@@ -148,7 +155,28 @@ fn distances(parts: &[Part], places: &[Place], spacing: Spacing) -> Vec<i64> {
             }
         }
     }
-    let mut all: Vec<(i64, u64)> = votes.into_iter().filter(|v| v.1 > 1).collect();
+    votes
+}
+
+/// Distances among the same loops of ranks that follow each other.
+fn lent_votes(lent: &[Pattern], spacing: Spacing) -> Votes {
+    let mut votes = Votes::new();
+    let mut last: HashMap<&[Level], &Pattern> = HashMap::new();
+    for p in lent {
+        let Some(before) = last.insert(p.levels(), p) else { continue };
+        let between = p.start_offset.wrapping_sub(before.start_offset) as i64;
+        let ranks = i64::from(p.rank) - i64::from(before.rank);
+        if ranks > 0 && between % ranks == 0 {
+            // From rank to rank of those that have something left.
+            *votes.entry((between / ranks).wrapping_mul(spacing.step)).or_default() += 1;
+        }
+    }
+    votes
+}
+
+/// Those that show more than once, those that show most often first.
+fn shown(votes: &Votes) -> Vec<i64> {
+    let mut all: Vec<(i64, u64)> = votes.iter().map(|(d, n)| (*d, *n)).filter(|v| v.1 > 1).collect();
     all.sort_by_key(|&(distance, votes)| (std::cmp::Reverse(votes), distance.unsigned_abs(), distance));
     all.into_iter().take(DISTANCES).map(|(distance, _)| distance).collect()
 }

@@ -294,6 +294,14 @@ impl Reread {
             p.access_size() == Some(size) && p.start_offset == new.base && p.levels() == new.levels
         };
         let told = readings.iter().zip(sizes).flat_map(|(r, &s)| r.pieces.iter().map(move |p| (s, p)));
+        // The same places again are a loop, not another pattern.
+        let twice = (1..old.len()).any(|i| {
+            let p = &old[i];
+            let same = |q: &Pattern| {
+                (p.access_size(), p.start_offset, p.levels()) == (q.access_size(), q.start_offset, q.levels())
+            };
+            p.access_size().is_some() && old[..i].iter().any(same)
+        });
         let again =
             told.clone().count() == known().count() && told.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
         // What leaves something over is left to the rules for accesses that are alone. Where all that is new is done over and
@@ -302,14 +310,14 @@ impl Reread {
         let repeats = told.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
         let less = match repeats {
             true => new.1 <= cost.1,
-            false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2,
+            false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2 || (new.1, new.2) == (cost.1, cost.2),
         };
         // In place of sequential patterns over the same places, which have no loop to tell that.
         let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
         // Loops that are seen but once must have foretold enough, or any few accesses are nests.
         let once = told.clone().filter(|(_, p)| !p.repeats());
         let sound = once.clone().map(|(s, p)| p.evidence(s)).sum::<u64>() >= reread::EVIDENCE * once.count() as u64;
-        if again || new.0 > 0 || !sound || cost.0 == 0 && !less && !repeated {
+        if again || new.0 > 0 || !sound || cost.0 == 0 && !less && !repeated && !twice {
             return old;
         }
         let of = |size: u64, i: &Item| {

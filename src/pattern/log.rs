@@ -32,6 +32,23 @@ impl Item {
         self.span.1 = seq;
     }
 
+    /// The first `n` accesses, and the others; each has some.
+    fn cut(&self, n: u64) -> (Item, Item) {
+        let (last, first) = (self.part(n - 1), self.part(n));
+        let stride = |count: u64| if count > 1 { self.stride } else { 0 };
+        let head = Item { count: n, stride: stride(n), end: last.end, span: (self.span.0, last.span.1), ..*self };
+        let count = self.count - n;
+        let tail = Item {
+            offset: first.offset,
+            count,
+            stride: stride(count),
+            start: first.start,
+            span: (first.span.0, self.span.1),
+            ..*self
+        };
+        (head, tail)
+    }
+
     /// Access `i`, its times and its number as if all took equally long.
     pub fn part(&self, i: u64) -> Item {
         let at = |i: u64| self.start + (self.end - self.start) * i as f64 / self.count as f64;
@@ -52,8 +69,11 @@ const BUSY: usize = 4;
 /// Accesses of a size that are given one by one; of more, those of a run together.
 const FEW: usize = 512;
 
-/// Fewest accesses of such a run: any two have a stride, and chance makes three.
+/// Fewest accesses of such a run: any two have a stride, and chance makes three. Longer ones will do where there are no more
+/// items then.
 const RUN: usize = 5;
+const LONG: usize = 16;
+const MANY: usize = 2048;
 
 /// The accesses of one operation and file by one rank.
 #[derive(Debug, Default)]
@@ -136,12 +156,60 @@ impl Log {
                 out.push(*i);
             }
         }
-        if out.len() <= FEW { out } else { with_runs(out) }
+        if out.len() <= FEW {
+            return out;
+        }
+        let long = with_runs(&out, LONG);
+        apart(if long.len() <= MANY { long } else { with_runs(&out, RUN) })
     }
 }
 
-/// The items with those joined that are a run.
-fn with_runs(items: Vec<Item>) -> Vec<Item> {
+/// Places in the middle of a run at which it is cut, at most.
+const CUTS: usize = 8;
+
+/// The items with runs cut where other runs begin and after their ends, and with the last access of a run by itself: what comes
+/// after it may as well begin with that.
+fn apart(items: Vec<Item>) -> Vec<Item> {
+    let runs = || items.iter().filter(|i| i.count > 1);
+    let after = |i: &Item| i.offset.wrapping_add(i.count.wrapping_mul(i.stride as u64));
+    let mut starts: Vec<u64> = runs().flat_map(|i| [i.offset, after(i)]).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let mut out: Vec<Item> = Vec::with_capacity(items.len());
+    for (i, item) in items.iter().enumerate() {
+        let mut rest = *item;
+        for at in cuts(item, &starts) {
+            let (head, tail) = rest.cut(at - (item.count - rest.count));
+            out.push(head);
+            rest = tail;
+        }
+        if rest.count > 1 && i + 1 < items.len() {
+            let (head, tail) = rest.cut(rest.count - 1);
+            out.extend([head, tail]);
+        } else {
+            out.push(rest);
+        }
+    }
+    out
+}
+
+/// The accesses of a run, but the first one, at which other runs begin; none if there are many.
+fn cuts(run: &Item, starts: &[u64]) -> Vec<u64> {
+    let step = run.stride.unsigned_abs();
+    if run.count < 2 || step == 0 {
+        return Vec::new();
+    }
+    let end = run.part(run.count - 1).offset;
+    let (low, high) = (run.offset.min(end), run.offset.max(end));
+    let inside = &starts[starts.partition_point(|&s| s < low)..starts.partition_point(|&s| s <= high)];
+    let on_it = inside.iter().map(|s| s.abs_diff(run.offset)).filter(|d| *d > 0 && d.is_multiple_of(step));
+    let mut at: Vec<u64> = on_it.map(|d| d / step).take(CUTS + 1).collect();
+    at.sort_unstable();
+    if at.len() > CUTS { Vec::new() } else { at }
+}
+
+/// The items with those joined that are a run of at least so many accesses.
+fn with_runs(items: &[Item], least: usize) -> Vec<Item> {
     let mut out: Vec<Item> = Vec::with_capacity(items.len());
     let mut i = 0;
     while i < items.len() {
@@ -159,7 +227,7 @@ fn with_runs(items: Vec<Item>) -> Vec<Item> {
             (run.count, run.end, run.span.1) = (run.count + next.count, run.end.max(next.end), next.span.1);
             n += 1;
         }
-        if run.count < RUN as u64 {
+        if run.count < least as u64 {
             out.push(items[i]);
             i += 1;
         } else {

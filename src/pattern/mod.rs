@@ -43,11 +43,12 @@
 //!    that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write of the same
 //!    bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
 //! 9. Of all readings of what a rank does in a file with one operation and size, *the* one leaves the fewest accesses over,
-//!    then has the fewest patterns. In it nests follow each other in time, rounds (the same list over and over, each time a
-//!    distance further) are a loop around the nests of the list, and what goes on where a nest has ended, whatever came
-//!    between, is one with it. The same places again are a loop of stride 0, not another stream. Streams of a few thousand
-//!    accesses or runs are read so as a whole when the trace ends; from longer ones the rules above lead there unless loops are
-//!    very short.
+//!    then has the fewest patterns, then the fewest loops, and of those that are equal the one whose first loops go on for
+//!    longest. In it nests follow each other in time, rounds (the same list over and over, each time a distance further) are a
+//!    loop around the nests of the list, and what goes on where a nest has ended, or does the same again, whatever came between,
+//!    is one with it. The same places again are a loop of stride 0, not another stream: what is once alone over and over and then
+//!    followed by one more access is one pattern, and that access another one. Streams of a few thousand accesses or runs are
+//!    read so as a whole when the trace ends; from longer ones the rules above lead there unless loops are very short.
 //! 10. Where a third of the accesses of an operation and size, over all ranks and files, are in no pattern, short patterns
 //!     among them are none if chance makes such ones (more than 0.0001 to be expected).
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the

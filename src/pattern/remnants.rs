@@ -6,11 +6,12 @@
 //! distance that shows more than once. A read and the write of the same bytes right after it, more than once in a file, are a
 //! read-modify-write: what a library does that may write whole blocks only.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::left::{Left, one_loop, pattern_of};
 use super::options::Age;
 use super::pattern::{Body, Pattern};
+use super::search::small_nests;
 use super::sizes::Sizes;
 use crate::record::{FileId, Op};
 
@@ -41,6 +42,9 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
         streams.entry((l.access.op as u8, l.access.file)).or_default().push(i);
     }
     streams.retain(|_, members| members.len() > 1);
+    // Of which other ranks have some.
+    let shared: HashSet<Key> =
+        left.iter().filter(|l| l.taken).map(|l| ((l.access.op as u8, l.access.file), l.access.size)).collect();
     let strides = known_strides(patterns, &streams);
     let mut extents: HashMap<Stream, Vec<Extent>> = HashMap::new();
     let mut of_size: HashMap<Key, Vec<Extent>> = HashMap::new();
@@ -65,6 +69,9 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
             members.chunk_by(|&i, &j| left[i].access.size == left[j].access.size).map(<[usize]>::to_vec).collect();
         for members in sizes.into_iter().filter(|m| m.len() > 1) {
             let key = (stream, left[members[0]].access.size);
+            if shared.contains(&key) && nothing_over(left, &members, age, &mut found) {
+                continue;
+            }
             let strides = strides.get(&key).map_or(&[][..], Vec::as_slice);
             let known = of_size.get(&key).map_or(&[][..], Vec::as_slice);
             for &stride in std::iter::once(&0).chain(strides) {
@@ -76,6 +83,25 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
         }
     }
     found
+}
+
+/// Takes small nests that leave nothing over of an operation, file and size; false if these are none.
+fn nothing_over(left: &mut [Left], members: &[usize], age: Age, found: &mut Vec<Pattern>) -> bool {
+    if members.iter().any(|&i| !left[i].is_free()) || members.windows(2).any(|w| !near(&left[w[0]], &left[w[1]], age)) {
+        return false;
+    }
+    let places: Vec<u64> = members.iter().map(|&i| left[i].access.offset).collect();
+    let size = left[members[0]].access.size;
+    let Some(nests) = small_nests(&places, size) else { return false };
+    let mut from = 0;
+    for nest in nests {
+        let members = &members[from..from + nest.records() as usize];
+        from += members.len();
+        let records: Vec<&Left> = members.iter().map(|&i| &left[i]).collect();
+        found.extend(pattern_of(&records, Body::Strided { size, levels: nest.levels() }, None));
+        members.iter().for_each(|&i| left[i].taken = true);
+    }
+    true
 }
 
 /// Strides of the patterns of each stream and size.

@@ -21,7 +21,7 @@ const LITTLE: u64 = 1;
 const THREE: u64 = 3;
 
 /// Steps that a reading may take.
-const STEPS: usize = 1 << 22;
+const STEPS: usize = 1 << 23;
 
 /// A nest, and the items that are its records, in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,24 +63,31 @@ impl Reading {
     }
 }
 
-/// What leads to a place of the stream.
+/// How the stream goes on from an item.
 #[derive(Debug, Clone)]
 enum Way {
-    /// The item before is in no pattern.
+    /// The item is in no pattern.
     Over,
-    /// A nest that begins there.
+    /// A nest up to another item.
     Nest(usize, Vec<Level>),
-    /// Rounds that begin there: of one round, and how many at which distance.
-    Rounds(usize, Reading, usize, Level),
+    /// Rounds: of one round and its items, and how many at which distance.
+    Rounds(Reading, usize, Level),
 }
 
 /// The best reading of accesses of one size; `None` if it takes too long.
 pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
     let mut steps = 0;
+    let found = all_rounds(items, &mut steps);
     let mut whole = |evidence| {
-        let mut reading = cut(items, size, evidence, true, &mut steps)?;
-        join(&mut reading, items);
-        Some(reading)
+        let mut one = |longest| {
+            let mut reading = cut(items, size, Taste { evidence, longest }, Some(&found), &mut steps)?;
+            join(&mut reading, items);
+            share(&mut reading, items);
+            Some(reading)
+        };
+        // A loop goes on for as long as it can, unless others go on for longer then.
+        let (greedy, other) = (one(true)?, one(false)?);
+        Some(if other.cost(items) < greedy.cost(items) { other } else { greedy })
     };
     let reading = whole(LITTLE)?;
     let weak = |p: &Piece| p.evidence(size) < EVIDENCE;
@@ -91,37 +98,50 @@ pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
     whole(EVIDENCE)
 }
 
-/// What it takes to tell a nest of the list of a round, where an access in none takes [`ACCESS`]: its place, and a stride for
-/// each loop, but 0 and that of accesses back to back; a little more for each further loop.
+/// What it takes to tell a nest of the list of a round, where an access in none takes [`ACCESS`]: that there is one, its place,
+/// and a stride for each loop, but 0 and that of accesses back to back; a little more for each further loop.
 fn telling(levels: &[Level], size: u64) -> u64 {
-    let free = 1 + levels.len() - usize::from(is_given(levels, size));
-    ACCESS * free as u64 + levels.len() as u64 - 1
+    let free = levels.len() - usize::from(is_given(levels, size));
+    ACCESS + NUMBER * free as u64 + LOOP * (levels.len() as u64 - 1)
 }
 
-const ACCESS: u64 = 2;
+/// Three accesses take more than two pairs at two strides, and these more than one access and three at a stride.
+const ACCESS: u64 = 11;
+const NUMBER: u64 = 8;
+const LOOP: u64 = 4;
 
 fn is_given(levels: &[Level], size: u64) -> bool {
     levels.first().is_some_and(|l| l.stride == 0 || size > 0 && l.stride as u64 == size)
 }
 
-/// Cuts the stream into nests of this evidence, and into rounds. Without rounds, the list of one is cut: it is told with as
-/// little as possible.
-fn cut(items: &[Item], size: u64, evidence: u64, rounds: bool, steps: &mut usize) -> Option<Reading> {
+/// What is wanted of a reading.
+#[derive(Debug, Clone, Copy)]
+struct Taste {
+    /// Records that a nest must have foretold.
+    evidence: u64,
+    /// Of readings that cost the same, the one whose first nest is longest; else shortest.
+    longest: bool,
+}
+
+/// Where rounds begin, the length of the list, and how many items they go on for.
+type Found = (usize, usize, usize);
+
+/// Cuts the stream into nests, and into some of the rounds that were found. Without these, the list of one is cut: it is told with
+/// as little as possible.
+fn cut(items: &[Item], size: u64, taste: Taste, found: Option<&[Found]>, steps: &mut usize) -> Option<Reading> {
+    let Taste { evidence, longest } = taste;
+    let rounds = found.is_some();
     let m = items.len();
+    let mut found = found.unwrap_or_default().iter().rev().peekable();
+    // From the back.
     let mut best: Vec<(Cost, Way)> = vec![((u64::MAX, 0, 0), Way::Over); m + 1];
-    best[0].0 = (0, 0, 0);
-    let mut before: Vec<(usize, usize)> = Vec::new();
-    for i in 0..m {
-        let here = best[i].0;
-        let mut offer = |at: usize, cost: Cost, way: &dyn Fn() -> Way| {
-            let total = (here.0 + cost.0, here.1 + cost.1, here.2 + cost.2);
-            if total < best[at].0 {
-                best[at] = (total, way());
-            }
-        };
+    best[m].0 = (0, 0, 0);
+    for i in (0..m).rev() {
         let over = if rounds { (items[i].count, 0, 0) } else { (ACCESS * items[i].count, 1, 0) };
-        offer(i + 1, over, &|| Way::Over);
+        let mut here = (plus(best[i + 1].0, over), Way::Over);
         let mut nest = Nest::of_run(items[i].offset, items[i].stride, items[i].count);
+        // Where the longest nest ends.
+        let mut whole = i;
         for (j, item) in items.iter().enumerate().skip(i) {
             *steps += 1;
             if *steps > STEPS {
@@ -132,64 +152,83 @@ fn cut(items: &[Item], size: u64, evidence: u64, rounds: bool, steps: &mut usize
             }
             let enough = nest.evidence(size) >= evidence && (rounds || nest.records() >= THREE);
             if nest.partial() == 0 && enough {
+                whole = j + 1;
                 let levels = nest.levels();
                 let telling = if rounds { 0 } else { telling(&levels, size) };
-                offer(j + 1, (telling, 1, levels.len()), &|| Way::Nest(i, levels.clone()));
+                let cost = plus(best[j + 1].0, (telling, 1, levels.len()));
+                if cost < here.0 || longest && cost == here.0 {
+                    here = (cost, Way::Nest(j + 1, levels));
+                }
             }
         }
-        if !rounds {
-            continue;
-        }
-        let found = periods(&items[i..], if i == 0 { m } else { BEGIN }, steps);
-        for &(p, extent) in &found {
-            // The same rounds, one item later.
-            if before.contains(&(p, extent + 1)) {
+        while let Some(&(_, p, extent)) = found.next_if(|f| f.0 == i) {
+            let stride = items[i + p].offset.wrapping_sub(items[i].offset) as i64;
+            let most = extent / p;
+            if i + most * p <= whole {
                 continue;
             }
-            let rounds = extent / p;
-            let stride = items[i + p].offset.wrapping_sub(items[i].offset) as i64;
-            let level = Level { count: rounds as u64, stride };
-            let list = list(&items[i..i + p], size, level, steps)?;
-            let (rest, patterns, levels) = list.cost(&items[i..]);
-            offer(i + rounds * p, (rest * level.count, patterns, levels), &|| Way::Rounds(i, list.clone(), p, level));
+            // The last one may be the start of a longer list.
+            for rounds in (most.max(3) - 1..=most).rev() {
+                let level = Level { count: rounds as u64, stride };
+                let list = list(&items[i..i + p], size, level, longest, steps)?;
+                let (rest, patterns, levels) = list.cost(&items[i..]);
+                let cost = plus(best[i + rounds * p].0, (rest * level.count, patterns, levels));
+                if cost < here.0 {
+                    here = (cost, Way::Rounds(list, p, level));
+                }
+            }
         }
-        before = found;
+        best[i] = here;
     }
     let mut reading = Reading::default();
-    let mut at = m;
-    while at > 0 {
+    let mut at = 0;
+    while at < m {
         match std::mem::replace(&mut best[at].1, Way::Over) {
             Way::Over => {
-                reading.rest.push(at - 1);
-                at -= 1;
+                reading.rest.push(at);
+                at += 1;
             }
-            Way::Nest(from, levels) => {
-                reading.pieces.push(Piece {
-                    base: items[from].offset,
-                    levels,
-                    items: (from..at).collect(),
-                    rounds: false,
-                });
-                at = from;
+            Way::Nest(to, levels) => {
+                let base = items[at].offset;
+                reading.pieces.push(Piece { base, levels, items: (at..to).collect(), rounds: false });
+                at = to;
             }
-            Way::Rounds(from, list, p, level) => {
+            Way::Rounds(list, p, level) => {
                 let all = |list: &[usize]| -> Vec<usize> {
-                    (0..level.count as usize).flat_map(|k| list.iter().map(move |i| from + k * p + i)).collect()
+                    (0..level.count as usize).flat_map(|k| list.iter().map(move |i| at + k * p + i)).collect()
                 };
-                reading.rest.extend(all(&list.rest).into_iter().rev());
-                let pieces = list.pieces.iter().rev();
+                reading.rest.extend(all(&list.rest));
+                let pieces = list.pieces.iter();
                 reading.pieces.extend(pieces.map(|piece| Piece {
                     items: all(&piece.items),
                     rounds: true,
                     ..piece.clone()
                 }));
-                at = from;
+                at += level.count as usize * p;
             }
         }
     }
-    reading.rest.reverse();
-    reading.pieces.reverse();
     Some(reading)
+}
+
+fn plus(a: Cost, b: Cost) -> Cost {
+    (a.0 + b.0, a.1 + b.1, a.2 + b.2)
+}
+
+/// All rounds in the stream.
+fn all_rounds(items: &[Item], steps: &mut usize) -> Vec<Found> {
+    let mut out = Vec::new();
+    let mut before: Vec<(usize, usize)> = Vec::new();
+    for i in 0..items.len() {
+        let found = periods(&items[i..], if i == 0 { items.len() } else { BEGIN }, steps);
+        // Not the same rounds, one item later.
+        out.extend(found.iter().filter(|f| !before.contains(&(f.0, f.1 + 1))).map(|f| (i, f.0, f.1)));
+        before = found;
+        if *steps > STEPS {
+            break;
+        }
+    }
+    out
 }
 
 /// Lengths of lists of two items or more that the stream begins with over and over, and how many items that goes on for; lists
@@ -212,6 +251,9 @@ fn periods(items: &[Item], begin: usize, steps: &mut usize) -> Vec<(usize, usize
         border[i] = k;
         *steps += 1;
         let (p, extent) = (i - k, i + 1);
+        if i > begin && p > begin {
+            break;
+        }
         if p < 2 || extent < 2 * p || shape(0) != shape(p) {
             if k == 0 && i > begin {
                 break;
@@ -227,23 +269,24 @@ fn periods(items: &[Item], begin: usize, steps: &mut usize) -> Vec<(usize, usize
 }
 
 /// Items after which rounds that begin in the middle of a stream must have begun again.
-const BEGIN: usize = 128;
+const BEGIN: usize = 512;
 
 /// Nests of the list of a round that may be expected by chance; pairs, and nests that are most of it.
 const RARE: f64 = CHANCE / 100.0;
 const PAIRS: f64 = 0.1;
 
-/// Accesses of a list in which pairs back to back are seen without a longer nest.
+/// Accesses of a list in which pairs back to back are seen without a longer nest: at all places, and where chance makes few.
+const FEWEST: u64 = 4;
 const SHORT: u64 = 8;
 
 /// The nests of a list that is gone through so often. Those that the list alone does not show are single accesses, but for pairs
 /// at a stride that is shown.
-fn list(items: &[Item], size: u64, rounds: Level, steps: &mut usize) -> Option<Reading> {
-    let mut reading = cut(items, size, LITTLE, false, steps)?;
+fn list(items: &[Item], size: u64, rounds: Level, longest: bool, steps: &mut usize) -> Option<Reading> {
+    let mut reading = cut(items, size, Taste { evidence: LITTLE, longest }, None, steps)?;
     join(&mut reading, items);
-    let records: u64 = items.iter().map(|i| i.count).sum();
+    let mut records: u64 = items.iter().map(|i| i.count).sum();
     let grid = grid(items.iter().map(|i| i.offset), std::iter::empty());
-    let shown = |p: &Piece| {
+    let shown = |p: &Piece, records: u64| {
         let foretold = p.records() as usize - p.levels.len();
         let in_a_row = p.items.windows(2).all(|w| w[1] == w[0] + 1);
         let chance = match in_a_row {
@@ -255,7 +298,16 @@ fn list(items: &[Item], size: u64, rounds: Level, steps: &mut usize) -> Option<R
         let most = 2 * p.records() > records;
         chance <= if most { PAIRS } else { RARE } || p.records() == records
     };
-    let (mut pieces, weak): (Vec<Piece>, Vec<Piece>) = reading.pieces.into_iter().partition(shown);
+    // What is shown leaves less to chance.
+    let (mut pieces, mut weak) = (Vec::new(), reading.pieces);
+    loop {
+        let more: Vec<Piece> = weak.extract_if(.., |p| shown(p, records)).collect();
+        if more.is_empty() {
+            break;
+        }
+        records -= more.iter().map(Piece::records).sum::<u64>();
+        pieces.extend(more);
+    }
     let mut single: Vec<usize> = weak.into_iter().flat_map(|p| p.items).chain(reading.rest).collect();
     single.sort_unstable();
     if single.iter().any(|&i| items[i].count > 1) {
@@ -263,23 +315,31 @@ fn list(items: &[Item], size: u64, rounds: Level, steps: &mut usize) -> Option<R
         return Some(Reading { pieces: Vec::new(), rest: (0..items.len()).collect() });
     }
     let mut strides: Vec<i64> = pieces.iter().flat_map(|p| &p.levels).map(|l| l.stride).collect();
-    if records <= SHORT && records as f64 / grid <= PAIRS {
+    if records <= FEWEST || records <= SHORT && records as f64 / grid <= PAIRS {
         strides.push(size as i64);
     }
     let mut rest = &single[..];
+    let mut pairs: Vec<Vec<usize>> = Vec::new();
     while let Some((&a, others)) = rest.split_first() {
         let stride = |b: usize| items[b].offset.wrapping_sub(items[a].offset) as i64;
         let pair = others.first().copied().filter(|&b| b == a + 1 && strides.contains(&stride(b)));
-        let levels = pair.map(|b| Level { count: 2, stride: stride(b) });
-        let members: Vec<usize> = std::iter::once(a).chain(pair).collect();
-        rest = &rest[members.len()..];
-        pieces.push(Piece {
-            base: items[a].offset,
-            levels: levels.into_iter().collect(),
-            items: members,
-            rounds: true,
-        });
+        pairs.push(std::iter::once(a).chain(pair).collect());
+        rest = &rest[1 + usize::from(pair.is_some())..];
     }
+    // Any two are a loop, if they are all.
+    let alone: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].len() == 1).collect();
+    if let [i, j] = alone[..]
+        && pairs[j][0] == pairs[i][0] + 1
+    {
+        let second = pairs.remove(j);
+        pairs[i].extend(second);
+    }
+    pieces.extend(pairs.into_iter().map(|members| {
+        let base = items[members[0]].offset;
+        let stride = |&b: &usize| items[b].offset.wrapping_sub(base) as i64;
+        let levels = members[1..].iter().map(|b| Level { count: 2, stride: stride(b) }).collect();
+        Piece { base, levels, items: members, rounds: true }
+    }));
     pieces.sort_by_key(|p| p.items[0]);
     let mut out = Reading::default();
     for mut p in pieces {
@@ -291,24 +351,33 @@ fn list(items: &[Item], size: u64, rounds: Level, steps: &mut usize) -> Option<R
     Some(out)
 }
 
-/// Joins nests that go on where another one ended, whatever came between.
+/// The loops of two nests, if the second goes on where the first one ended, or over the same places again.
+fn both(d: &Piece, p: &Piece) -> Option<Vec<Level>> {
+    let ((top, inner), (other, rest)) = (d.levels.split_last()?, p.levels.split_last()?);
+    let with = |levels: &[Level], count, stride| Some([levels, &[Level { count, stride }]].concat());
+    if inner == rest && top.stride == other.stride && Nest::from_levels(d.base, &d.levels).next() == p.base {
+        return with(inner, top.count + other.count, top.stride);
+    }
+    if d.base != p.base {
+        return None;
+    }
+    match (top.stride, other.stride) {
+        _ if d.levels == p.levels => with(&d.levels, 2, 0),
+        (0, _) if inner == p.levels => with(inner, top.count + 1, 0),
+        (_, 0) if rest == d.levels => with(rest, other.count + 1, 0),
+        _ => None,
+    }
+}
+
+/// Joins nests that go on where another one ended, or do the same again, whatever came between.
 fn join(reading: &mut Reading, items: &[Item]) {
     let mut done: Vec<Piece> = Vec::new();
     for p in std::mem::take(&mut reading.pieces) {
-        let goes_on = |d: &&mut Piece| match (d.levels.split_last(), p.levels.split_last()) {
-            (Some((top, inner)), Some((other, rest))) => {
-                inner == rest
-                    && top.stride == other.stride
-                    && Nest::from_levels(d.base, &d.levels).next() == p.base
-                    && d.items.last() < p.items.first()
-            }
-            _ => false,
-        };
-        match done.iter_mut().find(goes_on) {
-            Some(d) => {
-                let more = p.levels.last().map_or(0, |l| l.count);
-                d.levels.iter_mut().last().into_iter().for_each(|l| l.count += more);
-                d.items.extend(p.items);
+        let together = |d: &Piece| (d.items.last() < p.items.first()).then(|| both(d, &p)).flatten();
+        match done.iter().position(|d| together(d).is_some()) {
+            Some(i) => {
+                done[i].levels = together(&done[i]).unwrap_or_default();
+                done[i].items.extend(p.items);
             }
             None => done.push(p),
         }
@@ -326,6 +395,35 @@ fn join(reading: &mut Reading, items: &[Item]) {
         false
     });
     reading.pieces = done;
+}
+
+/// Where a nest over the same places again and again is, but for one access in each pass, what another one is, its passes are
+/// passes of that one.
+fn share(reading: &mut Reading, items: &[Item]) {
+    let pieces = &mut reading.pieces;
+    let mut i = 0;
+    while i < pieces.len() {
+        let p = &pieces[i];
+        i += 1;
+        let &[one @ Level { count, .. }, again @ Level { count: passes, stride: 0 }] = &p.levels[..] else { continue };
+        let each = p.items.len() / passes as usize;
+        let whole = each > 1 && p.items.len().is_multiple_of(each);
+        if !whole || p.items.chunks(each).any(|pass| items[pass[each - 1]].count > 1) {
+            continue;
+        }
+        let inner: &[Level] = if count > 2 { &[Level { count: count - 1, ..one }] } else { &[] };
+        let shared =
+            |q: &Piece| q.base == p.base && q.levels.split_last().is_some_and(|(t, l)| t.stride == 0 && l == inner);
+        let Some(with) = pieces.iter().position(shared) else { continue };
+        let p = &mut pieces[i - 1];
+        let last: Vec<usize> = p.items.chunks(each).filter_map(|pass| pass.last().copied()).collect();
+        let rest: Vec<usize> = p.items.chunks(each).flat_map(|pass| &pass[..each - 1]).copied().collect();
+        (p.base, p.levels, p.items) = (items[last[0]].offset, vec![again], last);
+        let q = &mut pieces[with];
+        q.items.extend(rest);
+        q.items.sort_unstable();
+        q.levels.iter_mut().last().into_iter().for_each(|l| l.count += passes);
+    }
 }
 
 /// The single accesses of items, as what is left.
@@ -347,8 +445,12 @@ mod tests {
     }
 
     fn told(places: &[u64]) -> Vec<(u64, Vec<(u64, i64)>)> {
+        told_of(8, places)
+    }
+
+    fn told_of(size: u64, places: &[u64]) -> Vec<(u64, Vec<(u64, i64)>)> {
         let all = items(places);
-        let reading = read(&all, 8).unwrap();
+        let reading = read(&all, size).unwrap();
         for p in &reading.pieces {
             let want: Vec<u64> = p.items.iter().map(|&i| all[i].offset).collect();
             assert_eq!(offsets(p.base, &p.levels).collect::<Vec<_>>(), want);
@@ -359,9 +461,14 @@ mod tests {
 
     #[test]
     fn passes_that_grow_are_nests_of_their_own() {
-        // one, two and four places, twice each
+        // two, four and eight places, twice each
+        let pass = |n: u64| (0..n).map(|i| i * 24);
+        let places: Vec<u64> = [2, 2, 4, 4, 8, 8].into_iter().flat_map(pass).collect();
+        let twice = |n| (0, vec![(n, 24), (2, 0)]);
+        assert_eq!(told(&places), [2, 4, 8].map(twice));
+        // one place and two: fewer loops if the first is one with what it is in the others
         let places = [0, 0, 0, 24, 0, 24, 0, 24, 48, 72, 0, 24, 48, 72];
-        assert_eq!(told(&places), [(0, vec![(2, 0)]), (0, vec![(2, 24), (2, 0)]), (0, vec![(4, 24), (2, 0)])]);
+        assert_eq!(told(&places), [(0, vec![(4, 0)]), (24, vec![(2, 0)]), (0, vec![(4, 24), (2, 0)])]);
         // each goes on where the one before ended
         let places: Vec<u64> = [8..16u64, 8..16, 16..32, 16..32].into_iter().flatten().map(|k| k * 8).collect();
         assert_eq!(told(&places), [(64, vec![(8, 8), (2, 0)]), (128, vec![(16, 8), (2, 0)])]);
@@ -379,6 +486,17 @@ mod tests {
         let list = [680u64, 808, 1384, 1832, 40];
         let places: Vec<u64> = (0..4).flat_map(|_| list).collect();
         assert_eq!(told(&places), list.map(|o| (o, vec![(4, 0)])));
+    }
+
+    #[test]
+    fn what_goes_on_in_some_rounds_only_is_one_with_what_it_is_in_others() {
+        let a = [0u64, 1000, 1096, 1192];
+        let rounds = |n: usize, d: &[u64]| {
+            (0..n).flat_map(|_| a.iter().chain(d).copied().collect::<Vec<_>>()).collect::<Vec<_>>()
+        };
+        let places = [rounds(4, &[]), rounds(4, &[1288]), rounds(4, &[])].concat();
+        let want = [(0, vec![(12, 0)]), (1000, vec![(3, 96), (12, 0)]), (1288, vec![(4, 0)])];
+        assert_eq!((told_of(8, &places), told_of(96, &places)), (want.to_vec(), want.to_vec()));
     }
 
     #[test]

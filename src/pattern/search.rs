@@ -430,7 +430,7 @@ fn pieces_again(nest: &Nest) -> Nest {
 }
 
 /// Nests that have each foretold one of their records and cover all places.
-fn small_nests(places: &[u64], size: u64) -> Option<Vec<Nest>> {
+pub(super) fn small_nests(places: &[u64], size: u64) -> Option<Vec<Nest>> {
     let mut out = Vec::new();
     let mut rest = places;
     while let Some((&first, others)) = rest.split_first() {

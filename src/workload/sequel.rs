@@ -75,7 +75,7 @@ fn together(a: &TruePattern, b: &TruePattern) -> Option<Vec<Level>> {
 }
 
 /// These loops, and others so many bytes further, as one.
-fn follow(a: &[Level], b: &[Level], between: i64) -> Option<Vec<Level>> {
+pub(super) fn follow(a: &[Level], b: &[Level], between: i64) -> Option<Vec<Level>> {
     let with = |inner: &[Level], count: u64, stride: i64| Some([inner, &[Level { count, stride }]].concat());
     // After all of its loops.
     let next = |l: &Level| l.count as i64 * l.stride;

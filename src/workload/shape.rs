@@ -79,6 +79,15 @@ impl Shape {
         shape
     }
 
+    /// True for what has no second place that the first ones would tell: one access, or two at any distance.
+    pub(crate) fn is_alone(&self) -> bool {
+        match self.levels[..] {
+            [] => true,
+            [l] => l.count == 2 && l.stride != 0 && l.stride != self.size as i64,
+            _ => false,
+        }
+    }
+
     /// One past the highest byte, from the place of the first access; lowest and highest places may lie on either side of it.
     pub(crate) fn end(&self) -> u64 {
         let reach: i64 = self.levels.iter().map(|l| (l.count as i64 - 1) * l.stride.max(0)).sum();

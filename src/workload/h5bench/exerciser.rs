@@ -4,12 +4,15 @@
 //! The ranks form a grid. In each dimension a rank selects blocks of elements of the file a stride apart; what lies back to back in
 //! the selection is one request. If its buffer in memory has holes, too, a request is no longer than a block there.
 
+use std::collections::BTreeMap;
+
 use super::super::parameter::{Kind, Parameter, Values};
 use super::super::shape::Shape;
 use super::super::stretch::{Lane, Places, Script, Stretch, seconds};
 use super::super::truth::{Bursts, Phase, Place, TruePattern};
 use super::super::{Plan, Workload, bounds};
 use super::Aggregators;
+use super::rounds::{self, Part, Round, Run, Told};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{FileId, Files, Op};
 
@@ -277,23 +280,79 @@ impl Job {
         all
     }
 
-    /// The file is the same each time: what is done in it repeats at the same places. The superblock is written at all sizes.
-    fn patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
-        let file = files.name(FileId(0));
-        let mut patterns = Vec::new();
-        let mut add = |s: &Stretch, sizes: (u64, u64)| {
-            let Places::Nested(offset, shape) = &s.places else { return };
-            let passes = (sizes.1 - sizes.0 + 1) * self.repeats;
-            let end = self.begin(sizes.1, self.repeats - 1) + s.start_ns + s.length_ns;
-            let span_ns = (self.begin(sizes.0, 0) + s.start_ns, end);
-            let period_s = (passes > 1).then(|| seconds(self.cycle_ns));
-            let place = Place { op: s.op, rank, file, span_ns, period_s };
-            patterns.extend(TruePattern::nested(place, *offset, &shape.clone().times(passes, 0)));
+    /// What a rank reads or writes in a repetition.
+    fn list(&self, op: Op, rank: u32, size: u64) -> Vec<Part> {
+        let part = |s: Stretch| {
+            let Places::Nested(offset, shape) = s.places else { return None };
+            let span_ns = (s.start_ns, s.start_ns + s.length_ns);
+            (s.op == op && shape.count() > 0).then(|| Part { offset, shape: shape.canonical(), span_ns })
         };
-        let fixed = if rank == 0 { 2 } else { 0 };
-        self.once(rank, 0).iter().take(fixed).for_each(|s| add(s, (0, self.sizes - 1)));
-        for size in 0..self.sizes {
-            self.once(rank, size).iter().skip(fixed).for_each(|s| add(s, (size, size)));
+        self.once(rank, size).into_iter().filter_map(part).collect()
+    }
+
+    /// The nests of what is done at each size, what of it is in none, and how many there are.
+    fn told(&self, lists: &[Vec<Part>]) -> (Vec<Told>, u64, usize) {
+        // What other ranks do, too.
+        let alike = if self.aggregators.is_none() && self.ranks() > 1 { 0..self.sizes } else { 0..0 };
+        let shapes = |size| (0..self.datasets).filter_map(move |d| Some(self.part(1, size, d)?.1.canonical()));
+        let shown: Vec<Shape> = alike.flat_map(shapes).collect();
+        // Bytes of an access, to what is done with such ones.
+        let mut streams: BTreeMap<u64, Vec<Round>> = BTreeMap::new();
+        for (number, list) in (0..).zip(lists) {
+            for part in list {
+                let rounds = streams.entry(part.shape.size).or_default();
+                if rounds.last().is_none_or(|r| r.number != number) {
+                    rounds.push(Round { number, list: Vec::new(), times: self.repeats });
+                }
+                rounds.last_mut().into_iter().for_each(|r| r.list.push(part.clone()));
+            }
+        }
+        let (mut all, mut over, mut patterns) = (Vec::new(), 0, 0);
+        for rounds in streams.values() {
+            let (told, cost) = rounds::told(rounds, &shown);
+            all.extend(told);
+            (over, patterns) = (over + cost.0, patterns + cost.1);
+        }
+        (all, over, patterns)
+    }
+
+    /// Nothing is done twice in the same way.
+    fn is_once(&self) -> bool {
+        self.repeats == 1 && (self.sizes == 1 || self.axes.iter().any(|a| a.growth > 1))
+    }
+
+    /// The file is the same each time: what is done in it repeats at the same places.
+    fn patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
+        let place = |op, (from, to), (start, end), times| {
+            let span_ns = (self.begin(from, 0) + start, self.begin(to, self.repeats - 1) + end);
+            let period_s = (times > 1).then(|| seconds(self.cycle_ns));
+            Place { op, rank, file: files.name(FileId(0)), span_ns, period_s }
+        };
+        let mut patterns = Vec::new();
+        for op in [Op::Write, Op::Read] {
+            let mut lists: Vec<Vec<Part>> = (0..self.sizes).map(|size| self.list(op, rank, size)).collect();
+            let (mut told, over, count) = self.told(&lists);
+            // What is sequential and done but once is that, unless loops leave nothing over.
+            let mut runs: Vec<(u64, Run)> = Vec::new();
+            for (size, list) in (0..).zip(&mut lists).filter(|_| self.is_once()) {
+                runs.extend(rounds::take_sequential(list).into_iter().map(|run| (size, run)));
+            }
+            if !runs.is_empty() {
+                let others = self.told(&lists);
+                if over > 0 || count > 2 * (others.2 + runs.len()) {
+                    told = others.0;
+                } else {
+                    runs.clear();
+                }
+            }
+            for (size, run) in runs {
+                let place = place(op, (size, size), run.span_ns, 1);
+                patterns.extend(TruePattern::back_to_back(place, run.offset, &run.sizes));
+            }
+            for t in told {
+                let place = place(op, t.rounds, t.span_ns, t.times);
+                patterns.extend(TruePattern::nested(place, t.part.offset, &t.part.shape.times(t.times, 0)));
+            }
         }
         patterns
     }

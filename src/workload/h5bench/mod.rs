@@ -4,6 +4,7 @@
 
 pub(super) mod exerciser;
 pub(super) mod metadata;
+mod rounds;
 pub(super) mod write;
 
 use super::bounds;
