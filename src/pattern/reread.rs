@@ -326,10 +326,11 @@ fn list(items: &[Item], size: u64, rounds: Level, longest: bool, steps: &mut usi
         pairs.push(std::iter::once(a).chain(pair).collect());
         rest = &rest[1 + usize::from(pair.is_some())..];
     }
-    // Any two are a loop, if they are all.
+    // Any two are a loop, if they are all and done over and over: two pairs at a distance are no more than four places.
     let alone: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].len() == 1).collect();
     if let [i, j] = alone[..]
         && pairs[j][0] == pairs[i][0] + 1
+        && (rounds.stride == 0 || rounds.count > 2)
     {
         let second = pairs.remove(j);
         pairs[i].extend(second);
