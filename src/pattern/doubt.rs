@@ -1,8 +1,9 @@
 //! Short patterns among accesses without order: among many of these some follow each other by chance.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::left::Left;
+use super::order::{Pool, Without};
 use super::pattern::Pattern;
 use super::remnants::{CHANCE, expected, gcd};
 use crate::record::FileId;
@@ -18,7 +19,7 @@ const RARE: f64 = CHANCE / 100.0;
 const SHORT: u64 = 64;
 
 /// Operation as a number, file, size.
-type Key = (u8, FileId, u64);
+pub(super) type Key = (u8, FileId, u64);
 
 /// What all ranks have.
 #[derive(Debug, Default)]
@@ -26,7 +27,11 @@ pub(super) struct Pools {
     /// Accesses of an operation and size in all files, and those of them in no pattern.
     counts: HashMap<(u8, u64), (u64, u64)>,
     ranks: usize,
-    /// Where they have no order: places of each file.
+    /// Operations and sizes that may have no order; `None` if all may.
+    asked: Option<HashSet<Pool>>,
+    /// Operations and sizes without an order, and whether all of it is done over and over.
+    without: HashMap<Pool, bool>,
+    /// Where they have no order, or may have none: places of each file.
     reach: HashMap<Key, Reach>,
 }
 
@@ -54,6 +59,20 @@ impl Pools {
         }
     }
 
+    /// Only these may have no order.
+    pub fn ask(&mut self, asked: Option<HashSet<Pool>>) {
+        self.asked = asked;
+    }
+
+    pub fn asked(&self) -> Option<&HashSet<Pool>> {
+        self.asked.as_ref()
+    }
+
+    /// These have none.
+    pub fn answer(&mut self, without: &Without) {
+        self.without.clone_from(&without.pools);
+    }
+
     /// Looks at the places of what a rank has, once all are counted.
     pub fn look(&mut self, left: &[Left], patterns: &[Pattern]) {
         for a in left.iter().map(|l| &l.access).filter(|a| a.sane()) {
@@ -69,7 +88,8 @@ impl Pools {
     }
 
     fn see(&mut self, key: Key, place: u64) {
-        if !self.no_order(key.0, key.2) {
+        let asked = self.asked.as_ref().is_some_and(|asked| asked.contains(&(key.0, key.2)));
+        if !asked && !self.no_order(key.0, key.2) {
             return;
         }
         let r = self.reach.entry(key).or_insert(Reach { first: place, low: place, high: place, unit: 0 });
@@ -78,18 +98,28 @@ impl Pools {
 
     /// Places of the finest grid that all accesses of a file are on.
     fn grid(&self, key: &Key) -> f64 {
+        self.places(key).0
+    }
+
+    /// The same, their distance, and the lowest.
+    pub fn places(&self, key: &Key) -> (f64, u64, u64) {
         let places = |r: &Reach| (r.high - r.low).checked_div(r.unit).map_or(1.0, |n| n as f64 + 1.0);
-        self.reach.get(key).map_or(1.0, places)
+        self.reach.get(key).map_or((1.0, 0, 0), |r| (places(r), r.unit, r.low))
     }
 
     fn no_order(&self, op: u8, size: u64) -> bool {
-        self.counts.get(&(op, size)).is_some_and(|&(all, none)| none >= MANY && none >= all / SHARE)
+        match self.without.get(&(op, size)) {
+            Some(again) => !again,
+            None if self.asked.as_ref().is_some_and(|asked| !asked.contains(&(op, size))) => false,
+            None => self.counts.get(&(op, size)).is_some_and(|&(all, none)| none >= MANY && none >= all / SHARE),
+        }
     }
 }
 
 /// For each pattern of a rank whether chance makes such ones among what the rank has left: where accesses of an operation and
 /// size have no order, patterns must be longer than is to be expected at random places of the same grid.
-pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern]) -> Vec<bool> {
+/// `choices` are the places that each access may have been at, where that is known better.
+pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choices: &HashMap<Key, f64>) -> Vec<bool> {
     let mut groups: HashMap<Key, usize> = HashMap::new();
     let alone = left.iter().filter(|l| !l.taken).map(|l| &l.access);
     for a in alone.filter(|a| a.sane() && pools.no_order(a.op as u8, a.size)) {
@@ -107,7 +137,8 @@ pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern]) -> V
     for (key, members) in known {
         let alone = groups.get(&key).copied().unwrap_or(0);
         let records = alone + members.iter().map(|&i| patterns[i].records as usize).sum::<usize>();
-        let grid = pools.grid(&key);
+        let known = choices.get(&key).filter(|_| pools.without.contains_key(&(key.0, key.2)));
+        let grid = known.copied().unwrap_or_else(|| pools.grid(&key));
         // Where a file has but one place, accesses are there and nowhere else.
         let anywhere = grid > 1.0;
         for &i in members.iter().filter(|&&i| patterns[i].records <= SHORT) {

@@ -5,13 +5,14 @@ use super::access::Access;
 use super::across;
 use super::detect::Found;
 use super::detector::{Counts, RankDetector};
-use super::doubt::{Pools, accidents};
+use super::doubt::{self, Pools, accidents};
 use super::log::{Item, Log};
 use super::merge::merge;
 use super::nest::Level;
 use super::options::{Age, Options};
+use super::order::{self, Without};
 use super::pattern::{Body, Pattern, Ranks};
-use super::remnants;
+use super::remnants::{self, CHANCE};
 use super::reread::{self, Cost, Piece};
 use super::steps::Steps;
 use crate::record::{FileId, Op};
@@ -150,6 +151,8 @@ pub(super) struct Part {
     folded: Folded,
     unmatched: u64,
     options: Options,
+    /// What its streams did, as far as that is known.
+    logs: HashMap<(Op, FileId), Box<Log>>,
 }
 
 impl RankDetector {
@@ -196,6 +199,7 @@ impl RankDetector {
             folded: self.folded,
             unmatched: self.unmatched_count,
             options: self.options,
+            logs: self.streams.into_iter().zip(self.logs).filter_map(|(s, log)| Some((s, log?))).collect(),
         }
     }
 }
@@ -223,7 +227,7 @@ impl RankDetector {
         let mut streams: HashMap<(Op, FileId), Vec<Pattern>> = HashMap::new();
         closed.into_iter().for_each(|p| streams.entry((p.op, p.file)).or_default().push(p));
         let (mut out, mut again) = (Vec::new(), Reread::default());
-        for (&(op, file), log) in self.streams.iter().zip(std::mem::take(&mut self.logs)) {
+        for (&(op, file), log) in self.streams.iter().zip(&self.logs) {
             let Some(log) = log else { continue };
             let mut patterns = streams.remove(&(op, file)).unwrap_or_default();
             // A sequential pattern has accesses of many sizes: all of them or none are read again.
@@ -238,7 +242,7 @@ impl RankDetector {
                 let of_group = |p: &mut Pattern| mixed || p.access_size().is_some_and(|s| sizes.contains(&s));
                 let old: Vec<Pattern> = patterns.extract_if(.., of_group).collect();
                 let alone = sizes.iter().filter_map(|&size| alone.get(&(op, file, size))).sum();
-                out.extend(again.better((op, self.rank, file), (&log, self.options.max_age), sizes, old, alone));
+                out.extend(again.better((op, self.rank, file), (log, self.options.max_age), sizes, old, alone));
             }
             out.append(&mut patterns);
         }
@@ -359,9 +363,73 @@ fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32, FileId), s
 }
 
 impl Part {
+    /// True if nothing of what the rank did is only counted.
+    pub fn is_complete(&self) -> bool {
+        self.folded.patterns == 0 && (self.left.len() + self.late.len()) as u64 >= self.unmatched
+    }
+
+    /// Everything that its own patterns have left.
+    pub fn all_left(&self) -> impl Iterator<Item = &Left> {
+        self.left.iter().chain(&self.late)
+    }
+
+    /// The accesses of a stream one by one, if they are known and few.
+    pub fn walk(&self, &(op, file, size): &doubt::Key) -> Option<Vec<Item>> {
+        let log =
+            [Op::Read, Op::Write].into_iter().find(|o| *o as u8 == op).and_then(|op| self.logs.get(&(op, file)))?;
+        log.one_by_one(size)
+    }
+
+    /// What has no order makes no patterns with other ranks, or by what it is. If all ranks do it over and over, each place is a
+    /// pattern.
+    fn scatter(&mut self, without: &Without, streams: &HashMap<doubt::Key, f64>) {
+        if without.pools.is_empty() {
+            return;
+        }
+        let key = |l: &Left| (l.access.op as u8, l.access.file, l.access.size);
+        let pool = |l: &&mut Left| l.held == FREE && without.pools.contains_key(&(l.access.op as u8, l.access.size));
+        let mut alone: HashMap<doubt::Key, f64> = HashMap::new();
+        for l in self.left.iter_mut().filter(pool) {
+            l.taken = false;
+            *alone.entry(key(l)).or_default() += 1.0;
+        }
+        // At places far apart, chance makes no pairs.
+        let dense = |key: &doubt::Key| alone[key] * alone[key] / 2.0 > CHANCE * streams.get(key).unwrap_or(&1.0);
+        for l in self.left.iter_mut().filter(pool) {
+            l.kept = dense(&key(l));
+        }
+        let again = streams.keys().filter(|key| without.pools.get(&(key.0, key.2)) == Some(&true)).copied();
+        again.collect::<Vec<_>>().into_iter().for_each(|key| self.visits(key));
+    }
+
+    /// Makes a pattern of each place of a list that is gone through over and over, if it is no nest.
+    fn visits(&mut self, key: doubt::Key) {
+        let (_, file, size) = key;
+        let of_stream = |p: &Pattern| (p.op as u8, p.file, p.access_size()) == (key.0, file, Some(size));
+        let alone = |l: &Left| l.held == FREE && (l.access.op as u8, l.access.file, l.access.size) == key;
+        let is_nest = self.patterns.iter().filter(|p| of_stream(p)).count() == 1 && !self.all_left().any(alone);
+        let Some(items) = self.walk(&key).filter(|items| !is_nest && items.len() > 1) else { return };
+        let Some(op) = [Op::Read, Op::Write].into_iter().find(|o| *o as u8 == key.0) else { return };
+        let before = self.left.len() + self.late.len();
+        self.left.retain(|l| !alone(l));
+        self.late.retain(|l| !alone(l));
+        self.unmatched -= (before - self.left.len() - self.late.len()) as u64;
+        self.patterns.retain(|p| !of_stream(p));
+        let period = order::period(&items);
+        let levels = vec![Level { count: (items.len() / period) as u64, stride: 0 }];
+        let pieces = (0..period).map(|i| Piece {
+            base: items[i].offset,
+            levels: levels.clone(),
+            items: (i..items.len()).step_by(period).collect(),
+            rounds: true,
+        });
+        let rank = self.rank;
+        self.patterns.extend(pieces.map(|piece| told_by(&piece, &items, (op, rank, file), size)));
+    }
+
     /// Takes apart what chance may have made.
-    fn doubt(&mut self, pools: &Pools) {
-        let chance = accidents(pools, &self.left, &self.patterns);
+    fn doubt(&mut self, pools: &Pools, choices: &HashMap<doubt::Key, f64>) {
+        let chance = accidents(pools, &self.left, &self.patterns, choices);
         if !chance.contains(&true) {
             return;
         }
@@ -428,8 +496,17 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
     }
     let mut pools = Pools::default();
     parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
+    pools.ask(order::asked(&parts));
     parts.iter().for_each(|p| pools.look(&p.left, &p.patterns));
-    parts.par_iter_mut().for_each(|p| p.doubt(&pools));
+    let without = order::without(pools.asked(), &pools, &parts, &joint);
+    pools.answer(&without);
+    joint.retain(|p| !without.pools.contains_key(&(p.op as u8, p.access_size().unwrap_or(0))));
+    let none = HashMap::new();
+    parts.par_iter_mut().enumerate().for_each(|(n, p)| {
+        let choices = without.choices.get(n).unwrap_or(&none);
+        p.scatter(&without, choices);
+        p.doubt(&pools, choices);
+    });
     let mut all = Found { patterns: joint, ..Found::default() };
     let found: Vec<Found> = parts.into_par_iter().map(Part::complete).collect();
     found.into_iter().for_each(|f| all.append(f));

@@ -146,6 +146,14 @@ impl Log {
         (sizes, self.busy.is_empty())
     }
 
+    /// All accesses of a size one by one, if they are kept and few.
+    pub fn one_by_one(&self, size: u64) -> Option<Vec<Item>> {
+        let of_size = || self.items.iter().filter(|i| i.size == size);
+        let n: u64 = of_size().map(|i| i.count).sum();
+        let known = (1..=MOST as u64).contains(&n) && !self.busy.contains(&size);
+        known.then(|| of_size().flat_map(|i| (0..i.count).map(|k| i.part(k))).collect())
+    }
+
     /// The accesses of a size.
     pub fn of_size(&self, size: u64) -> Vec<Item> {
         let mut out: Vec<Item> = Vec::new();

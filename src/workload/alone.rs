@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::across::across;
 use super::stretch::{Places, Script, Stretch, seconds};
-use super::truth::{Place, TruePattern};
+use super::truth::{PatternKind, Place, TruePattern};
 use crate::record::{FileId, Files, Op};
 
 /// Runs of which more are to be expected by chance than this do not count.
@@ -19,7 +19,21 @@ pub(super) struct Alone {
     pub(super) size: u64,
     /// Start and end.
     pub(super) span_ns: (u64, u64),
+    /// The short sequential pattern that has it, by number.
+    held: Option<usize>,
 }
+
+/// A sequential pattern of fewer accesses is short: it gives way to patterns of several ranks that explain all of it.
+const SHORT: u64 = 8;
+
+/// Rounds in which short patterns may give way.
+const ROUNDS: usize = 3;
+
+/// The accesses of each operation and file, by rank and time.
+type Streams = BTreeMap<(u8, FileId), (Op, Vec<Alone>)>;
+
+/// Short patterns of an operation, file and rank by number, and their accesses.
+type Short = HashMap<(Op, FileId, u32), Vec<(usize, Vec<Alone>)>>;
 
 /// Operation, file, rank, size, offset.
 type Key = (Op, FileId, u32, u64, u64);
@@ -31,7 +45,8 @@ type Times = ((f64, f64), Vec<(u64, u64)>);
 /// they make with each other.
 pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) -> Vec<TruePattern> {
     let (single, mut patterns): (Vec<_>, Vec<_>) = all.into_iter().partition(is_none);
-    if single.is_empty() {
+    let is_short = |p: &TruePattern| p.kind == PatternKind::Sequential && p.records < SHORT;
+    if single.is_empty() && !patterns.iter().any(is_short) {
         return patterns;
     }
     let numbers: HashMap<&str, FileId> = files.iter().map(|(id, name)| (name, id)).collect();
@@ -44,26 +59,75 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
             *when = (when.0.min(p.start_s), when.1.max(p.end_s));
         }
     }
-    let ranks = times(&mut wanted, script);
-    let mut streams: BTreeMap<(u8, FileId), (Op, Vec<Alone>)> = BTreeMap::new();
+    let mut short = Short::new();
+    for (i, p) in patterns.iter().enumerate().filter(|(_, p)| is_short(p)) {
+        short.entry((p.op, numbers[p.file.as_str()], p.rank)).or_default().push((i, Vec::new()));
+    }
+    let ranks = times(&mut wanted, &mut short, &patterns, script);
+    let mut streams = Streams::new();
     for ((op, file, rank, size, offset), (_, spans)) in wanted {
         let of_file = streams.entry((op as u8, file)).or_insert((op, Vec::new()));
-        of_file.1.extend(spans.into_iter().map(|span_ns| Alone { rank, offset, size, span_ns }));
+        of_file.1.extend(spans.into_iter().map(|span_ns| Alone { rank, offset, size, span_ns, held: None }));
     }
-    for ((_, file), (op, mut alone)) in streams {
-        alone.sort_by_key(|a| (a.rank, a.span_ns, a.offset));
+    for ((op, file, _), all) in short {
+        let whole = all.into_iter().filter(|(i, pieces)| pieces.len() as u64 == patterns[*i].records);
+        streams.entry((op as u8, file)).or_insert((op, Vec::new())).1.extend(whole.flat_map(|(_, pieces)| pieces));
+    }
+    streams.values_mut().for_each(|s| s.1.sort_by_key(|a| (a.rank, a.span_ns, a.offset)));
+    let (mut together, mut streams, gone) = of_ranks(streams, &patterns, files, ranks);
+    streams.values_mut().for_each(|s| s.1.retain(|a| a.held.is_none()));
+    let mut number = 0..;
+    patterns.retain(|_| number.next().is_none_or(|i| !gone.contains(&i)));
+    // The more files of a rank are looked at, the more chance makes.
+    let mut looks: BTreeMap<u32, usize> = BTreeMap::new();
+    for of_rank in streams.values().flat_map(|s| s.1.chunk_by(|a, b| a.rank == b.rank)).filter(|a| a.len() > 1) {
+        *looks.entry(of_rank[0].rank).or_default() += 1;
+    }
+    for ((_, file), (op, alone)) in streams {
         let file = files.name(file);
         let place = |rank, span_ns| Place { op, rank, file, span_ns, period_s: None };
-        let mut together = Vec::new();
-        for size in alone.iter().map(|a| a.size).collect::<BTreeSet<_>>() {
-            let known = patterns.iter().filter(|p| (p.op, p.file.as_str(), p.access_size) == (op, file, Some(size)));
-            let reach: Vec<[u64; 3]> = known.map(|p| [p.lowest(), p.end_offset, p.start_offset]).collect();
-            together.extend(across(&mut alone, size, ranks, &reach, place));
-        }
-        let runs = back_to_back(&alone, &patterns, op, file, place);
-        patterns.extend(together.into_iter().chain(runs));
+        together.extend(back_to_back(&alone, &looks, &patterns, op, file, place));
     }
+    patterns.extend(together);
     patterns
+}
+
+/// The patterns of several ranks, what they leave alone, and the short patterns that give way to them.
+fn of_ranks(
+    mut streams: Streams,
+    patterns: &[TruePattern],
+    files: &Files,
+    ranks: usize,
+) -> (Vec<TruePattern>, Streams, BTreeSet<usize>) {
+    let number = |streams: &Streams| {
+        let mut of_pattern: BTreeMap<usize, usize> = BTreeMap::new();
+        let held = streams.values().flat_map(|s| &s.1).filter_map(|a| a.held);
+        held.for_each(|i| *of_pattern.entry(i).or_default() += 1);
+        of_pattern
+    };
+    for round in 1.. {
+        let (mut rest, mut together) = (streams.clone(), Vec::new());
+        for ((_, file), (op, alone)) in &mut rest {
+            let file = files.name(*file);
+            let place = |rank, span_ns| Place { op: *op, rank, file, span_ns, period_s: None };
+            for size in alone.iter().map(|a| a.size).collect::<BTreeSet<_>>() {
+                let known =
+                    patterns.iter().filter(|p| (p.op, p.file.as_str(), p.access_size) == (*op, file, Some(size)));
+                let reach: Vec<[u64; 3]> = known.map(|p| [p.lowest(), p.end_offset, p.start_offset]).collect();
+                together.extend(across(alone, size, ranks, &reach, place));
+            }
+        }
+        let (before, after) = (number(&streams), number(&rest));
+        // Those of which a part is taken stay, and all do in the end.
+        let partly: BTreeSet<usize> = after.iter().filter(|(i, n)| before[i] != **n).map(|(i, _)| *i).collect();
+        if partly.is_empty() {
+            let gone = before.into_keys().filter(|i| !after.contains_key(i)).collect();
+            return (together, rest, gone);
+        }
+        let stays = |i: usize| round >= ROUNDS || partly.contains(&i);
+        streams.values_mut().for_each(|s| s.1.retain(|a| !a.held.is_some_and(stays)));
+    }
+    (Vec::new(), streams, BTreeSet::new())
 }
 
 /// True for what has no second place that the first ones would tell.
@@ -76,7 +140,7 @@ fn is_none(p: &TruePattern) -> bool {
 }
 
 /// Fills in when the accesses are; gives the number of ranks that do anything.
-fn times(wanted: &mut HashMap<Key, Times>, script: &dyn Script) -> usize {
+fn times(wanted: &mut HashMap<Key, Times>, short: &mut Short, patterns: &[TruePattern], script: &dyn Script) -> usize {
     let mut ranks = BTreeSet::new();
     for s in script.lanes().into_iter().flatten() {
         let n = s.places.count();
@@ -84,39 +148,49 @@ fn times(wanted: &mut HashMap<Key, Times>, script: &dyn Script) -> usize {
             continue;
         }
         ranks.insert(s.rank);
-        if n <= 2 {
-            let (first, last) = (s.start_ns, s.start_ns + s.length_ns);
-            let middle = first + s.length_ns / 2 + s.length_ns % 2;
-            let spans =
-                if n == 1 { vec![(first, last)] } else { vec![(first, first + s.length_ns / 2), (middle, last)] };
-            for ((offset, size), span) in places(&s).into_iter().zip(spans) {
-                if let Some((when, known)) = wanted.get_mut(&(s.op, s.file, s.rank, size, offset))
-                    && (when.0..=when.1).contains(&seconds(span.0))
-                {
-                    known.push(span);
-                }
+        let Some(places) = places(&s) else { continue };
+        let time = |i: usize| s.start_ns + (u128::from(s.length_ns) * i as u128 / u128::from(n)) as u64;
+        let mut of_rank = short.get_mut(&(s.op, s.file, s.rank));
+        for (i, (offset, size)) in places.into_iter().enumerate() {
+            let span_ns = (time(i), time(i + 1));
+            let (start, end) = (seconds(span_ns.0), seconds(span_ns.1));
+            if let Some((when, known)) = wanted.get_mut(&(s.op, s.file, s.rank, size, offset))
+                && (when.0..=when.1).contains(&start)
+            {
+                known.push(span_ns);
+            }
+            let next = |(p, pieces): &&mut (usize, Vec<Alone>)| {
+                let p = &patterns[*p];
+                let at = pieces.last().map_or(p.start_offset, |a| a.offset + a.size);
+                at == offset && offset + size <= p.end_offset && p.start_s <= start && end <= p.end_s
+            };
+            if let Some((held, pieces)) = of_rank.as_mut().and_then(|all| all.iter_mut().find(next)) {
+                pieces.push(Alone { rank: s.rank, offset, size, span_ns, held: Some(*held) });
             }
         }
     }
     ranks.len()
 }
 
-/// The places of a stretch of one or two.
-fn places(s: &Stretch) -> Vec<(u64, u64)> {
+/// The places of a stretch, if some of them may be alone.
+fn places(s: &Stretch) -> Option<Vec<(u64, u64)>> {
     match &s.places {
         Places::Nested(offset, shape) => {
             let stride = shape.canonical().levels.first().map_or(0, |l| l.stride);
             let place = |k: u64| (offset.wrapping_add_signed(stride * k as i64), shape.size);
-            (0..shape.count()).map(place).collect()
+            (shape.count() <= 2).then(|| (0..shape.count()).map(place).collect())
         }
-        Places::Listed(list) => list.clone(),
-        Places::Shuffled { .. } => Vec::new(),
+        Places::Listed(list) => Some(list.clone()),
+        Places::Shuffled { order, first, step, count, size } => {
+            (*count <= 2).then(|| (0..*count).map(|i| (order.at(first + i * step) * size, *size)).collect())
+        }
     }
 }
 
 /// What of a rank lies back to back, each access the first one after the end of the one before, if that is no accident.
 fn back_to_back<'f>(
     alone: &[Alone],
+    looks: &BTreeMap<u32, usize>,
     patterns: &[TruePattern],
     op: Op,
     file: &str,
@@ -142,7 +216,8 @@ fn back_to_back<'f>(
             }
             run.iter().for_each(|&j| used[j] = true);
             let ways: f64 = (0..run.len()).map(|k| (of_rank.len() - k) as f64 / (k + 1) as f64).product();
-            if follows(&run, of_rank) || ways / grid.powi(run.len() as i32 - 1) <= CHANCE {
+            let looks = looks.get(&rank).copied().unwrap_or(1) as f64;
+            if follows(&run, of_rank) || looks * ways / grid.powi(run.len() as i32 - 1) <= CHANCE {
                 let span = (of_rank[i].span_ns.0, of_rank[run[run.len() - 1]].span_ns.1);
                 let sizes: Vec<u64> = run.iter().map(|&j| of_rank[j].size).collect();
                 out.extend(TruePattern::back_to_back(place(rank, span), of_rank[i].offset, &sizes));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::drawn::Drawn;
 use super::parameter::{Kind, Parameter, Values};
 use super::random::{Random, Shuffle};
 use super::shape::Shape;
@@ -119,8 +120,10 @@ impl Job {
         bounds::kept(&[job.files, job.samples.min(64)])?;
         bounds::kept(&[job.checkpoints(), job.ranks])?;
         bounds::kept(&[job.files, job.epochs])?;
-        if job.shuffle == "samples" && (job.spread > 0.0 || job.samples == 1) {
-            bounds::kept(&[job.files, job.samples, job.epochs])?;
+        if job.shuffle == "samples" {
+            // Of a rank, if it shows at once that there is no order.
+            let ranks = if job.spread > 0.0 || job.samples == 1 { 1 } else { job.ranks };
+            bounds::kept(&[job.files, job.samples, job.epochs.div_ceil(ranks)])?;
         }
         let epoch = u128::from(job.steps()) * u128::from(job.step_ns()) + u128::from(job.pause_ns);
         let end = u128::from(job.start_ns) + epoch * u128::from(job.epochs);
@@ -276,12 +279,12 @@ impl Job {
                 };
                 let (n, file) = (passes.len() as u64, files.name(FileId(f as u32)));
                 let place = Place { op: Op::Read, rank, file, span_ns: span(first, last), period_s: None };
-                if self.spread > 0.0 && (n == 1 && self.samples == 1 || n > 1 && self.samples <= 2 * n) {
+                let over_and_over = if self.spread > 0.0 { self.over_and_over(f as u64, n) } else { Vec::new() };
+                if self.spread > 0.0 && (n == 1 && self.samples <= 2 || n > 1 && over_and_over.len() as u64 <= 2 * n) {
                     // Few samples: each over and over.
-                    for j in 0..self.samples {
+                    for (j, shape) in over_and_over {
                         let (from, to) = (first.1 * self.samples + j, last.1 * self.samples + j);
                         let span_ns = (self.sample_start(first.0, from), self.sample_end(last.0, to));
-                        let shape = Shape::of(self.size(f as u64, j)).times(n, 0);
                         let place = Place { span_ns, ..place };
                         patterns.extend(TruePattern::nested(place, self.offset(f as u64, j), &shape));
                     }
@@ -301,32 +304,53 @@ impl Job {
         patterns
     }
 
-    /// Shuffled samples follow no pattern. But where each has a size of its own, or a file of its own, it is a pattern that a
-    /// rank has read it again.
-    fn visits(&self, files: &Files) -> Vec<TruePattern> {
-        if self.spread == 0.0 && self.samples > 1 {
-            return Vec::new();
+    /// The samples of a file, so often, as the nests of each size: the first one of a nest, and its shape.
+    fn over_and_over(&self, f: u64, n: u64) -> Vec<(u64, Shape)> {
+        let mut of_sizes: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+        let mut at = 0;
+        for j in 0..self.samples {
+            of_sizes.entry(self.size(f, j)).or_default().push((j, at));
+            at += self.size(f, j);
         }
-        // Epoch and place in it, for each rank, file and sample.
-        let mut visits: BTreeMap<(u32, u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
-        for e in 0..self.epochs {
-            let order = self.order(e);
-            for rank in 0..self.ranks as u32 {
+        let nests = of_sizes.into_iter().flat_map(|(size, samples)| {
+            let places: Vec<u64> = samples.iter().map(|s| s.1).collect();
+            match Shape::walked(size, &places) {
+                Some(one) => vec![(samples[0].0, one.times(n, 0))],
+                None => samples.iter().map(|s| (s.0, Shape::of(size).times(n, 0))).collect(),
+            }
+        });
+        nests.collect()
+    }
+
+    /// What the random order of shuffled samples is, for each size. Where each sample has a size of its own, or a file of its
+    /// own, it is a pattern that a rank has read it again.
+    fn visits(&self, files: &Files) -> Vec<TruePattern> {
+        let mut of_sizes: BTreeMap<u64, Drawn> = BTreeMap::new();
+        let orders: Vec<Shuffle> = (0..self.epochs).map(|e| self.order(e)).collect();
+        let one_size = self.spread == 0.0;
+        for rank in 0..self.ranks as u32 {
+            let mut walks: BTreeMap<(u64, u64), Vec<Visit>> = BTreeMap::new();
+            for (e, order) in (0..).zip(&orders) {
                 for i in 0..self.steps() * self.batch {
-                    let (f, j) = self.nth_sample(&order, rank, i);
-                    visits.entry((rank, f, j)).or_default().push((e, i));
+                    let (f, j) = self.nth_sample(order, rank, i);
+                    walks.entry((f, self.size(f, j))).or_default().push((self.offset(f, j), e, i));
                 }
             }
+            for ((f, size), walk) in walks {
+                let place =
+                    Place { op: Op::Read, rank, file: files.name(FileId(f as u32)), span_ns: (0, 0), period_s: None };
+                let list: Vec<u64> = walk.iter().map(|w| w.0).collect();
+                let time = |i: u64| {
+                    let (_, e, i) = walk[i as usize];
+                    (self.sample_start(e, i), self.sample_end(e, i))
+                };
+                of_sizes.entry(size).or_default().add(place, size, (&list, 1), time);
+            }
+            if one_size && of_sizes.values().any(Drawn::is_nothing) {
+                break;
+            }
         }
-        let pattern = |((rank, f, j), times): ((u32, u64, u64), Vec<(u64, u64)>)| {
-            let (first, last) = (times.first()?, times.last()?);
-            let span_ns = (self.sample_start(first.0, first.1), self.sample_end(last.0, last.1));
-            let file = files.name(FileId(f as u32));
-            let place = Place { op: Op::Read, rank, file, span_ns, period_s: None };
-            let shape = Shape::of(self.size(f, j)).times(times.len() as u64, 0);
-            TruePattern::nested(place, self.offset(f, j), &shape)
-        };
-        visits.into_iter().filter_map(pattern).collect()
+        of_sizes.into_values().flat_map(Drawn::patterns).collect()
     }
 
     fn checkpoint_patterns(&self, files: &Files) -> Vec<TruePattern> {
@@ -377,6 +401,9 @@ impl Job {
         (periods, phases)
     }
 }
+
+/// A read of a sample: offset, epoch and place in it.
+type Visit = (u64, u64, u64);
 
 impl Script for Job {
     fn lanes(&self) -> Vec<Lane<'_>> {

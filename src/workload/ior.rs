@@ -3,6 +3,7 @@
 //! Offsets are those of IOR 4: segment after segment, in each a block a rank, in each block transfer after transfer. With random
 //! order the slots of the whole file are dealt out, as `-z` does; here every rank gets equally many.
 
+use super::drawn::Drawn;
 use super::parameter::{Kind, Parameter, Values};
 use super::random::{Random, Shuffle};
 use super::shape::Shape;
@@ -180,44 +181,55 @@ impl Job {
         (start, start + length)
     }
 
-    /// In new files a pattern for each repetition, else one through all of them. Of a random order each place is a pattern then.
+    /// In new files a pattern for each repetition, else one through all of them.
     fn patterns(&self, files: &Files) -> Vec<TruePattern> {
-        let by_chance = self.random && !self.in_order();
+        let passes = if self.new_files { 1 } else { self.repetitions };
+        let shape = self.shape().times(passes, 0);
         let mut patterns = Vec::new();
-        for rank in 0..self.ranks as u32 {
-            for &(op, _, _) in &self.parts {
-                for k in 0..self.copies() {
-                    let (last, passes) = if self.new_files { (k, 1) } else { (self.repetitions - 1, self.repetitions) };
-                    let span_ns = (self.span(op, k).0, self.span(op, last).1);
-                    let period_s = (passes > 1).then(|| seconds(self.cycle_ns));
-                    let place = Place { op, rank, file: files.name(self.file(op, rank, k)), span_ns, period_s };
-                    if by_chance && passes == 1 {
-                        continue;
-                    }
-                    let order = if self.random { self.order(op, rank) } else { Vec::new() };
-                    match Shape::of_places(self.transfer, &order) {
-                        _ if !self.random => {
-                            let shape = self.shape().times(passes, 0);
-                            patterns.extend(TruePattern::nested(place, self.offset(op, rank), &shape));
-                        }
-                        Some(shape) => patterns.extend(TruePattern::nested(place, order[0], &shape.times(passes, 0))),
-                        None => patterns.extend(self.visits(place, &order)),
-                    }
-                }
+        for &(op, _, _) in &self.parts {
+            if self.random {
+                patterns.extend(self.drawn(op, passes, files));
+                continue;
+            }
+            for rank in 0..self.ranks as u32 {
+                let offset = self.offset(op, rank);
+                let of_copy = |k| TruePattern::nested(self.place(op, rank, k, files), offset, &shape);
+                patterns.extend((0..self.copies()).filter_map(of_copy));
             }
         }
         patterns
     }
 
-    /// The same place in each repetition, for all of them.
-    fn visits<'a>(&self, place: Place<'a>, order: &'a [u64]) -> impl Iterator<Item = TruePattern> + use<'_, 'a> {
-        let (start, end) = self.span(place.op, 0);
-        let time = move |i: usize| start + (u128::from(end - start) * i as u128 / u128::from(self.slots())) as u64;
-        let shape = Shape::of(self.transfer).times(self.repetitions, 0);
-        order.iter().enumerate().filter_map(move |(i, at)| {
-            let span_ns = (time(i), time(i + 1) + (self.repetitions - 1) * self.cycle_ns);
-            TruePattern::nested(Place { span_ns, ..place }, *at, &shape)
-        })
+    /// What a rank does in a set of files, from the first to the last access.
+    fn place<'f>(&self, op: Op, rank: u32, k: u64, files: &'f Files) -> Place<'f> {
+        let last = if self.new_files { k } else { self.repetitions - 1 };
+        let span_ns = (self.span(op, k).0, self.span(op, last).1);
+        let period_s = (last > k).then(|| seconds(self.cycle_ns));
+        Place { op, rank, file: files.name(self.file(op, rank, k)), span_ns, period_s }
+    }
+
+    /// What the random order is.
+    fn drawn(&self, op: Op, passes: u64, files: &Files) -> Vec<TruePattern> {
+        if passes == 1 && self.slots() > FEW {
+            return Vec::new();
+        }
+        let mut drawn = Drawn::default();
+        for rank in 0..self.ranks as u32 {
+            let order = self.order(op, rank);
+            for k in 0..self.copies() {
+                let time = |i: u64| {
+                    let (start, end) = self.span(op, k + i / self.slots());
+                    let at =
+                        |i: u64| start + (u128::from(end - start) * u128::from(i) / u128::from(self.slots())) as u64;
+                    (at(i % self.slots()), at(i % self.slots() + 1))
+                };
+                drawn.add(self.place(op, rank, k, files), self.transfer, (&order, passes), time);
+            }
+            if drawn.is_nothing() {
+                break;
+            }
+        }
+        drawn.patterns()
     }
 
     /// Places of a rank in random order.
@@ -229,16 +241,10 @@ impl Job {
             _ => Vec::new(),
         }
     }
-
-    /// True if few of the ranks have an order that is none: of two or three slots many are a walk.
-    fn in_order(&self) -> bool {
-        let none = |rank: &u64| Shape::of_places(self.transfer, &self.order(self.parts[0].0, *rank as u32)).is_none();
-        self.slots() <= FEW && 3 * (0..self.ranks).filter(none).count() < self.ranks as usize
-    }
 }
 
-/// Slots of which no random order is a walk that may be seen in practice.
-const FEW: u64 = 16;
+/// Slots of which no random order looks like any in practice.
+const FEW: u64 = 64;
 
 impl Script for Job {
     fn lanes(&self) -> Vec<Lane<'_>> {

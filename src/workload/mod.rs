@@ -26,6 +26,7 @@ mod across;
 mod alone;
 mod checkpoint;
 mod dlio;
+mod drawn;
 mod h5bench;
 mod ior;
 mod parameter;

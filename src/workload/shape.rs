@@ -37,8 +37,29 @@ impl Shape {
             starts = starts.into_iter().step_by(n).collect();
             shape = shape.times(n as u64, stride);
         }
-        let given = shape.levels.first()?.stride == size as i64 || shape.levels.first()?.stride == 0;
-        (places.len() + usize::from(given) > 1 + shape.levels.len()).then_some(shape)
+        (shape.foretold() > 0).then_some(shape)
+    }
+
+    /// The same, whatever the loops foretell of one or two places.
+    pub(crate) fn walked(size: u64, places: &[u64]) -> Option<Shape> {
+        match *places {
+            [] | [_] => Some(Shape::of(size)),
+            [a, b] => Some(Shape::of(size).times(2, b.wrapping_sub(a))),
+            _ => Shape::of_places(size, places),
+        }
+    }
+
+    /// Accesses that the loops foretell: all but the first and one for each loop. That accesses lie back to back or at one place is
+    /// no free choice.
+    pub(crate) fn foretold(&self) -> usize {
+        let given = self.levels.first().is_some_and(|l| l.stride == self.size as i64 || l.stride == 0);
+        (self.count() as usize + usize::from(given)).saturating_sub(1 + self.levels.len())
+    }
+
+    /// The same accesses so often, in place of as often as the outermost loop says.
+    pub(crate) fn passes(mut self, passes: u64) -> Shape {
+        self.levels.iter_mut().last().into_iter().for_each(|l| l.count = passes);
+        self
     }
 
     /// Number of accesses.

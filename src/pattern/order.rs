@@ -1,0 +1,390 @@
+//! Whether what all ranks do with accesses of one operation and size has an order at all.
+//!
+//! It has one if the patterns found tell where these accesses are in fewer bits than random places take. Random places of a
+//! file are told by their number among the places of its grid that this pass over the file has not seen yet; a pattern by its
+//! start, its loops, and when it comes among the others. Both are prefix codes: at random places, patterns save n bits with a
+//! probability of less than 2^-n, whatever the way in which they were found, and of much less where they are as wordy as here.
+
+use std::collections::{HashMap, HashSet};
+
+use super::doubt::{Key, Pools};
+use super::left::Part;
+use super::log::Item;
+use super::nest::{Level, Nest};
+use super::pattern::Pattern;
+
+/// Bits that patterns save where there is an order.
+const ENOUGH: f64 = 2.0;
+
+/// Bits that they must save beyond that where they tell only some of the lists: among many, chance makes a few.
+const SOME: f64 = 8.0;
+
+/// Accesses of a stream that may have no order: any two have one.
+const THREE: u64 = 3;
+
+/// Records that each of several nests must have foretold.
+const EVIDENCE: u64 = 2;
+
+/// Accesses of a stream whose places are looked at one by one.
+const FEW: u64 = 8192;
+
+/// Operation as a number, size.
+pub(super) type Pool = (u8, u64);
+
+/// What a rank did in a file with accesses of one operation and size.
+#[derive(Debug, Default)]
+struct Stream {
+    records: u64,
+    /// Its patterns, by number.
+    patterns: Vec<usize>,
+    /// Places in no pattern, and those in patterns of several ranks.
+    alone: Vec<u64>,
+    joined: Vec<u64>,
+}
+
+impl Stream {
+    fn is_whole(&self) -> bool {
+        self.alone.is_empty() && self.joined.is_empty()
+    }
+
+    /// True if it is a nest, or some that follow each other and are no list over and over, or too little to tell.
+    fn is_plain(&self, part: &Part, key: &Key) -> bool {
+        let nests = || self.patterns.iter().map(|&i| &part.patterns[i]);
+        let sound = |p: &Pattern| Nest::from_levels(p.start_offset, p.levels()).evidence(key.2) >= EVIDENCE;
+        let several = || in_turn(&by_time(nests())) && nests().all(sound) && self.passes(part, key) == 1;
+        self.records < THREE || self.is_whole() && (self.patterns.len() == 1 || several())
+    }
+
+    /// How often a list of places is gone through.
+    fn passes(&self, part: &Part, key: &Key) -> u64 {
+        let walk = (self.records <= FEW).then(|| part.walk(key)).flatten();
+        walk.map_or(1, |w| (w.len() / period(&w).max(1)) as u64)
+    }
+}
+
+fn by_time<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Vec<&'a Pattern> {
+    let mut patterns: Vec<&Pattern> = patterns.collect();
+    patterns.sort_by_key(|p| p.span);
+    patterns
+}
+
+fn in_turn(patterns: &[&Pattern]) -> bool {
+    patterns.windows(2).all(|w| w[0].span.1 < w[1].span.0)
+}
+
+/// The streams of a rank.
+fn streams(part: &Part) -> HashMap<Key, Stream> {
+    let mut streams: HashMap<Key, Stream> = HashMap::new();
+    for (i, p) in part.patterns.iter().enumerate() {
+        let Some(size) = p.access_size() else { continue };
+        let stream = streams.entry((p.op as u8, p.file, size)).or_default();
+        stream.records += p.records;
+        stream.patterns.push(i);
+    }
+    for l in part.all_left().filter(|l| l.access.sane() && !l.is_held()) {
+        let stream = streams.entry((l.access.op as u8, l.access.file, l.access.size)).or_default();
+        stream.records += 1;
+        if l.taken { stream.joined.push(l.access.offset) } else { stream.alone.push(l.access.offset) }
+    }
+    streams
+}
+
+/// Operations and sizes of which some rank does what is no nest; `None` if it is not known what all ranks did.
+pub(super) fn asked(parts: &[Part]) -> Option<HashSet<Pool>> {
+    if !parts.iter().all(Part::is_complete) {
+        return None;
+    }
+    let open = |part: &Part| -> Vec<Pool> {
+        let streams = streams(part).into_iter();
+        streams.filter(|(key, s)| !s.is_plain(part, key)).map(|(key, _)| (key.0, key.2)).collect()
+    };
+    Some(parts.iter().flat_map(open).collect())
+}
+
+/// What has no order.
+#[derive(Debug, Default)]
+pub(super) struct Without {
+    /// Operations and sizes, and whether all ranks do so over and over.
+    pub pools: HashMap<Pool, bool>,
+    /// Of each rank, the places that each access of a file may have been at, on average.
+    pub choices: Vec<HashMap<Key, f64>>,
+}
+
+/// Those of the pools in which there is no order.
+pub(super) fn without(asked: Option<&HashSet<Pool>>, pools: &Pools, parts: &[Part], joint: &[Pattern]) -> Without {
+    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else { return Without::default() };
+    let mut savings: HashMap<Pool, Savings> = HashMap::new();
+    let mut choices = Vec::with_capacity(parts.len());
+    for part in parts {
+        let of_asked = streams(part).into_iter().filter(|(key, _)| asked.contains(&(key.0, key.2)));
+        let choice = of_asked.map(|(key, stream)| {
+            let bits = savings.entry((key.0, key.2)).or_default().add(part, &key, &stream, pools.places(&key));
+            (key, (bits / stream.records as f64).exp2())
+        });
+        choices.push(choice.collect());
+    }
+    for p in joint {
+        let key = (p.op as u8, p.file, p.access_size().unwrap_or(0));
+        if let Some(pool) = savings.get_mut(&(key.0, key.2)) {
+            pool.add_joint(p, key.2, pools.places(&key).0);
+        }
+    }
+    savings.retain(|_, s| s.bits() < ENOUGH);
+    Without { pools: savings.into_iter().map(|(pool, s)| (pool, !s.once)).collect(), choices }
+}
+
+/// What a list of accesses is, wherever it begins.
+type List = (u64, Vec<(u64, Vec<(u64, i64)>)>, Vec<u64>);
+
+/// Bits that patterns save.
+#[derive(Debug, Default)]
+struct Savings {
+    /// For each list, and the bits of it in random order; ranks that do the same tell nothing more.
+    of_lists: HashMap<List, (f64, f64)>,
+    /// By levels over ranks, which begin with one of all records; whether these leave something alone.
+    joint: f64,
+    rows: HashSet<(u32, u64, u64, i64)>,
+    records: f64,
+    streams: f64,
+    alone: bool,
+    strides: HashSet<i64>,
+    /// Some rank does what it does but once.
+    once: bool,
+}
+
+impl Savings {
+    /// Adds a stream; gives its bits in random order.
+    fn add(&mut self, part: &Part, key: &Key, stream: &Stream, places_of: (f64, u64, u64)) -> f64 {
+        let grid = places_of.0;
+        let patterns = || stream.patterns.iter().map(|&i| &part.patterns[i]);
+        let places = || patterns().map(|p| p.start_offset).chain(stream.alone.iter().chain(&stream.joined).copied());
+        let low = places().min().unwrap_or(0);
+        let from = |place: u64| place.wrapping_sub(low);
+        let told = |p: &Pattern| (from(p.start_offset), p.levels().iter().map(|l| (l.count, l.stride)).collect());
+        let alone = stream.alone.iter().chain(&stream.joined).map(|&o| from(o)).collect();
+        self.records += stream.records as f64;
+        self.streams += 1.0;
+        self.alone |= !stream.alone.is_empty();
+        let list: List = (stream.records, patterns().map(told).collect(), alone);
+        if let Some(&(_, random)) = self.of_lists.get(&list) {
+            return random;
+        }
+        let passes = stream.passes(part, key);
+        self.once |= passes == 1 && stream.records > 1;
+        let random = random(part, stream, grid, passes);
+        self.of_lists.insert(list, (random - telling(part, key, stream, places_of), random));
+        random
+    }
+
+    fn add_joint(&mut self, p: &Pattern, size: u64, grid: f64) {
+        let place = grid.log2();
+        let Some(stride) = p.levels().last().map(|l| l.stride) else { return };
+        // The same in other files tells nothing more.
+        if !self.rows.insert((p.rank, p.start_offset, p.records, stride)) {
+            return;
+        }
+        let of_each = (self.records / self.streams.max(1.0)).log2();
+        // Where they are not all that is left, each begins with one of many, and goes on with one of those of each rank.
+        let (name, choice) = if self.alone { (number(p.records) + self.records.log2(), of_each) } else { (0.0, 0.0) };
+        self.joint += (p.records.saturating_sub(1) as f64 * (place - 1.0 - choice) - name).max(0.0);
+        if self.strides.insert(stride) {
+            let given = stride == 0 || stride.unsigned_abs() == size;
+            self.joint -= if given { 2.0 } else { 2.0 + place };
+        }
+    }
+
+    fn bits(&self) -> f64 {
+        let saved = || self.of_lists.values().map(|s| s.0);
+        // Patterns may tell all of the lists, or some, which must be named.
+        let name = (self.of_lists.len() as f64).log2() + 1.0;
+        let some: f64 = saved().map(|s| (s - name).max(0.0)).sum();
+        saved().sum::<f64>().max(some - SOME) + if self.alone { (self.joint - SOME).max(0.0) } else { self.joint }
+    }
+}
+
+/// Bits of a number of at least 1.
+fn number(n: u64) -> f64 {
+    2.0 * (n.max(1) as f64).log2().floor() + 1.0
+}
+
+/// Bits of the places of a stream in random order: each pass over the file visits a place once. That a list is gone through
+/// over and over is told once.
+fn random(part: &Part, stream: &Stream, grid: f64, passes: u64) -> f64 {
+    if stream.records > FEW {
+        return stream.records as f64 * grid.log2();
+    }
+    let patterns = stream.patterns.iter().filter_map(|&i| part.patterns[i].expand()).flatten().map(|(o, _)| o);
+    let mut all: Vec<u64> = patterns.chain(stream.alone.iter().chain(&stream.joined).copied()).collect();
+    all.sort_unstable();
+    // How often each place is visited: that many passes have it.
+    let visits: Vec<u64> = all.chunk_by(|a, b| a == b).map(|v| v.len() as u64).collect();
+    let bits_of = |passes: &dyn Fn(u64) -> u64| {
+        let most = visits.iter().map(|&v| passes(v)).max().unwrap_or(0);
+        let of_pass = |pass: u64| visits.iter().filter(|&&v| passes(v) > pass).count();
+        (0..most).map(|pass| unseen(grid, 0, of_pass(pass))).sum::<f64>()
+    };
+    let bits = bits_of(&|v| v);
+    if passes > 1 { bits.min(bits_of(&|v| v / passes) + number(passes - 1) + 1.0) } else { bits }
+}
+
+/// Bits of so many different places of the grid after others.
+fn unseen(grid: f64, seen: usize, places: usize) -> f64 {
+    (seen..seen + places).map(|i| (grid - i as f64).max(1.0).log2()).sum()
+}
+
+/// Length of the list that a walk goes through over and over: its own, if it does not.
+pub(super) fn period(walk: &[Item]) -> usize {
+    // Borders of the walk (Knuth, Morris, Pratt).
+    let n = walk.len();
+    let mut border = vec![0usize; n + 1];
+    let mut k = 0;
+    for i in 1..n {
+        while k > 0 && walk[i].offset != walk[k].offset {
+            k = border[k];
+        }
+        k += usize::from(walk[i].offset == walk[k].offset);
+        border[i + 1] = k;
+    }
+    let period = n - border[n];
+    if period > 0 && n.is_multiple_of(period) { period } else { n }
+}
+
+/// Bits of the patterns of a stream and of what is alone.
+fn telling(part: &Part, key: &Key, stream: &Stream, (grid, unit, low): (f64, u64, u64)) -> f64 {
+    let place = grid.log2();
+    let patterns = by_time(stream.patterns.iter().map(|&i| &part.patterns[i]));
+    let (whole, in_turn) = (stream.is_whole(), stream.is_whole() && in_turn(&patterns));
+    let mut records = stream.records;
+    let several = patterns.len() as u64;
+    let mut bits = 1.0 + if several < 3 { several as f64 } else { number(several) };
+    bits += apart(&patterns, stream, grid);
+    // Rounds: a loop around all of them is told once.
+    let around = patterns
+        .first()
+        .and_then(|p| p.levels().last())
+        .copied()
+        .filter(|l| whole && several > 1 && patterns.iter().all(|p| p.levels().last() == Some(l)));
+    let distance = |stride: i64| (place + 1.0).min(1.0 + number(stride.unsigned_abs() / unit.max(1)));
+    if let Some(l) = around {
+        records /= l.count.max(1);
+        bits += number(l.count - 1) + 1.0 + if l.stride == 0 { 0.0 } else { distance(l.stride) };
+    }
+    // Where nothing but runs back to back is told, that is told once.
+    let runs = whole && patterns.iter().all(|p| matches!(p.levels(), [l] if l.stride as u64 == key.2));
+    let (mut known, mut strides) = (vec![low], HashSet::new());
+    let mut comes: Vec<f64> = Vec::new();
+    for (n, p) in patterns.iter().enumerate() {
+        let inner = &p.levels()[..p.levels().len() - usize::from(around.is_some())];
+        bits += if known.contains(&p.start_offset) { 1.0 } else { 1.0 + place };
+        bits += if runs { 0.0 } else { inner.len().max(1) as f64 };
+        for (i, l) in inner.iter().enumerate() {
+            let given = l.stride == 0 || i == 0 && l.stride.unsigned_abs() == key.2;
+            bits += match (given, strides.insert(l.stride)) {
+                (true, _) if runs => 0.0,
+                (true, _) => 1.0,
+                (false, false) => 2.0,
+                (false, true) => 2.0 + distance(l.stride),
+            };
+            // The number of all tells that of the last loop.
+            if !(whole && n + 1 == patterns.len() && i + 1 == inner.len()) {
+                bits += number(l.count - 1).min((records.max(2) as f64).log2());
+            }
+        }
+        let of_list = inner.iter().map(|l| l.count).product::<u64>();
+        let span = if around.is_some() { of_list } else { (p.span.1 - p.span.0 + 1).min(stream.records) };
+        let in_one = (records.max(2) as f64).log2();
+        comes.push(if span <= of_list { in_one } else { ways(span, of_list) + in_one.min(1.0) });
+        known.extend([p.start_offset, next(p.start_offset, p.levels())]);
+    }
+    // When they come: what is not one of the others is the last.
+    if patterns.len() > 1 && !in_turn || !whole {
+        let most = if whole { comes.iter().copied().fold(0.0, f64::max) } else { 0.0 };
+        bits += comes.iter().sum::<f64>() - most;
+    }
+    bits
+}
+
+/// Bits of what is alone: where all accesses are at different places, at those that no pattern has.
+fn apart(patterns: &[&Pattern], stream: &Stream, grid: f64) -> f64 {
+    let alone = stream.alone.len();
+    if stream.records > FEW {
+        return alone as f64 * grid.log2();
+    }
+    let told = patterns.iter().filter_map(|p| p.expand()).flatten().map(|(o, _)| o);
+    let mut all: Vec<u64> = told.chain(stream.alone.iter().copied()).collect();
+    let records = all.len();
+    all.sort_unstable();
+    all.dedup();
+    if all.len() == records { unseen(grid, records - alone, alone) } else { alone as f64 * grid.log2() }
+}
+
+fn next(start: u64, levels: &[Level]) -> u64 {
+    levels.last().map_or(start, |l| start.wrapping_add(l.count.wrapping_mul(l.stride as u64)))
+}
+
+/// Bits of a choice of so many of all.
+fn ways(all: u64, some: u64) -> f64 {
+    let some = some.min(all.saturating_sub(some));
+    if some == 0 {
+        return 0.0;
+    }
+    if some > FEW {
+        let (n, share) = (all as f64, some as f64 / all as f64);
+        return -n * (share * share.log2() + (1.0 - share) * (1.0 - share).log2());
+    }
+    (0..some).map(|i| ((all - i) as f64 / (i + 1) as f64).log2()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Access, Detector, Options};
+    use crate::record::{FileId, Op};
+
+    /// Start and loops.
+    type Told = (u64, Vec<(u64, i64)>);
+
+    /// What each rank does in a file of its own, and the number of accesses in no pattern.
+    fn found(walks: &[&[u64]]) -> (Vec<Told>, u64) {
+        let mut d = Detector::new(Options::default());
+        for (rank, walk) in (0u32..).zip(walks) {
+            for (i, place) in walk.iter().enumerate() {
+                let (op, file, offset, start) = (Op::Read, FileId(rank), place * 64, i as f64);
+                d.push(&Access { op, rank, file, offset, size: 64, start, end: start + 0.5 });
+            }
+        }
+        let found = d.finish();
+        let levels = |p: &super::Pattern| p.levels().iter().map(|l| (l.count, l.stride / 64)).collect();
+        (found.patterns.iter().map(|p| (p.start_offset / 64, levels(p))).collect(), found.unmatched_records)
+    }
+
+    #[test]
+    fn one_rank_may_show_that_there_is_no_order() {
+        let ordered: (&[u64], &[u64]) = (&[0, 1, 2, 3], &[3, 2, 1, 0]);
+        assert_eq!(found(&[ordered.0, ordered.1]).0.len(), 2);
+        assert_eq!(found(&[ordered.0, ordered.1, &[1, 3, 0, 2]]).0.len(), 3);
+        assert_eq!(found(&[ordered.0, ordered.1, &[0, 1, 3, 2]]), (vec![], 12));
+        // Two samples of a file, in the order of each of six epochs.
+        assert_eq!(found(&[&[0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0]]), (vec![], 12));
+    }
+
+    #[test]
+    fn what_saves_bits_is_an_order() {
+        // Members of a record: six in a row, and two of another kind in between.
+        let members = found(&[&[0, 1, 2, 6, 7, 3, 4, 5]]);
+        assert_eq!(members, (vec![(0, vec![(6, 1)]), (6, vec![(2, 1)])], 0));
+        // A long run among others, in a small file.
+        let mut walk: Vec<u64> = (0..60).map(|i| (i * i * 7 + i / 3) % 61).collect();
+        walk.splice(30..30, 100..140);
+        assert_eq!(found(&[&walk]), (vec![(100, vec![(40, 1)])], 60));
+    }
+
+    #[test]
+    fn a_list_over_and_over_is_a_loop_at_each_place() {
+        let list = [4u64, 0, 1, 5, 2];
+        let walk: Vec<u64> = (0..3).flat_map(|_| list).collect();
+        let mut each = found(&[&walk]).0;
+        each.sort();
+        assert_eq!(each, [0, 1, 2, 4, 5].map(|o| (o, vec![(3, 0)])));
+        assert_eq!(found(&[&walk, &[0, 1, 2, 0, 1, 2]]).0.len(), 6);
+    }
+}
