@@ -171,7 +171,7 @@ impl Savings {
         }
         let passes = stream.passes(part, key);
         self.once |= passes == 1 && stream.records > 1;
-        let random = random(part, stream, grid, passes);
+        let random = random(part, key, stream, grid, passes);
         self.of_lists.insert(list, (random - telling(part, key, stream, places_of), random));
         random
     }
@@ -209,7 +209,7 @@ fn number(n: u64) -> f64 {
 
 /// Bits of the places of a stream in random order: each pass over the file visits a place once. That a list is gone through
 /// over and over is told once.
-fn random(part: &Part, stream: &Stream, grid: f64, passes: u64) -> f64 {
+fn random(part: &Part, key: &Key, stream: &Stream, grid: f64, passes: u64) -> f64 {
     if stream.records > FEW {
         return stream.records as f64 * grid.log2();
     }
@@ -223,8 +223,26 @@ fn random(part: &Part, stream: &Stream, grid: f64, passes: u64) -> f64 {
         let of_pass = |pass: u64| visits.iter().filter(|&&v| passes(v) > pass).count();
         (0..most).map(|pass| unseen(grid, 0, of_pass(pass))).sum::<f64>()
     };
-    let bits = bits_of(&|v| v);
+    let bits = match part.walk(key).filter(|w| w.len() as u64 == stream.records) {
+        Some(walk) => in_passes(&walk, grid).min(stream.records as f64 * grid.log2()),
+        None => bits_of(&|v| v),
+    };
     if passes > 1 { bits.min(bits_of(&|v| v / passes) + number(passes - 1) + 1.0) } else { bits }
+}
+
+/// Bits of a walk in passes that visit a place once each: a pass ends with the grid, or where a place comes again, which is told.
+fn in_passes(walk: &[Item], grid: f64) -> f64 {
+    let (mut seen, mut bits, mut broken) = (HashSet::new(), 0.0, 0);
+    for item in walk {
+        let full = seen.len() as f64 >= grid;
+        if full || seen.contains(&item.offset) {
+            broken += u64::from(!full);
+            seen.clear();
+        }
+        bits += unseen(grid, seen.len(), 1);
+        seen.insert(item.offset);
+    }
+    bits + ways(walk.len() as u64, broken)
 }
 
 /// Bits of so many different places of the grid after others.
