@@ -10,10 +10,8 @@ use iophase::workload::{self, Run, Values};
 /// Values that a parameter may have.
 type Axis = (&'static str, &'static [&'static str]);
 
-const RANKS: &[&str] = &["1", "2", "3", "4", "7", "8", "16", "64"];
-
-/// Ranks of other numbers too.
-const MORE_RANKS: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8", "12", "16", "24", "32", "48", "64"];
+/// Powers of two and others.
+const RANKS: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8", "12", "16", "24", "32", "48", "64"];
 
 /// Bytes of an attribute: also as many as other accesses have.
 const ATTRIBUTES: &[&str] = &["64", "64", "40", "8", "16", "96", "1", "512"];
@@ -131,7 +129,7 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     (
         "ior",
         &[
-            ("ranks", MORE_RANKS),
+            ("ranks", RANKS),
             ("segments", &["1", "2", "3", "4", "5", "7", "10", "16"]),
             ("block", &["64k", "128k", "192k", "320k", "1MiB", "47008", "141024", "7000"]),
             ("transfer", &["64k", "64k", "64k", "16k", "47008", "1000", "1MiB"]),
@@ -147,7 +145,7 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     (
         "ior",
         &[
-            ("ranks", MORE_RANKS),
+            ("ranks", RANKS),
             ("segments", &["1", "1", "2", "3", "4", "5", "7", "10", "16", "64"]),
             ("block", &["64k", "128k", "192k", "320k", "1MiB"]),
             ("transfer", &["64k", "64k", "16k"]),
@@ -163,7 +161,7 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     (
         "dlio",
         &[
-            ("ranks", MORE_RANKS),
+            ("ranks", RANKS),
             ("epochs", &["1", "2", "3", "4", "6", "10"]),
             ("files", &["1", "2", "3", "4", "5", "6", "8", "12", "24", "32", "48", "64"]),
             ("samples", &["1", "2", "3", "4", "5", "6", "8", "12", "16", "32"]),
@@ -179,7 +177,7 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     (
         "dlio",
         &[
-            ("ranks", MORE_RANKS),
+            ("ranks", RANKS),
             ("epochs", &["1", "2", "3", "4", "6", "10"]),
             ("files", &["1", "2", "3", "4", "5", "6", "8", "12", "24", "32", "48", "64"]),
             ("samples", &["1", "2", "3", "4", "5", "6", "8", "12", "16", "32"]),
@@ -195,7 +193,7 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     (
         "dlio",
         &[
-            ("ranks", MORE_RANKS),
+            ("ranks", RANKS),
             ("epochs", &["1", "2", "3", "4", "6", "10"]),
             ("files", &["1", "2", "3", "4", "5", "6", "8", "12", "24", "32", "48", "64"]),
             ("samples", &["1", "2", "3", "4", "5", "6", "8", "12", "16", "32"]),
@@ -210,7 +208,7 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     (
         "checkpoint",
         &[
-            ("ranks", MORE_RANKS),
+            ("ranks", RANKS),
             ("checkpoints", &["1", "2", "3", "4", "5", "10", "20"]),
             ("size", &["1MiB", "2MiB", "3MiB", "5MiB", "8MiB"]),
             ("transfer", &["1MiB", "1MiB", "256k"]),
