@@ -1,8 +1,8 @@
 //! Method `autocorrelation`: the lag at which the signal is most like itself.
 //!
 //! The unbiased autocorrelation of a periodic signal has hills at the multiples of the period. The first hill that is nearly as
-//! high as the highest is the period (a later one would be a multiple), on an autocorrelation as coarse as jitter asks; its top is placed between the lags by a parabola
-//! through all values near it, and the tops of further hills, T, 2T, 3T, …, are joined by a line whose slope is the period:
+//! high as the highest is the period (a later one would be a multiple), on an autocorrelation as coarse as jitter asks; its top is
+//! placed between the lags by a parabola through all values near it, and the tops of further hills, T, 2T, 3T, …, are joined by a line whose slope is the period:
 //! with n hills its error is that of one divided by about n. Shapes of bursts do not matter, and a period need not be a
 //! whole number of samples. O(N log N).
 
@@ -135,6 +135,8 @@ fn averaged(r: &[f64], half: usize) -> Vec<f64> {
 struct Hill {
     lag: usize,
     height: f64,
+    /// Its top and the higher lag beside it: the same wherever between two lags the hill has its middle.
+    top: f64,
 }
 
 /// The hills behind the one at lag 0, up to lag two thirds of what is given (half the run).
@@ -146,7 +148,9 @@ fn hills(r: &[f64]) -> Vec<Hill> {
     for (lag, &height) in r.iter().enumerate().skip(start) {
         if height > 0.0 {
             if top.is_none_or(|t| height > t.height) {
-                top = Some(Hill { lag, height });
+                let beside = |l: Option<usize>| l.and_then(|l| r.get(l)).copied().unwrap_or(0.0);
+                let highest = beside(lag.checked_sub(1)).max(beside(lag.checked_add(1)));
+                top = Some(Hill { lag, height, top: height + highest.max(0.0) });
             }
         } else if let Some(t) = top.take()
             && t.lag <= last
@@ -166,7 +170,7 @@ fn hills(r: &[f64]) -> Vec<Hill> {
 /// weighed by the root of the samples that a lag has.
 fn first(hills: &[Hill], lags: usize) -> Option<&Hill> {
     let run = lags as f64 * 4.0 / 3.0;
-    let weighed = |h: &Hill| h.height * (1.0 - h.lag as f64 / run).max(0.0).sqrt();
+    let weighed = |h: &Hill| h.top * (1.0 - h.lag as f64 / run).max(0.0).sqrt();
     let highest = hills.iter().map(weighed).fold(0.0, f64::max);
     hills.iter().find(|h| weighed(h) >= FIRST * highest && h.height > 0.0)
 }
@@ -247,6 +251,13 @@ mod tests {
             assert!((d.period_s / period - 1.0).abs() < 5e-4, "{period}: {d:?}");
             assert!(d.confidence > 0.9 && d.period_std_s.unwrap() < 0.01 * period, "{d:?}");
         }
+    }
+
+    #[test]
+    fn a_period_of_half_a_sample_more_is_not_doubled() {
+        // 8.5 samples
+        let d = find(&train(0.85, 0.1, 900.0), &Settings::default()).detection.dominant.unwrap();
+        assert!((d.period_s / 0.85 - 1.0).abs() < 1e-3, "{d:?}");
     }
 
     #[test]

@@ -3,21 +3,25 @@
 //! The Morlet transform shows every period at every time. The mean power of a scale over time, divided by its frequency, is flat
 //! for white noise and falls along the harmonics of bursts; a period is its highest peak, if it is well above all longer
 //! periods (a burst train has nothing below its fundamental, noise has). The frequency is the mean advance of the phase on
-//! that scale, weighed with the power: it is not bound to scales. O(S N log N) for S scales, on at most 2¹⁴ samples: periods
-//! shorter than 1/4096 of the run are not sought.
+//! that scale, weighed with the power: it is not bound to scales. O(S N log N) for S scales, on at most 2¹⁴ samples: of a run with
+//! thousands of cycles, as the autocorrelation sees them, the middle is transformed in full, else all of it in coarser samples.
 
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 use ndarray::{Array2, Axis};
 use realfft::num_complex::Complex64;
 
-use super::{Answer, Map, Settings, Sight, TrackPoint, coarser, cosine_at, dominant};
+use super::{Answer, Map, Settings, Sight, TrackPoint, autocorrelation, coarser, cosine_at, dominant};
 use crate::period::findings::{Candidate, Method, Verdict};
 use crate::signal::Signal;
 use crate::transform::{Morlet, geometric_frequencies};
 
 /// Samples of the signal that is transformed, at most.
 const SAMPLES: usize = 1 << 14;
+
+/// Samples that a period known beforehand has at least.
+const RESOLVED: f64 = 8.0;
 
 /// Scales of an octave.
 const PER_OCTAVE: usize = 12;
@@ -36,9 +40,22 @@ const TRACK: usize = 500;
 
 /// The period of a signal. The confidence is the contrast, 0 to 1.
 pub fn find(signal: &Signal, _: &Settings) -> Answer {
+    let all = signal.samples.len();
+    let factor = all.div_ceil(SAMPLES).max(1);
+    let guess = (factor > 1).then(|| autocorrelation::lag(&signal.samples)).flatten();
+    let finer = guess.map(|lag| (lag / RESOLVED).max(1.0) as usize).filter(|finer| *finer < factor);
+    let middle = finer.map(|finer| {
+        let from = (all - SAMPLES * finer) / 2;
+        of_samples(signal, from..from + SAMPLES * finer, finer)
+    });
+    middle.filter(|a| a.detection.periodic).unwrap_or_else(|| of_samples(signal, 0..all, factor))
+}
+
+/// The same of some samples, `factor` of them taken for one.
+fn of_samples(signal: &Signal, range: Range<usize>, factor: usize) -> Answer {
     let mut a = Answer::new(Method::Cwt, Verdict::Constant);
-    let factor = signal.samples.len().div_ceil(SAMPLES).max(1);
-    let x = coarser(&signal.samples, factor);
+    let start_s = range.start as f64 / signal.rate_hz;
+    let x = coarser(&signal.samples[range], factor);
     let rate = signal.rate_hz / factor as f64;
     let n = x.len();
     let morlet = Morlet::default();
@@ -72,6 +89,7 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
         .filter(|c| c.frequency_hz > 0.0)
         .collect();
     a.track = track(&power, &frequencies, rate);
+    a.track.iter_mut().for_each(|point| point.time_s += start_s);
     if let Some((_, c)) = peaks.first().filter(|(_, c)| *c >= PERIODIC)
         && let Some(f) = a.detection.candidates.first().map(|c| c.frequency_hz)
     {
@@ -83,7 +101,7 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
     a.sight = Sight::Map(Map {
         power,
         frequency_hz: frequencies.iter().map(|f| f * rate).collect(),
-        start_s: 0.0,
+        start_s,
         step_s: 1.0 / rate,
     });
     a
@@ -143,5 +161,16 @@ mod tests {
         let Sight::Map(m) = a.sight else { panic!() };
         assert!(m.power.ncols() <= SAMPLES);
         assert!(a.track.len() <= TRACK);
+    }
+
+    #[test]
+    fn of_thousands_of_cycles_the_middle_is_seen_in_full() {
+        let s = train(1.7, 0.3, 8500.0);
+        let a = find(&s, &Settings::default());
+        assert!((a.detection.dominant.unwrap().period_s / 1.7 - 1.0).abs() < 0.01);
+        let Sight::Map(m) = a.sight else { panic!() };
+        let end = m.start_s + m.power.ncols() as f64 * m.step_s;
+        assert!(m.start_s > 0.0 && (m.start_s + end - 8500.0).abs() < 1.0, "{} {end}", m.start_s);
+        assert!(a.track.iter().all(|p| p.time_s >= m.start_s && p.time_s <= end));
     }
 }
