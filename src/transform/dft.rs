@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn fast_lengths_have_small_factors_and_are_the_next() {
         let smooth = |mut n: usize| {
-            for p in [2, 3, 5] {
+            for p in [2, 3, 5, 7] {
                 while n.is_multiple_of(p) {
                     n /= p;
                 }

@@ -101,10 +101,14 @@ const EXTRAS: [f64; 2] = [RARE, ANYTHING];
 /// lie in between" needs onsets that are precise. If one group is enough, the next is not searched.
 const GROUPS: [&[Place]; 3] = [&[(0, 0), (0, 1), (1, 0), (1, 1)], &[(2, 0), (2, 1), (3, 0), (4, 0)], &[(5, 0)]];
 type Place = (usize, usize);
-/// The group that tells a hopeless trial in later rounds, and the score from which the others are worth a search. (Of 1733 right
-/// periods that later rounds of generated traces left, the best chains of 14 had scores below 5.)
+/// The group that tells a hopeless trial.
 const LOOK: usize = 1;
-const WORTH_MORE: f64 = 3.0;
+/// Lists of more bursts than this have chance chains at every period; so have all that are left once a period was found.
+const CHANCE_FROM: usize = 32;
+/// The best score of that group from which the others are worth a search, in such lists and in such that are left. (Of 1733 right
+/// periods that later rounds of generated traces left, the best chains of 14 had scores below 5.)
+const WORTH_MORE: f64 = 6.0;
+const WORTH_MORE_LEFT: f64 = 5.0;
 /// Chains remembered with their fits.
 const REMEMBERED: usize = 8;
 /// A search whose period moves by less than this share of the tolerance has settled; trial periods as near to it would end
@@ -131,12 +135,16 @@ impl<'a> Search<'a> {
         let mut widest: Option<(f64, Scored)> = None;
         let mut falling = 0;
         let mut previous = f64::NEG_INFINITY;
-        // what earlier rounds have left has its chance chains at every period: a first look tells
+        let worth_more = match (self.erased.is_empty(), list.len() > CHANCE_FROM) {
+            (false, _) => Some(WORTH_MORE_LEFT),
+            (true, true) => Some(WORTH_MORE),
+            (true, false) => None,
+        };
         let mut looked = None;
-        if !self.erased.is_empty() {
+        if let Some(worth_more) = worth_more {
             let group = in_proportion(list, period, GROUPS[LOOK]);
             let found = self.refined(period, group);
-            if !group.is_empty() && found.iter().flatten().all(|found| found.score < WORTH_MORE) {
+            if !group.is_empty() && found.iter().flatten().all(|found| found.score < worth_more) {
                 return Vec::new();
             }
             looked = Some(found);
