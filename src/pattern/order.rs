@@ -136,11 +136,16 @@ pub(super) fn without(asked: Option<&HashSet<Pool>>, pools: &Pools, parts: &[Par
 /// What a list of accesses is, wherever it begins.
 type List = (u64, Vec<(u64, Vec<(u64, i64)>)>, Vec<u64>);
 
+/// Loops of the patterns of a list, and which of them each access belongs to.
+type Structure = (Vec<Vec<(u64, i64)>>, Vec<usize>);
+
 /// Bits that patterns save.
 #[derive(Debug, Default)]
 struct Savings {
     /// For each list, and the bits of it in random order; ranks that do the same tell nothing more.
     of_lists: HashMap<List, (f64, f64)>,
+    structures: HashSet<Structure>,
+    passes: HashSet<u64>,
     /// By levels over ranks, which begin with one of all records; whether these leave something alone.
     joint: f64,
     rows: HashSet<(u32, u64, u64, i64)>,
@@ -171,8 +176,24 @@ impl Savings {
         }
         let passes = stream.passes(part, key);
         self.once |= passes == 1 && stream.records > 1;
-        let random = random(part, key, stream, grid, passes);
-        self.of_lists.insert(list, (random - telling(part, key, stream, places_of), random));
+        // How often all of it is done, too, is told once.
+        let known = !self.passes.insert(passes);
+        let random = random(part, key, stream, grid, (passes, known));
+        let patterns = by_time(patterns());
+        let labels = labels(part, key, stream, &patterns);
+        let told = telling(&patterns, key, stream, labels.as_deref(), places_of);
+        let mut bits = told.starts + told.others;
+        if let Some(labels) = labels {
+            // What another list was, but for the places.
+            let levels = patterns.iter().map(|p| p.levels().iter().map(|l| (l.count, l.stride)).collect()).collect();
+            if !self.structures.insert((levels, labels)) {
+                bits = bits.min(told.starts + 2.0 + (self.structures.len() as f64).log2());
+            }
+        }
+        if passes == 1 {
+            bits = patterns.iter().filter_map(|p| in_row(p, stream, &patterns, places_of)).fold(bits, f64::min);
+        }
+        self.of_lists.insert(list, (random - bits, random));
         random
     }
 
@@ -209,7 +230,7 @@ fn number(n: u64) -> f64 {
 
 /// Bits of the places of a stream in random order: each pass over the file visits a place once. That a list is gone through
 /// over and over is told once.
-fn random(part: &Part, key: &Key, stream: &Stream, grid: f64, passes: u64) -> f64 {
+fn random(part: &Part, key: &Key, stream: &Stream, grid: f64, (passes, known): (u64, bool)) -> f64 {
     if stream.records > FEW {
         return stream.records as f64 * grid.log2();
     }
@@ -227,7 +248,8 @@ fn random(part: &Part, key: &Key, stream: &Stream, grid: f64, passes: u64) -> f6
         Some(walk) => in_passes(&walk, grid).min(stream.records as f64 * grid.log2()),
         None => bits_of(&|v| v),
     };
-    if passes > 1 { bits.min(bits_of(&|v| v / passes) + number(passes - 1) + 1.0) } else { bits }
+    let often = if known { 1.0 } else { number(passes - 1) + 1.0 };
+    if passes > 1 { bits.min(bits_of(&|v| v / passes) + often) } else { bits }
 }
 
 /// Bits of a walk in passes that visit a place once each: a pass ends with the grid, or where a place comes again, which is told.
@@ -268,14 +290,26 @@ pub(super) fn period(walk: &[Item]) -> usize {
 }
 
 /// Bits of the patterns of a stream and of what is alone.
-fn telling(part: &Part, key: &Key, stream: &Stream, (grid, unit, low): (f64, u64, u64)) -> f64 {
+struct Telling {
+    /// Where the patterns start.
+    starts: f64,
+    others: f64,
+}
+
+fn telling(
+    patterns: &[&Pattern],
+    key: &Key,
+    stream: &Stream,
+    labels: Option<&[usize]>,
+    (grid, unit, low): (f64, u64, u64),
+) -> Telling {
     let place = grid.log2();
-    let patterns = by_time(stream.patterns.iter().map(|&i| &part.patterns[i]));
-    let (whole, in_turn) = (stream.is_whole(), stream.is_whole() && in_turn(&patterns));
+    let (whole, in_turn) = (stream.is_whole(), stream.is_whole() && in_turn(patterns));
     let mut records = stream.records;
     let several = patterns.len() as u64;
     let mut bits = 1.0 + if several < 3 { several as f64 } else { number(several) };
-    bits += apart(&patterns, stream, grid);
+    let (mut starts, mut counts) = (0.0, 0.0);
+    bits += apart(patterns, stream, grid);
     // Rounds: a loop around all of them is told once.
     let around = patterns
         .first()
@@ -293,10 +327,10 @@ fn telling(part: &Part, key: &Key, stream: &Stream, (grid, unit, low): (f64, u64
     let mut comes: Vec<f64> = Vec::new();
     for (n, p) in patterns.iter().enumerate() {
         let inner = &p.levels()[..p.levels().len() - usize::from(around.is_some())];
-        bits += if known.contains(&p.start_offset) { 1.0 } else { 1.0 + place };
+        starts += if known.contains(&p.start_offset) { 1.0 } else { 1.0 + place };
         bits += if runs { 0.0 } else { inner.len().max(1) as f64 };
         for (i, l) in inner.iter().enumerate() {
-            let given = l.stride == 0 || i == 0 && l.stride.unsigned_abs() == key.2;
+            let given = l.stride == 0 || i == 0 && [key.2, unit].contains(&l.stride.unsigned_abs());
             bits += match (given, strides.insert(l.stride)) {
                 (true, _) if runs => 0.0,
                 (true, _) => 1.0,
@@ -304,8 +338,11 @@ fn telling(part: &Part, key: &Key, stream: &Stream, (grid, unit, low): (f64, u64
                 (false, true) => 2.0 + distance(l.stride),
             };
             // The number of all tells that of the last loop.
-            if !(whole && n + 1 == patterns.len() && i + 1 == inner.len()) {
-                bits += number(l.count - 1).min((records.max(2) as f64).log2());
+            let count = number(l.count - 1).min((records.max(2) as f64).log2());
+            if i + 1 < inner.len() {
+                bits += count;
+            } else if !(whole && n + 1 == patterns.len()) {
+                counts += count;
             }
         }
         let of_list = inner.iter().map(|l| l.count).product::<u64>();
@@ -315,11 +352,86 @@ fn telling(part: &Part, key: &Key, stream: &Stream, (grid, unit, low): (f64, u64
         known.extend([p.start_offset, next(p.start_offset, p.levels())]);
     }
     // When they come: what is not one of the others is the last.
+    let mut when = counts;
     if patterns.len() > 1 && !in_turn || !whole {
         let most = if whole { comes.iter().copied().fold(0.0, f64::max) } else { 0.0 };
-        bits += comes.iter().sum::<f64>() - most;
+        when += comes.iter().sum::<f64>() - most;
     }
-    bits
+    // Or which is the next one each time, which also tells how many there are of each.
+    if let Some(labels) = labels.filter(|_| around.is_none() && several > 1) {
+        when = when.min(turns(labels, several as f64) + 1.0);
+    }
+    Telling { starts, others: bits + when }
+}
+
+/// The pattern of each access of a stream that has nothing but patterns, if that is known.
+fn labels(part: &Part, key: &Key, stream: &Stream, patterns: &[&Pattern]) -> Option<Vec<usize>> {
+    let little = stream.is_whole() && stream.records * patterns.len() as u64 <= 8 * FEW;
+    let walk = part.walk(key).filter(|w| little && w.len() as u64 == stream.records)?;
+    let mut due = patterns.iter().map(|p| Some(p.expand()?.peekable())).collect::<Option<Vec<_>>>()?;
+    let label = |item: Item| {
+        let is_next = |&n: &usize| {
+            let (first, last) = patterns[n].span;
+            (first..=last).contains(&item.span.0) && due[n].peek().is_some_and(|next| next.0 == item.offset)
+        };
+        let n = (0..patterns.len()).find(is_next)?;
+        due[n].next();
+        Some(n)
+    };
+    walk.into_iter().map(label).collect()
+}
+
+/// Longest list of patterns in turns.
+const TURNS: usize = 8;
+
+/// Bits of labels of so many kinds, as short lists over and over: for each its length, its labels and how often it comes.
+fn turns(labels: &[usize], kinds: f64) -> f64 {
+    let n = labels.len();
+    // For each length of a list, how far what follows each place is the same again.
+    let mut alike = vec![vec![0; n + 1]; TURNS + 1];
+    for (length, alike) in alike.iter_mut().enumerate().skip(1) {
+        for i in (0..n.saturating_sub(length)).rev() {
+            alike[i] = if labels[i] == labels[i + length] { alike[i + 1] + 1 } else { 0 };
+        }
+    }
+    let mut best = vec![f64::INFINITY; n + 1];
+    best[0] = 0.0;
+    for i in 0..n {
+        let before = best[i];
+        for length in (1..=TURNS.min(n - i)).filter(|_| before.is_finite()) {
+            let times = 1 + alike[length][i] / length;
+            let end = i + length * times;
+            let list = number(length as u64) + length as f64 * kinds.log2();
+            // The last one goes on to the end.
+            let count = if end == n { 0.0 } else { number(times as u64).min(((n - i) as f64 / length as f64).log2()) };
+            best[end] = best[end].min(before + 1.0 + list + count);
+        }
+    }
+    best[n]
+}
+
+/// Bits of all accesses of a stream that are at different places, if only this pattern, some in a row on the grid, is told, and all
+/// others are in random order.
+fn in_row(p: &Pattern, stream: &Stream, patterns: &[&Pattern], (grid, unit, _): (f64, u64, u64)) -> Option<f64> {
+    let [one] = p.levels() else { return None };
+    let some = (THREE..stream.records).contains(&one.count);
+    if stream.records > FEW || one.stride == 0 || unit == 0 || !some || !all_apart(patterns, stream) {
+        return None;
+    }
+    // Rows of so many places, in both directions.
+    let longer = (one.count - 1) as f64;
+    let steps = ((grid - 1.0) / longer).floor();
+    let rows = (steps * grid - longer * steps * (steps + 1.0) / 2.0).max(1.0);
+    let lengths = (stream.records - THREE) as f64;
+    let others = unseen(grid, one.count as usize, (stream.records - one.count) as usize);
+    Some(1.0 + (2.0 * rows).log2() + lengths.log2() + ways(stream.records, one.count) + others)
+}
+
+/// True if no place of a stream comes twice.
+fn all_apart(patterns: &[&Pattern], stream: &Stream) -> bool {
+    let told = patterns.iter().filter_map(|p| p.expand()).flatten().map(|(o, _)| o);
+    let mut seen = HashSet::new();
+    told.chain(stream.alone.iter().chain(&stream.joined).copied()).all(|o| seen.insert(o))
 }
 
 /// Bits of what is alone: where all accesses are at different places, at those that no pattern has.
@@ -394,6 +506,37 @@ mod tests {
         let mut walk: Vec<u64> = (0..60).map(|i| (i * i * 7 + i / 3) % 61).collect();
         walk.splice(30..30, 100..140);
         assert_eq!(found(&[&walk]), (vec![(100, vec![(40, 1)])], 60));
+    }
+
+    #[test]
+    fn few_accesses_may_be_an_order() {
+        // A part of each member of a record: six at a stride, and two alone.
+        assert_eq!(found(&[&[0, 2, 4, 12, 14, 6, 8, 10]]), (vec![(0, vec![(6, 2)])], 2));
+        // Two places in turns, and then one of them.
+        let walk: Vec<u64> = (0..10).flat_map(|_| [0, 1]).chain([0; 10]).collect();
+        let mut both = found(&[&walk]);
+        both.0.sort();
+        assert_eq!(both, (vec![(0, vec![(20, 0)]), (1, vec![(10, 0)])], 0));
+        // No order: passes over two places, each in an order of its own.
+        assert_eq!(found(&[&[0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]]), (vec![], 20));
+        assert_eq!(found(&[&[0, 1, 4, 7, 2, 3, 6, 5]]), (vec![], 8));
+    }
+
+    #[test]
+    fn what_other_ranks_do_alike_is_told_once() {
+        let of = |rank: u64| [rank, rank, 2 * rank + 4, 2 * rank + 5, 2 * rank + 4, 2 * rank + 5];
+        let walks: Vec<[u64; 6]> = (0..4).map(of).collect();
+        let walks: Vec<&[u64]> = walks.iter().map(|w| &w[..]).collect();
+        let (patterns, over) = found(&walks);
+        assert_eq!((patterns.len(), over), (8, 0));
+    }
+
+    #[test]
+    fn turns_are_told_as_lists() {
+        let regular: Vec<usize> = [0, 1].repeat(20);
+        let other: Vec<usize> = (0..40).map(|i: usize| (i * i * 7 + i / 3) % 61 % 2).collect();
+        assert!(super::turns(&regular, 2.0) < 8.0);
+        assert!(super::turns(&other, 2.0) > 40.0);
     }
 
     #[test]
