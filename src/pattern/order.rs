@@ -12,6 +12,7 @@ use super::left::Part;
 use super::log::Item;
 use super::nest::{Level, Nest};
 use super::pattern::Pattern;
+use super::search::small_nests;
 
 /// Bits that patterns save where there is an order.
 const ENOUGH: f64 = 2.0;
@@ -27,6 +28,9 @@ const EVIDENCE: u64 = 2;
 
 /// Accesses of a stream whose places are looked at one by one.
 const FEW: u64 = 8192;
+
+/// Accesses of a stream that is looked at for nests that its patterns do not tell.
+const SHORT: u64 = 64;
 
 /// Operation as a number, size.
 pub(super) type Pool = (u8, u64);
@@ -52,7 +56,27 @@ impl Stream {
         let nests = || self.patterns.iter().map(|&i| &part.patterns[i]);
         let sound = |p: &Pattern| Nest::from_levels(p.start_offset, p.levels()).evidence(key.2) >= EVIDENCE;
         let several = || in_turn(&by_time(nests())) && nests().all(sound) && self.passes(part, key) == 1;
-        self.records < THREE || self.is_whole() && (self.patterns.len() == 1 || several())
+        self.records < THREE || self.is_whole() && (self.patterns.len() == 1 || several() || self.in_nests(part, key))
+    }
+
+    /// True if it can be told as nests that follow each other, as above, though its patterns do not.
+    fn in_nests(&self, part: &Part, key: &Key) -> bool {
+        let walk = (self.records <= SHORT).then(|| part.walk(key)).flatten();
+        let Some(walk) = walk.filter(|w| w.len() as u64 == self.records && period(w) == w.len()) else { return false };
+        let places: Vec<u64> = walk.iter().map(|i| i.offset).collect();
+        let one = |places: &[u64]| {
+            let nests = small_nests(places, key.2).unwrap_or_default();
+            matches!(&nests[..], [one] if one.evidence(key.2) >= EVIDENCE)
+        };
+        // Whether the first places are nests, by their number.
+        let mut told = vec![false; places.len() + 1];
+        told[0] = true;
+        for from in 0..places.len() {
+            for to in from + 1 + EVIDENCE as usize..=places.len() {
+                told[to] = told[to] || told[from] && one(&places[from..to]);
+            }
+        }
+        told[places.len()]
     }
 
     /// How often a list of places is gone through.
@@ -517,6 +541,11 @@ mod tests {
         let mut both = found(&[&walk]);
         both.0.sort();
         assert_eq!(both, (vec![(0, vec![(20, 0)]), (1, vec![(10, 0)])], 0));
+        // One of them, and then both in turns.
+        let walk: Vec<u64> = [0; 5].into_iter().chain((0..5).flat_map(|_| [0, 7])).collect();
+        let mut both = found(&[&walk]);
+        both.0.sort();
+        assert_eq!(both, (vec![(0, vec![(10, 0)]), (7, vec![(5, 0)])], 0));
         // No order: passes over two places, each in an order of its own.
         assert_eq!(found(&[&[0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]]), (vec![], 20));
         assert_eq!(found(&[&[0, 1, 4, 7, 2, 3, 6, 5]]), (vec![], 8));
