@@ -1,17 +1,17 @@
 //! Access classes of h5bench: the real runs of the corpus, generated ones, and HDF5's own accesses between drawn data.
 //!
-//! What the command lines imply. A dataset of `h5bench_write` and `h5bench_read` is one array of all ranks in their order, each with one
-//! block; the datasets of all variables and time steps lie behind each other, with a little metadata between.
-//! - Contiguous in file (CC, IC), one dataset a variable: a rank takes its block of one dataset after the other, the blocks of the ranks
-//!   fill each dataset: interleaved. In a partial read each rank takes the first part of its block: the same stride, with gaps:
-//!   global-strided. `READ_OPTION=STRIDED` did nothing in the run of the corpus (its manifest says so), it reads all.
+//! What the command lines imply. A dataset of `h5bench_write` and `h5bench_read` is one array of all ranks in their order, each
+//! with one block; the datasets of all variables and time steps lie behind each other, with a little metadata between.
+//! - Contiguous in file (CC, IC), one dataset a variable: a rank takes its block of one dataset after the other, the blocks of the
+//!   ranks fill each dataset: interleaved. In a partial read each rank takes the first part of its block: the same stride, with
+//!   gaps: global-strided. `READ_OPTION=STRIDED` did nothing in the run of the corpus (its manifest says so), it reads all.
 //! - Interleaved in file (CI, II), one dataset of structures a time step: the same with larger blocks: interleaved.
 //! - CI and IC convert through a buffer: what is there is read before it is written, at the same places: read-write.
 //! - `READ` takes the variables by name (id_1, id_2, px, ..., x, y, z), not by place: the walk jumps within each time step.
-//! - hdf5_iotest writes a block of 2 x 2 doubles of each of 250 arrays of 4 x 4, then reads it: rows of 16 bytes, 4 ranks fill an array:
-//!   interleaved writing, then interleaved reading.
-//! - The exerciser is collective unless told otherwise: one aggregator on one node moves the whole dataset, one access to write it and
-//!   one to read it back, 30 times at the same place: one rank, reads and writes in turns.
+//! - hdf5_iotest writes a block of 2 x 2 doubles of each of 250 arrays of 4 x 4, then reads it: rows of 16 bytes, 4 ranks fill an
+//!   array: interleaved writing, then interleaved reading.
+//! - The exerciser is collective unless told otherwise: one aggregator on one node moves the whole dataset, one access to write it
+//!   and one to read it back, 30 times at the same place: one rank, reads and writes in turns.
 //! - All else is HDF5's: superblock, object headers, B-trees, heaps, of at most 600 bytes each. Only a collective write of metadata
 //!   at close (1d-CC-coll) sieves: half a megabyte read and written at a time, by ranks one after the other, in no order.
 
@@ -203,8 +203,8 @@ const OWN: [u64; 7] = [8, 16, 80, 328, 352, 512, 544];
 /// Names of the variables in their order are not their places.
 const BY_NAME: [u64; 8] = [0, 1, 2, 6, 7, 3, 4, 5];
 
-/// Each rank reads `n` pieces of data of `size` bytes where `place` says, and before some of them what the library needs to find them;
-/// rank 0 reads more of that.
+/// Each rank reads `n` pieces of data of `size` bytes where `place` says, and before some of them what the library needs to find
+/// them; rank 0 reads more of that.
 fn with_metadata(p: u64, n: u64, size: u64, seed: u64, place: impl Fn(u64, u64) -> u64) -> Vec<Row> {
     let mut draw = Draw(seed);
     let mut rows = Vec::new();

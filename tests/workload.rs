@@ -140,8 +140,8 @@ impl Expected {
 /// The number of a pattern, and what of it is still to come.
 type Matched = (usize, Expected);
 
-/// Every pattern is expanded; the rows of a rank and file must be these accesses in their order, at their times, and what no pattern
-/// wants must be what the truth counts as such.
+/// Every pattern is expanded; the rows of a rank and file must be these accesses in their order, at their times, and what no
+/// pattern wants must be what the truth counts as such.
 fn check_patterns(case: &str, run: &Run, rows: &[Request]) {
     let truth = run.truth();
     let mut patterns: HashMap<(Op, u32, &str), Vec<Matched>> = HashMap::new();

@@ -17,8 +17,8 @@ const LONGEST_DUTY: f64 = 0.5;
 /// Least confidence in the period.
 const SURE: f64 = 0.5;
 
-/// The classes of a trace; with sketches of its files if they are to be drawn. If the writes of the job are periodic, there is advice
-/// on staging them.
+/// The classes of a trace; with sketches of its files if they are to be drawn. If the writes of the job are periodic, there is
+/// advice on staging them.
 ///
 /// # Errors
 /// As [`classify::classify`], and as [`analyze`](super::analyze) for signals that cannot be made.

@@ -135,8 +135,8 @@ pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
     groups
 }
 
-/// How many groups from the first on are one whose ranks come one after the other, and that one. Twice as many are tried each time, so
-/// that each is looked at a few times only.
+/// How many groups from the first on are one whose ranks come one after the other, and that one. Twice as many are tried each time,
+/// so that each is looked at a few times only.
 fn longest_staggered(groups: &[Group], all: &[Local]) -> (usize, Option<Group>) {
     let first = &groups[0];
     let mut seen: HashSet<u32> = first.ranks.iter().copied().collect();

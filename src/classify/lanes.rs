@@ -1,7 +1,7 @@
 //! One rank's accesses to one file, followed as they come, and each sort of them by itself.
 //!
-//! A library puts its own small accesses between those of the program, and read-modify-write takes turns: neither has an order as it
-//! comes, but each sort of access, by direction and size, may have one. As long as there is one sort only, nothing is followed
+//! A library puts its own small accesses between those of the program, and read-modify-write takes turns: neither has an order as
+//! it comes, but each sort of access, by direction and size, may have one. As long as there is one sort only, nothing is followed
 //! twice. What a file's accesses are then said to be is decided when all ranks are known ([`super::data`]).
 
 use super::stream::{Access, Rules, Stream, Stretch};

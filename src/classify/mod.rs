@@ -261,8 +261,8 @@ impl<'s, 'm> Reader<'s, 'm> {
         });
     }
 
-    /// The classes of all rows, given what else the trace says: its name, its files, its warnings. With a sketch of each file if that was
-    /// asked for.
+    /// The classes of all rows, given what else the trace says: its name, its files, its warnings. With a sketch of each file if
+    /// that was asked for.
     ///
     /// # Errors
     /// As [`classify`].

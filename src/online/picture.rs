@@ -2,8 +2,8 @@
 //!
 //! Transfers are kept as they come until there are [`FULL`] of them; then they are added up to one step curve, and neighbouring
 //! steps are joined, those first whose union moves the fewest bytes in time, and those inside a burst before others, until [`LEAN`]
-//! are left. The edges of what stands out stay where they are, to the digits of the trace's clock; bytes are conserved. Where joining
-//! would blur what matters, the oldest steps are forgotten instead: the window then begins later.
+//! are left. The edges of what stands out stay where they are, to the digits of the trace's clock; bytes are conserved. Where
+//! joining would blur what matters, the oldest steps are forgotten instead: the window then begins later.
 
 use serde::{Deserialize, Serialize};
 

@@ -64,8 +64,8 @@ impl Spacing {
     }
 }
 
-/// The patterns that records left of several ranks make together, or prove for each other. What they take is marked. Records further
-/// apart than `age` have nothing to do with each other.
+/// The patterns that records left of several ranks make together, or prove for each other. What they take is marked. Records
+/// further apart than `age` have nothing to do with each other.
 pub(super) fn join(parts: &mut [Part], age: Age) -> Vec<Pattern> {
     let mut found = Vec::new();
     if parts.len() < 2 {

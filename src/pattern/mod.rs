@@ -51,12 +51,12 @@
 //!    read so as a whole when the trace ends; from longer ones the rules above lead there unless loops are very short.
 //! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest, or
 //!     nests that follow each other, with two foretold in each, though its patterns may tell it in another way. Where some is not,
-//!     over all ranks and files, there is an order only if the patterns tell where the accesses are in fewer bits (by 2) than random
-//!     places take; what a rank does at other places as another one does it is told by that, turns by a list and how often it comes,
-//!     and of few accesses, one row of the places may be told and the others not. Without an order nothing is a pattern, plain or
-//!     not, but what chance does not make (fewer than 0.0001 to be expected); if all ranks go through a list of places over and
-//!     over, what is no nest is a loop at each place. With an order, but a third of the accesses in no pattern, short patterns
-//!     among them are none if chance makes such ones.
+//!     over all ranks and files, there is an order only if the patterns tell where the accesses are in fewer bits (by 2) than
+//!     random places take; what a rank does at other places as another one does it is told by that, turns by a list and how often
+//!     it comes, and of few accesses, one row of the places may be told and the others not. Without an order nothing is a pattern,
+//!     plain or not, but what chance does not make (fewer than 0.0001 to be expected); if all ranks go through a list of places
+//!     over and over, what is no nest is a loop at each place. With an order, but a third of the accesses in no pattern, short
+//!     patterns among them are none if chance makes such ones.
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
 //!     start is not the lowest byte.
 //!

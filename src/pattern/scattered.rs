@@ -212,8 +212,8 @@ impl Pool {
         strides.min(places) * places * share.powi(length as i32) / orders
     }
 
-    /// Places of the grid to be expected with so many of the records, if these are anywhere on it: the order of records at one place
-    /// tells nothing.
+    /// Places of the grid to be expected with so many of the records, if these are anywhere on it: the order of records at one
+    /// place tells nothing.
     fn expected_visits(&self, length: usize) -> f64 {
         let (low, high) = self.extent;
         let unit = self.entries.iter().fold(self.size, |unit, e| gcd(unit, e.offset - low));

@@ -125,7 +125,8 @@ impl RankDetector {
         }
     }
 
-    /// The pattern that took the last record pauses if its last pass may go on with the next one, as the first one of a larger nest.
+    /// The pattern that took the last record pauses if its last pass may go on with the next one, as the first one of a larger
+    /// nest.
     fn pause_grown(&mut self, g: u32, next: Option<&u64>) {
         let recent = self.waiting.groups[g as usize].recent;
         let open = self.opens.get(recent as usize).and_then(Option::as_ref);
@@ -393,8 +394,8 @@ fn hopeless(places: &[u64]) -> bool {
     c != on && d != on && d != c.wrapping_add(step)
 }
 
-/// Where the last of some passes over the same places may be the first one of a larger nest: if it is, the nest of the passes before,
-/// and true; if it cannot be told yet, the nest with that pass, and false.
+/// Where the last of some passes over the same places may be the first one of a larger nest: if it is, the nest of the passes
+/// before, and true; if it cannot be told yet, the nest with that pass, and false.
 fn growing(places: &[u64]) -> Option<(Nest, bool)> {
     let mut nest = Nest::new(*places.first()?);
     for (i, &place) in places.iter().enumerate().skip(1) {
@@ -417,8 +418,8 @@ fn growing(places: &[u64]) -> Option<(Nest, bool)> {
     None
 }
 
-/// How many places a nest explains if a loop around it begins with them, if its last pass goes on with them, and if they are a nest of
-/// their own.
+/// How many places a nest explains if a loop around it begins with them, if its last pass goes on with them, and if they are a nest
+/// of their own.
 fn continuations(nest: &Nest, mut last: Nest, after: &[u64]) -> [usize; 3] {
     let apart = after.split_first().map_or(0, |(&first, rest)| 1 + learn(&mut Nest::new(first), rest).0);
     [learn(&mut nest.clone(), after).0, learn(&mut last, after).0, apart]

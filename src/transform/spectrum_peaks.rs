@@ -34,8 +34,9 @@ pub fn candan_offset(spectrum: &Spectrum, k: usize) -> Option<f64> {
 ///
 /// The method of Aboutanios & Mulgrew (2005): the spectrum half a bin to each side of the estimate tells where the peak
 /// is between them, tan(πδ/N) = tan(π/2N) Re[(X₊ − X₋)/(X₊ + X₋)] with phases counted from the middle of the signal, again
-/// until nothing moves; before, what the mean and the image at negative frequency add to X₊ and X₋ is taken off. Exact for a cosine on a constant of about one cycle or more; other
-/// components shift it by what of their spectrum reaches the peak. The result stays within a bin of `k`. O(N) a round.
+/// until nothing moves; before, what the mean and the image at negative frequency add to X₊ and X₋ is taken off. Exact for a cosine
+/// on a constant of about one cycle or more; other components shift it by what of their spectrum reaches the peak. The result stays
+/// within a bin of `k`. O(N) a round.
 ///
 /// NaN in gives NaN out. Errors: fewer than 4 samples, a bin that is not inside 0 and N/2, a rate that is not positive.
 pub fn refine_peak(x: &[f64], k: usize, rate_hz: f64) -> Result<Cosine> {

@@ -82,7 +82,8 @@ impl Writer {
         r
     }
 
-    /// A record of the newest version of POSIX (`ints` 69, `floats` 17), MPI-IO (51, 17) or STDIO (14, 15), with the given counters.
+    /// A record of the newest version of POSIX (`ints` 69, `floats` 17), MPI-IO (51, 17) or STDIO (14, 15), with the given
+    /// counters.
     pub fn counters(
         id: u64,
         rank: i64,

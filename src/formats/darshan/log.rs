@@ -120,8 +120,8 @@ impl Log {
     /// The counters of a layer, `None` if the log has none.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`] or [`ErrorKind::Limit`] if the region is damaged, [`ErrorKind::Unsupported`] if its version is newer
-    /// than those known.
+    /// [`ErrorKind::Malformed`] or [`ErrorKind::Limit`] if the region is damaged, [`ErrorKind::Unsupported`] if its version is
+    /// newer than those known.
     pub fn counters(&self, layer: Layer) -> Result<Option<CounterTable>> {
         let schema = Schema::of(layer);
         let Some(slot) = self.supported(schema.module())? else {

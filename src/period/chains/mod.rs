@@ -462,8 +462,8 @@ fn found(profile: &Profile, h: &Hypothesis, list: &BurstList, extent: &Extent, e
     }
 }
 
-/// One period after the last burst, or what a trend of the distances makes of it. On a grid without a trend the line predicts better
-/// than its last point.
+/// One period after the last burst, or what a trend of the distances makes of it. On a grid without a trend the line predicts
+/// better than its last point.
 fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     let last = extent.members.last().map_or(h.window.1, |&i| list.start[i]);
     let fit = &h.fit;

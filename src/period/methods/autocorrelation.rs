@@ -2,9 +2,9 @@
 //!
 //! The unbiased autocorrelation of a periodic signal has hills at the multiples of the period. The first hill that is nearly as
 //! high as the highest is the period (a later one would be a multiple), on an autocorrelation as coarse as jitter asks; its top is
-//! placed between the lags by a parabola through all values near it, and the tops of further hills, T, 2T, 3T, …, are joined by a line whose slope is the period:
-//! with n hills its error is that of one divided by about n. Shapes of bursts do not matter, and a period need not be a
-//! whole number of samples. O(N log N).
+//! placed between the lags by a parabola through all values near it, and the tops of further hills, T, 2T, 3T, …, are joined by a
+//! line whose slope is the period: with n hills its error is that of one divided by about n. Shapes of bursts do not matter, and a
+//! period need not be a whole number of samples. O(N log N).
 
 use super::{Answer, Settings, Sight, cosine_at, dominant};
 use crate::period::findings::{Candidate, Method, Verdict};

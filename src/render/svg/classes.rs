@@ -19,8 +19,8 @@ const BANDS: usize = 400;
 /// Pixels of a letter of a band's name.
 const LETTER: f64 = 10.0;
 
-/// A picture of each of the files with the most bytes: its number and name, fit for a file name, and the SVG. `sketches` are those of
-/// the files of `classes`, in the same order.
+/// A picture of each of the files with the most bytes: its number and name, fit for a file name, and the SVG. `sketches` are those
+/// of the files of `classes`, in the same order.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.

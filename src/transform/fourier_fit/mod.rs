@@ -76,7 +76,8 @@ pub struct FourierFit {
 /// if more are asked for, that many are fitted. Frequencies stay half a bin of the DFT (f_s / 2N) from each other and from 0:
 /// closer ones could lower the error a little, with huge amplitudes that cancel each other. Two of them, with none near them, may
 /// come as near as a 128th of a bin: together they are a line whose amplitude grows or falls, with amplitudes of their own of at
-/// most some dozens of times the line's. All stay a 64th of a bin from f_s/2, unless they are that. If `x` is not finite, neither are the errors, and nothing is fitted.
+/// most some dozens of times the line's. All stay a 64th of a bin from f_s/2, unless they are that. If `x` is not finite, neither
+/// are the errors, and nothing is fitted.
 ///
 /// # Errors
 /// If `x` is empty, `components` is 0 or more than [`MAX_COMPONENTS`], or `rate_hz` is not positive and finite.
@@ -152,7 +153,8 @@ fn has_lines(spectrum: &Spectrum, strongest: &[usize]) -> bool {
     share >= 0.5 || held > OUTSTANDING * share * all
 }
 
-/// The fit that starts at the given bins. Without `lines` in the spectrum the search is short. `None` if the signal is constant, but for rounding, or not finite.
+/// The fit that starts at the given bins. Without `lines` in the spectrum the search is short. `None` if the signal is constant,
+/// but for rounding, or not finite.
 fn best_fit(x: &[f64], bins: &[usize], lines: bool, rate_hz: f64) -> Option<CosineSum> {
     // Fitted is (x − offset) / scale, so that no square overflows and the mean cannot drown the rest.
     let offset = x.iter().map(|v| v / x.len() as f64).sum::<f64>();

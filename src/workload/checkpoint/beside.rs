@@ -95,8 +95,8 @@ struct Single {
 }
 
 impl Noise {
-    /// Requests that sum to the share of `noise`, at even chance over the run: a Poisson process. Sizes are exponential, cut at four
-    /// times the mean.
+    /// Requests that sum to the share of `noise`, at even chance over the run: a Poisson process. Sizes are exponential, cut at
+    /// four times the mean.
     pub(super) fn new(v: &Values, file: FileId, job: &Job, random: &mut Random) -> Result<Noise> {
         const MOST: f64 = 1e8;
         let mean = v.positive("noise-size", 1 << 40)? as f64;

@@ -1,7 +1,8 @@
 //! h5bench's metadata stress: a four-dimensional dataset of many small arrays, written and read back over a grid of processes.
 //!
-//! The dataset has the dimensions steps, arrays, rows, columns. The grid divides rows and columns, so that a rank has some columns of
-//! some rows of every array: one call an array, which becomes a request for each of its rows (fewer where rows lie back to back).
+//! The dataset has the dimensions steps, arrays, rows, columns. The grid divides rows and columns, so that a rank has some columns
+//! of some rows of every array: one call an array, which becomes a request for each of its rows (fewer where rows lie back to
+//! back).
 
 use super::super::parameter::{Kind, Parameter, Values};
 use super::super::shape::Shape;
