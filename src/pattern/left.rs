@@ -422,6 +422,7 @@ impl Part {
             levels: levels.clone(),
             items: (i..items.len()).step_by(period).collect(),
             rounds: true,
+            list: 0,
         });
         let rank = self.rank;
         self.patterns.extend(pieces.map(|piece| told_by(&piece, &items, (op, rank, file), size)));

@@ -164,41 +164,89 @@ impl Log {
                 out.push(*i);
             }
         }
-        if out.len() <= FEW {
-            return out;
+        if out.len() > FEW {
+            let long = with_runs(&out, LONG);
+            out = if long.len() <= MANY { long } else { with_runs(&out, RUN) };
         }
-        let long = with_runs(&out, LONG);
-        apart(if long.len() <= MANY { long } else { with_runs(&out, RUN) })
+        apart(out)
     }
 }
 
 /// Places in the middle of a run at which it is cut, at most.
 const CUTS: usize = 8;
 
-/// The items with runs cut where other runs begin and after their ends, and with the last access of a run by itself: what comes
-/// after it may as well begin with that.
+/// A run: its first place, its stride, and how many accesses it has.
+type Run = (u64, i64, u64);
+
+/// The items with runs cut where other runs begin and after their ends, where they took in the end of the run before or the
+/// start of the one after it, and with an access by itself that what comes before or after may as well have: the last one, and
+/// the first one where what is before would go on with it. The same run is cut alike wherever it is.
 fn apart(items: Vec<Item>) -> Vec<Item> {
     let runs = || items.iter().filter(|i| i.count > 1);
-    let after = |i: &Item| i.offset.wrapping_add(i.count.wrapping_mul(i.stride as u64));
     let mut starts: Vec<u64> = runs().flat_map(|i| [i.offset, after(i)]).collect();
     starts.sort_unstable();
     starts.dedup();
+    let run = |i: &Item| -> Run { (i.offset, i.stride, i.count) };
+    let mut cut_at: HashMap<Run, Vec<u64>> = HashMap::new();
+    for (i, item) in items.iter().enumerate().filter(|(_, item)| item.count > 1) {
+        let at = cut_at.entry(run(item)).or_insert_with(|| {
+            let mut at = cuts(item, &starts);
+            at.push(item.count - 1);
+            at
+        });
+        let (before, next) = (&items[..i], &items[i + 1..]);
+        let (before_it, after_it) = (row(before.iter().rev(), item.stride), row(next.iter(), item.stride));
+        at.extend([before_it, item.count.saturating_sub(after_it)].into_iter().filter(|n| (1..item.count).contains(n)));
+        at.extend(goes_on(before, item).then_some(1));
+    }
     let mut out: Vec<Item> = Vec::with_capacity(items.len());
-    for (i, item) in items.iter().enumerate() {
+    for item in &items {
         let mut rest = *item;
-        for at in cuts(item, &starts) {
-            let (head, tail) = rest.cut(at - (item.count - rest.count));
-            out.push(head);
-            rest = tail;
+        if let Some(at) = cut_at.get_mut(&run(item)) {
+            at.sort_unstable();
+            at.dedup();
+            for &at in at.iter() {
+                let (head, tail) = rest.cut(at - (item.count - rest.count));
+                out.push(head);
+                rest = tail;
+            }
         }
-        if rest.count > 1 && i + 1 < items.len() {
-            let (head, tail) = rest.cut(rest.count - 1);
-            out.extend([head, tail]);
-        } else {
-            out.push(rest);
-        }
+        out.push(rest);
     }
     out
+}
+
+/// Where a run would go on.
+fn after(run: &Item) -> u64 {
+    run.offset.wrapping_add(run.count.wrapping_mul(run.stride as u64))
+}
+
+/// Accesses that these items begin with, in their order or against it, one after the other at a stride.
+fn row<'a>(items: impl Iterator<Item = &'a Item>, stride: i64) -> u64 {
+    let (mut count, mut last): (u64, Option<&Item>) = (0, None);
+    for i in items {
+        let own = i.count == 1 || i.stride == stride;
+        let goes_on = last.is_none_or(|l| {
+            let (first, second) = if l.span.1 < i.span.0 { (l, i) } else { (i, l) };
+            second.offset == first.offset.wrapping_add(first.count.wrapping_mul(stride as u64))
+        });
+        if !own || !goes_on {
+            break;
+        }
+        (count, last) = (count + i.count, Some(i));
+    }
+    count
+}
+
+/// True if what comes before goes on at this item: a run, or single accesses at a stride or back to back.
+fn goes_on(before: &[Item], item: &Item) -> bool {
+    let gap = |a: &Item, b: &Item| b.offset.wrapping_sub(a.offset);
+    match before {
+        [.., a] if a.count > 1 => after(a) == item.offset,
+        [.., a] if gap(a, item) == a.size => true,
+        [.., a, b] => a.count == 1 && gap(a, b) == gap(b, item),
+        _ => false,
+    }
 }
 
 /// The accesses of a run, but the first one, at which other runs begin; none if there are many.
@@ -224,8 +272,8 @@ fn with_runs(items: &[Item], least: usize) -> Vec<Item> {
         let mut run = items[i];
         let mut n = 1;
         while let Some(next) = items.get(i + n) {
-            let goes_on = run.extended_by(next.offset, next.size)
-                && (next.count == 1 || run.count > 1 && next.stride == run.stride);
+            let stride = if run.count > 1 { run.stride } else { next.offset.wrapping_sub(run.offset) as i64 };
+            let goes_on = run.extended_by(next.offset, next.size) && (next.count == 1 || next.stride == stride);
             if !goes_on {
                 break;
             }

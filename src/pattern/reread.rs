@@ -5,6 +5,8 @@
 //! little as possible is left over, then with the fewest patterns, then with the fewest loops. If that tells the same in less
 //! than what was found record by record, it takes the place of it.
 
+use std::cmp::Reverse;
+
 use super::left::Left;
 use super::log::Item;
 use super::nest::{Level, Nest, canonical};
@@ -17,8 +19,8 @@ pub(super) type Cost = (u64, usize, usize);
 pub(super) const EVIDENCE: u64 = 2;
 const LITTLE: u64 = 1;
 
-/// Fewest records of a nest of a round: any two have a stride.
-const THREE: u64 = 3;
+/// Fewest records of a nest of a round: any two have a stride, but two back to back have that one.
+const LEAST: u64 = 2;
 
 /// Steps that a reading may take.
 const STEPS: usize = 1 << 23;
@@ -31,6 +33,8 @@ pub(super) struct Piece {
     pub items: Vec<usize>,
     /// It is part of a list that is gone through several times.
     pub rounds: bool,
+    /// The item at which the first pass of that list begins.
+    pub list: usize,
 }
 
 impl Piece {
@@ -79,15 +83,27 @@ pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
     let mut steps = 0;
     let found = all_rounds(items, &mut steps);
     let mut whole = |evidence| {
-        let mut one = |longest| {
-            let mut reading = cut(items, size, Taste { evidence, longest }, Some(&found), &mut steps)?;
-            join(&mut reading, items);
-            share(&mut reading, items);
-            Some(reading)
+        let mut best: Option<Reading> = None;
+        let mut keep = |reading: Reading| {
+            if best.as_ref().is_none_or(|b| reading.cost(items) < b.cost(items)) {
+                best = Some(reading);
+            }
         };
         // A loop goes on for as long as it can, unless others go on for longer then.
-        let (greedy, other) = (one(true)?, one(false)?);
-        Some(if other.cost(items) < greedy.cost(items) { other } else { greedy })
+        for longest in [true, false] {
+            let mut one = |shared: Option<&Start>| {
+                let taste = Taste { evidence, longest, shared };
+                let mut reading = cut(items, size, taste, Some(&found), &mut steps)?;
+                let starts = starts(&reading);
+                join(&mut reading, items);
+                share(&mut reading, items);
+                Some((reading, starts))
+            };
+            let (reading, starts) = one(None)?;
+            keep(reading);
+            starts.iter().filter_map(|s| one(Some(s))).for_each(|r| keep(r.0));
+        }
+        best
     };
     let reading = whole(LITTLE)?;
     let weak = |p: &Piece| p.evidence(size) < EVIDENCE;
@@ -99,16 +115,18 @@ pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
 }
 
 /// What it takes to tell a nest of the list of a round, where an access in none takes [`ACCESS`]: that there is one, its place,
-/// and a stride for each loop, but 0 and that of accesses back to back; a little more for each further loop.
+/// and a stride for each loop, but 0 and that of accesses back to back, which take a little; a little more for each further loop.
 fn telling(levels: &[Level], size: u64) -> u64 {
-    let free = levels.len() - usize::from(is_given(levels, size));
-    ACCESS + NUMBER * free as u64 + LOOP * (levels.len() as u64 - 1)
+    let given = u64::from(is_given(levels, size));
+    ACCESS + GIVEN * given + NUMBER * (levels.len() as u64 - given) + LOOP * (levels.len() as u64 - 1)
 }
 
 /// Three accesses take more than two pairs at two strides, and these more than one access and three at a stride.
 const ACCESS: u64 = 11;
 const NUMBER: u64 = 8;
 const LOOP: u64 = 4;
+/// Two runs back to back take more than one over which a loop goes.
+const GIVEN: u64 = 2;
 
 fn is_given(levels: &[Level], size: u64) -> bool {
     levels.first().is_some_and(|l| l.stride == 0 || size > 0 && l.stride as u64 == size)
@@ -116,11 +134,45 @@ fn is_given(levels: &[Level], size: u64) -> bool {
 
 /// What is wanted of a reading.
 #[derive(Debug, Clone, Copy)]
-struct Taste {
+struct Taste<'a> {
     /// Records that a nest must have foretold.
     evidence: u64,
     /// Of readings that cost the same, the one whose first nest is longest; else shortest.
     longest: bool,
+    /// Lists begin with this where they can.
+    shared: Option<&'a Start>,
+}
+
+/// A nest with which a list begins.
+type Start = (u64, Vec<Level>);
+
+/// Items of a list that are this nest, if it begins so.
+fn begins(items: &[Item], start: &Start) -> Option<usize> {
+    let first = items.first().filter(|i| i.offset == start.0)?;
+    let mut nest = Nest::of_run(first.offset, first.stride, first.count);
+    let is_it = |nest: &Nest| nest.partial() == 0 && nest.levels() == start.1;
+    if first.count == 1 && start.1.is_empty() || first.count > 1 && is_it(&nest) {
+        return Some(1);
+    }
+    let mut goes_on = |i: &Item| nest.take_run(i.offset, i.stride, i.count).then(|| is_it(&nest));
+    items[1..].iter().map_while(&mut goes_on).position(|is_it| is_it).map(|n| n + 2)
+}
+
+/// Ways to begin the lists that are tried.
+const STARTS: usize = 4;
+
+/// Nests with which lists that begin at the same place begin, but not all of them; the longest first.
+fn starts(reading: &Reading) -> Vec<Start> {
+    let first = |p: &&Piece| p.rounds && p.items.first() == Some(&p.list);
+    let mut starts: Vec<Start> = Vec::new();
+    for p in reading.pieces.iter().filter(first) {
+        let Some((Level { stride: 0, .. }, one)) = p.levels.split_last() else { continue };
+        starts.push((p.base, one.to_vec()));
+    }
+    starts.sort_by_key(|(base, levels)| (*base, Reverse(levels.iter().map(|l| l.count).product::<u64>())));
+    starts.dedup();
+    let several = |s: &Start| starts.iter().filter(|o| o.0 == s.0).count() > 1;
+    starts.iter().filter(|s| several(s)).take(STARTS).cloned().collect()
 }
 
 /// Where rounds begin, the length of the list, and how many items they go on for.
@@ -128,8 +180,8 @@ type Found = (usize, usize, usize);
 
 /// Cuts the stream into nests, and into some of the rounds that were found. Without these, the list of one is cut: it is told with
 /// as little as possible.
-fn cut(items: &[Item], size: u64, taste: Taste, found: Option<&[Found]>, steps: &mut usize) -> Option<Reading> {
-    let Taste { evidence, longest } = taste;
+fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, steps: &mut usize) -> Option<Reading> {
+    let Taste { evidence, longest, .. } = taste;
     let rounds = found.is_some();
     let m = items.len();
     let mut found = found.unwrap_or_default().iter().rev().peekable();
@@ -150,7 +202,7 @@ fn cut(items: &[Item], size: u64, taste: Taste, found: Option<&[Found]>, steps: 
             if j > i && !nest.take_run(item.offset, item.stride, item.count) {
                 break;
             }
-            let enough = nest.evidence(size) >= evidence && (rounds || nest.records() >= THREE);
+            let enough = nest.evidence(size) >= evidence && (rounds || nest.records() >= LEAST);
             if nest.partial() == 0 && enough {
                 whole = j + 1;
                 let levels = nest.levels();
@@ -170,7 +222,8 @@ fn cut(items: &[Item], size: u64, taste: Taste, found: Option<&[Found]>, steps: 
             // The last one may be the start of a longer list.
             for rounds in (most.max(3) - 1..=most).rev() {
                 let level = Level { count: rounds as u64, stride };
-                let list = list(&items[i..i + p], size, level, longest, steps)?;
+                let taste = Taste { evidence: LITTLE, ..taste };
+                let list = list(&items[i..i + p], size, level, taste, steps)?;
                 let (rest, patterns, levels) = list.cost(&items[i..]);
                 let cost = plus(best[i + rounds * p].0, (rest * level.count, patterns, levels));
                 if cost < here.0 {
@@ -190,7 +243,7 @@ fn cut(items: &[Item], size: u64, taste: Taste, found: Option<&[Found]>, steps: 
             }
             Way::Nest(to, levels) => {
                 let base = items[at].offset;
-                reading.pieces.push(Piece { base, levels, items: (at..to).collect(), rounds: false });
+                reading.pieces.push(Piece { base, levels, items: (at..to).collect(), rounds: false, list: at });
                 at = to;
             }
             Way::Rounds(list, p, level) => {
@@ -202,6 +255,7 @@ fn cut(items: &[Item], size: u64, taste: Taste, found: Option<&[Found]>, steps: 
                 reading.pieces.extend(pieces.map(|piece| Piece {
                     items: all(&piece.items),
                     rounds: true,
+                    list: at,
                     ..piece.clone()
                 }));
                 at += level.count as usize * p;
@@ -219,8 +273,9 @@ fn plus(a: Cost, b: Cost) -> Cost {
 fn all_rounds(items: &[Item], steps: &mut usize) -> Vec<Found> {
     let mut out = Vec::new();
     let mut before: Vec<(usize, usize)> = Vec::new();
+    let begin = BEGIN.max(STEPS / 4 / items.len().max(1));
     for i in 0..items.len() {
-        let found = periods(&items[i..], if i == 0 { items.len() } else { BEGIN }, steps);
+        let found = periods(&items[i..], if i == 0 { items.len() } else { begin }, steps);
         // Not the same rounds, one item later.
         out.extend(found.iter().filter(|f| !before.contains(&(f.0, f.1 + 1))).map(|f| (i, f.0, f.1)));
         before = found;
@@ -268,7 +323,7 @@ fn periods(items: &[Item], begin: usize, steps: &mut usize) -> Vec<(usize, usize
     out
 }
 
-/// Items after which rounds that begin in the middle of a stream must have begun again.
+/// Items after which rounds that begin in the middle of a stream must have begun again, at least: more where there are few.
 const BEGIN: usize = 512;
 
 /// Nests of the list of a round that may be expected by chance; pairs, and nests that are most of it.
@@ -281,10 +336,14 @@ const SHORT: u64 = 8;
 
 /// The nests of a list that is gone through so often. Those that the list alone does not show are single accesses, but for pairs
 /// at a stride that is shown.
-fn list(items: &[Item], size: u64, rounds: Level, longest: bool, steps: &mut usize) -> Option<Reading> {
-    let mut reading = cut(items, size, Taste { evidence: LITTLE, longest }, None, steps)?;
-    join(&mut reading, items);
-    let mut records: u64 = items.iter().map(|i| i.count).sum();
+fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut usize) -> Option<Reading> {
+    let shared = taste.shared.and_then(|s| Some((s, begins(items, s)?)));
+    let begin = shared.map_or(0, |s| s.1);
+    let mut reading = cut(&items[begin..], size, taste, None, steps)?;
+    join(&mut reading, &items[begin..]);
+    let of_list = reading.pieces.iter_mut().flat_map(|p| &mut p.items).chain(&mut reading.rest);
+    of_list.for_each(|i| *i += begin);
+    let mut records: u64 = items[begin..].iter().map(|i| i.count).sum();
     let grid = grid(items.iter().map(|i| i.offset), std::iter::empty());
     let shown = |p: &Piece, records: u64| {
         let foretold = p.records() as usize - p.levels.len();
@@ -314,6 +373,13 @@ fn list(items: &[Item], size: u64, rounds: Level, longest: bool, steps: &mut usi
         // Runs that are no nest are none of this.
         return Some(Reading { pieces: Vec::new(), rest: (0..items.len()).collect() });
     }
+    pieces.extend(shared.map(|((base, levels), n)| Piece {
+        base: *base,
+        levels: levels.clone(),
+        items: (0..n).collect(),
+        rounds: true,
+        list: 0,
+    }));
     let mut strides: Vec<i64> = pieces.iter().flat_map(|p| &p.levels).map(|l| l.stride).collect();
     if records <= FEWEST || records <= SHORT && records as f64 / grid <= PAIRS {
         strides.push(size as i64);
@@ -339,7 +405,7 @@ fn list(items: &[Item], size: u64, rounds: Level, longest: bool, steps: &mut usi
         let base = items[members[0]].offset;
         let stride = |&b: &usize| items[b].offset.wrapping_sub(base) as i64;
         let levels = members[1..].iter().map(|b| Level { count: 2, stride: stride(b) }).collect();
-        Piece { base, levels, items: members, rounds: true }
+        Piece { base, levels, items: members, rounds: true, list: 0 }
     }));
     pieces.sort_by_key(|p| p.items[0]);
     let mut out = Reading::default();
