@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 
 use super::detector::RankDetector;
 use super::due::{ANY_SIZE, mix};
+use super::nest::Nest;
 use super::open::{Course, Open};
 use super::sizes::Sizes;
 use super::waiting::{Entry, NONE};
@@ -55,7 +56,7 @@ impl RankDetector {
     fn seek_chains(&mut self, pieces: &[Piece]) {
         let hash = |offset: u64| mix(offset, 0x5851_f42d_4c95_7f2d);
         let place = |i: &usize| pieces[*i].entry.offset;
-        let looped = LazyCell::new(|| on_loops(pieces));
+        let nests = LazyCell::new(|| nests(pieces));
         // Filled from the back: what is found for a place is its first record after the one that asks.
         let mut index: HashTable<usize> = HashTable::with_capacity(pieces.len());
         let mut next = vec![usize::MAX; pieces.len()];
@@ -63,8 +64,8 @@ impl RankDetector {
             let end = p.entry.offset + p.size;
             if p.size > 0 {
                 let after = index.find(hash(end), |j| place(j) == end).copied();
-                // What a loop of its own size leads to goes on with others only if it does so at once.
-                let after = after.filter(|&j| j == i + 1 || !(looped[i] || looped[j]));
+                // What a nest of its own size leads to goes on with others only if it does so at once.
+                let after = after.filter(|&j| j == i + 1 || nests[i].or(nests[j]).is_none());
                 next[i] = after.unwrap_or(usize::MAX);
             }
             match index.find_mut(hash(p.entry.offset), |j| place(j) == p.entry.offset) {
@@ -72,6 +73,13 @@ impl RankDetector {
                 None => {
                     index.insert_unique(hash(p.entry.offset), i, |j| hash(place(j)));
                 }
+            }
+        }
+        // What begins where the one right before it ended goes on with that one only.
+        for i in 0..pieces.len() {
+            let (direct, j) = (i + 1, next[i]);
+            if j != usize::MAX && j != direct && next[j - 1] == j {
+                next[i] = usize::MAX;
             }
         }
         if next.iter().all(|&n| n == usize::MAX) {
@@ -86,6 +94,14 @@ impl RankDetector {
                 at = next[at];
             }
             cut_at_long_link(&mut chain);
+            // What goes on elsewhere as a nest belongs to that.
+            let goes_on = |chain: &[usize]| {
+                let next = chain.last().filter(|_| chain.len() > 1).and_then(|&i| nests[i].filter(|&next| next > i));
+                next.is_some_and(|next| chain.iter().all(|i| place(i) != place(&next)))
+            };
+            while goes_on(&chain) {
+                chain.pop();
+            }
             let adjacent = chain.windows(2).all(|w| w[1] == w[0] + 1);
             let enough = if adjacent { LENGTH.0 } else { LENGTH.1 };
             if chain.len() >= enough && varies(chain.iter().map(|&i| pieces[i].size)) {
@@ -144,21 +160,34 @@ fn cut_at_long_link(chain: &mut Vec<usize>) {
     }
 }
 
-/// True for pieces that are, with two others of their size, at one stride that is not the size.
-fn on_loops(pieces: &[Piece]) -> Vec<bool> {
-    let mut last: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut looped = vec![false; pieces.len()];
-    for (i, p) in pieces.iter().enumerate() {
-        let same = last.entry(p.size).or_default();
-        if let [.., a, b] = same[..] {
-            let stride = |from: usize, to: usize| pieces[to].entry.offset.wrapping_sub(pieces[from].entry.offset);
-            if stride(a, b) == stride(b, i) && stride(b, i) != p.size {
-                [a, b, i].into_iter().for_each(|j| looped[j] = true);
+/// For each piece in a nest of its size the next one of that, itself if it is the last one; `None` if it is in none but runs.
+fn nests(pieces: &[Piece]) -> Vec<Option<usize>> {
+    let mut of_size: HashMap<u64, Vec<usize>> = HashMap::new();
+    pieces.iter().enumerate().for_each(|(i, p)| of_size.entry(p.size).or_default().push(i));
+    let mut out = vec![None; pieces.len()];
+    for (size, members) in of_size {
+        let places: Vec<u64> = members.iter().map(|&i| pieces[i].entry.offset).collect();
+        let mut i = 0;
+        while i < places.len() {
+            let mut nest = Nest::new(places[i]);
+            let mut taken = 0;
+            for (n, &place) in places[i..].iter().enumerate().skip(1) {
+                if nest.moves() && place == nest.next() {
+                    nest.advance();
+                } else if nest.partial() > 0 || !nest.wrap(place) {
+                    break;
+                }
+                let is_run = nest.inner().is_empty() && nest.top() as u64 == size;
+                if nest.partial() == 0 && nest.evidence(size) > 0 && !is_run {
+                    taken = n + 1;
+                }
             }
+            let of_nest = &members[i..i + taken];
+            of_nest.iter().enumerate().for_each(|(n, &j)| out[j] = Some(*of_nest.get(n + 1).unwrap_or(&j)));
+            i += taken.max(1);
         }
-        same.push(i);
     }
-    looped
+    out
 }
 
 /// True if sizes change at least twice, and on average before four are equal: else it is contiguous runs.
