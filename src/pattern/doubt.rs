@@ -93,7 +93,8 @@ impl Pools {
             return;
         }
         let r = self.reach.entry(key).or_insert(Reach { first: place, low: place, high: place, unit: 0 });
-        (r.low, r.high, r.unit) = (r.low.min(place), r.high.max(place), gcd(r.unit, place.abs_diff(r.first)));
+        (r.low, r.high, r.unit) =
+            (r.low.min(place), r.high.max(place), gcd(gcd(r.unit, key.2), place.abs_diff(r.first)));
     }
 
     /// Places of the finest grid that all accesses of a file are on.
