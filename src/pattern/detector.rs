@@ -219,6 +219,9 @@ impl RankDetector {
         let Some(log) = slot else { return };
         self.logged -= log.len();
         let fits = log.push(a.offset, a.size, (a.start, a.end), self.counts.records);
+        if self.logged + log.len() > self.most.logged {
+            log.shorten();
+        }
         self.logged += log.len();
         if !fits || self.logged > self.most.logged {
             self.logged -= log.len();

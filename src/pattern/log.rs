@@ -109,21 +109,30 @@ impl Log {
         }
         let (start, end) = times;
         self.items.push(Item { offset, stride: 0, size, count: 1, start, end, span: (seq, seq) });
-        if !self.runs && self.items.len() > SINGLE {
-            self.runs = true;
-            let mut runs: Vec<Item> = Vec::new();
-            for i in self.items.drain(..) {
-                match runs.last_mut() {
-                    Some(last) if last.extended_by(i.offset, i.size) => last.extend(i.offset, i.end, i.span.1),
-                    _ => runs.push(i),
-                }
-            }
-            self.items = runs;
+        if self.items.len() > SINGLE {
+            self.shorten();
         }
         if self.items.len() > MOST && self.busy.len() < BUSY {
             self.drop_busiest();
         }
         self.items.len() <= MOST
+    }
+
+    /// Keeps runs, not single accesses, from now on.
+    #[cold]
+    pub fn shorten(&mut self) {
+        if self.runs {
+            return;
+        }
+        self.runs = true;
+        let mut runs: Vec<Item> = Vec::new();
+        for i in self.items.drain(..) {
+            match runs.last_mut() {
+                Some(last) if last.extended_by(i.offset, i.size) => last.extend(i.offset, i.end, i.span.1),
+                _ => runs.push(i),
+            }
+        }
+        self.items = runs;
     }
 
     /// Keeps the size of most items no more.
