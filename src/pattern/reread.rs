@@ -33,7 +33,7 @@ pub(super) struct Piece {
     pub items: Vec<usize>,
     /// It is part of a list that is gone through several times.
     pub rounds: bool,
-    /// The item at which the first pass of that list begins.
+    /// The item with which it, or the first pass of that list, begins.
     pub list: usize,
 }
 
@@ -161,18 +161,20 @@ fn begins(items: &[Item], start: &Start) -> Option<usize> {
 /// Ways to begin the lists that are tried.
 const STARTS: usize = 4;
 
-/// Nests with which lists that begin at the same place begin, but not all of them; the longest first.
+/// Nests with which lists or nests begin that begin at the same place; the longest first.
 fn starts(reading: &Reading) -> Vec<Start> {
-    let first = |p: &&Piece| p.rounds && p.items.first() == Some(&p.list);
-    let mut starts: Vec<Start> = Vec::new();
-    for p in reading.pieces.iter().filter(first) {
-        let Some((Level { stride: 0, .. }, one)) = p.levels.split_last() else { continue };
-        starts.push((p.base, one.to_vec()));
-    }
+    let first = |p: &&Piece| p.items.first() == Some(&p.list);
+    let start = |p: &Piece| match p.levels.split_last() {
+        Some((Level { stride: 0, .. }, one)) => (p.base, one.to_vec()),
+        _ => (p.base, p.levels.clone()),
+    };
+    let mut starts: Vec<Start> = reading.pieces.iter().filter(first).map(start).collect();
     starts.sort_by_key(|(base, levels)| (*base, Reverse(levels.iter().map(|l| l.count).product::<u64>())));
+    let alike: Vec<&[Start]> = starts.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1).collect();
+    let mut starts = alike.concat();
     starts.dedup();
-    let several = |s: &Start| starts.iter().filter(|o| o.0 == s.0).count() > 1;
-    starts.iter().filter(|s| several(s)).take(STARTS).cloned().collect()
+    starts.truncate(STARTS);
+    starts
 }
 
 /// Where rounds begin, the length of the list, and how many items they go on for.
@@ -207,7 +209,10 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 whole = j + 1;
                 let levels = nest.levels();
                 let telling = if rounds { 0 } else { telling(&levels, size) };
-                let cost = plus(best[j + 1].0, (telling, 1, levels.len()));
+                // What is told already takes nothing.
+                let again = rounds && taste.shared.is_some_and(|s| s.0 == items[i].offset && s.1 == levels);
+                let of_nest = if again { (0, 0, 0) } else { (telling, 1, levels.len()) };
+                let cost = plus(best[j + 1].0, of_nest);
                 if cost < here.0 || longest && cost == here.0 {
                     here = (cost, Way::Nest(j + 1, levels));
                 }
@@ -224,7 +229,12 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 let level = Level { count: rounds as u64, stride };
                 let taste = Taste { evidence: LITTLE, ..taste };
                 let list = list(&items[i..i + p], size, level, taste, steps)?;
-                let (rest, patterns, levels) = list.cost(&items[i..]);
+                let (rest, mut patterns, mut levels) = list.cost(&items[i..]);
+                let again = |s: &&Start| s.0 == items[i].offset && begins(&items[i..i + p], s).is_some();
+                if let Some(begin) = list.pieces.first().filter(|_| stride == 0 && taste.shared.filter(again).is_some())
+                {
+                    (patterns, levels) = (patterns - 1, levels - begin.levels.len());
+                }
                 let cost = plus(best[i + rounds * p].0, (rest * level.count, patterns, levels));
                 if cost < here.0 {
                     here = (cost, Way::Rounds(list, p, level));
