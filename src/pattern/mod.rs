@@ -32,7 +32,8 @@
 //!    distance. One is enough (three at any stride, two back to back or at one place, two pairs) where such nests leave nothing
 //!    over of that operation, rank, file and size when the trace ends.
 //! 6. Sizes that vary, back to back, are sequential if they change at least twice and, on average, before four are equal;
-//!    a sequential pattern goes on whatever the sizes. Longer runs of equal sizes are contiguous, and a last shorter access
+//!    a sequential pattern goes on whatever the sizes. What goes on elsewhere as a nest belongs to that, and what begins where the
+//!    access right before it ended goes on with no other. Longer runs of equal sizes are contiguous, and a last shorter access
 //!    (the end of a file) belongs to none.
 //! 7. When the trace ends, what is left is looked at once more, all ranks together. Accesses of one size that evenly spaced ranks
 //!    make once each, at a constant distance from rank to rank (0: the same place), are one pattern whose outermost loop goes
@@ -43,10 +44,10 @@
 //!    that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write of the same
 //!    bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
 //! 9. Of all readings of what a rank does in a file with one operation and size, *the* one leaves the fewest accesses over,
-//!    then has the fewest patterns, then the fewest loops, and of those that are equal the one whose first loops go on for
-//!    longest. In it nests follow each other in time, rounds (the same list over and over, each time a distance further) are a
-//!    loop around the nests of the list, and what goes on where a nest has ended, or does the same again, whatever came between,
-//!    is one with it. The same places again are a loop of stride 0, not another stream: what is once alone over and over and then
+//!    then has the fewest patterns, then the fewest loops, then the fewest strides but 0 and back to back, and of those that are
+//!    equal the one whose first loops go on for longest. In it nests follow each other in time, rounds (the same list over and
+//!    over, each time a distance further) are a loop around the nests of the list, and what goes on where a nest has ended, or
+//!    does the same again, whatever came between, is one with it. The same places again are a loop of stride 0, not another stream: what is once alone over and over and then
 //!    followed by one more access is one pattern, and that access another one. Streams of a few thousand accesses or runs are
 //!    read so as a whole when the trace ends; from longer ones the rules above lead there unless loops are very short.
 //! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest, or

@@ -32,6 +32,12 @@ fn join_one(patterns: &mut Vec<TruePattern>) -> bool {
         for i in (j.saturating_sub(NEAR)..j).rev() {
             let (a, b) = (&patterns[i], &patterns[j]);
             let Some(levels) = together(a, b).or_else(|| in_rounds(a, b, n == 2)) else { continue };
+            // The same loops elsewhere are a further pass only if nothing came between.
+            let elsewhere = a.levels == b.levels && a.start_offset != b.start_offset && b.start_s >= a.end_s;
+            let between = |p: &TruePattern| p.start_s < b.start_s && p.end_s > a.end_s;
+            if elsewhere && (0..n).any(|k| k != i && k != j && between(&patterns[k])) {
+                continue;
+            }
             let b = patterns.remove(j);
             let a = &mut patterns[i];
             if a.period.is_none() && b.start_s >= a.end_s {

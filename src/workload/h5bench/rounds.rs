@@ -1,8 +1,10 @@
 //! What is done over and over in a file with accesses of one size: lists of nests, each list several times at the same places.
 //!
 //! What lies next to each other may be told in several ways: a nest may take in the start of the one after it, or all of it. What
-//! is true is what leaves the fewest accesses alone, then takes the fewest patterns, then the fewest loops, then the one in which
-//! the first loops go on for longest. Nests over the same places are one, whatever came between.
+//! is true is what leaves the fewest accesses alone, then takes the fewest patterns, then the fewest loops, then the fewest strides
+//! but 0 and back to back, then the one in which the first loops go on for longest. Nests over the same places are one, whatever came between.
+
+use std::cmp::Reverse;
 
 use super::super::sequel::follow;
 use super::super::shape::Shape;
@@ -77,10 +79,10 @@ pub(super) fn take_sequential(list: &mut Vec<Part>) -> Vec<Run> {
         match part.shape.levels[..] {
             [] => chain.push(part),
             [one] if one.stride == size => chain.push(part),
-            // The first access may belong to it.
-            [one] if one.stride > 0 && !chain.is_empty() => {
+            // Of two, which are no nest, the first may belong to it.
+            [one] if one.count == 2 && one.stride > 0 && !chain.is_empty() => {
                 let (start, end) = part.span_ns;
-                let at = start + (end - start) / one.count;
+                let at = start + (end - start) / 2;
                 let single = Part { shape: Shape::of(part.shape.size), span_ns: (start, at), ..part };
                 chain.push(single);
                 let whole = rest.len();
@@ -89,7 +91,7 @@ pub(super) fn take_sequential(list: &mut Vec<Part>) -> Vec<Run> {
                     rest.pop();
                     rest.push(part);
                 } else {
-                    let shape = Shape::of(part.shape.size).times(one.count - 1, one.stride as u64).canonical();
+                    let shape = Shape::of(part.shape.size);
                     rest.push(Part { offset: part.offset + one.stride as u64, shape, span_ns: (at, end) });
                 }
             }
@@ -111,18 +113,27 @@ enum Way {
     Whole,
     /// The first takes in the start of the other.
     Start,
+    /// The first and a pass of the other are two passes.
+    Pass,
     /// One access and the first one of the other are a pair.
     First,
 }
 
-/// The nests of these rounds, of which other ranks show some, too, and what they cost.
+/// Ways to tell what meets at a place of the lists: the first one that fits.
+const WAYS: [&[Way]; 6] = [&[Way::Whole, Way::Start], &[Way::Whole], &[Way::Start], &[Way::Pass], &[], &[Way::First]];
+
+/// The nests of these rounds, of which other ranks show some, too, and what they cost: the best of all ways.
 pub(super) fn told(rounds: &[Round], shown: &[Shape]) -> (Vec<Told>, Cost) {
-    let ways: [&[Way]; 5] = [&[Way::Whole, Way::Start], &[Way::Whole], &[Way::Start], &[], &[Way::First]];
-    let readings = ways.map(|ways| shared(gathered(rounds, ways)));
-    let all = readings.into_iter().flat_map(|r| [r.clone(), again(r)]);
+    let meet = rounds.iter().map(|r| r.list.len().saturating_sub(1)).max().unwrap_or(0) as u32;
+    let readings = (0..WAYS.len().pow(meet)).map(|n| {
+        let ways = |place: usize| WAYS[n / WAYS.len().pow(meet - 1 - place as u32) % WAYS.len()];
+        shared(gathered(rounds, ways))
+    });
+    let all = readings.flat_map(|r| [r.clone(), again(r)]);
     let with_costs = all.map(|r| (cost(&r, shown), r));
-    // Of equal ones the first.
-    let (cost, best) = with_costs.min_by_key(|r| r.0).unwrap_or_default();
+    // Of equal ones that whose first loops go on for longest.
+    let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
+    let (cost, best) = with_costs.min_by_key(|r| (r.0, strides(&r.1), first(&r.1))).unwrap_or_default();
     (apart(best, shown), cost)
 }
 
@@ -135,6 +146,12 @@ fn cost(told: &[Told], shown: &[Shape]) -> Cost {
     let loops = |t: &Told| t.part.shape.levels.len() + usize::from(t.times > 1);
     let alone = told.iter().zip(&over).filter(|(_, over)| **over).map(|(t, _)| t.part.shape.count() * t.times);
     (alone.sum(), patterns().count(), patterns().map(loops).sum())
+}
+
+/// Strides that are a free choice.
+fn strides(told: &[Told]) -> usize {
+    let free = |shape: &Shape| shape.levels.iter().filter(|l| l.stride != 0 && l.stride != shape.size as i64).count();
+    told.iter().map(|t| free(&t.part.shape)).sum()
 }
 
 /// For each nest whether it is none: it has foretold nothing, or but one access, which no other rank shows, and something is left
@@ -167,14 +184,14 @@ fn apart(told: Vec<Told>, shown: &[Shape]) -> Vec<Told> {
     told.into_iter().zip(over).flat_map(one_by_one).collect()
 }
 
-/// All rounds told in these ways, nests over the same places together.
-fn gathered(rounds: &[Round], ways: &[Way]) -> Vec<Told> {
+/// All rounds told in the ways of each place where two meet, nests over the same places together.
+fn gathered(rounds: &[Round], ways: impl Fn(usize) -> &'static [Way]) -> Vec<Told> {
     let mut out: Vec<Told> = Vec::new();
     for round in rounds {
         let mut list: Vec<Part> = Vec::new();
-        for part in &round.list {
+        for (i, part) in round.list.iter().enumerate() {
             let before = list.pop();
-            match before.as_ref().and_then(|b| ways.iter().find_map(|way| two(b, part, *way))) {
+            match before.as_ref().and_then(|b| ways(i - 1).iter().find_map(|way| two(b, part, *way))) {
                 Some(both) => list.extend(both),
                 None => list.extend(before.into_iter().chain([part.clone()])),
             }
@@ -206,6 +223,17 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
         Way::Whole => {
             let levels = follow(&a.shape.levels, &b.shape.levels, between)?;
             Some(vec![part(a.offset, levels, (a.span_ns.0, b.span_ns.1))])
+        }
+        Way::Pass => {
+            let (top, inner) = b.shape.levels.split_last()?;
+            if inner.is_empty() || inner != a.shape.levels {
+                return None;
+            }
+            let (start, end) = b.span_ns;
+            let at = start + (end - start) / top.count;
+            let passes = |count, stride| [inner, &[Level { count, stride }]].concat();
+            let rest = part(b.offset.wrapping_add_signed(top.stride), passes(top.count - 1, top.stride), (at, end));
+            Some(vec![part(a.offset, passes(2, between), (a.span_ns.0, at)), rest])
         }
         Way::First => {
             let size = a.shape.size as i64;
