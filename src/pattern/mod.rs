@@ -44,8 +44,8 @@
 //!    that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write of the same
 //!    bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
 //! 9. Of all readings of what a rank does in a file with one operation and size, *the* one leaves the fewest accesses over,
-//!    then has the fewest patterns, then the fewest loops, then the fewest strides but 0 and back to back, and of those that are
-//!    equal the one whose first loops go on for longest. In it nests follow each other in time, rounds (the same list over and
+//!    then has the fewest patterns, then the fewest loops, then the fewest strides but 0 and back to back (that of a mere pair
+//!    counts twice), and of those that are equal the one whose first loops go on for longest. In it nests follow each other in time, rounds (the same list over and
 //!    over, each time a distance further) are a loop around the nests of the list, and what goes on where a nest has ended, or
 //!    does the same again, whatever came between, is one with it. The same places again are a loop of stride 0, not another stream: what is once alone over and over and then
 //!    followed by one more access is one pattern, and that access another one. Streams of a few thousand accesses or runs are

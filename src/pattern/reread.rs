@@ -67,6 +67,19 @@ impl Reading {
     }
 }
 
+impl Reading {
+    /// Strides that are a free choice; that of a pair, which foretells nothing, counts twice.
+    fn strides(&self, size: u64) -> usize {
+        let free = |l: &&Level| l.stride != 0 && l.stride as u64 != size;
+        let of_nest = |p: &Piece| {
+            let again = usize::from(p.levels.last().is_some_and(|l| l.stride == 0));
+            let is_pair = matches!(p.levels[..p.levels.len() - again], [ref l @ Level { count: 2, .. }] if free(&l));
+            p.levels.iter().filter(free).count() + usize::from(is_pair)
+        };
+        self.pieces.iter().map(of_nest).sum()
+    }
+}
+
 /// How the stream goes on from an item.
 #[derive(Debug, Clone)]
 enum Way {
@@ -85,7 +98,8 @@ pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
     let mut whole = |evidence| {
         let mut best: Option<Reading> = None;
         let mut keep = |reading: Reading| {
-            if best.as_ref().is_none_or(|b| reading.cost(items) < b.cost(items)) {
+            let cost = |r: &Reading| (r.cost(items), r.strides(size));
+            if best.as_ref().is_none_or(|b| cost(&reading) < cost(b)) {
                 best = Some(reading);
             }
         };
@@ -159,19 +173,32 @@ fn begins(items: &[Item], start: &Start) -> Option<usize> {
 }
 
 /// Ways to begin the lists that are tried.
-const STARTS: usize = 4;
+const STARTS: usize = 8;
 
-/// Nests with which lists or nests begin that begin at the same place; the longest first.
+/// Nests with which lists begin, or nests that begin at the same place, and runs there less the row that the next nest begins
+/// with; the longest first.
 fn starts(reading: &Reading) -> Vec<Start> {
-    let first = |p: &&Piece| p.items.first() == Some(&p.list);
-    let start = |p: &Piece| match p.levels.split_last() {
-        Some((Level { stride: 0, .. }, one)) => (p.base, one.to_vec()),
-        _ => (p.base, p.levels.clone()),
+    let once = |p: &Piece| match p.levels.split_last() {
+        Some((Level { stride: 0, .. }, one)) => one.to_vec(),
+        _ => p.levels.clone(),
     };
-    let mut starts: Vec<Start> = reading.pieces.iter().filter(first).map(start).collect();
+    let mut starts: Vec<Start> = Vec::new();
+    for (i, p) in reading.pieces.iter().enumerate().filter(|(_, p)| p.items.first() == Some(&p.list)) {
+        let same_place = |o: &&Piece| o.base == p.base && o.items.first() == Some(&o.list);
+        if !p.rounds && reading.pieces.iter().filter(same_place).count() < 2 {
+            continue;
+        }
+        let levels = once(p);
+        let row = reading.pieces.get(i + 1).and_then(|q| q.levels.first());
+        if let (&[run], Some(row)) = (&levels[..], row)
+            && run.stride == row.stride
+            && row.count + 1 < run.count
+        {
+            starts.push((p.base, vec![Level { count: run.count - row.count, ..run }]));
+        }
+        starts.push((p.base, levels));
+    }
     starts.sort_by_key(|(base, levels)| (*base, Reverse(levels.iter().map(|l| l.count).product::<u64>())));
-    let alike: Vec<&[Start]> = starts.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1).collect();
-    let mut starts = alike.concat();
     starts.dedup();
     starts.truncate(STARTS);
     starts

@@ -129,7 +129,9 @@ pub(super) fn told(rounds: &[Round], shown: &[Shape]) -> (Vec<Told>, Cost) {
         let ways = |place: usize| WAYS[n / WAYS.len().pow(meet - 1 - place as u32) % WAYS.len()];
         shared(gathered(rounds, ways))
     });
-    let all = readings.flat_map(|r| [r.clone(), again(r)]);
+    let plain = gathered(rounds, |_| &[]);
+    let sound = readings.filter(|r| is_sound(r)).chain([shared(plain)]);
+    let all = sound.flat_map(|r| [r.clone(), again(r)]);
     let with_costs = all.map(|r| (cost(&r, shown), r));
     // Of equal ones that whose first loops go on for longest.
     let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
@@ -148,10 +150,20 @@ fn cost(told: &[Told], shown: &[Shape]) -> Cost {
     (alone.sum(), patterns().count(), patterns().map(loops).sum())
 }
 
-/// Strides that are a free choice.
+/// True if what is done once has foretold two on average, or any few accesses are nests.
+fn is_sound(told: &[Told]) -> bool {
+    let once = || told.iter().filter(|t| t.times == 1);
+    once().map(|t| t.part.foretold()).sum::<u64>() >= 2 * once().count() as u64
+}
+
+/// Strides that are a free choice; that of a pair, which foretells nothing, counts twice.
 fn strides(told: &[Told]) -> usize {
-    let free = |shape: &Shape| shape.levels.iter().filter(|l| l.stride != 0 && l.stride != shape.size as i64).count();
-    told.iter().map(|t| free(&t.part.shape)).sum()
+    let of_nest = |shape: &Shape| {
+        let free = |l: &&Level| l.stride != 0 && l.stride != shape.size as i64;
+        let is_pair = matches!(shape.levels[..], [ref l @ Level { count: 2, .. }] if free(&l));
+        shape.levels.iter().filter(free).count() + usize::from(is_pair)
+    };
+    told.iter().map(|t| of_nest(&t.part.shape)).sum()
 }
 
 /// For each nest whether it is none: it has foretold nothing, or but one access, which no other rank shows, and something is left
