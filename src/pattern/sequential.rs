@@ -75,15 +75,15 @@ impl RankDetector {
                 }
             }
         }
+        if next.iter().all(|&n| n == usize::MAX) {
+            return;
+        }
         // What begins where the one right before it ended goes on with that one only.
         for i in 0..pieces.len() {
             let (direct, j) = (i + 1, next[i]);
             if j != usize::MAX && j != direct && next[j - 1] == j {
                 next[i] = usize::MAX;
             }
-        }
-        if next.iter().all(|&n| n == usize::MAX) {
-            return;
         }
         let mut used = vec![false; pieces.len()];
         for first in 0..pieces.len() {
