@@ -218,9 +218,9 @@ impl RankDetector {
         let Some(slot) = self.logs.get_mut(stream as usize) else { return };
         let Some(log) = slot else { return };
         self.logged -= log.len();
-        let fits = log.push(a.offset, a.size, (a.start, a.end), self.counts.records);
-        if self.logged + log.len() > self.most.logged {
-            log.shorten();
+        let mut fits = log.push(a.offset, a.size, (a.start, a.end), self.counts.records);
+        if fits && self.logged + log.len() > self.most.logged {
+            fits = log.shrink();
         }
         self.logged += log.len();
         if !fits || self.logged > self.most.logged {
@@ -241,7 +241,7 @@ impl RankDetector {
             None => {
                 let i = self.streams.len() as u32;
                 self.streams.push(key);
-                self.logs.push(Some(Box::default()));
+                self.logs.push(Some(Box::new(Log::new(self.options.max_age))));
                 let streams = &self.streams;
                 self.stream_index.insert_unique(hash(&key), i, |&i| hash(&streams[i as usize]));
                 i

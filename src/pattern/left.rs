@@ -3,6 +3,7 @@
 
 use super::access::Access;
 use super::across;
+use super::chain::{self, Chain};
 use super::detect::Found;
 use super::detector::{Counts, RankDetector};
 use super::doubt::{self, Pools, accidents};
@@ -13,7 +14,7 @@ use super::options::{Age, Options};
 use super::order::{self, Without};
 use super::pattern::{Body, Pattern, Ranks};
 use super::remnants::{self, CHANCE};
-use super::reread::{self, Cost, Piece};
+use super::reread::{self, Cost, Piece, Reading};
 use super::steps::Steps;
 use crate::record::{FileId, Op};
 use rayon::prelude::*;
@@ -276,28 +277,20 @@ impl Reread {
         if cost.0 == 0 && cost.1 < 2 {
             return old;
         }
-        let groups: Vec<(u64, Vec<Item>)> = sizes.iter().map(|&s| (s, log.of_size(s))).collect();
-        let all: u64 = groups.iter().flat_map(|g| &g.1).map(|i| i.count).sum();
-        let near = |w: &[Item]| w[1].span.0 - w[0].span.1 <= age.records && w[1].start - w[0].end <= age.seconds;
-        if !groups.iter().all(|g| g.1.windows(2).all(near)) {
-            return old;
-        }
+        let groups: Vec<Told> = sizes.iter().map(|&size| Told::of(log, size, age)).collect();
+        let all: u64 = groups.iter().flat_map(|g| &g.items).map(|i| i.count).sum();
         // Accesses at no possible place are in no log.
         if all != alone + old.iter().map(|p| p.records).sum::<u64>() {
             return old;
         }
-        let mut readings = Vec::new();
-        let mut new: Cost = (0, 0, 0);
-        for (size, items) in &groups {
-            let Some(reading) = reread::read(items, *size) else { return old };
-            let each = reading.cost(items);
-            new = (new.0 + each.0, new.1 + each.1, new.2 + each.2);
-            readings.push(reading);
-        }
+        let new = groups
+            .iter()
+            .map(|g| g.reading.cost(&g.items))
+            .fold((0, 0, 0), |a: Cost, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
         let same = |p: &Pattern, size: u64, new: &Piece| {
             p.access_size() == Some(size) && p.start_offset == new.base && p.levels() == new.levels
         };
-        let told = readings.iter().zip(sizes).flat_map(|(r, &s)| r.pieces.iter().map(move |p| (s, p)));
+        let told = groups.iter().flat_map(|g| g.reading.pieces.iter().map(move |p| (g.size, p)));
         // The same places again are a loop, not another pattern.
         let twice = (1..old.len()).any(|i| {
             let p = &old[i];
@@ -329,12 +322,38 @@ impl Reread {
             Left::new(access, i.span.0)
         };
         let mut patterns = Vec::new();
-        for (reading, (size, items)) in readings.iter().zip(&groups) {
+        for Told { size, items, reading } in &groups {
             self.streams.insert((op, file, *size));
             self.left.extend(reread::singles(items, &reading.rest, |i| of(*size, i)));
             patterns.extend(reading.pieces.iter().map(|piece| told_by(piece, items, (op, rank, file), *size)));
         }
         patterns
+    }
+}
+
+/// How the accesses of a size are read, all of them together.
+struct Told {
+    size: u64,
+    items: Vec<Item>,
+    reading: Reading,
+}
+
+impl Told {
+    /// The best reading of the accesses of a size in a log.
+    fn of(log: &Log, size: u64, age: Age) -> Told {
+        let nests = |chain: Chain, items: Vec<Item>| {
+            let (items, reading) = chain::reading(&chain.finish(items), size);
+            Told { size, items, reading }
+        };
+        if let Some(chain) = log.chain(size) {
+            return nests(chain.clone(), log.runs(size));
+        }
+        let items = log.of_size(size);
+        match reread::read(&items, size, age) {
+            Some(reading) => Told { size, items, reading },
+            // It takes too long.
+            None => nests(Chain::new(size, age), items),
+        }
     }
 }
 

@@ -1,7 +1,11 @@
 //! What a stream did, one access after the other, as long as that is little: a few hundred accesses as they are, more of them
-//! as runs at a stride. With it, a stream can be read again as a whole when the trace ends ([`reread`](super::reread)).
+//! as runs at a stride, and what is too long for that as nests ([`chain`](super::chain)). With it, a stream can be read again as
+//! a whole when the trace ends ([`reread`](super::reread)).
 
 use std::collections::HashMap;
+
+use super::chain::Chain;
+use super::options::Age;
 
 /// Accesses of a size at a stride.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,12 +22,12 @@ pub(super) struct Item {
 }
 
 impl Item {
-    fn extended_by(&self, offset: u64, size: u64) -> bool {
+    pub fn extended_by(&self, offset: u64, size: u64) -> bool {
         self.size == size
             && (self.count == 1 || offset == self.offset.wrapping_add(self.count.wrapping_mul(self.stride as u64)))
     }
 
-    fn extend(&mut self, offset: u64, end: f64, seq: u64) {
+    pub fn extend(&mut self, offset: u64, end: f64, seq: u64) {
         if self.count == 1 {
             self.stride = offset.wrapping_sub(self.offset) as i64;
         }
@@ -49,12 +53,32 @@ impl Item {
         (head, tail)
     }
 
+    /// True if this would still have waited when the next one came.
+    pub fn is_near(&self, next: &Item, age: Age) -> bool {
+        next.span.0.saturating_sub(self.span.1) <= age.records && next.start - self.end <= age.seconds
+    }
+
+    /// Accesses `from` to `to`, if that is some.
+    pub fn range(&self, from: u64, to: u64) -> Option<Item> {
+        let to = to.min(self.count);
+        if from >= to {
+            return None;
+        }
+        let head = if to < self.count { self.cut(to).0 } else { *self };
+        Some(if from > 0 { head.cut(from).1 } else { head })
+    }
+
+    /// Where access `i` is.
+    pub fn place(&self, i: u64) -> u64 {
+        self.offset.wrapping_add(i.wrapping_mul(self.stride as u64))
+    }
+
     /// Access `i`, its times and its number as if all took equally long.
     pub fn part(&self, i: u64) -> Item {
         let at = |i: u64| self.start + (self.end - self.start) * i as f64 / self.count as f64;
         let seq = self.span.0 + (self.span.1 - self.span.0) * i / (self.count - 1).max(1);
         let (start, end) = if self.count == 1 { (self.start, self.end) } else { (at(i), at(i + 1)) };
-        let offset = self.offset.wrapping_add(i.wrapping_mul(self.stride as u64));
+        let offset = self.place(i);
         Item { offset, stride: 0, size: self.size, count: 1, start, end, span: (seq, seq) }
     }
 }
@@ -76,18 +100,29 @@ const LONG: usize = 16;
 const MANY: usize = 2048;
 
 /// The accesses of one operation and file by one rank.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Log {
+    age: Age,
     items: Vec<Item>,
     /// They are runs.
     runs: bool,
+    /// Nests of sizes of which there are too many items, which come before these.
+    chains: Vec<Chain>,
+    /// What they take in memory, in items.
+    weight: usize,
     /// Sizes that are not kept any more.
     busy: Vec<u64>,
 }
 
 impl Log {
+    /// Accesses that are further apart have nothing to do with each other.
+    pub fn new(age: Age) -> Log {
+        Log { age, items: Vec::new(), runs: false, chains: Vec::new(), weight: 0, busy: Vec::new() }
+    }
+
+    /// What it takes in memory, in items.
     pub fn len(&self) -> usize {
-        self.items.len()
+        self.items.len() + self.weight
     }
 
     /// Takes the next access if it goes on with a run, or need not be kept.
@@ -112,15 +147,12 @@ impl Log {
         if self.items.len() > SINGLE {
             self.shorten();
         }
-        if self.items.len() > MOST && self.busy.len() < BUSY {
-            self.drop_busiest();
-        }
-        self.items.len() <= MOST
+        self.items.len() <= MOST || self.shrink()
     }
 
     /// Keeps runs, not single accesses, from now on.
     #[cold]
-    pub fn shorten(&mut self) {
+    fn shorten(&mut self) {
         if self.runs {
             return;
         }
@@ -135,21 +167,42 @@ impl Log {
         self.items = runs;
     }
 
-    /// Keeps the size of most items no more.
+    /// Keeps runs; if these are not much less, makes nests of the items of the size that has most of them; if those are not, that
+    /// size is kept no more. False if there are too many such sizes.
     #[cold]
-    fn drop_busiest(&mut self) {
+    pub fn shrink(&mut self) -> bool {
+        if !self.runs {
+            let before = self.items.len();
+            self.shorten();
+            if self.items.len() <= before / 2 {
+                return true;
+            }
+        }
         let mut of_size: HashMap<u64, usize> = HashMap::new();
         self.items.iter().for_each(|i| *of_size.entry(i.size).or_default() += 1);
-        if let Some((&size, _)) = of_size.iter().max_by_key(|(size, n)| (**n, **size)) {
-            self.items.retain(|i| i.size != size);
-            self.items.shrink_to_fit();
-            self.busy.push(size);
+        let Some((&size, &n)) = of_size.iter().max_by_key(|(size, n)| (**n, **size)) else { return false };
+        let mine: Vec<Item> = self.items.extract_if(.., |i| i.size == size).collect();
+        let known = self.chains.iter().position(|c| c.size() == size);
+        let mut chain = known.map_or_else(|| Chain::new(size, self.age), |i| self.chains.swap_remove(i));
+        let before = chain.weight();
+        let rest = chain.take(mine);
+        self.weight -= before;
+        if rest.len() + chain.weight() <= n / 2 + before {
+            self.weight += chain.weight();
+            self.items.extend(rest);
+            self.items.sort_unstable_by_key(|i| i.span);
+            self.chains.push(chain);
+            return true;
         }
+        self.items.shrink_to_fit();
+        self.busy.push(size);
+        self.busy.len() <= BUSY
     }
 
     /// Sizes whose accesses are kept, in order; true if these are all.
     pub fn sizes(&self) -> (Vec<u64>, bool) {
-        let mut sizes: Vec<u64> = self.items.iter().map(|i| i.size).collect();
+        let mut sizes: Vec<u64> =
+            self.items.iter().map(|i| i.size).chain(self.chains.iter().map(Chain::size)).collect();
         sizes.sort_unstable();
         sizes.dedup();
         (sizes, self.busy.is_empty())
@@ -159,8 +212,18 @@ impl Log {
     pub fn one_by_one(&self, size: u64) -> Option<Vec<Item>> {
         let of_size = || self.items.iter().filter(|i| i.size == size);
         let n: u64 = of_size().map(|i| i.count).sum();
-        let known = (1..=MOST as u64).contains(&n) && !self.busy.contains(&size);
+        let known = (1..=MOST as u64).contains(&n) && !self.busy.contains(&size) && self.chain(size).is_none();
         known.then(|| of_size().flat_map(|i| (0..i.count).map(|k| i.part(k))).collect())
+    }
+
+    /// The nests of a size of which there are too many items, but for the last items.
+    pub fn chain(&self, size: u64) -> Option<&Chain> {
+        self.chains.iter().find(|c| c.size() == size)
+    }
+
+    /// The items of a size.
+    pub fn runs(&self, size: u64) -> Vec<Item> {
+        self.items.iter().filter(|i| i.size == size).copied().collect()
     }
 
     /// The accesses of a size.
@@ -307,12 +370,14 @@ fn with_runs(items: &[Item], least: usize) -> Vec<Item> {
 mod tests {
     use super::*;
 
+    const NEVER: Age = Age { records: u64::MAX, seconds: f64::INFINITY };
+
     #[test]
     fn a_log_gives_back_every_access() {
         // pairs, runs, and a step that belongs to the run after it
         let places: Vec<u64> = (0..1500).flat_map(|i| [i * 100, i * 100 + 7, i * 100 + 14, i * 100 + 60]).collect();
         for n in [5, 400, 1200, 6000] {
-            let mut log = Log::default();
+            let mut log = Log::new(NEVER);
             let kept =
                 places[..n].iter().enumerate().all(|(i, &o)| log.push(o, 8, (i as f64, i as f64 + 0.5), i as u64));
             let items = log.of_size(8);
@@ -321,11 +386,11 @@ mod tests {
             assert!(items.iter().all(|i| i.count == 1 || i.count >= RUN as u64));
         }
         // Of two sizes one is little.
-        let mut log = Log::default();
+        let mut log = Log::new(NEVER);
         let both = |i: u64| (i * i * i, if i.is_multiple_of(100) { 16 } else { 8 });
         assert!((0..20_000u64).all(|i| log.push(both(i).0, both(i).1, (i as f64, i as f64), i)));
         assert_eq!((log.sizes(), log.of_size(16).len()), ((vec![16], false), 200));
-        let mut log = Log::default();
+        let mut log = Log::new(NEVER);
         assert!(!(0..100_000u64).all(|i| log.push(i * i * i, i % 7, (i as f64, i as f64), i)));
     }
 }

@@ -49,7 +49,7 @@
 //!    over, each time a distance further) are a loop around the nests of the list, and what goes on where a nest has ended, or
 //!    does the same again, whatever came between, is one with it. The same places again are a loop of stride 0, not another stream: what is once alone over and over and then
 //!    followed by one more access is one pattern, and that access another one. Streams of a few thousand accesses or runs are
-//!    read so as a whole when the trace ends; from longer ones the rules above lead there unless loops are very short.
+//!    read so as a whole when the trace ends; longer ones as nests that follow each other, each as long as it stays one.
 //! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest, or
 //!     nests that follow each other, with two foretold in each, though its patterns may tell it in another way. Where some is not,
 //!     over all ranks and files, there is an order only if the patterns tell where the accesses are in fewer bits (by 2) than
@@ -75,6 +75,7 @@
 
 mod access;
 mod across;
+mod chain;
 mod detect;
 mod detector;
 mod doubt;

@@ -161,15 +161,18 @@ impl Nest {
 
     /// Takes a run of records at a stride; false if not all of them belong to the nest, which is of no use then.
     pub fn take_run(&mut self, place: u64, stride: i64, count: u64) -> bool {
+        self.take_some(place, stride, count) == count
+    }
+
+    /// Takes the first records of a run at a stride, up to the end of the innermost loop; gives how many.
+    pub fn take_some(&mut self, place: u64, stride: i64, count: u64) -> u64 {
         if self.moves() && place == self.next {
             self.advance();
         } else if self.partial() > 0 || !self.wrap(place) {
-            return false;
+            return 0;
         }
-        let rest = count - 1;
-        if rest > 0 && (stride as u64 != self.step || rest > self.left) {
-            return false;
-        }
+        let goes_on = stride as u64 == self.step && place.wrapping_add(self.step) == self.next;
+        let rest = if goes_on { (count - 1).min(self.left) } else { 0 };
         self.records += rest;
         if rest == self.left {
             self.aim();
@@ -177,7 +180,7 @@ impl Nest {
             self.left -= rest;
             self.next = self.next.wrapping_add(rest.wrapping_mul(self.step));
         }
-        true
+        1 + rest
     }
 
     fn aim(&mut self) {

@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use super::left::Left;
 use super::log::Item;
 use super::nest::{Level, Nest, canonical};
+use super::options::Age;
 use super::remnants::{CHANCE, expected, grid};
 
 /// What a reading costs: records in no pattern, patterns, loops.
@@ -17,7 +18,7 @@ pub(super) type Cost = (u64, usize, usize);
 
 /// Records that a nest must have foretold where something is left over, and where nothing is.
 pub(super) const EVIDENCE: u64 = 2;
-const LITTLE: u64 = 1;
+pub(super) const LITTLE: u64 = 1;
 
 /// Fewest records of a nest of a round: any two have a stride, but two back to back have that one.
 const LEAST: u64 = 2;
@@ -91,10 +92,31 @@ enum Way {
     Rounds(Reading, usize, Level),
 }
 
-/// The best reading of accesses of one size; `None` if it takes too long.
-pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
+/// The best reading of accesses of one size, of which those further apart than `age` are read by themselves; `None` if it takes
+/// too long.
+pub(super) fn read(items: &[Item], size: u64, age: Age) -> Option<Reading> {
     let mut steps = 0;
-    let found = all_rounds(items, &mut steps);
+    let mut all = Reading::default();
+    let (mut from, mut parts) = (0, 0);
+    for near in items.chunk_by(|a, b| a.is_near(b, age)) {
+        let one = read_near(near, size, &mut steps)?;
+        let later = |i: usize| from + i;
+        all.rest.extend(one.rest.into_iter().map(later));
+        all.pieces.extend(one.pieces.into_iter().map(|p| Piece {
+            items: p.items.iter().map(|&i| later(i)).collect(),
+            list: later(p.list),
+            ..p
+        }));
+        (from, parts) = (from + near.len(), parts + 1);
+    }
+    if parts > 1 {
+        join(&mut all, items);
+    }
+    Some(all)
+}
+
+fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
+    let found = all_rounds(items, steps);
     let mut whole = |evidence| {
         let mut best: Option<Reading> = None;
         let mut keep = |reading: Reading| {
@@ -107,7 +129,7 @@ pub(super) fn read(items: &[Item], size: u64) -> Option<Reading> {
         for longest in [true, false] {
             let mut one = |shared: Option<&Start>| {
                 let taste = Taste { evidence, longest, shared };
-                let mut reading = cut(items, size, taste, Some(&found), &mut steps)?;
+                let mut reading = cut(items, size, taste, Some(&found), steps)?;
                 let starts = starts(&reading);
                 join(&mut reading, items);
                 share(&mut reading, items);
@@ -457,6 +479,14 @@ fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut 
 
 /// The loops of two nests, if the second goes on where the first one ended, or over the same places again.
 fn both(d: &Piece, p: &Piece) -> Option<Vec<Level>> {
+    // One access over and over.
+    if p.levels.is_empty() && d.base == p.base {
+        return match d.levels[..] {
+            [] => Some(vec![Level { count: 2, stride: 0 }]),
+            [Level { count, stride: 0 }] => Some(vec![Level { count: count + 1, stride: 0 }]),
+            _ => None,
+        };
+    }
     let ((top, inner), (other, rest)) = (d.levels.split_last()?, p.levels.split_last()?);
     let with = |levels: &[Level], count, stride| Some([levels, &[Level { count, stride }]].concat());
     if inner == rest && top.stride == other.stride && Nest::from_levels(d.base, &d.levels).next() == p.base {
@@ -474,7 +504,7 @@ fn both(d: &Piece, p: &Piece) -> Option<Vec<Level>> {
 }
 
 /// Joins nests that go on where another one ended, or do the same again, whatever came between.
-fn join(reading: &mut Reading, items: &[Item]) {
+pub(super) fn join(reading: &mut Reading, items: &[Item]) {
     let mut done: Vec<Piece> = Vec::new();
     for p in std::mem::take(&mut reading.pieces) {
         let together = |d: &Piece| (d.items.last() < p.items.first()).then(|| both(d, &p)).flatten();
@@ -554,7 +584,7 @@ mod tests {
 
     fn told_of(size: u64, places: &[u64]) -> Vec<(u64, Vec<(u64, i64)>)> {
         let all = items(places);
-        let reading = read(&all, size).unwrap();
+        let reading = read(&all, size, Age { records: 1, seconds: 1.0 }).unwrap();
         for p in &reading.pieces {
             let want: Vec<u64> = p.items.iter().map(|&i| all[i].offset).collect();
             assert_eq!(offsets(p.base, &p.levels).collect::<Vec<_>>(), want);

@@ -67,6 +67,13 @@ impl Steps {
         }
     }
 
+    /// Bounds the number of steps.
+    pub fn bound(&mut self, most: usize) {
+        if self.list.len() > most {
+            self.shrink();
+        }
+    }
+
     #[cold]
     fn shrink(&mut self) {
         let mut gaps: Vec<f64> = self.list.windows(2).map(|w| w[1].start - w[0].end).collect();
