@@ -62,13 +62,15 @@ pub(super) struct Left {
     held: u32,
     /// A pattern has it now.
     pub taken: bool,
-    /// Its short pattern does not give way.
+    /// Its short pattern does not give way, or it makes none with others of its size.
     kept: bool,
+    /// It may go on with accesses of other sizes even then.
+    mixed: bool,
 }
 
 impl Left {
     pub fn new(access: Access, seq: u64) -> Left {
-        Left { access, seq, held: FREE, taken: false, kept: false }
+        Left { access, seq, held: FREE, taken: false, kept: false, mixed: false }
     }
 
     /// The records of a pattern, their times as far as they are known.
@@ -95,6 +97,11 @@ impl Left {
     /// True if it may become part of a pattern.
     pub fn is_free(&self) -> bool {
         !self.taken && !self.kept && self.access.sane()
+    }
+
+    /// True if it may become part of a pattern of several sizes.
+    pub fn is_free_with_others(&self) -> bool {
+        self.is_free() || self.mixed && !self.taken
     }
 }
 
@@ -416,6 +423,7 @@ impl Part {
         let dense = |key: &doubt::Key| alone[key] * alone[key] / 2.0 > CHANCE * streams.get(key).unwrap_or(&1.0);
         for l in self.left.iter_mut().filter(pool) {
             l.kept = dense(&key(l));
+            l.mixed = l.kept && l.access.sane();
         }
         let again = streams.keys().filter(|key| without.pools.get(&(key.0, key.2)) == Some(&true)).copied();
         again.collect::<Vec<_>>().into_iter().for_each(|key| self.visits(key));

@@ -30,7 +30,7 @@
 //!    chunk of the other, ...) are one nest; streams in irregular turns are one pattern each.
 //! 5. A nest must have foretold two of its records: four at any stride, three back to back or at one place, five for pairs at a
 //!    distance. One is enough (three at any stride, two back to back or at one place, two pairs) where such nests leave nothing
-//!    over of that operation, rank, file and size when the trace ends.
+//!    over of that operation, rank, file and size when the trace ends, and stronger ones do not tell it as well (rule 9).
 //! 6. Sizes that vary, back to back, are sequential if they change at least twice and, on average, before four are equal;
 //!    a sequential pattern goes on whatever the sizes. What goes on elsewhere as a nest belongs to that, and what begins where the
 //!    access right before it ended goes on with no other. Longer runs of equal sizes are contiguous, and a last shorter access

@@ -38,10 +38,12 @@ type Key = (Stream, u64);
 /// apart than `age` have nothing to do with each other.
 pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pattern> {
     let mut streams: BTreeMap<Stream, Vec<usize>> = BTreeMap::new();
-    for (i, l) in left.iter().enumerate().filter(|(_, l)| l.is_free()) {
+    for (i, l) in left.iter().enumerate().filter(|(_, l)| l.is_free_with_others()) {
         streams.entry((l.access.op as u8, l.access.file)).or_default().push(i);
     }
-    streams.retain(|_, members| members.len() > 1);
+    let one_size = |m: &[usize]| m.iter().all(|&i| left[i].access.size == left[m[0]].access.size);
+    streams
+        .retain(|_, members| members.len() > 1 && (members.iter().any(|&i| left[i].is_free()) || !one_size(members)));
     // Of which other ranks have some.
     let shared: HashSet<Key> =
         left.iter().filter(|l| l.taken).map(|l| ((l.access.op as u8, l.access.file), l.access.size)).collect();
@@ -62,7 +64,7 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
     for (stream, mut members) in streams {
         let known = extents.get(&stream).map_or(&[][..], Vec::as_slice);
         back_to_back(left, &members, looks, known, age, &mut found);
-        members.retain(|&i| !left[i].taken);
+        members.retain(|&i| left[i].is_free());
         // Stable: those of one size stay in the order of time.
         members.sort_by_key(|&i| left[i].access.size);
         let sizes: Vec<Vec<usize>> =
@@ -143,6 +145,9 @@ fn back_to_back(
         let records: Vec<&Left> = run.iter().map(|&i| &left[i]).collect();
         let size = records[0].access.size;
         let body = if records.iter().all(|l| l.access.size == size) {
+            if !records.iter().all(|l| l.is_free()) {
+                continue;
+            }
             one_loop(size, records.len(), size as i64)
         } else {
             let mut sizes = Sizes::new(true);
