@@ -29,6 +29,9 @@ const EVIDENCE: u64 = 2;
 /// Accesses of a stream whose places are looked at one by one.
 const FEW: u64 = 8192;
 
+/// Accesses times patterns of a stream of which it is looked at to which pattern each access belongs.
+const LABELS: u64 = 8 * FEW;
+
 /// Accesses of a stream that is looked at for nests that its patterns do not tell.
 const SHORT: u64 = 64;
 
@@ -56,7 +59,22 @@ impl Stream {
         let nests = || self.patterns.iter().map(|&i| &part.patterns[i]);
         let sound = |p: &Pattern| Nest::from_levels(p.start_offset, p.levels()).evidence(key.2) >= EVIDENCE;
         let several = || in_turn(&by_time(nests())) && nests().all(sound) && self.passes(part, key) == 1;
-        self.records < THREE || self.is_whole() && (self.patterns.len() == 1 || several() || self.in_nests(part, key))
+        let in_order = || self.patterns.len() == 1 || several() || self.in_nests(part, key);
+        self.records < THREE || self.is_whole() && in_order() || self.in_list(part, key)
+    }
+
+    /// True if a list of different places is gone through over and over, but not always to its end.
+    fn in_list(&self, part: &Part, key: &Key) -> bool {
+        let walk = (self.records <= FEW).then(|| part.walk(key)).flatten();
+        let Some(walk) = walk.filter(|w| w.len() as u64 == self.records) else { return false };
+        let passes: Vec<&[Item]> = walk.chunk_by(|_, b| b.offset != walk[0].offset).collect();
+        let Some(list) = passes.iter().max_by_key(|p| p.len()) else { return false };
+        let begins = |p: &&[Item]| p.iter().zip(*list).all(|(a, b)| a.offset == b.offset);
+        // Each other length must be told, and an access is foretold even then.
+        let lengths = passes.windows(2).filter(|w| w[0].len() != w[1].len()).count();
+        let mut seen = HashSet::new();
+        let different = list.iter().all(|i| seen.insert(i.offset));
+        lengths > 0 && walk.len() > list.len() + lengths && different && passes.iter().all(begins)
     }
 
     /// True if it can be told as nests that follow each other, as above, though its patterns do not.
@@ -157,8 +175,8 @@ pub(super) fn without(asked: Option<&HashSet<Pool>>, pools: &Pools, parts: &[Par
     Without { pools: savings.into_iter().map(|(pool, s)| (pool, !s.once)).collect(), choices }
 }
 
-/// What a list of accesses is, wherever it begins.
-type List = (u64, Vec<(u64, Vec<(u64, i64)>)>, Vec<u64>);
+/// What a list of accesses is, wherever it begins, and the pattern of each access if that is known.
+type List = (u64, Vec<(u64, Vec<(u64, i64)>)>, Vec<u64>, Option<Vec<usize>>);
 
 /// Loops of the patterns of a list, and which of them each access belongs to.
 type Structure = (Vec<Vec<(u64, i64)>>, Vec<usize>);
@@ -194,7 +212,9 @@ impl Savings {
         self.records += stream.records as f64;
         self.streams += 1.0;
         self.alone |= !stream.alone.is_empty();
-        let list: List = (stream.records, patterns().map(told).collect(), alone);
+        let in_time = by_time(patterns());
+        let labels = labels(part, key, stream, &in_time);
+        let list: List = (stream.records, patterns().map(told).collect(), alone, labels.clone());
         if let Some(&(_, random)) = self.of_lists.get(&list) {
             return random;
         }
@@ -203,8 +223,7 @@ impl Savings {
         // How often all of it is done, too, is told once.
         let known = !self.passes.insert(passes);
         let random = random(part, key, stream, grid, (passes, known));
-        let patterns = by_time(patterns());
-        let labels = labels(part, key, stream, &patterns);
+        let patterns = in_time;
         let told = telling(&patterns, key, stream, labels.as_deref(), places_of);
         let mut bits = told.starts + told.others;
         if let Some(labels) = labels {
@@ -334,12 +353,22 @@ fn telling(
     let mut bits = 1.0 + if several < 3 { several as f64 } else { number(several) };
     let (mut starts, mut counts) = (0.0, 0.0);
     bits += apart(patterns, stream, grid);
-    // Rounds: a loop around all of them is told once.
+    // Rounds: a loop around all of them is told once, if all come in each of its passes in the same order.
+    let in_rounds = |l: &Level| {
+        let alike =
+            |labels: &[usize]| labels.chunks(labels.len() / l.count as usize).all(|pass| labels.starts_with(pass));
+        match labels {
+            Some(labels) => (labels.len() as u64).is_multiple_of(l.count) && alike(labels),
+            // Not looked at.
+            None => stream.records * several > LABELS,
+        }
+    };
     let around = patterns
         .first()
         .and_then(|p| p.levels().last())
         .copied()
-        .filter(|l| whole && several > 1 && patterns.iter().all(|p| p.levels().last() == Some(l)));
+        .filter(|l| whole && several > 1 && patterns.iter().all(|p| p.levels().last() == Some(l)))
+        .filter(in_rounds);
     let distance = |stride: i64| (place + 1.0).min(1.0 + number(stride.unsigned_abs() / unit.max(1)));
     if let Some(l) = around {
         records /= l.count.max(1);
@@ -390,8 +419,8 @@ fn telling(
 
 /// The pattern of each access of a stream that has nothing but patterns, if that is known.
 fn labels(part: &Part, key: &Key, stream: &Stream, patterns: &[&Pattern]) -> Option<Vec<usize>> {
-    let little = stream.is_whole() && stream.records * patterns.len() as u64 <= 8 * FEW;
-    let walk = part.walk(key).filter(|w| little && w.len() as u64 == stream.records)?;
+    let little = stream.is_whole() && stream.records * patterns.len() as u64 <= LABELS;
+    let walk = little.then(|| part.walk(key)).flatten().filter(|w| w.len() as u64 == stream.records)?;
     let mut due = patterns.iter().map(|p| Some(p.expand()?.peekable())).collect::<Option<Vec<_>>>()?;
     let label = |item: Item| {
         let is_next = |&n: &usize| {
@@ -549,6 +578,11 @@ mod tests {
         // No order: passes over two places, each in an order of its own.
         assert_eq!(found(&[&[0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1]]), (vec![], 20));
         assert_eq!(found(&[&[0, 1, 4, 7, 2, 3, 6, 5]]), (vec![], 8));
+        // A list over and over that breaks off.
+        let mut both = found(&[&[0, 40, 0, 40, 0, 0, 0, 0]]);
+        both.0.sort();
+        assert_eq!(both, (vec![(0, vec![(6, 0)]), (40, vec![(2, 0)])], 0));
+        assert_eq!(found(&[&[0, 40, 0]]), (vec![], 3));
     }
 
     #[test]
