@@ -26,6 +26,9 @@ const SHORT: u64 = 8;
 /// Rounds in which short patterns may give way.
 const ROUNDS: usize = 3;
 
+/// Of so many accesses, a new reading that leaves something over leaves less than one.
+const MANY: u64 = 2;
+
 /// Stands for no pattern.
 const FREE: u32 = u32::MAX;
 
@@ -290,14 +293,13 @@ impl Reread {
         if all != alone + old.iter().map(|p| p.records).sum::<u64>() {
             return old;
         }
-        let new = groups
-            .iter()
-            .map(|g| g.reading.cost(&g.items))
-            .fold((0, 0, 0), |a: Cost, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2));
+        let sum = |a: Cost, b: Cost| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+        let new = groups.iter().map(|g| g.reading.cost(&g.items)).fold((0, 0, 0), sum);
+        let numbers: u64 = groups.iter().map(|g| g.reading.told(&g.items, g.size).0).sum();
         let same = |p: &Pattern, size: u64, new: &Piece| {
             p.access_size() == Some(size) && p.start_offset == new.base && p.levels() == new.levels
         };
-        let told = groups.iter().flat_map(|g| g.reading.pieces.iter().map(move |p| (g.size, p)));
+        let pieces = groups.iter().flat_map(|g| g.reading.pieces.iter().map(move |p| (g.size, p)));
         // The same places again are a loop, not another pattern.
         let twice = (1..old.len()).any(|i| {
             let p = &old[i];
@@ -307,11 +309,15 @@ impl Reread {
             p.access_size().is_some() && old[..i].iter().any(same)
         });
         let again =
-            told.clone().count() == known().count() && told.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
-        // What leaves something over is left to the rules for accesses that are alone. Where all that is new is done over and
-        // over, few patterns tell it best; else a nest is better than what it is made of if it takes fewer numbers to tell: a
-        // place, and two for each loop.
-        let repeats = told.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
+            pieces.clone().count() == known().count() && pieces.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
+        // What leaves something over must be most of a stream of one size, and told by less. Where all that is new is done over
+        // and over, few patterns tell it best; else a nest is better than what it is made of if it takes fewer numbers to tell:
+        // a place, and two for each loop.
+        let told = |p: &Pattern| p.access_size().map(|size| reread::numbers(p.levels(), size));
+        let before = known().map(told).sum::<Option<u64>>().map(|n| (n + cost.0, cost.1, cost.0, cost.2));
+        let worse =
+            new.0 > 0 && (MANY * new.0 >= all || before.is_none_or(|before| (numbers, new.1, new.0, new.2) > before));
+        let repeats = pieces.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
         let less = match repeats {
             true => new.1 <= cost.1,
             false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2 || (new.1, new.2) == (cost.1, cost.2),
@@ -319,9 +325,9 @@ impl Reread {
         // In place of sequential patterns over the same places, which have no loop to tell that.
         let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
         // Loops that are seen but once must have foretold enough, or any few accesses are nests.
-        let once = told.clone().filter(|(_, p)| !p.repeats());
+        let once = pieces.clone().filter(|(_, p)| !p.repeats());
         let sound = once.clone().map(|(s, p)| p.evidence(s)).sum::<u64>() >= reread::EVIDENCE * once.count() as u64;
-        if again || new.0 > 0 || !sound || cost.0 == 0 && !less && !repeated && !twice {
+        if again || worse || !sound || cost.0 == 0 && !less && !repeated && !twice {
             return old;
         }
         let of = |size: u64, i: &Item| {

@@ -43,21 +43,23 @@
 //! 8. Then each rank alone: runs, also of two, back to back, at one place, at a stride that the stream has shown or at a distance
 //!    that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write of the same
 //!    bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
-//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one leaves the fewest accesses over,
-//!    then has the fewest patterns, then the fewest loops, then the fewest strides but 0 and back to back (that of a mere pair
-//!    counts twice), and of those that are equal the one whose first loops go on for longest. In it nests follow each other in time, rounds (the same list over and
-//!    over, each time a distance further) are a loop around the nests of the list, and what goes on where a nest has ended, or
-//!    does the same again, whatever came between, is one with it. The same places again are a loop of stride 0, not another stream: what is once alone over and over and then
+//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one is told by the fewest numbers: a
+//!    place for each nest and each access left over, and a stride for each loop but those over the same places or back to
+//!    back. Then it has the fewest patterns, then leaves the fewest accesses over, then has the fewest loops, then the
+//!    fewest mere pairs, and of those that are equal it is the one whose first loops go on for longest. In it nests follow each other in time, rounds (the same list over and over, each time a distance further) are a loop around
+//!    the nests of the list, and what goes on where a nest has ended, or does the same again, whatever came between, is one
+//!    with it. The same places again are a loop of stride 0, not another stream: what is once alone over and over and then
 //!    followed by one more access is one pattern, and that access another one. Streams of a few thousand accesses or runs are
 //!    read so as a whole when the trace ends; longer ones as nests that follow each other, each as long as it stays one.
-//! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest, or
-//!     nests that follow each other, with two foretold in each, though its patterns may tell it in another way. Where some is not,
-//!     over all ranks and files, there is an order only if the patterns tell where the accesses are in fewer bits (by 2) than
-//!     random places take; what a rank does at other places as another one does it is told by that, turns by a list and how often
-//!     it comes, and of few accesses, one row of the places may be told and the others not. Without an order nothing is a pattern,
-//!     plain or not, but what chance does not make (fewer than 0.0001 to be expected); if all ranks go through a list of places
-//!     over and over, what is no nest is a loop at each place. With an order, but a third of the accesses in no pattern, short
-//!     patterns among them are none if chance makes such ones.
+//! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest,
+//!     or nests that follow each other, with two foretold in each, or a list over and over that often breaks off (the same
+//!     places are in the same order each time), though its patterns may tell it in another way. Where some is not, over all
+//!     ranks and files, there is an order only if the patterns tell where the accesses are in fewer bits (by 2) than random
+//!     places take; what a rank does at other places as another one does it is told by that, turns by a list and how often it
+//!     comes, and of few accesses, one row of the places may be told and the others not. Without an order nothing is a
+//!     pattern, plain or not, but what chance does not make (fewer than 0.0001 to be expected; with accesses of other sizes by
+//!     rule 8); if all ranks go through a list of places over and over, what is no nest is a loop at each place. With an
+//!     order, but a third of the accesses in no pattern, short patterns among them are none if chance makes such ones.
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
 //!     start is not the lowest byte.
 //!

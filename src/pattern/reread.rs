@@ -1,9 +1,9 @@
 //! A stream that is little is read again as a whole when the trace ends.
 //!
 //! Reading record by record has to decide before it knows what comes. Here all of it is known: the stream is cut into nests
-//! that follow each other, and into rounds of nests (the same list over and over, each time a distance further), so that as
-//! little as possible is left over, then with the fewest patterns, then with the fewest loops. If that tells the same in less
-//! than what was found record by record, it takes the place of it.
+//! that follow each other, and into rounds of nests (the same list over and over, each time a distance further), so that the
+//! fewest numbers tell all of it, then with the fewest patterns, then with as little as possible left over, then with the fewest
+//! loops. If that tells the same in less than what was found record by record, it takes the place of it.
 
 use std::cmp::Reverse;
 
@@ -15,6 +15,10 @@ use super::remnants::{CHANCE, expected, grid};
 
 /// What a reading costs: records in no pattern, patterns, loops.
 pub(super) type Cost = (u64, usize, usize);
+
+/// What it takes to tell a reading: numbers (one for each place and for each stride but 0 and that of accesses back to back),
+/// patterns, records in no pattern, loops.
+pub(super) type Told = (u64, usize, u64, usize);
 
 /// Records that a nest must have foretold where something is left over, and where nothing is.
 pub(super) const EVIDENCE: u64 = 2;
@@ -54,6 +58,13 @@ impl Piece {
     }
 }
 
+/// Numbers that tell a nest, beside counts: a place, and strides that are a free choice.
+pub(super) fn numbers(levels: &[Level], size: u64) -> u64 {
+    let free = levels.iter().filter(|l| l.stride != 0).count() as u64;
+    let back_to_back = levels.first().is_some_and(|l| size > 0 && l.stride as u64 == size);
+    1 + free - u64::from(back_to_back)
+}
+
 /// A reading: its nests, and the items in none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reading {
@@ -66,18 +77,21 @@ impl Reading {
         let rest = self.rest.iter().map(|&i| items[i].count).sum();
         (rest, self.pieces.len(), self.pieces.iter().map(|p| p.levels.len()).sum())
     }
-}
 
-impl Reading {
-    /// Strides that are a free choice; that of a pair, which foretells nothing, counts twice.
-    fn strides(&self, size: u64) -> usize {
-        let free = |l: &&Level| l.stride != 0 && l.stride as u64 != size;
-        let of_nest = |p: &Piece| {
+    pub fn told(&self, items: &[Item], size: u64) -> Told {
+        let (rest, patterns, loops) = self.cost(items);
+        let numbers: u64 = self.pieces.iter().map(|p| numbers(&p.levels, size)).sum();
+        (rest + numbers, patterns, rest, loops)
+    }
+
+    /// Pairs at a free stride, which foretell nothing.
+    fn pairs(&self, size: u64) -> usize {
+        let free = |l: &Level| l.stride != 0 && l.stride as u64 != size;
+        let is_pair = |p: &&Piece| {
             let again = usize::from(p.levels.last().is_some_and(|l| l.stride == 0));
-            let is_pair = matches!(p.levels[..p.levels.len() - again], [ref l @ Level { count: 2, .. }] if free(&l));
-            p.levels.iter().filter(free).count() + usize::from(is_pair)
+            matches!(p.levels[..p.levels.len() - again], [ref l @ Level { count: 2, .. }] if free(l))
         };
-        self.pieces.iter().map(of_nest).sum()
+        self.pieces.iter().filter(is_pair).count()
     }
 }
 
@@ -120,16 +134,17 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     let mut whole = |evidence| {
         let mut best: Option<Reading> = None;
         let mut keep = |reading: Reading| {
-            let cost = |r: &Reading| (r.cost(items), r.strides(size));
+            let cost = |r: &Reading| (r.told(items, size), r.pairs(size));
             if best.as_ref().is_none_or(|b| cost(&reading) < cost(b)) {
                 best = Some(reading);
             }
         };
-        // A loop goes on for as long as it can, unless others go on for longer then.
-        for longest in [true, false] {
+        // A loop goes on for as long as it can, unless others go on for longer then, or nests that are done over and over tell more
+        // than rounds do.
+        for (longest, found) in [(true, &found[..]), (false, &found), (true, &[])] {
             let mut one = |shared: Option<&Start>| {
                 let taste = Taste { evidence, longest, shared };
-                let mut reading = cut(items, size, taste, Some(&found), steps)?;
+                let mut reading = cut(items, size, taste, Some(found), steps)?;
                 let starts = starts(&reading);
                 join(&mut reading, items);
                 share(&mut reading, items);
@@ -143,11 +158,13 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     };
     let reading = whole(LITTLE)?;
     let weak = |p: &Piece| p.evidence(size) < EVIDENCE;
-    // Where something is left over, a nest must have foretold more.
-    if reading.rest.is_empty() || !reading.pieces.iter().any(weak) {
+    if !reading.pieces.iter().any(weak) {
         return Some(reading);
     }
-    whole(EVIDENCE)
+    // Where something is left over, or stronger ones tell it as well, a nest must have foretold more.
+    let strong = whole(EVIDENCE)?;
+    let little = reading.rest.is_empty() && reading.told(items, size) < strong.told(items, size);
+    Some(if little { reading } else { strong })
 }
 
 /// What it takes to tell a nest of the list of a round, where an access in none takes [`ACCESS`]: that there is one, its place,
@@ -237,10 +254,10 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
     let m = items.len();
     let mut found = found.unwrap_or_default().iter().rev().peekable();
     // From the back.
-    let mut best: Vec<(Cost, Way)> = vec![((u64::MAX, 0, 0), Way::Over); m + 1];
-    best[m].0 = (0, 0, 0);
+    let mut best: Vec<(Told, Way)> = vec![((u64::MAX, 0, 0, 0), Way::Over); m + 1];
+    best[m].0 = (0, 0, 0, 0);
     for i in (0..m).rev() {
-        let over = if rounds { (items[i].count, 0, 0) } else { (ACCESS * items[i].count, 1, 0) };
+        let over = if rounds { (items[i].count, 0, items[i].count, 0) } else { (ACCESS * items[i].count, 1, 0, 0) };
         let mut here = (plus(best[i + 1].0, over), Way::Over);
         let mut nest = Nest::of_run(items[i].offset, items[i].stride, items[i].count);
         // Where the longest nest ends.
@@ -257,10 +274,10 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
             if nest.partial() == 0 && enough {
                 whole = j + 1;
                 let levels = nest.levels();
-                let telling = if rounds { 0 } else { telling(&levels, size) };
+                let telling = if rounds { numbers(&levels, size) } else { telling(&levels, size) };
                 // What is told already takes nothing.
                 let again = rounds && taste.shared.is_some_and(|s| s.0 == items[i].offset && s.1 == levels);
-                let of_nest = if again { (0, 0, 0) } else { (telling, 1, levels.len()) };
+                let of_nest = if again { (0, 0, 0, 0) } else { (telling, 1, 0, levels.len()) };
                 let cost = plus(best[j + 1].0, of_nest);
                 if cost < here.0 || longest && cost == here.0 {
                     here = (cost, Way::Nest(j + 1, levels));
@@ -278,13 +295,15 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 let level = Level { count: rounds as u64, stride };
                 let taste = Taste { evidence: LITTLE, ..taste };
                 let list = list(&items[i..i + p], size, level, taste, steps)?;
-                let (rest, mut patterns, mut levels) = list.cost(&items[i..]);
+                let (mut numbers, mut patterns, rest, mut levels) = list.told(&items[i..], size);
                 let again = |s: &&Start| s.0 == items[i].offset && begins(&items[i..i + p], s).is_some();
                 if let Some(begin) = list.pieces.first().filter(|_| stride == 0 && taste.shared.filter(again).is_some())
                 {
+                    numbers -= self::numbers(&begin.levels, size);
                     (patterns, levels) = (patterns - 1, levels - begin.levels.len());
                 }
-                let cost = plus(best[i + rounds * p].0, (rest * level.count, patterns, levels));
+                let (all, each) = (rest * level.count, numbers - rest);
+                let cost = plus(best[i + rounds * p].0, (all + each, patterns, all, levels));
                 if cost < here.0 {
                     here = (cost, Way::Rounds(list, p, level));
                 }
@@ -324,8 +343,8 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
     Some(reading)
 }
 
-fn plus(a: Cost, b: Cost) -> Cost {
-    (a.0 + b.0, a.1 + b.1, a.2 + b.2)
+fn plus(a: Told, b: Told) -> Told {
+    (a.0 + b.0, a.1 + b.1, a.2 + b.2, a.3 + b.3)
 }
 
 /// All rounds in the stream.
@@ -548,7 +567,21 @@ fn share(reading: &mut Reading, items: &[Item]) {
         let inner: &[Level] = if count > 2 { &[Level { count: count - 1, ..one }] } else { &[] };
         let shared =
             |q: &Piece| q.base == p.base && q.levels.split_last().is_some_and(|(t, l)| t.stride == 0 && l == inner);
-        let Some(with) = pieces.iter().position(shared) else { continue };
+        let Some(with) = pieces.iter().position(shared) else {
+            // Of a pair, the second may be what another one is.
+            let second = items[p.items[1]].offset;
+            let alone = |q: &Piece| q.base == second && matches!(q.levels[..], [Level { stride: 0, .. }]);
+            if let Some(with) = pieces.iter().position(alone).filter(|_| each == 2) {
+                let p = &mut pieces[i - 1];
+                let (first, last) = p.items.chunks(2).map(|pass| (pass[0], pass[1])).unzip::<_, _, Vec<_>, Vec<_>>();
+                (p.levels, p.items) = (vec![again], first);
+                let q = &mut pieces[with];
+                q.items.extend(last);
+                q.items.sort_unstable();
+                q.levels[0].count += passes;
+            }
+            continue;
+        };
         let p = &mut pieces[i - 1];
         let last: Vec<usize> = p.items.chunks(each).filter_map(|pass| pass.last().copied()).collect();
         let rest: Vec<usize> = p.items.chunks(each).flat_map(|pass| &pass[..each - 1]).copied().collect();
@@ -631,6 +664,24 @@ mod tests {
         let places = [rounds(4, &[]), rounds(4, &[1288]), rounds(4, &[])].concat();
         let want = [(0, vec![(12, 0)]), (1000, vec![(3, 96), (12, 0)]), (1288, vec![(4, 0)])];
         assert_eq!((told_of(8, &places), told_of(96, &places)), (want.to_vec(), want.to_vec()));
+    }
+
+    #[test]
+    fn the_fewest_numbers_tell_a_stream() {
+        let row = |from: u64, n: u64| (from..from + n).map(|i| i * 24);
+        // one place, and a nest that goes on from there: no run of nine
+        let places: Vec<u64> = row(0, 1).chain((0..4).flat_map(|k| row(1 + 100 * k, 8))).collect();
+        assert_eq!(told(&places), [(24, vec![(8, 24), (4, 2400)])]);
+        // each is the start of the next one: not passes of the first, and the rest of the others
+        let places: Vec<u64> = row(0, 1).chain(row(0, 4)).chain(row(0, 9)).collect();
+        assert_eq!(told(&places), [(0, vec![(4, 24)]), (0, vec![(9, 24)])]);
+        let places: Vec<u64> = row(0, 3).chain(row(0, 9)).chain(row(0, 27)).map(|p| p / 3).collect();
+        assert_eq!(told(&places), [3, 9, 27].map(|n| (0, vec![(n, 8)])));
+        // two at a distance, and the start of more elsewhere, are no nest
+        let places: Vec<u64> = row(0, 2).chain(row(6, 8)).collect();
+        assert_eq!(told(&places), [(144, vec![(8, 24)])]);
+        // over and over, and that may break off
+        assert_eq!(told_of(96, &[0, 0, 0, 4096, 0, 4096, 0, 0]), [(0, vec![(6, 0)]), (4096, vec![(2, 0)])]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::across::across;
+use super::shape::{Odometer, Shape};
 use super::stretch::{Places, Script, Stretch, seconds};
 use super::truth::{PatternKind, Place, TruePattern};
 use crate::record::{FileId, Files, Op};
@@ -74,8 +75,14 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
         streams.entry((op as u8, file)).or_insert((op, Vec::new())).1.extend(whole.flat_map(|(_, pieces)| pieces));
     }
     streams.values_mut().for_each(|s| s.1.sort_by_key(|a| (a.rank, a.span_ns, a.offset)));
+    let before = streams.clone();
     let (mut together, mut streams, gone) = of_ranks(streams, &patterns, files, ranks);
     streams.values_mut().for_each(|s| s.1.retain(|a| a.held.is_none()));
+    for ((key, (op, alone)), (_, all)) in streams.iter_mut().zip(before.values()) {
+        let file = files.name(key.1);
+        let place = |rank, span_ns| Place { op: *op, rank, file, span_ns, period_s: None };
+        together.extend(twins(alone, all, place));
+    }
     let mut number = 0..;
     patterns.retain(|_| number.next().is_none_or(|i| !gone.contains(&i)));
     // The more files of a rank are looked at, the more chance makes.
@@ -172,19 +179,46 @@ fn times(wanted: &mut HashMap<Key, Times>, short: &mut Short, patterns: &[TruePa
     ranks.len()
 }
 
+/// Places of a nest that may be none: that have foretold but one.
+const FEW: u64 = 8;
+
 /// The places of a stretch, if some of them may be alone.
 fn places(s: &Stretch) -> Option<Vec<(u64, u64)>> {
     match &s.places {
-        Places::Nested(offset, shape) => {
-            let stride = shape.canonical().levels.first().map_or(0, |l| l.stride);
-            let place = |k: u64| (offset.wrapping_add_signed(stride * k as i64), shape.size);
-            (shape.count() <= 2).then(|| (0..shape.count()).map(place).collect())
-        }
+        Places::Nested(offset, shape) => (shape.count() <= FEW).then(|| {
+            let mut odometer = Odometer::new(*offset, shape);
+            let place = |_| {
+                let place = (odometer.offset(), shape.size);
+                odometer.advance(shape);
+                place
+            };
+            (0..shape.count()).map(place).collect()
+        }),
         Places::Listed(list) => Some(list.clone()),
         Places::Shuffled { order, first, step, count, size } => {
             (*count <= 2).then(|| (0..*count).map(|i| (order.at(first + i * step) * size, *size)).collect())
         }
     }
+}
+
+/// Two accesses at one place, where the others of that rank and size are in patterns of several ranks.
+fn twins<'f>(
+    alone: &mut Vec<Alone>,
+    before: &[Alone],
+    place: impl Fn(u32, (u64, u64)) -> Place<'f>,
+) -> Vec<TruePattern> {
+    let mut groups: BTreeMap<(u32, u64), (Vec<Alone>, usize)> = BTreeMap::new();
+    alone.iter().for_each(|a| groups.entry((a.rank, a.size)).or_default().0.push(*a));
+    for a in before.iter().filter(|a| a.held.is_none()) {
+        groups.entry((a.rank, a.size)).or_default().1 += 1;
+    }
+    groups.retain(|_, (same, all)| matches!(same[..], [a, b] if a.offset == b.offset && *all > 2));
+    alone.retain(|a| !groups.contains_key(&(a.rank, a.size)));
+    let pattern = |(&(rank, size), (same, _)): (&(u32, u64), &(Vec<Alone>, usize))| {
+        let span = (same[0].span_ns.0, same[1].span_ns.1);
+        TruePattern::nested(place(rank, span), same[0].offset, &Shape::of(size).times(2, 0))
+    };
+    groups.iter().filter_map(pattern).collect()
 }
 
 /// What of a rank lies back to back, each access the first one after the end of the one before, if that is no accident.

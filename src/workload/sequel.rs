@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::alone::{CHANCE, gcd};
 use super::shape::Shape;
 use super::truth::{Level, PatternPeriod, TruePattern};
 
@@ -20,6 +21,7 @@ pub(super) fn join(patterns: Vec<TruePattern>) -> Vec<TruePattern> {
     }
     for mut of_stream in streams.into_values() {
         while join_one(&mut of_stream) {}
+        part_twins(&mut of_stream);
         out.append(&mut of_stream);
     }
     out
@@ -32,10 +34,11 @@ fn join_one(patterns: &mut Vec<TruePattern>) -> bool {
         for i in (j.saturating_sub(NEAR)..j).rev() {
             let (a, b) = (&patterns[i], &patterns[j]);
             let Some(levels) = together(a, b).or_else(|| in_rounds(a, b, n == 2)) else { continue };
-            // The same loops elsewhere are a further pass only if nothing came between.
-            let elsewhere = a.levels == b.levels && a.start_offset != b.start_offset && b.start_s >= a.end_s;
-            let between = |p: &TruePattern| p.start_s < b.start_s && p.end_s > a.end_s;
-            if elsewhere && (0..n).any(|k| k != i && k != j && between(&patterns[k])) {
+            // What comes between goes on with neither of them.
+            let new = a.levels == b.levels && !a.levels.is_empty() && a.start_offset != b.start_offset;
+            let between =
+                |(k, p): (usize, &TruePattern)| k != i && k != j && p.start_s < b.end_s && p.end_s > a.start_s;
+            if new && patterns.iter().enumerate().any(between) {
                 continue;
             }
             let b = patterns.remove(j);
@@ -51,6 +54,33 @@ fn join_one(patterns: &mut Vec<TruePattern>) -> bool {
         }
     }
     false
+}
+
+/// Two accesses at one place are two where others are left over, if chance makes such ones.
+fn part_twins(patterns: &mut Vec<TruePattern>) {
+    let shape = |p: &TruePattern| Shape { size: p.access_size.unwrap_or(0), levels: p.levels.clone() };
+    let twins = |p: &TruePattern| matches!(p.levels[..], [Level { count: 2, stride: 0 }]);
+    let left: Vec<&TruePattern> = patterns.iter().filter(|p| shape(p).foretold() == 0 || twins(p)).collect();
+    if !patterns.iter().any(twins) || left.iter().all(|p| twins(p)) {
+        return;
+    }
+    let first = patterns[0].start_offset;
+    let unit = patterns.iter().fold(0, |unit, p| gcd(unit, p.start_offset.abs_diff(first)));
+    let (low, high) =
+        patterns.iter().fold((u64::MAX, 0), |(low, high), p| (low.min(p.lowest()), high.max(p.end_offset)));
+    let grid = (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0);
+    let records = left.iter().map(|p| p.records).sum::<u64>() as f64;
+    if records * (records - 1.0) / 2.0 / grid <= CHANCE {
+        return;
+    }
+    for i in 0..patterns.len() {
+        if twins(&patterns[i]) {
+            let p = &mut patterns[i];
+            p.shape(&Shape::of(p.access_size.unwrap_or(0)));
+            let other = p.clone();
+            patterns.push(other);
+        }
+    }
 }
 
 /// Patterns before one that it may go on.

@@ -56,6 +56,12 @@ impl Shape {
         (self.count() as usize + usize::from(given)).saturating_sub(1 + self.levels.len())
     }
 
+    /// Numbers that tell it, beside counts: its place, and the strides that are a free choice.
+    pub(crate) fn numbers(&self) -> u64 {
+        let free = self.levels.iter().filter(|l| l.stride != 0).count() as u64;
+        1 + free - u64::from(self.levels.first().is_some_and(|l| l.stride != 0 && l.stride == self.size as i64))
+    }
+
     /// The same accesses so often, in place of as often as the outermost loop says.
     pub(crate) fn passes(mut self, passes: u64) -> Shape {
         self.levels.iter_mut().last().into_iter().for_each(|l| l.count = passes);
@@ -98,15 +104,6 @@ impl Shape {
         let mut shape = Shape::of(piece).times(self.size / piece, piece);
         shape.levels.extend(&self.levels);
         shape
-    }
-
-    /// True for what has no second place that the first ones would tell: one access, or two at any distance.
-    pub(crate) fn is_alone(&self) -> bool {
-        match self.levels[..] {
-            [] => true,
-            [l] => l.count == 2 && l.stride != 0 && l.stride != self.size as i64,
-            _ => false,
-        }
     }
 
     /// One past the highest byte, from the place of the first access; lowest and highest places may lie on either side of it.

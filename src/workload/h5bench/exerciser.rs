@@ -311,7 +311,7 @@ impl Job {
         for rounds in streams.values() {
             let (told, cost) = rounds::told(rounds, &shown);
             all.extend(told);
-            (over, patterns) = (over + cost.0, patterns + cost.1);
+            (over, patterns) = (over + cost.alone, patterns + cost.patterns);
         }
         (all, over, patterns)
     }

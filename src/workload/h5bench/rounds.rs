@@ -1,13 +1,14 @@
 //! What is done over and over in a file with accesses of one size: lists of nests, each list several times at the same places.
 //!
 //! What lies next to each other may be told in several ways: a nest may take in the start of the one after it, or all of it. What
-//! is true is what leaves the fewest accesses alone, then takes the fewest patterns, then the fewest loops, then the fewest strides
-//! but 0 and back to back, then the one in which the first loops go on for longest. Nests over the same places are one, whatever came between.
+//! is true is what the fewest numbers tell, then what takes the fewest patterns, then what leaves the fewest accesses alone, then
+//! takes the fewest loops, then the fewest mere pairs, then the one in which the first loops go on for longest. Nests over the same
+//! places are one, whatever came between.
 
 use std::cmp::Reverse;
 
 use super::super::sequel::follow;
-use super::super::shape::Shape;
+use super::super::shape::{Odometer, Shape};
 use super::super::truth::Level;
 
 /// Accesses of a nest, and when they begin and end in their round.
@@ -17,15 +18,6 @@ pub(super) struct Part {
     /// In canonical form.
     pub(super) shape: Shape,
     pub(super) span_ns: (u64, u64),
-}
-
-impl Part {
-    /// Accesses that were foretold, if it is done once: all but the first and one for each loop; the stride of accesses back to
-    /// back or at one place is given.
-    fn foretold(&self) -> u64 {
-        let given = self.shape.levels.first().is_some_and(|l| l.stride == 0 || l.stride == self.shape.size as i64);
-        (self.shape.count() + u64::from(given)).saturating_sub(1 + self.shape.levels.len() as u64)
-    }
 }
 
 /// A list that is gone through so often.
@@ -44,6 +36,22 @@ pub(super) struct Told {
     pub(super) rounds: (u64, u64),
     pub(super) span_ns: (u64, u64),
     pub(super) times: u64,
+}
+
+impl Told {
+    /// With a loop over the same places for the rounds.
+    fn shape(&self) -> Shape {
+        self.part.shape.clone().times(self.times, 0).canonical()
+    }
+
+    fn records(&self) -> u64 {
+        self.part.shape.count() * self.times
+    }
+
+    /// Accesses that were foretold.
+    fn foretold(&self) -> usize {
+        self.shape().foretold()
+    }
 }
 
 /// Accesses of varying sizes back to back.
@@ -115,12 +123,10 @@ enum Way {
     Start,
     /// The first and a pass of the other are two passes.
     Pass,
-    /// One access and the first one of the other are a pair.
-    First,
 }
 
 /// Ways to tell what meets at a place of the lists: the first one that fits.
-const WAYS: [&[Way]; 6] = [&[Way::Whole, Way::Start], &[Way::Whole], &[Way::Start], &[Way::Pass], &[], &[Way::First]];
+const WAYS: [&[Way]; 5] = [&[Way::Whole, Way::Start], &[Way::Whole], &[Way::Start], &[Way::Pass], &[]];
 
 /// The nests of these rounds, of which other ranks show some, too, and what they cost: the best of all ways.
 pub(super) fn told(rounds: &[Round], shown: &[Shape]) -> (Vec<Told>, Cost) {
@@ -131,67 +137,81 @@ pub(super) fn told(rounds: &[Round], shown: &[Shape]) -> (Vec<Told>, Cost) {
     });
     let plain = gathered(rounds, |_| &[]);
     let sound = readings.filter(|r| is_sound(r)).chain([shared(plain)]);
-    let all = sound.flat_map(|r| [r.clone(), again(r)]);
-    let with_costs = all.map(|r| (cost(&r, shown), r));
+    let with_costs = sound.map(|r| (cost(&r, shown), r));
     // Of equal ones that whose first loops go on for longest.
     let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
-    let (cost, best) = with_costs.min_by_key(|r| (r.0, strides(&r.1), first(&r.1))).unwrap_or_default();
+    let (cost, best) = with_costs.min_by_key(|r| (r.0, pairs(&r.1), first(&r.1))).unwrap_or_default();
     (apart(best, shown), cost)
 }
 
-/// Accesses in no pattern, patterns, loops.
-type Cost = (u64, usize, usize);
+/// What it takes to tell a reading.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Cost {
+    /// Places and strides.
+    numbers: u64,
+    pub(super) patterns: usize,
+    /// Accesses in no pattern.
+    pub(super) alone: u64,
+    loops: usize,
+}
 
 fn cost(told: &[Told], shown: &[Shape]) -> Cost {
-    let over = over(told, shown);
-    let patterns = || told.iter().zip(&over).filter(|(_, over)| !**over).map(|(t, _)| t);
-    let loops = |t: &Told| t.part.shape.levels.len() + usize::from(t.times > 1);
-    let alone = told.iter().zip(&over).filter(|(_, over)| **over).map(|(t, _)| t.part.shape.count() * t.times);
-    (alone.sum(), patterns().count(), patterns().map(loops).sum())
+    let mut cost = Cost::default();
+    for (t, over) in told.iter().zip(over(told, shown)) {
+        if over {
+            cost.numbers += t.records();
+            cost.alone += t.records();
+        } else {
+            let shape = t.shape();
+            cost.numbers += shape.numbers();
+            cost.patterns += 1;
+            cost.loops += shape.levels.len();
+        }
+    }
+    cost
 }
 
 /// True if what is done once has foretold two on average, or any few accesses are nests.
 fn is_sound(told: &[Told]) -> bool {
     let once = || told.iter().filter(|t| t.times == 1);
-    once().map(|t| t.part.foretold()).sum::<u64>() >= 2 * once().count() as u64
+    once().map(Told::foretold).sum::<usize>() >= 2 * once().count()
 }
 
-/// Strides that are a free choice; that of a pair, which foretells nothing, counts twice.
-fn strides(told: &[Told]) -> usize {
-    let of_nest = |shape: &Shape| {
-        let free = |l: &&Level| l.stride != 0 && l.stride != shape.size as i64;
-        let is_pair = matches!(shape.levels[..], [ref l @ Level { count: 2, .. }] if free(&l));
-        shape.levels.iter().filter(free).count() + usize::from(is_pair)
-    };
-    told.iter().map(|t| of_nest(&t.part.shape)).sum()
+/// Pairs at a free stride, which foretell nothing.
+fn pairs(told: &[Told]) -> usize {
+    let free = |l: &Level, size: u64| l.stride != 0 && l.stride != size as i64;
+    let is_pair =
+        |t: &&Told| matches!(t.part.shape.levels[..], [l @ Level { count: 2, .. }] if free(&l, t.part.shape.size));
+    told.iter().filter(is_pair).count()
 }
 
 /// For each nest whether it is none: it has foretold nothing, or but one access, which no other rank shows, and something is left
 /// over.
 fn over(told: &[Told], shown: &[Shape]) -> Vec<bool> {
-    let nothing = told.iter().any(|t| t.times == 1 && t.part.shape.is_alone());
+    let nothing = told.iter().any(|t| t.foretold() == 0);
     let least = |t: &Told| if t.part.shape.count() > 2 && shown.contains(&t.part.shape) { 1 } else { 2 };
-    let none = |t: &Told| t.times == 1 && nothing && t.part.foretold() < least(t);
-    told.iter().map(none).collect()
+    told.iter().map(|t| nothing && t.foretold() < least(t)).collect()
 }
 
 /// What is no nest, one by one.
 fn apart(told: Vec<Told>, shown: &[Shape]) -> Vec<Told> {
     let over = over(&told, shown);
     let one_by_one = |(t, over): (Told, bool)| -> Vec<Told> {
-        let n = t.part.shape.count();
-        let &[one] = &t.part.shape.levels[..] else { return vec![t] };
         if !over {
             return vec![t];
         }
+        let n = t.part.shape.count();
         let (start, end) = t.span_ns;
         let at = |i: u64| start + (u128::from(end - start) * u128::from(i) / u128::from(n)) as u64;
-        let single = |i: u64| {
-            let offset = t.part.offset.wrapping_add_signed(i as i64 * one.stride);
-            let span_ns = (at(i), at(i + 1));
-            Told { part: Part { offset, shape: Shape::of(t.part.shape.size), span_ns }, span_ns, ..t.clone() }
-        };
-        (0..n).map(single).collect()
+        let mut odometer = Odometer::new(t.part.offset, &t.part.shape);
+        let mut singles = Vec::new();
+        for i in 0..n {
+            let span_ns = if t.times > 1 { t.span_ns } else { (at(i), at(i + 1)) };
+            let part = Part { offset: odometer.offset(), shape: Shape::of(t.part.shape.size), span_ns };
+            singles.push(Told { part, span_ns, times: 1, ..t });
+            odometer.advance(&t.part.shape);
+        }
+        (0..t.times).flat_map(|_| singles.clone()).collect()
     };
     told.into_iter().zip(over).flat_map(one_by_one).collect()
 }
@@ -247,26 +267,6 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
             let rest = part(b.offset.wrapping_add_signed(top.stride), passes(top.count - 1, top.stride), (at, end));
             Some(vec![part(a.offset, passes(2, between), (a.span_ns.0, at)), rest])
         }
-        Way::First => {
-            let size = a.shape.size as i64;
-            let levels = &b.shape.levels;
-            if !a.shape.levels.is_empty() || between != size || levels.len() < 2 {
-                return None;
-            }
-            let (start, end) = b.span_ns;
-            let n = b.shape.count();
-            let at = |i: u64| start + (u128::from(end - start) * u128::from(i) / u128::from(n)) as u64;
-            let mut out = vec![part(a.offset, vec![Level { count: 2, stride: size }], (a.span_ns.0, at(1)))];
-            let mut done = 1;
-            for (d, l) in levels.iter().enumerate() {
-                // The other passes of this loop.
-                let rest = [&levels[..d], &[Level { count: l.count - 1, ..*l }]].concat();
-                let records: u64 = rest.iter().map(|l| l.count).product();
-                out.push(part(b.offset.wrapping_add_signed(l.stride), rest, (at(done), at(done + records))));
-                done += records;
-            }
-            Some(out)
-        }
         Way::Start => {
             let size = a.shape.size as i64;
             let run = match a.shape.levels[..] {
@@ -292,30 +292,6 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
             Some(vec![part(a.offset, longer, (a.span_ns.0, at)), part(rest_offset, rest, (at, end))])
         }
     }
-}
-
-/// One or two accesses, and then the start of a loop over the same places, are two passes, and the loop goes on from there.
-fn again(mut told: Vec<Told>) -> Vec<Told> {
-    for i in 1..told.len() {
-        let (a, b) = (&told[i - 1], &told[i]);
-        let n = a.part.shape.count();
-        let [one] = b.part.shape.levels[..] else { continue };
-        let start = Shape::of(b.part.shape.size).times(n, one.stride as u64).canonical();
-        let once = a.times == 1 && b.times == 1 && a.part.shape.is_alone();
-        let like = a.part.offset == b.part.offset && a.part.shape == start;
-        if !once || !like || one.count < n + 3 || one.stride == 0 {
-            continue;
-        }
-        let (from, to) = b.span_ns;
-        let at = from + (u128::from(to - from) * u128::from(n) / u128::from(one.count)) as u64;
-        let rest = Shape::of(b.part.shape.size).times(one.count - n, one.stride as u64).canonical();
-        let offset = b.part.offset.wrapping_add_signed(n as i64 * one.stride);
-        let last = b.rounds.1;
-        told[i] = Told { part: Part { offset, shape: rest, span_ns: (at, to) }, span_ns: (at, to), ..told[i].clone() };
-        let a = &mut told[i - 1];
-        (a.times, a.rounds.1, a.span_ns.1) = (2, last, at);
-    }
-    told
 }
 
 /// Where a nest is, but for its last access, what another one is, its passes are passes of that one.
