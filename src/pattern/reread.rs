@@ -404,7 +404,7 @@ fn periods(items: &[Item], begin: usize, steps: &mut usize) -> Vec<(usize, usize
 /// Items after which rounds that begin in the middle of a stream must have begun again, at least: more where there are few.
 const BEGIN: usize = 512;
 
-/// Nests of the list of a round that may be expected by chance; pairs, and nests that are most of it.
+/// Nests of the list of a round that may be expected by chance; pairs, and nests that are half of it or more.
 const RARE: f64 = CHANCE / 100.0;
 const PAIRS: f64 = 0.1;
 
@@ -432,7 +432,7 @@ fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut 
         };
         // Any stride would do.
         let chance = if is_given(&p.levels, size) { chance } else { chance * grid };
-        let most = 2 * p.records() > records;
+        let most = 2 * p.records() >= records;
         chance <= if most { PAIRS } else { RARE } || p.records() == records
     };
     // What is shown leaves less to chance.
