@@ -310,13 +310,13 @@ impl Reread {
         });
         let again =
             pieces.clone().count() == known().count() && pieces.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
-        // What leaves something over must be most of a stream of one size, and told by less. Where all that is new is done over
-        // and over, few patterns tell it best; else a nest is better than what it is made of if it takes fewer numbers to tell:
-        // a place, and two for each loop.
+        // What leaves something over must not leave more than the old one did, or one access, and must tell a stream of one size
+        // in less. Where all that is new is done over and over, few patterns tell it best; else a nest is better than what it is
+        // made of if it takes fewer numbers to tell: a place, and two for each loop.
         let told = |p: &Pattern| p.access_size().map(|size| reread::numbers(p.levels(), size));
         let before = known().map(told).sum::<Option<u64>>().map(|n| (n + cost.0, cost.1, cost.0, cost.2));
-        let worse =
-            new.0 > 0 && (MANY * new.0 >= all || before.is_none_or(|before| (numbers, new.1, new.0, new.2) > before));
+        let much = MANY * new.0 >= all || new.0 > cost.0.max(1);
+        let worse = new.0 > 0 && (much || before.is_none_or(|before| (numbers, new.1, new.0, new.2) > before));
         let repeats = pieces.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
         let less = match repeats {
             true => new.1 <= cost.1,
