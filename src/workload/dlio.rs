@@ -280,8 +280,10 @@ impl Job {
                 let (n, file) = (passes.len() as u64, files.name(FileId(f as u32)));
                 let place = Place { op: Op::Read, rank, file, span_ns: span(first, last), period_s: None };
                 let over_and_over = if self.spread > 0.0 { self.over_and_over(f as u64, n) } else { Vec::new() };
-                if self.spread > 0.0 && (n == 1 && self.samples <= 2 || n > 1 && over_and_over.len() as u64 <= 2 * n) {
-                    // Few samples: each over and over.
+                if self.spread > 0.0
+                    && (n == 1 && !self.varies(f as u64) || n > 1 && over_and_over.len() as u64 <= 2 * n)
+                {
+                    // Few samples: each over and over, or the nests of each size.
                     for (j, shape) in over_and_over {
                         let (from, to) = (first.1 * self.samples + j, last.1 * self.samples + j);
                         let span_ns = (self.sample_start(first.0, from), self.sample_end(last.0, to));
@@ -304,6 +306,11 @@ impl Job {
         patterns
     }
 
+    /// True if the sizes of the samples of a file change twice.
+    fn varies(&self, f: u64) -> bool {
+        (1..self.samples).filter(|&j| self.size(f, j) != self.size(f, j - 1)).nth(1).is_some()
+    }
+
     /// The samples of a file, so often, as the nests of each size: the first one of a nest, and its shape.
     fn over_and_over(&self, f: u64, n: u64) -> Vec<(u64, Shape)> {
         let mut of_sizes: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
@@ -316,7 +323,11 @@ impl Job {
             let places: Vec<u64> = samples.iter().map(|s| s.1).collect();
             match Shape::walked(size, &places) {
                 Some(one) => vec![(samples[0].0, one.times(n, 0))],
-                None => samples.iter().map(|s| (s.0, Shape::of(size).times(n, 0))).collect(),
+                // Else what lies back to back, and each of the others.
+                None => samples
+                    .chunk_by(|a, b| a.1 + size == b.1)
+                    .map(|run| (run[0].0, Shape::of(size).times(run.len() as u64, size).times(n, 0)))
+                    .collect(),
             }
         });
         nests.collect()
