@@ -53,6 +53,10 @@ impl Chain {
         self.links.iter().chain(&self.last).map(|l| 3 + l.steps.list().len() / 2).sum()
     }
 
+    pub fn records(&self) -> u64 {
+        self.links.iter().chain(&self.last).map(|l| l.nest.records()).sum()
+    }
+
     /// All nests, the last items being these.
     pub fn finish(mut self, items: Vec<Item>) -> Vec<Link> {
         let rest = self.take(items);

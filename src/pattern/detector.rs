@@ -1,6 +1,8 @@
 //! The detector of one rank: known patterns accept records, the others wait, and when enough of them do, new patterns are
 //! sought.
 
+use std::collections::HashMap;
+
 use hashbrown::HashTable;
 
 use super::access::Access;
@@ -67,8 +69,9 @@ pub struct RankDetector {
     /// What belongs to no pattern, as far as it is kept, and how much there was.
     pub(super) left: Vec<Left>,
     pub(super) unmatched_count: u64,
-    /// Closed patterns that are not kept any more.
+    /// Closed patterns that are not kept any more, and those of each stream.
     pub(super) folded: Folded,
+    pub(super) folded_of: HashMap<(Op, FileId), Folded>,
     closed_bytes: usize,
     /// Probes that looking for interleaved patterns may still cost.
     pub(super) credit: i64,
@@ -93,7 +96,7 @@ pub(super) struct Most {
 }
 
 /// What all ranks together may keep, and what any rank may.
-const ALL: Most = Most { waiting: 1 << 20, left: 1 << 17, closed: 24 << 20, logged: 1 << 18, open: 1 << 16 };
+const ALL: Most = Most { waiting: 1 << 20, left: 1 << 17, closed: 24 << 20, logged: 1 << 19, open: 1 << 16 };
 const LEAST: Most = Most { waiting: 1 << 12, left: 1 << 10, closed: 1 << 18, logged: 1 << 12, open: 1 << 10 };
 
 /// Steps that closed patterns keep where they are many.
@@ -145,6 +148,7 @@ impl RankDetector {
             left: Vec::new(),
             unmatched_count: 0,
             folded: Folded::default(),
+            folded_of: HashMap::new(),
             closed_bytes: 0,
             credit: CREDIT.0,
             steps: STEPS.1,
@@ -218,13 +222,14 @@ impl RankDetector {
         let Some(slot) = self.logs.get_mut(stream as usize) else { return };
         let Some(log) = slot else { return };
         self.logged -= log.len();
+        let room = self.most.logged.saturating_sub(self.logged);
         let mut fits = log.push(a.offset, a.size, (a.start, a.end), self.counts.records);
-        if fits && self.logged + log.len() > self.most.logged {
-            fits = log.shrink();
+        if fits && log.len() > room {
+            fits = log.shrink() && log.len() <= room;
         }
-        self.logged += log.len();
-        if !fits || self.logged > self.most.logged {
-            self.logged -= log.len();
+        if fits {
+            self.logged += log.len();
+        } else {
             *slot = None;
         }
     }
@@ -350,7 +355,10 @@ impl RankDetector {
                 sum <= room
             });
             let n = fits.count();
-            kept.drain(n..).for_each(|p| self.folded.add(&p));
+            for p in kept.drain(n..) {
+                self.folded.add(&p);
+                self.folded_of.entry((p.op, p.file)).or_default().add(&p);
+            }
         }
         kept.shrink_to_fit();
         self.closed_bytes = bytes(&kept);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::left::Left;
+use super::left::{Left, Part};
 use super::order::{Pool, Without};
 use super::pattern::Pattern;
 use super::remnants::{CHANCE, expected, gcd};
@@ -13,13 +13,21 @@ const SHARE: u64 = 3;
 const MANY: u64 = 48;
 
 /// Patterns of which more are to be expected by chance than this do not count: many ranks and files may be alike.
-const RARE: f64 = CHANCE / 100.0;
+const RARE: f64 = CHANCE / 10_000.0;
 
 /// Patterns of more accesses are no accident.
 const SHORT: u64 = 64;
 
 /// Operation as a number, file, size.
 pub(super) type Key = (u8, FileId, u64);
+
+/// What is known of the accesses of a rank, of one operation, file and size: the places that each of them may have been at, on
+/// average, and how many they are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choice {
+    pub places: f64,
+    pub records: u64,
+}
 
 /// What all ranks have.
 #[derive(Debug, Default)]
@@ -74,7 +82,13 @@ impl Pools {
     }
 
     /// Looks at the places of what a rank has, once all are counted.
-    pub fn look(&mut self, left: &[Left], patterns: &[Pattern]) {
+    pub fn look(&mut self, part: &Part) {
+        let (left, patterns) = (&part.left, &part.patterns);
+        // Where not all that is left is kept, the logs tell the places.
+        let walks = (!part.keeps_left()).then(|| part.walks()).into_iter().flatten();
+        for (key, walk) in walks.filter_map(|(key, walk)| Some((key, walk?))) {
+            walk.list().iter().for_each(|i| self.see(key, i.offset));
+        }
         for a in left.iter().map(|l| &l.access).filter(|a| a.sane()) {
             self.see((a.op as u8, a.file, a.size), a.offset);
         }
@@ -119,8 +133,13 @@ impl Pools {
 
 /// For each pattern of a rank whether chance makes such ones among what the rank has left: where accesses of an operation and
 /// size have no order, patterns must be longer than is to be expected at random places of the same grid.
-/// `choices` are the places that each access may have been at, where that is known better.
-pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choices: &HashMap<Key, f64>) -> Vec<bool> {
+/// `choices` tell where more is known of them.
+pub(super) fn accidents(
+    pools: &Pools,
+    left: &[Left],
+    patterns: &[Pattern],
+    choices: &HashMap<Key, Choice>,
+) -> Vec<bool> {
     let mut groups: HashMap<Key, usize> = HashMap::new();
     let alone = left.iter().filter(|l| !l.taken).map(|l| &l.access);
     for a in alone.filter(|a| a.sane() && pools.no_order(a.op as u8, a.size)) {
@@ -139,7 +158,8 @@ pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choi
         let alone = groups.get(&key).copied().unwrap_or(0);
         let records = alone + members.iter().map(|&i| patterns[i].records as usize).sum::<usize>();
         let known = choices.get(&key).filter(|_| pools.without.contains_key(&(key.0, key.2)));
-        let grid = known.copied().unwrap_or_else(|| pools.grid(&key));
+        let records = known.map_or(records, |c| records.max(c.records as usize));
+        let grid = known.map_or_else(|| pools.grid(&key), |c| c.places);
         // Where a file has but one place, accesses are there and nowhere else.
         let anywhere = grid > 1.0;
         for &i in members.iter().filter(|&&i| patterns[i].records <= SHORT) {

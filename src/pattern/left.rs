@@ -6,16 +6,18 @@ use super::across;
 use super::chain::{self, Chain};
 use super::detect::Found;
 use super::detector::{Counts, RankDetector};
-use super::doubt::{self, Pools, accidents};
+use super::doubt::{self, Choice, Pools, accidents};
 use super::log::{Item, Log};
 use super::merge::merge;
 use super::nest::Level;
 use super::options::{Age, Options};
 use super::order::{self, Without};
+use super::over::told_over;
 use super::pattern::{Body, Pattern, Ranks};
 use super::remnants::{self, CHANCE};
 use super::reread::{self, Cost, Piece, Reading};
 use super::steps::Steps;
+use super::walk::Walk;
 use crate::record::{FileId, Op};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
@@ -46,6 +48,13 @@ pub struct Folded {
 impl Folded {
     pub(super) fn add(&mut self, p: &Pattern) {
         self.append(Folded { patterns: 1, records: p.records, bytes: p.bytes });
+    }
+
+    /// Those that are known after all are no more of them.
+    fn remove(&mut self, other: Folded) {
+        self.patterns = self.patterns.saturating_sub(other.patterns);
+        self.records = self.records.saturating_sub(other.records);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
     }
 
     pub(super) fn append(&mut self, other: Folded) {
@@ -164,6 +173,8 @@ pub(super) struct Part {
     options: Options,
     /// What its streams did, as far as that is known.
     logs: HashMap<(Op, FileId), Box<Log>>,
+    /// It is known of all of them.
+    logged: bool,
 }
 
 impl RankDetector {
@@ -200,7 +211,9 @@ impl RankDetector {
         let mut left = self.left;
         let late = left.split_off(left.len().min(self.most.left));
         left.sort_by_key(|l| l.seq);
+        let mixed = patterns.iter().any(|p| p.access_size().is_none()) || !held.is_empty();
         Part {
+            logged: !mixed && self.logs.iter().all(Option::is_some),
             rank: self.rank,
             patterns,
             left,
@@ -216,22 +229,22 @@ impl RankDetector {
 }
 
 /// Operation, file, size.
-type Key = (Op, FileId, u64);
+pub(super) type Key = (Op, FileId, u64);
 
 /// Streams that have been read in another way, and what of them belongs to no pattern.
 #[derive(Default)]
-struct Reread {
-    streams: HashSet<Key>,
+pub(super) struct Reread {
+    pub streams: HashSet<Key>,
     left: Vec<Left>,
+    /// Accesses of these streams that were in no pattern before, and patterns that were only counted.
+    pub alone: u64,
+    pub folded: Folded,
 }
 
 impl RankDetector {
     /// Reads again what streams of few accesses did; gives the patterns that are left of those given, and the new ones.
     fn read_again(&mut self, closed: Vec<Pattern>) -> Vec<Pattern> {
-        // All of a stream must be known.
-        if self.folded.patterns > 0 || self.left.len() as u64 != self.unmatched_count {
-            return closed;
-        }
+        let all_left = self.left.len() as u64 == self.unmatched_count;
         let mut alone: HashMap<Key, u64> = HashMap::new();
         let key = |l: &Left| (l.access.op, l.access.file, l.access.size);
         self.left.iter().for_each(|l| *alone.entry(key(l)).or_default() += 1);
@@ -244,7 +257,13 @@ impl RankDetector {
             // A sequential pattern has accesses of many sizes: all of them or none are read again.
             let mixed = patterns.iter().any(|p| p.access_size().is_none());
             let (sizes, all) = log.sizes();
-            if mixed && !all {
+            let folded = self.folded_of.get(&(op, file)).copied().unwrap_or_default();
+            if all && log.passes().is_some_and(|p| p.are_near(self.options.max_age)) {
+                out.extend(again.list((op, self.rank, file), log, &sizes, patterns, folded));
+                continue;
+            }
+            // All of a stream must be known.
+            if mixed && !all || folded.patterns > 0 || log.passes().is_some() {
                 out.append(&mut patterns);
                 continue;
             }
@@ -252,17 +271,23 @@ impl RankDetector {
             for sizes in groups {
                 let of_group = |p: &mut Pattern| mixed || p.access_size().is_some_and(|s| sizes.contains(&s));
                 let old: Vec<Pattern> = patterns.extract_if(.., of_group).collect();
-                let alone = sizes.iter().filter_map(|&size| alone.get(&(op, file, size))).sum();
+                // Where what is left is not all kept, the log tells how much it was.
+                let (all, known) =
+                    (sizes.iter().map(|&s| log.count(s)).sum::<u64>(), old.iter().map(|p| p.records).sum());
+                let alone = match all_left {
+                    true => sizes.iter().filter_map(|&size| alone.get(&(op, file, size))).sum(),
+                    false => all.saturating_sub(known),
+                };
                 out.extend(again.better((op, self.rank, file), (log, self.options.max_age), sizes, old, alone));
             }
             out.append(&mut patterns);
         }
         out.extend(streams.into_values().flatten());
         out.sort_by_key(|p| (p.span, p.start_offset));
-        let before = self.left.len() as u64;
-        self.left.retain(|l| !again.streams.contains(&key(l)));
+        self.left.retain(|l| !l.access.sane() || !again.streams.contains(&key(l)));
+        self.unmatched_count = (self.unmatched_count + again.left.len() as u64).saturating_sub(again.alone);
         self.left.append(&mut again.left);
-        self.unmatched_count = self.unmatched_count - before + self.left.len() as u64;
+        self.folded.remove(again.folded);
         out
     }
 }
@@ -335,6 +360,7 @@ impl Reread {
             Left::new(access, i.span.0)
         };
         let mut patterns = Vec::new();
+        self.alone += alone;
         for Told { size, items, reading } in &groups {
             self.streams.insert((op, file, *size));
             self.left.extend(reread::singles(items, &reading.rest, |i| of(*size, i)));
@@ -371,7 +397,7 @@ impl Told {
 }
 
 /// The pattern of a nest of items.
-fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32, FileId), size: u64) -> Pattern {
+pub(super) fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32, FileId), size: u64) -> Pattern {
     let members = || piece.items.iter().map(|&i| &items[i]);
     let mut steps = Steps::default();
     members().for_each(|i| steps.add_many(i.start, i.end, i.count.saturating_mul(size), i.count));
@@ -395,9 +421,25 @@ fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32, FileId), s
 }
 
 impl Part {
-    /// True if nothing of what the rank did is only counted.
+    /// True if it is known what the rank did.
     pub fn is_complete(&self) -> bool {
-        self.folded.patterns == 0 && (self.left.len() + self.late.len()) as u64 >= self.unmatched
+        let all_known =
+            || self.logged && self.logs.values().all(|l| l.sizes().1) && self.walks().all(|w| w.1.is_some());
+        self.folded.patterns == 0 && (self.keeps_left() || all_known())
+    }
+
+    /// True if everything is kept that its own patterns have left.
+    pub fn keeps_left(&self) -> bool {
+        (self.left.len() + self.late.len()) as u64 >= self.unmatched
+    }
+
+    /// The accesses of its streams one by one, as far as they are known.
+    pub fn walks(&self) -> impl Iterator<Item = (doubt::Key, Option<Walk>)> + '_ {
+        let of_stream = move |(&(op, file), log): (&(Op, FileId), &Box<Log>)| {
+            let sizes = log.sizes().0;
+            sizes.into_iter().map(move |size| ((op as u8, file, size), self.walk(&(op as u8, file, size))))
+        };
+        self.logs.iter().flat_map(of_stream)
     }
 
     /// Everything that its own patterns have left.
@@ -406,15 +448,15 @@ impl Part {
     }
 
     /// The accesses of a stream one by one, if they are known and few.
-    pub fn walk(&self, &(op, file, size): &doubt::Key) -> Option<Vec<Item>> {
+    pub fn walk(&self, &(op, file, size): &doubt::Key) -> Option<Walk> {
         let log =
             [Op::Read, Op::Write].into_iter().find(|o| *o as u8 == op).and_then(|op| self.logs.get(&(op, file)))?;
-        log.one_by_one(size)
+        log.walk(size)
     }
 
     /// What has no order makes no patterns with other ranks, or by what it is. If all ranks do it over and over, each place is a
     /// pattern.
-    fn scatter(&mut self, without: &Without, streams: &HashMap<doubt::Key, f64>) {
+    fn scatter(&mut self, without: &Without, streams: &HashMap<doubt::Key, Choice>) {
         if without.pools.is_empty() {
             return;
         }
@@ -426,7 +468,8 @@ impl Part {
             *alone.entry(key(l)).or_default() += 1.0;
         }
         // At places far apart, chance makes no pairs.
-        let dense = |key: &doubt::Key| alone[key] * alone[key] / 2.0 > CHANCE * streams.get(key).unwrap_or(&1.0);
+        let dense =
+            |key: &doubt::Key| alone[key] * alone[key] / 2.0 > CHANCE * streams.get(key).map_or(1.0, |c| c.places);
         for l in self.left.iter_mut().filter(pool) {
             l.kept = dense(&key(l));
             l.mixed = l.kept && l.access.sane();
@@ -441,28 +484,32 @@ impl Part {
         let of_stream = |p: &Pattern| (p.op as u8, p.file, p.access_size()) == (key.0, file, Some(size));
         let alone = |l: &Left| l.held == FREE && (l.access.op as u8, l.access.file, l.access.size) == key;
         let is_nest = self.patterns.iter().filter(|p| of_stream(p)).count() == 1 && !self.all_left().any(alone);
-        let Some(items) = self.walk(&key).filter(|items| !is_nest && items.len() > 1) else { return };
+        let Some(walk) = self.walk(&key).filter(|walk| !is_nest && walk.records() > 1) else { return };
         let Some(op) = [Op::Read, Op::Write].into_iter().find(|o| *o as u8 == key.0) else { return };
-        let before = self.left.len() + self.late.len();
+        let held = |l: &Left| l.held != FREE && (l.access.op as u8, l.access.file, l.access.size) == key;
+        if self.left.iter().any(held) {
+            return;
+        }
+        let known = self.patterns.iter().filter(|p| of_stream(p)).map(|p| p.records).sum();
+        self.unmatched = self.unmatched.saturating_sub(walk.records().saturating_sub(known));
         self.left.retain(|l| !alone(l));
         self.late.retain(|l| !alone(l));
-        self.unmatched -= (before - self.left.len() - self.late.len()) as u64;
         self.patterns.retain(|p| !of_stream(p));
-        let period = order::period(&items);
-        let levels = vec![Level { count: (items.len() / period) as u64, stride: 0 }];
-        let pieces = (0..period).map(|i| Piece {
-            base: items[i].offset,
+        let levels = vec![Level { count: walk.passes, stride: 0 }];
+        let piece = |(i, item): (usize, &Item)| Piece {
+            base: item.offset,
             levels: levels.clone(),
-            items: (i..items.len()).step_by(period).collect(),
+            items: vec![i],
             rounds: true,
             list: 0,
-        });
+        };
+        let pieces = walk.list().iter().enumerate().map(piece);
         let rank = self.rank;
-        self.patterns.extend(pieces.map(|piece| told_by(&piece, &items, (op, rank, file), size)));
+        self.patterns.extend(pieces.map(|piece| told_over(&piece, &walk, (op, rank, file), size)));
     }
 
     /// Takes apart what chance may have made.
-    fn doubt(&mut self, pools: &Pools, choices: &HashMap<doubt::Key, f64>) {
+    fn doubt(&mut self, pools: &Pools, choices: &HashMap<doubt::Key, Choice>) {
         let chance = accidents(pools, &self.left, &self.patterns, choices);
         if !chance.contains(&true) {
             return;
@@ -531,7 +578,7 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
     let mut pools = Pools::default();
     parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
     pools.ask(order::asked(&parts));
-    parts.iter().for_each(|p| pools.look(&p.left, &p.patterns));
+    parts.iter().for_each(|p| pools.look(p));
     let without = order::without(pools.asked(), &pools, &parts, &joint);
     pools.answer(&without);
     joint.retain(|p| !without.pools.contains_key(&(p.op as u8, p.access_size().unwrap_or(0))));

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::chain::Chain;
 use super::options::Age;
+use super::walk::{Passes, Walk};
 
 /// Accesses of a size at a stride.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -87,6 +88,9 @@ impl Item {
 const SINGLE: usize = 4096;
 const MOST: usize = 8192;
 
+/// Accesses among which a list over and over is looked for.
+const ALL: u64 = 4 * MOST as u64;
+
 /// Sizes of which there may be too many accesses.
 const BUSY: usize = 4;
 
@@ -112,12 +116,14 @@ pub(super) struct Log {
     weight: usize,
     /// Sizes that are not kept any more.
     busy: Vec<u64>,
+    /// They are a list, and it is this that is done over and over.
+    passes: Option<Passes>,
 }
 
 impl Log {
     /// Accesses that are further apart have nothing to do with each other.
     pub fn new(age: Age) -> Log {
-        Log { age, items: Vec::new(), runs: false, chains: Vec::new(), weight: 0, busy: Vec::new() }
+        Log { age, items: Vec::new(), runs: false, chains: Vec::new(), weight: 0, busy: Vec::new(), passes: None }
     }
 
     /// What it takes in memory, in items.
@@ -142,12 +148,38 @@ impl Log {
         if self.extend(offset, size, times.1, seq) {
             return true;
         }
+        if let Some(passes) = &mut self.passes {
+            return passes.take(&self.items, (offset, size), times, seq);
+        }
         let (start, end) = times;
         self.items.push(Item { offset, stride: 0, size, count: 1, start, end, span: (seq, seq) });
         if self.items.len() > SINGLE {
             self.shorten();
         }
         self.items.len() <= MOST || self.shrink()
+    }
+
+    /// Keeps but one pass of a list that is all there is, over and over; false if it is none.
+    #[cold]
+    fn fold(&mut self) -> bool {
+        if !self.chains.is_empty() || self.items.iter().map(|i| i.count).sum::<u64>() > ALL {
+            return false;
+        }
+        let mut all = self.accesses(|_| true);
+        let Some((length, passes)) = Passes::of(&all).filter(|p| p.0 <= MOST) else { return false };
+        all.truncate(length);
+        all.shrink_to_fit();
+        (self.items, self.runs, self.passes) = (all, false, Some(passes));
+        true
+    }
+
+    /// Passes over a list of which it keeps but one.
+    pub fn passes(&self) -> Option<&Passes> {
+        self.passes.as_ref()
+    }
+
+    fn accesses(&self, of: impl Fn(&Item) -> bool) -> Vec<Item> {
+        self.items.iter().filter(|i| of(i)).flat_map(|i| (0..i.count).map(|k| i.part(k))).collect()
     }
 
     /// Keeps runs, not single accesses, from now on.
@@ -167,10 +199,13 @@ impl Log {
         self.items = runs;
     }
 
-    /// Keeps runs; if these are not much less, makes nests of the items of the size that has most of them; if those are not, that
-    /// size is kept no more. False if there are too many such sizes.
+    /// Keeps less: runs, if these are not much less the nests of the size of which there is most, if those are not either one pass
+    /// of a list; else that size is kept no more. False if there are too many such sizes.
     #[cold]
     pub fn shrink(&mut self) -> bool {
+        if self.passes.is_some() {
+            return false;
+        }
         if !self.runs {
             let before = self.items.len();
             self.shorten();
@@ -181,17 +216,22 @@ impl Log {
         let mut of_size: HashMap<u64, usize> = HashMap::new();
         self.items.iter().for_each(|i| *of_size.entry(i.size).or_default() += 1);
         let Some((&size, &n)) = of_size.iter().max_by_key(|(size, n)| (**n, **size)) else { return false };
-        let mine: Vec<Item> = self.items.extract_if(.., |i| i.size == size).collect();
-        let known = self.chains.iter().position(|c| c.size() == size);
-        let mut chain = known.map_or_else(|| Chain::new(size, self.age), |i| self.chains.swap_remove(i));
-        let before = chain.weight();
-        let rest = chain.take(mine);
+        let known = self.chain(size);
+        let before = known.map_or(0, Chain::weight);
+        let mut chain = known.cloned().unwrap_or_else(|| Chain::new(size, self.age));
+        let rest = chain.take(self.runs(size));
+        let less = rest.len() + chain.weight() <= n / 2 + before;
+        if !less && self.fold() {
+            return true;
+        }
+        self.items.retain(|i| i.size != size);
+        self.chains.retain(|c| c.size() != size);
         self.weight -= before;
-        if rest.len() + chain.weight() <= n / 2 + before {
+        if less {
             self.weight += chain.weight();
+            self.chains.push(chain);
             self.items.extend(rest);
             self.items.sort_unstable_by_key(|i| i.span);
-            self.chains.push(chain);
             return true;
         }
         self.items.shrink_to_fit();
@@ -208,12 +248,24 @@ impl Log {
         (sizes, self.busy.is_empty())
     }
 
-    /// All accesses of a size one by one, if they are kept and few.
-    pub fn one_by_one(&self, size: u64) -> Option<Vec<Item>> {
-        let of_size = || self.items.iter().filter(|i| i.size == size);
-        let n: u64 = of_size().map(|i| i.count).sum();
-        let known = (1..=MOST as u64).contains(&n) && !self.busy.contains(&size) && self.chain(size).is_none();
-        known.then(|| of_size().flat_map(|i| (0..i.count).map(|k| i.part(k))).collect())
+    /// Number of accesses of a size that is kept.
+    pub fn count(&self, size: u64) -> u64 {
+        let visits = |i: usize| self.passes.map_or(1, |p| p.visits(i));
+        let items = (0..).zip(&self.items).filter(|(_, item)| item.size == size);
+        items.map(|(i, item)| item.count * visits(i)).sum::<u64>() + self.chain(size).map_or(0, Chain::records)
+    }
+
+    /// All accesses of a size one by one, if they are kept and few, or a list over and over.
+    pub fn walk(&self, size: u64) -> Option<Walk> {
+        if self.busy.contains(&size) || self.chain(size).is_some() {
+            return None;
+        }
+        if let Some(passes) = &self.passes {
+            return passes.walk(&self.items, size);
+        }
+        let n = self.count(size);
+        let all = (n <= ALL).then(|| self.accesses(|i| i.size == size))?;
+        Walk::new(all, 1, (0.0, 0)).filter(|walk| n <= MOST as u64 || walk.passes > 1)
     }
 
     /// The nests of a size of which there are too many items, but for the last items.
@@ -390,6 +442,15 @@ mod tests {
         let both = |i: u64| (i * i * i, if i.is_multiple_of(100) { 16 } else { 8 });
         assert!((0..20_000u64).all(|i| log.push(both(i).0, both(i).1, (i as f64, i as f64), i)));
         assert_eq!((log.sizes(), log.of_size(16).len()), ((vec![16], false), 200));
+        // A list over and over takes as much as one pass.
+        let list: Vec<u64> = (0..6000u64).map(|i| i * i % 6007 * 64).collect();
+        let mut log = Log::new(NEVER);
+        let at = |i: u64| list[i as usize % list.len()];
+        assert!((0..600_000u64).all(|i| log.push(at(i), 8, (i as f64, i as f64), i)));
+        let walk = log.walk(8).unwrap();
+        assert_eq!((log.len(), walk.passes, log.count(8)), (list.len(), 100, 600_000));
+        assert!(walk.list().iter().zip(&list).all(|(i, o)| i.offset == *o));
+        assert!(!log.push(at(1), 8, (0.0, 0.0), 0));
         let mut log = Log::new(NEVER);
         assert!(!(0..100_000u64).all(|i| log.push(i * i * i, i % 7, (i as f64, i as f64), i)));
     }

@@ -412,6 +412,12 @@ const PAIRS: f64 = 0.1;
 const FEWEST: u64 = 4;
 const SHORT: u64 = 8;
 
+/// The reading of a list that is gone through so often, at the same places; `None` if it takes too long.
+pub(super) fn over_and_over(items: &[Item], size: u64, passes: u64) -> Option<Reading> {
+    let taste = Taste { evidence: LITTLE, longest: true, shared: None };
+    list(items, size, Level { count: passes, stride: 0 }, taste, &mut 0)
+}
+
 /// The nests of a list that is gone through so often. Those that the list alone does not show are single accesses, but for pairs
 /// at a stride that is shown.
 fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut usize) -> Option<Reading> {
