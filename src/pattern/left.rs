@@ -435,11 +435,11 @@ impl Part {
 
     /// The accesses of its streams one by one, as far as they are known.
     pub fn walks(&self) -> impl Iterator<Item = (doubt::Key, Option<Walk>)> + '_ {
-        let of_stream = move |(&(op, file), log): (&(Op, FileId), &Box<Log>)| {
-            let sizes = log.sizes().0;
-            sizes.into_iter().map(move |size| ((op as u8, file, size), self.walk(&(op as u8, file, size))))
-        };
-        self.logs.iter().flat_map(of_stream)
+        let streams = self.logs.iter().flat_map(|(&(op, file), log)| {
+            let keys = log.sizes().0.into_iter().map(move |size| (op as u8, file, size));
+            keys.collect::<Vec<doubt::Key>>()
+        });
+        streams.map(|key| (key, self.walk(&key)))
     }
 
     /// Everything that its own patterns have left.
@@ -483,14 +483,15 @@ impl Part {
         let (_, file, size) = key;
         let of_stream = |p: &Pattern| (p.op as u8, p.file, p.access_size()) == (key.0, file, Some(size));
         let alone = |l: &Left| l.held == FREE && (l.access.op as u8, l.access.file, l.access.size) == key;
-        let is_nest = self.patterns.iter().filter(|p| of_stream(p)).count() == 1 && !self.all_left().any(alone);
-        let Some(walk) = self.walk(&key).filter(|walk| !is_nest && walk.records() > 1) else { return };
+        let told: Vec<u64> = self.patterns.iter().filter(|p| of_stream(p)).map(|p| p.records).collect();
+        let known = told.iter().sum();
+        let is_nest = |walk: &Walk| told.len() == 1 && known == walk.records();
+        let Some(walk) = self.walk(&key).filter(|walk| !is_nest(walk) && walk.records() > 1) else { return };
         let Some(op) = [Op::Read, Op::Write].into_iter().find(|o| *o as u8 == key.0) else { return };
         let held = |l: &Left| l.held != FREE && (l.access.op as u8, l.access.file, l.access.size) == key;
         if self.left.iter().any(held) {
             return;
         }
-        let known = self.patterns.iter().filter(|p| of_stream(p)).map(|p| p.records).sum();
         self.unmatched = self.unmatched.saturating_sub(walk.records().saturating_sub(known));
         self.left.retain(|l| !alone(l));
         self.late.retain(|l| !alone(l));

@@ -68,7 +68,9 @@ mod tests {
             assert!(found.patterns.iter().all(each));
             let n = places.len() as f64;
             let first = found.patterns.iter().find(|p| p.start_offset == places[7] * 64).unwrap();
-            assert_eq!((first.start, first.end), (7.0, 7.5 + n * (passes - 1) as f64));
+            // Its times as far as they are known: of two accesses together.
+            let times = (7.0, 7.5 + n * (passes - 1) as f64);
+            assert!((first.start - times.0).abs() < 1.0 && (first.end - times.1).abs() < 1.0, "{first:?}");
         }
     }
 }
