@@ -107,16 +107,19 @@ impl Chain {
             // Any two are a loop: the second may belong to what follows.
             return (Nest::new(nest.base()), forward(items, from, 1));
         }
-        // The second of two passes, or the last of several over the same places, may be the start of a larger nest.
+        // The last access of a run, the second of two passes, or the last of several over the same places may be the start of what
+        // follows.
         let (passes, records) = (nest.passes(), nest.records());
-        if !ended || passes < 2 || passes > 2 && nest.top() != 0 {
+        let single = nest.inner().is_empty();
+        if !ended || passes < 2 || passes > 2 && nest.top() != 0 && !single {
             return (nest, to);
         }
         let Some(back) = backward(items, (from, to), records / passes) else { return (nest, to) };
         let (_, other, other_ended) = learn(None, items, to);
         let (_, larger, larger_ended) = learn(None, items, back);
-        // The one that nothing stops, or that goes further.
-        let goes_on = if other_ended == larger_ended { larger > other } else { other_ended };
+        // The one that nothing stops, or that goes further; two passes are more to tell than one.
+        let further = larger > other || larger == other && passes == 2;
+        let goes_on = if other_ended == larger_ended { further } else { other_ended };
         match nest.inner() {
             _ if !goes_on => (nest, to),
             [] => (Nest::of_run(nest.base(), nest.top(), records - 1), back),
