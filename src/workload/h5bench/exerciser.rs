@@ -292,10 +292,6 @@ impl Job {
 
     /// The nests of what is done at each size, what of it is in none, and how many there are.
     fn told(&self, lists: &[Vec<Part>]) -> (Vec<Told>, u64, usize) {
-        // What other ranks do, too.
-        let alike = if self.aggregators.is_none() && self.ranks() > 1 { 0..self.sizes } else { 0..0 };
-        let shapes = |size| (0..self.datasets).filter_map(move |d| Some(self.part(1, size, d)?.1.canonical()));
-        let shown: Vec<Shape> = alike.flat_map(shapes).collect();
         // Bytes of an access, to what is done with such ones.
         let mut streams: BTreeMap<u64, Vec<Round>> = BTreeMap::new();
         for (number, list) in (0..).zip(lists) {
@@ -309,7 +305,7 @@ impl Job {
         }
         let (mut all, mut over, mut patterns) = (Vec::new(), 0, 0);
         for rounds in streams.values() {
-            let (told, cost) = rounds::told(rounds, &shown);
+            let (told, cost) = rounds::told(rounds);
             all.extend(told);
             (over, patterns) = (over + cost.alone, patterns + cost.patterns);
         }

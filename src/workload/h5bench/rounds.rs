@@ -128,8 +128,8 @@ enum Way {
 /// Ways to tell what meets at a place of the lists: the first one that fits.
 const WAYS: [&[Way]; 5] = [&[Way::Whole, Way::Start], &[Way::Whole], &[Way::Start], &[Way::Pass], &[]];
 
-/// The nests of these rounds, of which other ranks show some, too, and what they cost: the best of all ways.
-pub(super) fn told(rounds: &[Round], shown: &[Shape]) -> (Vec<Told>, Cost) {
+/// The nests of these rounds, and what they cost: the best of all ways.
+pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
     let meet = rounds.iter().map(|r| r.list.len().saturating_sub(1)).max().unwrap_or(0) as u32;
     let readings = (0..WAYS.len().pow(meet)).map(|n| {
         let ways = |place: usize| WAYS[n / WAYS.len().pow(meet - 1 - place as u32) % WAYS.len()];
@@ -137,11 +137,11 @@ pub(super) fn told(rounds: &[Round], shown: &[Shape]) -> (Vec<Told>, Cost) {
     });
     let plain = gathered(rounds, |_| &[]);
     let sound = readings.filter(|r| is_sound(r)).chain([shared(plain)]);
-    let with_costs = sound.map(|r| (cost(&r, shown), r));
+    let with_costs = sound.map(|r| (cost(&r), r));
     // Of equal ones that whose first loops go on for longest.
     let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
     let (cost, best) = with_costs.min_by_key(|r| (r.0, pairs(&r.1), first(&r.1))).unwrap_or_default();
-    (apart(best, shown), cost)
+    (apart(best), cost)
 }
 
 /// What it takes to tell a reading.
@@ -155,9 +155,9 @@ pub(super) struct Cost {
     loops: usize,
 }
 
-fn cost(told: &[Told], shown: &[Shape]) -> Cost {
+fn cost(told: &[Told]) -> Cost {
     let mut cost = Cost::default();
-    for (t, over) in told.iter().zip(over(told, shown)) {
+    for (t, over) in told.iter().zip(over(told)) {
         if over {
             cost.numbers += t.records();
             cost.alone += t.records();
@@ -185,17 +185,15 @@ fn pairs(told: &[Told]) -> usize {
     told.iter().filter(is_pair).count()
 }
 
-/// For each nest whether it is none: it has foretold nothing, or but one access, which no other rank shows, and something is left
-/// over.
-fn over(told: &[Told], shown: &[Shape]) -> Vec<bool> {
+/// For each nest whether it is none: it has foretold nothing, or but one access, and something is left over.
+fn over(told: &[Told]) -> Vec<bool> {
     let nothing = told.iter().any(|t| t.foretold() == 0);
-    let least = |t: &Told| if t.part.shape.count() > 2 && shown.contains(&t.part.shape) { 1 } else { 2 };
-    told.iter().map(|t| nothing && t.foretold() < least(t)).collect()
+    told.iter().map(|t| nothing && t.foretold() < 2).collect()
 }
 
 /// What is no nest, one by one.
-fn apart(told: Vec<Told>, shown: &[Shape]) -> Vec<Told> {
-    let over = over(&told, shown);
+fn apart(told: Vec<Told>) -> Vec<Told> {
+    let over = over(&told);
     let one_by_one = |(t, over): (Told, bool)| -> Vec<Told> {
         if !over {
             return vec![t];
