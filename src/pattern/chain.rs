@@ -6,7 +6,7 @@
 use super::log::Item;
 use super::nest::{Level, Nest};
 use super::options::Age;
-use super::reread::{self, EVIDENCE, LITTLE, Piece, Reading};
+use super::reading::{self, EVIDENCE, LITTLE, Piece, Reading};
 use super::steps::Steps;
 
 /// Steps that a nest keeps.
@@ -206,7 +206,7 @@ pub(super) fn reading(links: &[Link], size: u64) -> (Vec<Item>, Reading) {
         Piece { base: link.nest.base(), levels, items: vec![i], rounds: false, list: i }
     };
     let mut told = Reading { pieces: links.iter().enumerate().map(piece).collect(), rest: Vec::new() };
-    reread::join(&mut told, &[]);
+    reading::join(&mut told, &[]);
     // Where something is left over, a nest must have foretold more.
     let over = told.pieces.iter().any(|p| p.evidence(size) < LITTLE);
     let least = if over { EVIDENCE } else { LITTLE };

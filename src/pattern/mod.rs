@@ -83,6 +83,7 @@
 
 mod access;
 mod across;
+mod again;
 mod bits;
 mod chain;
 mod detect;
@@ -99,6 +100,7 @@ mod order;
 mod over;
 #[expect(clippy::module_inception, reason = "a pattern is what the room is about")]
 mod pattern;
+mod reading;
 mod remnants;
 mod report;
 mod reread;

@@ -1,10 +1,12 @@
 //! Streams that are one list over and over, of which the log keeps but one pass: read again when the trace ends, as nests of the
 //! list with a loop around them.
 
-use super::left::{Folded, Reread, counts, told_by};
+use super::again::{Reread, told_by};
+use super::left::{Folded, counts};
 use super::log::{Item, Log};
 use super::pattern::Pattern;
-use super::reread::{self, Piece};
+use super::reading::Piece;
+use super::reread;
 use super::walk::Walk;
 use crate::record::{FileId, Op};
 

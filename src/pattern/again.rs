@@ -1,0 +1,211 @@
+//! What streams of few accesses did is read again when the trace ends, and takes the place of what was found record by record if
+//! it tells more, or the same in less.
+
+use std::collections::{HashMap, HashSet};
+
+use super::access::Access;
+use super::chain::{self, Chain};
+use super::detector::RankDetector;
+use super::left::{Folded, Left, counts};
+use super::log::{Item, Log};
+use super::options::Age;
+use super::pattern::{Body, Pattern};
+use super::reading::{self, Cost, Piece, Reading};
+use super::reread;
+use super::steps::Steps;
+use crate::record::{FileId, Op};
+
+/// Of so many accesses, a new reading that leaves something over leaves less than one.
+const MANY: u64 = 2;
+
+/// Operation, file, size.
+pub(super) type Key = (Op, FileId, u64);
+
+/// Streams that have been read in another way, and what of them belongs to no pattern.
+#[derive(Default)]
+pub(super) struct Reread {
+    pub streams: HashSet<Key>,
+    left: Vec<Left>,
+    /// Accesses of these streams that were in no pattern before, and patterns that were only counted.
+    pub alone: u64,
+    pub folded: Folded,
+}
+
+impl RankDetector {
+    /// Reads again what streams of few accesses did; gives the patterns that are left of those given, and the new ones.
+    pub(super) fn read_again(&mut self, closed: Vec<Pattern>) -> Vec<Pattern> {
+        let all_left = self.left.len() as u64 == self.unmatched_count;
+        let mut alone: HashMap<Key, u64> = HashMap::new();
+        let key = |l: &Left| (l.access.op, l.access.file, l.access.size);
+        self.left.iter().for_each(|l| *alone.entry(key(l)).or_default() += 1);
+        let mut streams: HashMap<(Op, FileId), Vec<Pattern>> = HashMap::new();
+        closed.into_iter().for_each(|p| streams.entry((p.op, p.file)).or_default().push(p));
+        let (mut out, mut again) = (Vec::new(), Reread::default());
+        for (&(op, file), log) in self.streams.iter().zip(&self.logs) {
+            let Some(log) = log else { continue };
+            let mut patterns = streams.remove(&(op, file)).unwrap_or_default();
+            // A sequential pattern has accesses of many sizes: all of them or none are read again.
+            let mixed = patterns.iter().any(|p| p.access_size().is_none());
+            let (sizes, all) = log.sizes();
+            let folded = self.folded_of.get(&(op, file)).copied().unwrap_or_default();
+            if all && log.passes().is_some_and(|p| p.are_near(self.options.max_age)) {
+                out.extend(again.list((op, self.rank, file), log, &sizes, patterns, folded));
+                continue;
+            }
+            // All of a stream must be known.
+            if mixed && !all || folded.patterns > 0 || log.passes().is_some() {
+                out.append(&mut patterns);
+                continue;
+            }
+            let groups: Vec<&[u64]> = if mixed { vec![&sizes] } else { sizes.chunks(1).collect() };
+            for sizes in groups {
+                let of_group = |p: &mut Pattern| mixed || p.access_size().is_some_and(|s| sizes.contains(&s));
+                let old: Vec<Pattern> = patterns.extract_if(.., of_group).collect();
+                // Where what is left is not all kept, the log tells how much it was.
+                let (all, known) =
+                    (sizes.iter().map(|&s| log.count(s)).sum::<u64>(), old.iter().map(|p| p.records).sum());
+                let alone = match all_left {
+                    true => sizes.iter().filter_map(|&size| alone.get(&(op, file, size))).sum(),
+                    false => all.saturating_sub(known),
+                };
+                out.extend(again.better((op, self.rank, file), (log, self.options.max_age), sizes, old, alone));
+            }
+            out.append(&mut patterns);
+        }
+        out.extend(streams.into_values().flatten());
+        out.sort_by_key(|p| (p.span, p.start_offset));
+        self.left.retain(|l| !l.access.sane() || !again.streams.contains(&key(l)));
+        self.unmatched_count = (self.unmatched_count + again.left.len() as u64).saturating_sub(again.alone);
+        self.left.append(&mut again.left);
+        self.folded.remove(again.folded);
+        out
+    }
+}
+
+impl Reread {
+    /// What accesses of these sizes are: the patterns known, which leave so many alone, or those of a new reading, if that tells
+    /// more, or the same with less.
+    fn better(
+        &mut self,
+        (op, rank, file): (Op, u32, FileId),
+        (log, age): (&Log, Age),
+        sizes: &[u64],
+        old: Vec<Pattern>,
+        alone: u64,
+    ) -> Vec<Pattern> {
+        let known = || old.iter().filter(|p| counts(p));
+        let cost: Cost = (
+            alone + old.iter().filter(|p| !counts(p)).map(|p| p.records).sum::<u64>(),
+            known().count(),
+            known().map(|p| p.levels().len()).sum(),
+        );
+        if cost.0 == 0 && cost.1 < 2 {
+            return old;
+        }
+        let groups: Vec<Told> = sizes.iter().map(|&size| Told::of(log, size, age)).collect();
+        let all: u64 = groups.iter().flat_map(|g| &g.items).map(|i| i.count).sum();
+        // Accesses at no possible place are in no log.
+        if all != alone + old.iter().map(|p| p.records).sum::<u64>() {
+            return old;
+        }
+        let sum = |a: Cost, b: Cost| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
+        let new = groups.iter().map(|g| g.reading.cost(&g.items)).fold((0, 0, 0), sum);
+        let numbers: u64 = groups.iter().map(|g| g.reading.told(&g.items, g.size).0).sum();
+        let same = |p: &Pattern, size: u64, new: &Piece| {
+            p.access_size() == Some(size) && p.start_offset == new.base && p.levels() == new.levels
+        };
+        let pieces = groups.iter().flat_map(|g| g.reading.pieces.iter().map(move |p| (g.size, p)));
+        // The same places again are a loop, not another pattern.
+        let twice = (1..old.len()).any(|i| {
+            let p = &old[i];
+            let same = |q: &Pattern| {
+                (p.access_size(), p.start_offset, p.levels()) == (q.access_size(), q.start_offset, q.levels())
+            };
+            p.access_size().is_some() && old[..i].iter().any(same)
+        });
+        let again =
+            pieces.clone().count() == known().count() && pieces.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
+        // What leaves something over must not leave more than the old one did, or one access, and must tell a stream of one size
+        // in less. Where all that is new is done over and over, few patterns tell it best; else a nest is better than what it is
+        // made of if it takes fewer numbers to tell: a place, and two for each loop.
+        let told = |p: &Pattern| p.access_size().map(|size| reading::numbers(p.levels(), size));
+        let before = known().map(told).sum::<Option<u64>>().map(|n| (n + cost.0, cost.1, cost.0, cost.2));
+        let much = MANY * new.0 >= all || new.0 > cost.0.max(1);
+        let worse = new.0 > 0 && (much || before.is_none_or(|before| (numbers, new.1, new.0, new.2) > before));
+        let repeats = pieces.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
+        let less = match repeats {
+            true => new.1 <= cost.1,
+            false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2 || (new.1, new.2) == (cost.1, cost.2),
+        };
+        // In place of sequential patterns over the same places, which have no loop to tell that.
+        let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
+        // Loops that are seen but once must have foretold enough, or any few accesses are nests.
+        let once = pieces.clone().filter(|(_, p)| !p.repeats());
+        let sound = once.clone().map(|(s, p)| p.evidence(s)).sum::<u64>() >= reading::EVIDENCE * once.count() as u64;
+        if again || worse || !sound || cost.0 == 0 && !less && !repeated && !twice {
+            return old;
+        }
+        let of = |size: u64, i: &Item| {
+            let access = Access { op, rank, file, offset: i.offset, size, start: i.start, end: i.end };
+            Left::new(access, i.span.0)
+        };
+        let mut patterns = Vec::new();
+        self.alone += alone;
+        for Told { size, items, reading } in &groups {
+            self.streams.insert((op, file, *size));
+            self.left.extend(reading::singles(items, &reading.rest, |i| of(*size, i)));
+            patterns.extend(reading.pieces.iter().map(|piece| told_by(piece, items, (op, rank, file), *size)));
+        }
+        patterns
+    }
+}
+
+/// How the accesses of a size are read, all of them together.
+struct Told {
+    size: u64,
+    items: Vec<Item>,
+    reading: Reading,
+}
+
+impl Told {
+    /// The best reading of the accesses of a size in a log.
+    fn of(log: &Log, size: u64, age: Age) -> Told {
+        let nests = |chain: Chain, items: Vec<Item>| {
+            let (items, reading) = chain::reading(&chain.finish(items), size);
+            Told { size, items, reading }
+        };
+        if let Some(chain) = log.chain(size) {
+            return nests(chain.clone(), log.runs(size));
+        }
+        let items = log.of_size(size);
+        match reread::read(&items, size, age) {
+            Some(reading) => Told { size, items, reading },
+            // It takes too long.
+            None => nests(Chain::new(size, age), items),
+        }
+    }
+}
+
+/// The pattern of a nest of items.
+pub(super) fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32, FileId), size: u64) -> Pattern {
+    let members = || piece.items.iter().map(|&i| &items[i]);
+    let mut steps = Steps::default();
+    members().for_each(|i| steps.add_many(i.start, i.end, i.count.saturating_mul(size), i.count));
+    let records: u64 = members().map(|i| i.count).sum();
+    Pattern {
+        op,
+        rank,
+        file,
+        start_offset: piece.base,
+        records,
+        bytes: records.saturating_mul(size),
+        start: members().map(|i| i.start).fold(f64::INFINITY, f64::min),
+        end: members().map(|i| i.end).fold(f64::NEG_INFINITY, f64::max),
+        steps,
+        body: Body::Strided { size, levels: piece.levels.clone() },
+        span: (members().map(|i| i.span.0).min().unwrap_or(0), members().map(|i| i.span.1).max().unwrap_or(0)),
+        cursor: None,
+        ranks: None,
+        then: None,
+    }
+}

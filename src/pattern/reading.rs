@@ -1,0 +1,187 @@
+//! Readings of a stream: its nests, and what is in none of them.
+
+use super::left::Left;
+use super::log::Item;
+use super::nest::{Level, Nest};
+
+/// What a reading costs: records in no pattern, patterns, loops.
+pub(super) type Cost = (u64, usize, usize);
+
+/// What it takes to tell a reading: numbers (one for each place and for each stride but 0 and that of accesses back to back),
+/// patterns, records in no pattern, loops.
+pub(super) type Told = (u64, usize, u64, usize);
+
+/// Records that a nest must have foretold where something is left over, and where nothing is.
+pub(super) const EVIDENCE: u64 = 2;
+pub(super) const LITTLE: u64 = 1;
+
+/// A nest, and the items that are its records, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Piece {
+    pub base: u64,
+    pub levels: Vec<Level>,
+    pub items: Vec<usize>,
+    /// It is part of a list that is gone through several times.
+    pub rounds: bool,
+    /// The item with which it, or the first pass of that list, begins.
+    pub list: usize,
+}
+
+impl Piece {
+    /// True if it is done over and over: in rounds, or at the same places again.
+    pub fn repeats(&self) -> bool {
+        self.rounds || self.levels.iter().any(|l| l.stride == 0)
+    }
+
+    pub fn records(&self) -> u64 {
+        self.levels.iter().map(|l| l.count).product()
+    }
+
+    /// Records foretold: all but the first and one for each loop; distance 0 and back to back are no free choice.
+    pub fn evidence(&self, size: u64) -> u64 {
+        (self.records() + u64::from(is_given(&self.levels, size))).saturating_sub(1 + self.levels.len() as u64)
+    }
+}
+
+/// Numbers that tell a nest, beside counts: a place, and strides that are a free choice.
+pub(super) fn numbers(levels: &[Level], size: u64) -> u64 {
+    let free = levels.iter().filter(|l| l.stride != 0).count() as u64;
+    let back_to_back = levels.first().is_some_and(|l| size > 0 && l.stride as u64 == size);
+    1 + free - u64::from(back_to_back)
+}
+
+/// A reading: its nests, and the items in none.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Reading {
+    pub pieces: Vec<Piece>,
+    pub rest: Vec<usize>,
+}
+
+impl Reading {
+    pub fn cost(&self, items: &[Item]) -> Cost {
+        let rest = self.rest.iter().map(|&i| items[i].count).sum();
+        (rest, self.pieces.len(), self.pieces.iter().map(|p| p.levels.len()).sum())
+    }
+
+    pub fn told(&self, items: &[Item], size: u64) -> Told {
+        let (rest, patterns, loops) = self.cost(items);
+        let numbers: u64 = self.pieces.iter().map(|p| numbers(&p.levels, size)).sum();
+        (rest + numbers, patterns, rest, loops)
+    }
+
+    /// Pairs at a free stride, which foretell nothing.
+    pub fn pairs(&self, size: u64) -> usize {
+        let free = |l: &Level| l.stride != 0 && l.stride as u64 != size;
+        let is_pair = |p: &&Piece| {
+            let again = usize::from(p.levels.last().is_some_and(|l| l.stride == 0));
+            matches!(p.levels[..p.levels.len() - again], [ref l @ Level { count: 2, .. }] if free(l))
+        };
+        self.pieces.iter().filter(is_pair).count()
+    }
+}
+
+pub(super) fn is_given(levels: &[Level], size: u64) -> bool {
+    levels.first().is_some_and(|l| l.stride == 0 || size > 0 && l.stride as u64 == size)
+}
+
+/// The loops of two nests, if the second goes on where the first one ended, or over the same places again.
+fn both(d: &Piece, p: &Piece) -> Option<Vec<Level>> {
+    // One access over and over.
+    if p.levels.is_empty() && d.base == p.base {
+        return match d.levels[..] {
+            [] => Some(vec![Level { count: 2, stride: 0 }]),
+            [Level { count, stride: 0 }] => Some(vec![Level { count: count + 1, stride: 0 }]),
+            _ => None,
+        };
+    }
+    let ((top, inner), (other, rest)) = (d.levels.split_last()?, p.levels.split_last()?);
+    let with = |levels: &[Level], count, stride| Some([levels, &[Level { count, stride }]].concat());
+    if inner == rest && top.stride == other.stride && Nest::from_levels(d.base, &d.levels).next() == p.base {
+        return with(inner, top.count + other.count, top.stride);
+    }
+    if d.base != p.base {
+        return None;
+    }
+    match (top.stride, other.stride) {
+        _ if d.levels == p.levels => with(&d.levels, 2, 0),
+        (0, _) if inner == p.levels => with(inner, top.count + 1, 0),
+        (_, 0) if rest == d.levels => with(rest, other.count + 1, 0),
+        _ => None,
+    }
+}
+
+/// Joins nests that go on where another one ended, or do the same again, whatever came between.
+pub(super) fn join(reading: &mut Reading, items: &[Item]) {
+    let mut done: Vec<Piece> = Vec::new();
+    for p in std::mem::take(&mut reading.pieces) {
+        let together = |d: &Piece| (d.items.last() < p.items.first()).then(|| both(d, &p)).flatten();
+        match done.iter().position(|d| together(d).is_some()) {
+            Some(i) => {
+                done[i].levels = together(&done[i]).unwrap_or_default();
+                done[i].items.extend(p.items);
+            }
+            None => done.push(p),
+        }
+    }
+    reading.rest.retain(|&i| {
+        let next = |d: &&mut Piece| {
+            d.levels.len() == 1
+                && items[i].count == 1
+                && d.items.last() < Some(&i)
+                && Nest::from_levels(d.base, &d.levels).next() == items[i].offset
+        };
+        let Some(d) = done.iter_mut().find(next) else { return true };
+        d.levels[0].count += 1;
+        d.items.push(i);
+        false
+    });
+    reading.pieces = done;
+}
+
+/// Where a nest over the same places again and again is, but for one access in each pass, what another one is, its passes are
+/// passes of that one.
+pub(super) fn share(reading: &mut Reading, items: &[Item]) {
+    let pieces = &mut reading.pieces;
+    let mut i = 0;
+    while i < pieces.len() {
+        let p = &pieces[i];
+        i += 1;
+        let &[one @ Level { count, .. }, again @ Level { count: passes, stride: 0 }] = &p.levels[..] else { continue };
+        let each = p.items.len() / passes as usize;
+        let whole = each > 1 && p.items.len().is_multiple_of(each);
+        if !whole || p.items.chunks(each).any(|pass| items[pass[each - 1]].count > 1) {
+            continue;
+        }
+        let inner: &[Level] = if count > 2 { &[Level { count: count - 1, ..one }] } else { &[] };
+        let shared =
+            |q: &Piece| q.base == p.base && q.levels.split_last().is_some_and(|(t, l)| t.stride == 0 && l == inner);
+        let Some(with) = pieces.iter().position(shared) else {
+            // Of a pair, the second may be what another one is.
+            let second = items[p.items[1]].offset;
+            let alone = |q: &Piece| q.base == second && matches!(q.levels[..], [Level { stride: 0, .. }]);
+            if let Some(with) = pieces.iter().position(alone).filter(|_| each == 2) {
+                let p = &mut pieces[i - 1];
+                let (first, last) = p.items.chunks(2).map(|pass| (pass[0], pass[1])).unzip::<_, _, Vec<_>, Vec<_>>();
+                (p.levels, p.items) = (vec![again], first);
+                let q = &mut pieces[with];
+                q.items.extend(last);
+                q.items.sort_unstable();
+                q.levels[0].count += passes;
+            }
+            continue;
+        };
+        let p = &mut pieces[i - 1];
+        let last: Vec<usize> = p.items.chunks(each).filter_map(|pass| pass.last().copied()).collect();
+        let rest: Vec<usize> = p.items.chunks(each).flat_map(|pass| &pass[..each - 1]).copied().collect();
+        (p.base, p.levels, p.items) = (items[last[0]].offset, vec![again], last);
+        let q = &mut pieces[with];
+        q.items.extend(rest);
+        q.items.sort_unstable();
+        q.levels.iter_mut().last().into_iter().for_each(|l| l.count += passes);
+    }
+}
+
+/// The single accesses of items, as what is left.
+pub(super) fn singles(items: &[Item], numbers: &[usize], of: impl Fn(&Item) -> Left) -> Vec<Left> {
+    numbers.iter().flat_map(|&i| (0..items[i].count).map(move |k| (i, k))).map(|(i, k)| of(&items[i].part(k))).collect()
+}
