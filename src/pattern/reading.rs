@@ -1,5 +1,7 @@
 //! Readings of a stream: its nests, and what is in none of them.
 
+use std::collections::BTreeMap;
+
 use super::left::Left;
 use super::log::Item;
 use super::nest::{Level, Nest};
@@ -136,6 +138,27 @@ pub(super) fn join(reading: &mut Reading, items: &[Item]) {
         false
     });
     reading.pieces = done;
+}
+
+/// Makes loops of accesses in no nest that are over and over at one place, whatever came between.
+pub(super) fn gather(reading: &mut Reading, items: &[Item]) {
+    let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for &i in reading.rest.iter().filter(|&&i| items[i].count == 1) {
+        at.entry(items[i].offset).or_default().push(i);
+    }
+    at.retain(|_, visits| visits.len() as u64 > EVIDENCE);
+    if at.is_empty() {
+        return;
+    }
+    reading.rest.retain(|&i| items[i].count > 1 || !at.contains_key(&items[i].offset));
+    reading.pieces.extend(at.into_iter().map(|(base, visits)| Piece {
+        base,
+        levels: vec![Level { count: visits.len() as u64, stride: 0 }],
+        list: visits[0],
+        items: visits,
+        rounds: false,
+    }));
+    reading.pieces.sort_by_key(|p| p.items.first().copied());
 }
 
 /// Where a nest over the same places again and again is, but for one access in each pass, what another one is, its passes are

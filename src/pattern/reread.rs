@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use super::log::Item;
 use super::nest::{Level, Nest, canonical};
 use super::options::Age;
-use super::reading::{EVIDENCE, LITTLE, Piece, Reading, Told, is_given, join, numbers, share};
+use super::reading::{EVIDENCE, LITTLE, Piece, Reading, Told, gather, is_given, join, numbers, share};
 use super::remnants::{CHANCE, expected, grid};
 
 /// Fewest records of a nest of a round: any two have a stride, but two back to back have that one.
@@ -71,6 +71,7 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
                 let mut reading = cut(items, size, taste, Some(found), steps)?;
                 let starts = starts(&reading);
                 join(&mut reading, items);
+                gather(&mut reading, items);
                 share(&mut reading, items);
                 Some((reading, starts))
             };

@@ -137,7 +137,8 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
     });
     let plain = gathered(rounds, |_| &[]);
     let sound = readings.filter(|r| is_sound(r)).chain([shared(plain)]);
-    let with_costs = sound.map(|r| (cost(&r), r));
+    let all = sound.flat_map(|r| [r.clone(), doubled(r)]);
+    let with_costs = all.map(|r| (cost(&r), r));
     // Of equal ones that whose first loops go on for longest.
     let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
     let (cost, best) = with_costs.min_by_key(|r| (r.0, pairs(&r.1), first(&r.1))).unwrap_or_default();
@@ -290,6 +291,27 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
             Some(vec![part(a.offset, longer, (a.span_ns.0, at)), part(rest_offset, rest, (at, end))])
         }
     }
+}
+
+/// A nest, and then twice that at the same place and further on: the same again, and what is further on.
+fn doubled(mut told: Vec<Told>) -> Vec<Told> {
+    for i in 1..told.len() {
+        let (a, b) = (&told[i - 1], &told[i]);
+        let Some((&Level { count: 2, stride }, inner)) = b.part.shape.levels.split_last() else { continue };
+        let once = a.times == 1 && b.times == 1 && !inner.is_empty();
+        if !once || a.part.offset != b.part.offset || a.part.shape.levels != inner {
+            continue;
+        }
+        let (start, end) = b.span_ns;
+        let at = start + (end - start) / 2;
+        let part =
+            Part { offset: b.part.offset.wrapping_add_signed(stride), shape: a.part.shape.clone(), span_ns: (at, end) };
+        let rounds = b.rounds;
+        told[i] = Told { part, span_ns: (at, end), ..told[i].clone() };
+        let a = &mut told[i - 1];
+        (a.times, a.rounds.1, a.span_ns.1) = (2, rounds.1, at);
+    }
+    told
 }
 
 /// Where a nest is, but for its last access, what another one is, its passes are passes of that one.
