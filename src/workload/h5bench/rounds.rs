@@ -137,7 +137,8 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
     });
     let plain = gathered(rounds, |_| &[]);
     let sound = readings.filter(|r| is_sound(r)).chain([shared(plain)]);
-    let all = sound.flat_map(|r| [r.clone(), doubled(r)]);
+    let nothing_between = rounds.iter().all(|r| r.list.len() == 1);
+    let all = sound.flat_map(|r| [r.clone(), doubled(r, nothing_between)]);
     let with_costs = all.map(|r| (cost(&r), r));
     // Of equal ones that whose first loops go on for longest.
     let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
@@ -293,13 +294,15 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
     }
 }
 
-/// A nest, and then twice that at the same place and further on: the same again, and what is further on.
-fn doubled(mut told: Vec<Told>) -> Vec<Told> {
+/// A nest, and then twice that: two passes at the same place or, where nothing else is done between, elsewhere, and what is further
+/// on.
+fn doubled(mut told: Vec<Told>, nothing_between: bool) -> Vec<Told> {
     for i in 1..told.len() {
         let (a, b) = (&told[i - 1], &told[i]);
         let Some((&Level { count: 2, stride }, inner)) = b.part.shape.levels.split_last() else { continue };
         let once = a.times == 1 && b.times == 1 && !inner.is_empty();
-        if !once || a.part.offset != b.part.offset || a.part.shape.levels != inner {
+        let between = b.part.offset.wrapping_sub(a.part.offset);
+        if !once || between != 0 && !nothing_between || a.part.shape.levels != inner {
             continue;
         }
         let (start, end) = b.span_ns;
@@ -309,7 +312,12 @@ fn doubled(mut told: Vec<Told>) -> Vec<Told> {
         let rounds = b.rounds;
         told[i] = Told { part, span_ns: (at, end), ..told[i].clone() };
         let a = &mut told[i - 1];
-        (a.times, a.rounds.1, a.span_ns.1) = (2, rounds.1, at);
+        (a.rounds.1, a.span_ns.1) = (rounds.1, at);
+        if between == 0 {
+            a.times = 2;
+        } else {
+            a.part.shape = a.part.shape.clone().times(2, between).canonical();
+        }
     }
     told
 }
