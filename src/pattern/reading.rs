@@ -140,17 +140,18 @@ pub(super) fn join(reading: &mut Reading, items: &[Item]) {
     reading.pieces = done;
 }
 
-/// Makes loops of accesses in no nest that are over and over at one place, whatever came between.
+/// Makes loops of accesses in no nest that are over and over at one place, whatever came between, if that leaves nothing over: of
+/// places in no order, chance visits some several times.
 pub(super) fn gather(reading: &mut Reading, items: &[Item]) {
     let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for &i in reading.rest.iter().filter(|&&i| items[i].count == 1) {
+    for &i in &reading.rest {
         at.entry(items[i].offset).or_default().push(i);
     }
-    at.retain(|_, visits| visits.len() as u64 > EVIDENCE);
-    if at.is_empty() {
+    let single = reading.rest.iter().all(|&i| items[i].count == 1);
+    if !single || at.values().any(|visits| visits.len() as u64 <= EVIDENCE) {
         return;
     }
-    reading.rest.retain(|&i| items[i].count > 1 || !at.contains_key(&items[i].offset));
+    reading.rest.clear();
     reading.pieces.extend(at.into_iter().map(|(base, visits)| Piece {
         base,
         levels: vec![Level { count: visits.len() as u64, stride: 0 }],
