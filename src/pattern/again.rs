@@ -129,9 +129,11 @@ impl Reread {
         // in less. Where all that is new is done over and over, few patterns tell it best; else a nest is better than what it is
         // made of if it takes fewer numbers to tell: a place, and two for each loop.
         let told = |p: &Pattern| p.access_size().map(|size| reading::numbers(p.levels(), size));
-        let before = known().map(told).sum::<Option<u64>>().map(|n| (n + cost.0, cost.1, cost.0, cost.2));
+        let before =
+            known().map(told).sum::<Option<u64>>().map(|n| (n + cost.0, cost.2 as u64 + cost.0, cost.1 as u64, cost.0));
         let much = MANY * new.0 >= all || new.0 > cost.0.max(1);
-        let worse = new.0 > 0 && (much || before.is_none_or(|before| (numbers, new.1, new.0, new.2) > before));
+        let worse = new.0 > 0
+            && (much || before.is_none_or(|before| (numbers, new.2 as u64 + new.0, new.1 as u64, new.0) > before));
         let repeats = pieces.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
         let less = match repeats {
             true => new.1 <= cost.1,
@@ -140,8 +142,7 @@ impl Reread {
         // In place of sequential patterns over the same places, which have no loop to tell that.
         let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
         // Loops that are seen but once must have foretold enough, or any few accesses are nests.
-        let once = pieces.clone().filter(|(_, p)| !p.repeats());
-        let sound = once.clone().map(|(s, p)| p.evidence(s)).sum::<u64>() >= reading::EVIDENCE * once.count() as u64;
+        let sound = groups.iter().map(|g| g.reading.surplus(g.size)).sum::<i64>() >= 0;
         if again || worse || !sound || cost.0 == 0 && !less && !repeated && !twice {
             return old;
         }

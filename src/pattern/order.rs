@@ -65,7 +65,18 @@ impl Stream {
         let sound = |p: &Pattern| Nest::from_levels(p.start_offset, p.levels()).evidence(key.2) >= EVIDENCE;
         let several = || in_turn(&by_time(nests())) && nests().all(sound) && self.passes(part, key) == 1;
         let in_order = || self.patterns.len() == 1 || several() || self.in_nests(part, key);
-        self.records < THREE || self.is_whole() && in_order() || self.in_list(part, key)
+        self.records < THREE || self.is_whole() && in_order() || self.in_list(part, key) || self.climbs(part, key)
+    }
+
+    /// True if it goes upwards from the same place to at least two others, over and over.
+    fn climbs(&self, part: &Part, key: &Key) -> bool {
+        let walk = (self.records <= FEW).then(|| part.walk(key)).flatten();
+        let Some(walk) = walk.filter(|w| w.records() == self.records) else { return false };
+        // Twice the list, where it is gone through more often: all of it is alike.
+        let items: Vec<Item> = walk.accesses().take(2 * walk.list().len()).collect();
+        let mut climbs = items.chunk_by(|a, b| a.offset < b.offset);
+        let from_first = |c: &[Item]| c.len() as u64 >= THREE && c[0].offset == items[0].offset;
+        items.len() > climbs.clone().next().map_or(0, <[Item]>::len) && climbs.all(from_first)
     }
 
     /// True if a list of different places is gone through over and over, but not always to its end.
@@ -189,7 +200,11 @@ pub(super) fn without(asked: Option<&HashSet<Pool>>, pools: &Pools, parts: &[Par
     for part in parts {
         let of_asked = streams(part).into_iter().filter(|(key, _)| asked.contains(&(key.0, key.2)));
         let choice = of_asked.map(|(key, stream)| {
-            let bits = savings.entry((key.0, key.2)).or_default().add(part, &key, &stream, pools.places(&key));
+            let places = pools.places(&key);
+            let pool = savings.entry((key.0, key.2)).or_default();
+            let fewest = pool.places.get_or_insert(places.0);
+            *fewest = fewest.min(places.0);
+            let bits = pool.add(part, &key, &stream, places);
             (key, Choice { places: (bits / stream.records as f64).exp2(), records: stream.records })
         });
         choices.push(choice.collect());
@@ -200,7 +215,7 @@ pub(super) fn without(asked: Option<&HashSet<Pool>>, pools: &Pools, parts: &[Par
             pool.add_joint(p, key.2, pools.places(&key).0);
         }
     }
-    savings.retain(|_, s| s.bits() < if s.comes_again { ENOUGH } else { APART });
+    savings.retain(|_, s| !s.is_of_few() && s.bits() < if s.comes_again { ENOUGH } else { APART });
     Without { pools: savings.into_iter().map(|(pool, s)| (pool, !s.once)).collect(), choices }
 }
 
@@ -230,6 +245,8 @@ struct Savings {
     once: bool,
     /// Some rank comes to a place again.
     comes_again: bool,
+    /// Places of the grid of a file, the fewest.
+    places: Option<f64>,
 }
 
 impl Savings {
@@ -298,6 +315,11 @@ impl Savings {
             let given = stride == 0 || stride.unsigned_abs() == size;
             self.joint -= if given { 2.0 } else { 2.0 + place };
         }
+    }
+
+    /// True if these are too few to have no order: a random one goes through all of a file.
+    fn is_of_few(&self) -> bool {
+        self.records <= SHORT as f64 && self.places.is_some_and(|places| self.records < places)
     }
 
     fn bits(&self) -> f64 {

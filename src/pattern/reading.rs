@@ -10,8 +10,8 @@ use super::nest::{Level, Nest};
 pub(super) type Cost = (u64, usize, usize);
 
 /// What it takes to tell a reading: numbers (one for each place and for each stride but 0 and that of accesses back to back),
-/// patterns, records in no pattern, loops.
-pub(super) type Told = (u64, usize, u64, usize);
+/// loops and records in no pattern, patterns, these records alone.
+pub(super) type Told = (u64, u64, u64, u64);
 
 /// Records that a nest must have foretold where something is left over, and where nothing is.
 pub(super) const EVIDENCE: u64 = 2;
@@ -68,7 +68,14 @@ impl Reading {
     pub fn told(&self, items: &[Item], size: u64) -> Told {
         let (rest, patterns, loops) = self.cost(items);
         let numbers: u64 = self.pieces.iter().map(|p| numbers(&p.levels, size)).sum();
-        (rest + numbers, patterns, rest, loops)
+        (rest + numbers, loops as u64 + rest, patterns as u64, rest)
+    }
+
+    /// Records foretold, twice, less those that the nests which are seen but once must have foretold on average, or any few
+    /// accesses are nests: three for two of them.
+    pub fn surplus(&self, size: u64) -> i64 {
+        let needed = |p: &Piece| if p.repeats() { 0 } else { 3 };
+        self.pieces.iter().map(|p| 2 * p.evidence(size) as i64 - needed(p)).sum()
     }
 
     /// Pairs at a free stride, which foretell nothing.
@@ -126,15 +133,18 @@ pub(super) fn join(reading: &mut Reading, items: &[Item]) {
         }
     }
     reading.rest.retain(|&i| {
-        let next = |d: &&mut Piece| {
-            d.levels.len() == 1
-                && items[i].count == 1
-                && d.items.last() < Some(&i)
-                && Nest::from_levels(d.base, &d.levels).next() == items[i].offset
+        let next = |d: &&mut Piece| match d.levels[..] {
+            [Level { stride: 0, .. }] => items[i].count == 1 && d.base == items[i].offset,
+            [_] => {
+                let next = Nest::from_levels(d.base, &d.levels).next();
+                items[i].count == 1 && d.items.last() < Some(&i) && next == items[i].offset
+            }
+            _ => false,
         };
         let Some(d) = done.iter_mut().find(next) else { return true };
         d.levels[0].count += 1;
-        d.items.push(i);
+        let at = d.items.partition_point(|&j| j < i);
+        d.items.insert(at, i);
         false
     });
     reading.pieces = done;
@@ -142,13 +152,13 @@ pub(super) fn join(reading: &mut Reading, items: &[Item]) {
 
 /// Makes loops of accesses in no nest that are over and over at one place, whatever came between, if that leaves nothing over: of
 /// places in no order, chance visits some several times.
-pub(super) fn gather(reading: &mut Reading, items: &[Item]) {
+pub(super) fn gather(reading: &mut Reading, items: &[Item], evidence: u64) {
     let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in &reading.rest {
         at.entry(items[i].offset).or_default().push(i);
     }
     let single = reading.rest.iter().all(|&i| items[i].count == 1);
-    if !single || at.values().any(|visits| visits.len() as u64 <= EVIDENCE) {
+    if !single || at.values().any(|visits| visits.len() as u64 <= evidence) {
         return;
     }
     reading.rest.clear();

@@ -228,8 +228,11 @@ pub(super) fn near(a: &Left, b: &Left, age: Age) -> bool {
 
 /// The grid of the records of one size, those of patterns too.
 fn stream_grid(left: &[Left], free: &[usize], known: &[Extent]) -> f64 {
+    let size = left[free[0]].access.size;
     let places = free.iter().map(|&i| left[i].access.offset).chain(known.iter().map(|k| k.2));
-    grid(places, known.iter().flat_map(|k| [k.0, k.1]))
+    // There may be others between these, each as far from the next as an access is long.
+    let next = left[free[0]].access.offset.saturating_add(size);
+    grid(places.chain([next]), known.iter().flat_map(|k| [k.0, k.1]))
 }
 
 /// Runs of at least two records, each linked to the first later one at the place after it; a record is in one of them at most.

@@ -71,7 +71,7 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
                 let mut reading = cut(items, size, taste, Some(found), steps)?;
                 let starts = starts(&reading);
                 join(&mut reading, items);
-                gather(&mut reading, items);
+                gather(&mut reading, items, evidence);
                 share(&mut reading, items);
                 Some((reading, starts))
             };
@@ -88,7 +88,8 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     }
     // Where something is left over, or stronger ones tell it as well, a nest must have foretold more.
     let strong = whole(EVIDENCE)?;
-    let little = reading.rest.is_empty() && reading.told(items, size) < strong.told(items, size);
+    let little =
+        reading.rest.is_empty() && reading.surplus(size) >= 0 && reading.told(items, size) < strong.told(items, size);
     Some(if little { reading } else { strong })
 }
 
@@ -117,6 +118,14 @@ struct Taste<'a> {
     shared: Option<&'a Start>,
 }
 
+/// The loops of one pass, if all are at the same places.
+fn without_passes(levels: &[Level]) -> &[Level] {
+    match levels.split_last() {
+        Some((Level { stride: 0, .. }, one)) => one,
+        _ => levels,
+    }
+}
+
 /// A nest with which a list begins.
 type Start = (u64, Vec<Level>);
 
@@ -138,17 +147,15 @@ const STARTS: usize = 8;
 /// Nests with which lists begin, or nests that begin at the same place, and runs there less the row that the next nest begins
 /// with; the longest first.
 fn starts(reading: &Reading) -> Vec<Start> {
-    let once = |p: &Piece| match p.levels.split_last() {
-        Some((Level { stride: 0, .. }, one)) => one.to_vec(),
-        _ => p.levels.clone(),
-    };
+    let once = |p: &Piece| without_passes(&p.levels).to_vec();
     let mut starts: Vec<Start> = Vec::new();
     for (i, p) in reading.pieces.iter().enumerate().filter(|(_, p)| p.items.first() == Some(&p.list)) {
         let same_place = |o: &&Piece| o.base == p.base && o.items.first() == Some(&o.list);
-        if !p.rounds && reading.pieces.iter().filter(same_place).count() < 2 {
+        let levels = once(p);
+        // A single access is the start of a list, but not of a nest, which would be torn.
+        if !p.rounds && (levels.is_empty() || reading.pieces.iter().filter(same_place).count() < 2) {
             continue;
         }
-        let levels = once(p);
         let row = reading.pieces.get(i + 1).and_then(|q| q.levels.first());
         if let (&[run], Some(row)) = (&levels[..], row)
             && run.stride == row.stride
@@ -178,7 +185,11 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
     let mut best: Vec<(Told, Way)> = vec![((u64::MAX, 0, 0, 0), Way::Over); m + 1];
     best[m].0 = (0, 0, 0, 0);
     for i in (0..m).rev() {
-        let over = if rounds { (items[i].count, 0, items[i].count, 0) } else { (ACCESS * items[i].count, 1, 0, 0) };
+        let over = if rounds {
+            (items[i].count, items[i].count, 0, items[i].count)
+        } else {
+            (ACCESS * items[i].count, 0, 1, 0)
+        };
         let mut here = (plus(best[i + 1].0, over), Way::Over);
         let mut nest = Nest::of_run(items[i].offset, items[i].stride, items[i].count);
         // Where the longest nest ends.
@@ -197,8 +208,9 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 let levels = nest.levels();
                 let telling = if rounds { numbers(&levels, size) } else { telling(&levels, size) };
                 // What is told already takes nothing.
-                let again = rounds && taste.shared.is_some_and(|s| s.0 == items[i].offset && s.1 == levels);
-                let of_nest = if again { (0, 0, 0, 0) } else { (telling, 1, 0, levels.len()) };
+                let same = |s: &Start| s.0 == items[i].offset && s.1 == without_passes(&levels);
+                let again = rounds && taste.shared.is_some_and(same);
+                let of_nest = if again { (0, 0, 0, 0) } else { (telling, levels.len() as u64, 1, 0) };
                 let cost = plus(best[j + 1].0, of_nest);
                 if cost < here.0 || longest && cost == here.0 {
                     here = (cost, Way::Nest(j + 1, levels));
@@ -208,7 +220,7 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
         while let Some(&(_, p, extent)) = found.next_if(|f| f.0 == i) {
             let stride = items[i + p].offset.wrapping_sub(items[i].offset) as i64;
             let most = extent / p;
-            if i + most * p <= whole {
+            if i + most * p <= whole && taste.shared.is_none_or(|s| s.0 != items[i].offset) {
                 continue;
             }
             // The last one may be the start of a longer list.
@@ -216,15 +228,15 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 let level = Level { count: rounds as u64, stride };
                 let taste = Taste { evidence: LITTLE, ..taste };
                 let list = list(&items[i..i + p], size, level, taste, steps)?;
-                let (mut numbers, mut patterns, rest, mut levels) = list.told(&items[i..], size);
+                let (mut numbers, mut loops, mut patterns, rest) = list.told(&items[i..], size);
                 let again = |s: &&Start| s.0 == items[i].offset && begins(&items[i..i + p], s).is_some();
                 if let Some(begin) = list.pieces.first().filter(|_| stride == 0 && taste.shared.filter(again).is_some())
                 {
                     numbers -= self::numbers(&begin.levels, size);
-                    (patterns, levels) = (patterns - 1, levels - begin.levels.len());
+                    (loops, patterns) = (loops - begin.levels.len() as u64, patterns - 1);
                 }
-                let (all, each) = (rest * level.count, numbers - rest);
-                let cost = plus(best[i + rounds * p].0, (all + each, patterns, all, levels));
+                let (all, numbers, loops) = (rest * level.count, numbers - rest, loops - rest);
+                let cost = plus(best[i + rounds * p].0, (all + numbers, all + loops, patterns, all));
                 if cost < here.0 {
                     here = (cost, Way::Rounds(list, p, level));
                 }
@@ -350,7 +362,12 @@ fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut 
     of_list.for_each(|i| *i += begin);
     let mut records: u64 = items[begin..].iter().map(|i| i.count).sum();
     let grid = grid(items.iter().map(|i| i.offset), std::iter::empty());
+    // No random order goes upwards.
+    let climbs = items.windows(2).all(|w| w[0].offset < w[1].offset);
     let shown = |p: &Piece, records: u64| {
+        if climbs {
+            return p.evidence(size) >= LITTLE;
+        }
         let foretold = p.records() as usize - p.levels.len();
         let in_a_row = p.items.windows(2).all(|w| w[1] == w[0] + 1);
         let chance = match in_a_row {

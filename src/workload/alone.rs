@@ -90,10 +90,10 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
     for of_rank in streams.values().flat_map(|s| s.1.chunk_by(|a, b| a.rank == b.rank)).filter(|a| a.len() > 1) {
         *looks.entry(of_rank[0].rank).or_default() += 1;
     }
-    for ((_, file), (op, alone)) in streams {
+    for (((_, file), (op, alone)), (_, all)) in streams.into_iter().zip(before.values()) {
         let file = files.name(file);
         let place = |rank, span_ns| Place { op, rank, file, span_ns, period_s: None };
-        together.extend(back_to_back(&alone, &looks, &patterns, op, file, place));
+        together.extend(back_to_back((&alone, all), &looks, &patterns, op, file, place));
     }
     patterns.extend(together);
     patterns
@@ -223,7 +223,7 @@ fn twins<'f>(
 
 /// What of a rank lies back to back, each access the first one after the end of the one before, if that is no accident.
 fn back_to_back<'f>(
-    alone: &[Alone],
+    (alone, all): (&[Alone], &[Alone]),
     looks: &BTreeMap<u32, usize>,
     patterns: &[TruePattern],
     op: Op,
@@ -251,7 +251,7 @@ fn back_to_back<'f>(
             run.iter().for_each(|&j| used[j] = true);
             let ways: f64 = (0..run.len()).map(|k| (of_rank.len() - k) as f64 / (k + 1) as f64).product();
             let looks = looks.get(&rank).copied().unwrap_or(1) as f64;
-            if follows(&run, of_rank) || looks * ways / grid.powi(run.len() as i32 - 1) <= CHANCE {
+            if follows(&run, of_rank, all) || looks * ways / grid.powi(run.len() as i32 - 1) <= CHANCE {
                 let span = (of_rank[i].span_ns.0, of_rank[run[run.len() - 1]].span_ns.1);
                 let sizes: Vec<u64> = run.iter().map(|&j| of_rank[j].size).collect();
                 out.extend(TruePattern::back_to_back(place(rank, span), of_rank[i].offset, &sizes));
@@ -262,8 +262,9 @@ fn back_to_back<'f>(
 }
 
 /// True for a run that is sequential whatever its places: three in a row, or five, whose sizes vary.
-fn follows(run: &[usize], alone: &[Alone]) -> bool {
-    let in_a_row = run.windows(2).all(|w| w[1] == w[0] + 1);
+fn follows(run: &[usize], alone: &[Alone], all: &[Alone]) -> bool {
+    let at = |i: usize| all.iter().position(|a| *a == alone[i]);
+    let in_a_row = run.windows(2).all(|w| at(w[0]).map(|i| i + 1) == at(w[1]));
     let changes = run.windows(2).filter(|w| alone[w[0]].size != alone[w[1]].size).count();
     run.len() >= if in_a_row { 3 } else { 5 } && changes >= 2 && run.len() < 4 * (changes + 1)
 }

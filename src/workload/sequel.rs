@@ -65,7 +65,8 @@ fn part_twins(patterns: &mut Vec<TruePattern>) {
         return;
     }
     let first = patterns[0].start_offset;
-    let unit = patterns.iter().fold(0, |unit, p| gcd(unit, p.start_offset.abs_diff(first)));
+    let size = patterns[0].access_size.unwrap_or(0);
+    let unit = patterns.iter().fold(size, |unit, p| gcd(unit, p.start_offset.abs_diff(first)));
     let (low, high) =
         patterns.iter().fold((u64::MAX, 0), |(low, high), p| (low.min(p.lowest()), high.max(p.end_offset)));
     let grid = (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0);

@@ -142,7 +142,8 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
     let with_costs = all.map(|r| (cost(&r), r));
     // Of equal ones that whose first loops go on for longest.
     let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
-    let (cost, best) = with_costs.min_by_key(|r| (r.0, pairs(&r.1), first(&r.1))).unwrap_or_default();
+    let weak = |r: &[Told]| r.iter().any(|t| t.foretold() < 2);
+    let (cost, best) = with_costs.min_by_key(|r| (r.0, weak(&r.1), pairs(&r.1), first(&r.1))).unwrap_or_default();
     (apart(best), cost)
 }
 
@@ -151,10 +152,11 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
 pub(super) struct Cost {
     /// Places and strides.
     numbers: u64,
+    /// Loops and accesses alone.
+    pieces: u64,
     pub(super) patterns: usize,
     /// Accesses in no pattern.
     pub(super) alone: u64,
-    loops: usize,
 }
 
 fn cost(told: &[Told]) -> Cost {
@@ -162,21 +164,22 @@ fn cost(told: &[Told]) -> Cost {
     for (t, over) in told.iter().zip(over(told)) {
         if over {
             cost.numbers += t.records();
+            cost.pieces += t.records();
             cost.alone += t.records();
         } else {
             let shape = t.shape();
             cost.numbers += shape.numbers();
             cost.patterns += 1;
-            cost.loops += shape.levels.len();
+            cost.pieces += shape.levels.len() as u64;
         }
     }
     cost
 }
 
-/// True if what is done once has foretold two on average, or any few accesses are nests.
+/// True if three have been foretold for two nests that are done once, on average, or any few accesses are nests.
 fn is_sound(told: &[Told]) -> bool {
-    let once = || told.iter().filter(|t| t.times == 1);
-    once().map(Told::foretold).sum::<usize>() >= 2 * once().count()
+    let nests = || told.iter().zip(over(told)).filter(|t| !t.1).map(|t| t.0);
+    2 * nests().map(Told::foretold).sum::<usize>() >= 3 * nests().filter(|t| t.times == 1).count()
 }
 
 /// Pairs at a free stride, which foretell nothing.
