@@ -10,7 +10,7 @@ use super::left::{Folded, Left, counts};
 use super::log::{Item, Log};
 use super::options::Age;
 use super::pattern::{Body, Pattern};
-use super::reading::{self, Cost, Piece, Reading};
+use super::reading::{self, Cost, EVIDENCE, LITTLE, Piece, Reading};
 use super::reread;
 use super::steps::Steps;
 use crate::record::{FileId, Op};
@@ -93,9 +93,14 @@ impl Reread {
         old: Vec<Pattern>,
         alone: u64,
     ) -> Vec<Pattern> {
-        let known = || old.iter().filter(|p| counts(p));
+        // Where something is left over, a nest must have foretold more.
+        let over = alone > 0 || !old.iter().all(counts);
+        let least = if over { EVIDENCE } else { LITTLE };
+        let stands =
+            |p: &Pattern| counts(p) && p.access_size().is_none_or(|s| reading::evidence(p.levels(), s) >= least);
+        let known = || old.iter().filter(|p| stands(p));
         let cost: Cost = (
-            alone + old.iter().filter(|p| !counts(p)).map(|p| p.records).sum::<u64>(),
+            alone + old.iter().filter(|p| !stands(p)).map(|p| p.records).sum::<u64>(),
             known().count(),
             known().map(|p| p.levels().len()).sum(),
         );

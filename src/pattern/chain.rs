@@ -107,24 +107,30 @@ impl Chain {
             // Any two are a loop: the second may belong to what follows.
             return (Nest::new(nest.base()), forward(items, from, 1));
         }
-        // The last access of a run, the second of two passes, or the last of several over the same places may be the start of what
-        // follows.
+        // The last pass, or the end of a run that is as long as the row after it, may be the start of what follows.
         let (passes, records) = (nest.passes(), nest.records());
-        let single = nest.inner().is_empty();
-        if !ended || passes < 2 || passes > 2 && nest.top() != 0 && !single {
+        if !ended || passes < 2 {
             return (nest, to);
         }
-        let Some(back) = backward(items, (from, to), records / passes) else { return (nest, to) };
+        let single = nest.inner().is_empty();
+        let row = items.get(to.0).filter(|i| i.stride == nest.top()).map_or(1, |i| i.count - to.1);
         let (_, other, other_ended) = learn(None, items, to);
-        let (_, larger, larger_ended) = learn(None, items, back);
-        // The one that nothing stops, or that goes further; two passes are more to tell than one.
-        let further = larger > other || larger == other && passes == 2;
-        let goes_on = if other_ended == larger_ended { further } else { other_ended };
-        match nest.inner() {
-            _ if !goes_on => (nest, to),
-            [] => (Nest::of_run(nest.base(), nest.top(), records - 1), back),
-            _ => (nest.clone().without_last().map_or(nest, |n| n.0), back),
+        let mut best = (nest.clone(), to, other, other_ended);
+        let of_row = if single { row.min(records - 1) } else { records / passes };
+        for last in [records / passes, of_row] {
+            let Some(back) = backward(items, (from, to), last) else { continue };
+            let (_, larger, larger_ended) = learn(None, items, back);
+            // The one that nothing stops, or that goes further; two passes are more to tell than one.
+            let further = larger > best.2 || larger == best.2 && passes == 2 && best.1 == to;
+            if if best.3 == larger_ended { further } else { best.3 } {
+                let less = match nest.inner() {
+                    [] => Some(Nest::of_run(nest.base(), nest.top(), records - last)),
+                    _ => nest.clone().without_last().map(|n| n.0),
+                };
+                best = (less.unwrap_or_else(|| nest.clone()), back, larger, larger_ended);
+            }
         }
+        (best.0, best.1)
     }
 
     fn go_on(&mut self, nest: Nest, items: impl Iterator<Item = Item>) {

@@ -39,10 +39,28 @@ impl Piece {
         self.levels.iter().map(|l| l.count).product()
     }
 
-    /// Records foretold: all but the first and one for each loop; distance 0 and back to back are no free choice.
-    pub fn evidence(&self, size: u64) -> u64 {
-        (self.records() + u64::from(is_given(&self.levels, size))).saturating_sub(1 + self.levels.len() as u64)
+    /// Records of one pass, if all are at the same places.
+    pub fn of_pass(&self) -> u64 {
+        without_passes(&self.levels).iter().map(|l| l.count).product()
     }
+
+    pub fn evidence(&self, size: u64) -> u64 {
+        evidence(&self.levels, size)
+    }
+}
+
+/// The loops of one pass, if all are at the same places.
+pub(super) fn without_passes(levels: &[Level]) -> &[Level] {
+    match levels.split_last() {
+        Some((Level { stride: 0, .. }, one)) => one,
+        _ => levels,
+    }
+}
+
+/// Records that a nest has foretold: all but the first and one for each loop; distance 0 and back to back are no free choice.
+pub(super) fn evidence(levels: &[Level], size: u64) -> u64 {
+    let records: u64 = levels.iter().map(|l| l.count).product();
+    (records + u64::from(is_given(levels, size))).saturating_sub(1 + levels.len() as u64)
 }
 
 /// Numbers that tell a nest, beside counts: a place, and strides that are a free choice.
@@ -147,6 +165,7 @@ pub(super) fn join(reading: &mut Reading, items: &[Item]) {
         d.items.insert(at, i);
         false
     });
+    done.sort_by_key(|d| d.items.first().copied());
     reading.pieces = done;
 }
 

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use super::log::Item;
 use super::nest::{Level, Nest, canonical};
 use super::options::Age;
-use super::reading::{EVIDENCE, LITTLE, Piece, Reading, Told, gather, is_given, join, numbers, share};
+use super::reading::{EVIDENCE, LITTLE, Piece, Reading, Told, gather, is_given, join, numbers, share, without_passes};
 use super::remnants::{CHANCE, expected, grid};
 
 /// Fewest records of a nest of a round: any two have a stride, but two back to back have that one.
@@ -58,7 +58,9 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     let mut whole = |evidence| {
         let mut best: Option<Reading> = None;
         let mut keep = |reading: Reading| {
-            let cost = |r: &Reading| (r.told(items, size), r.pairs(size));
+            // Of equal ones that whose first loops go on for longest.
+            let first = |r: &Reading| Reverse(r.pieces.iter().map(Piece::of_pass).collect::<Vec<_>>());
+            let cost = |r: &Reading| (r.told(items, size), r.pairs(size), first(r));
             if best.as_ref().is_none_or(|b| cost(&reading) < cost(b)) {
                 best = Some(reading);
             }
@@ -66,18 +68,19 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
         // A loop goes on for as long as it can, unless others go on for longer then, or nests that are done over and over tell more
         // than rounds do.
         for (longest, found) in [(true, &found[..]), (false, &found), (true, &[])] {
-            let mut one = |shared: Option<&Start>| {
+            let mut one = |shared: &[Start]| {
                 let taste = Taste { evidence, longest, shared };
                 let mut reading = cut(items, size, taste, Some(found), steps)?;
-                let starts = starts(&reading);
+                let (starts, again) = (starts(&reading), again(&reading));
                 join(&mut reading, items);
                 gather(&mut reading, items, evidence);
                 share(&mut reading, items);
-                Some((reading, starts))
+                Some((reading, starts, again))
             };
-            let (reading, starts) = one(None)?;
+            let (reading, starts, again) = one(&[])?;
             keep(reading);
-            starts.iter().filter_map(|s| one(Some(s))).for_each(|r| keep(r.0));
+            let known = starts.chunks(1).chain((again.len() > 1).then_some(&again[..]));
+            known.filter_map(&mut one).for_each(|r| keep(r.0));
         }
         best
     };
@@ -114,16 +117,8 @@ struct Taste<'a> {
     evidence: u64,
     /// Of readings that cost the same, the one whose first nest is longest; else shortest.
     longest: bool,
-    /// Lists begin with this where they can.
-    shared: Option<&'a Start>,
-}
-
-/// The loops of one pass, if all are at the same places.
-fn without_passes(levels: &[Level]) -> &[Level] {
-    match levels.split_last() {
-        Some((Level { stride: 0, .. }, one)) => one,
-        _ => levels,
-    }
+    /// Lists begin with these where they can, and they take nothing.
+    shared: &'a [Start],
 }
 
 /// A nest with which a list begins.
@@ -171,6 +166,12 @@ fn starts(reading: &Reading) -> Vec<Start> {
     starts
 }
 
+/// Nests that are done over and over.
+fn again(reading: &Reading) -> Vec<Start> {
+    let again = reading.pieces.iter().filter(|p| p.repeats());
+    again.map(|p| (p.base, without_passes(&p.levels).to_vec())).take(STARTS).collect()
+}
+
 /// Where rounds begin, the length of the list, and how many items they go on for.
 type Found = (usize, usize, usize);
 
@@ -209,7 +210,7 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 let telling = if rounds { numbers(&levels, size) } else { telling(&levels, size) };
                 // What is told already takes nothing.
                 let same = |s: &Start| s.0 == items[i].offset && s.1 == without_passes(&levels);
-                let again = rounds && taste.shared.is_some_and(same);
+                let again = rounds && taste.shared.iter().any(same);
                 let of_nest = if again { (0, 0, 0, 0) } else { (telling, levels.len() as u64, 1, 0) };
                 let cost = plus(best[j + 1].0, of_nest);
                 if cost < here.0 || longest && cost == here.0 {
@@ -220,7 +221,7 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
         while let Some(&(_, p, extent)) = found.next_if(|f| f.0 == i) {
             let stride = items[i + p].offset.wrapping_sub(items[i].offset) as i64;
             let most = extent / p;
-            if i + most * p <= whole && taste.shared.is_none_or(|s| s.0 != items[i].offset) {
+            if i + most * p <= whole && !taste.shared.iter().any(|s| s.0 == items[i].offset) {
                 continue;
             }
             // The last one may be the start of a longer list.
@@ -229,11 +230,10 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 let taste = Taste { evidence: LITTLE, ..taste };
                 let list = list(&items[i..i + p], size, level, taste, steps)?;
                 let (mut numbers, mut loops, mut patterns, rest) = list.told(&items[i..], size);
-                let again = |s: &&Start| s.0 == items[i].offset && begins(&items[i..i + p], s).is_some();
-                if let Some(begin) = list.pieces.first().filter(|_| stride == 0 && taste.shared.filter(again).is_some())
-                {
-                    numbers -= self::numbers(&begin.levels, size);
-                    (loops, patterns) = (loops - begin.levels.len() as u64, patterns - 1);
+                let told = |p: &&Piece| taste.shared.iter().any(|s| s.0 == p.base && s.1 == without_passes(&p.levels));
+                for again in list.pieces.iter().filter(told).filter(|_| stride == 0) {
+                    numbers -= self::numbers(&again.levels, size);
+                    (loops, patterns) = (loops - again.levels.len() as u64, patterns - 1);
                 }
                 let (all, numbers, loops) = (rest * level.count, numbers - rest, loops - rest);
                 let cost = plus(best[i + rounds * p].0, (all + numbers, all + loops, patterns, all));
@@ -347,14 +347,14 @@ const SHORT: u64 = 8;
 
 /// The reading of a list that is gone through so often, at the same places; `None` if it takes too long.
 pub(super) fn over_and_over(items: &[Item], size: u64, passes: u64) -> Option<Reading> {
-    let taste = Taste { evidence: LITTLE, longest: true, shared: None };
+    let taste = Taste { evidence: LITTLE, longest: true, shared: &[] };
     list(items, size, Level { count: passes, stride: 0 }, taste, &mut 0)
 }
 
 /// The nests of a list that is gone through so often. Those that the list alone does not show are single accesses, but for pairs
 /// at a stride that is shown.
 fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut usize) -> Option<Reading> {
-    let shared = taste.shared.and_then(|s| Some((s, begins(items, s)?)));
+    let shared = taste.shared.iter().find_map(|s| Some((s, begins(items, s)?)));
     let begin = shared.map_or(0, |s| s.1);
     let mut reading = cut(&items[begin..], size, taste, None, steps)?;
     join(&mut reading, &items[begin..]);

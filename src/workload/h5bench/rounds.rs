@@ -125,26 +125,58 @@ enum Way {
     Pass,
 }
 
-/// Ways to tell what meets at a place of the lists: the first one that fits.
-const WAYS: [&[Way]; 5] = [&[Way::Whole, Way::Start], &[Way::Whole], &[Way::Start], &[Way::Pass], &[]];
+/// Ways to tell all lists of which each is tried with each.
+const MOST: usize = 4096;
 
 /// The nests of these rounds, and what they cost: the best of all ways.
 pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
-    let meet = rounds.iter().map(|r| r.list.len().saturating_sub(1)).max().unwrap_or(0) as u32;
-    let readings = (0..WAYS.len().pow(meet)).map(|n| {
-        let ways = |place: usize| WAYS[n / WAYS.len().pow(meet - 1 - place as u32) % WAYS.len()];
-        shared(gathered(rounds, ways))
-    });
-    let plain = gathered(rounds, |_| &[]);
-    let sound = readings.filter(|r| is_sound(r)).chain([shared(plain)]);
+    let mut ways: Vec<Vec<Vec<Part>>> = rounds.iter().map(|r| ways(&r.list)).collect();
+    // Of very many, the first and the last: all as they are, and as much as there may be told as one.
+    if ways.iter().try_fold(1, |n: usize, w| n.checked_mul(w.len()).filter(|n| *n <= MOST)).is_none() {
+        ways.iter_mut().for_each(|w| drop(w.drain(1..w.len().saturating_sub(1))));
+    }
+    let all: usize = ways.iter().fold(1, |n: usize, w| n.saturating_mul(w.len()));
+    let lists = |mut n: usize| {
+        let choose = move |w: &Vec<Vec<Part>>| {
+            let i = n % w.len();
+            n /= w.len();
+            w[i].clone()
+        };
+        ways.iter().map(choose).collect::<Vec<_>>()
+    };
+    let readings = (0..all.min(MOST)).map(|n| shared(gathered(rounds, lists(n))));
+    // The first one is that of all lists as they are.
+    let sound = readings.enumerate().filter(|(n, r)| *n == 0 || is_sound(r)).map(|r| r.1);
     let nothing_between = rounds.iter().all(|r| r.list.len() == 1);
     let all = sound.flat_map(|r| [r.clone(), doubled(r, nothing_between)]);
     let with_costs = all.map(|r| (cost(&r), r));
     // Of equal ones that whose first loops go on for longest.
-    let first = |r: &[Told]| Reverse(r.iter().map(|t| t.part.shape.count()).collect::<Vec<_>>());
+    let first = |r: &[Told]| {
+        let nests = r.iter().zip(over(r)).filter(|t| !t.1);
+        Reverse(nests.map(|t| t.0.part.shape.count()).collect::<Vec<_>>())
+    };
     let weak = |r: &[Told]| r.iter().any(|t| t.foretold() < 2);
     let (cost, best) = with_costs.min_by_key(|r| (r.0, weak(&r.1), pairs(&r.1), first(&r.1))).unwrap_or_default();
     (apart(best), cost)
+}
+
+/// Ways to tell a list; the first one is as it is.
+fn ways(list: &[Part]) -> Vec<Vec<Part>> {
+    let mut all: Vec<Vec<Part>> = vec![Vec::new()];
+    for part in list {
+        let together = |known: &Vec<Part>| {
+            let as_it_is = known.iter().chain([part]).cloned().collect();
+            let before = known.split_last();
+            let ways = [Way::Whole, Way::Start, Way::Pass].into_iter().filter_map(move |way| {
+                let (last, known) = before?;
+                Some(known.iter().cloned().chain(two(last, part, way)?).collect())
+            });
+            std::iter::once(as_it_is).chain(ways).collect::<Vec<Vec<Part>>>()
+        };
+        all = all.iter().flat_map(together).collect();
+        all.dedup();
+    }
+    all
 }
 
 /// What it takes to tell a reading.
@@ -219,18 +251,10 @@ fn apart(told: Vec<Told>) -> Vec<Told> {
     told.into_iter().zip(over).flat_map(one_by_one).collect()
 }
 
-/// All rounds told in the ways of each place where two meet, nests over the same places together.
-fn gathered(rounds: &[Round], ways: impl Fn(usize) -> &'static [Way]) -> Vec<Told> {
+/// All rounds, told as these lists, nests over the same places together.
+fn gathered(rounds: &[Round], lists: Vec<Vec<Part>>) -> Vec<Told> {
     let mut out: Vec<Told> = Vec::new();
-    for round in rounds {
-        let mut list: Vec<Part> = Vec::new();
-        for (i, part) in round.list.iter().enumerate() {
-            let before = list.pop();
-            match before.as_ref().and_then(|b| ways(i - 1).iter().find_map(|way| two(b, part, *way))) {
-                Some(both) => list.extend(both),
-                None => list.extend(before.into_iter().chain([part.clone()])),
-            }
-        }
+    for (round, list) in rounds.iter().zip(lists) {
         for part in list {
             match out.iter_mut().find(|t| (t.part.offset, &t.part.shape) == (part.offset, &part.shape)) {
                 Some(t) => {
@@ -277,24 +301,52 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
                 [one] => one,
                 _ => return None,
             };
-            let (inner, top) = match b.shape.levels[..] {
-                [top] => (Level { count: 1, stride: run.stride }, top),
-                [inner, top] => (inner, top),
-                _ => return None,
-            };
-            if between != run.count as i64 * run.stride || inner.stride != run.stride {
+            let levels = &b.shape.levels;
+            if levels.is_empty() || between != run.count as i64 * run.stride {
                 return None;
             }
+            // Its first row goes on with the run, or its first access does.
+            let row = levels.first().filter(|l| l.stride == run.stride).map_or(1, |l| l.count);
+            let inner = usize::from(row > 1);
             // All accesses of a nest take equally long.
             let (start, end) = b.span_ns;
-            let taken = u128::from(end - start) * u128::from(inner.count) / u128::from(b.shape.count());
-            let at = start + taken as u64;
-            let longer = vec![Level { count: run.count + inner.count, ..run }];
-            let rest = vec![inner, Level { count: top.count - 1, ..top }];
-            let rest_offset = b.offset.wrapping_add_signed(top.stride);
-            Some(vec![part(a.offset, longer, (a.span_ns.0, at)), part(rest_offset, rest, (at, end))])
+            let time = |n: u64| start + (u128::from(end - start) * u128::from(n) / u128::from(b.shape.count())) as u64;
+            let longer = vec![Level { count: run.count + row, ..run }];
+            let mut out = vec![part(a.offset, longer, (a.span_ns.0, time(row)))];
+            // What is left of its passes, from the inside out.
+            let mut done = row;
+            for (i, l) in levels.iter().enumerate().skip(inner) {
+                let rest = [&levels[..i], &[Level { count: l.count - 1, ..*l }]].concat();
+                let all = done * l.count;
+                out.push(part(b.offset.wrapping_add_signed(l.stride), rest, (time(done), time(all))));
+                done = all;
+            }
+            Some(torn(out))
         }
     }
+}
+
+/// A run, and what is left of what it took the start of: pairs at a distance are two accesses, but if there is nothing else.
+fn torn(mut parts: Vec<Part>) -> Vec<Part> {
+    let foretold = |p: &Part| p.shape.foretold() > 0;
+    let n = parts.iter().filter(|p| !foretold(p)).map(|p| p.shape.count()).sum::<u64>();
+    if n <= 2 {
+        return parts;
+    }
+    let apart = |p: Part| -> Vec<Part> {
+        match p.shape.levels[..] {
+            [l] if !foretold(&p) => {
+                let (start, end) = p.span_ns;
+                let at = start + (end - start) / l.count;
+                let one = |offset, span_ns| Part { offset, shape: Shape::of(p.shape.size), span_ns };
+                vec![one(p.offset, (start, at)), one(p.offset.wrapping_add_signed(l.stride), (at, end))]
+            }
+            _ => vec![p],
+        }
+    };
+    let rest = parts.split_off(1);
+    parts.extend(rest.into_iter().flat_map(apart));
+    parts
 }
 
 /// A nest, and then twice that: two passes at the same place or, where nothing else is done between, elsewhere, and what is further
