@@ -140,8 +140,10 @@ impl Reread {
         let worse = new.0 > 0
             && (much || before.is_none_or(|before| (numbers, new.2 as u64 + new.0, new.1 as u64, new.0) > before));
         let repeats = pieces.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
+        // A pair that nothing shows is no better than two accesses.
+        let pairs = |p: &&Pattern| p.access_size().is_some_and(|s| reading::is_pair(p.levels(), s));
         let less = match repeats {
-            true => new.1 <= cost.1,
+            true => new.1 <= cost.1 + known().filter(pairs).count(),
             false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2 || (new.1, new.2) == (cost.1, cost.2),
         };
         // In place of sequential patterns over the same places, which have no loop to tell that.

@@ -98,13 +98,13 @@ impl Reading {
 
     /// Pairs at a free stride, which foretell nothing.
     pub fn pairs(&self, size: u64) -> usize {
-        let free = |l: &Level| l.stride != 0 && l.stride as u64 != size;
-        let is_pair = |p: &&Piece| {
-            let again = usize::from(p.levels.last().is_some_and(|l| l.stride == 0));
-            matches!(p.levels[..p.levels.len() - again], [ref l @ Level { count: 2, .. }] if free(l))
-        };
-        self.pieces.iter().filter(is_pair).count()
+        self.pieces.iter().filter(|p| is_pair(&p.levels, size)).count()
     }
+}
+
+/// True for two accesses at a free stride, be it over and over.
+pub(super) fn is_pair(levels: &[Level], size: u64) -> bool {
+    matches!(*without_passes(levels), [l @ Level { count: 2, .. }] if l.stride != 0 && l.stride as u64 != size)
 }
 
 pub(super) fn is_given(levels: &[Level], size: u64) -> bool {

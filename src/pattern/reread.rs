@@ -416,8 +416,10 @@ fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut 
     }
     // Any two are a loop, if they are all and done over and over: two pairs at a distance are no more than four places.
     let alone: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].len() == 1).collect();
+    let begins_alone = shared.is_some_and(|((_, levels), _)| levels.is_empty());
     if let [i, j] = alone[..]
         && pairs[j][0] == pairs[i][0] + 1
+        && !begins_alone
         && (rounds.stride == 0 || rounds.count > 2)
     {
         let second = pairs.remove(j);

@@ -130,7 +130,10 @@ const MOST: usize = 4096;
 
 /// The nests of these rounds, and what they cost: the best of all ways.
 pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
-    let mut ways: Vec<Vec<Vec<Part>>> = rounds.iter().map(|r| ways(&r.list)).collect();
+    let again = |r: &Round| rounds.iter().filter(|o| o.list == r.list).map(|o| o.times).sum::<u64>() > 1;
+    let lists = rounds.iter().map(|r| if again(r) { shown(&r.list) } else { r.list.clone() });
+    let lists: Vec<Vec<Part>> = lists.collect();
+    let mut ways: Vec<Vec<Vec<Part>>> = lists.iter().map(|list| ways(list, &lists)).collect();
     // Of very many, the first and the last: all as they are, and as much as there may be told as one.
     if ways.iter().try_fold(1, |n: usize, w| n.checked_mul(w.len()).filter(|n| *n <= MOST)).is_none() {
         ways.iter_mut().for_each(|w| drop(w.drain(1..w.len().saturating_sub(1))));
@@ -160,8 +163,13 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
     (apart(best), cost)
 }
 
-/// Ways to tell a list; the first one is as it is.
-fn ways(list: &[Part]) -> Vec<Vec<Part>> {
+/// Ways to tell one of these lists; the first one is as it is.
+fn ways(list: &[Part], lists: &[Vec<Part>]) -> Vec<Vec<Part>> {
+    let is_list = |a: &Part, b: &Part| {
+        lists.iter().any(|l| matches!(&l[..], [c, d] if (&c.shape, c.offset, &d.shape, d.offset) == (&a.shape, a.offset, &b.shape, b.offset)))
+    };
+    let size = list.first().map_or(0, |p| p.shape.size);
+
     let mut all: Vec<Vec<Part>> = vec![Vec::new()];
     for part in list {
         let together = |known: &Vec<Part>| {
@@ -169,6 +177,11 @@ fn ways(list: &[Part]) -> Vec<Vec<Part>> {
             let before = known.split_last();
             let ways = [Way::Whole, Way::Start, Way::Pass].into_iter().filter_map(move |way| {
                 let (last, known) = before?;
+                // Any two accesses are a loop, if there are no others in some list.
+                let single = last.shape.levels.is_empty() && part.shape.levels.is_empty();
+                if way == Way::Whole && single && part.offset != last.offset + size && !is_list(last, part) {
+                    return None;
+                }
                 Some(known.iter().cloned().chain(two(last, part, way)?).collect())
             });
             std::iter::once(as_it_is).chain(ways).collect::<Vec<Vec<Part>>>()
@@ -321,32 +334,33 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
                 out.push(part(b.offset.wrapping_add_signed(l.stride), rest, (time(done), time(all))));
                 done = all;
             }
-            Some(torn(out))
+            let rest = shown(&out.split_off(1));
+            out.extend(rest);
+            Some(out)
         }
     }
 }
 
-/// A run, and what is left of what it took the start of: pairs at a distance are two accesses, but if there is nothing else.
-fn torn(mut parts: Vec<Part>) -> Vec<Part> {
-    let foretold = |p: &Part| p.shape.foretold() > 0;
-    let n = parts.iter().filter(|p| !foretold(p)).map(|p| p.shape.count()).sum::<u64>();
-    if n <= 2 {
-        return parts;
-    }
-    let apart = |p: Part| -> Vec<Part> {
+/// A list that is gone through over and over: pairs at a distance that nothing else in it shows are two accesses, but if there
+/// are no others.
+fn shown(list: &[Part]) -> Vec<Part> {
+    let is_nest = |p: &Part| p.shape.foretold() > 0;
+    let strides: Vec<i64> =
+        list.iter().filter(|p| is_nest(p)).flat_map(|p| &p.shape.levels).map(|l| l.stride).collect();
+    let tells = |p: &Part| is_nest(p) || matches!(p.shape.levels[..], [l] if strides.contains(&l.stride));
+    let alone: u64 = list.iter().filter(|p| !tells(p)).map(|p| p.shape.count()).sum();
+    let apart = |p: &Part| -> Vec<Part> {
         match p.shape.levels[..] {
-            [l] if !foretold(&p) => {
+            [l] if !tells(p) && alone > 2 => {
                 let (start, end) = p.span_ns;
                 let at = start + (end - start) / l.count;
                 let one = |offset, span_ns| Part { offset, shape: Shape::of(p.shape.size), span_ns };
                 vec![one(p.offset, (start, at)), one(p.offset.wrapping_add_signed(l.stride), (at, end))]
             }
-            _ => vec![p],
+            _ => vec![p.clone()],
         }
     };
-    let rest = parts.split_off(1);
-    parts.extend(rest.into_iter().flat_map(apart));
-    parts
+    list.iter().flat_map(apart).collect()
 }
 
 /// A nest, and then twice that: two passes at the same place or, where nothing else is done between, elsewhere, and what is further
