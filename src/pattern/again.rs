@@ -18,6 +18,25 @@ use crate::record::{FileId, Op};
 /// Of so many accesses, a new reading that leaves something over leaves less than one.
 const MANY: u64 = 2;
 
+/// Numbers that a nest may take which begins within another one.
+const NUMBERS: u64 = 2;
+
+/// Nests which begin within the one before and go on beyond it, at its stride; 0 if not all that is done once is done in one go.
+fn within(reading: &Reading) -> usize {
+    let mut once: Vec<&Piece> = reading.pieces.iter().filter(|p| !p.repeats()).collect();
+    once.sort_by_key(|p| p.items.first().copied());
+    let in_one_go = |p: &&Piece| p.items.windows(2).all(|w| w[1] == w[0] + 1);
+    let begins_within = |a: &Piece, b: &Piece| {
+        let (Some((top, inner)), Some((other, rest))) = (a.levels.split_last(), b.levels.split_last()) else {
+            return false;
+        };
+        let further = (b.base.wrapping_sub(a.base) as i64).checked_div(top.stride).unwrap_or(0);
+        let on_it = a.base.wrapping_add_signed(further.wrapping_mul(top.stride)) == b.base;
+        inner == rest && top.stride == other.stride && on_it && (1..top.count as i64).contains(&further)
+    };
+    if once.iter().all(in_one_go) { once.windows(2).filter(|w| begins_within(w[0], w[1])).count() } else { 0 }
+}
+
 /// Operation, file, size.
 pub(super) type Key = (Op, FileId, u64);
 
@@ -150,7 +169,10 @@ impl Reread {
         let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
         // Loops that are seen but once must have foretold enough, or any few accesses are nests.
         let sound = groups.iter().map(|g| g.reading.surplus(g.size)).sum::<i64>() >= 0;
-        if again || worse || !sound || cost.0 == 0 && !less && !repeated && !twice {
+        // What begins within a nest and goes on beyond it is a nest of its own, though it may be told in less.
+        let within: usize = groups.iter().map(|g| within(&g.reading)).sum();
+        let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
+        if again || !sound || !apart && (worse || cost.0 == 0 && !less && !repeated && !twice) {
             return old;
         }
         let of = |size: u64, i: &Item| {

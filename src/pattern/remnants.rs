@@ -172,7 +172,7 @@ fn at_stride(
     if free.len() < 2 {
         return;
     }
-    let grid = stream_grid(left, &free, known);
+    let grid = if stride == 0 { visited_grid(left, &free, known) } else { stream_grid(left, &free, known) };
     for run in runs(left, &free, age, |l| l.access.offset.checked_add_signed(stride)) {
         if tried.is_some_and(|tried| tried as f64 * expected(free.len(), run.len(), grid) > CHANCE) {
             continue;
@@ -228,11 +228,16 @@ pub(super) fn near(a: &Left, b: &Left, age: Age) -> bool {
 
 /// The grid of the records of one size, those of patterns too.
 fn stream_grid(left: &[Left], free: &[usize], known: &[Extent]) -> f64 {
-    let size = left[free[0]].access.size;
     let places = free.iter().map(|&i| left[i].access.offset).chain(known.iter().map(|k| k.2));
-    // There may be others between these, each as far from the next as an access is long.
-    let next = left[free[0]].access.offset.saturating_add(size);
-    grid(places.chain([next]), known.iter().flat_map(|k| [k.0, k.1]))
+    grid(places, known.iter().flat_map(|k| [k.0, k.1]))
+}
+
+/// The same for visits of one place: between the places of few records there may be others, each as far from the next as an
+/// access is long.
+fn visited_grid(left: &[Left], free: &[usize], known: &[Extent]) -> f64 {
+    let places = free.iter().map(|&i| left[i].access.offset).chain(known.iter().map(|k| k.2));
+    let next = free.first().map(|&i| left[i].access.offset.saturating_add(left[i].access.size));
+    grid(places.chain(next), known.iter().flat_map(|k| [k.0, k.1]))
 }
 
 /// Runs of at least two records, each linked to the first later one at the place after it; a record is in one of them at most.

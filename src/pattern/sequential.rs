@@ -169,25 +169,39 @@ fn nests(pieces: &[Piece]) -> Vec<Option<usize>> {
         let places: Vec<u64> = members.iter().map(|&i| pieces[i].entry.offset).collect();
         let mut i = 0;
         while i < places.len() {
-            let mut nest = Nest::new(places[i]);
-            let mut taken = 0;
-            for (n, &place) in places[i..].iter().enumerate().skip(1) {
-                if nest.moves() && place == nest.next() {
-                    nest.advance();
-                } else if nest.partial() > 0 || !nest.wrap(place) {
-                    break;
-                }
-                let is_run = nest.inner().is_empty() && nest.top() as u64 == size;
-                if nest.partial() == 0 && nest.evidence(size) > 0 && !is_run {
-                    taken = n + 1;
-                }
+            let mut taken = nest_of(&places[i..], size);
+            // The last one may be the start of a longer one.
+            if taken > 1 && nest_of(&places[i + taken - 1..], size) > taken {
+                taken = if taken > 3 { taken - 1 } else { 0 };
+            }
+            if taken == 0 {
+                i += 1;
+                continue;
             }
             let of_nest = &members[i..i + taken];
             of_nest.iter().enumerate().for_each(|(n, &j)| out[j] = Some(*of_nest.get(n + 1).unwrap_or(&j)));
-            i += taken.max(1);
+            i += taken;
         }
     }
     out
+}
+
+/// How many of the first places are a nest that is no run, and has foretold one.
+fn nest_of(places: &[u64], size: u64) -> usize {
+    let Some((&first, others)) = places.split_first() else { return 0 };
+    let (mut nest, mut taken) = (Nest::new(first), 0);
+    for (n, &place) in (2..).zip(others) {
+        if nest.moves() && place == nest.next() {
+            nest.advance();
+        } else if nest.partial() > 0 || !nest.wrap(place) {
+            break;
+        }
+        let is_run = nest.inner().is_empty() && nest.top() as u64 == size;
+        if nest.partial() == 0 && nest.evidence(size) > 0 && !is_run {
+            taken = n;
+        }
+    }
+    taken
 }
 
 /// True if sizes change at least twice, and on average before four are equal: else it is contiguous runs.

@@ -391,19 +391,21 @@ fn doubled(mut told: Vec<Told>, nothing_between: bool) -> Vec<Told> {
     told
 }
 
-/// Where a nest is, but for its last access, what another one is, its passes are passes of that one.
+/// Where a nest is, but for its last access or pass, what another one is, its passes are passes of that one.
 fn shared(mut told: Vec<Told>) -> Vec<Told> {
     for i in 0..told.len() {
         let t = &told[i];
-        let [one] = t.part.shape.levels[..] else { continue };
-        let less = Shape::of(t.part.shape.size).times(one.count - 1, one.stride as u64).canonical();
+        let Some((&top, inner)) = t.part.shape.levels.split_last() else { continue };
+        let shape = |levels| Shape { size: t.part.shape.size, levels }.canonical();
+        let less = shape([inner, &[Level { count: top.count - 1, ..top }]].concat());
         let same = |o: &Told| o.part.offset == t.part.offset && o.part.shape == less && o.times > 1;
         let Some(with) = told.iter().position(same).filter(|_| t.times > 1) else { continue };
+        let last = shape(inner.to_vec());
         let t = &mut told[i];
         let (rounds, times, (start, end)) = (t.rounds, t.times, t.part.span_ns);
-        let at = start + (u128::from(end - start) * u128::from(one.count - 1) / u128::from(one.count)) as u64;
-        t.part.offset = t.part.offset.wrapping_add_signed((one.count - 1) as i64 * one.stride);
-        t.part.shape = Shape::of(t.part.shape.size);
+        let at = start + (u128::from(end - start) * u128::from(top.count - 1) / u128::from(top.count)) as u64;
+        t.part.offset = t.part.offset.wrapping_add_signed((top.count - 1) as i64 * top.stride);
+        t.part.shape = last;
         t.span_ns.0 = at;
         let other = &mut told[with];
         other.times += times;
