@@ -115,8 +115,12 @@ impl Reread {
         // Where something is left over, a nest must have foretold more.
         let over = alone > 0 || !old.iter().all(counts);
         let least = if over { EVIDENCE } else { LITTLE };
-        let stands =
-            |p: &Pattern| counts(p) && p.access_size().is_none_or(|s| reading::evidence(p.levels(), s) >= least);
+        let foretold = |p: &Pattern| p.access_size().map(|size| reading::evidence(p.levels(), size));
+        // A stride that another nest shows is no free choice.
+        let strong = old.iter().filter(|p| foretold(p).is_some_and(|n| n >= EVIDENCE));
+        let strides: HashSet<i64> = strong.flat_map(|p| p.levels()).map(|l| l.stride).collect();
+        let shown = |p: &Pattern| p.levels().iter().filter(|l| l.stride != 0 && strides.contains(&l.stride)).count();
+        let stands = |p: &Pattern| counts(p) && foretold(p).is_none_or(|n| n + shown(p) as u64 >= least);
         let known = || old.iter().filter(|p| stands(p));
         let cost: Cost = (
             alone + old.iter().filter(|p| !stands(p)).map(|p| p.records).sum::<u64>(),
@@ -237,5 +241,49 @@ pub(super) fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32,
         cursor: None,
         ranks: None,
         then: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nest::{Level, offsets};
+    use super::super::options::Options;
+    use super::*;
+
+    /// Start and loops.
+    type Told = (u64, Vec<(u64, i64)>);
+
+    /// What accesses at these places and of these sizes are, and how many are in no pattern.
+    fn found(accesses: impl IntoIterator<Item = (u64, u64)>) -> (Vec<Told>, u64) {
+        let mut d = RankDetector::new(0, Options::default());
+        for (i, (offset, size)) in accesses.into_iter().enumerate() {
+            let (op, file, start) = (Op::Read, FileId(0), i as f64);
+            d.push(&Access { op, rank: 0, file, offset, size, start, end: start + 0.5 });
+        }
+        let found = d.finish();
+        let levels = |p: &Pattern| p.levels().iter().map(|l| (l.count, l.stride)).collect();
+        (found.patterns.iter().map(|p| (p.start_offset, levels(p))).collect(), found.unmatched_records)
+    }
+
+    #[test]
+    fn what_begins_within_a_nest_is_one_of_its_own() {
+        // The second one begins at the second row of the first one.
+        let rows = |n: u64| [(2, 128), (2, 2048), (n, 32_768)].map(|(count, stride)| Level { count, stride });
+        let places = offsets(34_057, &rows(2)).chain(offsets(66_825, &rows(4))).map(|o| (o, 64)).collect::<Vec<_>>();
+        let nest = |n: u64| rows(n).map(|l| (l.count, l.stride)).to_vec();
+        assert_eq!(found(places), (vec![(34_057, nest(2)), (66_825, nest(4))], 0));
+        // What has ended goes on where it did.
+        let row = |from: u64, n: u64| (from..from + n).map(|k| (k * 192, 64));
+        let places = row(10, 6).chain(row(500, 5)).chain(row(16, 6)).collect::<Vec<_>>();
+        assert_eq!(found(places), (vec![(1920, vec![(12, 192)]), (96_000, vec![(5, 192)])], 0));
+    }
+
+    #[test]
+    fn the_start_of_a_nest_is_in_no_run_of_other_sizes() {
+        // A header, three attributes and one element back to back; then the same with four elements at a distance.
+        let head = || [(0, 96), (96, 40), (136, 40), (176, 40)];
+        let elements = |n: u64| (0..n).map(|k| (216 + 40 * k, 8));
+        let (patterns, _) = found(head().into_iter().chain(elements(1)).chain(head()).chain(elements(4)));
+        assert!(patterns.contains(&(216, vec![(4, 40)])), "{patterns:?}");
     }
 }

@@ -314,6 +314,15 @@ mod tests {
     fn the_last_of_several_passes_may_be_the_start_of_a_larger_nest() {
         // one place three times, then two places three times
         let places = [0, 0, 0, 24, 0, 24, 0, 24];
+        // two that go on as the first row of a nest, and rows that go on as that of a larger one
+        let pair = vec![level(2, 8)];
+        let nest = vec![level(2, 8), level(4, 24), level(4, 144)];
+        let both: Vec<u64> = offsets(4096, &pair).chain(offsets(4112, &nest)).collect();
+        assert_eq!(told(&both, 1000), [(4096, pair), (4112, nest)]);
+        let few = vec![level(2, 64), level(4, 960)];
+        let many = vec![level(2, 64), level(3, 320), level(12, 2880)];
+        let both: Vec<u64> = offsets(768, &few).chain(offsets(4608, &many)).collect();
+        assert_eq!(told(&both, 1000), [(768, few), (4608, many)]);
         // the first row of a larger nest is what was done before
         let row = vec![level(4, 8), level(3, 0)];
         let rows = vec![level(4, 8), level(5, 100), level(3, 0)];

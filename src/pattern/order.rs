@@ -545,6 +545,18 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_upwards_over_and_over_has_an_order() {
+        let list = [0u64, 1, 2, 40];
+        assert_eq!(found(&[&list.repeat(3)]), (vec![(0, vec![(3, 1), (3, 0)]), (40, vec![(3, 0)])], 0));
+    }
+
+    #[test]
+    fn few_accesses_at_far_places_are_not_asked_for_an_order() {
+        assert_eq!(found(&[&[0, 1000, 1001]]), (vec![(1000, vec![(2, 1)])], 1));
+        assert_eq!(found(&[&[0, 5, 6]]), (vec![], 3));
+    }
+
+    #[test]
     fn what_saves_bits_is_an_order() {
         // Members of a record: six in a row, and two of another kind in between.
         let members = found(&[&[0, 1, 2, 6, 7, 3, 4, 5]]);

@@ -328,6 +328,15 @@ mod tests {
     }
 
     #[test]
+    fn visits_of_a_place_count_on_the_grid_of_the_accesses() {
+        let age = Age { records: 100, seconds: f64::INFINITY };
+        let at = |places: &[u64]| places.iter().map(|p| (p * 96, 96)).collect::<Vec<_>>();
+        let found = find(&mut left(&at(&[0, 22, 0, 0])), &[], age);
+        assert_eq!(found.iter().map(|p| (p.start_offset, p.records)).collect::<Vec<_>>(), [(0, 3)]);
+        assert!(find(&mut left(&at(&[0, 3, 0, 0])), &[], age).is_empty());
+    }
+
+    #[test]
     fn chance_falls_with_the_length_and_the_grid() {
         assert!((expected(10, 2, 1000.0) - 45.0 / 1000.0).abs() < 1e-12);
         assert!(expected(10, 3, 1000.0) < expected(10, 2, 1000.0));

@@ -2,8 +2,8 @@
 //!
 //! Reading record by record has to decide before it knows what comes. Here all of it is known: the stream is cut into nests
 //! that follow each other, and into rounds of nests (the same list over and over, each time a distance further), so that the
-//! fewest numbers tell all of it, then with the fewest patterns, then with as little as possible left over, then with the fewest
-//! loops. If that tells the same in less than what was found record by record, it takes the place of it.
+//! fewest numbers tell all of it, then with the fewest loops and accesses left over, then with the fewest patterns. If that
+//! tells the same in less than what was found record by record, it takes the place of it.
 
 use std::cmp::Reverse;
 
@@ -526,6 +526,28 @@ mod tests {
         assert_eq!(told(&places), [(144, vec![(8, 24)])]);
         // over and over, and that may break off
         assert_eq!(told_of(96, &[0, 0, 0, 4096, 0, 4096, 0, 0]), [(0, vec![(6, 0)]), (4096, vec![(2, 0)])]);
+    }
+
+    #[test]
+    fn what_is_told_already_takes_nothing() {
+        let run = |from: u64, n: u64| (from..from + n * 96).step_by(96);
+        // Five over and over, and once one more: not once six, and five twice.
+        let places: Vec<u64> = [6, 5, 5].into_iter().flat_map(|n| std::iter::once(0).chain(run(97, n))).collect();
+        assert_eq!(told_of(96, &places), [(0, vec![(3, 0)]), (97, vec![(5, 96), (3, 0)])]);
+        // Two nests at first, then one of them alone.
+        let both = [777u64, 841, 969, 1033];
+        let places = [both.repeat(3), both[..2].repeat(6)].concat();
+        assert_eq!(told_of(64, &places), [(777, vec![(2, 64), (9, 0)]), (969, vec![(2, 64), (3, 0)])]);
+    }
+
+    #[test]
+    fn a_pair_in_a_list_is_two_accesses() {
+        let twice = |list: &[u64]| told_of(64, &list.repeat(10));
+        let each = |o: u64| (o, vec![(10, 0)]);
+        assert_eq!(twice(&[3059, 6073, 9997]), [3059, 6073, 9997].map(each));
+        // If no others are alone, they are a pair, and what goes upwards need foretell but one.
+        assert_eq!(twice(&[0, 64, 128, 500, 900]), [(0, vec![(3, 64), (10, 0)]), (500, vec![(2, 400), (10, 0)])]);
+        assert_eq!(twice(&[0, 500, 900, 1300]), [each(0), (500, vec![(3, 400), (10, 0)])]);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! accesses of one operation and size is *plain* if it is one or two accesses, or a nest that has foretold one of them, or nests
 //! that follow each other and have each foretold two, and no list of places over and over. If all ranks do what is plain, in every
 //! file, these are the patterns. Else there are none, and nothing else that a few of the accesses may look like is one; but if all
-//! ranks go through a list of places over and over, what is not plain is a pattern for each place of the list.
+//! ranks go through a list of places over and over, what is not plain is a pattern for each place of the list. That a random order
+//! of all places goes upwards, and is no nest, does not happen.
 
 use super::shape::Shape;
 use super::truth::{Place, TruePattern};

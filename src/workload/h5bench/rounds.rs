@@ -1,9 +1,9 @@
 //! What is done over and over in a file with accesses of one size: lists of nests, each list several times at the same places.
 //!
 //! What lies next to each other may be told in several ways: a nest may take in the start of the one after it, or all of it. What
-//! is true is what the fewest numbers tell, then what takes the fewest patterns, then what leaves the fewest accesses alone, then
-//! takes the fewest loops, then the fewest mere pairs, then the one in which the first loops go on for longest. Nests over the same
-//! places are one, whatever came between.
+//! is true is what the fewest numbers tell, then what has the fewest loops and accesses alone, then takes the fewest patterns, then
+//! has nests that have each foretold two, then the fewest mere pairs, then the one in which the first loops go on for longest.
+//! Nests over the same places are one, whatever came between.
 
 use std::cmp::Reverse;
 
