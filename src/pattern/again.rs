@@ -1,8 +1,6 @@
 //! What streams of few accesses did is read again when the trace ends, and takes the place of what was found record by record if
 //! it tells more, or the same in less.
 
-use std::collections::{HashMap, HashSet};
-
 use super::access::Access;
 use super::chain::{self, Chain};
 use super::detector::RankDetector;
@@ -13,6 +11,7 @@ use super::pattern::{Body, Pattern};
 use super::reading::{self, Cost, EVIDENCE, LITTLE, Piece, Reading};
 use super::reread;
 use super::steps::Steps;
+use super::table::{Keys, Table};
 use crate::record::{FileId, Op};
 
 /// Of so many accesses, a new reading that leaves something over leaves less than one.
@@ -43,7 +42,7 @@ pub(super) type Key = (Op, FileId, u64);
 /// Streams that have been read in another way, and what of them belongs to no pattern.
 #[derive(Default)]
 pub(super) struct Reread {
-    pub streams: HashSet<Key>,
+    pub streams: Keys<Key>,
     left: Vec<Left>,
     /// Accesses of these streams that were in no pattern before, and patterns that were only counted.
     pub alone: u64,
@@ -54,10 +53,10 @@ impl RankDetector {
     /// Reads again what streams of few accesses did; gives the patterns that are left of those given, and the new ones.
     pub(super) fn read_again(&mut self, closed: Vec<Pattern>) -> Vec<Pattern> {
         let all_left = self.left.len() as u64 == self.unmatched_count;
-        let mut alone: HashMap<Key, u64> = HashMap::new();
+        let mut alone: Table<Key, u64> = Table::default();
         let key = |l: &Left| (l.access.op, l.access.file, l.access.size);
         self.left.iter().for_each(|l| *alone.entry(key(l)).or_default() += 1);
-        let mut streams: HashMap<(Op, FileId), Vec<Pattern>> = HashMap::new();
+        let mut streams: Table<(Op, FileId), Vec<Pattern>> = Table::default();
         closed.into_iter().for_each(|p| streams.entry((p.op, p.file)).or_default().push(p));
         let (mut out, mut again) = (Vec::new(), Reread::default());
         for (&(op, file), log) in self.streams.iter().zip(&self.logs) {
@@ -118,7 +117,7 @@ impl Reread {
         let foretold = |p: &Pattern| p.access_size().map(|size| reading::evidence(p.levels(), size));
         // A stride that another nest shows is no free choice.
         let strong = old.iter().filter(|p| foretold(p).is_some_and(|n| n >= EVIDENCE));
-        let strides: HashSet<i64> = strong.flat_map(|p| p.levels()).map(|l| l.stride).collect();
+        let strides: Keys<i64> = strong.flat_map(|p| p.levels()).map(|l| l.stride).collect();
         let shown = |p: &Pattern| p.levels().iter().filter(|l| l.stride != 0 && strides.contains(&l.stride)).count();
         let stands = |p: &Pattern| counts(p) && foretold(p).is_none_or(|n| n + shown(p) as u64 >= least);
         let known = || old.iter().filter(|p| stands(p));

@@ -1,11 +1,10 @@
 //! Short patterns among accesses without order: among many of these some follow each other by chance.
 
-use std::collections::{HashMap, HashSet};
-
 use super::left::{Left, Part};
 use super::order::{Pool, Without};
 use super::pattern::Pattern;
 use super::remnants::{CHANCE, expected, gcd};
+use super::table::{Keys, Table};
 use crate::record::FileId;
 
 /// Accesses of a size have no order if a share of one in so many of them is in no pattern, and so many are.
@@ -33,14 +32,14 @@ pub(super) struct Choice {
 #[derive(Debug, Default)]
 pub(super) struct Pools {
     /// Accesses of an operation and size in all files, and those of them in no pattern.
-    counts: HashMap<(u8, u64), (u64, u64)>,
+    counts: Table<(u8, u64), (u64, u64)>,
     ranks: usize,
     /// Operations and sizes that may have no order; `None` if all may.
-    asked: Option<HashSet<Pool>>,
+    asked: Option<Keys<Pool>>,
     /// Operations and sizes without an order, and whether all of it is done over and over.
-    without: HashMap<Pool, bool>,
+    without: Table<Pool, bool>,
     /// Where they have no order, or may have none: places of each file.
-    reach: HashMap<Key, Reach>,
+    reach: Table<Key, Reach>,
 }
 
 /// First, lowest and highest place, and what all are multiples of from the first on.
@@ -68,11 +67,11 @@ impl Pools {
     }
 
     /// Only these may have no order.
-    pub fn ask(&mut self, asked: Option<HashSet<Pool>>) {
+    pub fn ask(&mut self, asked: Option<Keys<Pool>>) {
         self.asked = asked;
     }
 
-    pub fn asked(&self) -> Option<&HashSet<Pool>> {
+    pub fn asked(&self) -> Option<&Keys<Pool>> {
         self.asked.as_ref()
     }
 
@@ -134,19 +133,14 @@ impl Pools {
 /// For each pattern of a rank whether chance makes such ones among what the rank has left: where accesses of an operation and
 /// size have no order, patterns must be longer than is to be expected at random places of the same grid.
 /// `choices` tell where more is known of them.
-pub(super) fn accidents(
-    pools: &Pools,
-    left: &[Left],
-    patterns: &[Pattern],
-    choices: &HashMap<Key, Choice>,
-) -> Vec<bool> {
-    let mut groups: HashMap<Key, usize> = HashMap::new();
+pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choices: &Table<Key, Choice>) -> Vec<bool> {
+    let mut groups: Table<Key, usize> = Table::default();
     let alone = left.iter().filter(|l| !l.taken).map(|l| &l.access);
     for a in alone.filter(|a| a.sane() && pools.no_order(a.op as u8, a.size)) {
         *groups.entry((a.op as u8, a.file, a.size)).or_default() += 1;
     }
     // The patterns of each file.
-    let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut known: Table<Key, Vec<usize>> = Table::default();
     for (i, p) in patterns.iter().enumerate() {
         if let Some(size) = p.access_size().filter(|&size| pools.no_order(p.op as u8, size)) {
             known.entry((p.op as u8, p.file, size)).or_default().push(i);

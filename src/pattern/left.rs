@@ -16,10 +16,10 @@ use super::pattern::{Body, Pattern, Ranks};
 use super::reading::Piece;
 use super::remnants::{self, CHANCE};
 use super::steps::Steps;
+use super::table::Table;
 use super::walk::Walk;
 use crate::record::{FileId, Op};
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// A sequential pattern of fewer accesses gives way to a level over ranks that explains all of them.
 const SHORT: u64 = 8;
@@ -168,7 +168,7 @@ pub(super) struct Part {
     unmatched: u64,
     options: Options,
     /// What its streams did, as far as that is known.
-    logs: HashMap<(Op, FileId), Box<Log>>,
+    logs: Table<(Op, FileId), Box<Log>>,
     /// It is known of all of them.
     logged: bool,
 }
@@ -260,13 +260,13 @@ impl Part {
 
     /// What has no order makes no patterns with other ranks, or by what it is. If all ranks do it over and over, each place is a
     /// pattern.
-    fn scatter(&mut self, without: &Without, streams: &HashMap<doubt::Key, Choice>) {
+    fn scatter(&mut self, without: &Without, streams: &Table<doubt::Key, Choice>) {
         if without.pools.is_empty() {
             return;
         }
         let key = |l: &Left| (l.access.op as u8, l.access.file, l.access.size);
         let pool = |l: &&mut Left| l.held == FREE && without.pools.contains_key(&(l.access.op as u8, l.access.size));
-        let mut alone: HashMap<doubt::Key, f64> = HashMap::new();
+        let mut alone: Table<doubt::Key, f64> = Table::default();
         for l in self.left.iter_mut().filter(pool) {
             l.taken = false;
             *alone.entry(key(l)).or_default() += 1.0;
@@ -314,7 +314,7 @@ impl Part {
     }
 
     /// Takes apart what chance may have made.
-    fn doubt(&mut self, pools: &Pools, choices: &HashMap<doubt::Key, Choice>) {
+    fn doubt(&mut self, pools: &Pools, choices: &Table<doubt::Key, Choice>) {
         let chance = accidents(pools, &self.left, &self.patterns, choices);
         if !chance.contains(&true) {
             return;
@@ -387,7 +387,7 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
     let without = order::without(pools.asked(), &pools, &parts, &joint);
     pools.answer(&without);
     joint.retain(|p| !without.pools.contains_key(&(p.op as u8, p.access_size().unwrap_or(0))));
-    let none = HashMap::new();
+    let none = Table::default();
     parts.par_iter_mut().enumerate().for_each(|(n, p)| {
         let choices = without.choices.get(n).unwrap_or(&none);
         p.scatter(&without, choices);

@@ -2,10 +2,9 @@
 //! as runs at a stride, and what is too long for that as nests ([`chain`](super::chain)). With it, a stream can be read again as
 //! a whole when the trace ends ([`reread`](super::reread)).
 
-use std::collections::HashMap;
-
 use super::chain::Chain;
 use super::options::Age;
+use super::table::Table;
 use super::walk::{Passes, Walk};
 
 /// Accesses of a size at a stride.
@@ -213,7 +212,7 @@ impl Log {
                 return true;
             }
         }
-        let mut of_size: HashMap<u64, usize> = HashMap::new();
+        let mut of_size: Table<u64, usize> = Table::default();
         self.items.iter().for_each(|i| *of_size.entry(i.size).or_default() += 1);
         let Some((&size, &n)) = of_size.iter().max_by_key(|(size, n)| (**n, **size)) else { return false };
         let known = self.chain(size);
@@ -311,7 +310,7 @@ fn apart(items: Vec<Item>) -> Vec<Item> {
     starts.sort_unstable();
     starts.dedup();
     let run = |i: &Item| -> Run { (i.offset, i.stride, i.count) };
-    let mut cut_at: HashMap<Run, Vec<u64>> = HashMap::new();
+    let mut cut_at: Table<Run, Vec<u64>> = Table::default();
     for (i, item) in items.iter().enumerate().filter(|(_, item)| item.count > 1) {
         let at = cut_at.entry(run(item)).or_insert_with(|| {
             let mut at = cuts(item, &starts);

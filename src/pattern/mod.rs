@@ -114,6 +114,7 @@ mod search;
 mod sequential;
 mod sizes;
 mod steps;
+mod table;
 mod verify;
 mod waiting;
 mod walk;

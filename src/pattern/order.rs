@@ -5,8 +5,6 @@
 //! start, its loops, and when it comes among the others. Both are prefix codes: at random places, patterns save n bits with a
 //! probability of less than 2^-n, whatever the way in which they were found, and of much less where they are as wordy as here.
 
-use std::collections::{HashMap, HashSet};
-
 use super::bits::{FEW, in_blocks, in_passes, number, of_visits, rows, turns, unseen, ways};
 use super::doubt::{Choice, Key, Pools};
 use super::left::Part;
@@ -14,6 +12,7 @@ use super::log::Item;
 use super::nest::{Level, Nest};
 use super::pattern::Pattern;
 use super::search::small_nests;
+use super::table::{Keys, Table};
 use super::walk::Walk;
 
 /// Bits that patterns save where there is an order.
@@ -89,7 +88,7 @@ impl Stream {
         let begins = |p: &&[Item]| p.iter().zip(*list).all(|(a, b)| a.offset == b.offset);
         // Each other length must be told, and an access is foretold even then.
         let lengths = passes.windows(2).filter(|w| w[0].len() != w[1].len()).count();
-        let mut seen = HashSet::new();
+        let mut seen = Keys::default();
         let different = list.iter().all(|i| seen.insert(i.offset));
         lengths > 0 && walk.len() > list.len() + lengths && different && passes.iter().all(begins)
     }
@@ -147,8 +146,8 @@ fn in_turn(patterns: &[&Pattern]) -> bool {
 }
 
 /// The streams of a rank.
-fn streams(part: &Part) -> HashMap<Key, Stream> {
-    let mut streams: HashMap<Key, Stream> = HashMap::new();
+fn streams(part: &Part) -> Table<Key, Stream> {
+    let mut streams: Table<Key, Stream> = Table::default();
     for (i, p) in part.patterns.iter().enumerate() {
         let Some(size) = p.access_size() else { continue };
         let stream = streams.entry((p.op as u8, p.file, size)).or_default();
@@ -172,7 +171,7 @@ fn streams(part: &Part) -> HashMap<Key, Stream> {
 }
 
 /// Operations and sizes of which some rank does what is no nest; `None` if it is not known what all ranks did.
-pub(super) fn asked(parts: &[Part]) -> Option<HashSet<Pool>> {
+pub(super) fn asked(parts: &[Part]) -> Option<Keys<Pool>> {
     if !parts.iter().all(Part::is_complete) {
         return None;
     }
@@ -187,15 +186,15 @@ pub(super) fn asked(parts: &[Part]) -> Option<HashSet<Pool>> {
 #[derive(Debug, Default)]
 pub(super) struct Without {
     /// Operations and sizes, and whether all ranks do so over and over.
-    pub pools: HashMap<Pool, bool>,
+    pub pools: Table<Pool, bool>,
     /// Of each rank, what is known of its accesses.
-    pub choices: Vec<HashMap<Key, Choice>>,
+    pub choices: Vec<Table<Key, Choice>>,
 }
 
 /// Those of the pools in which there is no order.
-pub(super) fn without(asked: Option<&HashSet<Pool>>, pools: &Pools, parts: &[Part], joint: &[Pattern]) -> Without {
+pub(super) fn without(asked: Option<&Keys<Pool>>, pools: &Pools, parts: &[Part], joint: &[Pattern]) -> Without {
     let Some(asked) = asked.filter(|asked| !asked.is_empty()) else { return Without::default() };
-    let mut savings: HashMap<Pool, Savings> = HashMap::new();
+    let mut savings: Table<Pool, Savings> = Table::default();
     let mut choices = Vec::with_capacity(parts.len());
     for part in parts {
         let of_asked = streams(part).into_iter().filter(|(key, _)| asked.contains(&(key.0, key.2)));
@@ -229,18 +228,18 @@ type Structure = (Vec<Vec<(u64, i64)>>, Vec<usize>);
 #[derive(Debug, Default)]
 struct Savings {
     /// For each list, the bits of it in random order, and a number; ranks that do the same tell nothing more.
-    of_lists: HashMap<List, (f64, f64)>,
+    of_lists: Table<List, (f64, f64)>,
     /// By rank, the lists of few accesses, from their lowest place on: how often it has each, and the bits of all but that place.
-    walks: HashMap<u32, HashMap<Vec<u64>, (u64, f64)>>,
-    structures: HashSet<Structure>,
-    passes: HashSet<u64>,
+    walks: Table<u32, Table<Vec<u64>, (u64, f64)>>,
+    structures: Keys<Structure>,
+    passes: Keys<u64>,
     /// By levels over ranks, which begin with one of all records; whether these leave something alone.
     joint: f64,
-    rows: HashSet<(u32, u64, u64, i64)>,
+    rows: Keys<(u32, u64, u64, i64)>,
     records: f64,
     streams: f64,
     alone: bool,
-    strides: HashSet<i64>,
+    strides: Keys<i64>,
     /// Some rank does what it does but once.
     once: bool,
     /// Some rank comes to a place again.
@@ -334,7 +333,7 @@ impl Savings {
     /// Bits that are saved where ranks do alike: each walk that has come before is told by how often it has, and its lowest place.
     /// Where a rank does the same in all files, that is one walk.
     fn alike(&self) -> f64 {
-        let mut walks: HashMap<&[u64], (u64, f64)> = HashMap::new();
+        let mut walks: Table<&[u64], (u64, f64)> = Table::default();
         for of_rank in self.walks.values() {
             for (walk, &(times, bits)) in of_rank {
                 let of_all = walks.entry(walk).or_insert((0, bits));
@@ -412,7 +411,7 @@ fn telling(
     }
     // Where nothing but runs back to back is told, that is told once.
     let runs = whole && patterns.iter().all(|p| matches!(p.levels(), [l] if l.stride as u64 == key.2));
-    let (mut known, mut strides) = (HashSet::from([low]), HashSet::new());
+    let (mut known, mut strides) = (Keys::from_iter([low]), Keys::default());
     let mut comes: Vec<f64> = Vec::new();
     for (n, p) in patterns.iter().enumerate() {
         let inner = &p.levels()[..p.levels().len() - usize::from(around.is_some())];
@@ -486,7 +485,7 @@ fn in_row(p: &Pattern, stream: &Stream, patterns: &[&Pattern], (grid, unit, _): 
 /// True if no place of a stream comes twice.
 fn all_apart(patterns: &[&Pattern], stream: &Stream) -> bool {
     let told = patterns.iter().filter_map(|p| p.expand()).flatten().map(|(o, _)| o);
-    let mut seen = HashSet::new();
+    let mut seen = Keys::default();
     told.chain(stream.alone.iter().chain(&stream.joined).copied()).all(|o| seen.insert(o))
 }
 

@@ -6,13 +6,14 @@
 //! distance that shows more than once. A read and the write of the same bytes right after it, more than once in a file, are a
 //! read-modify-write: what a library does that may write whole blocks only.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::left::{Left, one_loop, pattern_of};
 use super::options::Age;
 use super::pattern::{Body, Pattern};
 use super::search::small_nests;
 use super::sizes::Sizes;
+use super::table::{Keys, Table};
 use crate::record::{FileId, Op};
 
 /// Runs of which more are to be expected by chance than this do not count.
@@ -45,11 +46,11 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
     streams
         .retain(|_, members| members.len() > 1 && (members.iter().any(|&i| left[i].is_free()) || !one_size(members)));
     // Of which other ranks have some.
-    let shared: HashSet<Key> =
+    let shared: Keys<Key> =
         left.iter().filter(|l| l.taken).map(|l| ((l.access.op as u8, l.access.file), l.access.size)).collect();
     let strides = known_strides(patterns, &streams);
-    let mut extents: HashMap<Stream, Vec<Extent>> = HashMap::new();
-    let mut of_size: HashMap<Key, Vec<Extent>> = HashMap::new();
+    let mut extents: Table<Stream, Vec<Extent>> = Table::default();
+    let mut of_size: Table<Key, Vec<Extent>> = Table::default();
     for p in patterns.iter().filter(|p| streams.contains_key(&(p.op as u8, p.file))) {
         let (low, high) = p.extent();
         let (stream, extent) = ((p.op as u8, p.file), (low, high, p.start_offset));
@@ -107,8 +108,8 @@ fn nothing_over(left: &mut [Left], members: &[usize], age: Age, found: &mut Vec<
 }
 
 /// Strides of the patterns of each stream and size.
-fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -> HashMap<Key, Vec<i64>> {
-    let mut records: HashMap<Key, BTreeMap<i64, u64>> = HashMap::new();
+fn known_strides(patterns: &[Pattern], streams: &BTreeMap<Stream, Vec<usize>>) -> Table<Key, Vec<i64>> {
+    let mut records: Table<Key, BTreeMap<i64, u64>> = Table::default();
     for p in patterns {
         let stream = (p.op as u8, p.file);
         if let Some(size) = p.access_size().filter(|_| streams.contains_key(&stream)) {
@@ -243,7 +244,7 @@ fn visited_grid(left: &[Left], free: &[usize], known: &[Extent]) -> f64 {
 /// Runs of at least two records, each linked to the first later one at the place after it; a record is in one of them at most.
 fn runs(left: &[Left], members: &[usize], age: Age, after: impl Fn(&Left) -> Option<u64>) -> Vec<Vec<usize>> {
     // From the back: what is found for a place is its first record after the one that asks.
-    let mut at: HashMap<u64, usize> = HashMap::with_capacity(members.len());
+    let mut at: Table<u64, usize> = Table::with_capacity_and_hasher(members.len(), Default::default());
     let mut next = vec![None; members.len()];
     for (n, &i) in members.iter().enumerate().rev() {
         let later = after(&left[i]).and_then(|place| at.get(&place).copied());
