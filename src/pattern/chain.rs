@@ -122,7 +122,8 @@ impl Chain {
             let (_, larger, larger_ended) = learn(None, items, back);
             // The one that nothing stops, or that goes further; two passes are more to tell than one.
             let further = larger > best.2 || larger == best.2 && passes == 2 && best.1 == to;
-            if if best.3 == larger_ended { further } else { best.3 } {
+            let goes_on = if best.3 == larger_ended { further } else { best.3 };
+            if goes_on {
                 let less = match nest.inner() {
                     [] => Some(Nest::of_run(nest.base(), nest.top(), records - last)),
                     _ => nest.clone().without_last().map(|n| n.0),

@@ -133,21 +133,23 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
     let again = |r: &Round| rounds.iter().filter(|o| o.list == r.list).map(|o| o.times).sum::<u64>() > 1;
     let lists = rounds.iter().map(|r| if again(r) { shown(&r.list) } else { r.list.clone() });
     let lists: Vec<Vec<Part>> = lists.collect();
-    let mut ways: Vec<Vec<Vec<Part>>> = lists.iter().map(|list| ways(list, &lists)).collect();
-    // Of very many, the first and the last: all as they are, and as much as there may be told as one.
-    if ways.iter().try_fold(1, |n: usize, w| n.checked_mul(w.len()).filter(|n| *n <= MOST)).is_none() {
-        ways.iter_mut().for_each(|w| drop(w.drain(1..w.len().saturating_sub(1))));
-    }
-    let all: usize = ways.iter().fold(1, |n: usize, w| n.saturating_mul(w.len()));
-    let lists = |mut n: usize| {
-        let choose = move |w: &Vec<Vec<Part>>| {
-            let i = n % w.len();
-            n /= w.len();
+    let ways: Vec<Vec<Vec<Part>>> = lists.iter().map(|list| ways(list, &lists)).collect();
+    let all = ways.iter().try_fold(1, |n: usize, w| n.checked_mul(w.len()).filter(|n| *n <= MOST));
+    let lists = |n: usize| -> Vec<Vec<Part>> {
+        let mut n = n;
+        let choose = |w: &Vec<Vec<Part>>| {
+            let i = match all {
+                Some(_) => n % w.len(),
+                // Of very many, the same one in all lists.
+                None => n.min(w.len() - 1),
+            };
+            n = all.map_or(n, |_| n / w.len());
             w[i].clone()
         };
-        ways.iter().map(choose).collect::<Vec<_>>()
+        ways.iter().map(choose).collect()
     };
-    let readings = (0..all.min(MOST)).map(|n| shared(gathered(rounds, lists(n))));
+    let longest = ways.iter().map(Vec::len).max().unwrap_or(0);
+    let readings = (0..all.unwrap_or(longest)).map(|n| shared(gathered(rounds, lists(n))));
     // The first one is that of all lists as they are.
     let sound = readings.enumerate().filter(|(n, r)| *n == 0 || is_sound(r)).map(|r| r.1);
     let nothing_between = rounds.iter().all(|r| r.list.len() == 1);
