@@ -3,13 +3,15 @@
 //! With a distance, the place less the rank's share of it is the same for all accesses that belong together. They count if two
 //! of them were foretold (each but the first of each place, and one for the distance if it is free) and if they are no
 //! accident: all that is alone, in the same order in every rank, or more than chance makes of as many accesses on the same
-//! grid.
+//! grid. Before that, a nest of one rank is one in others, too, at a distance that accesses or nests show, if all of it is alone
+//! there.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::alone::{Alone, CHANCE, gcd};
-use super::shape::Shape;
+use super::shape::{Odometer, Shape};
 use super::truth::{PatternKind, Place, Ranks, TruePattern};
 
 /// Ranks that show a level where they are not all, and accesses that a level must foretell.
@@ -21,23 +23,43 @@ const DISTANCES: usize = 6;
 const SHOWN: usize = 256;
 const NEAR: usize = 4;
 
-/// Takes out what ranks do together in accesses of a size. `ranks` do anything at all; patterns of this size reach over `reach`
-/// (lowest place, end, start).
+/// Accesses of a nest that others may have.
+const LENT: RangeInclusive<u64> = 3..=4096;
+
+/// Takes out what ranks do together in accesses of a size. `ranks` do anything at all; `known` are the patterns of this size.
 pub(super) fn across<'f>(
     alone: &mut Vec<Alone>,
     size: u64,
     ranks: usize,
-    reach: &[[u64; 3]],
+    known: &[&TruePattern],
     place: impl Fn(u32, (u64, u64)) -> Place<'f>,
 ) -> Vec<TruePattern> {
     let all: Vec<Alone> = alone.iter().copied().filter(|a| a.size == size).collect();
     let mut free = vec![true; all.len()];
     let Some(spacing) = Spacing::of(&all) else { return Vec::new() };
-    let distances = distances(&all, spacing);
+    let reach: Vec<[u64; 3]> = known.iter().map(|p| [p.lowest(), p.end_offset, p.start_offset]).collect();
+    let mut votes = votes(&all, spacing);
+    let distances = shown(&votes);
+    let nests: Vec<&TruePattern> = known.iter().copied().filter(|p| LENT.contains(&p.records)).collect();
+    for (i, nest) in nests.iter().enumerate() {
+        let Some(before) = nests[..i].iter().rev().find(|p| p.levels == nest.levels) else { continue };
+        let ranks = i64::from(nest.rank) - i64::from(before.rank);
+        let between = nest.start_offset as i64 - before.start_offset as i64;
+        if ranks > 0 && between % ranks == 0 {
+            *votes.entry(between / ranks * spacing.step).or_default() += 1;
+        }
+    }
     let mut out = Vec::new();
+    let of_nests = shown(&votes);
+    let looks = of_nests.len() * nests.len();
+    for &distance in &of_nests {
+        for nest in &nests {
+            out.extend(lend(&all, &mut free, nest, (spacing, distance), looks, &reach, &place));
+        }
+    }
     for &distance in &distances {
         let here: Vec<usize> = (0..all.len()).filter(|&i| free[i]).collect();
-        for row in rows_at(&all, &here, (spacing, distance), distances.len(), ranks, reach) {
+        for row in rows_at(&all, &here, (spacing, distance), distances.len(), ranks, &reach) {
             let first = all[row[0]];
             let step = all[row[1]].rank - first.rank;
             let spans = row.iter().map(|&i| all[i].span_ns);
@@ -67,7 +89,7 @@ impl Spacing {
     fn of(all: &[Alone]) -> Option<Spacing> {
         let first = i64::from(all.first()?.rank);
         let step = all.iter().fold(0, |step, a| gcd(step, i64::from(a.rank).abs_diff(first)));
-        (step > 0).then_some(Spacing { first, step: step as i64 })
+        Some(Spacing { first, step: (step as i64).max(1) })
     }
 
     fn number(self, a: &Alone) -> i64 {
@@ -75,8 +97,52 @@ impl Spacing {
     }
 }
 
-/// Distances from rank to rank that show more than once, those that show most often first.
-fn distances(all: &[Alone], spacing: Spacing) -> Vec<i64> {
+/// The nest of one rank in others, where all of it is alone.
+fn lend<'f>(
+    all: &[Alone],
+    free: &mut [bool],
+    nest: &TruePattern,
+    (spacing, distance): (Spacing, i64),
+    looks: usize,
+    reach: &[[u64; 3]],
+    place: &impl Fn(u32, (u64, u64)) -> Place<'f>,
+) -> Vec<TruePattern> {
+    let from = i64::from(nest.rank) - spacing.first;
+    if from % spacing.step != 0 {
+        return Vec::new();
+    }
+    let shape = Shape { size: nest.access_size.unwrap_or(0), levels: nest.levels.clone() };
+    let here: Vec<usize> = (0..all.len()).collect();
+    let places = places(all, &here, reach.iter().map(|r| r[2]), reach.iter().flat_map(|r| [r[0], r[1]]));
+    let mut out = Vec::new();
+    for of_rank in here.chunk_by(|&a, &b| all[a].rank == all[b].rank) {
+        let rank = all[of_rank[0]].rank;
+        let n = of_rank.len() as u64;
+        let ways: f64 = (0..nest.records).map(|i| n.saturating_sub(i) as f64 / (i + 1) as f64).product();
+        if rank == nest.rank || looks as f64 * ways / places.powf(nest.records as f64) > CHANCE {
+            continue;
+        }
+        let shift = distance * (spacing.number(&all[of_rank[0]]) - from / spacing.step);
+        let mut odometer = Odometer::new(nest.start_offset.wrapping_add_signed(shift), &shape);
+        let mut members: Vec<usize> = Vec::new();
+        for _ in 0..nest.records {
+            let later = |i: &usize| free[*i] && members.last().is_none_or(|last| last < i);
+            let at = |i: &usize| all[*i].offset == odometer.offset();
+            let Some(next) = of_rank.iter().copied().filter(later).find(at) else { break };
+            members.push(next);
+            odometer.advance(&shape);
+        }
+        if members.len() as u64 == nest.records {
+            let span = (all[members[0]].span_ns.0, all[members[members.len() - 1]].span_ns.1);
+            out.extend(TruePattern::nested(place(rank, span), all[members[0]].offset, &shape));
+            members.into_iter().for_each(|i| free[i] = false);
+        }
+    }
+    out
+}
+
+/// Distances from rank to rank, and how often they show.
+fn votes(all: &[Alone], spacing: Spacing) -> BTreeMap<i64, u64> {
     let lists: Vec<&[Alone]> = all.chunk_by(|a, b| a.rank == b.rank).collect();
     let mut votes: BTreeMap<i64, u64> = BTreeMap::new();
     for two in lists.windows(2) {
@@ -91,7 +157,12 @@ fn distances(all: &[Alone], spacing: Spacing) -> Vec<i64> {
             }
         }
     }
-    let mut shown: Vec<(i64, u64)> = votes.into_iter().filter(|v| v.1 > 1).collect();
+    votes
+}
+
+/// Distances that show more than once, those that show most often first.
+fn shown(votes: &BTreeMap<i64, u64>) -> Vec<i64> {
+    let mut shown: Vec<(i64, u64)> = votes.iter().map(|(d, n)| (*d, *n)).filter(|v| v.1 > 1).collect();
     shown.sort_by_key(|&(distance, votes)| (Reverse(votes), distance.unsigned_abs(), distance));
     shown.into_iter().take(DISTANCES).map(|s| s.0).collect()
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::across::across;
 use super::shape::{Odometer, Shape};
 use super::stretch::{Places, Script, Stretch, seconds};
-use super::truth::{PatternKind, Place, TruePattern};
+use super::truth::{Level, PatternKind, Place, TruePattern};
 use crate::record::{FileId, Files, Op};
 
 /// Runs of which more are to be expected by chance than this do not count.
@@ -45,7 +45,9 @@ type Times = ((f64, f64), Vec<(u64, u64)>);
 /// The patterns, given also those that are none: a single access, or two at any distance. These are replaced by the patterns that
 /// they make with each other.
 pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) -> Vec<TruePattern> {
-    let (single, mut patterns): (Vec<_>, Vec<_>) = all.into_iter().partition(is_none);
+    let over: BTreeSet<(u8, u32, String, Option<u64>)> = all.iter().filter(|p| is_none(p)).map(stream).collect();
+    let (single, mut patterns): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|p| is_none(p) || is_pair(p) && over.contains(&stream(p)));
     let is_short = |p: &TruePattern| p.kind == PatternKind::Sequential && p.records < SHORT;
     if single.is_empty() && !patterns.iter().any(is_short) {
         return patterns;
@@ -118,10 +120,11 @@ fn of_ranks(
             let file = files.name(*file);
             let place = |rank, span_ns| Place { op: *op, rank, file, span_ns, period_s: None };
             for size in alone.iter().map(|a| a.size).collect::<BTreeSet<_>>() {
-                let known =
-                    patterns.iter().filter(|p| (p.op, p.file.as_str(), p.access_size) == (*op, file, Some(size)));
-                let reach: Vec<[u64; 3]> = known.map(|p| [p.lowest(), p.end_offset, p.start_offset]).collect();
-                together.extend(across(alone, size, ranks, &reach, place));
+                let known: Vec<&TruePattern> = patterns
+                    .iter()
+                    .filter(|p| (p.op, p.file.as_str(), p.access_size) == (*op, file, Some(size)))
+                    .collect();
+                together.extend(across(alone, size, ranks, &known, place));
             }
         }
         let (before, after) = (number(&streams), number(&rest));
@@ -144,6 +147,16 @@ fn is_none(p: &TruePattern) -> bool {
         (2, [l], Some(size)) => l.stride != 0 && l.stride != size as i64,
         _ => false,
     }
+}
+
+/// True for two accesses back to back, which have foretold one: too little where something is left over.
+fn is_pair(p: &TruePattern) -> bool {
+    matches!((&p.levels[..], p.access_size), (&[Level { count: 2, stride }], Some(size)) if stride == size as i64)
+}
+
+/// Operation, rank, file and size.
+fn stream(p: &TruePattern) -> (u8, u32, String, Option<u64>) {
+    (p.op as u8, p.rank, p.file.clone(), p.access_size)
 }
 
 /// Fills in when the accesses are; gives the number of ranks that do anything.
