@@ -75,18 +75,31 @@ impl RankDetector {
                 out.append(&mut patterns);
                 continue;
             }
-            let groups: Vec<&[u64]> = if mixed { vec![&sizes] } else { sizes.chunks(1).collect() };
-            for sizes in groups {
-                let of_group = |p: &mut Pattern| mixed || p.access_size().is_some_and(|s| sizes.contains(&s));
-                let old: Vec<Pattern> = patterns.extract_if(.., of_group).collect();
-                // Where what is left is not all kept, the log tells how much it was.
-                let (all, known) =
-                    (sizes.iter().map(|&s| log.count(s)).sum::<u64>(), old.iter().map(|p| p.records).sum());
-                let alone = match all_left {
+            let age = self.options.max_age;
+            // Where what is left is not all kept, the log tells how much it was.
+            let alone = |log: &Log, sizes: &[u64], old: &[Pattern]| -> u64 {
+                let all = sizes.iter().map(|&s| log.count(s)).sum::<u64>();
+                match all_left {
                     true => sizes.iter().filter_map(|&size| alone.get(&(op, file, size))).sum(),
-                    false => all.saturating_sub(known),
-                };
-                out.extend(again.better((op, self.rank, file), (log, self.options.max_age), sizes, old, alone));
+                    false => all.saturating_sub(old.iter().map(|p| p.records).sum()),
+                }
+            };
+            let is_sequential = |p: &Pattern| p.access_size().is_none();
+            let mut rest = None;
+            if mixed {
+                let alone = alone(log, &sizes, &patterns);
+                patterns = again.better((op, self.rank, file), (log, age), &sizes, patterns, alone);
+                if patterns.iter().any(is_sequential) {
+                    rest = without(log, patterns.iter().filter(|p| is_sequential(p)), age);
+                }
+            }
+            if let Some(log) = if mixed { rest.as_ref() } else { Some(&**log) } {
+                for sizes in log.sizes().0.chunks(1) {
+                    let of_size = |p: &mut Pattern| p.access_size() == Some(sizes[0]);
+                    let old: Vec<Pattern> = patterns.extract_if(.., of_size).collect();
+                    let alone = alone(log, sizes, &old);
+                    out.extend(again.better((op, self.rank, file), (log, age), sizes, old, alone));
+                }
             }
             out.append(&mut patterns);
         }
@@ -191,6 +204,23 @@ impl Reread {
         }
         patterns
     }
+}
+
+/// What a log has beside the accesses of these patterns; `None` if they are not all in it, or it is not kept one by one.
+fn without<'a>(log: &Log, patterns: impl Iterator<Item = &'a Pattern>, age: Age) -> Option<Log> {
+    let all = log.all()?;
+    let mut of_pattern = vec![false; all.len()];
+    for p in patterns {
+        let mut from = all.partition_point(|i| i.span.0 < p.span.0);
+        for (offset, size) in p.expand()? {
+            let is_next = |i: &usize| !of_pattern[*i] && (all[*i].offset, all[*i].size) == (offset, size);
+            let next = (from..all.len()).find(is_next)?;
+            (of_pattern[next], from) = (true, next + 1);
+        }
+    }
+    let mut rest = Log::new(age);
+    let kept = |(i, _): (&Item, bool)| rest.push(i.offset, i.size, (i.start, i.end), i.span.0);
+    all.iter().zip(of_pattern).filter(|i| !i.1).all(kept).then_some(rest)
 }
 
 /// How the accesses of a size are read, all of them together.

@@ -267,6 +267,13 @@ impl Log {
         Walk::new(all, 1, (0.0, 0)).filter(|walk| n <= MOST as u64 || walk.passes > 1)
     }
 
+    /// All accesses one by one, if they are kept and few.
+    pub fn all(&self) -> Option<Vec<Item>> {
+        let all_kept = self.busy.is_empty() && self.chains.is_empty() && self.passes.is_none();
+        let few = || self.items.iter().map(|i| i.count).sum::<u64>() <= ALL;
+        (all_kept && few()).then(|| self.accesses(|_| true))
+    }
+
     /// The nests of a size of which there are too many items, but for the last items.
     pub fn chain(&self, size: u64) -> Option<&Chain> {
         self.chains.iter().find(|c| c.size() == size)
