@@ -55,6 +55,7 @@ pub(super) fn read(items: &[Item], size: u64, age: Age) -> Option<Reading> {
 
 fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     let found = all_rounds(items, steps);
+    let mut tried: Vec<Start> = Vec::new();
     let mut whole = |evidence| {
         let mut best: Option<Reading> = None;
         let mut keep = |reading: Reading| {
@@ -77,10 +78,14 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
                 share(&mut reading, items);
                 Some((reading, starts, again))
             };
-            let (reading, starts, again) = one(&[])?;
+            let (reading, mut starts, again) = one(&[])?;
             keep(reading);
+            // What is little alone may be enough over and over.
+            starts.extend(tried.iter().filter(|s| evidence > LITTLE && !starts.contains(s)).cloned().collect::<Vec<_>>());
             let known = starts.chunks(1).chain((again.len() > 1).then_some(&again[..]));
-            known.filter_map(&mut one).for_each(|r| keep(r.0));
+            let enough = |r: &Reading| r.pieces.iter().all(|p| p.evidence(size) >= evidence);
+            known.filter_map(&mut one).map(|r| r.0).filter(enough).for_each(&mut keep);
+            tried = starts;
         }
         best
     };
@@ -166,9 +171,10 @@ fn starts(reading: &Reading) -> Vec<Start> {
     starts
 }
 
-/// Nests that are done over and over.
+/// Nests that are done over and over, but for single accesses with which others begin: these would be torn.
 fn again(reading: &Reading) -> Vec<Start> {
-    let again = reading.pieces.iter().filter(|p| p.repeats());
+    let begins = |p: &Piece| reading.pieces.iter().any(|o| o.base == p.base && o.of_pass() > 2);
+    let again = reading.pieces.iter().filter(|p| p.repeats() && !(p.of_pass() == 1 && begins(p)));
     again.map(|p| (p.base, without_passes(&p.levels).to_vec())).take(STARTS).collect()
 }
 
@@ -203,14 +209,17 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
             if j > i && !nest.take_run(item.offset, item.stride, item.count) {
                 break;
             }
-            let enough = nest.evidence(size) >= evidence && (rounds || nest.records() >= LEAST);
-            if nest.partial() == 0 && enough {
-                whole = j + 1;
+            let foretold = nest.evidence(size);
+            if nest.partial() == 0 && foretold >= LITTLE.min(evidence) && (rounds || nest.records() >= LEAST) {
                 let levels = nest.levels();
-                let telling = if rounds { numbers(&levels, size) } else { telling(&levels, size) };
                 // What is told already takes nothing.
                 let same = |s: &Start| s.0 == items[i].offset && s.1 == without_passes(&levels);
                 let again = rounds && taste.shared.iter().any(same);
+                if foretold < evidence && !again {
+                    continue;
+                }
+                whole = j + 1;
+                let telling = if rounds { numbers(&levels, size) } else { telling(&levels, size) };
                 let of_nest = if again { (0, 0, 0, 0) } else { (telling, levels.len() as u64, 1, 0) };
                 let cost = plus(best[j + 1].0, of_nest);
                 if cost < here.0 || longest && cost == here.0 {
