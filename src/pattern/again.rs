@@ -187,8 +187,16 @@ impl Reread {
         let sound = groups.iter().map(|g| g.reading.surplus(g.size)).sum::<i64>() >= 0;
         // What begins within a nest and goes on beyond it is a nest of its own, though it may be told in less.
         let within: usize = groups.iter().map(|g| within(&g.reading)).sum();
+        // Rows of which the first access is told alone, over and over, were torn.
+        let begins = |p: &Pattern| {
+            known().any(|k| {
+                matches!(k.levels(), [l] if l.stride == 0)
+                    && k.start_offset == p.start_offset.wrapping_sub(p.levels()[0].stride as u64)
+            })
+        };
+        let torn = known().filter(|p| p.levels().len() == 1 && p.levels()[0].stride != 0 && begins(p)).count();
         let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
-        if again || !sound || !apart && (worse || cost.0 == 0 && !less && !repeated && !twice) {
+        if again || !sound || !apart && torn < 2 && (worse || cost.0 == 0 && !less && !repeated && !twice) {
             return old;
         }
         let of = |size: u64, i: &Item| {

@@ -81,7 +81,8 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
             let (reading, mut starts, again) = one(&[])?;
             keep(reading);
             // What is little alone may be enough over and over.
-            starts.extend(tried.iter().filter(|s| evidence > LITTLE && !starts.contains(s)).cloned().collect::<Vec<_>>());
+            starts
+                .extend(tried.iter().filter(|s| evidence > LITTLE && !starts.contains(s)).cloned().collect::<Vec<_>>());
             let known = starts.chunks(1).chain((again.len() > 1).then_some(&again[..]));
             let enough = |r: &Reading| r.pieces.iter().all(|p| p.evidence(size) >= evidence);
             known.filter_map(&mut one).map(|r| r.0).filter(enough).for_each(&mut keep);
