@@ -27,6 +27,9 @@ pub(super) struct Alone {
 /// A sequential pattern of fewer accesses is short: it gives way to patterns of several ranks that explain all of it.
 const SHORT: u64 = 8;
 
+/// Strides of patterns that are tried on what is alone.
+const STRIDES: usize = 8;
+
 /// Rounds in which short patterns may give way.
 const ROUNDS: usize = 3;
 
@@ -95,7 +98,11 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
     for (((_, file), (op, alone)), (_, all)) in streams.into_iter().zip(before.values()) {
         let file = files.name(file);
         let place = |rank, span_ns| Place { op, rank, file, span_ns, period_s: None };
-        together.extend(back_to_back((&alone, all), &looks, &patterns, op, file, place));
+        let known = |p: &&TruePattern| p.op == op && p.file == file;
+        let known: Vec<&TruePattern> = patterns.iter().filter(known).collect();
+        let mut alone = alone;
+        together.extend(visits(&mut alone, &looks, &known, place));
+        together.extend(back_to_back((&alone, all), &looks, &known, place));
     }
     patterns.extend(together);
     patterns
@@ -234,19 +241,53 @@ fn twins<'f>(
     groups.iter().filter_map(pattern).collect()
 }
 
+/// Accesses of a rank at one place, and nowhere back to back, if there are others of that size and chance does not make them.
+fn visits<'f>(
+    alone: &mut Vec<Alone>,
+    looks: &BTreeMap<u32, usize>,
+    patterns: &[&TruePattern],
+    place: impl Fn(u32, (u64, u64)) -> Place<'f>,
+) -> Vec<TruePattern> {
+    let mut groups: BTreeMap<(u32, u64), Vec<Alone>> = BTreeMap::new();
+    alone.iter().for_each(|a| groups.entry((a.rank, a.size)).or_default().push(*a));
+    let mut out = Vec::new();
+    for ((rank, size), all) in groups {
+        let known = || patterns.iter().filter(|p| (p.rank, p.access_size) == (rank, Some(size)));
+        let strides: BTreeSet<i64> = known().flat_map(|p| &p.levels).map(|l| l.stride).filter(|s| *s != 0).collect();
+        let tried = looks.get(&rank).copied().unwrap_or(1) * (strides.len().min(STRIDES) + 1);
+        let starts = all.iter().map(|a| a.offset).chain(known().map(|p| p.start_offset));
+        let unit = starts.clone().fold(size, |unit, s| gcd(unit, s.abs_diff(all[0].offset)));
+        let reach = starts.chain([all[0].offset + size]).chain(known().flat_map(|p| [p.lowest(), p.end_offset]));
+        let (low, high) = reach.fold((u64::MAX, 0), |(low, high), place| (low.min(place), high.max(place)));
+        let grid = (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0);
+        for offset in all.iter().map(|a| a.offset).collect::<BTreeSet<_>>() {
+            let here: Vec<Alone> = all.iter().copied().filter(|a| a.offset == offset).collect();
+            let (first, last) = (here[0], here[here.len() - 1]);
+            let next = |a: &Alone| a.rank == rank && (a.offset + a.size == offset || a.offset == offset + size);
+            let ways: f64 = (0..here.len()).map(|k| (all.len() - k) as f64 / (k + 1) as f64).product();
+            let chance = tried as f64 * ways / grid.powi(here.len() as i32 - 1);
+            if here.len() < 2 || here.len() == all.len() || chance > CHANCE || alone.iter().any(next) {
+                continue;
+            }
+            let shape = Shape::of(size).times(here.len() as u64, 0);
+            out.extend(TruePattern::nested(place(rank, (first.span_ns.0, last.span_ns.1)), offset, &shape));
+            alone.retain(|a| (a.rank, a.size, a.offset) != (rank, size, offset));
+        }
+    }
+    out
+}
+
 /// What of a rank lies back to back, each access the first one after the end of the one before, if that is no accident.
 fn back_to_back<'f>(
     (alone, all): (&[Alone], &[Alone]),
     looks: &BTreeMap<u32, usize>,
-    patterns: &[TruePattern],
-    op: Op,
-    file: &str,
+    patterns: &[&TruePattern],
     place: impl Fn(u32, (u64, u64)) -> Place<'f>,
 ) -> Vec<TruePattern> {
     let mut out = Vec::new();
     for of_rank in alone.chunk_by(|a, b| a.rank == b.rank) {
         let rank = of_rank[0].rank;
-        let known = patterns.iter().filter(|p| p.op == op && p.rank == rank && p.file == file);
+        let known = patterns.iter().filter(|p| p.rank == rank);
         let reach: Vec<u64> = known.flat_map(|p| [p.start_offset, p.end_offset]).collect();
         let grid = grid(of_rank, &reach);
         let mut used = vec![false; of_rank.len()];
