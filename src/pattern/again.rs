@@ -196,7 +196,10 @@ impl Reread {
         };
         let torn = known().filter(|p| p.levels().len() == 1 && p.levels()[0].stride != 0 && begins(p)).count();
         let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
-        if again || !sound || !apart && torn < 2 && (worse || cost.0 == 0 && !less && !repeated && !twice) {
+        // What has foretold too little is none.
+        let more = known().count() < old.len();
+        let refused = !sound || !apart && torn < 2 && (worse || cost.0 == 0 && !less && !repeated && !twice);
+        if if again { !more } else { refused } {
             return old;
         }
         let of = |size: u64, i: &Item| {

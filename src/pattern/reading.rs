@@ -169,6 +169,23 @@ pub(super) fn join(reading: &mut Reading, items: &[Item]) {
     reading.pieces = done;
 }
 
+/// Makes loops of accesses in no nest that are at these places, several at each.
+pub(super) fn visits(reading: &mut Reading, items: &[Item], places: &[u64]) {
+    for &base in places {
+        let here = |i: &usize| items[*i].count == 1 && items[*i].offset == base;
+        if reading.rest.iter().filter(|i| here(i)).count() > 1 {
+            let visits = reading.rest.extract_if(.., |i| here(i)).collect();
+            reading.pieces.push(over_one_place(base, visits));
+        }
+    }
+    reading.pieces.sort_by_key(|p| p.items.first().copied());
+}
+
+fn over_one_place(base: u64, visits: Vec<usize>) -> Piece {
+    let levels = vec![Level { count: visits.len() as u64, stride: 0 }];
+    Piece { base, levels, list: visits[0], items: visits, rounds: false }
+}
+
 /// Makes loops of accesses in no nest that are over and over at one place, whatever came between, if that leaves nothing over: of
 /// places in no order, chance visits some several times.
 pub(super) fn gather(reading: &mut Reading, items: &[Item], evidence: u64) {
@@ -181,13 +198,7 @@ pub(super) fn gather(reading: &mut Reading, items: &[Item], evidence: u64) {
         return;
     }
     reading.rest.clear();
-    reading.pieces.extend(at.into_iter().map(|(base, visits)| Piece {
-        base,
-        levels: vec![Level { count: visits.len() as u64, stride: 0 }],
-        list: visits[0],
-        items: visits,
-        rounds: false,
-    }));
+    reading.pieces.extend(at.into_iter().map(|(base, visits)| over_one_place(base, visits)));
     reading.pieces.sort_by_key(|p| p.items.first().copied());
 }
 

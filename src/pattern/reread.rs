@@ -10,7 +10,9 @@ use std::cmp::Reverse;
 use super::log::Item;
 use super::nest::{Level, Nest, canonical};
 use super::options::Age;
-use super::reading::{EVIDENCE, LITTLE, Piece, Reading, Told, gather, is_given, join, numbers, share, without_passes};
+use super::reading::{
+    EVIDENCE, LITTLE, Piece, Reading, Told, gather, is_given, join, numbers, share, visits, without_passes,
+};
 use super::remnants::{CHANCE, expected, grid};
 
 /// Fewest records of a nest of a round: any two have a stride, but two back to back have that one.
@@ -73,6 +75,8 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
                 let taste = Taste { evidence, longest, shared };
                 let mut reading = cut(items, size, taste, Some(found), steps)?;
                 let (starts, again) = (starts(&reading), again(&reading));
+                let places: Vec<u64> = shared.iter().filter(|s| s.1.is_empty()).map(|s| s.0).collect();
+                visits(&mut reading, items, &places);
                 join(&mut reading, items);
                 gather(&mut reading, items, evidence);
                 share(&mut reading, items);
@@ -83,7 +87,7 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
             // What is little alone may be enough over and over.
             starts
                 .extend(tried.iter().filter(|s| evidence > LITTLE && !starts.contains(s)).cloned().collect::<Vec<_>>());
-            let known = starts.chunks(1).chain((again.len() > 1).then_some(&again[..]));
+            let known = starts.chunks(1).chain((!again.is_empty()).then_some(&again[..]));
             let enough = |r: &Reading| r.pieces.iter().all(|p| p.evidence(size) >= evidence);
             known.filter_map(&mut one).map(|r| r.0).filter(enough).for_each(&mut keep);
             tried = starts;
@@ -193,7 +197,10 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
     let mut best: Vec<(Told, Way)> = vec![((u64::MAX, 0, 0, 0), Way::Over); m + 1];
     best[m].0 = (0, 0, 0, 0);
     for i in (0..m).rev() {
-        let over = if rounds {
+        let once = |s: &Start| s.1.is_empty() && s.0 == items[i].offset && items[i].count == 1;
+        let over = if rounds && taste.shared.iter().any(once) {
+            (0, 0, 0, 0)
+        } else if rounds {
             (items[i].count, items[i].count, 0, items[i].count)
         } else {
             (ACCESS * items[i].count, 0, 1, 0)
