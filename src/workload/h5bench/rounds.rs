@@ -123,6 +123,8 @@ enum Way {
     Start,
     /// The first and a pass of the other are two passes.
     Pass,
+    /// The end of the first is a pass of the other.
+    End,
 }
 
 /// Ways to tell all lists of which each is tried with each.
@@ -177,7 +179,7 @@ fn ways(list: &[Part], lists: &[Vec<Part>]) -> Vec<Vec<Part>> {
         let together = |known: &Vec<Part>| {
             let as_it_is = known.iter().chain([part]).cloned().collect();
             let before = known.split_last();
-            let ways = [Way::Whole, Way::Start, Way::Pass].into_iter().filter_map(move |way| {
+            let ways = [Way::Whole, Way::Start, Way::Pass, Way::End].into_iter().filter_map(move |way| {
                 let (last, known) = before?;
                 // Any two accesses are a loop, if there are no others in some list.
                 let single = last.shape.levels.is_empty() && part.shape.levels.is_empty();
@@ -308,6 +310,24 @@ fn two(a: &Part, b: &Part, way: Way) -> Option<Vec<Part>> {
             let passes = |count, stride| [inner, &[Level { count, stride }]].concat();
             let rest = part(b.offset.wrapping_add_signed(top.stride), passes(top.count - 1, top.stride), (at, end));
             Some(vec![part(a.offset, passes(2, between), (a.span_ns.0, at)), rest])
+        }
+        Way::End => {
+            let (&[run], (top, inner)) = (&a.shape.levels[..], b.shape.levels.split_last()?) else { return None };
+            let row = match *inner {
+                [] => 1,
+                [row] if row.stride == run.stride => row.count,
+                _ => return None,
+            };
+            let before = run.count.checked_sub(row).filter(|n| *n > 0)?;
+            let first = a.offset.wrapping_add_signed(before as i64 * run.stride);
+            if b.offset.wrapping_sub(first) as i64 != top.stride {
+                return None;
+            }
+            let (start, end) = a.span_ns;
+            let at = start + (u128::from(end - start) * u128::from(before) / u128::from(run.count)) as u64;
+            let longer = [inner, &[Level { count: top.count + 1, ..*top }]].concat();
+            let rest = part(a.offset, vec![Level { count: before, ..run }], (start, at));
+            Some(vec![rest, part(first, longer, (at, b.span_ns.1))])
         }
         Way::Start => {
             let size = a.shape.size as i64;
