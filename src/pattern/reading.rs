@@ -89,6 +89,14 @@ impl Reading {
         (rest + numbers, loops as u64 + rest, patterns as u64, rest)
     }
 
+    /// Records that one of its nests has foretold: a stride that a nest shows which has foretold enough is no free choice of it.
+    pub fn foretold(&self, piece: &Piece, size: u64) -> u64 {
+        let strong = || self.pieces.iter().filter(|p| p.evidence(size) >= EVIDENCE);
+        let shown = |l: &&Level| l.stride != 0 && strong().flat_map(|p| &p.levels).any(|k| k.stride == l.stride);
+        let evidence = piece.evidence(size);
+        if evidence >= EVIDENCE { evidence } else { evidence + piece.levels.iter().filter(shown).count() as u64 }
+    }
+
     /// Records foretold, twice, less those that the nests which are seen but once must have foretold on average, or any few
     /// accesses are nests: three for two of them.
     pub fn surplus(&self, size: u64) -> i64 {

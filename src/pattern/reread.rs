@@ -101,8 +101,8 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     }
     // Where something is left over, or stronger ones tell it as well, a nest must have foretold more.
     let strong = whole(EVIDENCE)?;
-    let little =
-        reading.rest.is_empty() && reading.surplus(size) >= 0 && reading.told(items, size) < strong.told(items, size);
+    let stands = reading.rest.is_empty() || reading.pieces.iter().all(|p| reading.foretold(p, size) >= EVIDENCE);
+    let little = stands && reading.surplus(size) >= 0 && reading.told(items, size) < strong.told(items, size);
     Some(if little { reading } else { strong })
 }
 

@@ -239,10 +239,14 @@ fn pairs(told: &[Told]) -> usize {
     told.iter().filter(is_pair).count()
 }
 
-/// For each nest whether it is none: it has foretold nothing, or but one access, and something is left over.
+/// For each nest whether it is none: it has foretold nothing, or but one access, and something is left over. A stride that another
+/// one shows is no free choice.
 fn over(told: &[Told]) -> Vec<bool> {
     let nothing = told.iter().any(|t| t.foretold() == 0);
-    told.iter().map(|t| nothing && t.foretold() < 2).collect()
+    let strong = || told.iter().filter(|t| t.foretold() >= 2);
+    let shown = |l: &&Level| l.stride != 0 && strong().flat_map(|t| &t.part.shape.levels).any(|k| k.stride == l.stride);
+    let foretold = |t: &Told| t.foretold() + t.part.shape.levels.iter().filter(shown).count();
+    told.iter().map(|t| nothing && t.foretold() < 2 && (t.foretold() == 0 || foretold(t) < 2)).collect()
 }
 
 /// What is no nest, one by one.
