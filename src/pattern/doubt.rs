@@ -20,6 +20,13 @@ const SHORT: u64 = 64;
 /// Operation as a number, file, size.
 pub(super) type Key = (u8, FileId, u64);
 
+/// Operation as a number, size, counts and strides.
+type Loops = (u8, u64, Vec<(u64, i64)>);
+
+fn loops(p: &Pattern, size: u64) -> Loops {
+    (p.op as u8, size, p.levels().iter().map(|l| (l.count, l.stride)).collect())
+}
+
 /// What is known of the accesses of a rank, of one operation, file and size: the places that each of them may have been at, on
 /// average, and how many they are.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +41,8 @@ pub(super) struct Pools {
     /// Accesses of an operation and size in all files, and those of them in no pattern.
     counts: Table<(u8, u64), (u64, u64)>,
     ranks: usize,
+    /// Ranks that have a nest of these loops.
+    alike: Table<Loops, usize>,
     /// Operations and sizes that may have no order; `None` if all may.
     asked: Option<Keys<Pool>>,
     /// Operations and sizes without an order, and whether all of it is done over and over.
@@ -59,11 +68,16 @@ impl Pools {
             let pool = self.counts.entry((l.access.op as u8, l.access.size)).or_default();
             *pool = (pool.0 + 1, pool.1 + u64::from(!l.is_held() && !l.taken));
         }
+        let mut alike: Keys<Loops> = Keys::default();
         for p in patterns {
             if let Some(size) = p.access_size() {
                 self.counts.entry((p.op as u8, size)).or_default().0 += p.records;
+                if p.records <= SHORT {
+                    alike.insert(loops(p, size));
+                }
             }
         }
+        alike.into_iter().for_each(|loops| *self.alike.entry(loops).or_default() += 1);
     }
 
     /// Only these may have no order.
@@ -164,7 +178,11 @@ pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choi
             let soon = records as f64 * expected(after.max(length), length, grid) * length as f64 / after as f64;
             let stride = p.levels().first().map_or(0, |l| l.stride);
             let strides = if stride == 0 || stride as u64 == key.2 { 1.0 } else { grid };
-            out[i] = anywhere && looks * strides * expected(records, length, grid).min(soon) > RARE;
+            let chance = expected(records, length, grid).min(soon);
+            // That so many ranks have such a nest at the same stride.
+            let ranks = pools.alike.get(&loops(p, key.2)).copied().unwrap_or(1);
+            let alike = known.is_none() && strides * expected(pools.ranks, ranks, chance.recip()) * chance <= RARE;
+            out[i] = anywhere && looks * strides * chance > RARE && !(ranks > 1 && alike);
         }
     }
     out

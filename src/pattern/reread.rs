@@ -102,7 +102,10 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     // Where something is left over, or stronger ones tell it as well, a nest must have foretold more.
     let strong = whole(EVIDENCE)?;
     let stands = reading.rest.is_empty() || reading.pieces.iter().all(|p| reading.foretold(p, size) >= EVIDENCE);
-    let little = stands && reading.surplus(size) >= 0 && reading.told(items, size) < strong.told(items, size);
+    // What is all done again leaves nothing over for the sake of fewer numbers.
+    let again = reading.rest.is_empty() && !strong.rest.is_empty() && reading.pieces.iter().all(Piece::repeats);
+    let less = || again || reading.told(items, size) < strong.told(items, size);
+    let little = stands && reading.surplus(size) >= 0 && less();
     Some(if little { reading } else { strong })
 }
 

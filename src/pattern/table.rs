@@ -1,18 +1,38 @@
 //! Hash tables whose keys are numbers: a hash in a few instructions.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
 
 use super::due::mix;
 
 /// By keys made of numbers.
-pub(super) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
+pub(super) type Table<K, V> = HashMap<K, V, Keyed>;
 
 /// Such keys.
-pub(super) type Keys<K> = HashSet<K, BuildHasherDefault<Mixer>>;
+pub(super) type Keys<K> = HashSet<K, Keyed>;
+
+/// Begins hashes with a number that is another one in each process: no trace can be made so that its keys collide.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keyed(u64);
+
+impl Default for Keyed {
+    fn default() -> Keyed {
+        static KEY: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
+        Keyed(*KEY)
+    }
+}
+
+impl BuildHasher for Keyed {
+    type Hasher = Mixer;
+
+    fn build_hasher(&self) -> Mixer {
+        Mixer(self.0)
+    }
+}
 
 /// Mixes one number after the other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Mixer(u64);
 
 impl Hasher for Mixer {
@@ -53,28 +73,26 @@ impl Hasher for Mixer {
 
 #[cfg(test)]
 mod tests {
-    use std::hash::Hash;
-
     use super::*;
     use crate::record::{FileId, Op};
 
     #[test]
     fn regular_keys_spread() {
-        let mut hashes: Vec<u64> = Vec::new();
-        for size in 0..100u64 {
-            for file in 0..100u32 {
-                let mut mixer = Mixer::default();
-                (Op::Read, FileId(file), size * 4096).hash(&mut mixer);
-                hashes.push(mixer.finish());
+        for key in 0..4 {
+            let mut hashes: Vec<u64> = Vec::new();
+            for size in 0..100u64 {
+                for file in 0..100u32 {
+                    hashes.push(Keyed(key).hash_one((Op::Read, FileId(file), size * 4096)));
+                }
             }
+            // As random ones would: of 10,000, in 2^14 slots by their low bits and in 2^7 by their high ones.
+            let slots = |f: &dyn Fn(u64) -> u64| hashes.iter().map(|h| f(*h)).collect::<HashSet<_>>().len();
+            let low = slots(&|h| h & 0x3fff);
+            assert!((7200..7700).contains(&low), "{low}");
+            assert_eq!(slots(&|h| h >> 57), 128);
+            hashes.sort_unstable();
+            hashes.dedup();
+            assert_eq!(hashes.len(), 10_000);
         }
-        // As random ones would: of 10,000, in 2^14 slots by their low bits and in 2^7 by their high ones.
-        let slots = |f: &dyn Fn(u64) -> u64| hashes.iter().map(|h| f(*h)).collect::<HashSet<_>>().len();
-        let low = slots(&|h| h & 0x3fff);
-        assert!((7200..7700).contains(&low), "{low}");
-        assert_eq!(slots(&|h| h >> 57), 128);
-        hashes.sort_unstable();
-        hashes.dedup();
-        assert_eq!(hashes.len(), 10_000);
     }
 }
