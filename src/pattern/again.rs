@@ -20,6 +20,10 @@ const MANY: u64 = 2;
 /// Numbers that a nest may take which begins within another one.
 const NUMBERS: u64 = 2;
 
+/// Places at which a sequential pattern may be, and accesses of a stream in which that is looked at.
+const AGAIN: usize = 8;
+const SMALL: usize = 1024;
+
 /// Nests which begin within the one before and go on beyond it, at its stride; 0 if not all that is done once is done in one go.
 fn within(reading: &Reading) -> usize {
     let mut once: Vec<&Piece> = reading.pieces.iter().filter(|p| !p.repeats()).collect();
@@ -90,7 +94,7 @@ impl RankDetector {
                 let alone = alone(log, &sizes, &patterns);
                 patterns = again.better((op, self.rank, file), (log, age), &sizes, patterns, alone);
                 if patterns.iter().any(is_sequential) {
-                    rest = without(log, patterns.iter().filter(|p| is_sequential(p)), age);
+                    rest = without(log, &mut patterns, age);
                 }
             }
             if let Some(log) = if mixed { rest.as_ref() } else { Some(&**log) } {
@@ -217,11 +221,36 @@ impl Reread {
     }
 }
 
-/// What a log has beside the accesses of these patterns; `None` if they are not all in it, or it is not kept one by one.
-fn without<'a>(log: &Log, patterns: impl Iterator<Item = &'a Pattern>, age: Age) -> Option<Log> {
+/// What a log has beside the accesses of the sequential patterns; `None` if they are not all in it, or it is not kept one by
+/// one. Where the accesses of one come several times, it is moved to those without which the others are told best.
+fn without(log: &Log, patterns: &mut [Pattern], age: Age) -> Option<Log> {
     let all = log.all()?;
+    let sequential: Vec<usize> = (0..patterns.len()).filter(|&i| patterns[i].access_size().is_none()).collect();
+    if let [one] = sequential[..] {
+        let p = &mut patterns[one];
+        let places: Vec<(u64, u64)> = p.expand()?.collect();
+        let is_it = |run: &[Item]| run.iter().map(|i| (i.offset, i.size)).eq(places.iter().copied());
+        let runs: Vec<usize> = (0..all.len()).filter(|&i| all.get(i..i + places.len()).is_some_and(is_it)).collect();
+        if runs.len() > 1 && runs.len() <= AGAIN && all.len() <= SMALL {
+            let rest = |&at: &usize| -> Vec<Item> { [&all[..at], &all[at + places.len()..]].concat() };
+            let told = |at: &usize| {
+                let log = log_of(&rest(at), age)?;
+                let sizes = log.sizes().0;
+                let told = sizes.iter().map(|&size| Told::of(&log, size, age).cost());
+                Some(told.fold((0, 0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2, a.3 + b.3)))
+            };
+            let best = *runs.iter().min_by_key(|at| told(at).unwrap_or((u64::MAX, 0, 0, 0)))?;
+            let run = &all[best..best + places.len()];
+            let mut steps = Steps::default();
+            run.iter().for_each(|i| steps.add_many(i.start, i.end, i.size, 1));
+            (p.steps, p.span) = (steps, (run[0].span.0, run[run.len() - 1].span.1));
+            p.start = run[0].start;
+            p.end = run.iter().map(|i| i.end).fold(f64::NEG_INFINITY, f64::max);
+            return log_of(&rest(&best), age);
+        }
+    }
     let mut of_pattern = vec![false; all.len()];
-    for p in patterns {
+    for p in sequential.iter().map(|&i| &patterns[i]) {
         let mut from = all.partition_point(|i| i.span.0 < p.span.0);
         for (offset, size) in p.expand()? {
             let is_next = |i: &usize| !of_pattern[*i] && (all[*i].offset, all[*i].size) == (offset, size);
@@ -229,9 +258,14 @@ fn without<'a>(log: &Log, patterns: impl Iterator<Item = &'a Pattern>, age: Age)
             (of_pattern[next], from) = (true, next + 1);
         }
     }
-    let mut rest = Log::new(age);
-    let kept = |(i, _): (&Item, bool)| rest.push(i.offset, i.size, (i.start, i.end), i.span.0);
-    all.iter().zip(of_pattern).filter(|i| !i.1).all(kept).then_some(rest)
+    let mut of_pattern = of_pattern.into_iter();
+    log_of(&all.iter().filter(|_| of_pattern.next() == Some(false)).copied().collect::<Vec<_>>(), age)
+}
+
+/// A log of single accesses, if it can be kept.
+fn log_of(items: &[Item], age: Age) -> Option<Log> {
+    let mut log = Log::new(age);
+    items.iter().all(|i| log.push(i.offset, i.size, (i.start, i.end), i.span.0)).then_some(log)
 }
 
 /// How the accesses of a size are read, all of them together.
@@ -242,6 +276,10 @@ struct Told {
 }
 
 impl Told {
+    fn cost(&self) -> reading::Told {
+        self.reading.told(&self.items, self.size)
+    }
+
     /// The best reading of the accesses of a size in a log.
     fn of(log: &Log, size: u64, age: Age) -> Told {
         let nests = |chain: Chain, items: Vec<Item>| {
