@@ -6,6 +6,7 @@ use super::chain::{self, Chain};
 use super::detector::RankDetector;
 use super::left::{Folded, Left, counts};
 use super::log::{Item, Log};
+use super::nest::Level;
 use super::options::Age;
 use super::pattern::{Body, Pattern};
 use super::reading::{self, Cost, EVIDENCE, LITTLE, Piece, Reading};
@@ -135,7 +136,10 @@ impl Reread {
         // A stride that another nest shows is no free choice.
         let strong = old.iter().filter(|p| foretold(p).is_some_and(|n| n >= EVIDENCE));
         let strides: Keys<i64> = strong.flat_map(|p| p.levels()).map(|l| l.stride).collect();
-        let shown = |p: &Pattern| p.levels().iter().filter(|l| l.stride != 0 && strides.contains(&l.stride)).count();
+        let shown = |p: &Pattern| {
+            let free = |l: &&Level| l.stride != 0 && p.access_size() != Some(l.stride as u64);
+            p.levels().iter().filter(|l| free(l) && strides.contains(&l.stride)).count()
+        };
         let stands = |p: &Pattern| counts(p) && foretold(p).is_none_or(|n| n + shown(p) as u64 >= least);
         let known = || old.iter().filter(|p| stands(p));
         let cost: Cost = (
@@ -324,7 +328,7 @@ pub(super) fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32,
 
 #[cfg(test)]
 mod tests {
-    use super::super::nest::{Level, offsets};
+    use super::super::nest::offsets;
     use super::super::options::Options;
     use super::*;
 

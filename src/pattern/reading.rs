@@ -92,7 +92,8 @@ impl Reading {
     /// Records that one of its nests has foretold: a stride that a nest shows which has foretold enough is no free choice of it.
     pub fn foretold(&self, piece: &Piece, size: u64) -> u64 {
         let strong = || self.pieces.iter().filter(|p| p.evidence(size) >= EVIDENCE);
-        let shown = |l: &&Level| l.stride != 0 && strong().flat_map(|p| &p.levels).any(|k| k.stride == l.stride);
+        let free = |l: &Level| l.stride != 0 && l.stride as u64 != size;
+        let shown = |l: &&Level| free(l) && strong().flat_map(|p| &p.levels).any(|k| k.stride == l.stride);
         let evidence = piece.evidence(size);
         if evidence >= EVIDENCE { evidence } else { evidence + piece.levels.iter().filter(shown).count() as u64 }
     }

@@ -244,8 +244,12 @@ fn pairs(told: &[Told]) -> usize {
 fn over(told: &[Told]) -> Vec<bool> {
     let nothing = told.iter().any(|t| t.foretold() == 0);
     let strong = || told.iter().filter(|t| t.foretold() >= 2);
-    let shown = |l: &&Level| l.stride != 0 && strong().flat_map(|t| &t.part.shape.levels).any(|k| k.stride == l.stride);
-    let foretold = |t: &Told| t.foretold() + t.part.shape.levels.iter().filter(shown).count();
+    let shown = |l: &Level, size: u64| {
+        let free = l.stride != 0 && l.stride as u64 != size;
+        free && strong().flat_map(|t| &t.part.shape.levels).any(|k| k.stride == l.stride)
+    };
+    let of_nest = |shape: &Shape| shape.levels.iter().filter(|l| shown(l, shape.size)).count();
+    let foretold = |t: &Told| t.foretold() + of_nest(&t.part.shape);
     told.iter().map(|t| nothing && t.foretold() < 2 && (t.foretold() == 0 || foretold(t) < 2)).collect()
 }
 
