@@ -135,7 +135,16 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
     let again = |r: &Round| rounds.iter().filter(|o| o.list == r.list).map(|o| o.times).sum::<u64>() > 1;
     let lists = rounds.iter().map(|r| if again(r) { shown(&r.list) } else { r.list.clone() });
     let lists: Vec<Vec<Part>> = lists.collect();
-    let ways: Vec<Vec<Vec<Part>>> = lists.iter().map(|list| ways(list, &lists)).collect();
+    let of_round = |(r, list): (&Round, &Vec<Part>)| {
+        let mut all = ways(list, &lists);
+        if *list != r.list {
+            // A pair that nothing shows may be part of a nest.
+            let more: Vec<Vec<Part>> = ways(&r.list, &lists).iter().map(|way| shown(way)).collect();
+            more.into_iter().for_each(|way| if !all.contains(&way) { all.push(way) });
+        }
+        all
+    };
+    let ways: Vec<Vec<Vec<Part>>> = rounds.iter().zip(&lists).map(of_round).collect();
     let all = ways.iter().try_fold(1, |n: usize, w| n.checked_mul(w.len()).filter(|n| *n <= MOST));
     let lists = |n: usize| -> Vec<Vec<Part>> {
         let mut n = n;
