@@ -179,7 +179,7 @@ impl Reread {
         let told = |p: &Pattern| p.access_size().map(|size| reading::numbers(p.levels(), size));
         let before =
             known().map(told).sum::<Option<u64>>().map(|n| (n + cost.0, cost.2 as u64 + cost.0, cost.1 as u64, cost.0));
-        let much = MANY * new.0 >= all;
+        let much = MANY * new.0 >= all && new.0 > cost.0;
         let worse = new.0 > 0
             && (much || before.is_none_or(|before| (numbers, new.2 as u64 + new.0, new.1 as u64, new.0) > before));
         let repeats = pieces.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));

@@ -14,6 +14,9 @@ const MANY: u64 = 48;
 /// Patterns of which more are to be expected by chance than this do not count: many ranks and files may be alike.
 const RARE: f64 = CHANCE / 10_000.0;
 
+/// Ranks, and at least half of all, that show that a nest is none.
+const ALIKE: usize = 4;
+
 /// Patterns of more accesses are no accident.
 const SHORT: u64 = 64;
 
@@ -161,7 +164,8 @@ pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choi
         }
     }
     let mut out = vec![false; patterns.len()];
-    let looks = (pools.ranks * groups.len().max(known.len())) as f64;
+    let files = groups.len().max(known.len()) as f64;
+    let looks = pools.ranks as f64 * files;
     for (key, members) in known {
         let alone = groups.get(&key).copied().unwrap_or(0);
         let records = alone + members.iter().map(|&i| patterns[i].records as usize).sum::<usize>();
@@ -179,10 +183,12 @@ pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choi
             let stride = p.levels().first().map_or(0, |l| l.stride);
             let strides = if stride == 0 || stride as u64 == key.2 { 1.0 } else { grid };
             let chance = expected(records, length, grid).min(soon);
-            // That so many ranks have such a nest at the same stride.
+            // That so many ranks have such a nest at the same stride, in one of their files.
             let ranks = pools.alike.get(&loops(p, key.2)).copied().unwrap_or(1);
-            let alike = known.is_none() && strides * expected(pools.ranks, ranks, chance.recip()) * chance <= RARE;
-            out[i] = anywhere && looks * strides * chance > RARE && !(ranks > 1 && alike);
+            let of_rank = chance * files;
+            let alike = known.is_none() && strides * expected(pools.ranks, ranks, of_rank.recip()) * of_rank <= RARE;
+            out[i] =
+                anywhere && looks * strides * chance > RARE && !(ranks >= ALIKE && 2 * ranks >= pools.ranks && alike);
         }
     }
     out

@@ -1,10 +1,11 @@
 //! Readings of a stream: its nests, and what is in none of them.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::left::Left;
 use super::log::Item;
-use super::nest::{Level, Nest};
+use super::nest::{Level, Nest, offsets};
 
 /// What a reading costs: records in no pattern, patterns, loops.
 pub(super) type Cost = (u64, usize, usize);
@@ -98,6 +99,16 @@ impl Reading {
         if evidence >= EVIDENCE { evidence } else { evidence + piece.levels.iter().filter(shown).count() as u64 }
     }
 
+    /// Leaves over what has foretold too little.
+    pub fn take_apart(&mut self, size: u64, evidence: u64) {
+        let weak: Vec<bool> = self.pieces.iter().map(|p| self.foretold(p, size) < evidence).collect();
+        let mut weak = weak.into_iter();
+        let apart: Vec<usize> =
+            self.pieces.extract_if(.., |_| weak.next() == Some(true)).flat_map(|p| p.items).collect();
+        self.rest.extend(apart);
+        self.rest.sort_unstable();
+    }
+
     /// Records foretold, twice, less those that the nests which are seen but once must have foretold on average, or any few
     /// accesses are nests: three for two of them.
     pub fn surplus(&self, size: u64) -> i64 {
@@ -174,8 +185,42 @@ pub(super) fn join(reading: &mut Reading, items: &[Item]) {
         d.items.insert(at, i);
         false
     });
+    done.iter_mut().for_each(|d| begin_before(d, &mut reading.rest, items));
     done.sort_by_key(|d| d.items.first().copied());
     reading.pieces = done;
+}
+
+/// Accesses of a pass that is looked for before a nest: any one access may be before it.
+const PASS: RangeInclusive<u64> = 2..=64;
+
+/// A pass that was left over is the first one of a nest which goes on from there, whatever came between.
+fn begin_before(d: &mut Piece, rest: &mut Vec<usize>, items: &[Item]) {
+    let Some((top, inner)) = d.levels.split_last().filter(|l| l.0.stride != 0) else { return };
+    let base = d.base.wrapping_sub(top.stride as u64);
+    let records: u64 = inner.iter().map(|l| l.count).product();
+    if !PASS.contains(&records) || rest.len() < records as usize {
+        return;
+    }
+    let first = d.items.first().copied();
+    let mut from = 0;
+    let mut pass: Vec<usize> = Vec::new();
+    for place in offsets(base, inner) {
+        let next = |i: &usize| items[*i].count == 1 && items[*i].offset == place && Some(*i) < first;
+        let Some(at) = rest[from..].iter().position(next) else { return };
+        pass.push(rest[from + at]);
+        from += at + 1;
+    }
+    // It is no part of something larger that was left over.
+    let (start, end) = (pass[0], pass[pass.len() - 1]);
+    if rest.contains(&(end + 1)) || start.checked_sub(1).is_some_and(|before| rest.contains(&before)) {
+        return;
+    }
+    rest.retain(|i| !pass.contains(i));
+    pass.append(&mut d.items);
+    (d.base, d.items) = (base, pass);
+    if let Some(top) = d.levels.last_mut() {
+        top.count += 1;
+    }
 }
 
 /// Makes loops of accesses in no nest that are at these places, several at each.

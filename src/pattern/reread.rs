@@ -80,6 +80,9 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
                 join(&mut reading, items);
                 gather(&mut reading, items, evidence);
                 share(&mut reading, items);
+                if evidence > LITTLE {
+                    reading.take_apart(size, evidence);
+                }
                 Some((reading, starts, again))
             };
             let (reading, mut starts, again) = one(&[])?;
@@ -88,8 +91,7 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
             starts
                 .extend(tried.iter().filter(|s| evidence > LITTLE && !starts.contains(s)).cloned().collect::<Vec<_>>());
             let known = starts.chunks(1).chain((!again.is_empty()).then_some(&again[..]));
-            let enough = |r: &Reading| r.pieces.iter().all(|p| p.evidence(size) >= evidence);
-            known.filter_map(&mut one).map(|r| r.0).filter(enough).for_each(&mut keep);
+            known.filter_map(&mut one).map(|r| r.0).for_each(&mut keep);
             tried = starts;
         }
         best

@@ -140,7 +140,11 @@ pub(super) fn told(rounds: &[Round]) -> (Vec<Told>, Cost) {
         if *list != r.list {
             // A pair that nothing shows may be part of a nest.
             let more: Vec<Vec<Part>> = ways(&r.list, &lists).iter().map(|way| shown(way)).collect();
-            more.into_iter().for_each(|way| if !all.contains(&way) { all.push(way) });
+            more.into_iter().for_each(|way| {
+                if !all.contains(&way) {
+                    all.push(way)
+                }
+            });
         }
         all
     };
