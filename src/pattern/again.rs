@@ -362,10 +362,39 @@ mod tests {
 
     #[test]
     fn the_start_of_a_nest_is_in_no_run_of_other_sizes() {
-        // A header, three attributes and one element back to back; then the same with four elements at a distance.
+        // A header, three attributes and one element back to back; then the same with four and with sixteen elements at a distance.
         let head = || [(0, 96), (96, 40), (136, 40), (176, 40)];
-        let elements = |n: u64| (0..n).map(|k| (216 + 40 * k, 8));
-        let (patterns, _) = found(head().into_iter().chain(elements(1)).chain(head()).chain(elements(4)));
+        let pass = |n: u64| head().into_iter().chain((0..n).map(|k| (216 + 40 * k, 8)));
+        let (patterns, _) = found([1, 4].into_iter().flat_map(pass));
         assert!(patterns.contains(&(216, vec![(4, 40)])), "{patterns:?}");
+        let (patterns, left) = found([1, 4, 16].into_iter().flat_map(pass));
+        let rows = [(216, vec![(4, 40)]), (216, vec![(16, 40)])];
+        assert!(left == 0 && rows.iter().all(|row| patterns.contains(row)), "{patterns:?}");
+        // One that may be in the first pass or in the second one is where the elements beside it are told best.
+        let (patterns, left) = found([2, 4, 8].into_iter().flat_map(pass));
+        let rows = [(216, vec![(4, 40)]), (216, vec![(8, 40)])];
+        assert!(left == 1 && rows.iter().all(|row| patterns.contains(row)), "{patterns:?}");
+    }
+
+    #[test]
+    fn rows_are_not_torn() {
+        let row = |n: u64| (0..n).map(|k| (2200 + 16 * k, 8));
+        assert_eq!(
+            found([1, 2, 4, 8].into_iter().flat_map(row)),
+            (vec![(2200, vec![(4, 16)]), (2200, vec![(8, 16)])], 3)
+        );
+    }
+
+    #[test]
+    fn what_has_foretold_little_beside_others_is_none() {
+        let places = [97u64, 105, 145, 97, 105, 145, 185, 225];
+        assert_eq!(found(places.map(|o| (o, 8))), (vec![(97, vec![(2, 8), (2, 0)])], 4));
+    }
+
+    #[test]
+    fn a_row_may_be_enough_over_and_over() {
+        let places = [2104u64, 2120, 2136, 2200, 2104, 2120];
+        assert_eq!(found(places.map(|o| (o, 16))), (vec![(2104, vec![(2, 16), (2, 0)])], 2));
+        assert_eq!(found([0u64, 4096, 0, 0].map(|o| (o, 96))), (vec![(0, vec![(3, 0)])], 1));
     }
 }

@@ -224,4 +224,26 @@ mod tests {
         with_run.splice(500..500, (0..16).map(|k| (3, k)));
         assert_eq!(found(&with_run), (1, 2000));
     }
+
+    #[test]
+    fn what_many_ranks_do_alike_is_no_accident() {
+        // Two accesses anywhere, and a row of four at a stride, in each of 24 ranks.
+        let found = |alike: bool| {
+            let ranks = (0..24u32).map(|rank| {
+                let mut d = RankDetector::new(rank, Options::default());
+                let from = 100 * u64::from(rank * rank % 17) + u64::from(rank);
+                let row = from + 40..from + 88;
+                let stride = if alike { 12 } else { 7 + rank as usize % 12 };
+                let places = [from, from + 31 + u64::from(rank % 5)].into_iter().chain(row.step_by(stride).take(4));
+                for (i, place) in places.enumerate() {
+                    let (op, file, offset, start) = (Op::Write, FileId(0), place * 128, i as f64);
+                    d.push(&Access { op, rank, file, offset, size: 128, start, end: start + 0.5 });
+                }
+                d.end()
+            });
+            let found = super::super::left::settle(ranks.collect());
+            found.patterns.iter().filter(|p| p.ranks.is_none() && p.records == 4).count()
+        };
+        assert_eq!((found(true), found(false)), (24, 0));
+    }
 }

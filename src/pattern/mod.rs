@@ -31,11 +31,12 @@
 //! 5. A nest must have foretold two of its records: four at any stride, three back to back or at one place, five for pairs at
 //!    a distance. One is enough (three at any stride, two back to back or at one place, two pairs) where such nests leave
 //!    nothing over of that operation, rank, file and size when the trace ends, and stronger ones do not tell it as well (rule
-//!    9).
+//!    9). A stride that a nest of that stream shows which has foretold two is no free choice of the others: it counts as foretold.
 //! 6. Sizes that vary, back to back, are sequential if they change at least twice and, on average, before four are equal; a
 //!    sequential pattern goes on whatever the sizes. What goes on elsewhere as a nest belongs to that, and what begins where
 //!    the access right before it ended goes on with no other. Longer runs of equal sizes are contiguous, and a last shorter
-//!    access (the end of a file) belongs to none.
+//!    access (the end of a file) belongs to none. Where the same accesses come several times and one of them is sequential, it is
+//!    that without which the others are told best.
 //! 7. When the trace ends, what is left is looked at once more, all ranks together. Accesses of one size that evenly spaced
 //!    ranks make once each, at a constant distance from rank to rank (0: the same place), are one pattern whose outermost
 //!    loop goes through the ranks ([`Pattern::ranks`]). Two of them must be foretold, over all such places of a distance, and
@@ -45,20 +46,22 @@
 //! 8. Then each rank alone: runs, also of two, back to back, at one place, at a stride that the stream has shown or at a
 //!    distance that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write
 //!    of the same bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
-//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one is told by the fewest numbers: a
-//!    place for each nest and each access left over, and a stride for each loop but those over the same places or back to
-//!    back. Then it has the fewest loops and accesses left over, then the fewest patterns, then nests that have each foretold
-//!    two, then the fewest mere pairs, and of those that are equal it is the one whose first loops go on for longest. Nests
-//!    that are seen but once have foretold three for two of them, on average, or any few accesses are nests. In it nests
-//!    follow each other in time, rounds (the same list over and over, each time a distance further) are a loop around the
-//!    nests of the list, and what goes on where a nest has ended, or does the same again, whatever came between, is one with
-//!    it; but what begins within a nest and goes on beyond it, at its stride, is a nest of its own. The same places again are
-//!    a loop of stride 0, not another stream: what is once alone over and over and then followed by one more access is one
-//!    pattern, and that access another one. In a list over and over, a pair at a distance that no nest of the list shows is
-//!    two accesses, each a loop, unless no others are alone. Streams of a few thousand accesses or runs are read so as a
-//!    whole when the trace ends, and so are lists of a few thousand accesses, however often all of one is gone through;
-//!    longer ones as nests that follow each other, each as long as it stays one, but for its last pass where that is the
-//!    start of a larger one.
+//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one is told by the fewest
+//!    numbers: a place for each nest and each access left over, and a stride for each loop but those over the same
+//!    places or back to back. Then it has the fewest loops and accesses left over, then the fewest patterns, then nests
+//!    that have each foretold two, then the fewest mere pairs, and of those that are equal it is the one whose first
+//!    loops go on for longest. Nests that are seen but once have foretold three for two of them, on average, or any few
+//!    accesses are nests. In it nests follow each other in time, rounds (the same list over and over, each time a
+//!    distance further) are a loop around the nests of the list, and what goes on where a nest has ended, or does the
+//!    same again, whatever came between, is one with it, and so is a pass by itself before it; but what begins within a
+//!    nest and goes on beyond it, at its stride, is a nest of its own, and a row is not torn for the sake of its first
+//!    access. What is all done again leaves nothing over to take fewer numbers. The same places again are a loop of
+//!    stride 0, not another stream: what is once alone over and over and then followed by one more access is one
+//!    pattern, and that access another one. In a list over and over, a pair at a distance that no nest of the list
+//!    shows is two accesses, each a loop, unless no others are alone. Streams of a few thousand accesses or runs are
+//!    read so as a whole when the trace ends, and so are lists of a few thousand accesses, however often all of one is
+//!    gone through; longer ones as nests that follow each other, each as long as it stays one, but for its last pass
+//!    where that is the start of a larger one.
 //! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one
 //!     nest, or nests that follow each other, with two foretold in each, or a list over and over that often breaks off (the
 //!     same places are in the same order each time), or that goes upwards from the same place to two others or more, each
@@ -70,7 +73,8 @@
 //!     ranks that do the same, where others do not, do it in an order. Without an order nothing is a pattern, plain or not,
 //!     but what chance does not make (fewer than 0.000001 to be expected; with accesses of other sizes by rule 8); if all
 //!     ranks go through a list of places over and over, what is no nest is a loop at each place. With an order, but a third
-//!     of the accesses in no pattern, short patterns among them are none if chance makes such ones.
+//!     of the accesses in no pattern, short patterns among them are none if chance makes such ones, unless half of all ranks
+//!     or more have one of the same loops.
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
 //!     start is not the lowest byte.
 //!

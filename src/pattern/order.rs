@@ -547,6 +547,9 @@ mod tests {
     fn what_goes_upwards_over_and_over_has_an_order() {
         let list = [0u64, 1, 2, 40];
         assert_eq!(found(&[&list.repeat(3)]), (vec![(0, vec![(3, 1), (3, 0)]), (40, vec![(3, 0)])], 0));
+        // Two back to back, and two others: a pair, as no more are alone.
+        let pairs = vec![(1, vec![(2, 1), (3, 0)]), (0, vec![(2, 40), (3, 0)])];
+        assert_eq!(found(&[&[1, 2, 0, 40].repeat(3)]), (pairs, 0));
     }
 
     #[test]

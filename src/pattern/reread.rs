@@ -499,6 +499,16 @@ mod tests {
         let places: Vec<u64> = [2, 2, 4, 4, 8, 8].into_iter().flat_map(pass).collect();
         let twice = |n| (0, vec![(n, 24), (2, 0)]);
         assert_eq!(told(&places), [2, 4, 8].map(twice));
+        // each begins where the one before ended
+        let on = |from: u64, n: u64| (from..from + n).map(|i| i * 24);
+        let places: Vec<u64> =
+            [(0, 2), (2, 4), (6, 8)].into_iter().flat_map(|(a, n)| on(a, n).chain(on(a, n))).collect();
+        assert_eq!(told(&places), [(0, 2), (2, 4), (6, 8)].map(|(a, n)| (a * 24, vec![(n, 24), (2, 0)])));
+        // a pass by itself, another nest, and what goes on from that pass
+        let pass = |from: u64, n: u64| (0..n).flat_map(move |k| [from + 960 * k, from + 960 * k + 320]);
+        let places: Vec<u64> = pass(2224, 1).chain(pass(2464, 3)).chain(pass(3184, 9)).collect();
+        let nests: Vec<_> = told(&places).into_iter().map(|(base, levels)| (base, levels[1].0)).collect();
+        assert_eq!(nests, [(2224, 10), (2464, 3)]);
         // one place and two: fewer loops if the first is one with what it is in the others
         let places = [0, 0, 0, 24, 0, 24, 0, 24, 48, 72, 0, 24, 48, 72];
         assert_eq!(told(&places), [(0, vec![(4, 0)]), (24, vec![(2, 0)]), (0, vec![(4, 24), (2, 0)])]);
