@@ -195,14 +195,14 @@ impl Reread {
         let sound = groups.iter().map(|g| g.reading.surplus(g.size)).sum::<i64>() >= 0;
         // What begins within a nest and goes on beyond it is a nest of its own, though it may be told in less.
         let within: usize = groups.iter().map(|g| within(&g.reading)).sum();
-        // Rows of which the first access is told alone, over and over, were torn.
-        let begins = |p: &Pattern| {
-            known().any(|k| {
-                matches!(k.levels(), [l] if l.stride == 0)
-                    && k.start_offset == p.start_offset.wrapping_sub(p.levels()[0].stride as u64)
-            })
+        // Rows whose first access is told alone, over and over, were torn.
+        let over_one_place = known().filter(|k| matches!(k.levels(), [l] if l.stride == 0));
+        let places: Keys<u64> = over_one_place.map(|k| k.start_offset).collect();
+        let is_torn = |p: &Pattern| match p.levels() {
+            [l] => l.stride != 0 && places.contains(&p.start_offset.wrapping_sub(l.stride as u64)),
+            _ => false,
         };
-        let torn = known().filter(|p| p.levels().len() == 1 && p.levels()[0].stride != 0 && begins(p)).count();
+        let torn = known().filter(|p| is_torn(p)).count();
         let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
         // What has foretold too little is none.
         let more = known().count() < old.len();

@@ -44,7 +44,7 @@ pub(super) struct Pools {
     /// Accesses of an operation and size in all files, and those of them in no pattern.
     counts: Table<(u8, u64), (u64, u64)>,
     ranks: usize,
-    /// Ranks that have a nest of these loops.
+    /// Ranks that have a nest of these loops, where there may be no order.
     alike: Table<Loops, usize>,
     /// Operations and sizes that may have no order; `None` if all may.
     asked: Option<Keys<Pool>>,
@@ -71,16 +71,11 @@ impl Pools {
             let pool = self.counts.entry((l.access.op as u8, l.access.size)).or_default();
             *pool = (pool.0 + 1, pool.1 + u64::from(!l.is_held() && !l.taken));
         }
-        let mut alike: Keys<Loops> = Keys::default();
         for p in patterns {
             if let Some(size) = p.access_size() {
                 self.counts.entry((p.op as u8, size)).or_default().0 += p.records;
-                if p.records <= SHORT {
-                    alike.insert(loops(p, size));
-                }
             }
         }
-        alike.into_iter().for_each(|loops| *self.alike.entry(loops).or_default() += 1);
     }
 
     /// Only these may have no order.
@@ -108,13 +103,18 @@ impl Pools {
         for a in left.iter().map(|l| &l.access).filter(|a| a.sane()) {
             self.see((a.op as u8, a.file, a.size), a.offset);
         }
+        let mut alike: Keys<Loops> = Keys::default();
         for p in patterns {
             let Some(size) = p.access_size() else { continue };
+            if p.records <= SHORT && self.no_order(p.op as u8, size) {
+                alike.insert(loops(p, size));
+            }
             let (low, end) = p.extent();
             let places = [p.start_offset, low, end - size.min(end - low)];
             let second = p.levels().iter().map(|l| p.start_offset.wrapping_add_signed(l.stride));
             places.into_iter().chain(second).for_each(|at| self.see((p.op as u8, p.file, size), at));
         }
+        alike.into_iter().for_each(|loops| *self.alike.entry(loops).or_default() += 1);
     }
 
     fn see(&mut self, key: Key, place: u64) {

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use super::left::Left;
 use super::log::Item;
 use super::nest::{Level, Nest, offsets};
+use super::table::Keys;
 
 /// What a reading costs: records in no pattern, patterns, loops.
 pub(super) type Cost = (u64, usize, usize);
@@ -90,22 +91,23 @@ impl Reading {
         (rest + numbers, loops as u64 + rest, patterns as u64, rest)
     }
 
-    /// Records that one of its nests has foretold: a stride that a nest shows which has foretold enough is no free choice of it.
-    pub fn foretold(&self, piece: &Piece, size: u64) -> u64 {
-        let strong = || self.pieces.iter().filter(|p| p.evidence(size) >= EVIDENCE);
-        let free = |l: &Level| l.stride != 0 && l.stride as u64 != size;
-        let shown = |l: &&Level| free(l) && strong().flat_map(|p| &p.levels).any(|k| k.stride == l.stride);
-        let evidence = piece.evidence(size);
-        if evidence >= EVIDENCE { evidence } else { evidence + piece.levels.iter().filter(shown).count() as u64 }
+    /// Records that each of its nests has foretold: a stride that a nest shows which has foretold enough is no free choice.
+    pub fn foretold(&self, size: u64) -> Vec<u64> {
+        let strong = self.pieces.iter().filter(|p| p.evidence(size) >= EVIDENCE);
+        let strides: Keys<i64> = strong.flat_map(|p| &p.levels).map(|l| l.stride).collect();
+        let shown = |l: &&Level| l.stride != 0 && l.stride as u64 != size && strides.contains(&l.stride);
+        let of_piece = |p: &Piece| match p.evidence(size) {
+            evidence if evidence >= EVIDENCE => evidence,
+            evidence => evidence + p.levels.iter().filter(shown).count() as u64,
+        };
+        self.pieces.iter().map(of_piece).collect()
     }
 
     /// Leaves over what has foretold too little.
     pub fn take_apart(&mut self, size: u64, evidence: u64) {
-        let weak: Vec<bool> = self.pieces.iter().map(|p| self.foretold(p, size) < evidence).collect();
-        let mut weak = weak.into_iter();
-        let apart: Vec<usize> =
-            self.pieces.extract_if(.., |_| weak.next() == Some(true)).flat_map(|p| p.items).collect();
-        self.rest.extend(apart);
+        let mut foretold = self.foretold(size).into_iter();
+        let weak = self.pieces.extract_if(.., |_| foretold.next().is_some_and(|n| n < evidence));
+        self.rest.extend(weak.flat_map(|p| p.items).collect::<Vec<_>>());
         self.rest.sort_unstable();
     }
 

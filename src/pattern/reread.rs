@@ -63,7 +63,8 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
         let mut keep = |reading: Reading| {
             // Of equal ones that whose first loops go on for longest.
             let first = |r: &Reading| Reverse(r.pieces.iter().map(Piece::of_pass).collect::<Vec<_>>());
-            let cost = |r: &Reading| (r.told(items, size), r.pairs(size), first(r));
+            let weak = |r: &Reading| r.pieces.iter().any(|p| p.evidence(size) < EVIDENCE);
+            let cost = |r: &Reading| (r.told(items, size), weak(r), r.pairs(size), first(r));
             if best.as_ref().is_none_or(|b| cost(&reading) < cost(b)) {
                 best = Some(reading);
             }
@@ -103,7 +104,7 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     }
     // Where something is left over, or stronger ones tell it as well, a nest must have foretold more.
     let strong = whole(EVIDENCE)?;
-    let stands = reading.rest.is_empty() || reading.pieces.iter().all(|p| reading.foretold(p, size) >= EVIDENCE);
+    let stands = reading.rest.is_empty() || reading.foretold(size).iter().all(|n| *n >= EVIDENCE);
     // What is all done again leaves nothing over for the sake of fewer numbers.
     let again = reading.rest.is_empty() && !strong.rest.is_empty() && reading.pieces.iter().all(Piece::repeats);
     let less = || again || reading.told(items, size) < strong.told(items, size);
