@@ -63,7 +63,7 @@
 //!    gone through; longer ones as nests that follow each other, each as long as it stays one, but for its last pass
 //!    where that is the start of a larger one.
 //! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one
-//!     nest, or nests that follow each other, with two foretold in each, or a list over and over that often breaks off (the
+//!     nest, or nests that follow each other, with two foretold in each (in all but the last of many), or a list over and over that often breaks off (the
 //!     same places are in the same order each time), or that goes upwards from the same place to two others or more, each
 //!     time, though its patterns may tell it in another way. Where some is not, over all ranks and files, and these are more
 //!     than 64 accesses or as many as some file has places for them, there is an order only if the patterns tell where the

@@ -30,6 +30,9 @@ const THREE: u64 = 3;
 /// Records that each of several nests must have foretold.
 const EVIDENCE: u64 = 2;
 
+/// Records that nests in turn must have foretold together if the last of them has foretold less.
+const MUCH: u64 = 12;
+
 /// Accesses of a stream that are told from its log where what is left is not kept.
 const MOST: u64 = 8 * FEW;
 
@@ -61,8 +64,16 @@ impl Stream {
     /// True if it is a nest, or some that follow each other and are no list over and over, or too little to tell.
     fn is_plain(&self, part: &Part, key: &Key) -> bool {
         let nests = || self.patterns.iter().map(|&i| &part.patterns[i]);
-        let sound = |p: &Pattern| Nest::from_levels(p.start_offset, p.levels()).evidence(key.2) >= EVIDENCE;
-        let several = || in_turn(&by_time(nests())) && nests().all(sound) && self.passes(part, key) == 1;
+        let foretold = |p: &Pattern| Nest::from_levels(p.start_offset, p.levels()).evidence(key.2);
+        let sound = |p: &Pattern| foretold(p) >= EVIDENCE;
+        // Of a stream that foretells much, the last nest may be a short one.
+        let but_last = || {
+            let in_time = by_time(nests());
+            let much = in_time.iter().map(|p| foretold(p)).sum::<u64>() >= MUCH;
+            much && in_time.split_last().is_some_and(|(_, others)| others.iter().all(|p| sound(p)))
+        };
+        let several =
+            || in_turn(&by_time(nests())) && (nests().all(sound) || but_last()) && self.passes(part, key) == 1;
         let in_order = || self.patterns.len() == 1 || several() || self.in_nests(part, key);
         self.records < THREE || self.is_whole() && in_order() || self.in_list(part, key) || self.climbs(part, key)
     }
@@ -550,6 +561,14 @@ mod tests {
         // Two back to back, and two others: a pair, as no more are alone.
         let pairs = vec![(1, vec![(2, 1), (3, 0)]), (0, vec![(2, 40), (3, 0)])];
         assert_eq!(found(&[&[1, 2, 0, 40].repeat(3)]), (pairs, 0));
+    }
+
+    #[test]
+    fn the_last_of_nests_in_turn_may_be_short() {
+        let walk = [vec![0u64; 8], vec![1; 8], vec![0, 1]].concat();
+        assert_eq!(found(&[&walk]), (vec![(0, vec![(8, 0), (2, 1)]), (0, vec![(2, 1)])], 0));
+        let walk = [vec![0u64; 3], vec![1; 3], vec![0, 1]].concat();
+        assert_eq!(found(&[&walk]), (vec![], 8));
     }
 
     #[test]
