@@ -23,8 +23,9 @@ const DISTANCES: usize = 6;
 const SHOWN: usize = 256;
 const NEAR: usize = 4;
 
-/// Accesses of a nest that others may have.
+/// Accesses of a nest that others may have, and such nests that are tried.
 const LENT: RangeInclusive<u64> = 3..=4096;
+const MOST: usize = 64;
 
 /// Takes out what ranks do together in accesses of a size. `ranks` do anything at all; `known` are the patterns of this size.
 pub(super) fn across<'f>(
@@ -40,7 +41,9 @@ pub(super) fn across<'f>(
     let reach: Vec<[u64; 3]> = known.iter().map(|p| [p.lowest(), p.end_offset, p.start_offset]).collect();
     let mut votes = votes(&all, spacing);
     let distances = shown(&votes);
-    let nests: Vec<&TruePattern> = known.iter().copied().filter(|p| LENT.contains(&p.records)).collect();
+    let mut nests: Vec<&TruePattern> = known.iter().copied().filter(|p| LENT.contains(&p.records)).collect();
+    nests.sort_by_key(|p| p.rank);
+    nests.truncate(MOST);
     for (i, nest) in nests.iter().enumerate() {
         let Some(before) = nests[..i].iter().rev().find(|p| p.levels == nest.levels) else { continue };
         let ranks = i64::from(nest.rank) - i64::from(before.rank);
@@ -52,9 +55,11 @@ pub(super) fn across<'f>(
     let mut out = Vec::new();
     let of_nests = shown(&votes);
     let looks = of_nests.len() * nests.len();
+    let everywhere: Vec<usize> = (0..all.len()).collect();
+    let grid = places(&all, &everywhere, reach.iter().map(|r| r[2]), reach.iter().flat_map(|r| [r[0], r[1]]));
     for &distance in &of_nests {
         for nest in &nests {
-            out.extend(lend(&all, &mut free, nest, (spacing, distance), looks, &reach, &place));
+            out.extend(lend(&all, &mut free, nest, (spacing, distance), (looks, grid), &place));
         }
     }
     for &distance in &distances {
@@ -103,8 +108,7 @@ fn lend<'f>(
     free: &mut [bool],
     nest: &TruePattern,
     (spacing, distance): (Spacing, i64),
-    looks: usize,
-    reach: &[[u64; 3]],
+    (looks, grid): (usize, f64),
     place: &impl Fn(u32, (u64, u64)) -> Place<'f>,
 ) -> Vec<TruePattern> {
     let from = i64::from(nest.rank) - spacing.first;
@@ -113,13 +117,12 @@ fn lend<'f>(
     }
     let shape = Shape { size: nest.access_size.unwrap_or(0), levels: nest.levels.clone() };
     let here: Vec<usize> = (0..all.len()).collect();
-    let places = places(all, &here, reach.iter().map(|r| r[2]), reach.iter().flat_map(|r| [r[0], r[1]]));
     let mut out = Vec::new();
     for of_rank in here.chunk_by(|&a, &b| all[a].rank == all[b].rank) {
         let rank = all[of_rank[0]].rank;
         let n = of_rank.len() as u64;
         let ways: f64 = (0..nest.records).map(|i| n.saturating_sub(i) as f64 / (i + 1) as f64).product();
-        if rank == nest.rank || looks as f64 * ways / places.powf(nest.records as f64) > CHANCE {
+        if rank == nest.rank || looks as f64 * ways / grid.powf(nest.records as f64) > CHANCE {
             continue;
         }
         let shift = distance * (spacing.number(&all[of_rank[0]]) - from / spacing.step);
