@@ -94,13 +94,13 @@ impl Pools {
 
     /// Looks at the places of what a rank has, once all are counted.
     pub fn look(&mut self, part: &Part) {
-        let (left, patterns) = (&part.left, &part.patterns);
+        let patterns = &part.patterns;
         // Where not all that is left is kept, the logs tell the places.
         let walks = (!part.keeps_left()).then(|| part.walks()).into_iter().flatten();
         for (key, walk) in walks.filter_map(|(key, walk)| Some((key, walk?))) {
             walk.list().iter().for_each(|i| self.see(key, i.offset));
         }
-        for a in left.iter().map(|l| &l.access).filter(|a| a.sane()) {
+        for a in part.all_left().map(|l| &l.access).filter(|a| a.sane()) {
             self.see((a.op as u8, a.file, a.size), a.offset);
         }
         let mut alike: Keys<Loops> = Keys::default();

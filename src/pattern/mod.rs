@@ -44,7 +44,7 @@
 //!    in every rank, of all ranks or at least four. A loop that one rank has shown counts in others, at that distance,
 //!    wherever all of it is left.
 //! 8. Then each rank alone: runs, also of two, back to back, at one place, at a stride that the stream has shown or at a
-//!    distance that shows more than once, if chance does not make them (fewer than 0.01 to be expected). A read and the write
+//!    distance that shows more than once, if chance does not make them (no more than 0.01 to be expected). A read and the write
 //!    of the same bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
 //! 9. Of all readings of what a rank does in a file with one operation and size, *the* one is told by the fewest
 //!    numbers: a place for each nest and each access left over, and a stride for each loop but those over the same
@@ -67,7 +67,7 @@
 //!     same places are in the same order each time), or that goes upwards from the same place to two others or more, each
 //!     time, though its patterns may tell it in another way. Where some is not, over all ranks and files, and these are more
 //!     than 64 accesses or as many as some file has places for them, there is an order only if the patterns tell where the
-//!     accesses are in fewer bits (by 2; by 6 if no place comes twice in what a rank does) than random places take; what a
+//!     accesses are in fewer bits (by 2; by 6 if no place comes twice in what a rank does, and one more for each other such list, up to 12) than random places take; what a
 //!     rank does at other places as another one does it is told by that, turns by a list and how often it comes, and of few
 //!     accesses, one row of the places may be told and the others not, or a row in blocks that come in another order. Many
 //!     ranks that do the same, where others do not, do it in an order. Without an order nothing is a pattern, plain or not,

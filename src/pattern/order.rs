@@ -18,8 +18,8 @@ use super::walk::Walk;
 /// Bits that patterns save where there is an order.
 const ENOUGH: f64 = 2.0;
 
-/// The same where no place comes twice: such orders may look like one in many ways.
-const APART: f64 = 6.0;
+/// The same where no place comes twice: such orders may look like one in many ways, and the more so the more lists there are.
+const APART: (f64, f64) = (6.0, 12.0);
 
 /// Bits that they must save beyond that where they tell only some of the lists: among many, chance makes a few.
 const SOME: f64 = 8.0;
@@ -225,7 +225,7 @@ pub(super) fn without(asked: Option<&Keys<Pool>>, pools: &Pools, parts: &[Part],
             pool.add_joint(p, key.2, pools.places(&key).0);
         }
     }
-    savings.retain(|_, s| !s.is_of_few() && s.bits() < if s.comes_again { ENOUGH } else { APART });
+    savings.retain(|_, s| !s.is_of_few() && s.bits() < s.enough());
     Without { pools: savings.into_iter().map(|(pool, s)| (pool, !s.once)).collect(), choices }
 }
 
@@ -330,6 +330,12 @@ impl Savings {
     /// True if these are too few to have no order: a random one goes through all of a file.
     fn is_of_few(&self) -> bool {
         self.records <= SHORT as f64 && self.places.is_some_and(|places| self.records < places)
+    }
+
+    /// Bits that must be saved.
+    fn enough(&self) -> f64 {
+        let others = self.of_lists.len().saturating_sub(1) as f64;
+        if self.comes_again { ENOUGH } else { (APART.0 + others).min(APART.1) }
     }
 
     fn bits(&self) -> f64 {

@@ -19,6 +19,9 @@ use crate::record::{FileId, Op};
 /// Runs of which more are to be expected by chance than this do not count.
 pub(super) const CHANCE: f64 = 0.01;
 
+/// Accesses of a run of which it is told exactly how many are to be expected.
+const EXACT: usize = 16;
+
 /// Strides of a stream that are tried: those of the patterns with most records.
 const STRIDES: usize = 8;
 
@@ -293,7 +296,12 @@ pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
 /// Runs of this length to be expected among so many records at random places of the grid, in random order: the ways to choose
 /// them in their order, times the chance that all but the first are where they have to be.
 pub(super) fn expected(records: usize, length: usize, grid: f64) -> f64 {
-    let ways: f64 = (0..length).map(|i| ((records - i) as f64 / (i + 1) as f64).ln()).sum();
+    let factors = (0..length).map(|i| (records - i) as f64 / (i + 1) as f64);
+    // Exact where few are asked about: what is expected may be just at a bound.
+    if length <= EXACT {
+        return factors.product::<f64>() / grid.powi(length as i32 - 1);
+    }
+    let ways: f64 = factors.map(f64::ln).sum();
     (ways - (length - 1) as f64 * grid.ln()).exp()
 }
 

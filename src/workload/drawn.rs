@@ -4,8 +4,8 @@
 //! accesses of one operation and size is *plain* if it is one or two accesses, or a nest that has foretold one of them, or nests
 //! that follow each other and have each foretold two, and no list of places over and over. If all ranks do what is plain, in every
 //! file, these are the patterns. Else there are none, and nothing else that a few of the accesses may look like is one; but if all
-//! ranks go through a list of places over and over, what is not plain is a pattern for each place of the list. That a random order
-//! of all places goes upwards, and is no nest, does not happen.
+//! ranks go through a list of places over and over, what is not plain is a pattern for each place of the list. A list of three
+//! places and more that goes upwards over and over is plain, too; it is then told by the fewest numbers.
 
 use super::shape::Shape;
 use super::truth::{Place, TruePattern};
@@ -16,10 +16,15 @@ const MOST: usize = 64;
 /// Places that nests which follow each other must each have foretold.
 const EVIDENCE: usize = 2;
 
+/// Places of a list that may show that it goes upwards.
+const UPWARDS: usize = 3;
+
 /// The accesses of one operation and size, of all ranks and files.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     patterns: Vec<TruePattern>,
+    /// Lists that go upwards: what they are as long as nothing else is torn, and if something is.
+    climbing: Vec<(Vec<TruePattern>, Vec<TruePattern>)>,
     /// Something is not plain.
     torn: bool,
     /// Something is done but once.
@@ -44,11 +49,24 @@ impl Drawn {
             _ => Shape::walked(size, &[list, list].concat()).map(|two| vec![two.passes(passes)]),
         };
         self.once |= n > 1 && period as u64 == n;
-        self.torn |= nests.is_none();
+        let climbs = nests.is_none() && passes > 1 && list.len() >= UPWARDS && list.is_sorted();
+        self.torn |= nests.is_none() && !climbs;
         if self.is_nothing() {
-            self.patterns.clear();
+            (self.patterns.clear(), self.climbing.clear());
             return;
         }
+        // Nests of the list, one after the other, each so often.
+        let over_and_over = |nests: Vec<Shape>| -> Vec<TruePattern> {
+            let mut from = 0;
+            let told = nests.into_iter().filter_map(|shape| {
+                let (first, start) = (from, list[from as usize]);
+                from += shape.count();
+                let last = n - period as u64 + from - 1;
+                TruePattern::nested(between(first, last), start, &shape.times(n / period as u64, 0).canonical())
+            });
+            told.collect()
+        };
+        let each = || over_and_over(vec![Shape::of(size); period]);
         match nests {
             Some(nests) => {
                 let mut from = 0;
@@ -59,15 +77,8 @@ impl Drawn {
                     from = to;
                 }
             }
-            None => {
-                let visits = Shape::of(size).times(n / period as u64, 0);
-                let last = n - period as u64;
-                self.patterns.extend(
-                    (0u64..)
-                        .zip(&list[..period])
-                        .filter_map(|(i, at)| TruePattern::nested(between(i, last + i), *at, &visits)),
-                );
-            }
+            None if climbs => self.climbing.push((over_and_over(fewest(size, list)), each())),
+            None => self.patterns.extend(each()),
         }
     }
 
@@ -78,6 +89,8 @@ impl Drawn {
 
     /// The patterns, also those that are single accesses.
     pub(super) fn patterns(mut self) -> Vec<TruePattern> {
+        let torn = self.torn;
+        self.patterns.extend(self.climbing.into_iter().flat_map(|(upwards, each)| if torn { each } else { upwards }));
         // What is alone among what has no order tells nothing with others.
         self.patterns.retain(|p| !self.torn || p.records > 1);
         self.patterns
@@ -109,6 +122,34 @@ fn nests(size: u64, places: &[u64]) -> Option<Vec<Shape>> {
         }
     }
     best.pop().flatten()
+}
+
+/// The nests of a list that is gone through over and over: those told by the fewest numbers, then with the fewest loops, then the
+/// fewest nests, then those of which the first goes on for longest.
+fn fewest(size: u64, list: &[u64]) -> Vec<Shape> {
+    let n = list.len();
+    let cost = |nests: &[Shape]| {
+        let numbers: u64 = nests.iter().map(Shape::numbers).sum();
+        // Each has a loop for how often it comes.
+        let loops: usize = nests.iter().map(|s| s.levels.len() + 1).sum();
+        (numbers, loops, nests.len())
+    };
+    // Of the last places, by the number of the first of them.
+    let mut best: Vec<Vec<Shape>> = vec![Vec::new(); n + 1];
+    for from in (0..n).rev() {
+        let longest = if n > MOST { from + 1 } else { n };
+        let nest = |to: usize| match list[from..to] {
+            [_] => Some(Shape::of(size)),
+            [a, b] => Some(Shape::of(size).times(2, b - a)).filter(|_| b == a + size),
+            _ => Shape::of_places(size, &list[from..to]),
+        };
+        let ways = (from + 1..=longest).rev().filter_map(|to| {
+            let after = best[to].iter().cloned();
+            Some(std::iter::once(nest(to)?).chain(after).collect::<Vec<_>>())
+        });
+        best[from] = ways.min_by_key(|way| cost(way)).unwrap_or_default();
+    }
+    best.swap_remove(0)
 }
 
 /// Length of the list that this is, over and over: its own, if it is none.
@@ -149,6 +190,11 @@ mod tests {
         assert_eq!(told(&[(&[1, 5, 2, 1, 5, 2, 1, 5, 2], 1)]), each);
         assert_eq!(told(&[(&[1, 5, 2], 3), (&[7, 8], 3)])[3..], [(7, vec![(2, 1), (3, 0)])]);
         assert!(told(&[(&[1, 5, 2], 3), (&[7, 8], 1)]).is_empty());
+        // Upwards, until another one shows that it does not matter.
+        let upwards = [(1, vec![(3, 0)]), (3, vec![(2, 1), (3, 0)])];
+        assert_eq!(told(&[(&[1, 3, 4], 3)]), upwards);
+        assert_eq!(told(&[(&[1, 3, 4], 3), (&[1, 5, 2], 3)]).len(), 6);
+        assert_eq!(told(&[(&[0, 2, 5], 3)]).len(), 3);
         let long: Vec<u64> = (0..50).map(|i| i * i % 101).collect();
         assert_eq!(told(&[(&long, 2)]).len(), 50);
     }
