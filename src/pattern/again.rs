@@ -195,18 +195,22 @@ impl Reread {
         let sound = groups.iter().map(|g| g.reading.surplus(g.size)).sum::<i64>() >= 0;
         // What begins within a nest and goes on beyond it is a nest of its own, though it may be told in less.
         let within: usize = groups.iter().map(|g| within(&g.reading)).sum();
-        // Rows whose first access is told alone, over and over, were torn.
+        // Rows whose first access was told alone, over and over, are whole again.
         let over_one_place = known().filter(|k| matches!(k.levels(), [l] if l.stride == 0));
         let places: Keys<u64> = over_one_place.map(|k| k.start_offset).collect();
         let is_torn = |p: &Pattern| match p.levels() {
-            [l] => l.stride != 0 && places.contains(&p.start_offset.wrapping_sub(l.stride as u64)),
+            [l] if l.stride != 0 => {
+                let first = p.start_offset.wrapping_sub(l.stride as u64);
+                let whole = [Level { count: l.count + 1, ..*l }];
+                places.contains(&first) && pieces.clone().any(|(_, new)| new.base == first && new.levels == whole)
+            }
             _ => false,
         };
         let torn = known().filter(|p| is_torn(p)).count();
         let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
         // What has foretold too little is none.
         let more = known().count() < old.len();
-        let refused = !sound || !apart && torn < 2 && (worse || cost.0 == 0 && !less && !repeated && !twice);
+        let refused = !sound || !apart && torn == 0 && (worse || cost.0 == 0 && !less && !repeated && !twice);
         if if again { !more } else { refused } {
             return old;
         }

@@ -5,7 +5,10 @@
 //! that follow each other and have each foretold two, and no list of places over and over. If all ranks do what is plain, in every
 //! file, these are the patterns. Else there are none, and nothing else that a few of the accesses may look like is one; but if all
 //! ranks go through a list of places over and over, what is not plain is a pattern for each place of the list. A list of three
-//! places and more that goes upwards over and over is plain, too; it is then told by the fewest numbers.
+//! places and more that goes upwards over and over is plain, too; it is then told by the fewest numbers. So is a list that often
+//! breaks off: each place is a pattern, if it is visited often enough.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::shape::Shape;
 use super::truth::{Place, TruePattern};
@@ -50,7 +53,8 @@ impl Drawn {
         };
         self.once |= n > 1 && period as u64 == n;
         let climbs = nests.is_none() && passes > 1 && list.len() >= UPWARDS && list.is_sorted();
-        self.torn |= nests.is_none() && !climbs;
+        let breaks = nests.is_none() && passes == 1 && breaks_off(list);
+        self.torn |= nests.is_none() && !climbs && !breaks;
         if self.is_nothing() {
             (self.patterns.clear(), self.climbing.clear());
             return;
@@ -78,6 +82,13 @@ impl Drawn {
                 }
             }
             None if climbs => self.climbing.push((over_and_over(fewest(size, list)), each())),
+            None if breaks => {
+                for visits in visits(list) {
+                    let (first, last) = (visits[0], visits[visits.len() - 1]);
+                    let shape = Shape::of(size).times(visits.len() as u64, 0).canonical();
+                    self.patterns.extend(TruePattern::nested(between(first, last), list[first as usize], &shape));
+                }
+            }
             None => self.patterns.extend(each()),
         }
     }
@@ -152,6 +163,26 @@ fn fewest(size: u64, list: &[u64]) -> Vec<Shape> {
     best.swap_remove(0)
 }
 
+/// True for a list of different places over and over that is not always gone through to its end: each change of the length must be
+/// told, and an access is foretold even then.
+fn breaks_off(places: &[u64]) -> bool {
+    let passes: Vec<&[u64]> = places.chunk_by(|_, b| *b != places[0]).collect();
+    let Some(list) = passes.iter().max_by_key(|p| p.len()) else { return false };
+    let changes = passes.windows(2).filter(|w| w[0].len() != w[1].len()).count();
+    let different = list.iter().collect::<BTreeSet<_>>().len() == list.len();
+    changes > 0 && places.len() > list.len() + changes && different && passes.iter().all(|p| list.starts_with(p))
+}
+
+/// The visits of each place, those alone that are too few: where one is alone, a place must have foretold two of them.
+fn visits(places: &[u64]) -> Vec<Vec<u64>> {
+    let mut of_place: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    (0..).zip(places).for_each(|(i, at)| of_place.entry(*at).or_default().push(i));
+    let over = of_place.values().any(|v| v.len() == 1);
+    let few = |v: &Vec<u64>| over && v.len() <= EVIDENCE;
+    let of = |v: Vec<u64>| if few(&v) { v.into_iter().map(|i| vec![i]).collect() } else { vec![v] };
+    of_place.into_values().flat_map(of).collect()
+}
+
 /// Length of the list that this is, over and over: its own, if it is none.
 fn period(places: &[u64]) -> usize {
     let n = places.len();
@@ -190,6 +221,10 @@ mod tests {
         assert_eq!(told(&[(&[1, 5, 2, 1, 5, 2, 1, 5, 2], 1)]), each);
         assert_eq!(told(&[(&[1, 5, 2], 3), (&[7, 8], 3)])[3..], [(7, vec![(2, 1), (3, 0)])]);
         assert!(told(&[(&[1, 5, 2], 3), (&[7, 8], 1)]).is_empty());
+        // A list that breaks off.
+        assert_eq!(told(&[(&[7, 7, 7, 9, 7], 1)]), [(7, vec![(4, 0)]), (9, vec![])]);
+        assert_eq!(told(&[(&[7, 9, 7, 9, 7, 7], 1)]), [(7, vec![(4, 0)]), (9, vec![(2, 0)])]);
+        assert!(told(&[(&[7, 9, 7, 9, 7, 7], 1), (&[9, 7, 7, 9], 1)]).is_empty());
         // Upwards, until another one shows that it does not matter.
         let upwards = [(1, vec![(3, 0)]), (3, vec![(2, 1), (3, 0)])];
         assert_eq!(told(&[(&[1, 3, 4], 3)]), upwards);
