@@ -187,7 +187,11 @@ impl Reread {
         let pairs = |p: &&Pattern| p.access_size().is_some_and(|s| reading::is_pair(p.levels(), s));
         let less = match repeats {
             true => new.1 <= cost.1 + known().filter(pairs).count(),
-            false => new.1 + 2 * new.2 < cost.1 + 2 * cost.2 || (new.1, new.2) == (cost.1, cost.2),
+            false => {
+                new.1 + 2 * new.2 < cost.1 + 2 * cost.2
+                    || (new.1, new.2) == (cost.1, cost.2)
+                    || before.is_some_and(|b| (numbers, new.1) < (b.0, cost.1))
+            }
         };
         // In place of sequential patterns over the same places, which have no loop to tell that.
         let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
