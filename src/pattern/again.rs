@@ -29,7 +29,6 @@ const SMALL: usize = 1024;
 fn within(reading: &Reading) -> usize {
     let mut once: Vec<&Piece> = reading.pieces.iter().filter(|p| !p.repeats()).collect();
     once.sort_by_key(|p| p.items.first().copied());
-    let in_one_go = |p: &&Piece| p.items.windows(2).all(|w| w[1] == w[0] + 1);
     let begins_within = |a: &Piece, b: &Piece| {
         let (Some((top, inner)), Some((other, rest))) = (a.levels.split_last(), b.levels.split_last()) else {
             return false;
@@ -38,7 +37,12 @@ fn within(reading: &Reading) -> usize {
         let on_it = a.base.wrapping_add_signed(further.wrapping_mul(top.stride)) == b.base;
         inner == rest && top.stride == other.stride && on_it && (1..top.count as i64).contains(&further)
     };
-    if once.iter().all(in_one_go) { once.windows(2).filter(|w| begins_within(w[0], w[1])).count() } else { 0 }
+    if once.iter().all(|p| in_one_go(p)) { once.windows(2).filter(|w| begins_within(w[0], w[1])).count() } else { 0 }
+}
+
+/// True if nothing comes between its accesses.
+fn in_one_go(p: &Piece) -> bool {
+    p.items.windows(2).all(|w| w[1] == w[0] + 1)
 }
 
 /// Operation, file, size.
@@ -212,6 +216,10 @@ impl Reread {
         };
         let torn = known().filter(|p| is_torn(p)).count();
         let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
+        // Nests that follow each other were torn to join their parts with those of others.
+        let mut all_new = pieces.clone().map(|(_, p)| p);
+        let joined = new.1 < cost.1 && new.0 <= cost.0 && all_new.all(in_one_go);
+        let apart = apart || joined && before.is_some_and(|b| numbers <= b.0 + new.1 as u64);
         // What has foretold too little is none.
         let more = known().count() < old.len();
         let refused = !sound || !apart && torn == 0 && (worse || cost.0 == 0 && !less && !repeated && !twice);
