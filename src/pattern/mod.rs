@@ -67,7 +67,7 @@
 //!     same places are in the same order each time), or that goes upwards from the same place to two others or more, each
 //!     time, though its patterns may tell it in another way. Where some is not, over all ranks and files, and these are more
 //!     than 64 accesses or as many as some file has places for them, there is an order only if the patterns tell where the
-//!     accesses are in fewer bits (by 2; by 6 if no place comes twice in what a rank does, and one more for each other such list, up to 12) than random places take; what a
+//!     accesses are in fewer bits (by 2, by 6 if no place comes twice in what a rank does, and by one more for each other list, up to 6) than random places take; what a
 //!     rank does at other places as another one does it is told by that, turns by a list and how often it comes, and of few
 //!     accesses, one row of the places may be told and the others not, or a row in blocks that come in another order. Many
 //!     ranks that do the same, where others do not, do it in an order. Without an order nothing is a pattern, plain or not,

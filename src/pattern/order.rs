@@ -15,8 +15,8 @@ use super::search::small_nests;
 use super::table::{Keys, Table};
 use super::walk::Walk;
 
-/// Bits that patterns save where there is an order.
-const ENOUGH: f64 = 2.0;
+/// Bits that patterns save where there is an order: of one list, and at most of many, among which chance makes a few.
+const ENOUGH: (f64, f64) = (2.0, 8.0);
 
 /// The same where no place comes twice: such orders may look like one in many ways, and the more so the more lists there are.
 const APART: (f64, f64) = (6.0, 12.0);
@@ -335,7 +335,8 @@ impl Savings {
     /// Bits that must be saved.
     fn enough(&self) -> f64 {
         let others = self.of_lists.len().saturating_sub(1) as f64;
-        if self.comes_again { ENOUGH } else { (APART.0 + others).min(APART.1) }
+        let (least, most) = if self.comes_again { ENOUGH } else { APART };
+        (least + others).min(most)
     }
 
     fn bits(&self) -> f64 {
