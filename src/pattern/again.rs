@@ -218,7 +218,8 @@ impl Reread {
         let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
         // Nests that follow each other were torn to join their parts with those of others.
         let mut all_new = pieces.clone().map(|(_, p)| p);
-        let joined = new.1 < cost.1 && new.0 <= cost.0 && all_new.all(in_one_go);
+        let better = new.1 <= cost.1 && new.0 <= cost.0 && (new.0, new.1) != (cost.0, cost.1);
+        let joined = better && all_new.all(in_one_go);
         let apart = apart || joined && before.is_some_and(|b| numbers <= b.0 + new.1 as u64);
         // What has foretold too little is none.
         let more = known().count() < old.len();
