@@ -133,45 +133,44 @@ fn told_by(nests: &[Shape]) -> (u64, usize, usize) {
 
 /// Nests that follow each other and have each foretold so much.
 fn in_turn(size: u64, places: &[u64], evidence: usize) -> Option<Vec<Shape>> {
+    cheapest(places, |places| Shape::of_places(size, places).filter(|s| s.foretold() >= evidence))
+}
+
+/// The nests of a list that is gone through over and over: those told by the fewest numbers, then with the fewest loops, then the
+/// fewest nests, then those of which the first goes on for longest. Two places at a distance are a nest if none is alone then.
+fn fewest(size: u64, list: &[u64]) -> Vec<Shape> {
+    let pair = |a: u64, b: u64| Shape::of(size).times(2, b - a);
+    let alone = cheapest(list, |places| match *places {
+        [_] => Some(Shape::of(size)),
+        [a, b] => Some(pair(a, b)).filter(|_| b == a + size),
+        _ => Shape::of_places(size, places),
+    });
+    let none_alone = cheapest(list, |places| match *places {
+        [_] => None,
+        [a, b] => Some(pair(a, b)),
+        _ => Shape::of_places(size, places),
+    });
+    // Each has a loop for how often it comes.
+    let cost = |nests: &Vec<Shape>| {
+        let (numbers, loops, n) = told_by(nests);
+        (numbers, loops + n, n)
+    };
+    [alone, none_alone].into_iter().flatten().min_by_key(cost).unwrap_or_default()
+}
+
+/// Nests of this kind that follow each other, told in the least.
+fn cheapest(places: &[u64], nest: impl Fn(&[u64]) -> Option<Shape>) -> Option<Vec<Shape>> {
     let n = places.len();
     // Of the last places, by the number of the first of them.
     let mut best: Vec<Option<Vec<Shape>>> = vec![None; n + 1];
     best[n] = Some(Vec::new());
     for from in (0..n).rev() {
-        let nests = (from + 2..=n).rev().filter_map(|to| {
+        let longest = if n > MOST { from + 1 } else { n };
+        let nests = (from + 1..=longest).rev().filter_map(|to| {
             let after = best[to].as_ref()?;
-            let nest = Shape::of_places(size, &places[from..to]).filter(|s| s.foretold() >= evidence)?;
-            Some(std::iter::once(nest).chain(after.iter().cloned()).collect::<Vec<_>>())
+            Some(std::iter::once(nest(&places[from..to])?).chain(after.iter().cloned()).collect::<Vec<_>>())
         });
         best[from] = nests.min_by_key(|nests| told_by(nests));
-    }
-    best.swap_remove(0)
-}
-
-/// The nests of a list that is gone through over and over: those told by the fewest numbers, then with the fewest loops, then the
-/// fewest nests, then those of which the first goes on for longest.
-fn fewest(size: u64, list: &[u64]) -> Vec<Shape> {
-    let n = list.len();
-    let cost = |nests: &[Shape]| {
-        let numbers: u64 = nests.iter().map(Shape::numbers).sum();
-        // Each has a loop for how often it comes.
-        let loops: usize = nests.iter().map(|s| s.levels.len() + 1).sum();
-        (numbers, loops, nests.len())
-    };
-    // Of the last places, by the number of the first of them.
-    let mut best: Vec<Vec<Shape>> = vec![Vec::new(); n + 1];
-    for from in (0..n).rev() {
-        let longest = if n > MOST { from + 1 } else { n };
-        let nest = |to: usize| match list[from..to] {
-            [_] => Some(Shape::of(size)),
-            [a, b] => Some(Shape::of(size).times(2, b - a)).filter(|_| b == a + size),
-            _ => Shape::of_places(size, &list[from..to]),
-        };
-        let ways = (from + 1..=longest).rev().filter_map(|to| {
-            let after = best[to].iter().cloned();
-            Some(std::iter::once(nest(to)?).chain(after).collect::<Vec<_>>())
-        });
-        best[from] = ways.min_by_key(|way| cost(way)).unwrap_or_default();
     }
     best.swap_remove(0)
 }
@@ -246,6 +245,7 @@ mod tests {
         assert_eq!(told(&[(&[1, 3, 4], 3)]), upwards);
         assert_eq!(told(&[(&[1, 3, 4], 3), (&[1, 5, 2], 3)]).len(), 6);
         assert_eq!(told(&[(&[0, 2, 5], 3)]).len(), 3);
+        assert_eq!(told(&[(&[0, 1, 3, 6], 3)]), [(0, vec![(2, 1), (3, 0)]), (3, vec![(2, 3), (3, 0)])]);
         let long: Vec<u64> = (0..50).map(|i| i * i % 101).collect();
         assert_eq!(told(&[(&long, 2)]).len(), 50);
     }
