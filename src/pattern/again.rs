@@ -21,6 +21,9 @@ const MANY: u64 = 2;
 /// Numbers that a nest may take which begins within another one.
 const NUMBERS: u64 = 2;
 
+/// Accesses that nests which follow each other may leave over: of places in no order, some nests leave more.
+const FEW: u64 = 2;
+
 /// Places at which a sequential pattern may be, and accesses of a stream in which that is looked at.
 const AGAIN: usize = 8;
 const SMALL: usize = 1024;
@@ -218,12 +221,13 @@ impl Reread {
         let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
         // Nests that follow each other were torn to join their parts with those of others.
         let mut all_new = pieces.clone().map(|(_, p)| p);
-        let better = new.1 <= cost.1 && new.0 <= cost.0 && (new.0, new.1) != (cost.0, cost.1);
+        let better = new.1 <= cost.1 && new.0 <= cost.0.min(FEW) && (new.0, new.1) != (cost.0, cost.1);
         let joined = better && all_new.all(in_one_go);
-        let apart = apart || joined && before.is_some_and(|b| numbers <= b.0 + new.1 as u64);
+        let mended = torn > 0 && !much && before.is_some_and(|b| numbers <= b.0 + torn as u64);
+        let apart = apart || mended || joined && before.is_some_and(|b| numbers <= b.0 + new.1 as u64);
         // What has foretold too little is none.
         let more = known().count() < old.len();
-        let refused = !sound || !apart && torn == 0 && (worse || cost.0 == 0 && !less && !repeated && !twice);
+        let refused = !sound || !apart && (worse || cost.0 == 0 && !less && !repeated && !twice);
         if if again { !more } else { refused } {
             return old;
         }

@@ -119,9 +119,12 @@ impl Chain {
         let of_row = if single { row.min(records - 1) } else { records / passes };
         for last in [records / passes, of_row] {
             let Some(back) = backward(items, (from, to), last) else { continue };
-            let (_, larger, larger_ended) = learn(None, items, back);
+            let (next, larger, larger_ended) = learn(None, items, back);
+            // A run that is longer than the rows after it, whose first one it ends with.
+            let of_rows = |n: &Nest| n.inner().first().is_some_and(|l| (l.count, l.stride) == (row, nest.top()));
+            let has_row = single && last == row && last < records && next.as_ref().is_some_and(of_rows);
             // The one that nothing stops, or that goes further; two passes are more to tell than one.
-            let further = larger > best.2 || larger == best.2 && passes == 2 && best.1 == to;
+            let further = larger > best.2 || larger == best.2 && (passes == 2 || has_row) && best.1 == to;
             let goes_on = if best.3 == larger_ended { further } else { best.3 };
             if goes_on {
                 let less = match nest.inner() {
@@ -344,6 +347,18 @@ mod tests {
         };
         assert_eq!(lengths(Age { records: 10, seconds: 100.0 }), [7]);
         assert_eq!(lengths(Age { records: 10, seconds: 90.0 }), [4, 3]);
+    }
+
+    #[test]
+    fn a_row_gives_back_the_first_row_of_a_nest() {
+        // A header right before rows, several times, and then with longer rows.
+        let rows = |n: u64, rows: u64| vec![level(n, 16), level(rows, 32 * n as i64)];
+        let lists = [rows(2, 16), rows(6, 144)];
+        let list = |nest: &Vec<Level>| std::iter::once(96).chain(offsets(112, nest)).collect::<Vec<u64>>();
+        let places: Vec<u64> = lists.iter().flat_map(|nest| list(nest).repeat(3)).collect();
+        let nests = told(&places, 1000);
+        assert_eq!(nests.iter().filter(|(base, nest)| *base == 112 && lists.contains(nest)).count(), 6, "{nests:?}");
+        assert_eq!(nests.iter().filter(|(base, _)| *base == 96).count(), 6, "{nests:?}");
     }
 
     #[test]
