@@ -56,7 +56,8 @@ impl Drawn {
         let breaks = nests.is_none() && passes == 1 && breaks_off(list);
         self.torn |= nests.is_none() && !climbs && !breaks;
         if self.is_nothing() {
-            (self.patterns.clear(), self.climbing.clear());
+            self.patterns.clear();
+            self.climbing.clear();
             return;
         }
         // Nests of the list, one after the other, each so often.
