@@ -82,6 +82,13 @@ fn metadata_stress_exerciser_ior_and_checkpoints() {
         "--elements 5 --grid 4 --file-stride 3",
         "--elements 16 --grid 8 --aggregators 4",
         "--elements 8,8 --grid 2,2 --repeats 2",
+        // Each dataset goes on where a part of another one has ended.
+        "--elements 2,2,2,2 --grid 1,2,1,2 --growth 1,1,2,1 --attributes 5 --attribute-size 16 --header 2104 --repeats 1",
+        // Attributes of the size of the elements right before them, over and over, in long lists.
+        "--elements 4,4,4,4 --grid 1 --sizes 2 --repeats 3 --file-block 2 --file-stride 3 --attribute-size 8 --header 4096",
+        "--elements 4,4,4,4 --grid 1 --growth 1,1,2,1 --repeats 3 --file-block 2 --file-stride 3 --attributes 5",
+        "--elements 4,4,4 --grid 1 --growth 3 --sizes 3 --repeats 3 --file-stride 1,2,1 --attributes 1 --attribute-size 16 \
+         --derived --header 0",
     ];
     for shape in shapes {
         found_is_true(&format!("h5bench-exerciser {shape}"), ".csv");
@@ -104,6 +111,20 @@ fn one_and_two_steps() {
             );
         }
     }
+}
+
+#[test]
+fn long_random_orders_have_no_patterns() {
+    // More accesses than are kept for the end, of several ranks.
+    let folder = tempfile::tempdir().unwrap();
+    let text = |name: &str| folder.path().join(name).display().to_string();
+    let (trace, found) = (text("t.csv"), text("found.json"));
+    let job =
+        "ior --ranks 32 --segments 64 --transfer 16k --layout per-rank --order random --reorder 1 --seed 20008476";
+    let generate = std::iter::once("generate").chain(job.split(' ')).chain(["-qq", "-o", &trace]);
+    iophase(&generate.collect::<Vec<_>>());
+    iophase(&["patterns", "-qq", &trace, "--json", &found]);
+    assert!(patterns(&read(&folder.path().join("found.json"))).is_empty());
 }
 
 #[test]

@@ -54,8 +54,8 @@
 //!    accesses are nests. In it nests follow each other in time, rounds (the same list over and over, each time a
 //!    distance further) are a loop around the nests of the list, and what goes on where a nest has ended, or does the
 //!    same again, whatever came between, is one with it, and so is a pass by itself before it; but what begins within a
-//!    nest and goes on beyond it, at its stride, is a nest of its own, and a row is not torn for the sake of its first
-//!    access. What is all done again leaves nothing over to take fewer numbers. The same places again are a loop of
+//!    nest and goes on beyond it, at its stride, is a nest of its own, a row is not torn for the sake of its first access,
+//!    and nests that follow each other are not torn to join their parts with those of others. What is all done again leaves nothing over to take fewer numbers. The same places again are a loop of
 //!    stride 0, not another stream: what is once alone over and over and then followed by one more access is one
 //!    pattern, and that access another one. In a list over and over, a pair at a distance that no nest of the list
 //!    shows is two accesses, each a loop, unless no others are alone. Streams of a few thousand accesses or runs are

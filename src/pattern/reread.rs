@@ -56,7 +56,7 @@ pub(super) fn read(items: &[Item], size: u64, age: Age) -> Option<Reading> {
 }
 
 fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
-    // Looking for rounds takes as many steps at most, once more.
+    // Looking for rounds has as many steps of its own.
     let found = all_rounds(items, &mut 0);
     let mut tried: Vec<Start> = Vec::new();
     let mut whole = |evidence| {
