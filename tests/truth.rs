@@ -28,6 +28,12 @@ fn patterns(of: &Value) -> BTreeMap<String, usize> {
 }
 
 fn found_is_true(workload: &str, ending: &str) {
+    let found = found_is_true_of(workload, ending);
+    assert_eq!(found["coverage"]["records"], found["coverage"]["matched"], "{workload} as {ending}");
+}
+
+/// The same of workloads that have accesses in no pattern.
+fn found_is_true_of(workload: &str, ending: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (trace, truth, found) = (path(&format!("t{ending}")), path("truth.json"), path("found.json"));
@@ -41,7 +47,7 @@ fn found_is_true(workload: &str, ending: &str) {
     let (truth, found) = (read(&truth), read(&found));
     assert!(!patterns(&truth).is_empty(), "{workload}: the workload has patterns");
     assert_eq!(patterns(&truth), patterns(&found), "{workload} as {ending}");
-    assert_eq!(found["coverage"]["records"], found["coverage"]["matched"], "{workload} as {ending}");
+    found
 }
 
 #[test]
@@ -97,6 +103,23 @@ fn metadata_stress_exerciser_ior_and_checkpoints() {
         found_is_true(&format!("ior --ranks {ranks}"), ".csv");
         found_is_true(&format!("ior --ranks {ranks} --layout per-rank --segments 3"), ".csv");
         found_is_true(&format!("checkpoint --ranks {ranks}"), ".csv");
+    }
+}
+
+#[test]
+fn shuffled_samples_of_many_sizes() {
+    let jobs = [
+        // Runs of three that chance makes, and visits of places in no order.
+        "--ranks 8 --epochs 3 --files 64 --samples 3 --sample-spread 0.1 --batch 1",
+        "--ranks 1 --epochs 6 --files 32 --samples 5 --sample-spread 0.1 --batch 1",
+        // Some samples of a file have the same size by chance.
+        "--ranks 2 --epochs 10 --files 6 --samples 8 --sample-size 1000 --sample-spread 0.1 --batch 1",
+        "--ranks 12 --epochs 6 --files 3 --samples 16 --sample-size 1000 --sample-spread 0.1 --batch 1",
+        // Few: they are what they look like.
+        "--ranks 1 --epochs 1 --files 1 --samples 5 --sample-spread 0.5 --batch 1",
+    ];
+    for (job, seed) in jobs.iter().zip(1..) {
+        found_is_true_of(&format!("dlio --shuffle samples {job} --seed {seed}"), ".csv");
     }
 }
 

@@ -40,12 +40,11 @@ fn within(reading: &Reading) -> usize {
         let on_it = a.base.wrapping_add_signed(further.wrapping_mul(top.stride)) == b.base;
         inner == rest && top.stride == other.stride && on_it && (1..top.count as i64).contains(&further)
     };
-    if once.iter().all(|p| in_one_go(p)) { once.windows(2).filter(|w| begins_within(w[0], w[1])).count() } else { 0 }
-}
-
-/// True if nothing comes between its accesses.
-fn in_one_go(p: &Piece) -> bool {
-    p.items.windows(2).all(|w| w[1] == w[0] + 1)
+    if once.iter().all(|p| p.is_in_one_go()) {
+        once.windows(2).filter(|w| begins_within(w[0], w[1])).count()
+    } else {
+        0
+    }
 }
 
 /// Operation, file, size.
@@ -222,7 +221,7 @@ impl Reread {
         // Nests that follow each other were torn to join their parts with those of others.
         let mut all_new = pieces.clone().map(|(_, p)| p);
         let better = new.1 <= cost.1 && new.0 <= cost.0.min(FEW) && (new.0, new.1) != (cost.0, cost.1);
-        let joined = better && all_new.all(in_one_go);
+        let joined = better && all_new.all(Piece::is_in_one_go);
         let mended = torn > 0 && !much && before.is_some_and(|b| numbers <= b.0 + torn as u64);
         let apart = apart || mended || joined && before.is_some_and(|b| numbers <= b.0 + new.1 as u64);
         // What has foretold too little is none.

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::access::Access;
 use super::detector::{Counts, Most, RankDetector, first_credit};
-use super::left::{Folded, Part, settle};
+use super::left::{Ended, Folded, end, settle};
 use super::options::Options;
 use super::pattern::Pattern;
 use crate::record::Requests;
@@ -92,7 +92,7 @@ impl Detector {
 
     /// Seeks patterns in what is left, closes all, and gives everything that was found.
     pub fn finish(self) -> Found {
-        settle(self.ranks.into_par_iter().map(RankDetector::end).collect())
+        settle(end(self.ranks.into_par_iter().map(RankDetector::ended).collect()))
     }
 }
 
@@ -119,7 +119,7 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
     rows.extend(last);
     let ranks: Vec<(u32, Vec<u32>)> = rows.into_iter().collect();
     let (most, credit) = (Most::of(ranks.len()), first_credit(ranks.len()));
-    let parts: Vec<Part> = ranks
+    let ranks: Vec<Ended> = ranks
         .into_par_iter()
         .map(|(rank, mut rows)| {
             let start = |i: &u32| requests.start[*i as usize];
@@ -133,8 +133,8 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
                     detector.push(&a);
                 }
             }
-            detector.end()
+            detector.ended()
         })
         .collect();
-    settle(parts)
+    settle(end(ranks))
 }

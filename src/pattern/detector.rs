@@ -365,6 +365,12 @@ impl RankDetector {
         self.closed = kept;
     }
 
+    /// Gives back what only the search needs.
+    pub(super) fn forget(&mut self) {
+        (self.opens, self.free, self.waiting) = (Vec::new(), Vec::new(), Waiting::default());
+        (self.due, self.turns, self.stream_index) = (Due::new(), Due::new(), HashTable::new());
+    }
+
     /// A record that belongs to no pattern.
     pub(super) fn leave(&mut self, left: Left) {
         self.unmatched_count += 1;

@@ -196,6 +196,7 @@ pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choi
 
 #[cfg(test)]
 mod tests {
+    use super::super::left::{end, settle};
     use super::super::{Access, Options, RankDetector};
     use crate::record::{FileId, Op};
 
@@ -239,9 +240,9 @@ mod tests {
                     let (op, file, offset, start) = (Op::Write, FileId(0), place * 128, i as f64);
                     d.push(&Access { op, rank, file, offset, size: 128, start, end: start + 0.5 });
                 }
-                d.end()
+                d.ended()
             });
-            let found = super::super::left::settle(ranks.collect());
+            let found = settle(end(ranks.collect()));
             found.patterns.iter().filter(|p| p.ranks.is_none() && p.records == 4).count()
         };
         assert_eq!((found(true), found(false)), (24, 0));

@@ -6,6 +6,7 @@ use super::across;
 use super::detect::Found;
 use super::detector::{Counts, RankDetector};
 use super::doubt::{self, Choice, Pools, accidents};
+use super::follow::{Followers, Jumbled};
 use super::log::{Item, Log};
 use super::merge::merge;
 use super::nest::Level;
@@ -152,6 +153,21 @@ pub(super) fn one_loop(size: u64, count: usize, stride: i64) -> Body {
     Body::Strided { size, levels: vec![Level { count: count as u64, stride }] }
 }
 
+/// A rank whose records have ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    detector: RankDetector,
+    followers: Followers,
+}
+
+/// What ranks have when their records have ended.
+pub(super) fn end(ranks: Vec<Ended>) -> (Vec<Part>, Jumbled) {
+    let (ranks, followers): (Vec<RankDetector>, Vec<Followers>) =
+        ranks.into_iter().map(|r| (r.detector, r.followers)).unzip();
+    let jumbled = Jumbled::of(&followers);
+    (ranks.into_par_iter().map(|r| r.part(&jumbled)).collect(), jumbled)
+}
+
 /// What a rank has when its records have ended.
 #[derive(Debug)]
 pub(super) struct Part {
@@ -176,18 +192,26 @@ pub(super) struct Part {
 impl RankDetector {
     /// Seeks patterns in what is left, closes all, and gives everything that was found.
     pub fn finish(self) -> Found {
-        settle(vec![self.end()])
+        settle(end(vec![self.ended()]))
     }
 
-    pub(super) fn end(mut self) -> Part {
+    /// Closes all patterns.
+    pub(super) fn ended(mut self) -> Ended {
         self.search_last();
         (0..self.opens.len() as u32).for_each(|id| self.close(id));
         let everything = |_: &_| true;
         while let Some(slot) = self.waiting.expired(everything) {
             self.give_up(slot);
         }
+        self.forget();
+        Ended { followers: self.followers(), detector: self }
+    }
+
+    /// What it has, once it is known which accesses of all ranks follow each other by chance.
+    fn part(mut self, jumbled: &Jumbled) -> Part {
         let (mut patterns, mut held) = (Vec::new(), Vec::new());
-        let closed = merge(std::mem::take(&mut self.closed));
+        let mut closed = merge(std::mem::take(&mut self.closed));
+        self.scatter_jumbled(jumbled, &mut closed);
         for p in self.read_again(closed) {
             if !counts(&p) {
                 self.scatter(&p);
@@ -340,7 +364,7 @@ impl Part {
     }
 
     /// Seeks what is short, and counts.
-    fn complete(mut self) -> Found {
+    fn complete(mut self, jumbled: &Jumbled) -> Found {
         let mut gone = vec![false; self.held.len()];
         for l in &mut self.left {
             if l.held != FREE {
@@ -349,7 +373,7 @@ impl Part {
             }
         }
         self.patterns.extend(self.held.into_iter().zip(gone).filter(|(_, gone)| !gone).map(|(p, _)| p));
-        let more = remnants::find(&mut self.left, &self.patterns, self.options.max_age);
+        let more = remnants::find(&mut self.left, &self.patterns, self.options.max_age, jumbled);
         self.patterns.extend(more);
         let unmatched = self.left.iter().filter(|l| l.held == FREE && !l.taken).chain(&self.late);
         let taken = self.left.iter().filter(|l| l.held == FREE && l.taken).count() as u64;
@@ -364,7 +388,7 @@ impl Part {
 }
 
 /// The last look at all ranks.
-pub(super) fn settle(mut parts: Vec<Part>) -> Found {
+pub(super) fn settle((mut parts, jumbled): (Vec<Part>, Jumbled)) -> Found {
     parts.sort_by_key(|p| p.rank);
     let age = parts.first().map_or(Options::default().max_age, |p| p.options.max_age);
     let mut joint = across::join(&mut parts, age);
@@ -394,7 +418,7 @@ pub(super) fn settle(mut parts: Vec<Part>) -> Found {
         p.doubt(&pools, choices);
     });
     let mut all = Found { patterns: joint, ..Found::default() };
-    let found: Vec<Found> = parts.into_par_iter().map(Part::complete).collect();
+    let found: Vec<Found> = parts.into_par_iter().map(|p| p.complete(&jumbled)).collect();
     found.into_iter().for_each(|f| all.append(f));
     let key = |p: &Pattern| (p.rank, p.span, p.file, p.op as u8, p.start_offset);
     all.patterns.sort_by(|a, b| a.start.total_cmp(&b.start).then_with(|| key(a).cmp(&key(b))));

@@ -274,6 +274,11 @@ impl Log {
         (all_kept && few()).then(|| self.accesses(|_| true))
     }
 
+    /// The same, or one pass of a list over and over.
+    pub fn known(&self) -> Option<Vec<Item>> {
+        if self.passes.is_some() { Some(self.items.clone()) } else { self.all() }
+    }
+
     /// The nests of a size of which there are too many items, but for the last items.
     pub fn chain(&self, size: u64) -> Option<&Chain> {
         self.chains.iter().find(|c| c.size() == size)

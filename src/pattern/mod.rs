@@ -36,7 +36,9 @@
 //!    sequential pattern goes on whatever the sizes. What goes on elsewhere as a nest belongs to that, and what begins where
 //!    the access right before it ended goes on with no other. Longer runs of equal sizes are contiguous, and a last shorter
 //!    access (the end of a file) belongs to none. Where the same accesses come several times and one of them is sequential, it is
-//!    that without which the others are told best.
+//!    that without which the others are told best. Where accesses of many sizes come in random order, sequential patterns must be
+//!    longer than chance makes them; that order shows, over all ranks and files, in that most accesses which could be followed
+//!    where they end are not, right away, and in places back to back that are visited in reverse.
 //! 7. When the trace ends, what is left is looked at once more, all ranks together. Accesses of one size that evenly spaced
 //!    ranks make once each, at a constant distance from rank to rank (0: the same place), are one pattern whose outermost
 //!    loop goes through the ranks ([`Pattern::ranks`]). Two of them must be foretold, over all such places of a distance, and
@@ -99,6 +101,7 @@ mod detect;
 mod detector;
 mod doubt;
 mod due;
+mod follow;
 mod left;
 mod log;
 mod merge;

@@ -212,8 +212,12 @@ pub(super) fn without(asked: Option<&Keys<Pool>>, pools: &Pools, parts: &[Part],
         let choice = of_asked.map(|(key, stream)| {
             let places = pools.places(&key);
             let pool = savings.entry((key.0, key.2)).or_default();
-            let fewest = pool.places.get_or_insert(places.0);
-            *fewest = fewest.min(places.0);
+            // Where a file has but one place, accesses are there and nowhere else.
+            if places.0 > 1.0 {
+                let fewest = pool.places.get_or_insert(places.0);
+                *fewest = fewest.min(places.0);
+                pool.choices += stream.records as f64;
+            }
             let bits = pool.add(part, &key, &stream, places);
             (key, Choice { places: (bits / stream.records as f64).exp2(), records: stream.records })
         });
@@ -255,8 +259,9 @@ struct Savings {
     once: bool,
     /// Some rank comes to a place again.
     comes_again: bool,
-    /// Places of the grid of a file, the fewest.
+    /// Places of the grid of a file that has several, the fewest, and the accesses of all such files.
     places: Option<f64>,
+    choices: f64,
 }
 
 impl Savings {
@@ -329,7 +334,7 @@ impl Savings {
 
     /// True if these are too few to have no order: a random one goes through all of a file.
     fn is_of_few(&self) -> bool {
-        self.records <= SHORT as f64 && self.places.is_some_and(|places| self.records < places)
+        self.choices <= SHORT as f64 && self.places.is_some_and(|places| self.choices < places)
     }
 
     /// Bits that must be saved.

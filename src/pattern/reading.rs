@@ -37,6 +37,11 @@ impl Piece {
         self.rounds || self.levels.iter().any(|l| l.stride == 0)
     }
 
+    /// True if nothing comes between its accesses.
+    pub fn is_in_one_go(&self) -> bool {
+        self.items.windows(2).all(|w| w[1] == w[0] + 1)
+    }
+
     pub fn records(&self) -> u64 {
         self.levels.iter().map(|l| l.count).product()
     }

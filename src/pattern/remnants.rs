@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use super::follow::Jumbled;
 use super::left::{Left, one_loop, pattern_of};
 use super::options::Age;
 use super::pattern::{Body, Pattern};
@@ -40,9 +41,10 @@ type Key = (Stream, u64);
 
 /// Patterns among the records left of a rank; what they take is marked. `patterns` are those that the rank has; records further
 /// apart than `age` have nothing to do with each other.
-pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pattern> {
+pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age, jumbled: &Jumbled) -> Vec<Pattern> {
     let mut streams: BTreeMap<Stream, Vec<usize>> = BTreeMap::new();
-    for (i, l) in left.iter().enumerate().filter(|(_, l)| l.is_free_with_others()) {
+    let looked_at = |l: &Left| l.is_free() || l.is_free_with_others() && !jumbled.has(l.access.op as u8);
+    for (i, l) in left.iter().enumerate().filter(|(_, l)| looked_at(l)) {
         streams.entry((l.access.op as u8, l.access.file)).or_default().push(i);
     }
     let one_size = |m: &[usize]| m.iter().all(|&i| left[i].access.size == left[m[0]].access.size);
@@ -67,7 +69,9 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age) -> Vec<Pat
     let mut found = rewrites(left, age);
     for (stream, mut members) in streams {
         let known = extents.get(&stream).map_or(&[][..], Vec::as_slice);
-        back_to_back(left, &members, looks, known, age, &mut found);
+        if !jumbled.has(stream.0) {
+            back_to_back(left, &members, looks, known, age, &mut found);
+        }
         members.retain(|&i| left[i].is_free());
         // Stable: those of one size stay in the order of time.
         members.sort_by_key(|&i| left[i].access.size);
@@ -323,26 +327,26 @@ mod tests {
         // Object headers of different sizes, two of them back to back, in a file of megabytes.
         let mut sparse = left(&[(1_048_576, 40), (96, 328), (424, 120), (7_345_120, 272), (3_000_008, 544)]);
         let age = Age { records: 100, seconds: f64::INFINITY };
-        let found = find(&mut sparse, &[], age);
+        let found = find(&mut sparse, &[], age, &Jumbled::default());
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].expand().unwrap().collect::<Vec<_>>(), [(96, 328), (424, 120)]);
         assert_eq!(sparse.iter().map(|l| l.taken).collect::<Vec<_>>(), [false, true, true, false, false]);
         // The slots of a grid in random order.
         let mut dense = left(&[5, 1, 2, 7, 3, 0, 6, 4].map(|i| (i * 64, 64)));
-        assert!(find(&mut dense, &[], age).is_empty());
+        assert!(find(&mut dense, &[], age, &Jumbled::default()).is_empty());
         // What came too long ago is forgotten.
         let mut old = left(&[(1_048_576, 40), (96, 328), (3_000_008, 544), (424, 120), (7_345_120, 272)]);
-        assert!(find(&mut old, &[], Age { records: 1, ..age }).is_empty());
-        assert_eq!(find(&mut old, &[], Age { records: 2, ..age }).len(), 1);
+        assert!(find(&mut old, &[], Age { records: 1, ..age }, &Jumbled::default()).is_empty());
+        assert_eq!(find(&mut old, &[], Age { records: 2, ..age }, &Jumbled::default()).len(), 1);
     }
 
     #[test]
     fn visits_of_a_place_count_on_the_grid_of_the_accesses() {
         let age = Age { records: 100, seconds: f64::INFINITY };
         let at = |places: &[u64]| places.iter().map(|p| (p * 96, 96)).collect::<Vec<_>>();
-        let found = find(&mut left(&at(&[0, 22, 0, 0])), &[], age);
+        let found = find(&mut left(&at(&[0, 22, 0, 0])), &[], age, &Jumbled::default());
         assert_eq!(found.iter().map(|p| (p.start_offset, p.records)).collect::<Vec<_>>(), [(0, 3)]);
-        assert!(find(&mut left(&at(&[0, 3, 0, 0])), &[], age).is_empty());
+        assert!(find(&mut left(&at(&[0, 3, 0, 0])), &[], age, &Jumbled::default()).is_empty());
     }
 
     #[test]

@@ -21,6 +21,9 @@ const LEAST: u64 = 2;
 /// Steps that a reading may take.
 const STEPS: usize = 1 << 23;
 
+/// Items that may be visits of a few places in no order: many have one, or it shows that they have none.
+const VISITS: usize = 64;
+
 /// How the stream goes on from an item.
 #[derive(Debug, Clone)]
 enum Way {
@@ -61,13 +64,13 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     let mut tried: Vec<Start> = Vec::new();
     let mut whole = |evidence| {
         let mut best: Option<Reading> = None;
-        let mut keep = |reading: Reading| {
+        let keep = |best: &mut Option<Reading>, reading: Reading| {
             // Of equal ones that whose first loops go on for longest.
             let first = |r: &Reading| Reverse(r.pieces.iter().map(Piece::of_pass).collect::<Vec<_>>());
             let weak = |r: &Reading| r.pieces.iter().any(|p| p.evidence(size) < EVIDENCE);
             let cost = |r: &Reading| (r.told(items, size), weak(r), r.pairs(size), first(r));
             if best.as_ref().is_none_or(|b| cost(&reading) < cost(b)) {
-                best = Some(reading);
+                *best = Some(reading);
             }
         };
         // A loop goes on for as long as it can, unless others go on for longer then, or nests that are done over and over tell more
@@ -89,13 +92,25 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
             };
             // Where all of it takes too long, the best of what was read.
             let Some((reading, mut starts, again)) = one(&[]) else { break };
-            keep(reading);
+            keep(&mut best, reading);
             // What is little alone may be enough over and over.
             starts
                 .extend(tried.iter().filter(|s| evidence > LITTLE && !starts.contains(s)).cloned().collect::<Vec<_>>());
             let known = starts.chunks(1).chain((!again.is_empty()).then_some(&again[..]));
-            known.filter_map(&mut one).map(|r| r.0).for_each(&mut keep);
+            known.filter_map(&mut one).for_each(|r| keep(&mut best, r.0));
             tried = starts;
+        }
+        // Each place over and over, if it mostly is another one than before; nests that follow each other are not torn for that.
+        let mut places = Reading { rest: (0..items.len()).collect(), ..Reading::default() };
+        gather(&mut places, items, evidence);
+        let in_turn = |r: &Reading| r.rest.is_empty() && r.pieces.iter().all(Piece::is_in_one_go);
+        let runs = items.chunk_by(|a, b| a.offset == b.offset).count();
+        if items.len() <= VISITS
+            && places.rest.is_empty()
+            && 2 * runs > items.len()
+            && !best.as_ref().is_some_and(in_turn)
+        {
+            keep(&mut best, places);
         }
         best
     };

@@ -101,8 +101,11 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
         let known = |p: &&TruePattern| p.op == op && p.file == file;
         let known: Vec<&TruePattern> = patterns.iter().filter(known).collect();
         let mut alone = alone;
-        together.extend(visits(&mut alone, &looks, &known, place));
-        together.extend(back_to_back((&alone, all), &looks, &known, place));
+        let by_chance = script.follows_by_chance(op);
+        together.extend(visits(&mut alone, &looks, &known, by_chance, place));
+        if !by_chance {
+            together.extend(back_to_back((&alone, all), &looks, &known, place));
+        }
     }
     patterns.extend(together);
     patterns
@@ -241,11 +244,13 @@ fn twins<'f>(
     groups.iter().filter_map(pattern).collect()
 }
 
-/// Accesses of a rank at one place, and nowhere back to back, if there are others of that size and chance does not make them.
+/// Accesses of a rank at one place, and nowhere back to back unless that is by chance, if there are others of that size and chance
+/// does not make them.
 fn visits<'f>(
     alone: &mut Vec<Alone>,
     looks: &BTreeMap<u32, usize>,
     patterns: &[&TruePattern],
+    by_chance: bool,
     place: impl Fn(u32, (u64, u64)) -> Place<'f>,
 ) -> Vec<TruePattern> {
     let mut groups: BTreeMap<(u32, u64), Vec<Alone>> = BTreeMap::new();
@@ -266,7 +271,7 @@ fn visits<'f>(
             let next = |a: &Alone| a.rank == rank && (a.offset + a.size == offset || a.offset == offset + size);
             let ways: f64 = (0..here.len()).map(|k| (all.len() - k) as f64 / (k + 1) as f64).product();
             let chance = tried as f64 * ways / grid.powi(here.len() as i32 - 1);
-            if here.len() < 2 || here.len() == all.len() || chance > CHANCE || alone.iter().any(next) {
+            if here.len() < 2 || here.len() == all.len() || chance > CHANCE || !by_chance && alone.iter().any(next) {
                 continue;
             }
             let shape = Shape::of(size).times(here.len() as u64, 0);

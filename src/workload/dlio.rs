@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::drawn::Drawn;
+use super::follow::{self, Followed};
 use super::parameter::{Kind, Parameter, Values};
 use super::random::{Random, Shuffle};
 use super::shape::Shape;
@@ -52,7 +53,8 @@ impl Workload for Dlio {
     }
 
     fn plan(&self, v: &Values, seed: u64) -> Result<Plan> {
-        let job = Job::new(v, seed)?;
+        let mut job = Job::new(v, seed)?;
+        job.by_chance = job.shuffle == "samples" && job.spread > 0.0 && job.reads_by_chance();
         let mut files = Files::default();
         for f in 0..job.files {
             files.intern(&format!("/scratch/dlio/train/img_{f:06}.npz"));
@@ -87,6 +89,8 @@ struct Job {
     pause_ns: u64,
     start_ns: u64,
     seed: u64,
+    /// Samples of many sizes are read in random order, and that shows.
+    by_chance: bool,
 }
 
 impl Job {
@@ -108,6 +112,7 @@ impl Job {
             pause_ns: v.nanos("pause"),
             start_ns: v.nanos("start"),
             seed,
+            by_chance: false,
         };
         if job.shuffle != "samples" {
             bounds::divided(("files", job.files), ("ranks", job.ranks))?;
@@ -337,14 +342,16 @@ impl Job {
     /// own, it is a pattern that a rank has read it again.
     fn visits(&self, files: &Files) -> Vec<TruePattern> {
         let mut of_sizes: BTreeMap<u64, Drawn> = BTreeMap::new();
-        let orders: Vec<Shuffle> = (0..self.epochs).map(|e| self.order(e)).collect();
+        let mut patterns = Vec::new();
         let one_size = self.spread == 0.0;
         for rank in 0..self.ranks as u32 {
             let mut walks: BTreeMap<(u64, u64), Vec<Visit>> = BTreeMap::new();
-            for (e, order) in (0..).zip(&orders) {
-                for i in 0..self.steps() * self.batch {
-                    let (f, j) = self.nth_sample(order, rank, i);
-                    walks.entry((f, self.size(f, j))).or_default().push((self.offset(f, j), e, i));
+            for (f, mut walk) in self.walks(rank) {
+                if !one_size && !self.by_chance {
+                    patterns.extend(self.sequential(rank, files.name(FileId(f as u32)), &mut walk));
+                }
+                for ((offset, size), e, i) in walk {
+                    walks.entry((f, size)).or_default().push((offset, e, i));
                 }
             }
             for ((f, size), walk) in walks {
@@ -358,10 +365,55 @@ impl Job {
                 of_sizes.entry(size).or_default().add(place, size, (&list, 1), time);
             }
             if one_size && of_sizes.values().any(Drawn::is_nothing) {
-                break;
+                return Vec::new();
             }
         }
-        of_sizes.into_values().flat_map(Drawn::patterns).collect()
+        patterns.extend(of_sizes.into_values().flat_map(Drawn::patterns));
+        patterns
+    }
+
+    /// What a rank reads of each file, in order.
+    fn walks(&self, rank: u32) -> BTreeMap<u64, Vec<Read>> {
+        let mut walks: BTreeMap<u64, Vec<Read>> = BTreeMap::new();
+        let place = |(f, j): (u64, u64)| (self.offset(f, j), self.size(f, j));
+        // Each is asked for in every epoch.
+        let mut known: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
+        for e in 0..self.epochs {
+            let order = self.order(e);
+            for i in 0..self.steps() * self.batch {
+                let sample = self.nth_sample(&order, rank, i);
+                let place = *known.entry(sample).or_insert_with(|| place(sample));
+                walks.entry(sample.0).or_default().push((place, e, i));
+            }
+        }
+        walks
+    }
+
+    /// True if samples that follow each other where they lie are read so by chance.
+    fn reads_by_chance(&self) -> bool {
+        let mut followed = Followed::default();
+        for rank in 0..self.ranks as u32 {
+            for walk in self.walks(rank).values() {
+                followed.add(&walk.iter().map(|r| r.0).collect::<Vec<_>>());
+            }
+        }
+        followed.is_chance()
+    }
+
+    /// The sequential patterns of what a rank reads of a file, which they take out of it.
+    fn sequential(&self, rank: u32, file: &str, walk: &mut Vec<Read>) -> Vec<TruePattern> {
+        let runs = follow::runs(&walk.iter().map(|r| r.0).collect::<Vec<_>>());
+        let of = |run: &Vec<usize>| {
+            let (first, last) = (walk[run[0]], walk[run[run.len() - 1]]);
+            let span_ns = (self.sample_start(first.1, first.2), self.sample_end(last.1, last.2));
+            let sizes: Vec<u64> = run.iter().map(|&i| walk[i].0.1).collect();
+            let place = Place { op: Op::Read, rank, file, span_ns, period_s: None };
+            TruePattern::back_to_back(place, first.0.0, &sizes)
+        };
+        let patterns = runs.iter().filter_map(of).collect();
+        let mut number = 0..;
+        walk.retain(|_| number.next().is_some_and(|i| !runs.iter().any(|run| run.contains(&i))));
+        patterns
     }
 
     fn checkpoint_patterns(&self, files: &Files) -> Vec<TruePattern> {
@@ -416,7 +468,14 @@ impl Job {
 /// A read of a sample: offset, epoch and place in it.
 type Visit = (u64, u64, u64);
 
+/// The same, with its offset and size.
+type Read = ((u64, u64), u64, u64);
+
 impl Script for Job {
+    fn follows_by_chance(&self, op: Op) -> bool {
+        op == Op::Read && self.by_chance
+    }
+
     fn lanes(&self) -> Vec<Lane<'_>> {
         let epoch = move |rank: u32, e: u64| {
             let order = self.order(e);

@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::alone::gcd;
 use super::shape::Shape;
 use super::truth::{Place, TruePattern};
 
@@ -22,6 +23,9 @@ const EVIDENCE: usize = 2;
 /// Places of a list that may show that it goes upwards.
 const UPWARDS: usize = 3;
 
+/// Accesses of which it is no more kept what they are if they have no order.
+const MANY: u64 = 100_000;
+
 /// The accesses of one operation and size, of all ranks and files.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
@@ -32,6 +36,27 @@ pub(super) struct Drawn {
     torn: bool,
     /// Something is done but once.
     once: bool,
+    /// What is not plain as visits of its places, for the case that these are few among many, and the places of each file.
+    few: Vec<TruePattern>,
+    /// What is not plain, as visits of each place of a list over and over.
+    each: Vec<TruePattern>,
+    places: BTreeMap<String, Grid>,
+}
+
+/// What all places of a file are on.
+#[derive(Debug)]
+struct Grid {
+    first: u64,
+    low: u64,
+    high: u64,
+    unit: u64,
+    records: u64,
+}
+
+impl Grid {
+    fn places(&self) -> u64 {
+        (self.high - self.low) / self.unit.max(1) + 1
+    }
 }
 
 impl Drawn {
@@ -54,11 +79,17 @@ impl Drawn {
         self.once |= n > 1 && period as u64 == n;
         let climbs = nests.is_none() && passes > 1 && list.len() >= UPWARDS && list.is_sorted();
         let breaks = nests.is_none() && passes == 1 && breaks_off(list);
-        self.torn |= nests.is_none() && !climbs && !breaks;
-        if self.is_nothing() {
-            self.patterns.clear();
+        let torn = nests.is_none() && !climbs && !breaks;
+        self.torn |= torn;
+        self.see(place.file, size, list, n);
+        if self.is_nothing() && self.records() > MANY {
             self.climbing.clear();
-            return;
+            self.few.clear();
+            self.each.clear();
+            self.keep_of_one_place();
+            if !self.has_one_place(place.file) {
+                return;
+            }
         }
         // Nests of the list, one after the other, each so often.
         let over_and_over = |nests: Vec<Shape>| -> Vec<TruePattern> {
@@ -72,6 +103,18 @@ impl Drawn {
             told.collect()
         };
         let each = || over_and_over(vec![Shape::of(size); period]);
+        let of_places = |passes: u64| {
+            let all = list.repeat(passes as usize);
+            let told = visits(&all).into_iter().filter_map(|visits| {
+                let (first, last) = (visits[0], visits[visits.len() - 1]);
+                let shape = Shape::of(size).times(visits.len() as u64, 0).canonical();
+                TruePattern::nested(between(first, last), all[first as usize], &shape)
+            });
+            told.collect::<Vec<_>>()
+        };
+        if torn {
+            self.few.extend(of_places(passes));
+        }
         match nests {
             Some(nests) => {
                 let mut from = 0;
@@ -83,24 +126,69 @@ impl Drawn {
                 }
             }
             None if climbs => self.climbing.push((over_and_over(fewest(size, list)), each())),
-            None if breaks => {
-                for visits in visits(list) {
-                    let (first, last) = (visits[0], visits[visits.len() - 1]);
-                    let shape = Shape::of(size).times(visits.len() as u64, 0).canonical();
-                    self.patterns.extend(TruePattern::nested(between(first, last), list[first as usize], &shape));
-                }
-            }
-            None => self.patterns.extend(each()),
+            None if breaks => self.patterns.extend(of_places(1)),
+            None => self.each.extend(each()),
         }
     }
 
-    /// True if there are no patterns, whatever else is added.
+    fn see(&mut self, file: &str, size: u64, list: &[u64], records: u64) {
+        let Some(&first) = list.first() else { return };
+        let grid = match self.places.get_mut(file) {
+            Some(grid) => grid,
+            None => self.places.entry(file.to_owned()).or_insert(Grid {
+                first,
+                low: first,
+                high: first,
+                unit: size,
+                records: 0,
+            }),
+        };
+        grid.records += records;
+        for &place in list {
+            (grid.low, grid.high) = (grid.low.min(place), grid.high.max(place));
+            grid.unit = gcd(grid.unit, place.abs_diff(grid.first));
+        }
+    }
+
+    /// Where a file has but one place, accesses are there and nowhere else.
+    fn has_one_place(&self, file: &str) -> bool {
+        self.places.get(file).is_some_and(|grid| grid.low == grid.high)
+    }
+
+    fn keep_of_one_place(&mut self) {
+        let mut patterns = std::mem::take(&mut self.patterns);
+        patterns.retain(|p| p.records > 1 && self.has_one_place(&p.file));
+        self.patterns = patterns;
+    }
+
+    /// True if there are no patterns in files of several places, whatever else is added.
     pub(super) fn is_nothing(&self) -> bool {
-        self.torn && self.once
+        self.torn && self.once && !self.is_sparse()
+    }
+
+    /// True if places come again though there are more of them than accesses: that is an order.
+    fn is_sparse(&self) -> bool {
+        let several = || self.places.values().filter(|grid| grid.low != grid.high);
+        let records: u64 = several().map(|grid| grid.records).sum();
+        several().all(|grid| records < grid.places())
+    }
+
+    fn records(&self) -> u64 {
+        self.places.values().map(|grid| grid.records).sum()
     }
 
     /// The patterns, also those that are single accesses.
     pub(super) fn patterns(mut self) -> Vec<TruePattern> {
+        if self.torn && self.is_sparse() {
+            self.patterns.extend(self.climbing.into_iter().flat_map(|(upwards, _)| upwards));
+            self.patterns.extend(self.few);
+            return self.patterns;
+        }
+        if self.torn && self.once {
+            self.keep_of_one_place();
+            return self.patterns;
+        }
+        self.patterns.append(&mut self.each);
         let torn = self.torn;
         self.patterns.extend(self.climbing.into_iter().flat_map(|(upwards, each)| if torn { each } else { upwards }));
         // What is alone among what has no order tells nothing with others.
@@ -208,11 +296,21 @@ mod tests {
     use super::*;
     use crate::record::Op;
 
-    fn told(walks: &[(&[u64], u64)]) -> Vec<(u64, Vec<(u64, i64)>)> {
+    type Told = Vec<(u64, Vec<(u64, i64)>)>;
+
+    fn told(walks: &[(&[u64], u64)]) -> Told {
+        patterns((0..).zip(walks).map(|(rank, walk)| (rank, "f", *walk)))
+    }
+
+    fn told_of(walks: &[(&str, &[u64])]) -> Told {
+        patterns(walks.iter().map(|(file, walk)| (0, *file, (*walk, 1))))
+    }
+
+    fn patterns<'a>(walks: impl Iterator<Item = (u32, &'a str, (&'a [u64], u64))>) -> Told {
         let mut drawn = Drawn::default();
-        for (rank, walk) in (0..).zip(walks) {
-            let place = Place { op: Op::Read, rank, file: "f", span_ns: (0, 0), period_s: None };
-            drawn.add(place, 1, *walk, |i| (i, i + 1));
+        for (rank, file, walk) in walks {
+            let place = Place { op: Op::Read, rank, file, span_ns: (0, 0), period_s: None };
+            drawn.add(place, 1, walk, |i| (i, i + 1));
         }
         let levels = |p: TruePattern| (p.start_offset, p.levels.iter().map(|l| (l.count, l.stride)).collect());
         drawn.patterns().into_iter().map(levels).collect()
@@ -235,7 +333,7 @@ mod tests {
         let each = [(1, vec![(3, 0)]), (5, vec![(3, 0)]), (2, vec![(3, 0)])];
         assert_eq!(told(&[(&[1, 5, 2], 3)]), each);
         assert_eq!(told(&[(&[1, 5, 2, 1, 5, 2, 1, 5, 2], 1)]), each);
-        assert_eq!(told(&[(&[1, 5, 2], 3), (&[7, 8], 3)])[3..], [(7, vec![(2, 1), (3, 0)])]);
+        assert_eq!(told(&[(&[1, 5, 2], 3), (&[7, 8], 3)])[..1], [(7, vec![(2, 1), (3, 0)])]);
         assert!(told(&[(&[1, 5, 2], 3), (&[7, 8], 1)]).is_empty());
         // A list that breaks off.
         assert_eq!(told(&[(&[7, 7, 7, 9, 7], 1)]), [(7, vec![(4, 0)]), (9, vec![])]);
@@ -247,6 +345,11 @@ mod tests {
         assert_eq!(told(&[(&[1, 3, 4], 3), (&[1, 5, 2], 3)]).len(), 6);
         assert_eq!(told(&[(&[0, 2, 5], 3)]).len(), 3);
         assert_eq!(told(&[(&[0, 1, 3, 6], 3)]), [(0, vec![(2, 1), (3, 0)]), (3, vec![(2, 3), (3, 0)])]);
+        // Few accesses at places far apart.
+        assert_eq!(told(&[(&[9, 0, 0, 9, 0], 1)]), [(0, vec![(3, 0)]), (9, vec![(2, 0)])]);
+        assert!(told(&[(&[9, 0, 0, 9, 0, 5, 5, 0, 9, 5], 1)]).is_empty());
+        // Where a file has but one place, they are there and nowhere else.
+        assert_eq!(told_of(&[("f", &[1, 0, 0, 1]), ("g", &[5, 5, 5])]), [(5, vec![(3, 0)])]);
         let long: Vec<u64> = (0..50).map(|i| i * i % 101).collect();
         assert_eq!(told(&[(&long, 2)]).len(), 50);
     }

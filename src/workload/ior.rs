@@ -226,7 +226,7 @@ impl Job {
                 drawn.add(self.place(op, rank, k, files), self.transfer, (&order, passes), time);
             }
             if drawn.is_nothing() {
-                break;
+                return Vec::new();
             }
         }
         drawn.patterns()

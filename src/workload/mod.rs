@@ -27,6 +27,7 @@ mod alone;
 mod checkpoint;
 mod dlio;
 mod drawn;
+mod follow;
 mod h5bench;
 mod ior;
 mod parameter;

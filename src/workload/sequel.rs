@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use super::alone::{CHANCE, gcd};
 use super::shape::Shape;
 use super::truth::{Level, PatternPeriod, TruePattern};
 
@@ -56,22 +55,12 @@ fn join_one(patterns: &mut Vec<TruePattern>) -> bool {
     false
 }
 
-/// Two accesses at one place are two where others are left over, if chance makes such ones.
+/// Two accesses at one place are two where others are left over: whether chance makes such ones is asked of all files.
 fn part_twins(patterns: &mut Vec<TruePattern>) {
     let shape = |p: &TruePattern| Shape { size: p.access_size.unwrap_or(0), levels: p.levels.clone() };
     let twins = |p: &TruePattern| matches!(p.levels[..], [Level { count: 2, stride: 0 }]);
     let left: Vec<&TruePattern> = patterns.iter().filter(|p| shape(p).foretold() == 0 || twins(p)).collect();
     if !patterns.iter().any(twins) || left.iter().all(|p| twins(p)) {
-        return;
-    }
-    let first = patterns[0].start_offset;
-    let size = patterns[0].access_size.unwrap_or(0);
-    let unit = patterns.iter().fold(size, |unit, p| gcd(unit, p.start_offset.abs_diff(first)));
-    let (low, high) =
-        patterns.iter().fold((u64::MAX, 0), |(low, high), p| (low.min(p.lowest()), high.max(p.end_offset)));
-    let grid = (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0);
-    let records = left.iter().map(|p| p.records).sum::<u64>() as f64;
-    if records * (records - 1.0) / 2.0 / grid <= CHANCE {
         return;
     }
     for i in 0..patterns.len() {

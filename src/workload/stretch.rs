@@ -57,6 +57,11 @@ pub(crate) type Lane<'a> = Box<dyn Iterator<Item = Stretch> + 'a>;
 pub(crate) trait Script: Send + Sync {
     /// All lanes.
     fn lanes(&self) -> Vec<Lane<'_>>;
+
+    /// True if accesses of an operation that begin where others ended do so by chance.
+    fn follows_by_chance(&self, _: Op) -> bool {
+        false
+    }
 }
 
 /// Seconds in whole nanoseconds.
