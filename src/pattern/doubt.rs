@@ -1,5 +1,6 @@
 //! Short patterns among accesses without order: among many of these some follow each other by chance.
 
+use super::follow::Jumbled;
 use super::left::{Left, Part};
 use super::order::{Pool, Without};
 use super::pattern::Pattern;
@@ -41,8 +42,9 @@ pub(super) struct Choice {
 /// What all ranks have.
 #[derive(Debug, Default)]
 pub(super) struct Pools {
-    /// Accesses of an operation and size in all files, and those of them in no pattern.
-    counts: Table<(u8, u64), (u64, u64)>,
+    jumbled: Jumbled,
+    /// Accesses, and those of them in no pattern.
+    counts: Table<Pool, (u64, u64)>,
     ranks: usize,
     /// Ranks that have a nest of these loops, where there may be no order.
     alike: Table<Loops, usize>,
@@ -64,16 +66,29 @@ struct Reach {
 }
 
 impl Pools {
+    pub fn new(jumbled: Jumbled) -> Pools {
+        Pools { jumbled, ..Pools::default() }
+    }
+
+    pub fn jumbled(&self) -> &Jumbled {
+        &self.jumbled
+    }
+
+    /// Those that have an order or have none together with these.
+    pub fn pool(&self, key: &Key) -> Pool {
+        self.jumbled.pool(key)
+    }
+
     /// Counts what a rank has.
     pub fn add(&mut self, left: &[Left], patterns: &[Pattern]) {
         self.ranks += 1;
         for l in left.iter().filter(|l| l.access.sane()) {
-            let pool = self.counts.entry((l.access.op as u8, l.access.size)).or_default();
+            let pool = self.counts.entry(self.jumbled.pool(&l.key())).or_default();
             *pool = (pool.0 + 1, pool.1 + u64::from(!l.is_held() && !l.taken));
         }
         for p in patterns {
             if let Some(size) = p.access_size() {
-                self.counts.entry((p.op as u8, size)).or_default().0 += p.records;
+                self.counts.entry(self.jumbled.pool(&(p.op as u8, p.file, size))).or_default().0 += p.records;
             }
         }
     }
@@ -106,7 +121,7 @@ impl Pools {
         let mut alike: Keys<Loops> = Keys::default();
         for p in patterns {
             let Some(size) = p.access_size() else { continue };
-            if p.records <= SHORT && self.no_order(p.op as u8, size) {
+            if p.records <= SHORT && self.no_order(&(p.op as u8, p.file, size)) {
                 alike.insert(loops(p, size));
             }
             let (low, end) = p.extent();
@@ -118,8 +133,8 @@ impl Pools {
     }
 
     fn see(&mut self, key: Key, place: u64) {
-        let asked = self.asked.as_ref().is_some_and(|asked| asked.contains(&(key.0, key.2)));
-        if !asked && !self.no_order(key.0, key.2) {
+        let asked = self.asked.as_ref().is_some_and(|asked| asked.contains(&self.pool(&key)));
+        if !asked && !self.no_order(&key) {
             return;
         }
         let r = self.reach.entry(key).or_insert(Reach { first: place, low: place, high: place, unit: 0 });
@@ -138,11 +153,12 @@ impl Pools {
         self.reach.get(key).map_or((1.0, 0, 0), |r| (places(r), r.unit, r.low))
     }
 
-    fn no_order(&self, op: u8, size: u64) -> bool {
-        match self.without.get(&(op, size)) {
+    fn no_order(&self, key: &Key) -> bool {
+        let pool = self.pool(key);
+        match self.without.get(&pool) {
             Some(again) => !again,
-            None if self.asked.as_ref().is_some_and(|asked| !asked.contains(&(op, size))) => false,
-            None => self.counts.get(&(op, size)).is_some_and(|&(all, none)| none >= MANY && none >= all / SHARE),
+            None if self.asked.as_ref().is_some_and(|asked| !asked.contains(&pool)) => false,
+            None => self.counts.get(&pool).is_some_and(|&(all, none)| none >= MANY && none >= all / SHARE),
         }
     }
 }
@@ -153,13 +169,13 @@ impl Pools {
 pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choices: &Table<Key, Choice>) -> Vec<bool> {
     let mut groups: Table<Key, usize> = Table::default();
     let alone = left.iter().filter(|l| !l.taken).map(|l| &l.access);
-    for a in alone.filter(|a| a.sane() && pools.no_order(a.op as u8, a.size)) {
-        *groups.entry((a.op as u8, a.file, a.size)).or_default() += 1;
+    for key in alone.filter(|a| a.sane()).map(|a| (a.op as u8, a.file, a.size)).filter(|key| pools.no_order(key)) {
+        *groups.entry(key).or_default() += 1;
     }
     // The patterns of each file.
     let mut known: Table<Key, Vec<usize>> = Table::default();
     for (i, p) in patterns.iter().enumerate() {
-        if let Some(size) = p.access_size().filter(|&size| pools.no_order(p.op as u8, size)) {
+        if let Some(size) = p.access_size().filter(|&size| pools.no_order(&(p.op as u8, p.file, size))) {
             known.entry((p.op as u8, p.file, size)).or_default().push(i);
         }
     }
@@ -169,7 +185,7 @@ pub(super) fn accidents(pools: &Pools, left: &[Left], patterns: &[Pattern], choi
     for (key, members) in known {
         let alone = groups.get(&key).copied().unwrap_or(0);
         let records = alone + members.iter().map(|&i| patterns[i].records as usize).sum::<usize>();
-        let known = choices.get(&key).filter(|_| pools.without.contains_key(&(key.0, key.2)));
+        let known = choices.get(&key).filter(|_| pools.without.contains_key(&pools.pool(&key)));
         let records = known.map_or(records, |c| records.max(c.records as usize));
         let grid = known.map_or_else(|| pools.grid(&key), |c| c.places);
         // Where a file has but one place, accesses are there and nowhere else.

@@ -7,7 +7,9 @@
 //! as many accesses in random order.
 
 use super::detector::RankDetector;
+use super::doubt::Key;
 use super::log::{Item, Log};
+use super::order::Pool;
 use super::pattern::Pattern;
 use super::remnants::{CHANCE, expected};
 use super::table::{Keys, Table};
@@ -91,6 +93,12 @@ impl Jumbled {
 
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Those that have an order or have none together with these: where samples of many sizes come in random order, those of a size
+    /// are few, and another file has nothing to do with them.
+    pub fn pool(&self, &(op, file, size): &Key) -> Pool {
+        (op, size, self.has(op).then_some(file))
     }
 
     pub fn has(&self, op: u8) -> bool {

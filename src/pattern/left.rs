@@ -98,6 +98,11 @@ impl Left {
         Some(lefts.collect())
     }
 
+    /// Operation as a number, file, size.
+    pub fn key(&self) -> doubt::Key {
+        (self.access.op as u8, self.access.file, self.access.size)
+    }
+
     /// True if a pattern has it, be it one that may give way.
     pub fn is_held(&self) -> bool {
         self.held != FREE
@@ -284,25 +289,24 @@ impl Part {
 
     /// What has no order makes no patterns with other ranks, or by what it is. If all ranks do it over and over, each place is a
     /// pattern.
-    fn scatter(&mut self, without: &Without, streams: &Table<doubt::Key, Choice>) {
+    fn scatter(&mut self, pools: &Pools, without: &Without, streams: &Table<doubt::Key, Choice>) {
         if without.pools.is_empty() {
             return;
         }
-        let key = |l: &Left| (l.access.op as u8, l.access.file, l.access.size);
-        let pool = |l: &&mut Left| l.held == FREE && without.pools.contains_key(&(l.access.op as u8, l.access.size));
+        let pool = |l: &&mut Left| l.held == FREE && without.pools.contains_key(&pools.pool(&l.key()));
         let mut alone: Table<doubt::Key, f64> = Table::default();
         for l in self.left.iter_mut().filter(pool) {
             l.taken = false;
-            *alone.entry(key(l)).or_default() += 1.0;
+            *alone.entry(l.key()).or_default() += 1.0;
         }
         // At places far apart, chance makes no pairs.
         let dense =
             |key: &doubt::Key| alone[key] * alone[key] / 2.0 > CHANCE * streams.get(key).map_or(1.0, |c| c.places);
         for l in self.left.iter_mut().filter(pool) {
-            l.kept = dense(&key(l));
+            l.kept = dense(&l.key());
             l.mixed = l.kept && l.access.sane();
         }
-        let again = streams.keys().filter(|key| without.pools.get(&(key.0, key.2)) == Some(&true)).copied();
+        let again = streams.keys().filter(|key| without.pools.get(&pools.pool(key)) == Some(&true)).copied();
         again.collect::<Vec<_>>().into_iter().for_each(|key| self.visits(key));
     }
 
@@ -404,21 +408,21 @@ pub(super) fn settle((mut parts, jumbled): (Vec<Part>, Jumbled)) -> Found {
         }
         joint = across::join(&mut parts, age);
     }
-    let mut pools = Pools::default();
+    let mut pools = Pools::new(jumbled);
     parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
-    pools.ask(order::asked(&parts));
+    pools.ask(order::asked(&parts, pools.jumbled()));
     parts.iter().for_each(|p| pools.look(p));
     let without = order::without(pools.asked(), &pools, &parts, &joint);
     pools.answer(&without);
-    joint.retain(|p| !without.pools.contains_key(&(p.op as u8, p.access_size().unwrap_or(0))));
+    joint.retain(|p| !without.pools.contains_key(&pools.pool(&(p.op as u8, p.file, p.access_size().unwrap_or(0)))));
     let none = Table::default();
     parts.par_iter_mut().enumerate().for_each(|(n, p)| {
         let choices = without.choices.get(n).unwrap_or(&none);
-        p.scatter(&without, choices);
+        p.scatter(&pools, &without, choices);
         p.doubt(&pools, choices);
     });
     let mut all = Found { patterns: joint, ..Found::default() };
-    let found: Vec<Found> = parts.into_par_iter().map(|p| p.complete(&jumbled)).collect();
+    let found: Vec<Found> = parts.into_par_iter().map(|p| p.complete(pools.jumbled())).collect();
     found.into_iter().for_each(|f| all.append(f));
     let key = |p: &Pattern| (p.rank, p.span, p.file, p.op as u8, p.start_offset);
     all.patterns.sort_by(|a, b| a.start.total_cmp(&b.start).then_with(|| key(a).cmp(&key(b))));

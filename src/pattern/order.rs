@@ -7,6 +7,7 @@
 
 use super::bits::{FEW, in_blocks, in_passes, number, of_visits, rows, turns, unseen, ways};
 use super::doubt::{Choice, Key, Pools};
+use super::follow::Jumbled;
 use super::left::Part;
 use super::log::Item;
 use super::nest::{Level, Nest};
@@ -14,6 +15,7 @@ use super::pattern::Pattern;
 use super::search::small_nests;
 use super::table::{Keys, Table};
 use super::walk::Walk;
+use crate::record::FileId;
 
 /// Bits that patterns save where there is an order: of one list, and at most of many, among which chance makes a few.
 const ENOUGH: (f64, f64) = (2.0, 8.0);
@@ -42,8 +44,8 @@ const LABELS: u64 = 8 * FEW;
 /// Accesses of a stream that is looked at for nests that its patterns do not tell.
 const SHORT: u64 = 64;
 
-/// Operation as a number, size.
-pub(super) type Pool = (u8, u64);
+/// Accesses that have an order or have none together: operation as a number, size, and the file where sizes vary in random order.
+pub(super) type Pool = (u8, u64, Option<FileId>);
 
 /// What a rank did in a file with accesses of one operation and size.
 #[derive(Debug, Default)]
@@ -182,13 +184,13 @@ fn streams(part: &Part) -> Table<Key, Stream> {
 }
 
 /// Operations and sizes of which some rank does what is no nest; `None` if it is not known what all ranks did.
-pub(super) fn asked(parts: &[Part]) -> Option<Keys<Pool>> {
+pub(super) fn asked(parts: &[Part], jumbled: &Jumbled) -> Option<Keys<Pool>> {
     if !parts.iter().all(Part::is_complete) {
         return None;
     }
     let open = |part: &Part| -> Vec<Pool> {
         let streams = streams(part).into_iter();
-        streams.filter(|(key, s)| !s.is_plain(part, key)).map(|(key, _)| (key.0, key.2)).collect()
+        streams.filter(|(key, s)| !s.is_plain(part, key)).map(|(key, _)| jumbled.pool(&key)).collect()
     };
     Some(parts.iter().flat_map(open).collect())
 }
@@ -208,10 +210,10 @@ pub(super) fn without(asked: Option<&Keys<Pool>>, pools: &Pools, parts: &[Part],
     let mut savings: Table<Pool, Savings> = Table::default();
     let mut choices = Vec::with_capacity(parts.len());
     for part in parts {
-        let of_asked = streams(part).into_iter().filter(|(key, _)| asked.contains(&(key.0, key.2)));
+        let of_asked = streams(part).into_iter().filter(|(key, _)| asked.contains(&pools.pool(key)));
         let choice = of_asked.map(|(key, stream)| {
             let places = pools.places(&key);
-            let pool = savings.entry((key.0, key.2)).or_default();
+            let pool = savings.entry(pools.pool(&key)).or_default();
             // Where a file has but one place, accesses are there and nowhere else.
             if places.0 > 1.0 {
                 let fewest = pool.places.get_or_insert(places.0);
@@ -225,7 +227,7 @@ pub(super) fn without(asked: Option<&Keys<Pool>>, pools: &Pools, parts: &[Part],
     }
     for p in joint {
         let key = (p.op as u8, p.file, p.access_size().unwrap_or(0));
-        if let Some(pool) = savings.get_mut(&(key.0, key.2)) {
+        if let Some(pool) = savings.get_mut(&pools.pool(&key)) {
             pool.add_joint(p, key.2, pools.places(&key).0);
         }
     }

@@ -247,18 +247,21 @@ fn over_one_place(base: u64, visits: Vec<usize>) -> Piece {
     Piece { base, levels, list: visits[0], items: visits, rounds: false }
 }
 
-/// Makes loops of accesses in no nest that are over and over at one place, whatever came between, if that leaves nothing over: of
-/// places in no order, chance visits some several times.
-pub(super) fn gather(reading: &mut Reading, items: &[Item], evidence: u64) {
+/// Makes loops of accesses in no nest that are over and over at one place, whatever came between; if asked for, only if that leaves
+/// nothing over: of places in no order, chance visits some several times.
+pub(super) fn gather(reading: &mut Reading, items: &[Item], evidence: u64, all: bool) {
     let mut at: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for &i in &reading.rest {
         at.entry(items[i].offset).or_default().push(i);
     }
     let single = reading.rest.iter().all(|&i| items[i].count == 1);
-    if !single || at.values().any(|visits| visits.len() as u64 <= evidence) {
+    let few = |visits: &Vec<usize>| visits.len() as u64 <= evidence;
+    if !single || all && at.values().any(few) {
         return;
     }
-    reading.rest.clear();
+    reading.rest = at.values().filter(|v| few(v)).flatten().copied().collect();
+    reading.rest.sort_unstable();
+    at.retain(|_, visits| !few(visits));
     reading.pieces.extend(at.into_iter().map(|(base, visits)| over_one_place(base, visits)));
     reading.pieces.sort_by_key(|p| p.items.first().copied());
 }

@@ -84,7 +84,9 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age, jumbled: &
             }
             let strides = strides.get(&key).map_or(&[][..], Vec::as_slice);
             let known = of_size.get(&key).map_or(&[][..], Vec::as_slice);
-            for &stride in std::iter::once(&0).chain(strides) {
+            // What follows by chance does so whatever its size.
+            let by_chance = |stride: &i64| jumbled.has(stream.0) && *stride as u64 == key.1;
+            for &stride in std::iter::once(&0).chain(strides).filter(|s| !by_chance(s)) {
                 at_stride(left, &members, (stride, Some(looks * (strides.len() + 1))), known, age, &mut found);
             }
             for stride in repeated(left, &members, looks, known) {

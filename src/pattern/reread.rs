@@ -83,7 +83,7 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
                 let places: Vec<u64> = shared.iter().filter(|s| s.1.is_empty()).map(|s| s.0).collect();
                 visits(&mut reading, items, &places);
                 join(&mut reading, items);
-                gather(&mut reading, items, evidence);
+                gather(&mut reading, items, evidence, true);
                 share(&mut reading, items);
                 if evidence > LITTLE {
                     reading.take_apart(size, evidence);
@@ -100,16 +100,13 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
             known.filter_map(&mut one).for_each(|r| keep(&mut best, r.0));
             tried = starts;
         }
-        // Each place over and over, if it mostly is another one than before; nests that follow each other are not torn for that.
-        let mut places = Reading { rest: (0..items.len()).collect(), ..Reading::default() };
-        gather(&mut places, items, evidence);
-        let in_turn = |r: &Reading| r.rest.is_empty() && r.pieces.iter().all(Piece::is_in_one_go);
+        // Places over and over, if it often is another one than before; nests that follow each other are not torn for that.
+        let strong = |p: &Piece| p.is_in_one_go() && p.evidence(size) >= EVIDENCE;
+        let in_turn = |r: &Reading| r.rest.is_empty() && r.pieces.iter().all(strong);
         let runs = items.chunk_by(|a, b| a.offset == b.offset).count();
-        if items.len() <= VISITS
-            && places.rest.is_empty()
-            && 2 * runs > items.len()
-            && !best.as_ref().is_some_and(in_turn)
-        {
+        if items.len() <= VISITS && 3 * runs > items.len() && !best.as_ref().is_some_and(in_turn) {
+            let mut places = Reading { rest: (0..items.len()).collect(), ..Reading::default() };
+            gather(&mut places, items, evidence, evidence == LITTLE);
             keep(&mut best, places);
         }
         best

@@ -86,7 +86,7 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
     for ((key, (op, alone)), (_, all)) in streams.iter_mut().zip(before.values()) {
         let file = files.name(key.1);
         let place = |rank, span_ns| Place { op: *op, rank, file, span_ns, period_s: None };
-        together.extend(twins(alone, all, place));
+        together.extend(nests(alone, all, place));
     }
     let mut number = 0..;
     patterns.retain(|_| number.next().is_none_or(|i| !gone.contains(&i)));
@@ -224,8 +224,8 @@ fn places(s: &Stretch) -> Option<Vec<(u64, u64)>> {
     }
 }
 
-/// Two accesses at one place, where the others of that rank and size are in patterns of several ranks.
-fn twins<'f>(
+/// Accesses that are a nest, where the others of that rank and size are in patterns of several ranks.
+fn nests<'f>(
     alone: &mut Vec<Alone>,
     before: &[Alone],
     place: impl Fn(u32, (u64, u64)) -> Place<'f>,
@@ -235,13 +235,17 @@ fn twins<'f>(
     for a in before.iter().filter(|a| a.held.is_none()) {
         groups.entry((a.rank, a.size)).or_default().1 += 1;
     }
-    groups.retain(|_, (same, all)| matches!(same[..], [a, b] if a.offset == b.offset && *all > 2));
-    alone.retain(|a| !groups.contains_key(&(a.rank, a.size)));
-    let pattern = |(&(rank, size), (same, _)): (&(u32, u64), &(Vec<Alone>, usize))| {
-        let span = (same[0].span_ns.0, same[1].span_ns.1);
-        TruePattern::nested(place(rank, span), same[0].offset, &Shape::of(size).times(2, 0))
-    };
-    groups.iter().filter_map(pattern).collect()
+    let mut out = Vec::new();
+    for ((rank, size), (same, all)) in groups {
+        let places: Vec<u64> = same.iter().map(|a| a.offset).collect();
+        let nest = Shape::walked(size, &places).filter(|s| s.foretold() > 0);
+        if let Some(shape) = nest.filter(|_| all > same.len()) {
+            let span = (same[0].span_ns.0, same[same.len() - 1].span_ns.1);
+            out.extend(TruePattern::nested(place(rank, span), places[0], &shape));
+            alone.retain(|a| (a.rank, a.size) != (rank, size));
+        }
+    }
+    out
 }
 
 /// Accesses of a rank at one place, and nowhere back to back unless that is by chance, if there are others of that size and chance

@@ -341,7 +341,9 @@ impl Job {
     /// What the random order of shuffled samples is, for each size. Where each sample has a size of its own, or a file of its
     /// own, it is a pattern that a rank has read it again.
     fn visits(&self, files: &Files) -> Vec<TruePattern> {
-        let mut of_sizes: BTreeMap<u64, Drawn> = BTreeMap::new();
+        // Of sizes that vary by chance, those in other files have nothing to do with each other.
+        let file_of = |f: u64| if self.by_chance { f } else { 0 };
+        let mut of_sizes: BTreeMap<(u64, u64), Drawn> = BTreeMap::new();
         let mut patterns = Vec::new();
         let one_size = self.spread == 0.0;
         for rank in 0..self.ranks as u32 {
@@ -362,7 +364,7 @@ impl Job {
                     let (_, e, i) = walk[i as usize];
                     (self.sample_start(e, i), self.sample_end(e, i))
                 };
-                of_sizes.entry(size).or_default().add(place, size, (&list, 1), time);
+                of_sizes.entry((size, file_of(f))).or_default().add(place, size, (&list, 1), time);
             }
             if one_size && of_sizes.values().any(Drawn::is_nothing) {
                 return Vec::new();
@@ -410,7 +412,16 @@ impl Job {
             let place = Place { op: Op::Read, rank, file, span_ns, period_s: None };
             TruePattern::back_to_back(place, first.0.0, &sizes)
         };
-        let patterns = runs.iter().filter_map(of).collect();
+        let patterns: Vec<TruePattern> = runs.iter().filter_map(of).collect();
+        let mut visits: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        walk.iter().for_each(|r| visits.entry(r.0.0).or_default().0 += 1);
+        runs.iter().flatten().for_each(|&i| visits.entry(walk[i].0.0).or_default().1 += 1);
+        let beside = visits.values().filter(|(all, of_runs)| all - of_runs > 1).count();
+        // All of it over and over takes no more patterns than twice as many, and they tell it.
+        let told = runs.len() + beside;
+        if told > 1 && visits.len() <= 2 * told && visits.values().all(|v| v.0 > 1) {
+            return Vec::new();
+        }
         let mut number = 0..;
         walk.retain(|_| number.next().is_some_and(|i| !runs.iter().any(|run| run.contains(&i))));
         patterns

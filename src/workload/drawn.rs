@@ -115,7 +115,14 @@ impl Drawn {
         if torn {
             self.few.extend(of_places(passes));
         }
+        // Visits of the places may take fewer numbers than nests in turn.
+        let visited = passes == 1
+            && nests.as_ref().is_some_and(|nests| {
+                let of_place = visits(list);
+                nests.len() > 1 && of_place.iter().all(|v| v.len() > 1) && (of_place.len() as u64) < told_by(nests).0
+            });
         match nests {
+            Some(_) if visited => self.patterns.extend(of_places(1)),
             Some(nests) => {
                 let mut from = 0;
                 for shape in nests {
