@@ -13,7 +13,7 @@ const SHARE: u64 = 3;
 const MANY: u64 = 48;
 
 /// Patterns of which more are to be expected by chance than this do not count: many ranks and files may be alike.
-const RARE: f64 = CHANCE / 10_000.0;
+pub(super) const RARE: f64 = CHANCE / 10_000.0;
 
 /// Ranks, and at least half of all, that show that a nest is none.
 const ALIKE: usize = 4;

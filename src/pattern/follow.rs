@@ -7,11 +7,11 @@
 //! as many accesses in random order.
 
 use super::detector::RankDetector;
-use super::doubt::Key;
+use super::doubt::{Key, RARE};
 use super::log::{Item, Log};
 use super::order::Pool;
 use super::pattern::Pattern;
-use super::remnants::{CHANCE, expected};
+use super::remnants::expected;
 use super::table::{Keys, Table};
 
 /// How many of what random orders of all accesses make, and standard deviations of it, are no more: where all of a file comes in a
@@ -150,7 +150,7 @@ fn is_chance(p: &Pattern, log: &Log, all: u64) -> bool {
     // Anywhere among the records, or any one of them and the others as soon after it as they are.
     let after = walk.iter().filter(|i| (p.span.0..=p.span.1).contains(&i.span.0)).count().max(length);
     let soon = records as f64 * expected(after, length, places) * length as f64 / after as f64;
-    expected(records, length, places).min(soon) * all as f64 / records as f64 > CHANCE
+    expected(records, length, places).min(soon) * all as f64 / records as f64 > RARE
 }
 
 #[cfg(test)]

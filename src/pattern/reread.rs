@@ -105,9 +105,12 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
         let in_turn = |r: &Reading| r.rest.is_empty() && r.pieces.iter().all(strong);
         let runs = items.chunk_by(|a, b| a.offset == b.offset).count();
         if items.len() <= VISITS && 3 * runs > items.len() && !best.as_ref().is_some_and(in_turn) {
-            let mut places = Reading { rest: (0..items.len()).collect(), ..Reading::default() };
-            gather(&mut places, items, evidence, evidence == LITTLE);
-            keep(&mut best, places);
+            // All of them, or those that have foretold enough.
+            for (evidence, all) in [(evidence, true), (EVIDENCE, false)] {
+                let mut places = Reading { rest: (0..items.len()).collect(), ..Reading::default() };
+                gather(&mut places, items, evidence, all);
+                keep(&mut best, places);
+            }
         }
         best
     };

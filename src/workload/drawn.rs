@@ -6,13 +6,15 @@
 //! file, these are the patterns. Else there are none, and nothing else that a few of the accesses may look like is one; but if all
 //! ranks go through a list of places over and over, what is not plain is a pattern for each place of the list. A list of three
 //! places and more that goes upwards over and over is plain, too; it is then told by the fewest numbers. So is a list that often
-//! breaks off: each place is a pattern, if it is visited often enough.
+//! breaks off: each place is a pattern, if it is visited often enough. And where all files of several places have more of them than
+//! there are accesses, accesses that come again show that places are no accident: what is not plain is visits of its places, or
+//! nests that take less to tell. Where a file has but one place, accesses are there and nowhere else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::alone::gcd;
 use super::shape::Shape;
-use super::truth::{Place, TruePattern};
+use super::truth::{Level, Place, TruePattern};
 
 /// Accesses that are looked at for nests that follow each other: of more, no random order is that in practice.
 const MOST: usize = 64;
@@ -103,6 +105,16 @@ impl Drawn {
             told.collect()
         };
         let each = || over_and_over(vec![Shape::of(size); period]);
+        let in_turn = |nests: Vec<Shape>| -> Vec<TruePattern> {
+            let mut from = 0;
+            let told = nests.into_iter().filter_map(|shape| {
+                let (to, start) = (from + shape.count(), list[from as usize % list.len()]);
+                let span = between(from, to - 1);
+                from = to;
+                TruePattern::nested(span, start, &shape)
+            });
+            told.collect()
+        };
         let of_places = |passes: u64| {
             let all = list.repeat(passes as usize);
             let told = visits(&all).into_iter().filter_map(|visits| {
@@ -113,25 +125,21 @@ impl Drawn {
             told.collect::<Vec<_>>()
         };
         if torn {
-            self.few.extend(of_places(passes));
+            self.few.extend(again(size, list).filter(|_| passes == 1).map_or_else(|| of_places(passes), in_turn));
         }
-        // Visits of the places may take fewer numbers than nests in turn.
+        // Where one place is visited over and over, and pairs with it are, that is visits of each.
+        let over = |s: &Shape| matches!(s.levels[..], [Level { stride: 0, .. }]);
+        let pairs = |s: &Shape| matches!(s.levels[..], [Level { count: 2, .. }, Level { stride: 0, .. }]);
         let visited = passes == 1
             && nests.as_ref().is_some_and(|nests| {
                 let of_place = visits(list);
-                nests.len() > 1 && of_place.iter().all(|v| v.len() > 1) && (of_place.len() as u64) < told_by(nests).0
+                let shared = nests.iter().any(over) && nests.iter().all(|s| over(s) || pairs(s));
+                let n = of_place.len();
+                shared && of_place.iter().all(|v| v.len() > 1) && (n as u64, n, n) < told_by(nests)
             });
         match nests {
             Some(_) if visited => self.patterns.extend(of_places(1)),
-            Some(nests) => {
-                let mut from = 0;
-                for shape in nests {
-                    let to = from + shape.count();
-                    let start = list[from as usize % list.len()];
-                    self.patterns.extend(TruePattern::nested(between(from, to - 1), start, &shape));
-                    from = to;
-                }
-            }
+            Some(nests) => self.patterns.extend(in_turn(nests)),
             None if climbs => self.climbing.push((over_and_over(fewest(size, list)), each())),
             None if breaks => self.patterns.extend(of_places(1)),
             None => self.each.extend(each()),
@@ -222,6 +230,31 @@ fn nests(size: u64, places: &[u64]) -> Option<Vec<Shape>> {
     Some(more.unwrap_or(sound))
 }
 
+/// Nests that follow each other, all of them over and over, or that have each foretold two and leave some accesses over, if they are
+/// less than visits of the places.
+fn again(size: u64, places: &[u64]) -> Option<Vec<Shape>> {
+    if places.len() > MOST {
+        return None;
+    }
+    let of_place = visits(places);
+    let n = |alone: bool| of_place.iter().filter(|v| (v.len() == 1) == alone).count();
+    let visited = (of_place.len() as u64, of_place.len(), n(false), n(true));
+    let over = |s: &Shape| s.levels.iter().any(|l| l.stride == 0);
+    let all = in_turn(size, places, 1).filter(|nests| n(true) == 0 && nests.iter().all(over));
+    let some = || {
+        let enough = |s: &Shape| s.levels.is_empty() || s.foretold() >= EVIDENCE;
+        cheapest(places, |places| Shape::of_places(size, places).filter(enough), told_with_rest)
+    };
+    all.or_else(|| some().filter(|_| n(true) > 0)).filter(|nests| told_with_rest(nests) < visited)
+}
+
+/// Numbers, loops and what is left over, nests, and what is left over alone.
+fn told_with_rest(nests: &[Shape]) -> (u64, usize, usize, usize) {
+    let (numbers, loops, n) = told_by(nests);
+    let rest = nests.iter().filter(|s| s.levels.is_empty()).count();
+    (numbers, loops + rest, n - rest, rest)
+}
+
 /// Numbers, loops and nests.
 fn told_by(nests: &[Shape]) -> (u64, usize, usize) {
     (nests.iter().map(Shape::numbers).sum(), nests.iter().map(|s| s.levels.len()).sum(), nests.len())
@@ -229,23 +262,31 @@ fn told_by(nests: &[Shape]) -> (u64, usize, usize) {
 
 /// Nests that follow each other and have each foretold so much.
 fn in_turn(size: u64, places: &[u64], evidence: usize) -> Option<Vec<Shape>> {
-    cheapest(places, |places| Shape::of_places(size, places).filter(|s| s.foretold() >= evidence))
+    cheapest(places, |places| Shape::of_places(size, places).filter(|s| s.foretold() >= evidence), told_by)
 }
 
 /// The nests of a list that is gone through over and over: those told by the fewest numbers, then with the fewest loops, then the
 /// fewest nests, then those of which the first goes on for longest. Two places at a distance are a nest if none is alone then.
 fn fewest(size: u64, list: &[u64]) -> Vec<Shape> {
     let pair = |a: u64, b: u64| Shape::of(size).times(2, b - a);
-    let alone = cheapest(list, |places| match *places {
-        [_] => Some(Shape::of(size)),
-        [a, b] => Some(pair(a, b)).filter(|_| b == a + size),
-        _ => Shape::of_places(size, places),
-    });
-    let none_alone = cheapest(list, |places| match *places {
-        [_] => None,
-        [a, b] => Some(pair(a, b)),
-        _ => Shape::of_places(size, places),
-    });
+    let alone = cheapest(
+        list,
+        |places| match *places {
+            [_] => Some(Shape::of(size)),
+            [a, b] => Some(pair(a, b)).filter(|_| b == a + size),
+            _ => Shape::of_places(size, places),
+        },
+        told_by,
+    );
+    let none_alone = cheapest(
+        list,
+        |places| match *places {
+            [_] => None,
+            [a, b] => Some(pair(a, b)),
+            _ => Shape::of_places(size, places),
+        },
+        told_by,
+    );
     // Each has a loop for how often it comes.
     let cost = |nests: &Vec<Shape>| {
         let (numbers, loops, n) = told_by(nests);
@@ -255,7 +296,11 @@ fn fewest(size: u64, list: &[u64]) -> Vec<Shape> {
 }
 
 /// Nests of this kind that follow each other, told in the least.
-fn cheapest(places: &[u64], nest: impl Fn(&[u64]) -> Option<Shape>) -> Option<Vec<Shape>> {
+fn cheapest<C: Ord>(
+    places: &[u64],
+    nest: impl Fn(&[u64]) -> Option<Shape>,
+    cost: impl Fn(&[Shape]) -> C,
+) -> Option<Vec<Shape>> {
     let n = places.len();
     // Of the last places, by the number of the first of them.
     let mut best: Vec<Option<Vec<Shape>>> = vec![None; n + 1];
@@ -266,7 +311,7 @@ fn cheapest(places: &[u64], nest: impl Fn(&[u64]) -> Option<Shape>) -> Option<Ve
             let after = best[to].as_ref()?;
             Some(std::iter::once(nest(&places[from..to])?).chain(after.iter().cloned()).collect::<Vec<_>>())
         });
-        best[from] = nests.min_by_key(|nests| told_by(nests));
+        best[from] = nests.min_by_key(|nests| cost(nests));
     }
     best.swap_remove(0)
 }

@@ -55,10 +55,15 @@ fn join_one(patterns: &mut Vec<TruePattern>) -> bool {
     false
 }
 
-/// Two accesses at one place are two where others are left over: whether chance makes such ones is asked of all files.
+/// Two accesses at one place, or at two in turns, are accesses alone where others are left over: whether chance makes such ones is asked of all files.
 fn part_twins(patterns: &mut Vec<TruePattern>) {
     let shape = |p: &TruePattern| Shape { size: p.access_size.unwrap_or(0), levels: p.levels.clone() };
-    let twins = |p: &TruePattern| matches!(p.levels[..], [Level { count: 2, stride: 0 }]);
+    let twins = |p: &TruePattern| {
+        matches!(
+            p.levels[..],
+            [Level { count: 2, stride: 0 }] | [Level { count: 2, .. }, Level { count: 2, stride: 0 }]
+        ) && shape(p).foretold() == 1
+    };
     let left: Vec<&TruePattern> = patterns.iter().filter(|p| shape(p).foretold() == 0 || twins(p)).collect();
     if !patterns.iter().any(twins) || left.iter().all(|p| twins(p)) {
         return;
@@ -66,9 +71,17 @@ fn part_twins(patterns: &mut Vec<TruePattern>) {
     for i in 0..patterns.len() {
         if twins(&patterns[i]) {
             let p = &mut patterns[i];
-            p.shape(&Shape::of(p.access_size.unwrap_or(0)));
-            let other = p.clone();
-            patterns.push(other);
+            let (stride, size) = (p.levels[0].stride, p.access_size.unwrap_or(0));
+            let pair = p.levels.len() > 1;
+            p.shape(&Shape::of(size));
+            let one = p.clone();
+            patterns.push(one.clone());
+            if pair {
+                let mut other = one;
+                other.start_offset = other.start_offset.wrapping_add_signed(stride);
+                other.shape(&Shape::of(size));
+                patterns.extend([other.clone(), other]);
+            }
         }
     }
 }
