@@ -13,6 +13,7 @@ use super::order::Pool;
 use super::pattern::Pattern;
 use super::remnants::expected;
 use super::table::{Keys, Table};
+use crate::record::{FileId, Op};
 
 /// How many of what random orders of all accesses make, and standard deviations of it, are no more: where all of a file comes in a
 /// random order over and over, there are some more of them.
@@ -91,7 +92,7 @@ impl Jumbled {
         Jumbled(all.into_iter().filter(|(_, f)| f.is_chance()).map(|(op, f)| (op, f.records)).collect())
     }
 
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -128,29 +129,46 @@ impl RankDetector {
         if jumbled.is_empty() {
             return;
         }
-        let asked: Vec<Pattern> =
-            closed.extract_if(.., |p| p.access_size().is_none() && jumbled.has(p.op as u8)).collect();
-        for p in asked {
-            let stream = self.streams.iter().position(|s| *s == (p.op, p.file));
-            let log = stream.and_then(|i| self.logs[i].as_deref());
-            let all = jumbled.0.get(&(p.op as u8)).copied().unwrap_or(0);
-            if log.is_some_and(|log| is_chance(&p, log, all)) { self.scatter(&p) } else { closed.push(p) }
-        }
+        let logs: Table<(Op, FileId), &Log> =
+            self.streams.iter().zip(&self.logs).filter_map(|(s, log)| Some((*s, log.as_deref()?))).collect();
+        let mut walks: Table<(Op, FileId), Option<Walked>> = Table::default();
+        let mut is_chance = |p: &Pattern| {
+            let Some(&all) = jumbled.0.get(&(p.op as u8)).filter(|_| p.access_size().is_none()) else { return false };
+            let key = (p.op, p.file);
+            let walk = walks.entry(key).or_insert_with(|| Some(Walked::of(&logs.get(&key)?.known()?)));
+            walk.as_ref().is_some_and(|walk| walk.makes(p, all))
+        };
+        let by_chance: Vec<Pattern> = closed.extract_if(.., |p| is_chance(p)).collect();
+        by_chance.iter().for_each(|p| self.scatter(p));
     }
 }
 
-/// True if such a pattern is to be expected among accesses in random order, of which all ranks have so many.
-fn is_chance(p: &Pattern, log: &Log, all: u64) -> bool {
-    let Some(walk) = log.known() else { return false };
-    let places = walk.iter().map(|i| i.offset).collect::<Keys<u64>>().len() as f64;
-    let (length, records) = (p.records as usize, walk.len());
-    if length > records {
-        return false;
+/// The accesses of a rank to a file.
+struct Walked {
+    /// Their numbers among the records of the rank.
+    numbers: Vec<u64>,
+    /// Places that they begin at.
+    places: usize,
+}
+
+impl Walked {
+    fn of(walk: &[Item]) -> Walked {
+        let places = walk.iter().map(|i| i.offset).collect::<Keys<u64>>().len();
+        Walked { numbers: walk.iter().map(|i| i.span.0).collect(), places }
     }
-    // Anywhere among the records, or any one of them and the others as soon after it as they are.
-    let after = walk.iter().filter(|i| (p.span.0..=p.span.1).contains(&i.span.0)).count().max(length);
-    let soon = records as f64 * expected(after, length, places) * length as f64 / after as f64;
-    expected(records, length, places).min(soon) * all as f64 / records as f64 > RARE
+
+    /// True if such a pattern is to be expected where all ranks have so many accesses in random order.
+    fn makes(&self, p: &Pattern, all: u64) -> bool {
+        let (length, records, places) = (p.records as usize, self.numbers.len(), self.places as f64);
+        if length > records {
+            return false;
+        }
+        // Anywhere among the records, or any one of them and the others as soon after it as they are.
+        let before = |seq: u64| self.numbers.partition_point(|n| *n < seq);
+        let after = before(p.span.1 + 1).saturating_sub(before(p.span.0)).max(length);
+        let soon = records as f64 * expected(after, length, places) * length as f64 / after as f64;
+        expected(records, length, places).min(soon) * all as f64 / records as f64 > RARE
+    }
 }
 
 #[cfg(test)]

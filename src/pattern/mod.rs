@@ -48,35 +48,36 @@
 //! 8. Then each rank alone: runs, also of two, back to back, at one place, at a stride that the stream has shown or at a
 //!    distance that shows more than once, if chance does not make them (no more than 0.01 to be expected). A read and the write
 //!    of the same bytes right after it, more than once in a file, are a pattern of both ([`Pattern::then`]).
-//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one is told by the fewest
-//!    numbers: a place for each nest and each access left over, and a stride for each loop but those over the same
-//!    places or back to back. Then it has the fewest loops and accesses left over, then the fewest patterns, then nests
-//!    that have each foretold two, then the fewest mere pairs, and of those that are equal it is the one whose first
-//!    loops go on for longest. Nests that are seen but once have foretold three for two of them, on average, or any few
-//!    accesses are nests. In it nests follow each other in time, rounds (the same list over and over, each time a
-//!    distance further) are a loop around the nests of the list, and what goes on where a nest has ended, or does the
-//!    same again, whatever came between, is one with it, and so is a pass by itself before it; but what begins within a
-//!    nest and goes on beyond it, at its stride, is a nest of its own, a row is not torn for the sake of its first access,
-//!    and nests that follow each other are not torn to join their parts with those of others. What is all done again leaves nothing over to take fewer numbers. The same places again are a loop of
-//!    stride 0, not another stream: what is once alone over and over and then followed by one more access is one
-//!    pattern, and that access another one. In a list over and over, a pair at a distance that no nest of the list
-//!    shows is two accesses, each a loop, unless no others are alone. Streams of a few thousand accesses or runs are
-//!    read so as a whole when the trace ends, and so are lists of a few thousand accesses, however often all of one is
-//!    gone through; longer ones as nests that follow each other, each as long as it stays one, but for its last pass
-//!    where that is the start of a larger one.
-//! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one
-//!     nest, or nests that follow each other, with two foretold in each (in all but the last of many), or a list over and over that often breaks off (the
-//!     same places are in the same order each time), or that goes upwards from the same place to two others or more, each
-//!     time, though its patterns may tell it in another way. Where some is not, over all ranks and files, and these are more
-//!     than 64 accesses or as many as some file has places for them, there is an order only if the patterns tell where the
-//!     accesses are in fewer bits (by 2, by 6 if no place comes twice in what a rank does, and by one more for each other list, up to 6) than random places take; what a
-//!     rank does at other places as another one does it is told by that, turns by a list and how often it comes, and of few
-//!     accesses, one row of the places may be told and the others not, or a row in blocks that come in another order. Many
-//!     ranks that do the same, where others do not, do it in an order. Without an order nothing is a pattern, plain or not,
-//!     but what chance does not make (fewer than 0.000001 to be expected; with accesses of other sizes by rule 8); if all
-//!     ranks go through a list of places over and over, what is no nest is a loop at each place. With an order, but a third
-//!     of the accesses in no pattern, short patterns among them are none if chance makes such ones, unless half of all ranks
-//!     or more have one of the same loops.
+//! 9. Of all readings of what a rank does in a file with one operation and size, *the* one is told by the fewest numbers: a
+//!    place for each nest and each access left over, and a stride for each loop but those over the same places or back to
+//!    back. Then it has the fewest loops and accesses left over, then the fewest patterns, then nests that have each foretold
+//!    two, then the fewest mere pairs, and of those that are equal it is the one whose first loops go on for longest. Nests
+//!    that are seen but once have foretold three for two of them, on average, or any few accesses are nests. In it nests
+//!    follow each other in time, rounds (the same list over and over, each time a distance further) are a loop around the
+//!    nests of the list, and what goes on where a nest has ended, or does the same again, whatever came between, is one with
+//!    it, and so is a pass by itself before it; but what begins within a nest and goes on beyond it, at its stride, is a nest
+//!    of its own, a row is not torn for the sake of its first access, and nests that follow each other are not torn to join
+//!    their parts with those of others. What is all done again leaves nothing over to take fewer numbers. The same places
+//!    again are a loop of stride 0, not another stream: what is once alone over and over and then followed by one more access
+//!    is one pattern, and that access another one. In a list over and over, a pair at a distance that no nest of the list
+//!    shows is two accesses, each a loop, unless no others are alone. Streams of a few thousand accesses or runs are read so
+//!    as a whole when the trace ends, and so are lists of a few thousand accesses, however often all of one is gone through;
+//!    longer ones as nests that follow each other, each as long as it stays one, but for its last pass where that is the start
+//!    of a larger one.
+//! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest,
+//!     or nests that follow each other, with two foretold in each (in all but the last of many), or a list over and over that
+//!     often breaks off (the same places are in the same order each time), or that goes upwards from the same place to two
+//!     others or more, each time, though its patterns may tell it in another way. Where some is not, over all ranks and files
+//!     (where sizes vary in random order, in each file by itself), and these are more than 64 accesses or as many as some file
+//!     of several places has places for them, there is an order only if the patterns tell where the accesses are in fewer bits
+//!     (by 2, by 6 if no place comes twice in what a rank does, and by one more for each other list, up to 6) than random
+//!     places take; what a rank does at other places as another one does it is told by that, turns by a list and how often it
+//!     comes, and of few accesses, one row of the places may be told and the others not, or a row in blocks that come in
+//!     another order. Many ranks that do the same, where others do not, do it in an order. Without an order nothing is a
+//!     pattern, plain or not, but what chance does not make (fewer than 0.000001 to be expected; with accesses of other sizes
+//!     by rule 8); if all ranks go through a list of places over and over, what is no nest is a loop at each place. With an
+//!     order, but a third of the accesses in no pattern, short patterns among them are none if chance makes such ones, unless
+//!     half of all ranks or more have one of the same loops.
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
 //!     start is not the lowest byte.
 //!

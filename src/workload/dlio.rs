@@ -54,6 +54,9 @@ impl Workload for Dlio {
 
     fn plan(&self, v: &Values, seed: u64) -> Result<Plan> {
         let mut job = Job::new(v, seed)?;
+        if job.spread > 0.0 {
+            job.offsets = job.known_offsets();
+        }
         job.by_chance = job.shuffle == "samples" && job.spread > 0.0 && job.reads_by_chance();
         let mut files = Files::default();
         for f in 0..job.files {
@@ -89,9 +92,14 @@ struct Job {
     pause_ns: u64,
     start_ns: u64,
     seed: u64,
-    /// Samples of many sizes are read in random order, and that shows.
+    /// Where samples of many sizes begin, one of so many.
+    offsets: Vec<u64>,
+    /// They are read in random order, and that shows.
     by_chance: bool,
 }
+
+/// Of so many samples of a file, the offset of one is kept: else the sizes of all before it are drawn again.
+const KNOWN: u64 = 64;
 
 impl Job {
     fn new(v: &Values, seed: u64) -> Result<Job> {
@@ -112,6 +120,7 @@ impl Job {
             pause_ns: v.nanos("pause"),
             start_ns: v.nanos("start"),
             seed,
+            offsets: Vec::new(),
             by_chance: false,
         };
         if job.shuffle != "samples" {
@@ -123,6 +132,7 @@ impl Job {
         )?;
         bounds::bytes(&[job.epochs, job.files, job.samples, 2 * job.sample_size])?;
         bounds::kept(&[job.files, job.samples.min(64)])?;
+        bounds::kept(&[job.files, job.known()])?;
         bounds::kept(&[job.checkpoints(), job.ranks])?;
         bounds::kept(&[job.files, job.epochs])?;
         if job.shuffle == "samples" {
@@ -186,7 +196,30 @@ impl Job {
     }
 
     fn offset(&self, file: u64, sample: u64) -> u64 {
-        if self.spread == 0.0 { sample * self.sample_size } else { (0..sample).map(|j| self.size(file, j)).sum() }
+        if self.spread == 0.0 {
+            return sample * self.sample_size;
+        }
+        let known = sample / KNOWN;
+        let before = self.offsets.get((file * self.known() + known) as usize).copied().unwrap_or(0);
+        before + (known * KNOWN..sample).map(|j| self.size(file, j)).sum::<u64>()
+    }
+
+    /// Samples of a file whose offset is kept.
+    fn known(&self) -> u64 {
+        self.samples / KNOWN + 1
+    }
+
+    /// Where samples begin, file by file, one of so many.
+    fn known_offsets(&self) -> Vec<u64> {
+        let of_file = |file: u64| {
+            let mut at = 0;
+            (0..self.known()).map(move |k| {
+                let here = at;
+                at += (k * KNOWN..(k + 1) * KNOWN).map(|j| self.size(file, j)).sum::<u64>();
+                here
+            })
+        };
+        (0..self.files).flat_map(of_file).collect()
     }
 
     /// The order of an epoch: of all samples, or of the files.
@@ -378,13 +411,16 @@ impl Job {
     fn walks(&self, rank: u32) -> BTreeMap<u64, Vec<Read>> {
         let mut walks: BTreeMap<u64, Vec<Read>> = BTreeMap::new();
         let place = |(f, j): (u64, u64)| (self.offset(f, j), self.size(f, j));
-        // Each is asked for in every epoch.
+        // What is before a sample is told once.
         let mut known: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
         for e in 0..self.epochs {
             let order = self.order(e);
             for i in 0..self.steps() * self.batch {
                 let sample = self.nth_sample(&order, rank, i);
-                let place = *known.entry(sample).or_insert_with(|| place(sample));
+                let place = match self.spread == 0.0 {
+                    true => place(sample),
+                    false => *known.entry(sample).or_insert_with(|| place(sample)),
+                };
                 walks.entry(sample.0).or_default().push((place, e, i));
             }
         }

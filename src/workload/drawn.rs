@@ -43,6 +43,9 @@ pub(super) struct Drawn {
     /// What is not plain, as visits of each place of a list over and over.
     each: Vec<TruePattern>,
     places: BTreeMap<String, Grid>,
+    records: u64,
+    /// These are many, and only those where a file has but one place are kept.
+    lean: bool,
 }
 
 /// What all places of a file are on.
@@ -84,11 +87,14 @@ impl Drawn {
         let torn = nests.is_none() && !climbs && !breaks;
         self.torn |= torn;
         self.see(place.file, size, list, n);
-        if self.is_nothing() && self.records() > MANY {
-            self.climbing.clear();
-            self.few.clear();
-            self.each.clear();
-            self.keep_of_one_place();
+        if self.torn && self.once && self.records > MANY {
+            if !self.lean {
+                self.lean = true;
+                self.climbing.clear();
+                self.few.clear();
+                self.each.clear();
+                self.keep_of_one_place();
+            }
             if !self.has_one_place(place.file) {
                 return;
             }
@@ -124,7 +130,7 @@ impl Drawn {
             });
             told.collect::<Vec<_>>()
         };
-        if torn {
+        if torn && n <= MANY {
             self.few.extend(again(size, list).filter(|_| passes == 1).map_or_else(|| of_places(passes), in_turn));
         }
         // Where one place is visited over and over, and pairs with it are, that is visits of each.
@@ -132,10 +138,13 @@ impl Drawn {
         let pairs = |s: &Shape| matches!(s.levels[..], [Level { count: 2, .. }, Level { stride: 0, .. }]);
         let visited = passes == 1
             && nests.as_ref().is_some_and(|nests| {
-                let of_place = visits(list);
                 let shared = nests.iter().any(over) && nests.iter().all(|s| over(s) || pairs(s));
-                let n = of_place.len();
-                shared && of_place.iter().all(|v| v.len() > 1) && (n as u64, n, n) < told_by(nests)
+                let less = || {
+                    let of_place = visits(list);
+                    let n = of_place.len();
+                    of_place.iter().all(|v| v.len() > 1) && (n as u64, n, n) < told_by(nests)
+                };
+                shared && nests.len() > 1 && less()
             });
         match nests {
             Some(_) if visited => self.patterns.extend(of_places(1)),
@@ -159,6 +168,7 @@ impl Drawn {
             }),
         };
         grid.records += records;
+        self.records += records;
         for &place in list {
             (grid.low, grid.high) = (grid.low.min(place), grid.high.max(place));
             grid.unit = gcd(grid.unit, place.abs_diff(grid.first));
@@ -178,18 +188,14 @@ impl Drawn {
 
     /// True if there are no patterns in files of several places, whatever else is added.
     pub(super) fn is_nothing(&self) -> bool {
-        self.torn && self.once && !self.is_sparse()
+        self.torn && self.once && (self.records > MANY || !self.is_sparse())
     }
 
     /// True if places come again though there are more of them than accesses: that is an order.
     fn is_sparse(&self) -> bool {
         let several = || self.places.values().filter(|grid| grid.low != grid.high);
         let records: u64 = several().map(|grid| grid.records).sum();
-        several().all(|grid| records < grid.places())
-    }
-
-    fn records(&self) -> u64 {
-        self.places.values().map(|grid| grid.records).sum()
+        self.records <= MANY && several().all(|grid| records < grid.places())
     }
 
     /// The patterns, also those that are single accesses.

@@ -31,18 +31,20 @@ impl Followed {
             return;
         }
         let mut sizes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        walk.iter().for_each(|&(offset, size)| sizes.entry(offset).or_default().push(size));
+        let mut first: BTreeMap<u64, usize> = BTreeMap::new();
+        for (i, &(offset, size)) in walk.iter().enumerate() {
+            sizes.entry(offset).or_default().push(size);
+            first.entry(offset).or_insert(i);
+        }
         let follows = |a: &(u64, u64), b: &(u64, u64)| a.0 + a.1 == b.0 && a.1 != b.1;
         let could = |a: &(u64, u64)| sizes.get(&(a.0 + a.1)).is_some_and(|s| s.iter().any(|s| *s != a.1));
         let begin_at = |at: u64| sizes.get(&at).map_or(0, Vec::len) as f64;
         let followers = walk.iter().filter(|a| could(a)).map(|a| begin_at(a.0 + a.1));
         self.expected += followers.sum::<f64>() / walk.len() as f64;
         self.could += walk.iter().filter(|a| could(a)).count() as u64;
-        let first = |at: u64| walk.iter().position(|a| a.0 == at);
-        for &at in sizes.keys() {
-            let Some((i, size)) = first(at).map(|i| (i, walk[i].1)).filter(|(i, _)| could(&walk[*i])) else { continue };
+        for &i in first.values().filter(|&&i| could(&walk[i])) {
             self.pairs += 1;
-            self.reverse += u64::from(first(at + size) < Some(i));
+            self.reverse += u64::from(first.get(&(walk[i].0 + walk[i].1)).is_some_and(|&next| next < i));
         }
         self.were += walk.windows(2).filter(|w| follows(&w[0], &w[1])).count() as u64;
     }
