@@ -65,6 +65,8 @@ pub struct RankDetector {
     pub(super) ending: bool,
     sequential: usize,
     pub(super) waiting: Waiting,
+    /// Number and start of the last access that came to the list.
+    now: (u64, f64),
     pub(super) closed: Vec<Pattern>,
     /// What belongs to no pattern, as far as it is kept, and how much there was.
     pub(super) left: Vec<Left>,
@@ -144,6 +146,7 @@ impl RankDetector {
             ending: false,
             sequential: 0,
             waiting: Waiting::default(),
+            now: (0, f64::NEG_INFINITY),
             closed: Vec::new(),
             left: Vec::new(),
             unmatched_count: 0,
@@ -205,7 +208,7 @@ impl RankDetector {
         if self.waiting.fresh >= self.options.window {
             self.search();
         }
-        self.expire(a.start);
+        self.now = (self.counts.records, a.start);
     }
 
     /// Writes the access in the log of its stream.
@@ -573,27 +576,37 @@ impl RankDetector {
         all.into_iter().for_each(|(_, id)| self.close(id));
     }
 
-    /// Lets records that have waited for too long leave the list.
-    fn expire(&mut self, now: f64) {
-        let (seq, age) = (self.counts.records, self.options.max_age);
+    /// Lets records that have waited for too long leave the list: all at once, since each of them lies where nothing was read for
+    /// long, and memory brings many as fast as one.
+    pub(super) fn expire(&mut self) {
+        let ((seq, now), age) = (self.now, self.options.max_age);
         let mut over = self.waiting.len().saturating_sub(self.most.waiting);
+        let mut old = Vec::new();
         while let Some(slot) =
             self.waiting.expired(|r| over > 0 || seq.saturating_sub(r.seq) > age.records || now - r.start > age.seconds)
         {
             over = over.saturating_sub(1);
-            self.give_up(slot);
+            old.push(slot);
         }
+        let old: Vec<u32> = old.into_iter().map(|slot| self.abandon(slot)).collect();
+        old.into_iter().for_each(|group| self.waiting.release(group));
         self.waiting.tidy();
     }
 
     pub(super) fn give_up(&mut self, slot: u32) {
+        let group = self.abandon(slot);
+        self.waiting.release(group);
+    }
+
+    /// Takes a record from the list that no pattern will take: what is left is its group.
+    fn abandon(&mut self, slot: u32) -> u32 {
         let r = self.waiting.remove(slot);
         let group = self.waiting.groups[r.group as usize];
         let (op, file) = self.stream_of(group.stream);
         let (offset, size) = (r.offset, group.size);
         let access = Access { op, rank: self.rank, file, offset, size, start: r.start, end: r.end() };
         self.leave(Left::new(access, r.seq));
-        self.waiting.release(r.group);
+        r.group
     }
 
     /// Bounds the steps a pattern keeps, for patterns made while searching.

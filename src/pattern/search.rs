@@ -34,6 +34,7 @@ enum Decision {
 impl RankDetector {
     /// Seeks new patterns in what has come since the last search.
     pub(super) fn search(&mut self) {
+        self.expire();
         self.waiting.fresh = 0;
         self.seek_sequential();
         let dirty = std::mem::take(&mut self.waiting.dirty);

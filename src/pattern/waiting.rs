@@ -56,9 +56,10 @@ pub(super) struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     records: Vec<Record>,
-    free_records: Vec<u32>,
+    // What is freed first is taken first: records that came together lie together.
+    free_records: VecDeque<u32>,
     pub groups: Vec<Group>,
-    free_groups: Vec<u32>,
+    free_groups: VecDeque<u32>,
     index: HashTable<u32>,
     /// Arrivals, of which some have left the list.
     arrivals: VecDeque<(u32, u64)>,
@@ -84,7 +85,7 @@ impl Waiting {
         }
         let group =
             Group { stream, size, head: NONE, tail: NONE, len: 0, patterns: 0, recent: NONE, fresh: 0, paired: 0 };
-        let g = match self.free_groups.pop() {
+        let g = match self.free_groups.pop_front() {
             Some(g) => {
                 self.groups[g as usize] = group;
                 g
@@ -107,7 +108,7 @@ impl Waiting {
         }
         if let Ok(entry) = self.index.find_entry(hash(group.stream, group.size), |&x| x == g) {
             entry.remove();
-            self.free_groups.push(g);
+            self.free_groups.push_back(g);
         }
     }
 
@@ -121,7 +122,7 @@ impl Waiting {
         let group = &mut self.groups[g as usize];
         let record =
             Record { offset, seq, start, duration: (end - start) as f32, group: g, next: NONE, prev: group.tail };
-        let slot = match self.free_records.pop() {
+        let slot = match self.free_records.pop_front() {
             Some(s) => {
                 self.records[s as usize] = record;
                 s
@@ -168,7 +169,7 @@ impl Waiting {
         }
         // No arrival has this number: the one of this record is void from now on.
         self.records[slot as usize].seq = u64::MAX;
-        self.free_records.push(slot);
+        self.free_records.push_back(slot);
         record
     }
 
