@@ -4,6 +4,7 @@
 use super::access::Access;
 use super::chain::{self, Chain};
 use super::detector::RankDetector;
+use super::follow::Jumbled;
 use super::left::{Folded, Left, counts};
 use super::log::{Item, Log};
 use super::nest::Level;
@@ -62,7 +63,7 @@ pub(super) struct Reread {
 
 impl RankDetector {
     /// Reads again what streams of few accesses did; gives the patterns that are left of those given, and the new ones.
-    pub(super) fn read_again(&mut self, closed: Vec<Pattern>) -> Vec<Pattern> {
+    pub(super) fn read_again(&mut self, closed: Vec<Pattern>, jumbled: &Jumbled) -> Vec<Pattern> {
         let all_left = self.left.len() as u64 == self.unmatched_count;
         let mut alone: Table<Key, u64> = Table::default();
         let key = |l: &Left| (l.access.op, l.access.file, l.access.size);
@@ -109,7 +110,10 @@ impl RankDetector {
                     let of_size = |p: &mut Pattern| p.access_size() == Some(sizes[0]);
                     let old: Vec<Pattern> = patterns.extract_if(.., of_size).collect();
                     let alone = alone(log, sizes, &old);
-                    out.extend(again.better((op, self.rank, file), (log, age), sizes, old, alone));
+                    out.extend(match jumbled.has_many(op as u8) {
+                        true => again.by_chance((op, self.rank, file), log, sizes[0], old, alone),
+                        false => again.better((op, self.rank, file), (log, age), sizes, old, alone),
+                    });
                 }
             }
             out.append(&mut patterns);
@@ -230,18 +234,38 @@ impl Reread {
         if if again { !more } else { refused } {
             return old;
         }
-        let of = |size: u64, i: &Item| {
-            let access = Access { op, rank, file, offset: i.offset, size, start: i.start, end: i.end };
-            Left::new(access, i.span.0)
-        };
-        let mut patterns = Vec::new();
         self.alone += alone;
-        for Told { size, items, reading } in &groups {
-            self.streams.insert((op, file, *size));
-            self.left.extend(reading::singles(items, &reading.rest, |i| of(*size, i)));
-            patterns.extend(reading.pieces.iter().map(|piece| told_by(piece, items, (op, rank, file), *size)));
+        groups.iter().flat_map(|told| self.take((op, rank, file), told)).collect()
+    }
+
+    /// What accesses of a size are that come in random order, as sizes do; the patterns known, which leave so many alone, if these
+    /// accesses are not all known.
+    fn by_chance(
+        &mut self,
+        stream: (Op, u32, FileId),
+        log: &Log,
+        size: u64,
+        old: Vec<Pattern>,
+        alone: u64,
+    ) -> Vec<Pattern> {
+        let items = if log.chain(size).is_some() { Vec::new() } else { log.of_size(size) };
+        if items.len() < 2 || items.len() as u64 != alone + old.iter().map(|p| p.records).sum::<u64>() {
+            return old;
         }
-        patterns
+        let Some(reading) = reread::by_chance(&items, size) else { return old };
+        self.alone += alone;
+        self.take(stream, &Told { size, items, reading })
+    }
+
+    /// The patterns of a new reading; what they leave is kept.
+    fn take(&mut self, (op, rank, file): (Op, u32, FileId), Told { size, items, reading }: &Told) -> Vec<Pattern> {
+        let of = |i: &Item| {
+            let (offset, size) = (i.offset, *size);
+            Left::new(Access { op, rank, file, offset, size, start: i.start, end: i.end }, i.span.0)
+        };
+        self.streams.insert((op, file, *size));
+        self.left.extend(reading::singles(items, &reading.rest, of));
+        reading.pieces.iter().map(|piece| told_by(piece, items, (op, rank, file), *size)).collect()
     }
 }
 

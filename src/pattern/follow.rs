@@ -4,7 +4,9 @@
 //! in what does not: over all ranks and files, of the accesses that could be followed where they end, at least half are not, right
 //! away, nor are many more than random orders of the same accesses make, and of two places back to back the second is the first to
 //! be visited at least a fourth of the times (half, on average). Then a sequential pattern must be longer than is to be expected of
-//! as many accesses in random order.
+//! as many accesses in random order; and where sizes are many, accesses of one of them are one nest, or visits of their places.
+
+use std::collections::BTreeSet;
 
 use super::detector::RankDetector;
 use super::doubt::{Key, RARE};
@@ -20,8 +22,11 @@ use crate::record::{FileId, Op};
 const SHARE: f64 = 1.5;
 const SIGMAS: f64 = 3.0;
 
+/// Sizes that are many: nests of accesses of one of them are by chance, too.
+const MANY: usize = 16;
+
 /// What of the accesses of one operation could have been followed.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Followed {
     /// Accesses that end where one of the same rank and file begins which has another size.
     could: u64,
@@ -33,9 +38,17 @@ struct Followed {
     pairs: u64,
     back: u64,
     records: u64,
+    /// Sizes, until they are many.
+    sizes: BTreeSet<u64>,
 }
 
 impl Followed {
+    fn see(&mut self, size: u64) {
+        if self.sizes.len() < MANY {
+            self.sizes.insert(size);
+        }
+    }
+
     fn add(&mut self, other: &Followed) {
         self.could += other.could;
         self.were += other.were;
@@ -43,6 +56,7 @@ impl Followed {
         self.pairs += other.pairs;
         self.back += other.back;
         self.records += other.records;
+        other.sizes.iter().for_each(|size| self.see(*size));
     }
 
     fn is_chance(&self) -> bool {
@@ -67,6 +81,7 @@ impl Followed {
         let next = |i: &Item| at.get(&end(i)).filter(|(_, size, _)| i.size > 0 && *size != Some(i.size));
         let mut out = Followed { records: walk.len() as u64, ..Followed::default() };
         for (n, i) in walk.iter().enumerate() {
+            out.see(i.size);
             let Some(&(first, _, all)) = next(i) else { continue };
             out.could += 1;
             out.expected += all as f64 / walk.len() as f64;
@@ -80,16 +95,22 @@ impl Followed {
     }
 }
 
-/// Operations, as numbers, of which accesses of varying sizes follow each other by chance, and how many accesses they have.
+/// Operations, as numbers, of which accesses of varying sizes follow each other by chance, how many accesses they have, and if their
+/// sizes are many.
 #[derive(Debug, Default)]
-pub(super) struct Jumbled(Table<u8, u64>);
+pub(super) struct Jumbled(Table<u8, (u64, bool)>);
 
 impl Jumbled {
     /// Looks at what all ranks did, as far as that is known.
     pub fn of(ranks: &[Followers]) -> Jumbled {
         let mut all: Table<u8, Followed> = Table::default();
         ranks.iter().flat_map(|r| &r.0).for_each(|(op, f)| all.entry(*op).or_default().add(f));
-        Jumbled(all.into_iter().filter(|(_, f)| f.is_chance()).map(|(op, f)| (op, f.records)).collect())
+        Jumbled(
+            all.into_iter()
+                .filter(|(_, f)| f.is_chance())
+                .map(|(op, f)| (op, (f.records, f.sizes.len() >= MANY)))
+                .collect(),
+        )
     }
 
     fn is_empty(&self) -> bool {
@@ -104,6 +125,11 @@ impl Jumbled {
 
     pub fn has(&self, op: u8) -> bool {
         self.0.contains_key(&op)
+    }
+
+    /// The same, of many sizes.
+    pub fn has_many(&self, op: u8) -> bool {
+        self.0.get(&op).is_some_and(|f| f.1)
     }
 }
 
@@ -133,7 +159,9 @@ impl RankDetector {
             self.streams.iter().zip(&self.logs).filter_map(|(s, log)| Some((*s, log.as_deref()?))).collect();
         let mut walks: Table<(Op, FileId), Option<Walked>> = Table::default();
         let mut is_chance = |p: &Pattern| {
-            let Some(&all) = jumbled.0.get(&(p.op as u8)).filter(|_| p.access_size().is_none()) else { return false };
+            let Some(&(all, _)) = jumbled.0.get(&(p.op as u8)).filter(|_| p.access_size().is_none()) else {
+                return false;
+            };
             let key = (p.op, p.file);
             let walk = walks.entry(key).or_insert_with(|| Some(Walked::of(&logs.get(&key)?.known()?)));
             walk.as_ref().is_some_and(|walk| walk.makes(p, all))

@@ -217,7 +217,7 @@ impl RankDetector {
         let (mut patterns, mut held) = (Vec::new(), Vec::new());
         let mut closed = merge(std::mem::take(&mut self.closed));
         self.scatter_jumbled(jumbled, &mut closed);
-        for p in self.read_again(closed) {
+        for p in self.read_again(closed, jumbled) {
             if !counts(&p) {
                 self.scatter(&p);
                 continue;

@@ -64,7 +64,11 @@ impl Stream {
     }
 
     /// True if it is a nest, or some that follow each other and are no list over and over, or too little to tell.
-    fn is_plain(&self, part: &Part, key: &Key) -> bool {
+    fn is_plain(&self, part: &Part, key: &Key, jumbled: &Jumbled) -> bool {
+        // Among sizes in random order, nests follow each other by chance.
+        if jumbled.has_many(key.0) {
+            return self.records < THREE || self.is_whole() && self.patterns.len() == 1;
+        }
         let nests = || self.patterns.iter().map(|&i| &part.patterns[i]);
         let foretold = |p: &Pattern| Nest::from_levels(p.start_offset, p.levels()).evidence(key.2);
         let sound = |p: &Pattern| foretold(p) >= EVIDENCE;
@@ -190,7 +194,7 @@ pub(super) fn asked(parts: &[Part], jumbled: &Jumbled) -> Option<Keys<Pool>> {
     }
     let open = |part: &Part| -> Vec<Pool> {
         let streams = streams(part).into_iter();
-        streams.filter(|(key, s)| !s.is_plain(part, key)).map(|(key, _)| jumbled.pool(&key)).collect()
+        streams.filter(|(key, s)| !s.is_plain(part, key, jumbled)).map(|(key, _)| jumbled.pool(&key)).collect()
     };
     Some(parts.iter().flat_map(open).collect())
 }

@@ -79,7 +79,7 @@ pub(super) fn find(left: &mut [Left], patterns: &[Pattern], age: Age, jumbled: &
             members.chunk_by(|&i, &j| left[i].access.size == left[j].access.size).map(<[usize]>::to_vec).collect();
         for members in sizes.into_iter().filter(|m| m.len() > 1) {
             let key = (stream, left[members[0]].access.size);
-            if shared.contains(&key) && nothing_over(left, &members, age, &mut found) {
+            if shared.contains(&key) && !jumbled.has(stream.0) && nothing_over(left, &members, age, &mut found) {
                 continue;
             }
             let strides = strides.get(&key).map_or(&[][..], Vec::as_slice);

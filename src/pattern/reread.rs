@@ -58,6 +58,30 @@ pub(super) fn read(items: &[Item], size: u64, age: Age) -> Option<Reading> {
     Some(all)
 }
 
+/// The reading of accesses that come in random order, as their sizes do: one nest of them all, or visits of each place, so many
+/// that chance need not have made them; `None` for runs.
+pub(super) fn by_chance(items: &[Item], size: u64) -> Option<Reading> {
+    let (first, others) = items.split_first()?;
+    if items.iter().any(|i| i.count > 1) {
+        return None;
+    }
+    let mut nest = Nest::of_run(first.offset, first.stride, first.count);
+    let all: Vec<usize> = (0..items.len()).collect();
+    if others.iter().all(|i| nest.take_run(i.offset, i.stride, i.count)) && nest.partial() == 0 {
+        let whole = Piece { base: first.offset, levels: nest.levels(), items: all.clone(), rounds: false, list: 0 };
+        let pair = items.len() == 2 && first.offset != others[0].offset;
+        if whole.evidence(size) >= LITTLE && !pair {
+            return Some(Reading { pieces: vec![whole], rest: Vec::new() });
+        }
+    }
+    let mut places = Reading { rest: all, ..Reading::default() };
+    gather(&mut places, items, LITTLE, true);
+    if !places.rest.is_empty() {
+        gather(&mut places, items, EVIDENCE, false);
+    }
+    Some(places)
+}
+
 fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     // Looking for rounds has as many steps of its own.
     let found = all_rounds(items, &mut 0);

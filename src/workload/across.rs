@@ -27,19 +27,19 @@ const NEAR: usize = 4;
 const LENT: RangeInclusive<u64> = 3..=4096;
 const MOST: usize = 64;
 
-/// Takes out what ranks do together in accesses of a size. `ranks` do anything at all; `known` are the patterns of this size.
+/// What ranks do together in all accesses of a size, and which of these are free of it. `ranks` do anything at all; `known` are
+/// the patterns of this size.
 pub(super) fn across<'f>(
-    alone: &mut Vec<Alone>,
+    all: &[Alone],
     size: u64,
     ranks: usize,
     known: &[&TruePattern],
     place: impl Fn(u32, (u64, u64)) -> Place<'f>,
-) -> Vec<TruePattern> {
-    let all: Vec<Alone> = alone.iter().copied().filter(|a| a.size == size).collect();
+) -> (Vec<TruePattern>, Vec<bool>) {
     let mut free = vec![true; all.len()];
-    let Some(spacing) = Spacing::of(&all) else { return Vec::new() };
+    let Some(spacing) = Spacing::of(all) else { return (Vec::new(), free) };
     let reach: Vec<[u64; 3]> = known.iter().map(|p| [p.lowest(), p.end_offset, p.start_offset]).collect();
-    let mut votes = votes(&all, spacing);
+    let mut votes = votes(all, spacing);
     let distances = shown(&votes);
     let mut nests: Vec<&TruePattern> = known.iter().copied().filter(|p| LENT.contains(&p.records)).collect();
     nests.sort_by_key(|p| p.rank);
@@ -56,15 +56,15 @@ pub(super) fn across<'f>(
     let of_nests = shown(&votes);
     let looks = of_nests.len() * nests.len();
     let everywhere: Vec<usize> = (0..all.len()).collect();
-    let grid = places(&all, &everywhere, reach.iter().map(|r| r[2]), reach.iter().flat_map(|r| [r[0], r[1]]));
+    let grid = places(all, &everywhere, reach.iter().map(|r| r[2]), reach.iter().flat_map(|r| [r[0], r[1]]));
     for &distance in &of_nests {
         for nest in &nests {
-            out.extend(lend(&all, &mut free, nest, (spacing, distance), (looks, grid), &place));
+            out.extend(lend(all, &mut free, nest, (spacing, distance), (looks, grid), &place));
         }
     }
     for &distance in &distances {
         let here: Vec<usize> = (0..all.len()).filter(|&i| free[i]).collect();
-        for row in rows_at(&all, &here, (spacing, distance), distances.len(), ranks, &reach) {
+        for row in rows_at(all, &here, (spacing, distance), distances.len(), ranks, &reach) {
             let first = all[row[0]];
             let step = all[row[1]].rank - first.rank;
             let spans = row.iter().map(|&i| all[i].span_ns);
@@ -78,9 +78,7 @@ pub(super) fn across<'f>(
             row.into_iter().for_each(|i| free[i] = false);
         }
     }
-    let mut free = free.into_iter();
-    alone.retain(|a| a.size != size || free.next().unwrap_or(true));
-    out
+    (out, free)
 }
 
 /// Ranks that have something alone: so many apart, or multiples of that.

@@ -1,7 +1,7 @@
 //! Accesses that stand alone: what no progression of their rank holds. Several ranks may make a pattern of them together, and
 //! some may lie back to back.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::across::across;
 use super::shape::{Odometer, Shape};
@@ -39,6 +39,9 @@ type Streams = BTreeMap<(u8, FileId), (Op, Vec<Alone>)>;
 /// Short patterns of an operation, file and rank by number, and their accesses.
 type Short = HashMap<(Op, FileId, u32), Vec<(usize, Vec<Alone>)>>;
 
+/// Patterns of an operation and file.
+type Known<'p> = HashMap<(u8, FileId), Vec<&'p TruePattern>>;
+
 /// Operation, file, rank, size, offset.
 type Key = (Op, FileId, u32, u64, u64);
 
@@ -49,8 +52,9 @@ type Times = ((f64, f64), Vec<(u64, u64)>);
 /// they make with each other.
 pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) -> Vec<TruePattern> {
     let over: BTreeSet<(u8, u32, String, Option<u64>)> = all.iter().filter(|p| is_none(p)).map(stream).collect();
+    let by_chance = |p: &TruePattern| script.is_of_many_sizes(p.op);
     let (single, mut patterns): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|p| is_none(p) || is_pair(p) && over.contains(&stream(p)));
+        all.into_iter().partition(|p| is_none(p) || is_pair(p) && (by_chance(p) || over.contains(&stream(p))));
     let is_short = |p: &TruePattern| p.kind == PatternKind::Sequential && p.records < SHORT;
     if single.is_empty() && !patterns.iter().any(is_short) {
         return patterns;
@@ -81,9 +85,12 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
     }
     streams.values_mut().for_each(|s| s.1.sort_by_key(|a| (a.rank, a.span_ns, a.offset)));
     let before = streams.clone();
-    let (mut together, mut streams, gone) = of_ranks(streams, &patterns, files, ranks);
+    let known = of_files(&patterns, &numbers);
+    let (mut together, mut streams, gone) = of_ranks(streams, &known, files, ranks);
     streams.values_mut().for_each(|s| s.1.retain(|a| a.held.is_none()));
-    for ((key, (op, alone)), (_, all)) in streams.iter_mut().zip(before.values()) {
+    let in_order = |s: &(&(u8, FileId), &mut (Op, Vec<Alone>))| !script.follows_by_chance(s.1.0);
+    let both = streams.iter_mut().zip(before.values());
+    for ((key, (op, alone)), (_, all)) in both.filter(|(s, _)| in_order(s)) {
         let file = files.name(key.1);
         let place = |rank, span_ns| Place { op: *op, rank, file, span_ns, period_s: None };
         together.extend(nests(alone, all, place));
@@ -95,26 +102,34 @@ pub(super) fn gather(all: Vec<TruePattern>, files: &Files, script: &dyn Script) 
     for of_rank in streams.values().flat_map(|s| s.1.chunk_by(|a, b| a.rank == b.rank)).filter(|a| a.len() > 1) {
         *looks.entry(of_rank[0].rank).or_default() += 1;
     }
-    for (((_, file), (op, alone)), (_, all)) in streams.into_iter().zip(before.values()) {
-        let file = files.name(file);
+    let known = of_files(&patterns, &numbers);
+    for ((key, (op, mut alone)), (_, all)) in streams.into_iter().zip(before.values()) {
+        let file = files.name(key.1);
         let place = |rank, span_ns| Place { op, rank, file, span_ns, period_s: None };
-        let known = |p: &&TruePattern| p.op == op && p.file == file;
-        let known: Vec<&TruePattern> = patterns.iter().filter(known).collect();
-        let mut alone = alone;
+        let known = known.get(&key).map_or(&[][..], |of_file| of_file);
         let by_chance = script.follows_by_chance(op);
-        together.extend(visits(&mut alone, &looks, &known, by_chance, place));
+        together.extend(visits(&mut alone, &looks, known, by_chance, place));
         if !by_chance {
-            together.extend(back_to_back((&alone, all), &looks, &known, place));
+            together.extend(back_to_back((&alone, all), &looks, known, place));
         }
     }
     patterns.extend(together);
     patterns
 }
 
+/// Patterns of each operation and file.
+fn of_files<'p>(patterns: &'p [TruePattern], numbers: &HashMap<&str, FileId>) -> Known<'p> {
+    let mut known = Known::new();
+    for p in patterns {
+        known.entry((p.op as u8, numbers[p.file.as_str()])).or_default().push(p);
+    }
+    known
+}
+
 /// The patterns of several ranks, what they leave alone, and the short patterns that give way to them.
 fn of_ranks(
     mut streams: Streams,
-    patterns: &[TruePattern],
+    known: &Known,
     files: &Files,
     ranks: usize,
 ) -> (Vec<TruePattern>, Streams, BTreeSet<usize>) {
@@ -126,16 +141,25 @@ fn of_ranks(
     };
     for round in 1.. {
         let (mut rest, mut together) = (streams.clone(), Vec::new());
-        for ((_, file), (op, alone)) in &mut rest {
-            let file = files.name(*file);
+        for (key, (op, alone)) in &mut rest {
+            let file = files.name(key.1);
             let place = |rank, span_ns| Place { op: *op, rank, file, span_ns, period_s: None };
-            for size in alone.iter().map(|a| a.size).collect::<BTreeSet<_>>() {
-                let known: Vec<&TruePattern> = patterns
-                    .iter()
-                    .filter(|p| (p.op, p.file.as_str(), p.access_size) == (*op, file, Some(size)))
-                    .collect();
-                together.extend(across(alone, size, ranks, &known, place));
+            let mut of_size: BTreeMap<u64, (Vec<usize>, Vec<&TruePattern>)> = BTreeMap::new();
+            alone.iter().enumerate().for_each(|(i, a)| of_size.entry(a.size).or_default().0.push(i));
+            for p in known.get(key).into_iter().flatten() {
+                if let Some((_, known)) = p.access_size.and_then(|size| of_size.get_mut(&size)) {
+                    known.push(p);
+                }
             }
+            let mut free = vec![true; alone.len()];
+            for (size, (here, known)) in of_size {
+                let all: Vec<Alone> = here.iter().map(|&i| alone[i]).collect();
+                let (found, left) = across(&all, size, ranks, &known, place);
+                together.extend(found);
+                here.into_iter().zip(left).for_each(|(i, left)| free[i] = left);
+            }
+            let mut free = free.into_iter();
+            alone.retain(|_| free.next().unwrap_or(true));
         }
         let (before, after) = (number(&streams), number(&rest));
         // Those of which a part is taken stay, and all do in the end.
@@ -235,16 +259,17 @@ fn nests<'f>(
     for a in before.iter().filter(|a| a.held.is_none()) {
         groups.entry((a.rank, a.size)).or_default().1 += 1;
     }
-    let mut out = Vec::new();
+    let (mut out, mut gone) = (Vec::new(), HashSet::new());
     for ((rank, size), (same, all)) in groups {
         let places: Vec<u64> = same.iter().map(|a| a.offset).collect();
         let nest = Shape::walked(size, &places).filter(|s| s.foretold() > 0);
         if let Some(shape) = nest.filter(|_| all > same.len()) {
             let span = (same[0].span_ns.0, same[same.len() - 1].span_ns.1);
             out.extend(TruePattern::nested(place(rank, span), places[0], &shape));
-            alone.retain(|a| (a.rank, a.size) != (rank, size));
+            gone.insert((rank, size));
         }
     }
+    alone.retain(|a| !gone.contains(&(a.rank, a.size)));
     out
 }
 
@@ -259,9 +284,11 @@ fn visits<'f>(
 ) -> Vec<TruePattern> {
     let mut groups: BTreeMap<(u32, u64), Vec<Alone>> = BTreeMap::new();
     alone.iter().for_each(|a| groups.entry((a.rank, a.size)).or_default().push(*a));
-    let mut out = Vec::new();
+    let mut of_size: HashMap<(u32, Option<u64>), Vec<&TruePattern>> = HashMap::new();
+    patterns.iter().for_each(|p| of_size.entry((p.rank, p.access_size)).or_default().push(p));
+    let (mut out, mut gone) = (Vec::new(), HashSet::new());
     for ((rank, size), all) in groups {
-        let known = || patterns.iter().filter(|p| (p.rank, p.access_size) == (rank, Some(size)));
+        let known = || of_size.get(&(rank, Some(size))).into_iter().flatten();
         let strides: BTreeSet<i64> = known().flat_map(|p| &p.levels).map(|l| l.stride).filter(|s| *s != 0).collect();
         let tried = looks.get(&rank).copied().unwrap_or(1) * (strides.len().min(STRIDES) + 1);
         let starts = all.iter().map(|a| a.offset).chain(known().map(|p| p.start_offset));
@@ -269,20 +296,26 @@ fn visits<'f>(
         let reach = starts.chain([all[0].offset + size]).chain(known().flat_map(|p| [p.lowest(), p.end_offset]));
         let (low, high) = reach.fold((u64::MAX, 0), |(low, high), place| (low.min(place), high.max(place)));
         let grid = (high - low).checked_div(unit).map_or(1.0, |n| n as f64 + 1.0);
-        for offset in all.iter().map(|a| a.offset).collect::<BTreeSet<_>>() {
-            let here: Vec<Alone> = all.iter().copied().filter(|a| a.offset == offset).collect();
+        let mut by_place: BTreeMap<u64, Vec<Alone>> = BTreeMap::new();
+        all.iter().for_each(|a| by_place.entry(a.offset).or_default().push(*a));
+        for (offset, here) in by_place {
             let (first, last) = (here[0], here[here.len() - 1]);
-            let next = |a: &Alone| a.rank == rank && (a.offset + a.size == offset || a.offset == offset + size);
+            let next = |a: &Alone| {
+                a.rank == rank
+                    && (a.offset + a.size == offset || a.offset == offset + size)
+                    && !gone.contains(&(a.rank, a.size, a.offset))
+            };
             let ways: f64 = (0..here.len()).map(|k| (all.len() - k) as f64 / (k + 1) as f64).product();
             let chance = tried as f64 * ways / grid.powi(here.len() as i32 - 1);
-            if here.len() < 2 || here.len() == all.len() || chance > CHANCE || !by_chance && alone.iter().any(next) {
+            if here.len() < 2 || chance > CHANCE || !by_chance && alone.iter().any(next) {
                 continue;
             }
             let shape = Shape::of(size).times(here.len() as u64, 0);
             out.extend(TruePattern::nested(place(rank, (first.span_ns.0, last.span_ns.1)), offset, &shape));
-            alone.retain(|a| (a.rank, a.size, a.offset) != (rank, size, offset));
+            gone.insert((rank, size, offset));
         }
     }
+    alone.retain(|a| !gone.contains(&(a.rank, a.size, a.offset)));
     out
 }
 
@@ -299,14 +332,19 @@ fn back_to_back<'f>(
         let known = patterns.iter().filter(|p| p.rank == rank);
         let reach: Vec<u64> = known.flat_map(|p| [p.start_offset, p.end_offset]).collect();
         let grid = grid(of_rank, &reach);
+        let mut at: HashMap<u64, Vec<usize>> = HashMap::new();
+        (0..of_rank.len()).for_each(|k| at.entry(of_rank[k].offset).or_default().push(k));
+        let first_after = |j: usize| {
+            let here = at.get(&(of_rank[j].offset + of_rank[j].size))?;
+            here.get(here.partition_point(|&k| k <= j)).copied()
+        };
         let mut used = vec![false; of_rank.len()];
         for i in 0..of_rank.len() {
             let mut run: Vec<usize> = Vec::new();
             let mut next = Some(i).filter(|&i| !used[i]);
             while let Some(j) = next {
                 run.push(j);
-                let end = of_rank[j].offset + of_rank[j].size;
-                next = (j + 1..of_rank.len()).find(|&k| of_rank[k].offset == end).filter(|&k| !used[k]);
+                next = first_after(j).filter(|&k| !used[k]);
             }
             if run.len() < 2 {
                 continue;
@@ -326,7 +364,11 @@ fn back_to_back<'f>(
 
 /// True for a run that is sequential whatever its places: three in a row, or five, whose sizes vary.
 fn follows(run: &[usize], alone: &[Alone], all: &[Alone]) -> bool {
-    let at = |i: usize| all.iter().position(|a| *a == alone[i]);
+    let order = |a: &Alone| (a.rank, a.span_ns, a.offset);
+    let at = |i: usize| {
+        let from = all.partition_point(|a| order(a) < order(&alone[i]));
+        all[from..].iter().position(|a| *a == alone[i]).map(|k| from + k)
+    };
     let in_a_row = run.windows(2).all(|w| at(w[0]).map(|i| i + 1) == at(w[1]));
     let changes = run.windows(2).filter(|w| alone[w[0]].size != alone[w[1]].size).count();
     run.len() >= if in_a_row { 3 } else { 5 } && changes >= 2 && run.len() < 4 * (changes + 1)

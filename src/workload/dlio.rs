@@ -57,7 +57,11 @@ impl Workload for Dlio {
         if job.spread > 0.0 {
             job.offsets = job.known_offsets();
         }
-        job.by_chance = job.shuffle == "samples" && job.spread > 0.0 && job.reads_by_chance();
+        if job.shuffle == "samples" && job.spread > 0.0 {
+            let followed = job.followed();
+            job.by_chance = followed.is_chance();
+            job.of_sizes = job.by_chance && followed.has_many_sizes();
+        }
         let mut files = Files::default();
         for f in 0..job.files {
             files.intern(&format!("/scratch/dlio/train/img_{f:06}.npz"));
@@ -96,6 +100,8 @@ struct Job {
     offsets: Vec<u64>,
     /// They are read in random order, and that shows.
     by_chance: bool,
+    /// They are of many sizes then.
+    of_sizes: bool,
 }
 
 /// Of so many samples of a file, the offset of one is kept: else the sizes of all before it are drawn again.
@@ -122,6 +128,7 @@ impl Job {
             seed,
             offsets: Vec::new(),
             by_chance: false,
+            of_sizes: false,
         };
         if job.shuffle != "samples" {
             bounds::divided(("files", job.files), ("ranks", job.ranks))?;
@@ -397,7 +404,8 @@ impl Job {
                     let (_, e, i) = walk[i as usize];
                     (self.sample_start(e, i), self.sample_end(e, i))
                 };
-                of_sizes.entry((size, file_of(f))).or_default().add(place, size, (&list, 1), time);
+                let drawn = || if self.of_sizes { Drawn::of_sizes() } else { Drawn::default() };
+                of_sizes.entry((size, file_of(f))).or_insert_with(drawn).add(place, size, (&list, 1), time);
             }
             if one_size && of_sizes.values().any(Drawn::is_nothing) {
                 return Vec::new();
@@ -427,15 +435,15 @@ impl Job {
         walks
     }
 
-    /// True if samples that follow each other where they lie are read so by chance.
-    fn reads_by_chance(&self) -> bool {
+    /// How samples follow each other where they lie.
+    fn followed(&self) -> Followed {
         let mut followed = Followed::default();
         for rank in 0..self.ranks as u32 {
             for walk in self.walks(rank).values() {
                 followed.add(&walk.iter().map(|r| r.0).collect::<Vec<_>>());
             }
         }
-        followed.is_chance()
+        followed
     }
 
     /// The sequential patterns of what a rank reads of a file, which they take out of it.
@@ -521,6 +529,10 @@ type Read = ((u64, u64), u64, u64);
 impl Script for Job {
     fn follows_by_chance(&self, op: Op) -> bool {
         op == Op::Read && self.by_chance
+    }
+
+    fn is_of_many_sizes(&self, op: Op) -> bool {
+        op == Op::Read && self.of_sizes
     }
 
     fn lanes(&self) -> Vec<Lane<'_>> {

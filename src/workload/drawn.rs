@@ -9,6 +9,8 @@
 //! breaks off: each place is a pattern, if it is visited often enough. And where all files of several places have more of them than
 //! there are accesses, accesses that come again show that places are no accident: what is not plain is visits of its places, or
 //! nests that take less to tell. Where a file has but one place, accesses are there and nowhere else.
+//!
+//! Where sizes vary in random order, too, what is plain is one nest or less than three accesses, and what is not is visits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +48,8 @@ pub(super) struct Drawn {
     records: u64,
     /// These are many, and only those where a file has but one place are kept.
     lean: bool,
+    /// Sizes vary in random order, too.
+    of_sizes: bool,
 }
 
 /// What all places of a file are on.
@@ -65,6 +69,11 @@ impl Grid {
 }
 
 impl Drawn {
+    /// Of one of many sizes that come in random order: what is plain there is one nest, and what is not is visits.
+    pub(super) fn of_sizes() -> Drawn {
+        Drawn { of_sizes: true, ..Drawn::default() }
+    }
+
     /// Adds what a rank does in a file: a list of places, so often. `time` gives start and end of an access.
     pub(super) fn add(
         &mut self,
@@ -77,13 +86,13 @@ impl Drawn {
         let between = |i: u64, j: u64| Place { span_ns: (time(i).0, time(j).1), ..place };
         let period = if passes > 1 { list.len() } else { period(list) };
         let nests = match passes {
-            1 if period == list.len() => nests(size, list),
+            1 if period == list.len() && !self.of_sizes => nests(size, list),
             1 => Shape::walked(size, list).map(|one| vec![one]),
             _ => Shape::walked(size, &[list, list].concat()).map(|two| vec![two.passes(passes)]),
         };
         self.once |= n > 1 && period as u64 == n;
         let climbs = nests.is_none() && passes > 1 && list.len() >= UPWARDS && list.is_sorted();
-        let breaks = nests.is_none() && passes == 1 && breaks_off(list);
+        let breaks = nests.is_none() && passes == 1 && !self.of_sizes && breaks_off(list);
         let torn = nests.is_none() && !climbs && !breaks;
         self.torn |= torn;
         self.see(place.file, size, list, n);
@@ -131,7 +140,8 @@ impl Drawn {
             told.collect::<Vec<_>>()
         };
         if torn && n <= MANY {
-            self.few.extend(again(size, list).filter(|_| passes == 1).map_or_else(|| of_places(passes), in_turn));
+            let nests = if self.of_sizes || passes > 1 { None } else { again(size, list) };
+            self.few.extend(nests.map_or_else(|| of_places(passes), in_turn));
         }
         // Where one place is visited over and over, and pairs with it are, that is visits of each.
         let over = |s: &Shape| matches!(s.levels[..], [Level { stride: 0, .. }]);

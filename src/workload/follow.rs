@@ -4,9 +4,9 @@
 //! same rank and file begins, of another size, are not followed by such a one right away, (2) at least one is to be expected to be if
 //! all of them come in random order, and no more than half as many again are, and three standard deviations, and (3) at least a fourth
 //! of such pairs of places are visited in reverse, for the first time. Of few accesses it may not show, and then three and more that
-//! follow each other are sequential.
+//! follow each other are sequential. Of many sizes, nests are by chance, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Accesses of one rank to one file: offset and size.
 pub(super) type Walk = [(u64, u64)];
@@ -14,6 +14,9 @@ pub(super) type Walk = [(u64, u64)];
 /// Fewest accesses of a sequential pattern, and changes of the size in it.
 const LENGTH: usize = 3;
 const CHANGES: usize = 2;
+
+/// Sizes that are many.
+const MANY: usize = 16;
 
 /// What of many walks could have been followed.
 #[derive(Debug, Default)]
@@ -23,6 +26,7 @@ pub(super) struct Followed {
     expected: f64,
     pairs: u64,
     reverse: u64,
+    sizes: BTreeSet<u64>,
 }
 
 impl Followed {
@@ -30,6 +34,7 @@ impl Followed {
         if walk.iter().all(|a| a.1 == walk[0].1) {
             return;
         }
+        self.sizes.extend(walk.iter().map(|a| a.1));
         let mut sizes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut first: BTreeMap<u64, usize> = BTreeMap::new();
         for (i, &(offset, size)) in walk.iter().enumerate() {
@@ -57,6 +62,11 @@ impl Followed {
             && self.reverse > 0
             && 2 * self.were <= self.could
             && 4 * self.reverse >= self.pairs
+    }
+
+    /// True if the sizes are many.
+    pub(super) fn has_many_sizes(&self) -> bool {
+        self.sizes.len() >= MANY
     }
 }
 

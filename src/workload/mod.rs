@@ -117,7 +117,8 @@ pub fn run(workload: &dyn Workload, values: &Values, seed: u64) -> Result<Run> {
     plan.periods.sort_by_key(|p| std::cmp::Reverse(p.bytes));
     plan.phases.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
     plan.patterns.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    plan.patterns = alone::gather(sequel::join(plan.patterns), &plan.files, &*plan.script);
+    plan.patterns = sequel::join(plan.patterns, |op| plan.script.is_of_many_sizes(op));
+    plan.patterns = alone::gather(plan.patterns, &plan.files, &*plan.script);
     plan.patterns.sort_by(|a, b| (a.rank, &a.file).cmp(&(b.rank, &b.file)).then(a.start_s.total_cmp(&b.start_s)));
     let mut truth = Truth {
         schema: TRUTH_SCHEMA.into(),

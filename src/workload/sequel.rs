@@ -6,16 +6,20 @@ use std::collections::BTreeMap;
 
 use super::shape::Shape;
 use super::truth::{Level, PatternPeriod, TruePattern};
+use crate::record::Op;
 
-/// The patterns with those joined that are one, given in the order of their start.
-pub(super) fn join(patterns: Vec<TruePattern>) -> Vec<TruePattern> {
+/// The patterns with those joined that are one, given in the order of their start; but not those of operations that `by_chance`
+/// follow each other.
+pub(super) fn join(patterns: Vec<TruePattern>, by_chance: impl Fn(Op) -> bool) -> Vec<TruePattern> {
     // Operation, rank, file and size, to the patterns of them.
     let mut streams: BTreeMap<(u8, u32, String, u64), Vec<TruePattern>> = BTreeMap::new();
     let mut out = Vec::with_capacity(patterns.len());
     for p in patterns {
         match p.access_size {
-            Some(size) => streams.entry((p.op as u8, p.rank, p.file.clone(), size)).or_default().push(p),
-            None => out.push(p),
+            Some(size) if !by_chance(p.op) => {
+                streams.entry((p.op as u8, p.rank, p.file.clone(), size)).or_default().push(p)
+            }
+            _ => out.push(p),
         }
     }
     for mut of_stream in streams.into_values() {
@@ -135,7 +139,6 @@ pub(super) fn follow(a: &[Level], b: &[Level], between: i64) -> Option<Vec<Level
 mod tests {
     use super::super::truth::Place;
     use super::*;
-    use crate::record::Op;
 
     fn pattern(second: u64, offset: u64, shape: &Shape) -> TruePattern {
         let span_ns = (second * 1_000_000_000, (second + 1) * 1_000_000_000);
@@ -156,7 +159,7 @@ mod tests {
             ((0, row(4)), (0, row(8)), None),
         ] {
             let (a, b) = (pattern(1, first.0, &first.1), pattern(5, second.0, &second.1));
-            let joined = join(vec![a.clone(), b.clone()]);
+            let joined = join(vec![a.clone(), b.clone()], |_| false);
             match want {
                 Some(shape) => {
                     assert_eq!(joined.len(), 1);

@@ -62,6 +62,11 @@ pub(crate) trait Script: Send + Sync {
     fn follows_by_chance(&self, _: Op) -> bool {
         false
     }
+
+    /// True if accesses are of so many sizes, too, that two of one size follow each other by chance.
+    fn is_of_many_sizes(&self, _: Op) -> bool {
+        false
+    }
 }
 
 /// Seconds in whole nanoseconds.
