@@ -115,6 +115,12 @@ fn shuffled_samples_of_many_sizes() {
         // Some samples of a file have the same size by chance.
         "--ranks 2 --epochs 10 --files 6 --samples 8 --sample-size 1000 --sample-spread 0.1 --batch 1",
         "--ranks 12 --epochs 6 --files 3 --samples 16 --sample-size 1000 --sample-spread 0.1 --batch 1",
+        // Two of three places of a size come in turns by chance.
+        "--ranks 1 --epochs 2 --files 64 --samples 32 --sample-size 1000 --sample-spread 0.05",
+        "--ranks 2 --epochs 10 --files 24 --samples 16 --sample-size 1000 --sample-spread 0.02 --batch 1",
+        // Of two or three samples, many follow each other.
+        "--ranks 12 --epochs 10 --files 24 --samples 2 --sample-size 1000 --sample-spread 0.1",
+        "--ranks 2 --epochs 2 --files 32 --samples 3 --sample-spread 0.05 --batch 3",
         // Few: they are what they look like.
         "--ranks 1 --epochs 1 --files 1 --samples 5 --sample-spread 0.5 --batch 1",
     ];

@@ -37,8 +37,9 @@
 //!    the access right before it ended goes on with no other. Longer runs of equal sizes are contiguous, and a last shorter
 //!    access (the end of a file) belongs to none. Where the same accesses come several times and one of them is sequential, it is
 //!    that without which the others are told best. Where accesses of many sizes come in random order, sequential patterns must be
-//!    longer than chance makes them; that order shows, over all ranks and files, in that most accesses which could be followed
-//!    where they end are not, right away, and in places back to back that are visited in reverse.
+//!    longer than chance makes them, and those of one size that is one of 16 or more are one nest, or visits of their places; that
+//!    order shows, over all ranks and files, in that most accesses which could be followed where they end are not, right away,
+//!    and in places back to back that are visited in reverse.
 //! 7. When the trace ends, what is left is looked at once more, all ranks together. Accesses of one size that evenly spaced
 //!    ranks make once each, at a constant distance from rank to rank (0: the same place), are one pattern whose outermost
 //!    loop goes through the ranks ([`Pattern::ranks`]). Two of them must be foretold, over all such places of a distance, and
@@ -67,7 +68,8 @@
 //! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest,
 //!     or nests that follow each other, with two foretold in each (in all but the last of many), or a list over and over that
 //!     often breaks off (the same places are in the same order each time), or that goes upwards from the same place to two
-//!     others or more, each time, though its patterns may tell it in another way. Where some is not, over all ranks and files
+//!     others or more, each time, though its patterns may tell it in another way; of one of many sizes in random order, only
+//!     what is one nest or less than three. Where some is not, over all ranks and files
 //!     (where sizes vary in random order, in each file by itself), and these are more than 64 accesses or as many as some file
 //!     of several places has places for them, there is an order only if the patterns tell where the accesses are in fewer bits
 //!     (by 2, by 6 if no place comes twice in what a rank does, and by one more for each other list, up to 6) than random

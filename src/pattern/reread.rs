@@ -535,6 +535,28 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_by_chance_is_one_nest_or_visits() {
+        let told = |places: &[u64]| -> Vec<(u64, Vec<(u64, i64)>)> {
+            let reading = by_chance(&items(places), 8).unwrap();
+            assert_eq!(
+                reading.rest.len() as u64 + reading.pieces.iter().map(Piece::records).sum::<u64>(),
+                places.len() as u64
+            );
+            reading.pieces.iter().map(|p| (p.base, p.levels.iter().map(|l| (l.count, l.stride)).collect())).collect()
+        };
+        let twice = |place: u64| (place, vec![(2, 0)]);
+        // Two of them in turns, by chance.
+        assert_eq!(told(&[50, 10, 90, 10, 90, 50]), [50, 10, 90].map(twice));
+        assert_eq!(told(&[10, 90, 10, 90]), [(10, vec![(2, 80), (2, 0)])]);
+        // Where one is alone, two visits are too few.
+        assert_eq!(told(&[50, 10, 10, 90, 90]), []);
+        assert_eq!(told(&[50, 10, 10, 90, 10]), [(10, vec![(3, 0)])]);
+        // Two back to back.
+        assert_eq!(told(&[8, 16]), []);
+        assert_eq!(told(&[8, 16, 24]), [(8, vec![(3, 8)])]);
+    }
+
+    #[test]
     fn passes_that_grow_are_nests_of_their_own() {
         // two, four and eight places, twice each
         let pass = |n: u64| (0..n).map(|i| i * 24);

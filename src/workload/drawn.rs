@@ -418,6 +418,13 @@ mod tests {
         assert!(told(&[(&[9, 0, 0, 9, 0, 5, 5, 0, 9, 5], 1)]).is_empty());
         // Where a file has but one place, they are there and nowhere else.
         assert_eq!(told_of(&[("f", &[1, 0, 0, 1]), ("g", &[5, 5, 5])]), [(5, vec![(3, 0)])]);
+        // Sizes that vary, too: two of three places in turns are chance.
+        let list = [5u64, 1, 9, 1, 9, 5];
+        let mut drawn = Drawn::of_sizes();
+        let place = Place { op: Op::Read, rank: 0, file: "f", span_ns: (0, 0), period_s: None };
+        drawn.add(place, 1, (&list, 1), |i| (i, i + 1));
+        let each: Vec<(u64, u64)> = drawn.patterns().iter().map(|p| (p.start_offset, p.records)).collect();
+        assert_eq!(each, [(1, 2), (5, 2), (9, 2)]);
         let long: Vec<u64> = (0..50).map(|i| i * i % 101).collect();
         assert_eq!(told(&[(&long, 2)]).len(), 50);
     }
