@@ -3,8 +3,8 @@
 //! Samples of many sizes that lie back to back and are read in random order follow each other now and then. Such an order shows
 //! in what does not: over all ranks and files, of the accesses that could be followed where they end, at least half are not, right
 //! away, nor are many more than random orders of the same accesses make, and of two places back to back the second is the first to
-//! be visited at least a fourth of the times (half, on average). Where ranks have but two or three of them each, more than half may
-//! follow; then it must be the first three eighths of at least 16 times. Then a sequential pattern must be longer than is to be expected of
+//! be visited at least a fourth of the times (half, on average). Of 32 such pairs or more, that will do: where
+//! ranks have but two or three samples of a file each, more than half may follow right away. Then a sequential pattern must be longer than is to be expected of
 //! as many accesses in random order; and where sizes are many, accesses of one of them are one nest, or visits of their places.
 
 use std::collections::BTreeSet;
@@ -24,7 +24,7 @@ const SHARE: f64 = 1.5;
 const SIGMAS: f64 = 3.0;
 
 /// Pairs of places that show well enough in which order they are visited.
-const PAIRS: u64 = 16;
+const PAIRS: u64 = 32;
 
 /// Sizes that are many: nests of accesses of one of them are by chance, too.
 const MANY: usize = 16;
@@ -69,7 +69,7 @@ impl Followed {
             && self.were as f64 <= most
             && self.back > 0
             && 4 * self.back >= self.pairs
-            && (2 * self.were <= self.could || self.pairs >= PAIRS && 8 * self.back >= 3 * self.pairs)
+            && (2 * self.were <= self.could || self.pairs >= PAIRS)
     }
 
     /// Of a rank in a file.

@@ -3,9 +3,8 @@
 //! By definition that is chance if, over all ranks and files, (1) at least half of the accesses that end where another one of the
 //! same rank and file begins, of another size, are not followed by such a one right away, (2) at least one is to be expected to be if
 //! all of them come in random order, and no more than half as many again are, and three standard deviations, and (3) at least a fourth
-//! of such pairs of places are visited in reverse, for the first time; or three eighths of 16 such pairs or more, in place of (1). Of
-//! few accesses it may not show, and then three and more that follow each other are sequential. Of many sizes, nests are by chance,
-//! too.
+//! of such pairs of places are visited in reverse, for the first time; of 32 such pairs or more, (1) need not hold. Of few
+//! accesses it may not show, and then three and more that follow each other are sequential. Of many sizes, nests are by chance, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +16,7 @@ const LENGTH: usize = 3;
 const CHANGES: usize = 2;
 
 /// Pairs of places that show well enough in which order they are visited.
-const PAIRS: u64 = 16;
+const PAIRS: u64 = 32;
 
 /// Sizes that are many.
 const MANY: usize = 16;
@@ -65,7 +64,7 @@ impl Followed {
             && self.were as f64 <= most
             && self.reverse > 0
             && 4 * self.reverse >= self.pairs
-            && (2 * self.were <= self.could || self.pairs >= PAIRS && 8 * self.reverse >= 3 * self.pairs)
+            && (2 * self.were <= self.could || self.pairs >= PAIRS)
     }
 
     /// True if the sizes are many.
