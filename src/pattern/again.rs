@@ -5,48 +5,20 @@ use super::access::Access;
 use super::chain::{self, Chain};
 use super::detector::RankDetector;
 use super::follow::Jumbled;
-use super::left::{Folded, Left, counts};
+use super::left::{Folded, Left};
 use super::log::{Item, Log};
-use super::nest::Level;
 use super::options::Age;
 use super::pattern::{Body, Pattern};
-use super::reading::{self, Cost, EVIDENCE, LITTLE, Piece, Reading};
+use super::reading::{self, OfSize, Piece};
 use super::reread;
 use super::steps::Steps;
 use super::table::{Keys, Table};
+use super::weigh::Known;
 use crate::record::{FileId, Op};
-
-/// Of so many accesses, a new reading that leaves something over leaves less than one.
-const MANY: u64 = 2;
-
-/// Numbers that a nest may take which begins within another one.
-const NUMBERS: u64 = 2;
-
-/// Accesses that nests which follow each other may leave over: of places in no order, some nests leave more.
-const FEW: u64 = 2;
 
 /// Places at which a sequential pattern may be, and accesses of a stream in which that is looked at.
 const AGAIN: usize = 8;
 const SMALL: usize = 1024;
-
-/// Nests which begin within the one before and go on beyond it, at its stride; 0 if not all that is done once is done in one go.
-fn within(reading: &Reading) -> usize {
-    let mut once: Vec<&Piece> = reading.pieces.iter().filter(|p| !p.repeats()).collect();
-    once.sort_by_key(|p| p.items.first().copied());
-    let begins_within = |a: &Piece, b: &Piece| {
-        let (Some((top, inner)), Some((other, rest))) = (a.levels.split_last(), b.levels.split_last()) else {
-            return false;
-        };
-        let further = (b.base.wrapping_sub(a.base) as i64).checked_div(top.stride).unwrap_or(0);
-        let on_it = a.base.wrapping_add_signed(further.wrapping_mul(top.stride)) == b.base;
-        inner == rest && top.stride == other.stride && on_it && (1..top.count as i64).contains(&further)
-    };
-    if once.iter().all(|p| p.is_in_one_go()) {
-        once.windows(2).filter(|w| begins_within(w[0], w[1])).count()
-    } else {
-        0
-    }
-}
 
 /// Operation, file, size.
 pub(super) type Key = (Op, FileId, u64);
@@ -133,109 +105,24 @@ impl Reread {
     /// more, or the same with less.
     fn better(
         &mut self,
-        (op, rank, file): (Op, u32, FileId),
+        stream: (Op, u32, FileId),
         (log, age): (&Log, Age),
         sizes: &[u64],
         old: Vec<Pattern>,
         alone: u64,
     ) -> Vec<Pattern> {
-        // Where something is left over, a nest must have foretold more.
-        let over = alone > 0 || !old.iter().all(counts);
-        let least = if over { EVIDENCE } else { LITTLE };
-        let foretold = |p: &Pattern| p.access_size().map(|size| reading::evidence(p.levels(), size));
-        // A stride that another nest shows is no free choice.
-        let strong = old.iter().filter(|p| foretold(p).is_some_and(|n| n >= EVIDENCE));
-        let strides: Keys<i64> = strong.flat_map(|p| p.levels()).map(|l| l.stride).collect();
-        let shown = |p: &Pattern| {
-            let free = |l: &&Level| l.stride != 0 && p.access_size() != Some(l.stride as u64);
-            p.levels().iter().filter(|l| free(l) && strides.contains(&l.stride)).count()
-        };
-        let stands = |p: &Pattern| counts(p) && foretold(p).is_none_or(|n| n + shown(p) as u64 >= least);
-        let known = || old.iter().filter(|p| stands(p));
-        let cost: Cost = (
-            alone + old.iter().filter(|p| !stands(p)).map(|p| p.records).sum::<u64>(),
-            known().count(),
-            known().map(|p| p.levels().len()).sum(),
-        );
-        if cost.0 == 0 && cost.1 < 2 {
+        let known = Known::of(&old, alone);
+        if known.is_one() {
             return old;
         }
-        let groups: Vec<Told> = sizes.iter().map(|&size| Told::of(log, size, age)).collect();
-        let all: u64 = groups.iter().flat_map(|g| &g.items).map(|i| i.count).sum();
+        let new: Vec<OfSize> = sizes.iter().map(|&size| read(log, size, age)).collect();
+        let all: u64 = new.iter().flat_map(|g| &g.items).map(|i| i.count).sum();
         // Accesses at no possible place are in no log.
-        if all != alone + old.iter().map(|p| p.records).sum::<u64>() {
-            return old;
-        }
-        let sum = |a: Cost, b: Cost| (a.0 + b.0, a.1 + b.1, a.2 + b.2);
-        let new = groups.iter().map(|g| g.reading.cost(&g.items)).fold((0, 0, 0), sum);
-        let numbers: u64 = groups.iter().map(|g| g.reading.told(&g.items, g.size).0).sum();
-        let same = |p: &Pattern, size: u64, new: &Piece| {
-            p.access_size() == Some(size) && p.start_offset == new.base && p.levels() == new.levels
-        };
-        let pieces = groups.iter().flat_map(|g| g.reading.pieces.iter().map(move |p| (g.size, p)));
-        // The same places again are a loop, not another pattern.
-        let twice = (1..old.len()).any(|i| {
-            let p = &old[i];
-            let same = |q: &Pattern| {
-                (p.access_size(), p.start_offset, p.levels()) == (q.access_size(), q.start_offset, q.levels())
-            };
-            p.access_size().is_some() && old[..i].iter().any(same)
-        });
-        let again =
-            pieces.clone().count() == known().count() && pieces.clone().all(|(s, p)| known().any(|k| same(k, s, p)));
-        // What leaves something over must not leave more than the old one did, or one access, and must tell a stream of one size
-        // in less. Where all that is new is done over and over, few patterns tell it best; else a nest is better than what it is
-        // made of if it takes fewer numbers to tell: a place, and two for each loop.
-        let told = |p: &Pattern| p.access_size().map(|size| reading::numbers(p.levels(), size));
-        let before =
-            known().map(told).sum::<Option<u64>>().map(|n| (n + cost.0, cost.2 as u64 + cost.0, cost.1 as u64, cost.0));
-        let much = MANY * new.0 >= all && new.0 > cost.0;
-        let worse = new.0 > 0
-            && (much || before.is_none_or(|before| (numbers, new.2 as u64 + new.0, new.1 as u64, new.0) > before));
-        let repeats = pieces.clone().all(|(s, p)| p.repeats() || known().any(|k| same(k, s, p)));
-        // A pair that nothing shows is no better than two accesses.
-        let pairs = |p: &&Pattern| p.access_size().is_some_and(|s| reading::is_pair(p.levels(), s));
-        let less = match repeats {
-            true => new.1 <= cost.1 + known().filter(pairs).count(),
-            false => {
-                new.1 + 2 * new.2 < cost.1 + 2 * cost.2
-                    || (new.1, new.2) == (cost.1, cost.2)
-                    || before.is_some_and(|b| (numbers, new.1) < (b.0, cost.1))
-            }
-        };
-        // In place of sequential patterns over the same places, which have no loop to tell that.
-        let repeated = old.len() > 1 && sizes.len() > 1 && new.1 <= 2 * cost.1;
-        // Loops that are seen but once must have foretold enough, or any few accesses are nests.
-        let sound = groups.iter().map(|g| g.reading.surplus(g.size)).sum::<i64>() >= 0;
-        // What begins within a nest and goes on beyond it is a nest of its own, though it may be told in less.
-        let within: usize = groups.iter().map(|g| within(&g.reading)).sum();
-        // Rows whose first access was told alone, over and over, are whole again.
-        let over_one_place = known().filter(|k| matches!(k.levels(), [l] if l.stride == 0));
-        let places: Keys<u64> = over_one_place.map(|k| k.start_offset).collect();
-        let is_torn = |p: &Pattern| match p.levels() {
-            [l] if l.stride != 0 => {
-                let first = p.start_offset.wrapping_sub(l.stride as u64);
-                let whole = [Level { count: l.count + 1, ..*l }];
-                places.contains(&first) && pieces.clone().any(|(_, new)| new.base == first && new.levels == whole)
-            }
-            _ => false,
-        };
-        let torn = known().filter(|p| is_torn(p)).count();
-        let apart = within > 0 && new.0 <= cost.0 && before.is_some_and(|b| numbers <= b.0 + NUMBERS * within as u64);
-        // Nests that follow each other were torn to join their parts with those of others.
-        let mut all_new = pieces.clone().map(|(_, p)| p);
-        let better = new.1 <= cost.1 && new.0 <= cost.0.min(FEW) && (new.0, new.1) != (cost.0, cost.1);
-        let joined = better && all_new.all(Piece::is_in_one_go);
-        let mended = torn > 0 && !much && before.is_some_and(|b| numbers <= b.0 + torn as u64);
-        let apart = apart || mended || joined && before.is_some_and(|b| numbers <= b.0 + new.1 as u64);
-        // What has foretold too little is none.
-        let more = known().count() < old.len();
-        let refused = !sound || !apart && (worse || cost.0 == 0 && !less && !repeated && !twice);
-        if if again { !more } else { refused } {
+        if all != alone + old.iter().map(|p| p.records).sum::<u64>() || !known.gives_way_to(&new) {
             return old;
         }
         self.alone += alone;
-        groups.iter().flat_map(|told| self.take((op, rank, file), told)).collect()
+        new.iter().flat_map(|of_size| self.take(stream, of_size)).collect()
     }
 
     /// What accesses of a size are that come in random order, as sizes do; the patterns known, which leave so many alone, if these
@@ -254,11 +141,11 @@ impl Reread {
         }
         let Some(reading) = reread::by_chance(&items, size) else { return old };
         self.alone += alone;
-        self.take(stream, &Told { size, items, reading })
+        self.take(stream, &OfSize { size, items, reading })
     }
 
     /// The patterns of a new reading; what they leave is kept.
-    fn take(&mut self, (op, rank, file): (Op, u32, FileId), Told { size, items, reading }: &Told) -> Vec<Pattern> {
+    fn take(&mut self, (op, rank, file): (Op, u32, FileId), OfSize { size, items, reading }: &OfSize) -> Vec<Pattern> {
         let of = |i: &Item| {
             let (offset, size) = (i.offset, *size);
             Left::new(Access { op, rank, file, offset, size, start: i.start, end: i.end }, i.span.0)
@@ -284,7 +171,7 @@ fn without(log: &Log, patterns: &mut [Pattern], age: Age) -> Option<Log> {
             let told = |at: &usize| {
                 let log = log_of(&rest(at), age)?;
                 let sizes = log.sizes().0;
-                let told = sizes.iter().map(|&size| Told::of(&log, size, age).cost());
+                let told = sizes.iter().map(|&size| read(&log, size, age).told());
                 Some(told.fold((0, 0, 0, 0), |a, b| (a.0 + b.0, a.1 + b.1, a.2 + b.2, a.3 + b.3)))
             };
             let best = *runs.iter().min_by_key(|at| told(at).unwrap_or((u64::MAX, 0, 0, 0)))?;
@@ -316,33 +203,20 @@ fn log_of(items: &[Item], age: Age) -> Option<Log> {
     items.iter().all(|i| log.push(i.offset, i.size, (i.start, i.end), i.span.0)).then_some(log)
 }
 
-/// How the accesses of a size are read, all of them together.
-struct Told {
-    size: u64,
-    items: Vec<Item>,
-    reading: Reading,
-}
-
-impl Told {
-    fn cost(&self) -> reading::Told {
-        self.reading.told(&self.items, self.size)
+/// The best reading of the accesses of a size in a log.
+fn read(log: &Log, size: u64, age: Age) -> OfSize {
+    let nests = |chain: Chain, items: Vec<Item>| {
+        let (items, reading) = chain::reading(&chain.finish(items), size);
+        OfSize { size, items, reading }
+    };
+    if let Some(chain) = log.chain(size) {
+        return nests(chain.clone(), log.runs(size));
     }
-
-    /// The best reading of the accesses of a size in a log.
-    fn of(log: &Log, size: u64, age: Age) -> Told {
-        let nests = |chain: Chain, items: Vec<Item>| {
-            let (items, reading) = chain::reading(&chain.finish(items), size);
-            Told { size, items, reading }
-        };
-        if let Some(chain) = log.chain(size) {
-            return nests(chain.clone(), log.runs(size));
-        }
-        let items = log.of_size(size);
-        match reread::read(&items, size, age) {
-            Some(reading) => Told { size, items, reading },
-            // It takes too long.
-            None => nests(Chain::new(size, age), items),
-        }
+    let items = log.of_size(size);
+    match reread::read(&items, size, age) {
+        Some(reading) => OfSize { size, items, reading },
+        // It takes too long.
+        None => nests(Chain::new(size, age), items),
     }
 }
 
@@ -372,7 +246,7 @@ pub(super) fn told_by(piece: &Piece, items: &[Item], (op, rank, file): (Op, u32,
 
 #[cfg(test)]
 mod tests {
-    use super::super::nest::offsets;
+    use super::super::nest::{Level, offsets};
     use super::super::options::Options;
     use super::*;
 

@@ -128,6 +128,7 @@ mod table;
 mod verify;
 mod waiting;
 mod walk;
+mod weigh;
 
 pub use access::Access;
 pub use detect::{Detector, Found, detect};

@@ -129,6 +129,19 @@ impl Reading {
     }
 }
 
+/// How the accesses of a size are read, all of them together.
+pub(super) struct OfSize {
+    pub size: u64,
+    pub items: Vec<Item>,
+    pub reading: Reading,
+}
+
+impl OfSize {
+    pub fn told(&self) -> Told {
+        self.reading.told(&self.items, self.size)
+    }
+}
+
 /// True for two accesses at a free stride, be it over and over.
 pub(super) fn is_pair(levels: &[Level], size: u64) -> bool {
     matches!(*without_passes(levels), [l @ Level { count: 2, .. }] if l.stride != 0 && l.stride as u64 != size)
