@@ -22,6 +22,9 @@ use crate::record::{FileId, Op};
 const ALL_STEPS: usize = 1 << 16;
 const STEPS: (usize, usize) = (64, 1024);
 
+/// Unmatched records after which those that have waited for too long leave the list, if there is no search before.
+const LOT: usize = 64;
+
 /// Probes that looking for interleaved patterns may cost a rank at the start, and at most; and those at the start of all ranks
 /// together, where they are many.
 const CREDIT: (i64, i64) = (1_000_000, 16_000_000);
@@ -207,6 +210,8 @@ impl RankDetector {
         self.credit = (self.credit + 2).min(CREDIT.1);
         if self.waiting.fresh >= self.options.window {
             self.search();
+        } else if self.waiting.fresh.is_multiple_of(LOT) {
+            self.expire();
         }
         self.now = (self.counts.records, a.start);
     }
@@ -576,7 +581,7 @@ impl RankDetector {
         all.into_iter().for_each(|(_, id)| self.close(id));
     }
 
-    /// Lets records that have waited for too long leave the list: all at once, since each of them lies where nothing was read for
+    /// Lets records that have waited for too long leave the list: many at once, since each of them lies where nothing was read for
     /// long, and memory brings many as fast as one.
     pub(super) fn expire(&mut self) {
         let ((seq, now), age) = (self.now, self.options.max_age);

@@ -3,9 +3,10 @@
 //! Samples of many sizes that lie back to back and are read in random order follow each other now and then. Such an order shows
 //! in what does not: over all ranks and files, of the accesses that could be followed where they end, at least half are not, right
 //! away, nor are many more than random orders of the same accesses make, and of two places back to back the second is the first to
-//! be visited at least a fourth of the times (half, on average). Of 32 such pairs or more, that will do: where
-//! ranks have but two or three samples of a file each, more than half may follow right away. Then a sequential pattern must be longer than is to be expected of
-//! as many accesses in random order; and where sizes are many, accesses of one of them are one nest, or visits of their places.
+//! be visited at least a fourth of the times (half, on average). Of 32 such pairs or more, that will do: where ranks have but two or
+//! three samples of a file each, more than half may follow right away. Then a sequential pattern must be longer than is to be
+//! expected of as many accesses in random order; and where sizes are many, accesses of one of them are one nest, or visits of their
+//! places.
 
 use std::collections::BTreeSet;
 
@@ -109,12 +110,8 @@ impl Jumbled {
     pub fn of(ranks: &[Followers]) -> Jumbled {
         let mut all: Table<u8, Followed> = Table::default();
         ranks.iter().flat_map(|r| &r.0).for_each(|(op, f)| all.entry(*op).or_default().add(f));
-        Jumbled(
-            all.into_iter()
-                .filter(|(_, f)| f.is_chance())
-                .map(|(op, f)| (op, (f.records, f.sizes.len() >= MANY)))
-                .collect(),
-        )
+        let by_chance = all.into_iter().filter(|(_, f)| f.is_chance());
+        Jumbled(by_chance.map(|(op, f)| (op, (f.records, f.sizes.len() >= MANY))).collect())
     }
 
     fn is_empty(&self) -> bool {
