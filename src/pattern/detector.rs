@@ -15,7 +15,7 @@ use super::open::{Course, Open, Turn};
 use super::options::Options;
 use super::pattern::Pattern;
 use super::steps::Steps;
-use super::waiting::{NONE, Waiting};
+use super::waiting::{NONE, Old, Waiting};
 use crate::record::{FileId, Op};
 
 /// Steps that all open patterns of a rank may keep together, and the least and most that one of them does.
@@ -205,8 +205,7 @@ impl RankDetector {
             self.accept(id, a.size, a.start, a.end, self.counts.records);
             return;
         }
-        let group = self.waiting.group(stream, a.size);
-        self.waiting.push(group, a.offset, self.counts.records, a.start, a.end);
+        self.waiting.hold((stream, a.size), a.offset, self.counts.records, a.start, a.end);
         self.credit = (self.credit + 2).min(CREDIT.1);
         if self.waiting.fresh >= self.options.window {
             self.search();
@@ -289,6 +288,7 @@ impl RankDetector {
             return None;
         }
         let (id, turn) = self.turns.find(place)?;
+        self.waiting.settle();
         if turn == Turn::Grown {
             if self.is_latest(id) {
                 self.pause(id);
@@ -581,37 +581,30 @@ impl RankDetector {
         all.into_iter().for_each(|(_, id)| self.close(id));
     }
 
-    /// Lets records that have waited for too long leave the list: many at once, since each of them lies where nothing was read for
-    /// long, and memory brings many as fast as one.
+    /// Lets records that have waited for too long leave the list.
     pub(super) fn expire(&mut self) {
+        self.waiting.settle();
         let ((seq, now), age) = (self.now, self.options.max_age);
         let mut over = self.waiting.len().saturating_sub(self.most.waiting);
-        let mut old = Vec::new();
-        while let Some(slot) =
-            self.waiting.expired(|r| over > 0 || seq.saturating_sub(r.seq) > age.records || now - r.start > age.seconds)
-        {
-            over = over.saturating_sub(1);
-            old.push(slot);
-        }
-        let old: Vec<u32> = old.into_iter().map(|slot| self.abandon(slot)).collect();
-        old.into_iter().for_each(|group| self.waiting.release(group));
+        let old = self.waiting.all_expired(|r| {
+            let is = over > 0 || seq.saturating_sub(r.seq) > age.records || now - r.start > age.seconds;
+            over = over.saturating_sub(usize::from(is));
+            is
+        });
+        self.give_up(&old);
         self.waiting.tidy();
     }
 
-    pub(super) fn give_up(&mut self, slot: u32) {
-        let group = self.abandon(slot);
-        self.waiting.release(group);
-    }
-
-    /// Takes a record from the list that no pattern will take: what is left is its group.
-    fn abandon(&mut self, slot: u32) -> u32 {
-        let r = self.waiting.remove(slot);
-        let group = self.waiting.groups[r.group as usize];
-        let (op, file) = self.stream_of(group.stream);
-        let (offset, size) = (r.offset, group.size);
-        let access = Access { op, rank: self.rank, file, offset, size, start: r.start, end: r.end() };
-        self.leave(Left::new(access, r.seq));
-        r.group
+    /// Takes records from the list that no pattern will take.
+    pub(super) fn give_up(&mut self, old: &[Old]) {
+        for o in old {
+            let r = self.waiting.remove(o.slot);
+            let (op, file) = self.stream_of(o.stream);
+            let (offset, size) = (r.offset, o.size);
+            let access = Access { op, rank: self.rank, file, offset, size, start: r.start, end: r.end() };
+            self.leave(Left::new(access, r.seq));
+        }
+        old.iter().for_each(|o| self.waiting.release(o.group));
     }
 
     /// Bounds the steps a pattern keeps, for patterns made while searching.

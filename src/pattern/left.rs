@@ -204,10 +204,8 @@ impl RankDetector {
     pub(super) fn ended(mut self) -> Ended {
         self.search_last();
         (0..self.opens.len() as u32).for_each(|id| self.close(id));
-        let everything = |_: &_| true;
-        while let Some(slot) = self.waiting.expired(everything) {
-            self.give_up(slot);
-        }
+        let everything = self.waiting.all_expired(|_| true);
+        self.give_up(&everything);
         self.forget();
         Ended { followers: self.followers(), detector: self }
     }

@@ -68,7 +68,9 @@ impl RankDetector {
 
     /// Reads the last records of a group as nests.
     fn seek_nests(&mut self, g: u32, fresh: usize) {
-        if self.waiting.groups[g as usize].len < 2 {
+        let group = &self.waiting.groups[g as usize];
+        // Two alone foretell nothing.
+        if group.len < 2 || group.len == 2 && group.recent == NONE {
             return;
         }
         let mut entries = Vec::new();

@@ -45,6 +45,28 @@ pub(super) struct Group {
     pub paired: u64,
 }
 
+/// A record that has just come: its group is not looked up yet.
+#[derive(Debug, Clone, Copy)]
+struct Fresh {
+    stream: u32,
+    size: u64,
+    offset: u64,
+    seq: u64,
+    start: f64,
+    end: f64,
+    hash: u64,
+    group: u32,
+}
+
+/// A record that leaves the list without a pattern.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Old {
+    pub slot: u32,
+    pub group: u32,
+    pub stream: u32,
+    pub size: u64,
+}
+
 /// A record on the list and where it is kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
@@ -61,6 +83,8 @@ pub(super) struct Waiting {
     pub groups: Vec<Group>,
     free_groups: VecDeque<u32>,
     index: HashTable<u32>,
+    /// What has come since groups were looked up for the last time.
+    held: Vec<Fresh>,
     /// Arrivals, of which some have left the list.
     arrivals: VecDeque<(u32, u64)>,
     /// Groups with fresh records, in order of arrival.
@@ -73,14 +97,41 @@ fn hash(stream: u32, size: u64) -> u64 {
 }
 
 impl Waiting {
+    /// Puts a record on the list once [`Waiting::settle`] is called.
+    #[inline]
+    pub fn hold(&mut self, (stream, size): (u32, u64), offset: u64, seq: u64, start: f64, end: f64) {
+        self.held.push(Fresh { stream, size, offset, seq, start, end, hash: hash(stream, size), group: NONE });
+        self.fresh += 1;
+    }
+
+    /// Puts on the list what has come: many at once, since the group of each lies somewhere else, and memory brings many as fast
+    /// as one.
+    pub fn settle(&mut self) {
+        let mut held = std::mem::take(&mut self.held);
+        self.fresh -= held.len();
+        for f in &mut held {
+            f.group = self.find(f.hash, f.stream, f.size).unwrap_or(NONE);
+        }
+        for f in &held {
+            // The first of several of one size has made their group.
+            let g = if f.group == NONE { self.group(f.stream, f.size) } else { f.group };
+            self.push(g, f.offset, f.seq, f.start, f.end);
+        }
+        held.clear();
+        self.held = held;
+    }
+
+    #[inline]
+    fn find(&self, hash: u64, stream: u32, size: u64) -> Option<u32> {
+        let groups = &self.groups;
+        let same = |&g: &u32| groups[g as usize].stream == stream && groups[g as usize].size == size;
+        self.index.find(hash, same).copied()
+    }
+
     /// The group of a stream and size, new or known.
     pub fn group(&mut self, stream: u32, size: u64) -> u32 {
         let h = hash(stream, size);
-        let groups = &self.groups;
-        if let Some(&g) = self.index.find(h, |&g| {
-            let g = &groups[g as usize];
-            g.stream == stream && g.size == size
-        }) {
+        if let Some(g) = self.find(h, stream, size) {
             return g;
         }
         let group =
@@ -206,7 +257,7 @@ impl Waiting {
     }
 
     /// The oldest record, if it has waited for too long by the given rule.
-    pub fn expired(&mut self, too_old: impl Fn(&Record) -> bool) -> Option<u32> {
+    pub fn expired(&mut self, mut too_old: impl FnMut(&Record) -> bool) -> Option<u32> {
         while let Some(&(slot, seq)) = self.arrivals.front() {
             let r = &self.records[slot as usize];
             if r.seq == seq && !too_old(r) {
@@ -218,6 +269,21 @@ impl Waiting {
             }
         }
         None
+    }
+
+    /// The oldest records, as long as they have waited for too long by the given rule.
+    pub fn all_expired(&mut self, too_old: impl FnMut(&Record) -> bool) -> Vec<Old> {
+        let mut too_old = too_old;
+        let mut out = Vec::new();
+        while let Some(slot) = self.expired(&mut too_old) {
+            out.push(Old { slot, group: self.records[slot as usize].group, stream: NONE, size: 0 });
+        }
+        // A walk of its own: each group lies where nothing was read for long, and memory brings many as fast as one.
+        for old in &mut out {
+            let group = &self.groups[old.group as usize];
+            (old.stream, old.size) = (group.stream, group.size);
+        }
+        out
     }
 
     /// Drops marks of records that have left, once they are most of the list.
@@ -250,5 +316,28 @@ mod tests {
         let first = w.expired(|_| true).unwrap();
         assert_eq!(w.remove(first).offset, 10);
         assert_eq!((w.group(3, 100), w.groups[g as usize].len), (g, 3));
+    }
+
+    #[test]
+    fn what_comes_is_in_its_groups_once_settled() {
+        let mut w = Waiting::default();
+        w.hold((0, 100), 10, 1, 0.0, 0.5);
+        w.settle();
+        // Of a known size, and two of a new one.
+        for (seq, size) in [(2, 100), (3, 7), (4, 7), (5, 100)] {
+            w.hold((0, size), 10 * seq, seq, 0.0, 0.5);
+        }
+        assert_eq!((w.len(), w.fresh), (1, 5));
+        w.settle();
+        assert_eq!((w.len(), w.fresh, w.groups.len(), w.dirty.len()), (5, 5, 2, 2));
+        let mut all = Vec::new();
+        for (size, seqs) in [(100, &[1, 2, 5][..]), (7, &[3, 4])] {
+            let g = w.group(0, size);
+            assert_eq!(w.tail(g, 10, &mut all), None);
+            assert_eq!(all.iter().map(|e| e.seq).collect::<Vec<_>>(), seqs);
+        }
+        let old = w.all_expired(|r| r.seq < 4);
+        let seen: Vec<(u64, u64)> = old.iter().map(|o| (w.record(o.slot).seq, o.size)).collect();
+        assert_eq!(seen, [(1, 100), (2, 100), (3, 7)]);
     }
 }
