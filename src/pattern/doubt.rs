@@ -12,6 +12,9 @@ use crate::record::FileId;
 const SHARE: u64 = 3;
 const MANY: u64 = 48;
 
+/// Places of a file for each of its accesses, if these are strewn: they tell nothing of what is done elsewhere.
+const WIDE: u64 = 1000;
+
 /// Patterns of which more are to be expected by chance than this do not count: many ranks and files may be alike.
 pub(super) const RARE: f64 = CHANCE / 10_000.0;
 
@@ -43,6 +46,8 @@ pub(super) struct Choice {
 #[derive(Debug, Default)]
 pub(super) struct Pools {
     jumbled: Jumbled,
+    /// Operations, as numbers, and files whose accesses are strewn.
+    strewn: Keys<(u8, FileId)>,
     /// Accesses, and those of them in no pattern.
     counts: Table<Pool, (u64, u64)>,
     ranks: usize,
@@ -65,9 +70,47 @@ struct Reach {
     unit: u64,
 }
 
+impl Reach {
+    fn of(place: u64) -> Reach {
+        Reach { first: place, low: place, high: place, unit: 0 }
+    }
+
+    fn see(&mut self, place: u64, size: u64) {
+        (self.low, self.high) = (self.low.min(place), self.high.max(place));
+        self.unit = gcd(gcd(self.unit, size), place.abs_diff(self.first));
+    }
+
+    /// Places of the finest grid.
+    fn places(&self) -> Option<u64> {
+        (self.high - self.low).checked_div(self.unit).map(|n| n.saturating_add(1))
+    }
+}
+
+/// Operations and files whose accesses are strewn over many more places, most of them in no pattern.
+fn strewn(parts: &[Part]) -> Keys<(u8, FileId)> {
+    // The places of those in no pattern, how many they are, and how many are in one.
+    let mut files: Table<(u8, FileId), (Reach, u64, u64)> = Table::default();
+    let alone = parts.iter().flat_map(|p| &p.left).filter(|l| l.access.sane() && !l.is_held() && !l.taken);
+    for a in alone.map(|l| &l.access) {
+        let (reach, alone, _) = files.entry((a.op as u8, a.file)).or_insert((Reach::of(a.offset), 0, 0));
+        reach.see(a.offset, a.size);
+        *alone += 1;
+    }
+    for p in parts.iter().flat_map(|p| &p.patterns) {
+        files.entry((p.op as u8, p.file)).and_modify(|f| f.2 += p.records);
+    }
+    let is = |&(reach, alone, others): &(Reach, u64, u64)| {
+        alone >= MANY.max(others) && reach.places().is_some_and(|n| n / WIDE >= alone)
+    };
+    files.into_iter().filter(|(_, f)| is(f)).map(|(file, _)| file).collect()
+}
+
 impl Pools {
-    pub fn new(jumbled: Jumbled) -> Pools {
-        Pools { jumbled, ..Pools::default() }
+    /// Of all that the ranks have.
+    pub fn new(jumbled: Jumbled, parts: &[Part]) -> Pools {
+        let mut pools = Pools { jumbled, strewn: strewn(parts), ..Pools::default() };
+        parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
+        pools
     }
 
     pub fn jumbled(&self) -> &Jumbled {
@@ -76,19 +119,21 @@ impl Pools {
 
     /// Those that have an order or have none together with these.
     pub fn pool(&self, key: &Key) -> Pool {
-        self.jumbled.pool(key)
+        if self.strewn.contains(&(key.0, key.1)) { (key.0, key.2, Some(key.1)) } else { self.jumbled.pool(key) }
     }
 
     /// Counts what a rank has.
-    pub fn add(&mut self, left: &[Left], patterns: &[Pattern]) {
+    fn add(&mut self, left: &[Left], patterns: &[Pattern]) {
         self.ranks += 1;
         for l in left.iter().filter(|l| l.access.sane()) {
-            let pool = self.counts.entry(self.jumbled.pool(&l.key())).or_default();
+            let pool = self.pool(&l.key());
+            let pool = self.counts.entry(pool).or_default();
             *pool = (pool.0 + 1, pool.1 + u64::from(!l.is_held() && !l.taken));
         }
         for p in patterns {
             if let Some(size) = p.access_size() {
-                self.counts.entry(self.jumbled.pool(&(p.op as u8, p.file, size))).or_default().0 += p.records;
+                let pool = self.pool(&(p.op as u8, p.file, size));
+                self.counts.entry(pool).or_default().0 += p.records;
             }
         }
     }
@@ -137,9 +182,7 @@ impl Pools {
         if !asked && !self.no_order(&key) {
             return;
         }
-        let r = self.reach.entry(key).or_insert(Reach { first: place, low: place, high: place, unit: 0 });
-        (r.low, r.high, r.unit) =
-            (r.low.min(place), r.high.max(place), gcd(gcd(r.unit, key.2), place.abs_diff(r.first)));
+        self.reach.entry(key).or_insert(Reach::of(place)).see(place, key.2);
     }
 
     /// Places of the finest grid that all accesses of a file are on.
@@ -149,7 +192,7 @@ impl Pools {
 
     /// The same, their distance, and the lowest.
     pub fn places(&self, key: &Key) -> (f64, u64, u64) {
-        let places = |r: &Reach| (r.high - r.low).checked_div(r.unit).map_or(1.0, |n| n as f64 + 1.0);
+        let places = |r: &Reach| r.places().map_or(1.0, |n| n as f64);
         self.reach.get(key).map_or((1.0, 0, 0), |r| (places(r), r.unit, r.low))
     }
 
@@ -240,6 +283,21 @@ mod tests {
         let mut with_run = random.clone();
         with_run.splice(500..500, (0..16).map(|k| (3, k)));
         assert_eq!(found(&with_run), (1, 2000));
+    }
+
+    #[test]
+    fn what_is_strewn_tells_nothing_of_other_files() {
+        // Three accesses in a row, and many of their size: of other files like theirs in no order, or anywhere in a large one.
+        let mut x = 1u64;
+        let mut below = |n: u64| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) % n
+        };
+        let row = (0..3u64).map(|k| (0, k));
+        let alike: Vec<(u32, u64)> = (0..100).map(|i| (1 + i % 20, below(8))).collect();
+        let strewn: Vec<(u32, u64)> = (0..60).map(|_| (1, below(1 << 30))).collect();
+        assert_eq!(found(&row.clone().chain(alike).collect::<Vec<_>>()), (0, 103));
+        assert_eq!(found(&row.chain(strewn).collect::<Vec<_>>()), (1, 60));
     }
 
     #[test]

@@ -406,9 +406,8 @@ pub(super) fn settle((mut parts, jumbled): (Vec<Part>, Jumbled)) -> Found {
         }
         joint = across::join(&mut parts, age);
     }
-    let mut pools = Pools::new(jumbled);
-    parts.iter().for_each(|p| pools.add(&p.left, &p.patterns));
-    pools.ask(order::asked(&parts, pools.jumbled()));
+    let mut pools = Pools::new(jumbled, &parts);
+    pools.ask(order::asked(&parts, &pools));
     parts.iter().for_each(|p| pools.look(p));
     let without = order::without(pools.asked(), &pools, &parts, &joint);
     pools.answer(&without);

@@ -65,21 +65,22 @@
 //!    as a whole when the trace ends, and so are lists of a few thousand accesses, however often all of one is gone through;
 //!    longer ones as nests that follow each other, each as long as it stays one, but for its last pass where that is the start
 //!    of a larger one.
-//! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them, one nest,
-//!     or nests that follow each other, with two foretold in each (in all but the last of many), or a list over and over that
-//!     often breaks off (the same places are in the same order each time), or that goes upwards from the same place to two
-//!     others or more, each time, though its patterns may tell it in another way; of one of many sizes in random order, only
-//!     what is one nest or less than three. Where some is not, over all ranks and files
-//!     (where sizes vary in random order, in each file by itself), and these are more than 64 accesses or as many as some file
-//!     of several places has places for them, there is an order only if the patterns tell where the accesses are in fewer bits
-//!     (by 2, by 6 if no place comes twice in what a rank does, and by one more for each other list, up to 6) than random
-//!     places take; what a rank does at other places as another one does it is told by that, turns by a list and how often it
-//!     comes, and of few accesses, one row of the places may be told and the others not, or a row in blocks that come in
-//!     another order. Many ranks that do the same, where others do not, do it in an order. Without an order nothing is a
-//!     pattern, plain or not, but what chance does not make (fewer than 0.000001 to be expected; with accesses of other sizes
-//!     by rule 8); if all ranks go through a list of places over and over, what is no nest is a loop at each place. With an
-//!     order, but a third of the accesses in no pattern, short patterns among them are none if chance makes such ones, unless
-//!     half of all ranks or more have one of the same loops.
+//! 10. What a rank does in a file with accesses of one operation and size is plain if it is less than three of them,
+//!     one nest, or nests that follow each other, with two foretold in each (in all but the last of many), or a list
+//!     over and over that often breaks off (the same places are in the same order each time), or that goes upwards from
+//!     the same place to two others or more, each time, though its patterns may tell it in another way; of one of many
+//!     sizes in random order, only what is one nest or less than three. Where some is not, over all ranks and files
+//!     (where sizes vary in random order, and where 48 accesses or more are strewn over a thousand times as many
+//!     places, in each file by itself), and these are more than 64 accesses or as many as some file of several places
+//!     has places for them, there is an order only if the patterns tell where the accesses are in fewer bits (by 2, by
+//!     6 if no place comes twice in what a rank does, and by one more for each other list, up to 6) than random places
+//!     take; what a rank does at other places as another one does it is told by that, turns by a list and how often it
+//!     comes, and of few accesses, one row of the places may be told and the others not, or a row in blocks that come
+//!     in another order. Many ranks that do the same, where others do not, do it in an order. Without an order nothing
+//!     is a pattern, plain or not, but what chance does not make (fewer than 0.000001 to be expected; with accesses of
+//!     other sizes by rule 8); if all ranks go through a list of places over and over, what is no nest is a loop at
+//!     each place. With an order, but a third of the accesses in no pattern, short patterns among them are none if
+//!     chance makes such ones, unless half of all ranks or more have one of the same loops.
 //! 11. `start_offset` is the first access; `end_offset` is one past the highest byte, so that for descending strides the
 //!     start is not the lowest byte.
 //!

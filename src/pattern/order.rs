@@ -44,7 +44,8 @@ const LABELS: u64 = 8 * FEW;
 /// Accesses of a stream that is looked at for nests that its patterns do not tell.
 const SHORT: u64 = 64;
 
-/// Accesses that have an order or have none together: operation as a number, size, and the file where sizes vary in random order.
+/// Accesses that have an order or have none together: operation as a number, size, and the file where sizes vary in random order
+/// or accesses are strewn.
 pub(super) type Pool = (u8, u64, Option<FileId>);
 
 /// What a rank did in a file with accesses of one operation and size.
@@ -188,13 +189,13 @@ fn streams(part: &Part) -> Table<Key, Stream> {
 }
 
 /// Operations and sizes of which some rank does what is no nest; `None` if it is not known what all ranks did.
-pub(super) fn asked(parts: &[Part], jumbled: &Jumbled) -> Option<Keys<Pool>> {
+pub(super) fn asked(parts: &[Part], pools: &Pools) -> Option<Keys<Pool>> {
     if !parts.iter().all(Part::is_complete) {
         return None;
     }
     let open = |part: &Part| -> Vec<Pool> {
         let streams = streams(part).into_iter();
-        streams.filter(|(key, s)| !s.is_plain(part, key, jumbled)).map(|(key, _)| jumbled.pool(&key)).collect()
+        streams.filter(|(key, s)| !s.is_plain(part, key, pools.jumbled())).map(|(key, _)| pools.pool(&key)).collect()
     };
     Some(parts.iter().flat_map(open).collect())
 }
