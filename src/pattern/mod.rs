@@ -106,6 +106,7 @@ mod detector;
 mod doubt;
 mod due;
 mod follow;
+mod growth;
 mod left;
 mod log;
 mod merge;

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 
+use super::growth::{Growing, Growth};
 use super::log::Item;
 use super::nest::{Level, Nest, canonical};
 use super::options::Age;
@@ -15,22 +16,20 @@ use super::reading::{
 };
 use super::remnants::{CHANCE, expected, grid};
 
-/// Fewest records of a nest of a round: any two have a stride, but two back to back have that one.
-const LEAST: u64 = 2;
-
-/// Steps that a reading may take.
-const STEPS: usize = 1 << 23;
+/// Steps that a reading may take, and looking for rounds.
+const STEPS: usize = 1 << 27;
+const ROUNDS: usize = 1 << 23;
 
 /// Items that may be visits of a few places in no order: many have one, or it shows that they have none.
 const VISITS: usize = 64;
 
 /// How the stream goes on from an item.
 #[derive(Debug, Clone)]
-enum Way {
+enum Way<'a> {
     /// The item is in no pattern.
     Over,
-    /// A nest up to another item.
-    Nest(usize, Vec<Level>),
+    /// A nest up to another item: one of those that grow so.
+    Nest(usize, &'a Growing, usize),
     /// Rounds: of one round and its items, and how many at which distance.
     Rounds(Reading, usize, Level),
 }
@@ -85,6 +84,8 @@ pub(super) fn by_chance(items: &[Item], size: u64) -> Option<Reading> {
 fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
     // Looking for rounds has as many steps of its own.
     let found = all_rounds(items, &mut 0);
+    let growth = Growth::of(items, size, steps, STEPS)?;
+    let stream = Stream { items, size, growth: &growth, from: 0 };
     let mut tried: Vec<Start> = Vec::new();
     let mut whole = |evidence| {
         let mut best: Option<Reading> = None;
@@ -102,7 +103,7 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
         for (longest, found) in [(true, &found[..]), (false, &found), (true, &[])] {
             let mut one = |shared: &[Start]| {
                 let taste = Taste { evidence, longest, shared };
-                let mut reading = cut(items, size, taste, Some(found), steps)?;
+                let mut reading = cut(stream, taste, Some(found), steps)?;
                 let (starts, again) = (starts(&reading), again(&reading));
                 let places: Vec<u64> = shared.iter().filter(|s| s.1.is_empty()).map(|s| s.0).collect();
                 visits(&mut reading, items, &places);
@@ -166,6 +167,26 @@ const NUMBER: u64 = 8;
 const LOOP: u64 = 4;
 /// Two runs back to back take more than one over which a loop goes.
 const GIVEN: u64 = 2;
+
+/// Accesses of one size that follow each other in a longer list, and the nests that begin at each item of that.
+#[derive(Debug, Clone, Copy)]
+struct Stream<'a> {
+    items: &'a [Item],
+    size: u64,
+    growth: &'a Growth,
+    from: usize,
+}
+
+impl<'a> Stream<'a> {
+    fn part(self, from: usize, to: usize) -> Stream<'a> {
+        Stream { items: &self.items[from..to], from: self.from + from, ..self }
+    }
+
+    /// The nests that begin at an item.
+    fn nests(&self, item: usize) -> &'a [Growing] {
+        self.growth.from(self.from + item)
+    }
+}
 
 /// What is wanted of a reading.
 #[derive(Debug, Clone, Copy)]
@@ -235,13 +256,13 @@ type Found = (usize, usize, usize);
 
 /// Cuts the stream into nests, and into some of the rounds that were found. Without these, the list of one is cut: it is told with
 /// as little as possible.
-fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, steps: &mut usize) -> Option<Reading> {
-    let Taste { evidence, longest, .. } = taste;
+fn cut(stream: Stream<'_>, taste: Taste<'_>, found: Option<&[Found]>, steps: &mut usize) -> Option<Reading> {
+    let (Taste { evidence, longest, .. }, Stream { items, size, from, .. }) = (taste, stream);
     let rounds = found.is_some();
     let m = items.len();
     let mut found = found.unwrap_or_default().iter().rev().peekable();
     // From the back.
-    let mut best: Vec<(Told, Way)> = vec![((u64::MAX, 0, 0, 0), Way::Over); m + 1];
+    let mut best: Vec<(Told, Way<'_>)> = vec![((u64::MAX, 0, 0, 0), Way::Over); m + 1];
     best[m].0 = (0, 0, 0, 0);
     for i in (0..m).rev() {
         let once = |s: &Start| s.1.is_empty() && s.0 == items[i].offset && items[i].count == 1;
@@ -253,32 +274,30 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
             (ACCESS * items[i].count, 0, 1, 0)
         };
         let mut here = (plus(best[i + 1].0, over), Way::Over);
-        let mut nest = Nest::of_run(items[i].offset, items[i].stride, items[i].count);
         // Where the longest nest ends.
         let mut whole = i;
-        for (j, item) in items.iter().enumerate().skip(i) {
-            *steps += 1;
+        let told = taste.shared.iter().any(|s| rounds && s.0 == items[i].offset);
+        for nests in stream.nests(i) {
+            let until = nests.until(from + m);
+            *steps += 1 + until;
             if *steps > STEPS {
                 return None;
             }
-            if j > i && !nest.take_run(item.offset, item.stride, item.count) {
-                break;
-            }
-            let foretold = nest.evidence(size);
-            if nest.partial() == 0 && foretold >= LITTLE.min(evidence) && (rounds || nest.records() >= LEAST) {
-                let levels = nest.levels();
+            let price = if rounds { numbers(&nests.levels, size) } else { telling(&nests.levels, size) };
+            let price = (price, nests.levels.len() as u64, 1, 0);
+            for n in 0..until {
+                let end = nests.end(n) - from;
                 // What is told already takes nothing.
-                let same = |s: &Start| s.0 == items[i].offset && s.1 == without_passes(&levels);
-                let again = rounds && taste.shared.iter().any(same);
-                if foretold < evidence && !again {
+                let levels = told.then(|| nests.levels(n));
+                let same = |s: &Start| s.0 == items[i].offset && levels.as_deref().map(without_passes) == Some(&s.1);
+                let again = told && taste.shared.iter().any(same);
+                if nests.foretold + n as u64 * nests.records < evidence && !again {
                     continue;
                 }
-                whole = j + 1;
-                let telling = if rounds { numbers(&levels, size) } else { telling(&levels, size) };
-                let of_nest = if again { (0, 0, 0, 0) } else { (telling, levels.len() as u64, 1, 0) };
-                let cost = plus(best[j + 1].0, of_nest);
+                whole = end;
+                let cost = plus(best[end].0, if again { (0, 0, 0, 0) } else { price });
                 if cost < here.0 || longest && cost == here.0 {
-                    here = (cost, Way::Nest(j + 1, levels));
+                    here = (cost, Way::Nest(end, nests, n));
                 }
             }
         }
@@ -292,7 +311,7 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
             for rounds in (most.max(3) - 1..=most).rev() {
                 let level = Level { count: rounds as u64, stride };
                 let taste = Taste { evidence: LITTLE, ..taste };
-                let list = list(&items[i..i + p], size, level, taste, steps)?;
+                let list = list(stream.part(i, i + p), level, taste, steps)?;
                 let (mut numbers, mut loops, mut patterns, rest) = list.told(&items[i..], size);
                 let told = |p: &&Piece| taste.shared.iter().any(|s| s.0 == p.base && s.1 == without_passes(&p.levels));
                 for again in list.pieces.iter().filter(told).filter(|_| stride == 0) {
@@ -316,8 +335,8 @@ fn cut(items: &[Item], size: u64, taste: Taste<'_>, found: Option<&[Found]>, ste
                 reading.rest.push(at);
                 at += 1;
             }
-            Way::Nest(to, levels) => {
-                let base = items[at].offset;
+            Way::Nest(to, nests, n) => {
+                let (base, levels) = (items[at].offset, nests.levels(n));
                 reading.pieces.push(Piece { base, levels, items: (at..to).collect(), rounds: false, list: at });
                 at = to;
             }
@@ -348,13 +367,13 @@ fn plus(a: Told, b: Told) -> Told {
 fn all_rounds(items: &[Item], steps: &mut usize) -> Vec<Found> {
     let mut out = Vec::new();
     let mut before: Vec<(usize, usize)> = Vec::new();
-    let begin = BEGIN.max(STEPS / 4 / items.len().max(1));
+    let begin = BEGIN.max(ROUNDS / 4 / items.len().max(1));
     for i in 0..items.len() {
         let found = periods(&items[i..], if i == 0 { items.len() } else { begin }, steps);
         // Not the same rounds, one item later.
         out.extend(found.iter().filter(|f| !before.contains(&(f.0, f.1 + 1))).map(|f| (i, f.0, f.1)));
         before = found;
-        if *steps > STEPS {
+        if *steps > ROUNDS {
             break;
         }
     }
@@ -412,15 +431,19 @@ const SHORT: u64 = 8;
 /// The reading of a list that is gone through so often, at the same places; `None` if it takes too long.
 pub(super) fn over_and_over(items: &[Item], size: u64, passes: u64) -> Option<Reading> {
     let taste = Taste { evidence: LITTLE, longest: true, shared: &[] };
-    list(items, size, Level { count: passes, stride: 0 }, taste, &mut 0)
+    let mut steps = 0;
+    let growth = Growth::of(items, size, &mut steps, STEPS)?;
+    let stream = Stream { items, size, growth: &growth, from: 0 };
+    list(stream, Level { count: passes, stride: 0 }, taste, &mut steps)
 }
 
 /// The nests of a list that is gone through so often. Those that the list alone does not show are single accesses, but for pairs
 /// at a stride that is shown.
-fn list(items: &[Item], size: u64, rounds: Level, taste: Taste<'_>, steps: &mut usize) -> Option<Reading> {
+fn list(stream: Stream<'_>, rounds: Level, taste: Taste<'_>, steps: &mut usize) -> Option<Reading> {
+    let Stream { items, size, .. } = stream;
     let shared = taste.shared.iter().find_map(|s| Some((s, begins(items, s)?)));
     let begin = shared.map_or(0, |s| s.1);
-    let mut reading = cut(&items[begin..], size, taste, None, steps)?;
+    let mut reading = cut(stream.part(begin, items.len()), taste, None, steps)?;
     join(&mut reading, &items[begin..]);
     let of_list = reading.pieces.iter_mut().flat_map(|p| &mut p.items).chain(&mut reading.rest);
     of_list.for_each(|i| *i += begin);
