@@ -461,9 +461,10 @@ impl Job {
         walk.iter().for_each(|r| visits.entry(r.0.0).or_default().0 += 1);
         runs.iter().flatten().for_each(|&i| visits.entry(walk[i].0.0).or_default().1 += 1);
         let beside = visits.values().filter(|(all, of_runs)| all - of_runs > 1).count();
-        // All of it over and over takes no more patterns than twice as many, and they tell it.
+        let alone = visits.values().filter(|(all, of_runs)| all - of_runs == 1).count();
+        // All of it over and over takes no more patterns than twice as many, or leaves nothing alone, and they tell it.
         let told = runs.len() + beside;
-        if told > 1 && visits.len() <= 2 * told && visits.values().all(|v| v.0 > 1) {
+        if (alone > 0 || told > 1 && visits.len() <= 2 * told) && visits.values().all(|v| v.0 > 1) {
             return Vec::new();
         }
         let mut number = 0..;
