@@ -27,6 +27,9 @@ const SIGMAS: f64 = 3.0;
 /// Pairs of places that show well enough in which order they are visited.
 const PAIRS: u64 = 32;
 
+/// Those that show it though hardly any access is to be expected to follow by chance, if sizes are many: of one list, in one pass.
+const SOME: u64 = 16;
+
 /// Sizes that are many: nests of accesses of one of them are by chance, too.
 const MANY: usize = 16;
 
@@ -66,7 +69,7 @@ impl Followed {
 
     fn is_chance(&self) -> bool {
         let most = SHARE * self.expected + SIGMAS * self.expected.sqrt();
-        self.expected >= 1.0
+        (self.expected >= 1.0 || self.pairs >= SOME && self.sizes.len() >= MANY)
             && self.were as f64 <= most
             && self.back > 0
             && 4 * self.back >= self.pairs
@@ -242,6 +245,14 @@ mod tests {
         // A long run is none of chance.
         random.extend((0..16).map(|i| (40, i)));
         assert_eq!(sequential(random), (vec![16], 160));
+    }
+
+    #[test]
+    fn one_pass_over_many_sizes_may_show_it() {
+        assert_eq!(sequential(shuffled(1, 40)), (vec![], 40));
+        // The same in order, and in two halves in turns.
+        assert_eq!(sequential((0..40).map(|i| (0, i))), (vec![40], 0));
+        assert_eq!(sequential((0..40).map(|i| (0, i / 2 + i % 2 * 20))), (vec![20, 20], 0));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Accesses of varying sizes in random order that begin where the one right before ended.
 //!
 //! By definition that is chance if, over all ranks and files, (1) at least half of the accesses that end where another one of the
-//! same rank and file begins, of another size, are not followed by such a one right away, (2) at least one is to be expected to be if
-//! all of them come in random order, and no more than half as many again are, and three standard deviations, and (3) at least a fourth
-//! of such pairs of places are visited in reverse, for the first time; of 32 such pairs or more, (1) need not hold. Of few
-//! accesses it may not show, and then three and more that follow each other are sequential. Of many sizes, nests are by chance, too.
+//! same rank and file begins, of another size, are not followed by such a one right away, (2) at least one is to be expected to be
+//! if all of them come in random order, or there are 16 such pairs of places and sizes are many, and no more than half as many
+//! again are, and three standard deviations, and (3) at least a fourth of such pairs of places are visited in reverse, for the
+//! first time; of 32 such pairs or more, (1) need not hold. Of few accesses it may not show, and then three and more that follow
+//! each other are sequential. Of many sizes, nests are by chance, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,9 @@ const CHANGES: usize = 2;
 
 /// Pairs of places that show well enough in which order they are visited.
 const PAIRS: u64 = 32;
+
+/// Those that do so for many sizes though hardly any access is to be expected to follow.
+const SOME: u64 = 16;
 
 /// Sizes that are many.
 const MANY: usize = 16;
@@ -60,7 +64,7 @@ impl Followed {
     /// True if accesses follow each other by chance.
     pub(super) fn is_chance(&self) -> bool {
         let most = 1.5 * self.expected + 3.0 * self.expected.sqrt();
-        self.expected >= 1.0
+        (self.expected >= 1.0 || self.pairs >= SOME && self.sizes.len() >= MANY)
             && self.were as f64 <= most
             && self.reverse > 0
             && 4 * self.reverse >= self.pairs
