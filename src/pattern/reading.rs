@@ -66,7 +66,11 @@ pub(super) fn without_passes(levels: &[Level]) -> &[Level] {
 
 /// Records that a nest has foretold: all but the first and one for each loop; distance 0 and back to back are no free choice.
 pub(super) fn evidence(levels: &[Level], size: u64) -> u64 {
-    let records: u64 = levels.iter().map(|l| l.count).product();
+    evidence_of(levels.iter().map(|l| l.count).product(), levels, size)
+}
+
+/// The same of so many records at these loops.
+pub(super) fn evidence_of(records: u64, levels: &[Level], size: u64) -> u64 {
     (records + u64::from(is_given(levels, size))).saturating_sub(1 + levels.len() as u64)
 }
 

@@ -12,7 +12,7 @@ use super::log::Item;
 use super::nest::{Level, Nest, canonical};
 use super::options::Age;
 use super::reading::{
-    EVIDENCE, LITTLE, Piece, Reading, Told, gather, is_given, join, numbers, share, visits, without_passes,
+    EVIDENCE, LITTLE, Piece, Reading, Told, evidence_of, gather, is_given, join, numbers, share, visits, without_passes,
 };
 use super::remnants::{CHANCE, expected, grid};
 
@@ -126,7 +126,11 @@ fn read_near(items: &[Item], size: u64, steps: &mut usize) -> Option<Reading> {
             tried = starts;
         }
         // Places over and over, if it often is another one than before; nests that follow each other are not torn for that.
-        let strong = |p: &Piece| p.is_in_one_go() && p.evidence(size) >= EVIDENCE;
+        let strong = |p: &Piece| {
+            // Each time that it goes on.
+            let mut goes = p.items.chunk_by(|a, b| a + 1 == *b);
+            goes.all(|go| evidence_of(go.iter().map(|&i| items[i].count).sum(), &p.levels, size) >= EVIDENCE)
+        };
         let in_turn = |r: &Reading| r.rest.is_empty() && r.pieces.iter().all(strong);
         let runs = items.chunk_by(|a, b| a.offset == b.offset).count();
         if items.len() <= VISITS && 3 * runs > items.len() && !best.as_ref().is_some_and(in_turn) {
