@@ -1,9 +1,9 @@
 //! Reads the I/O traces of parallel jobs and says whether the I/O is periodic, with which period, how sure that is,
 //! when it holds, and when the next burst comes.
 //!
-//! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`formats`] bytes on disk to
-//! records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records to
-//! bandwidth over time, [`period`] bandwidth to periods, [`pattern`] records to access patterns, [`classify`] records to
+//! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`nest`] loop nests, [`formats`] bytes
+//! on disk to records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records
+//! to bandwidth over time, [`period`] bandwidth to periods, [`pattern`] records to access patterns, [`classify`] records to
 //! access classes and advice, [`dfg`] records to directly-follows graphs, [`analysis`] the pipeline, [`online`] the same fed piece
 //! by piece, [`render`] text and pictures, [`cli`] the command line
 //! (and `serve`, the HTTP interface, behind its feature).
@@ -28,6 +28,7 @@ pub mod cli;
 pub mod dfg;
 pub mod error;
 pub mod formats;
+pub mod nest;
 pub mod online;
 pub mod pattern;
 pub mod period;
