@@ -475,10 +475,13 @@ fn generated_traces_come_with_their_truth() {
         for p in t["patterns"].as_array().unwrap() {
             has_keys(
                 p,
-                "op kind rank file start_s end_s start_offset end_offset access_size records stride levels size_summary period period_reason",
+                "op kind rank ranks file start_s end_s start_offset end_offset access_size records stride levels sizes size_summary period period_reason",
             );
             assert!(["read", "write"].contains(&p["op"].as_str().unwrap()));
             assert!(["contiguous", "fixed-strided", "kd-strided", "sequential"].contains(&p["kind"].as_str().unwrap()));
+        }
+        for u in t["unpatterned"].as_array().unwrap() {
+            has_keys(u, "op file records bytes order places unit repeats");
         }
         for p in t["periods"].as_array().unwrap() {
             has_keys(p, "op period_s frequency_hz bursts bytes windows");

@@ -1,26 +1,43 @@
-//! The patterns found in synthetic traces are exactly those of their truth, at random places of the parameters of all workloads.
-//! `examples/truth_sweep.rs` goes through as many cases as one likes.
+//! Truth of workloads at random values of all parameters: it is lossless, and the detector describes the rows as shortly.
+//! `examples/truth_sweep.rs` goes through any number of cases.
 
+mod score;
 mod sweep;
 
 use rayon::prelude::*;
 
-/// Cases of each kind, and accesses of one of them at most.
+/// Cases of each kind, and records of a case at most.
 const CASES: usize = 30;
 const RECORDS: u64 = 4000;
 
-#[test]
-fn what_is_found_is_what_is_true() {
+/// A description may be longer than the truth by this factor.
+const SLACK: f64 = 1.02;
+
+/// Runs `check` on all cases and reports every failure.
+fn all_cases(check: impl Fn(&iophase::workload::Run) -> Result<(), String> + Sync) {
     let kinds: Vec<usize> = sweep::kinds().collect();
-    let wrong: Vec<String> = kinds
+    let failures: Vec<String> = kinds
         .into_par_iter()
-        .flat_map_iter(|kind| {
-            let runs = (0..).map(move |i| sweep::Case::draw(kind, i)).filter_map(|case| Some((case.run()?, case)));
-            let small = runs.filter(|(run, _)| (1..=RECORDS).contains(&run.truth().records));
-            small.take(CASES).map(|(run, case)| (case.text(), sweep::differences(&run)))
-        })
-        .filter(|(_, differences)| !differences.is_empty())
-        .map(|(case, differences)| format!("{case}\n{differences}"))
+        .flat_map_iter(|kind| sweep::runs(kind, CASES, RECORDS))
+        .filter_map(|(case, run)| Some(format!("{}: {}", case.text(), check(&run).err()?)))
         .collect();
-    assert!(wrong.is_empty(), "{} cases:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(failures.is_empty(), "{} cases fail:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn every_access_is_stated_once() {
+    all_cases(score::check_truth);
+}
+
+#[test]
+#[ignore = "needs the new detector"]
+fn found_patterns_are_no_longer_than_the_truth() {
+    all_cases(|run| {
+        let truth = score::numbers_of_truth(run.truth());
+        let found = score::numbers_of_found(&score::found_in(&run.trace().unwrap())?);
+        if found as f64 <= SLACK * truth as f64 {
+            return Ok(());
+        }
+        Err(format!("{found} numbers are found, {truth} are true"))
+    });
 }

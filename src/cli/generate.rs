@@ -1,4 +1,4 @@
-//! `iophase generate`: synthetic traces with known truth. The workloads tell their parameters themselves.
+//! `iophase generate`: synthetic traces with known truth. The arguments come from the parameters of the workloads.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub struct Generate {
 
 /// A workload with its parameters, and what all of them have.
 struct What {
-    workload: &'static dyn Workload,
+    workload: &'static Workload,
     values: Values,
     common: Common,
 }
@@ -126,7 +126,7 @@ fn argument(p: &'static Parameter) -> Arg {
 pub(super) fn run(g: &Generate) -> Result<()> {
     let What { workload, values, common } = &g.what;
     let writer = output::writer(&common.output, common.format.as_deref())?;
-    let run = workload::run(*workload, values, common.seed)?;
+    let run = workload::run(workload, values, common.seed)?;
     let written = output::rows(&run, &common.output, writer, common.talk.quiet >= 2)?;
     let truth = run.truth();
     if let Some(path) = &common.truth {

@@ -1,30 +1,29 @@
 //! Training of a network: epochs of sample reads in shuffled order, compute between batches, checkpoints between epochs.
 
-use std::collections::BTreeMap;
-
-use super::drawn::Drawn;
-use super::follow::{self, Followed};
+use super::bounds;
+use super::clock::seconds;
+use super::nest::Nest;
 use super::parameter::{Kind, Parameter, Values};
+use super::plan::{Plan, Workload};
+use super::program::{Offsets, Program, RankProgram, Segment};
 use super::random::{Random, Shuffle};
-use super::shape::Shape;
-use super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::truth::{Bursts, Period, Phase, Place, TruePattern, Window};
-use super::{Plan, Workload, bounds};
+use super::stated::{Repeat, Stated, phase};
+use super::truth::{Period, Unpatterned, Window};
 use crate::error::Result;
 use crate::record::{FileId, Files, Op};
 
 /// The workload.
-pub(super) struct Dlio;
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "dlio",
+    about: "Training: epochs of shuffled sample reads from many files, compute between batches, checkpoints between epochs",
+    parameters: PARAMETERS,
+    plan,
+};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("ranks", Kind::Count, "4", "Ranks"),
     Parameter::new("epochs", Kind::Count, "6", "Epochs"),
-    Parameter::new(
-        "files",
-        Kind::Count,
-        "32",
-        "Files with samples; with shuffle files or none a multiple of the ranks",
-    ),
+    Parameter::new("files", Kind::Count, "32", "Files; a multiple of the ranks unless samples are shuffled"),
     Parameter::new("samples", Kind::Count, "16", "Samples of a file"),
     Parameter::new("sample-size", Kind::Bytes, "128k", "Mean bytes of a sample, which is one request"),
     Parameter::new("sample-spread", Kind::Share, "0", "Largest deviation of a sample's size, as a share of it"),
@@ -39,43 +38,32 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("start", Kind::Seconds, "2", "Start of the first epoch, in seconds"),
 ];
 
-impl Workload for Dlio {
-    fn name(&self) -> &'static str {
-        "dlio"
+fn plan(v: &Values, seed: u64) -> Result<Plan> {
+    let mut job = Job::new(v, seed)?;
+    if job.spread > 0.0 {
+        job.offsets = job.known_offsets();
     }
-
-    fn about(&self) -> &'static str {
-        "Training: epochs of shuffled sample reads from many files, compute between batches, checkpoints between epochs"
+    let mut files = Files::default();
+    for f in 0..job.files {
+        files.intern(&format!("/scratch/dlio/train/img_{f:06}.npz"));
     }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
+    for e in 0..job.checkpoints() {
+        for r in 0..job.ranks {
+            files.intern(&format!("/scratch/dlio/checkpoint/epoch_{:04}.rank{r:05}", (e + 1) * job.every));
+        }
     }
-
-    fn plan(&self, v: &Values, seed: u64) -> Result<Plan> {
-        let mut job = Job::new(v, seed)?;
-        if job.spread > 0.0 {
-            job.offsets = job.known_offsets();
-        }
-        if job.shuffle == "samples" && job.spread > 0.0 {
-            let followed = job.followed();
-            job.by_chance = followed.is_chance();
-            job.of_sizes = job.by_chance && followed.has_many_sizes();
-        }
-        let mut files = Files::default();
-        for f in 0..job.files {
-            files.intern(&format!("/scratch/dlio/train/img_{f:06}.npz"));
-        }
-        for e in 0..job.checkpoints() {
-            for r in 0..job.ranks {
-                files.intern(&format!("/scratch/dlio/checkpoint/epoch_{:04}.rank{r:05}", (e + 1) * job.every));
-            }
-        }
-        let mut patterns = job.patterns(&files);
-        patterns.extend(job.checkpoint_patterns(&files));
-        let (periods, phases) = job.periods();
-        Ok(Plan { ranks: job.ranks, files, periods, phases, patterns, script: Box::new(job) })
+    let mut stated = Stated::default();
+    if job.shuffle == "samples" {
+        stated.unpatterned = (0..job.files).map(|f| job.shuffled_samples(f, &files)).collect();
+    } else {
+        job.state_reads(&files, &mut stated);
     }
+    for e in 0..job.epochs {
+        let writes = (0..job.ranks as u32).filter_map(|rank| job.checkpoint_write(rank, e));
+        writes.for_each(|write| stated.pattern(&files, &write, &[], None));
+    }
+    job.state_periods(&mut stated);
+    Ok(Plan { ranks: job.ranks, files, stated, program: Box::new(job) })
 }
 
 struct Job {
@@ -96,15 +84,11 @@ struct Job {
     pause_ns: u64,
     start_ns: u64,
     seed: u64,
-    /// Where samples of many sizes begin, one of so many.
+    /// Offsets of samples of varying sizes, of every [`KNOWN`]-th one of each file.
     offsets: Vec<u64>,
-    /// They are read in random order, and that shows.
-    by_chance: bool,
-    /// They are of many sizes then.
-    of_sizes: bool,
 }
 
-/// Of so many samples of a file, the offset of one is kept: else the sizes of all before it are drawn again.
+/// Every so many samples of a file, the offset of one is kept. The sizes from there on are drawn again.
 const KNOWN: u64 = 64;
 
 impl Job {
@@ -127,25 +111,19 @@ impl Job {
             start_ns: v.nanos("start"),
             seed,
             offsets: Vec::new(),
-            by_chance: false,
-            of_sizes: false,
         };
         if job.shuffle != "samples" {
             bounds::divided(("files", job.files), ("ranks", job.ranks))?;
         }
-        bounds::divided(
-            ("samples of all files", job.files * job.samples),
-            ("ranks times batch", job.ranks * job.batch),
-        )?;
+        let (samples, at_once) = (job.files * job.samples, job.ranks * job.batch);
+        bounds::divided(("samples of all files", samples), ("ranks times batch", at_once))?;
         bounds::bytes(&[job.epochs, job.files, job.samples, 2 * job.sample_size])?;
-        bounds::kept(&[job.files, job.samples.min(64)])?;
         bounds::kept(&[job.files, job.known()])?;
         bounds::kept(&[job.checkpoints(), job.ranks])?;
-        bounds::kept(&[job.files, job.epochs])?;
-        if job.shuffle == "samples" {
-            // Of a rank, if it shows at once that there is no order.
-            let ranks = if job.spread > 0.0 || job.samples == 1 { 1 } else { job.ranks };
-            bounds::kept(&[job.files, job.samples, job.epochs.div_ceil(ranks)])?;
+        if job.shuffle != "samples" {
+            let visits = if job.shuffle == "files" { job.epochs } else { 1 };
+            let sizes = if job.spread > 0.0 { job.samples } else { 1 };
+            bounds::kept(&[job.files, visits, sizes])?;
         }
         let epoch = u128::from(job.steps()) * u128::from(job.step_ns()) + u128::from(job.pause_ns);
         let end = u128::from(job.start_ns) + epoch * u128::from(job.epochs);
@@ -185,14 +163,6 @@ impl Job {
         (start, start + self.pause_ns)
     }
 
-    fn checkpoint_file(&self, k: u64, rank: u32) -> FileId {
-        FileId((self.files + k * self.ranks) as u32 + rank)
-    }
-
-    fn checkpoint_shape(&self) -> Shape {
-        Shape::of(self.transfer).times(self.checkpoint_size / self.transfer.max(1), self.transfer)
-    }
-
     /// Size of a sample of a file.
     fn size(&self, file: u64, sample: u64) -> u64 {
         if self.spread == 0.0 {
@@ -211,12 +181,12 @@ impl Job {
         before + (known * KNOWN..sample).map(|j| self.size(file, j)).sum::<u64>()
     }
 
-    /// Samples of a file whose offset is kept.
+    /// Number of samples of a file whose offset is kept.
     fn known(&self) -> u64 {
         self.samples / KNOWN + 1
     }
 
-    /// Where samples begin, file by file, one of so many.
+    /// The offsets that are kept, file by file.
     fn known_offsets(&self) -> Vec<u64> {
         let of_file = |file: u64| {
             let mut at = 0;
@@ -235,13 +205,13 @@ impl Job {
         Shuffle::new(n, &mut Random::new(self.seed ^ 0x6570_6f63_6873, e))
     }
 
-    /// The `q`-th file that a rank reads in an epoch, where whole files are dealt out.
+    /// The `q`-th file that a rank reads in an epoch, if it reads whole files.
     fn nth_file(&self, order: &Shuffle, rank: u32, q: u64) -> u64 {
         let place = q * self.ranks + u64::from(rank);
         if self.shuffle == "files" { order.at(place) } else { place }
     }
 
-    /// The `i`-th sample that a rank reads in an epoch: its file and its place there.
+    /// The `i`-th sample that a rank reads in an epoch: its file and its number there.
     fn nth_sample(&self, order: &Shuffle, rank: u32, i: u64) -> (u64, u64) {
         if self.shuffle == "samples" {
             let n = order.at((i / self.batch * self.ranks + u64::from(rank)) * self.batch + i % self.batch);
@@ -250,256 +220,95 @@ impl Job {
         (self.nth_file(order, rank, i / self.samples), i % self.samples)
     }
 
-    /// When the read of the `i`-th sample of a rank in an epoch begins.
-    fn sample_start(&self, e: u64, i: u64) -> u64 {
-        self.epoch_start(e) + i / self.batch * self.step_ns() + self.after_begin(i % self.batch)
+    /// From the start of read `i` of a rank in an epoch to the end of read `last`.
+    fn read_span(&self, e: u64, i: u64, last: u64) -> (u64, u64) {
+        let batch = |i: u64| self.epoch_start(e) + i / self.batch * self.step_ns();
+        let in_batch = |n: u64| (u128::from(self.read_ns) * u128::from(n) / u128::from(self.batch)) as u64;
+        (batch(i) + in_batch(i % self.batch), batch(last) + in_batch(last % self.batch + 1))
     }
 
-    fn sample_end(&self, e: u64, i: u64) -> u64 {
-        self.epoch_start(e) + i / self.batch * self.step_ns() + self.after_begin(i % self.batch + 1)
-    }
-
-    fn after_begin(&self, i: u64) -> u64 {
-        (u128::from(self.read_ns) * u128::from(i) / u128::from(self.batch)) as u64
-    }
-
-    /// The reads of a batch: a stretch for each run of samples of one file.
-    fn batch_reads(&self, rank: u32, e: u64, order: &Shuffle, step: u64) -> Vec<Stretch> {
+    /// The reads of a batch: a segment for each row of samples of one file.
+    fn batch_reads(&self, rank: u32, e: u64, order: &Shuffle, step: u64) -> Vec<Segment> {
         let first = step * self.batch;
         let samples: Vec<(u64, u64)> = (first..first + self.batch).map(|i| self.nth_sample(order, rank, i)).collect();
-        let mut stretches = Vec::new();
+        let mut segments = Vec::new();
         let mut i = first;
-        for run in samples.chunk_by(|a, b| a.0 == b.0) {
-            let places = run.iter().map(|&(f, j)| (self.offset(f, j), self.size(f, j))).collect();
-            let last = i + run.len() as u64 - 1;
-            let start_ns = self.sample_start(e, i);
-            stretches.push(Stretch {
+        for row in samples.chunk_by(|a, b| a.0 == b.0) {
+            let list = row.iter().map(|&(f, j)| (self.offset(f, j), self.size(f, j))).collect();
+            let next = i + row.len() as u64;
+            segments.push(Segment {
                 op: Op::Read,
                 rank,
-                file: FileId(run[0].0 as u32),
-                places: Places::Listed(places),
-                start_ns,
-                length_ns: self.sample_end(e, last) - start_ns,
+                file: FileId(row[0].0 as u32),
+                offsets: Offsets::Listed(list),
+                span_ns: self.read_span(e, i, next - 1),
             });
-            i = last + 1;
+            i = next;
         }
-        stretches
+        segments
     }
 
-    fn checkpoint_write(&self, rank: u32, e: u64) -> Option<Stretch> {
+    fn checkpoint_write(&self, rank: u32, e: u64) -> Option<Segment> {
         if self.every == 0 || !(e + 1).is_multiple_of(self.every) {
             return None;
         }
-        let (start_ns, end_ns) = self.checkpoint_span(e);
-        Some(Stretch {
-            op: Op::Write,
-            rank,
-            file: self.checkpoint_file((e + 1) / self.every - 1, rank),
-            places: Places::Nested(0, self.checkpoint_shape()),
-            start_ns,
-            length_ns: end_ns - start_ns,
-        })
+        let accesses = Nest::access(0, self.transfer).repeated(self.checkpoint_size / self.transfer, self.transfer);
+        let before = ((e + 1) / self.every - 1) * self.ranks;
+        let file = FileId((self.files + before) as u32 + rank);
+        Some(Segment::nest(Op::Write, rank, file, accesses, self.checkpoint_span(e)))
     }
 
-    /// Where whole files are dealt out, a rank reads each from its start to its end: equal samples give one pattern through all
-    /// epochs in which it does, others one for each.
-    fn patterns(&self, files: &Files) -> Vec<TruePattern> {
-        if self.shuffle == "samples" {
-            return self.visits(files);
+    /// The samples of a file from its start to its end.
+    fn all_samples(&self, file: u64) -> Offsets {
+        if self.spread == 0.0 {
+            return Offsets::Nest(Nest::access(0, self.sample_size).repeated(self.samples, self.sample_size));
         }
-        let of_a_rank = self.files / self.ranks;
-        let mut patterns = Vec::new();
-        let orders: Vec<Shuffle> = (0..self.epochs).map(|e| self.order(e)).collect();
-        for rank in 0..self.ranks as u32 {
-            // The passes over each file: epoch and place in it.
-            let mut passes: Vec<Vec<(u64, u64)>> = vec![Vec::new(); self.files as usize];
-            for (e, order) in orders.iter().enumerate() {
-                (0..of_a_rank).for_each(|q| passes[self.nth_file(order, rank, q) as usize].push((e as u64, q)));
-            }
-            for (f, passes) in passes.iter().enumerate() {
-                let (Some(first), Some(last)) = (passes.first(), passes.last()) else { continue };
-                let span = |from: &(u64, u64), to: &(u64, u64)| {
-                    let (i, j) = (from.1 * self.samples, (to.1 + 1) * self.samples - 1);
-                    (self.sample_start(from.0, i), self.sample_end(to.0, j))
-                };
-                let (n, file) = (passes.len() as u64, files.name(FileId(f as u32)));
-                let place = Place { op: Op::Read, rank, file, span_ns: span(first, last), period_s: None };
-                let over_and_over = if self.spread > 0.0 { self.over_and_over(f as u64, n) } else { Vec::new() };
-                if self.spread > 0.0
-                    && (n == 1 && !self.varies(f as u64) || n > 1 && over_and_over.len() as u64 <= 2 * n)
-                {
-                    // Few samples: each over and over, or the nests of each size.
-                    for (j, shape) in over_and_over {
-                        let (from, to) = (first.1 * self.samples + j, last.1 * self.samples + j);
-                        let span_ns = (self.sample_start(first.0, from), self.sample_end(last.0, to));
-                        let place = Place { span_ns, ..place };
-                        patterns.extend(TruePattern::nested(place, self.offset(f as u64, j), &shape));
-                    }
-                } else if self.spread > 0.0 {
-                    let sizes: Vec<u64> = (0..self.samples).map(|j| self.size(f as u64, j)).collect();
-                    patterns.extend(passes.iter().filter_map(|pass| {
-                        TruePattern::back_to_back(Place { span_ns: span(pass, pass), ..place }, 0, &sizes)
-                    }));
-                } else {
-                    let every_epoch = self.shuffle == "none" && passes.len() > 1;
-                    let place = Place { period_s: every_epoch.then(|| seconds(self.epoch_ns())), ..place };
-                    let shape = Shape::of(self.sample_size).times(self.samples, self.sample_size);
-                    patterns.extend(TruePattern::nested(place, 0, &shape.times(n, 0)));
-                }
-            }
-        }
-        patterns
-    }
-
-    /// True if the sizes of the samples of a file change twice.
-    fn varies(&self, f: u64) -> bool {
-        (1..self.samples).filter(|&j| self.size(f, j) != self.size(f, j - 1)).nth(1).is_some()
-    }
-
-    /// The samples of a file, so often, as the nests of each size: the first one of a nest, and its shape.
-    fn over_and_over(&self, f: u64, n: u64) -> Vec<(u64, Shape)> {
-        let mut of_sizes: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
-        let mut at = 0;
-        for j in 0..self.samples {
-            of_sizes.entry(self.size(f, j)).or_default().push((j, at));
-            at += self.size(f, j);
-        }
-        let nests = of_sizes.into_iter().flat_map(|(size, samples)| {
-            let places: Vec<u64> = samples.iter().map(|s| s.1).collect();
-            match Shape::walked(size, &places) {
-                Some(one) => vec![(samples[0].0, one.times(n, 0))],
-                // Else what lies back to back, and each of the others.
-                None => samples
-                    .chunk_by(|a, b| a.1 + size == b.1)
-                    .map(|run| (run[0].0, Shape::of(size).times(run.len() as u64, size).times(n, 0)))
-                    .collect(),
-            }
+        let mut end = 0;
+        let list = (0..self.samples).map(|j| {
+            let size = self.size(file, j);
+            end += size;
+            (end - size, size)
         });
-        nests.collect()
+        Offsets::Listed(list.collect())
     }
 
-    /// What the random order of shuffled samples is, for each size. Where each sample has a size of its own, or a file of its
-    /// own, it is a pattern that a rank has read it again.
-    fn visits(&self, files: &Files) -> Vec<TruePattern> {
-        // Of sizes that vary by chance, those in other files have nothing to do with each other.
-        let file_of = |f: u64| if self.by_chance { f } else { 0 };
-        let mut of_sizes: BTreeMap<(u64, u64), Drawn> = BTreeMap::new();
-        let mut patterns = Vec::new();
-        let one_size = self.spread == 0.0;
-        for rank in 0..self.ranks as u32 {
-            let mut walks: BTreeMap<(u64, u64), Vec<Visit>> = BTreeMap::new();
-            for (f, mut walk) in self.walks(rank) {
-                if !one_size && !self.by_chance {
-                    patterns.extend(self.sequential(rank, files.name(FileId(f as u32)), &mut walk));
-                }
-                for ((offset, size), e, i) in walk {
-                    walks.entry((f, size)).or_default().push((offset, e, i));
-                }
-            }
-            for ((f, size), walk) in walks {
-                let place =
-                    Place { op: Op::Read, rank, file: files.name(FileId(f as u32)), span_ns: (0, 0), period_s: None };
-                let list: Vec<u64> = walk.iter().map(|w| w.0).collect();
-                let time = |i: u64| {
-                    let (_, e, i) = walk[i as usize];
-                    (self.sample_start(e, i), self.sample_end(e, i))
-                };
-                let drawn = || if self.of_sizes { Drawn::of_sizes() } else { Drawn::default() };
-                of_sizes.entry((size, file_of(f))).or_insert_with(drawn).add(place, size, (&list, 1), time);
-            }
-            if one_size && of_sizes.values().any(Drawn::is_nothing) {
-                return Vec::new();
-            }
-        }
-        patterns.extend(of_sizes.into_values().flat_map(Drawn::patterns));
-        patterns
-    }
-
-    /// What a rank reads of each file, in order.
-    fn walks(&self, rank: u32) -> BTreeMap<u64, Vec<Read>> {
-        let mut walks: BTreeMap<u64, Vec<Read>> = BTreeMap::new();
-        let place = |(f, j): (u64, u64)| (self.offset(f, j), self.size(f, j));
-        // What is before a sample is told once.
-        let mut known: BTreeMap<(u64, u64), (u64, u64)> = BTreeMap::new();
-        for e in 0..self.epochs {
+    /// Ranks that read whole files. Without a shuffle they read the same ones in a loop of epochs; else every visit of a file
+    /// stands for itself.
+    fn state_reads(&self, files: &Files, stated: &mut Stated) {
+        let (visits, epochs) = if self.shuffle == "none" { (1, self.epochs) } else { (self.epochs, 1) };
+        let around = Repeat { count: epochs, bytes: 0, ns: self.epoch_ns() };
+        for e in 0..visits {
             let order = self.order(e);
-            for i in 0..self.steps() * self.batch {
-                let sample = self.nth_sample(&order, rank, i);
-                let place = match self.spread == 0.0 {
-                    true => place(sample),
-                    false => *known.entry(sample).or_insert_with(|| place(sample)),
+            for (rank, q) in (0..self.ranks as u32).flat_map(|r| (0..self.files / self.ranks).map(move |q| (r, q))) {
+                let file = self.nth_file(&order, rank, q);
+                let visit = Segment {
+                    op: Op::Read,
+                    rank,
+                    file: FileId(file as u32),
+                    offsets: self.all_samples(file),
+                    span_ns: self.read_span(e, q * self.samples, (q + 1) * self.samples - 1),
                 };
-                walks.entry(sample.0).or_default().push((place, e, i));
+                stated.segment(files, visit, around);
             }
         }
-        walks
     }
 
-    /// How samples follow each other where they lie.
-    fn followed(&self) -> Followed {
-        let mut followed = Followed::default();
-        for rank in 0..self.ranks as u32 {
-            for walk in self.walks(rank).values() {
-                followed.add(&walk.iter().map(|r| r.0).collect::<Vec<_>>());
-            }
-        }
-        followed
-    }
-
-    /// The sequential patterns of what a rank reads of a file, which they take out of it.
-    fn sequential(&self, rank: u32, file: &str, walk: &mut Vec<Read>) -> Vec<TruePattern> {
-        let runs = follow::runs(&walk.iter().map(|r| r.0).collect::<Vec<_>>());
-        let of = |run: &Vec<usize>| {
-            let (first, last) = (walk[run[0]], walk[run[run.len() - 1]]);
-            let span_ns = (self.sample_start(first.1, first.2), self.sample_end(last.1, last.2));
-            let sizes: Vec<u64> = run.iter().map(|&i| walk[i].0.1).collect();
-            let place = Place { op: Op::Read, rank, file, span_ns, period_s: None };
-            TruePattern::back_to_back(place, first.0.0, &sizes)
-        };
-        let patterns: Vec<TruePattern> = runs.iter().filter_map(of).collect();
-        let mut visits: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-        walk.iter().for_each(|r| visits.entry(r.0.0).or_default().0 += 1);
-        runs.iter().flatten().for_each(|&i| visits.entry(walk[i].0.0).or_default().1 += 1);
-        let beside = visits.values().filter(|(all, of_runs)| all - of_runs > 1).count();
-        let alone = visits.values().filter(|(all, of_runs)| all - of_runs == 1).count();
-        // All of it over and over takes no more patterns than twice as many, or leaves nothing alone, and they tell it.
-        let told = runs.len() + beside;
-        if (alone > 0 || told > 1 && visits.len() <= 2 * told) && visits.values().all(|v| v.0 > 1) {
-            return Vec::new();
-        }
-        let mut number = 0..;
-        walk.retain(|_| number.next().is_some_and(|i| !runs.iter().any(|run| run.contains(&i))));
-        patterns
-    }
-
-    fn checkpoint_patterns(&self, files: &Files) -> Vec<TruePattern> {
-        let of = |k: u64, rank: u32| {
-            let span_ns = self.checkpoint_span((k + 1) * self.every - 1);
-            let file = files.name(self.checkpoint_file(k, rank));
-            let place = Place { op: Op::Write, rank, file, span_ns, period_s: None };
-            TruePattern::nested(place, 0, &self.checkpoint_shape())
-        };
-        (0..self.checkpoints()).flat_map(|k| (0..self.ranks as u32).filter_map(move |r| of(k, r))).collect()
+    /// The reads of a file by all ranks in all epochs. Each epoch draws an order of all samples of all files.
+    fn shuffled_samples(&self, file: u64, files: &Files) -> Unpatterned {
+        let (records, bytes) = (self.samples * self.epochs, self.offset(file, self.samples) * self.epochs);
+        let all = Unpatterned::random(Op::Read, files.name(FileId(file as u32)), records, bytes, self.samples);
+        Unpatterned { unit: (self.spread == 0.0).then_some(self.sample_size), ..all }
     }
 
     /// Batches, epochs and checkpoints.
-    fn periods(&self) -> (Vec<Period>, Vec<Phase>) {
+    fn state_periods(&self, stated: &mut Stated) {
         let reads: Vec<(u64, u64)> = (0..self.epochs)
             .map(|e| (self.epoch_start(e), self.epoch_start(e) + self.steps() * self.step_ns() - self.compute_ns))
             .collect();
-        let writes: Vec<(u64, u64)> =
-            (0..self.checkpoints()).map(|k| self.checkpoint_span((k + 1) * self.every - 1)).collect();
-        let each = match self.spread > 0.0 {
-            false => self.files * self.samples * self.sample_size,
-            true => (0..self.files).map(|f| self.offset(f, self.samples)).sum(),
-        };
-        let written = self.checkpoint_size * self.ranks;
-        let mut phases: Vec<Phase> = reads.iter().map(|s| Phase::of(Op::Read, *s, each)).collect();
-        phases.extend(writes.iter().map(|s| Phase::of(Op::Write, *s, written)));
-        let mut periods = Vec::new();
+        let each = (0..self.files).map(|f| self.offset(f, self.samples)).sum::<u64>();
         if self.compute_ns > 0 && self.steps() > 1 {
             let step_s = seconds(self.step_ns());
-            periods.push(Period {
+            stated.periods.push(Period {
                 op: Op::Read,
                 period_s: step_s,
                 frequency_hz: 1.0 / step_s,
@@ -511,39 +320,26 @@ impl Job {
             });
         }
         if self.pause_ns > 0 {
-            let epochs = Bursts { spans_ns: reads, bytes: each * self.epochs };
-            periods.extend(epochs.period(Op::Read, Some(seconds(self.epoch_ns()))));
+            stated.bursts(Op::Read, &reads, each, Some(seconds(self.epoch_ns())));
+        } else {
+            stated.phases.extend(reads.iter().map(|s| phase(Op::Read, *s, each)));
         }
-        let bytes = written * writes.len() as u64;
-        let cycle = seconds(self.epoch_ns() * self.every);
-        periods.extend(Bursts { spans_ns: writes, bytes }.period(Op::Write, Some(cycle)));
-        (periods, phases)
+        let writes: Vec<(u64, u64)> =
+            (0..self.checkpoints()).map(|k| self.checkpoint_span((k + 1) * self.every - 1)).collect();
+        let cycle_s = seconds(self.epoch_ns() * self.every);
+        stated.bursts(Op::Write, &writes, self.checkpoint_size * self.ranks, Some(cycle_s));
     }
 }
 
-/// A read of a sample: offset, epoch and place in it.
-type Visit = (u64, u64, u64);
-
-/// The same, with its offset and size.
-type Read = ((u64, u64), u64, u64);
-
-impl Script for Job {
-    fn follows_by_chance(&self, op: Op) -> bool {
-        op == Op::Read && self.by_chance
-    }
-
-    fn is_of_many_sizes(&self, op: Op) -> bool {
-        op == Op::Read && self.of_sizes
-    }
-
-    fn lanes(&self) -> Vec<Lane<'_>> {
+impl Program for Job {
+    fn ranks(&self) -> Vec<RankProgram<'_>> {
         let epoch = move |rank: u32, e: u64| {
             let order = self.order(e);
             let reads = (0..self.steps()).flat_map(move |step| self.batch_reads(rank, e, &order, step));
             reads.chain(self.checkpoint_write(rank, e))
         };
         (0..self.ranks as u32)
-            .map(|rank| -> Lane<'_> { Box::new((0..self.epochs).flat_map(move |e| epoch(rank, e))) })
+            .map(|rank| -> RankProgram<'_> { Box::new((0..self.epochs).flat_map(move |e| epoch(rank, e))) })
             .collect()
     }
 }

@@ -1,20 +1,28 @@
 //! IOR: every rank writes and reads back blocks of a shared file or of its own.
 //!
-//! Offsets are those of IOR 4: segment after segment, in each a block a rank, in each block transfer after transfer. With random
-//! order the slots of the whole file are dealt out, as `-z` does; here every rank gets equally many.
+//! Offsets are those of IOR 4: a file is a row of segments, a segment has a block for each rank, a block is a row of transfers. In
+//! random order the slots of the whole file are shuffled and dealt to the ranks, as with `-z`; here every rank gets equally many.
+//! Every repetition has the same order.
 
-use super::drawn::Drawn;
+use super::bounds;
+use super::clock::seconds;
+use super::nest::Nest;
 use super::parameter::{Kind, Parameter, Values};
+use super::plan::{Plan, Workload};
+use super::program::{Offsets, Program, RankProgram, Segment};
 use super::random::{Random, Shuffle};
-use super::shape::Shape;
-use super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::truth::{Bursts, Phase, Place, TruePattern};
-use super::{Plan, Workload, bounds};
+use super::stated::{Repeat, Stated};
+use super::truth::Unpatterned;
 use crate::error::Result;
 use crate::record::{FileId, Files, Op};
 
 /// The workload.
-pub(super) struct Ior;
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "ior",
+    about: "IOR: writes and reads segments of blocks of transfers, shared or per rank, in order or at random",
+    parameters: PARAMETERS,
+    plan,
+};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("ranks", Kind::Count, "8", "Ranks"),
@@ -34,40 +42,31 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("delay", Kind::Seconds, "3", "Seconds between repetitions"),
 ];
 
-impl Workload for Ior {
-    fn name(&self) -> &'static str {
-        "ior"
-    }
-
-    fn about(&self) -> &'static str {
-        "IOR: writes and reads segments of blocks of transfers, shared or per rank, in order or at random"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn plan(&self, v: &Values, seed: u64) -> Result<Plan> {
-        let job = Job::new(v, seed)?;
-        let mut files = Files::default();
-        for k in 0..job.copies() {
-            for r in 0..job.sharers() {
-                let copy = if job.new_files { format!(".{k}") } else { String::new() };
-                let rank = if job.shared { String::new() } else { format!(".{r:08}") };
-                files.intern(&format!("/scratch/ior/testfile{rank}{copy}"));
-            }
+fn plan(v: &Values, seed: u64) -> Result<Plan> {
+    let job = Job::new(v, seed)?;
+    let mut files = Files::default();
+    for k in 0..job.copies() {
+        for r in 0..job.sharers() {
+            let copy = if job.new_files { format!(".{k}") } else { String::new() };
+            let rank = if job.shared { String::new() } else { format!(".{r:08}") };
+            files.intern(&format!("/scratch/ior/testfile{rank}{copy}"));
         }
-        let patterns = job.patterns(&files);
-        let (mut periods, mut phases) = (Vec::new(), Vec::new());
-        let bytes = job.slots() * job.transfer * job.ranks;
-        for &(op, _, _) in &job.parts {
-            let spans_ns: Vec<_> = (0..job.repetitions).map(|k| job.span(op, k)).collect();
-            phases.extend(spans_ns.iter().map(|s| Phase::of(op, *s, bytes)));
-            let bursts = Bursts { spans_ns, bytes: bytes * job.repetitions };
-            periods.extend(bursts.period(op, Some(seconds(job.cycle_ns))));
-        }
-        Ok(Plan { ranks: job.ranks, files, periods, phases, patterns, script: Box::new(job) })
     }
+    let mut stated = Stated::default();
+    let bytes = job.slots() * job.transfer * job.ranks;
+    for &(op, _, _) in &job.parts {
+        let spans_ns: Vec<_> = (0..job.repetitions).map(|k| job.span(op, k)).collect();
+        stated.bursts(op, &spans_ns, bytes, Some(seconds(job.cycle_ns)));
+        if job.random {
+            stated.unpatterned.extend(files.iter().map(|(_, file)| job.random_order(op, file)));
+            continue;
+        }
+        let around = Repeat { count: job.repetitions / job.copies(), bytes: 0, ns: job.cycle_ns };
+        for rank in 0..job.ranks as u32 {
+            (0..job.copies()).for_each(|k| stated.segment(&files, job.segment(op, rank, k), around));
+        }
+    }
+    Ok(Plan { ranks: job.ranks, files, stated, program: Box::new(job) })
 }
 
 struct Job {
@@ -90,12 +89,6 @@ struct Job {
 
 impl Job {
     fn new(v: &Values, seed: u64) -> Result<Job> {
-        let ranks = v.positive("ranks", bounds::RANKS)?;
-        let (segments, block, transfer) =
-            (v.positive("segments", bounds::REPEATS)?, v.whole("block"), v.whole("transfer"));
-        bounds::divided(("block", block), ("transfer", transfer))?;
-        let repetitions = v.positive("repetitions", bounds::REPEATS)?;
-        bounds::bytes(&[segments, block, ranks, repetitions])?;
         let (write_ns, gap_ns, read_ns) = (v.nanos("write-time"), v.nanos("gap"), v.nanos("read-time"));
         let parts = match v.word("access") {
             "write" => vec![(Op::Write, 0, write_ns)],
@@ -103,25 +96,25 @@ impl Job {
             _ => vec![(Op::Write, 0, write_ns), (Op::Read, write_ns + gap_ns, read_ns)],
         };
         let busy_ns = parts.last().map_or(0, |(_, after, length)| after + length);
+        let ranks = v.positive("ranks", bounds::RANKS)?;
         let job = Job {
             ranks,
-            segments,
-            block,
-            transfer,
+            segments: v.positive("segments", bounds::REPEATS)?,
+            block: v.whole("block"),
+            transfer: v.whole("transfer"),
             shared: v.word("layout") == "shared",
             random: v.word("order") == "random",
             reorder: v.whole("reorder") % ranks,
-            repetitions,
+            repetitions: v.positive("repetitions", bounds::REPEATS)?,
             new_files: v.flag("new-files"),
             start_ns: v.nanos("start"),
             cycle_ns: busy_ns + v.nanos("delay"),
             parts,
             seed,
         };
+        bounds::divided(("block", job.block), ("transfer", job.transfer))?;
+        bounds::bytes(&[job.segments, job.block, ranks, job.repetitions])?;
         bounds::kept(&[job.copies(), ranks])?;
-        if job.random && job.repetitions > 1 && !job.new_files {
-            bounds::kept(&[job.slots(), ranks, 2])?;
-        }
         let end = u128::from(job.start_ns) + u128::from(job.cycle_ns) * u128::from(job.repetitions);
         bounds::run(end, job.parts.iter().map(|p| p.2).min().unwrap_or(0), job.slots())?;
         Ok(job)
@@ -151,26 +144,33 @@ impl Job {
         FileId((set + if self.shared { 0 } else { self.owner(op, rank) }) as u32)
     }
 
-    fn offset(&self, op: Op, rank: u32) -> u64 {
-        if self.shared { self.owner(op, rank) * self.block } else { 0 }
-    }
-
-    fn shape(&self) -> Shape {
-        let segment = if self.shared { self.block * self.ranks } else { self.block };
-        Shape::of(self.transfer).times(self.block / self.transfer, self.transfer).times(self.segments, segment)
-    }
-
-    fn places(&self, op: Op, rank: u32) -> Places {
-        if !self.random {
-            return Places::Nested(self.offset(op, rank), self.shape());
-        }
+    fn offsets(&self, op: Op, rank: u32) -> Offsets {
         let owner = self.owner(op, rank);
-        let (slots, first, step, stream) = match self.shared {
-            true => (self.slots() * self.ranks, owner, self.ranks, 0),
-            false => (self.slots(), 0, 1, owner),
-        };
-        let order = Shuffle::new(slots, &mut Random::new(self.seed, stream));
-        Places::Shuffled { order, first, step, count: self.slots(), size: self.transfer }
+        if self.random {
+            let (slots, first, step, stream) = match self.shared {
+                true => (self.slots() * self.ranks, owner, self.ranks, 0),
+                false => (self.slots(), 0, 1, owner),
+            };
+            let order = Shuffle::new(slots, &mut Random::new(self.seed, stream));
+            return Offsets::Shuffled { order, first, step, count: self.slots(), size: self.transfer };
+        }
+        let (start, segment) =
+            if self.shared { (owner * self.block, self.block * self.ranks) } else { (0, self.block) };
+        let block = Nest::access(start, self.transfer).repeated(self.block / self.transfer, self.transfer);
+        Offsets::Nest(block.repeated(self.segments, segment))
+    }
+
+    fn segment(&self, op: Op, rank: u32, k: u64) -> Segment {
+        let (file, offsets) = (self.file(op, rank, k), self.offsets(op, rank));
+        Segment { op, rank, file, offsets, span_ns: self.span(op, k) }
+    }
+
+    /// What one operation does to one file, over all ranks and repetitions.
+    fn random_order(&self, op: Op, file: &str) -> Unpatterned {
+        let (places, repeats) = (self.slots() * self.ranks / self.sharers(), self.repetitions / self.copies());
+        let records = places * repeats;
+        let once = Unpatterned::random(op, file, records, records * self.transfer, places);
+        Unpatterned { unit: Some(self.transfer), repeats, ..once }
     }
 
     /// When an operation begins and ends in repetition `k`.
@@ -180,82 +180,14 @@ impl Job {
         let start = self.start_ns + k * self.cycle_ns + after;
         (start, start + length)
     }
-
-    /// In new files a pattern for each repetition, else one through all of them.
-    fn patterns(&self, files: &Files) -> Vec<TruePattern> {
-        let passes = if self.new_files { 1 } else { self.repetitions };
-        let shape = self.shape().times(passes, 0);
-        let mut patterns = Vec::new();
-        for &(op, _, _) in &self.parts {
-            if self.random {
-                patterns.extend(self.drawn(op, passes, files));
-                continue;
-            }
-            for rank in 0..self.ranks as u32 {
-                let offset = self.offset(op, rank);
-                let of_copy = |k| TruePattern::nested(self.place(op, rank, k, files), offset, &shape);
-                patterns.extend((0..self.copies()).filter_map(of_copy));
-            }
-        }
-        patterns
-    }
-
-    /// What a rank does in a set of files, from the first to the last access.
-    fn place<'f>(&self, op: Op, rank: u32, k: u64, files: &'f Files) -> Place<'f> {
-        let last = if self.new_files { k } else { self.repetitions - 1 };
-        let span_ns = (self.span(op, k).0, self.span(op, last).1);
-        let period_s = (last > k).then(|| seconds(self.cycle_ns));
-        Place { op, rank, file: files.name(self.file(op, rank, k)), span_ns, period_s }
-    }
-
-    /// What the random order is.
-    fn drawn(&self, op: Op, passes: u64, files: &Files) -> Vec<TruePattern> {
-        if passes == 1 && self.slots() > FEW {
-            return Vec::new();
-        }
-        let mut drawn = Drawn::default();
-        for rank in 0..self.ranks as u32 {
-            let order = self.order(op, rank);
-            for k in 0..self.copies() {
-                let time = |i: u64| {
-                    let (start, end) = self.span(op, k + i / self.slots());
-                    let at =
-                        |i: u64| start + (u128::from(end - start) * u128::from(i) / u128::from(self.slots())) as u64;
-                    (at(i % self.slots()), at(i % self.slots() + 1))
-                };
-                drawn.add(self.place(op, rank, k, files), self.transfer, (&order, passes), time);
-            }
-            if drawn.is_nothing() {
-                return Vec::new();
-            }
-        }
-        drawn.patterns()
-    }
-
-    /// Places of a rank in random order.
-    fn order(&self, op: Op, rank: u32) -> Vec<u64> {
-        match self.places(op, rank) {
-            Places::Shuffled { order, first, step, count, size } => {
-                (0..count).map(|i| order.at(first + i * step) * size).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
 }
 
-/// Slots of which no random order looks like any in practice.
-const FEW: u64 = 64;
-
-impl Script for Job {
-    fn lanes(&self) -> Vec<Lane<'_>> {
-        let lane = |rank: u32| -> Lane<'_> {
-            let stretch = move |k: u64, op: Op| {
-                let (start_ns, end_ns) = self.span(op, k);
-                let (file, places) = (self.file(op, rank, k), self.places(op, rank));
-                Stretch { op, rank, file, places, start_ns, length_ns: end_ns - start_ns }
-            };
-            Box::new((0..self.repetitions).flat_map(move |k| self.parts.iter().map(move |p| stretch(k, p.0))))
+impl Program for Job {
+    fn ranks(&self) -> Vec<RankProgram<'_>> {
+        let program = |rank: u32| -> RankProgram<'_> {
+            let repetition = move |k: u64| self.parts.iter().map(move |part| self.segment(part.0, rank, k));
+            Box::new((0..self.repetitions).flat_map(repetition))
         };
-        (0..self.ranks as u32).map(lane).collect()
+        (0..self.ranks as u32).map(program).collect()
     }
 }

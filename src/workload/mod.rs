@@ -1,7 +1,12 @@
-//! Synthetic traces whose truth is known: periods, bursts and the exact pattern of every rank.
+//! Synthetic traces with known truth: periods, bursts and the loops of every rank.
 //!
 //! A [`Workload`] is a file here and one line in [`ALL`]. From its parameters and a seed it makes a [`Run`]: rows in the order of
-//! time, made while they are asked for ([`Rows`]), and the [`Truth`]. The same parameters and seed give the same rows.
+//! time, generated on demand ([`Rows`]), and the [`Truth`]. Equal parameters and seeds give equal rows.
+//!
+//! The truth is what the generator did. A workload states the loops that each rank executed, as its program has them, and for a
+//! random order the number of accesses and of places. Loops are only canonicalised ([`crate::nest::canonical`]): loops of one pass
+//! are dropped, seamless loops are fused. No pattern is derived from the rows, and no rule of a detector is used: a shorter
+//! description of the same rows may exist, and a detector may find it.
 //!
 //! ```
 //! use iophase::record::Rows;
@@ -22,77 +27,47 @@
 //! # }
 //! ```
 
-mod across;
-mod alone;
+mod bounds;
 mod checkpoint;
+mod clock;
 mod dlio;
-mod drawn;
-mod follow;
 mod h5bench;
 mod ior;
+mod nest;
 mod parameter;
+mod plan;
+mod program;
 mod random;
-mod sequel;
-mod shape;
-mod stretch;
+mod stated;
 mod truth;
 
-use std::collections::BTreeMap;
-
 pub use parameter::{Kind, Parameter, Value, Values};
+pub use plan::Workload;
 pub use truth::{
-    Level, PatternKind, PatternPeriod, Period, Phase, Ranks, SizeSummary, TRUTH_SCHEMA, TruePattern, Truth,
+    Order, PatternKind, PatternPeriod, Period, Phase, Ranks, SizeSummary, TRUTH_SCHEMA, TruePattern, Truth,
     Unpatterned, Window,
 };
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Calls, Data, FileId, Files, Op, Requests, Row, Rows, Timing, Trace};
-use stretch::Script;
+use crate::record::{Calls, Data, Files, Op, Requests, Row, Rows, Timing, Trace};
+use clock::seconds;
+use program::Program;
 
 /// Every workload.
-pub const ALL: &[&dyn Workload] = &[
-    &checkpoint::Checkpoint,
-    &h5bench::write::Write,
-    &h5bench::metadata::Metadata,
-    &h5bench::exerciser::Exerciser,
-    &ior::Ior,
-    &dlio::Dlio,
+pub const ALL: &[&Workload] = &[
+    &checkpoint::WORKLOAD,
+    &h5bench::write::WORKLOAD,
+    &h5bench::metadata::WORKLOAD,
+    &h5bench::exerciser::WORKLOAD,
+    &ior::WORKLOAD,
+    &dlio::WORKLOAD,
 ];
-
-/// A kind of synthetic job.
-pub trait Workload: Sync {
-    /// Name on the command line.
-    fn name(&self) -> &'static str;
-
-    /// What it does, in one line.
-    fn about(&self) -> &'static str;
-
-    /// Its parameters.
-    fn parameters(&self) -> &'static [Parameter];
-
-    /// What happens with these values.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Usage`] for values that do not fit each other.
-    #[doc(hidden)]
-    fn plan(&self, values: &Values, seed: u64) -> Result<Plan>;
-}
-
-/// What a workload makes of its values.
-pub struct Plan {
-    files: Files,
-    ranks: u64,
-    periods: Vec<Period>,
-    phases: Vec<Phase>,
-    patterns: Vec<TruePattern>,
-    script: Box<dyn Script>,
-}
 
 /// The workload called `name`.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] with the list of names.
-pub fn find(name: &str) -> Result<&'static dyn Workload> {
+pub fn find(name: &str) -> Result<&'static Workload> {
     ALL.iter().copied().find(|w| w.name() == name).ok_or_else(|| {
         let names: Vec<_> = ALL.iter().map(|w| w.name()).collect();
         Error::new(ErrorKind::Usage, format!("no workload is called {name}"))
@@ -105,21 +80,19 @@ pub struct Run {
     files: Files,
     calls: Calls,
     truth: Truth,
-    script: Box<dyn Script>,
+    program: Box<dyn Program>,
 }
 
 /// The job that a workload does with these values and this seed.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] for values that do not fit each other.
-pub fn run(workload: &dyn Workload, values: &Values, seed: u64) -> Result<Run> {
-    let mut plan = workload.plan(values, seed)?;
-    plan.periods.sort_by_key(|p| std::cmp::Reverse(p.bytes));
-    plan.phases.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    plan.patterns.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
-    plan.patterns = sequel::join(plan.patterns, |op| plan.script.is_of_many_sizes(op));
-    plan.patterns = alone::gather(plan.patterns, &plan.files, &*plan.script);
-    plan.patterns.sort_by(|a, b| (a.rank, &a.file).cmp(&(b.rank, &b.file)).then(a.start_s.total_cmp(&b.start_s)));
+/// [`ErrorKind::Usage`] for values that contradict each other.
+pub fn run(workload: &Workload, values: &Values, seed: u64) -> Result<Run> {
+    let plan = (workload.plan)(values, seed)?;
+    let mut stated = plan.stated;
+    stated.periods.sort_by_key(|p| std::cmp::Reverse(p.bytes));
+    stated.phases.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    stated.patterns.sort_by(|a, b| (a.rank, &a.file).cmp(&(b.rank, &b.file)).then(a.start_s.total_cmp(&b.start_s)));
     let mut truth = Truth {
         schema: TRUTH_SCHEMA.into(),
         workload: workload.name().into(),
@@ -132,46 +105,34 @@ pub fn run(workload: &dyn Workload, values: &Values, seed: u64) -> Result<Run> {
         bytes_written: 0,
         start_s: f64::INFINITY,
         end_s: 0.0,
-        periodic: !plan.periods.is_empty(),
-        periods: plan.periods,
-        phases: plan.phases,
-        patterns: plan.patterns,
-        unpatterned: Vec::new(),
+        periodic: !stated.periods.is_empty(),
+        periods: stated.periods,
+        phases: stated.phases,
+        patterns: stated.patterns,
+        unpatterned: stated.unpatterned,
     };
-    count(&mut truth, &plan.files, &*plan.script);
-    Ok(Run { files: plan.files, calls: Calls::default(), truth, script: plan.script })
+    sum(&mut truth, &*plan.program);
+    Ok(Run { files: plan.files, calls: Calls::default(), truth, program: plan.program })
 }
 
-/// Sums over all stretches, and what of it no pattern covers.
-fn count(truth: &mut Truth, files: &Files, script: &dyn Script) {
-    let mut left: BTreeMap<(FileId, Op), (u64, u64)> = BTreeMap::new();
-    for stretch in script.lanes().into_iter().flatten() {
-        let (records, bytes) = (stretch.places.count(), stretch.places.bytes());
+/// Sums records, bytes and time over all segments.
+fn sum(truth: &mut Truth, program: &dyn Program) {
+    for segment in program.ranks().into_iter().flatten() {
+        let records = segment.offsets.records();
         if records == 0 {
             continue;
         }
         truth.records += records;
-        *(if stretch.op == Op::Read { &mut truth.bytes_read } else { &mut truth.bytes_written }) += bytes;
-        truth.start_s = truth.start_s.min(stretch::seconds(stretch.start_ns));
-        truth.end_s = truth.end_s.max(stretch::seconds(stretch.start_ns + stretch.length_ns));
-        let sum = left.entry((stretch.file, stretch.op)).or_default();
-        *sum = (sum.0 + records, sum.1 + bytes);
+        let bytes = if segment.op == Op::Read { &mut truth.bytes_read } else { &mut truth.bytes_written };
+        *bytes += segment.offsets.bytes();
+        truth.start_s = truth.start_s.min(seconds(segment.span_ns.0));
+        truth.end_s = truth.end_s.max(seconds(segment.span_ns.1));
     }
     truth.start_s = truth.start_s.min(truth.end_s);
-    let numbers: BTreeMap<&str, FileId> = files.iter().map(|(id, name)| (name, id)).collect();
-    for p in &truth.patterns {
-        if let Some(sum) = numbers.get(p.file.as_str()).and_then(|id| left.get_mut(&(*id, p.op))) {
-            *sum = (sum.0.saturating_sub(p.records), sum.1.saturating_sub(p.bytes()));
-        }
-    }
-    let rest = left.into_iter().filter(|(_, (records, _))| *records > 0);
-    truth.unpatterned = rest
-        .map(|((file, op), (records, bytes))| Unpatterned { op, file: files.name(file).to_owned(), records, bytes })
-        .collect();
 }
 
 impl Run {
-    /// What is true of the rows.
+    /// The truth of the rows.
     pub fn truth(&self) -> &Truth {
         &self.truth
     }
@@ -216,75 +177,11 @@ impl Rows for Run {
     }
 
     fn visit(&self, each: &mut dyn FnMut(Row) -> Result<()>) -> Result<()> {
-        stretch::visit(self.script.lanes(), each)
+        program::visit(self.program.ranks(), each)
     }
 
     fn span(&self) -> Result<Option<(f64, f64)>> {
         Ok((self.truth.records > 0).then_some((self.truth.start_s, self.truth.end_s)))
-    }
-}
-
-/// Bounds that every workload keeps.
-mod bounds {
-    use super::{Error, ErrorKind, Result};
-
-    /// Ranks of a job.
-    pub(super) const RANKS: u64 = 1 << 20;
-    /// Repetitions of anything.
-    pub(super) const REPEATS: u64 = 1 << 24;
-    /// Patterns of a truth, and names of files, which are kept in memory.
-    const KEPT: u128 = 20_000_000;
-    /// Bytes of a file, and of all requests: offsets are signed in most of the world.
-    const BYTES: u128 = 1 << 62;
-    /// End of a run, in nanoseconds: about 100 days, so that all times are exact.
-    const RUN_NS: u128 = 1 << 53;
-
-    fn usage(found: String, expected: String) -> Error {
-        Error::new(ErrorKind::Usage, found).expected(expected)
-    }
-
-    /// Fails if what is kept in memory is too much.
-    pub(super) fn kept(factors: &[u64]) -> Result<()> {
-        let n = factors.iter().fold(1u128, |n, f| n.saturating_mul(u128::from(*f)));
-        let expected = || format!("at most {KEPT}");
-        if n > KEPT { Err(usage(format!("{n} patterns or files"), expected())) } else { Ok(()) }
-    }
-
-    /// The product, if there may be as many bytes.
-    pub(super) fn bytes(factors: &[u64]) -> Result<u64> {
-        let n = factors.iter().fold(1u128, |n, f| n.saturating_mul(u128::from(*f)));
-        if n > BYTES {
-            return Err(usage(format!("{n} bytes"), format!("at most {BYTES}")));
-        }
-        Ok(n as u64)
-    }
-
-    /// Fails if the run is too long, or accesses are shorter than a nanosecond.
-    pub(super) fn run(end_ns: u128, shortest_ns: u64, accesses: u64) -> Result<()> {
-        if end_ns > RUN_NS {
-            return Err(usage(
-                format!("a run of {} s", end_ns / 1_000_000_000),
-                format!("at most {} s", RUN_NS / 1_000_000_000),
-            ));
-        }
-        if shortest_ns < accesses {
-            return Err(usage(
-                format!("{accesses} accesses in {} s", shortest_ns as f64 / 1e9),
-                "at least a nanosecond for each".into(),
-            ));
-        }
-        Ok(())
-    }
-
-    /// `whole / part`, if that leaves no rest.
-    pub(super) fn divided(whole: (&str, u64), part: (&str, u64)) -> Result<u64> {
-        if part.1 == 0 || whole.1 == 0 || !whole.1.is_multiple_of(part.1) {
-            return Err(usage(
-                format!("{} {} and {} {}", whole.0, whole.1, part.0, part.1),
-                format!("{} a multiple of {}", whole.0, part.0),
-            ));
-        }
-        Ok(whole.1 / part.1)
     }
 }
 

@@ -171,7 +171,7 @@ impl Values {
 
     /// Seconds in nanoseconds.
     pub(crate) fn nanos(&self, name: &str) -> u64 {
-        super::stretch::nanos(self.real(name))
+        super::clock::nanos(self.real(name))
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {
@@ -217,43 +217,23 @@ mod tests {
 
     #[test]
     fn units_of_bytes() {
-        for (text, want) in [
-            ("4096", Some(4096)),
-            ("4k", Some(4096)),
-            ("4K", Some(4096)),
-            ("1MiB", Some(1 << 20)),
-            ("1 mib", Some(1 << 20)),
-            ("2g", Some(2 << 30)),
-            ("1MB", Some(1_000_000)),
-            ("7B", Some(7)),
-            ("1kb", Some(1000)),
-            ("", None),
-            ("k", None),
-            ("1x", None),
-            ("1ib", None),
-            ("-1", None),
-            ("1.5k", None),
-            ("99999999999999999999", None),
-            ("20000p", None),
-        ] {
-            assert_eq!(bytes(text), want, "{text}");
+        let binary =
+            [("4096", 4096), ("4k", 4096), ("4K", 4096), ("1MiB", 1 << 20), ("1 mib", 1 << 20), ("2g", 2 << 30)];
+        for (text, want) in binary.into_iter().chain([("7B", 7), ("1kb", 1000), ("1MB", 1_000_000)]) {
+            assert_eq!(bytes(text), Some(want), "{text}");
+        }
+        for bad in ["", "k", "1x", "1ib", "-1", "1.5k", "99999999999999999999", "20000p"] {
+            assert_eq!(bytes(bad), None, "{bad}");
         }
     }
 
     #[test]
     fn values_are_checked() {
         assert_eq!(Kind::Extents.parse("64, 2"), Ok(Value::Extents(vec![64, 2])));
-        for (kind, bad) in [
-            (Kind::Seconds, "-1"),
-            (Kind::Seconds, "nan"),
-            (Kind::Share, "1.5"),
-            (Kind::Count, "2.5"),
-            (Kind::Real, "inf"),
-            (Kind::Extents, "1,0"),
-            (Kind::Extents, "1,2,3,4,5"),
-            (Kind::Choice(&["a", "b"]), "c"),
-            (Kind::Flag, "maybe"),
-        ] {
+        let bad_extents = ["1,0", "1,2,3,4,5"].map(|bad| (Kind::Extents, bad));
+        let bad_numbers = [(Kind::Seconds, "-1"), (Kind::Seconds, "nan"), (Kind::Share, "1.5"), (Kind::Count, "2.5")];
+        let others = [(Kind::Real, "inf"), (Kind::Choice(&["a", "b"]), "c"), (Kind::Flag, "maybe")];
+        for (kind, bad) in bad_extents.into_iter().chain(bad_numbers).chain(others) {
             assert!(kind.parse(bad).is_err(), "{bad}");
         }
     }

@@ -1,22 +1,22 @@
-//! Workloads at random places of their parameters, and what differs between their truth and the patterns that are found.
+//! Workloads at random values of their parameters.
 
-use std::collections::BTreeMap;
+// Each user takes a part.
+#![allow(dead_code)]
+
 use std::fmt::Write;
 
-use iophase::pattern::{Access, Found, Options, detect};
-use iophase::record::{Data, Op, Requests};
 use iophase::workload::{self, Run, Values};
 
 /// Values that a parameter may have.
 type Axis = (&'static str, &'static [&'static str]);
 
-/// Powers of two and others.
+/// Powers of two and other numbers.
 const RANKS: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8", "12", "16", "24", "32", "48", "64"];
 
-/// Bytes of an attribute: also as many as other accesses have.
+/// Bytes of an attribute, among them sizes that other accesses have.
 const ATTRIBUTES: &[&str] = &["64", "64", "40", "8", "16", "96", "1", "512"];
 
-/// The exerciser with datasets of one number of dimensions: what may have as many numbers as these.
+/// The exerciser with datasets of one number of dimensions.
 macro_rules! exerciser {
     ($elements:expr, $grid:expr, $growth:expr, $file_block:expr, $file_stride:expr $(,)?) => {
         (
@@ -41,7 +41,7 @@ macro_rules! exerciser {
     };
 }
 
-/// Parameters of every workload that say who accesses what; small ones and the degenerate ones among them.
+/// The parameters of every workload that decide who accesses what. Small and degenerate values are among them.
 const WORKLOADS: &[(&str, &[Axis])] = &[
     (
         "h5bench-write",
@@ -218,7 +218,7 @@ const WORKLOADS: &[(&str, &[Axis])] = &[
     ),
 ];
 
-/// Kinds of cases.
+/// Numbers of the kinds of cases: a workload with a choice of axes.
 pub fn kinds() -> std::ops::Range<usize> {
     0..WORKLOADS.len()
 }
@@ -232,7 +232,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Number `i` of the cases of a kind.
+    /// Case `i` of a kind.
     pub fn draw(kind: usize, i: u64) -> Case {
         let (workload, axes) = WORKLOADS[kind];
         let mut x = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -244,7 +244,7 @@ impl Case {
         Case { workload, given, seed: i }
     }
 
-    /// As on the command line.
+    /// Its arguments of `iophase generate`.
     pub fn text(&self) -> String {
         let flag = |v: &str| v == "true";
         self.given.iter().filter(|g| g.1 != "false").fold(self.workload.to_owned(), |mut text, (name, value)| {
@@ -253,7 +253,7 @@ impl Case {
         }) + &format!(" --seed {}", self.seed)
     }
 
-    /// `None` if the values do not fit each other.
+    /// `None` if the values contradict each other.
     pub fn run(&self) -> Option<Run> {
         let workload = workload::find(self.workload).unwrap();
         let values = Values::of(workload.parameters(), &self.given).unwrap();
@@ -261,55 +261,9 @@ impl Case {
     }
 }
 
-/// Patterns by what they are, and accesses in none by operation and file; times are left to other tests.
-type Told = BTreeMap<String, usize>;
-
-fn told(run: &Run) -> Told {
-    let mut told = Told::new();
-    for p in &run.truth().patterns {
-        let ranks = p.ranks.map(|r| (r.count, r.step));
-        let levels: Vec<(u64, i64)> = p.levels.iter().map(|l| (l.count, l.stride)).collect();
-        let what = (p.op, format!("{:?}", p.kind), p.rank, ranks, &p.file, (p.start_offset, p.end_offset));
-        *told.entry(format!("{what:?} {:?} {} {levels:?}", p.access_size, p.records)).or_default() += 1;
-    }
-    for u in &run.truth().unpatterned {
-        told.insert(format!("alone {:?} {}", u.op, u.file), u.records as usize);
-    }
-    told
-}
-
-fn seen(found: &Found, requests: &Requests, name: impl Fn(iophase::record::FileId) -> String) -> Told {
-    let mut told = Told::new();
-    let mut left: BTreeMap<(Op, iophase::record::FileId), usize> = BTreeMap::new();
-    requests.iter().filter_map(|r| Access::of(&r)).for_each(|a| *left.entry((a.op, a.file)).or_default() += 1);
-    for p in &found.patterns {
-        let ranks = p.ranks().map(|r| (u64::from(r.count), u64::from(r.step)));
-        let levels: Vec<(u64, i64)> = p.levels().iter().map(|l| (l.count, l.stride)).collect();
-        let what = (p.op, format!("{:?}", p.kind()), p.rank, ranks, name(p.file), (p.start_offset, p.extent().1));
-        *told.entry(format!("{what:?} {:?} {} {levels:?}", p.access_size(), p.records)).or_default() += 1;
-        if p.then().is_some() {
-            *told.entry("two operations".into()).or_default() += 1;
-        }
-        if let Some(n) = left.get_mut(&(p.op, p.file)) {
-            *n = n.saturating_sub(p.records as usize);
-        }
-    }
-    let rest = left.into_iter().filter(|l| l.1 > 0);
-    told.extend(rest.map(|((op, file), n)| (format!("alone {op:?} {}", name(file)), n)));
-    told
-}
-
-/// What is true of a run and not found, and what is found and not true; nothing if there is none of either.
-pub fn differences(run: &Run) -> String {
-    let trace = run.trace().unwrap();
-    let Data::Requests(requests) = &trace.data else { panic!("requests") };
-    let found = detect(requests, |_| true, Options::default());
-    let (truth, seen) = (told(run), seen(&found, requests, |f| trace.files.name(f).to_owned()));
-    let mut text = String::new();
-    for (mark, a, b) in [("- ", &truth, &seen), ("+ ", &seen, &truth)] {
-        for (what, n) in a.iter().filter(|(what, n)| b.get(*what) != Some(n)) {
-            let _ = writeln!(text, "{mark}{n} x {what}");
-        }
-    }
-    text
+/// The first `count` cases of a kind that can run and have no more than `records` records.
+pub fn runs(kind: usize, count: usize, records: u64) -> impl Iterator<Item = (Case, Run)> {
+    let runs = (0..).map(move |i| Case::draw(kind, i)).filter_map(|case| Some((case.run()?, case)));
+    let small = runs.filter(move |(run, _)| (1..=records).contains(&run.truth().records));
+    small.take(count).map(|(run, case)| (case, run))
 }

@@ -1,21 +1,29 @@
-//! A job that computes and writes a checkpoint, over and over.
+//! A job that alternates between computing and writing a checkpoint.
 
-mod beside;
+mod activity;
 mod schedule;
 
+use super::bounds;
+use super::clock::nanos;
+use super::nest::Nest;
 use super::parameter::{Kind, Parameter, Values};
+use super::plan::{Plan, Workload};
+use super::program::{Program, RankProgram, Segment};
 use super::random::Random;
-use super::shape::Shape;
-use super::stretch::{Lane, Places, Script, Stretch, nanos};
-use super::truth::{Bursts, Period, Phase, Place, TruePattern};
-use super::{Plan, Workload, bounds};
-use crate::error::{Error, ErrorKind, Result};
+use super::stated::{Stated, phase};
+use crate::error::Result;
+use crate::nest::Loop;
 use crate::record::{FileId, Files, Op};
-use beside::{Log, Noise};
+use activity::{Budget, Log, Noise};
 use schedule::Schedule;
 
 /// The workload.
-pub(super) struct Checkpoint;
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "checkpoint",
+    about: "Alternates between computing and writing a checkpoint; with jitter, drift, noise, a change of period, and more",
+    parameters: PARAMETERS,
+    plan,
+};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("ranks", Kind::Count, "8", "Ranks"),
@@ -30,7 +38,7 @@ const PARAMETERS: &[Parameter] = &[
         "place",
         Kind::Choice(&["new", "append", "overwrite"]),
         "new",
-        "Where the next one goes: a new file, behind the last one, over the last one",
+        "Where each one goes: to a new file, after the last one, over the last one",
     ),
     Parameter::new("jitter", Kind::Share, "0", "Standard deviation of the period, as a share of it"),
     Parameter::new(
@@ -44,74 +52,50 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("missed", Kind::Share, "0", "Share of checkpoints left out, never the first or last"),
     Parameter::new("change-after", Kind::Count, "0", "Checkpoints before the period changes; 0: it does not"),
     Parameter::new("change-period", Kind::Seconds, "20", "Period after the change, in seconds"),
-    Parameter::new(
-        "second-period",
-        Kind::Seconds,
-        "0",
-        "Period at which rank 0 writes a log beside, in seconds; 0: none",
-    ),
-    Parameter::new("second-size", Kind::Bytes, "4MiB", "Bytes of the log that are written at a time"),
-    Parameter::new("second-burst", Kind::Seconds, "0.2", "Seconds that this takes"),
-    Parameter::new(
-        "noise",
-        Kind::Share,
-        "0",
-        "Bytes of single requests at random times, as a share of all checkpoints",
-    ),
+    Parameter::new("second-period", Kind::Seconds, "0", "Seconds between writes of a log by rank 0; 0: none"),
+    Parameter::new("second-size", Kind::Bytes, "4MiB", "Bytes of a write of the log"),
+    Parameter::new("second-burst", Kind::Seconds, "0.2", "Seconds that such a write takes"),
+    Parameter::new("noise", Kind::Share, "0", "Bytes of random single requests, as a share of all checkpoints"),
     Parameter::new("noise-size", Kind::Bytes, "64k", "Mean size of those requests"),
 ];
 
-impl Workload for Checkpoint {
-    fn name(&self) -> &'static str {
-        "checkpoint"
-    }
-
-    fn about(&self) -> &'static str {
-        "Computes and writes a checkpoint, over and over; with jitter, drift, noise, a change of period, and more"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn plan(&self, v: &Values, seed: u64) -> Result<Plan> {
-        let job = Job::new(v, seed)?;
-        let mut files = Files::default();
-        for k in 0..job.copies() {
-            for r in 0..job.sharers() {
-                let rank = if job.shared { String::new() } else { format!(".rank{r:05}") };
-                files.intern(&format!("/scratch/checkpoint/ckpt.{k:05}{rank}"));
-            }
+fn plan(v: &Values, seed: u64) -> Result<Plan> {
+    let job = Job::new(v, seed)?;
+    let mut files = Files::default();
+    for k in 0..job.copies() {
+        for r in 0..job.sharers() {
+            let rank = if job.shared { String::new() } else { format!(".rank{r:05}") };
+            files.intern(&format!("/scratch/checkpoint/ckpt.{k:05}{rank}"));
         }
-        // Files that nothing goes to are not there.
-        let mut beside =
-            |wanted: &str, name: &str| if v.real(wanted) > 0.0 { files.intern(name) } else { FileId::NONE };
-        let log_file = beside("second-period", "/scratch/checkpoint/log");
-        let noise_file = beside("noise", "/scratch/checkpoint/other");
-        let log = Log::new(v, log_file, job.end_ns())?;
-        let noise = Noise::new(v, noise_file, &job, &mut Random::new(seed, 3))?;
-        let mut patterns = job.patterns(&files);
-        patterns.extend(log.pattern(&files));
-        let (mut periods, mut phases) = job.periods(v.real("drift") != 0.0);
-        periods.extend(log.period());
-        phases.extend(log.phases());
-        Ok(Plan { ranks: job.ranks, files, periods, phases, patterns, script: Box::new(Session { job, log, noise }) })
     }
+    // A file without accesses does not exist.
+    let mut optional = |wanted: &str, name: &str| if v.real(wanted) > 0.0 { files.intern(name) } else { FileId::NONE };
+    let log_file = optional("second-period", "/scratch/checkpoint/log");
+    let noise_file = optional("noise", "/scratch/checkpoint/other");
+    let log = Log::new(v, log_file, job.end_ns())?;
+    let noise = Noise::new(v, noise_file, job.budget(v.real("noise")), &mut Random::new(seed, 3))?;
+    let mut stated = Stated::default();
+    job.state_periods(v.real("drift") != 0.0, &mut stated);
+    job.state_patterns(&files, &mut stated);
+    log.state(&files, &mut stated);
+    stated.unpatterned.extend(noise.unpatterned(&files));
+    Ok(Plan { ranks: job.ranks, files, stated, program: Box::new(Session { job, log, noise }) })
 }
 
-/// Everything that happens.
+/// All activities of the job.
 struct Session {
     job: Job,
     log: Log,
     noise: Noise,
 }
 
-impl Script for Session {
-    fn lanes(&self) -> Vec<Lane<'_>> {
-        let mut lanes: Vec<Lane<'_>> = (0..self.job.ranks as u32).map(|rank| self.job.lane(rank)).collect();
-        lanes.push(self.log.lane());
-        lanes.push(self.noise.lane());
-        lanes
+impl Program for Session {
+    fn ranks(&self) -> Vec<RankProgram<'_>> {
+        let mut programs: Vec<RankProgram<'_>> =
+            (0..self.job.ranks as u32).map(|rank| self.job.program(rank)).collect();
+        programs.push(self.log.program());
+        programs.push(self.noise.program());
+        programs
     }
 }
 
@@ -139,13 +123,13 @@ impl Job {
         let (period, burst, late) = (v.real("period"), v.real("burst"), v.real("desync") * v.real("period"));
         let shortest = if v.whole("change-after") > 0 { period.min(v.real("change-period")) } else { period };
         if n > 1 && burst + late >= shortest {
-            return Err(Error::new(ErrorKind::Usage, format!("a burst of {} s every {shortest} s", burst + late))
-                .expected("burst and desync shorter than the period"));
+            let found = format!("a burst of {} s every {shortest} s", burst + late);
+            return bounds::usage(found, "burst and desync shorter than the period");
         }
         let schedule = Schedule::new(v, n, burst + late, &mut Random::new(seed, 1));
         let mut random = Random::new(seed, 2);
         let mut delays_ns: Vec<u64> = (0..ranks).map(|_| nanos(random.unit() * late)).collect();
-        // The first of the ranks is in time.
+        // The first rank is never delayed.
         let least = delays_ns.iter().copied().min().unwrap_or(0);
         delays_ns.iter_mut().for_each(|d| *d -= least);
         let job = Job {
@@ -192,69 +176,58 @@ impl Job {
 
     /// Bytes from one checkpoint of a rank to the next in the same file.
     fn stride(&self) -> u64 {
-        if self.append { self.size * self.sharers_of_a_file() } else { 0 }
+        let sharers_of_a_file = if self.shared { self.ranks } else { 1 };
+        if self.append { self.size * sharers_of_a_file } else { 0 }
     }
 
-    fn sharers_of_a_file(&self) -> u64 {
-        if self.shared { self.ranks } else { 1 }
+    /// The `k`-th checkpoint of a rank.
+    fn segment(&self, k: usize, rank: u32) -> Segment {
+        let offset = k as u64 * self.stride() + if self.shared { u64::from(rank) * self.size } else { 0 };
+        let nest = Nest::access(offset, self.transfer).repeated(self.size / self.transfer, self.transfer);
+        let start = self.schedule.starts_ns[k] + self.delays_ns[rank as usize];
+        Segment::nest(Op::Write, rank, self.file(k, rank), nest, (start, start + self.burst_ns))
     }
 
-    /// Where a rank begins in its file at the `k`-th checkpoint.
-    fn offset(&self, k: usize, rank: u32) -> u64 {
-        let base = if self.shared { u64::from(rank) * self.size } else { 0 };
-        base + k as u64 * self.stride()
+    fn program(&self, rank: u32) -> RankProgram<'_> {
+        Box::new((0..self.schedule.starts_ns.len()).map(move |k| self.segment(k, rank)))
     }
 
-    /// The accesses of a rank at one checkpoint.
-    fn shape(&self) -> Shape {
-        Shape::of(self.transfer).times(self.size / self.transfer, self.transfer)
-    }
-
-    fn lane(&self, rank: u32) -> Lane<'_> {
-        Box::new(self.schedule.starts_ns.iter().enumerate().map(move |(k, start_ns)| Stretch {
-            op: Op::Write,
-            rank,
-            file: self.file(k, rank),
-            places: Places::Nested(self.offset(k, rank), self.shape()),
-            start_ns: start_ns + self.delays_ns[rank as usize],
-            length_ns: self.burst_ns,
-        }))
-    }
-
-    /// In new files one pattern for each checkpoint, else one through all of them.
-    fn patterns(&self, files: &Files) -> Vec<TruePattern> {
-        let starts = &self.schedule.starts_ns;
-        let (sets, period_s) = match self.new_file {
-            true => (starts.len(), None),
-            false => (1, self.schedule.only_period_s()),
-        };
-        let mut patterns = Vec::new();
-        for rank in 0..self.ranks as u32 {
-            let delay = self.delays_ns[rank as usize];
-            for k in 0..sets {
-                let last = if self.new_file { k } else { starts.len() - 1 };
-                let file = files.name(self.file(k, rank));
-                let span_ns = (starts[k] + delay, starts[last] + delay + self.burst_ns);
-                let place = Place { op: Op::Write, rank, file, span_ns, period_s };
-                let shape = self.shape().times((last - k + 1) as u64, self.stride());
-                patterns.extend(TruePattern::nested(place, self.offset(k, rank), &shape));
-            }
+    /// Noise of this share of the bytes of all checkpoints, as fast as a rank writes these.
+    fn budget(&self, share: f64) -> Budget {
+        let bytes = share * (self.size * self.ranks) as f64 * self.schedule.starts_ns.len() as f64;
+        Budget {
+            ranks: self.ranks,
+            bytes,
+            bytes_per_ns: self.size as f64 / self.burst_ns as f64,
+            end_ns: self.end_ns(),
         }
-        patterns
+    }
+
+    /// A loop in each new file, or one loop over all checkpoints of the one file.
+    fn state_patterns(&self, files: &Files, stated: &mut Stated) {
+        let n = self.schedule.starts_ns.len();
+        for rank in 0..self.ranks as u32 {
+            if self.new_file {
+                (0..n).for_each(|k| stated.pattern(files, &self.segment(k, rank), &[], None));
+                continue;
+            }
+            let mut all = self.segment(0, rank);
+            all.span_ns.1 = self.segment(n - 1, rank).span_ns.1;
+            let around = Loop { count: n as u64, stride: self.stride() as i64 };
+            stated.pattern(files, &all, &[around], self.schedule.only_period_s());
+        }
     }
 
     /// One period for each regime; and every burst.
-    fn periods(&self, drifts: bool) -> (Vec<Period>, Vec<Phase>) {
+    fn state_periods(&self, drifts: bool, stated: &mut Stated) {
         let length = self.burst_ns + self.longest_delay_ns();
         let bytes = self.size * self.ranks;
         let spans: Vec<(u64, u64)> = self.schedule.starts_ns.iter().map(|s| (*s, s + length)).collect();
-        let mut periods = Vec::new();
+        stated.phases.extend(spans.iter().map(|s| phase(Op::Write, *s, bytes)));
         for regime in &self.schedule.regimes {
-            let spans_ns = spans[regime.bursts.clone()].to_vec();
-            let bursts = Bursts { bytes: bytes * spans_ns.len() as u64, spans_ns };
-            periods.extend(bursts.period(Op::Write, regime.period_s.filter(|_| !drifts)));
+            let of_regime = &spans[regime.bursts.clone()];
+            let period_s = regime.period_s.filter(|_| !drifts);
+            stated.period(Op::Write, of_regime, bytes * of_regime.len() as u64, period_s);
         }
-        let phases = spans.iter().map(|s| Phase::of(Op::Write, *s, bytes)).collect();
-        (periods, phases)
     }
 }

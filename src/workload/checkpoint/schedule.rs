@@ -1,12 +1,12 @@
-//! When checkpoints are written.
+//! Start times of checkpoints.
 
 use std::ops::Range;
 
+use super::super::clock::nanos;
 use super::super::parameter::Values;
 use super::super::random::Random;
-use super::super::stretch::nanos;
 
-/// Starts of the checkpoints that are written.
+/// Starts of the checkpoints that are not missed.
 pub(super) struct Schedule {
     pub(super) starts_ns: Vec<u64>,
     /// One, or two if the period changes.
@@ -15,9 +15,9 @@ pub(super) struct Schedule {
 
 /// Checkpoints of one period.
 pub(super) struct Regime {
-    /// Which of the starts.
+    /// Indices of its starts.
     pub(super) bursts: Range<usize>,
-    /// The period in seconds, if the starts lie around an exact grid; else their mean distance is the period.
+    /// Period in seconds if the starts lie around an exact grid; else it is their mean distance.
     pub(super) period_s: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ impl Schedule {
             0 => n,
             k => k.min(n),
         };
-        // The interval that ends at the first checkpoint after the change is already of the new period.
+        // The interval that ends at the first checkpoint after the change already has the new period.
         let begin_of_second = start + change.saturating_sub(1) as f64 * first_period;
         let mut starts_ns = Vec::with_capacity(n as usize);
         let mut before = 0;
@@ -40,16 +40,14 @@ impl Schedule {
             let first = k < change;
             let period = if first { first_period } else { v.real("change-period") };
             let (base, since) = if first { (start, k) } else { (begin_of_second, k - change + 1) };
-            // Products, not sums, so that no start of a plain grid is off by rounding.
+            // A product has no rounding errors that add up, as a sum would.
             let since = since as f64;
             let even = base + period * (since + drift * since * (since - 1.0) / 2.0);
             let noise = if jitter > 0.0 { random.normal().clamp(-2.5, 2.5) * jitter * period } else { 0.0 };
-            late = if grid {
-                noise
-            } else if k == 0 {
-                0.0
-            } else {
-                late + noise
+            late = match k {
+                _ if grid => noise,
+                0 => 0.0,
+                _ => late + noise,
             };
             // Bursts never overlap.
             let at = (even + late).max(last + 1.02 * busy).max(0.0);

@@ -1,23 +1,27 @@
-//! h5bench's exerciser: create a file, write a dataset of one to four dimensions, close, open again, read and check; over and over,
-//! with growing sizes.
+//! h5bench's exerciser: create a file, write a dataset of one to four dimensions, close, open again, read and check. This repeats
+//! several times for each of several growing sizes, always in the same file.
 //!
-//! The ranks form a grid. In each dimension a rank selects blocks of elements of the file a stride apart; what lies back to back in
-//! the selection is one request. If its buffer in memory has holes, too, a request is no longer than a block there.
+//! The ranks form a grid. In each dimension a rank selects blocks of elements at a stride; adjacent bytes of the selection are one
+//! request. If the buffer in memory has holes as well, a request is no longer than a block there.
 
-use std::collections::BTreeMap;
-
+use super::super::bounds;
+use super::super::clock::seconds;
+use super::super::nest::Nest;
 use super::super::parameter::{Kind, Parameter, Values};
-use super::super::shape::Shape;
-use super::super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::super::truth::{Bursts, Phase, Place, TruePattern};
-use super::super::{Plan, Workload, bounds};
-use super::Aggregators;
-use super::rounds::{self, Part, Round, Run, Told};
-use crate::error::{Error, ErrorKind, Result};
+use super::super::plan::{Plan, Workload};
+use super::super::program::{Program, RankProgram, Segment};
+use super::super::stated::{Repeat, Stated, phase};
+use super::aggregators::Aggregators;
+use crate::error::Result;
 use crate::record::{FileId, Files, Op};
 
 /// The workload.
-pub(in super::super) struct Exerciser;
+pub(in super::super) const WORKLOAD: Workload = Workload {
+    name: "h5bench-exerciser",
+    about: "h5bench exerciser: repeatedly create, write, close, open, read and check datasets of 1 to 4 dimensions",
+    parameters: PARAMETERS,
+    plan,
+};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("elements", Kind::Extents, "8,8", "Elements of a rank in each dimension, at first"),
@@ -42,43 +46,28 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("close-time", Kind::Seconds, "0.2", "Seconds from the end of reading to the next repetition"),
 ];
 
-/// Bytes of an element, and of one of the derived dataset.
+/// Bytes of an element of the dataset, and of the derived dataset.
 const ELEMENTS: [u64; 2] = [8, 64];
+/// The only file.
+const FILE: FileId = FileId(0);
 /// Bytes that rank 0 writes at the start of a new file.
 const SUPERBLOCK: u64 = 96;
 
-impl Workload for Exerciser {
-    fn name(&self) -> &'static str {
-        "h5bench-exerciser"
+fn plan(v: &Values, _seed: u64) -> Result<Plan> {
+    let job = Job::new(v)?;
+    let mut files = Files::default();
+    files.intern("/scratch/h5bench/hdf5TestFile");
+    let mut stated = Stated::default();
+    for op in [Op::Write, Op::Read] {
+        let spans_ns: Vec<_> = job.all().map(|(size, repeat)| job.span(op, size, repeat)).collect();
+        let bytes: Vec<u64> = job.all().map(|(size, _)| job.bytes(op, size)).collect();
+        stated.phases.extend(spans_ns.iter().zip(&bytes).map(|(span, bytes)| phase(op, *span, *bytes)));
+        stated.period(op, &spans_ns, bytes.iter().sum(), Some(seconds(job.cycle_ns)));
     }
-
-    fn about(&self) -> &'static str {
-        "h5bench exerciser: create, write, close, open, read and check datasets of 1 to 4 dimensions, over and over"
+    for rank in 0..job.ranks() as u32 {
+        job.state_loops(rank, &files, &mut stated);
     }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn plan(&self, v: &Values, _seed: u64) -> Result<Plan> {
-        let job = Job::new(v)?;
-        let mut files = Files::default();
-        files.intern("/scratch/h5bench/hdf5TestFile");
-        let patterns = (0..job.ranks() as u32).flat_map(|rank| job.patterns(rank, &files)).collect();
-        let (mut periods, mut phases) = (Vec::new(), Vec::new());
-        for op in [Op::Write, Op::Read] {
-            let mut bursts = Bursts::default();
-            for (size, repeat) in job.all() {
-                let span = job.span(op, size, repeat);
-                let bytes = job.bytes(op, size);
-                phases.push(Phase::of(op, span, bytes));
-                bursts.spans_ns.push(span);
-                bursts.bytes += bytes;
-            }
-            periods.extend(bursts.period(op, Some(seconds(job.cycle_ns))));
-        }
-        Ok(Plan { ranks: job.ranks(), files, periods, phases, patterns, script: Box::new(job) })
-    }
+    Ok(Plan { ranks: job.ranks(), files, stated, program: Box::new(job) })
 }
 
 /// A dimension.
@@ -92,7 +81,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Elements of the file that belong to a rank, holes too.
+    /// Elements of the file from the first to the last of a rank, with holes.
     fn reach(&self, size: u64) -> u64 {
         self.elements * self.growth.pow(size as u32) / self.block * self.stride
     }
@@ -130,10 +119,7 @@ impl Job {
         bounds::kept(&[ranks, sizes, 8])?;
         bounds::kept(&[sizes, repeats])?;
         let (block, stride) = (v.positive("memory-block", 1 << 40)?, v.positive("memory-stride", 1 << 40)?);
-        if stride < block {
-            return Err(Error::new(ErrorKind::Usage, format!("memory-block {block} and memory-stride {stride}"))
-                .expected("a stride no shorter than the block"));
-        }
+        reaches(("memory-stride", stride), ("memory-block", block))?;
         let (write_ns, reopen_ns) = (v.nanos("write-time"), v.nanos("reopen-time"));
         let (create_ns, read_ns) = (v.nanos("create-time"), v.nanos("read-time"));
         let read_after_ns = create_ns + write_ns + reopen_ns;
@@ -172,7 +158,7 @@ impl Job {
                     }
                     _ => {}
                 }
-                most = most.max(job.part(0, size, dataset).map_or(0, |(_, shape)| shape.count()) * 2);
+                most = most.max(job.part(0, size, dataset).map_or(0, |part| part.records()) * 2);
             }
             bounds::run(end, write_ns.min(read_ns), most)?;
         }
@@ -192,20 +178,20 @@ impl Job {
         self.header + self.attributes * self.attribute_size + before
     }
 
-    /// The selection of a rank, in as few requests as it takes.
-    fn request(&self, size: u64, dataset: usize) -> Shape {
-        let mut shape = Shape::of(ELEMENTS[dataset]);
+    /// The selection of the first rank in as few requests as possible, from the start of the dataset.
+    fn request(&self, size: u64, dataset: usize) -> Nest {
+        let mut nest = Nest::access(0, ELEMENTS[dataset]);
         let mut unit = ELEMENTS[dataset];
         for a in self.axes.iter().rev() {
             let blocks = a.reach(size) / a.stride;
-            shape = shape.times(a.block, unit).times(blocks, a.stride * unit);
+            nest = nest.repeated(a.block, unit).repeated(blocks, a.stride * unit);
             unit *= a.ranks * a.reach(size);
         }
-        shape.coalesced()
+        nest.coalesced()
     }
 
-    /// Where a rank begins in a dataset, and what it does there.
-    fn part(&self, rank: u32, size: u64, dataset: usize) -> Option<(u64, Shape)> {
+    /// The accesses of a rank from the start of a dataset.
+    fn part(&self, rank: u32, size: u64, dataset: usize) -> Option<Nest> {
         if let Some(a) = self.aggregators {
             return a.part(rank, self.dataset_bytes(size, dataset));
         }
@@ -215,19 +201,19 @@ impl Job {
             rest /= a.ranks;
             unit *= a.ranks * a.reach(size);
         }
-        let shape = self.request(size, dataset);
-        Some((offset, self.memory_block.map_or(shape.clone(), |b| shape.cut(b.saturating_mul(ELEMENTS[dataset])))))
+        let request = self.request(size, dataset).shifted(offset);
+        Some(match self.memory_block {
+            Some(block) => request.split(block.saturating_mul(ELEMENTS[dataset])),
+            None => request,
+        })
     }
 
     /// Bytes of all ranks in the datasets.
     fn bytes(&self, op: Op, size: u64) -> u64 {
-        let of_rank = |rank| {
-            let part = |d| self.part(rank, size, d).map_or(0, |(_, shape)| shape.size * shape.count());
-            (0..self.datasets).map(part).sum::<u64>()
-        };
-        let data: u64 = match self.aggregators {
-            Some(_) => (0..self.datasets).map(|d| self.dataset_bytes(size, d)).sum(),
-            None => of_rank(0) * self.ranks(),
+        let datasets = 0..self.datasets;
+        let data = match self.aggregators {
+            Some(_) => datasets.map(|d| self.dataset_bytes(size, d)).sum(),
+            None => self.ranks() * datasets.filter_map(|d| self.part(0, size, d)).map(|part| part.bytes()).sum::<u64>(),
         };
         data + if op == Op::Write { SUPERBLOCK + self.attributes * self.attribute_size } else { 0 }
     }
@@ -250,108 +236,48 @@ impl Job {
         }
     }
 
-    /// What a rank does in a repetition, as if it began at 0.
-    fn once(&self, rank: u32, size: u64) -> Vec<Stretch> {
-        let stretch = |op, offset, shape, start_ns: u64, end_ns: u64| Stretch {
-            op,
-            rank,
-            file: FileId(0),
-            places: Places::Nested(offset, shape),
-            start_ns,
-            length_ns: end_ns - start_ns,
+    /// Rank 0 creates the file in the repetition that begins at `begin`: superblock and attributes.
+    fn create(&self, begin: u64) -> [Segment; 2] {
+        let first = begin + self.create_ns / (self.attributes + 1);
+        let attributes = Nest::access(self.header, self.attribute_size).repeated(self.attributes, self.attribute_size);
+        [
+            Segment::nest(Op::Write, 0, FILE, Nest::access(0, SUPERBLOCK), (begin, first)),
+            Segment::nest(Op::Write, 0, FILE, attributes, (first, begin + self.create_ns)),
+        ]
+    }
+
+    /// A rank writes and reads its part of all datasets in the repetition that begins at `begin`.
+    fn transfer(&self, rank: u32, size: u64, begin: u64) -> Vec<Segment> {
+        let bursts = [(Op::Write, self.create_ns, self.write_ns), (Op::Read, self.read_after_ns, self.read_ns)];
+        let part = |(op, after, length): (Op, u64, u64), d: usize| {
+            let time = |d: usize| begin + after + length * d as u64 / self.datasets as u64;
+            let nest = self.part(rank, size, d)?.shifted(self.dataset_start(size, d));
+            Some(Segment::nest(op, rank, FILE, nest, (time(d), time(d + 1))))
         };
-        let mut all = Vec::new();
+        bursts.into_iter().flat_map(|burst| (0..self.datasets).filter_map(move |d| part(burst, d))).collect()
+    }
+
+    /// The repetitions of a size are equal. Those of all sizes create the file in the same way.
+    fn state_loops(&self, rank: u32, files: &Files, stated: &mut Stated) {
+        let repeat = |count| Repeat { count, bytes: 0, ns: self.cycle_ns };
         if rank == 0 {
-            let first = self.create_ns / (self.attributes + 1);
-            all.push(stretch(Op::Write, 0, Shape::of(SUPERBLOCK), 0, first));
-            let attributes = Shape::of(self.attribute_size).times(self.attributes, self.attribute_size);
-            all.push(stretch(Op::Write, self.header, attributes, first, self.create_ns));
+            let create = self.create(self.start_ns).into_iter();
+            create.for_each(|s| stated.segment(files, s, repeat(self.sizes * self.repeats)));
         }
-        for (op, begin, length) in
-            [(Op::Write, self.create_ns, self.write_ns), (Op::Read, self.read_after_ns, self.read_ns)]
-        {
-            for d in 0..self.datasets {
-                let time = |d: usize| begin + length * d as u64 / self.datasets as u64;
-                if let Some((base, shape)) = self.part(rank, size, d) {
-                    all.push(stretch(op, self.dataset_start(size, d) + base, shape, time(d), time(d + 1)));
-                }
-            }
+        for size in 0..self.sizes {
+            let transfer = self.transfer(rank, size, self.begin(size, 0)).into_iter();
+            transfer.for_each(|s| stated.segment(files, s, repeat(self.repeats)));
         }
-        all
     }
+}
 
-    /// What a rank reads or writes in a repetition.
-    fn list(&self, op: Op, rank: u32, size: u64) -> Vec<Part> {
-        let part = |s: Stretch| {
-            let Places::Nested(offset, shape) = s.places else { return None };
-            let span_ns = (s.start_ns, s.start_ns + s.length_ns);
-            (s.op == op && shape.count() > 0).then(|| Part { offset, shape: shape.canonical(), span_ns })
-        };
-        self.once(rank, size).into_iter().filter_map(part).collect()
+/// Fails if blocks overlap.
+fn reaches(stride: (&str, u64), block: (&str, u64)) -> Result<()> {
+    if stride.1 < block.1 {
+        let found = format!("{} {} and {} {}", block.0, block.1, stride.0, stride.1);
+        return bounds::usage(found, "a stride no shorter than the block");
     }
-
-    /// The nests of what is done at each size, what of it is in none, and how many there are.
-    fn told(&self, lists: &[Vec<Part>]) -> (Vec<Told>, u64, usize) {
-        // Bytes of an access, to what is done with such ones.
-        let mut streams: BTreeMap<u64, Vec<Round>> = BTreeMap::new();
-        for (number, list) in (0..).zip(lists) {
-            for part in list {
-                let rounds = streams.entry(part.shape.size).or_default();
-                if rounds.last().is_none_or(|r| r.number != number) {
-                    rounds.push(Round { number, list: Vec::new(), times: self.repeats });
-                }
-                rounds.last_mut().into_iter().for_each(|r| r.list.push(part.clone()));
-            }
-        }
-        let (mut all, mut over, mut patterns) = (Vec::new(), 0, 0);
-        for rounds in streams.values() {
-            let (told, cost) = rounds::told(rounds);
-            all.extend(told);
-            (over, patterns) = (over + cost.alone, patterns + cost.patterns);
-        }
-        (all, over, patterns)
-    }
-
-    /// Nothing is done twice in the same way.
-    fn is_once(&self) -> bool {
-        self.repeats == 1 && (self.sizes == 1 || self.axes.iter().any(|a| a.growth > 1))
-    }
-
-    /// The file is the same each time: what is done in it repeats at the same places.
-    fn patterns(&self, rank: u32, files: &Files) -> Vec<TruePattern> {
-        let place = |op, (from, to), (start, end), times| {
-            let span_ns = (self.begin(from, 0) + start, self.begin(to, self.repeats - 1) + end);
-            let period_s = (times > 1).then(|| seconds(self.cycle_ns));
-            Place { op, rank, file: files.name(FileId(0)), span_ns, period_s }
-        };
-        let mut patterns = Vec::new();
-        for op in [Op::Write, Op::Read] {
-            let mut lists: Vec<Vec<Part>> = (0..self.sizes).map(|size| self.list(op, rank, size)).collect();
-            let (mut told, over, count) = self.told(&lists);
-            // What is sequential and done but once is that, unless loops leave nothing over.
-            let mut runs: Vec<(u64, Run)> = Vec::new();
-            for (size, list) in (0..).zip(&mut lists).filter(|_| self.is_once()) {
-                runs.extend(rounds::take_sequential(list).into_iter().map(|run| (size, run)));
-            }
-            if !runs.is_empty() {
-                let others = self.told(&lists);
-                if over > 0 || count > 2 * (others.2 + runs.len()) {
-                    told = others.0;
-                } else {
-                    runs.clear();
-                }
-            }
-            for (size, run) in runs {
-                let place = place(op, (size, size), run.span_ns, 1);
-                patterns.extend(TruePattern::back_to_back(place, run.offset, &run.sizes));
-            }
-            for t in told {
-                let place = place(op, t.rounds, t.span_ns, t.times);
-                patterns.extend(TruePattern::nested(place, t.part.offset, &t.part.shape.times(t.times, 0)));
-            }
-        }
-        patterns
-    }
+    Ok(())
 }
 
 /// The dimensions, checked.
@@ -362,8 +288,10 @@ fn axes(v: &Values) -> Result<Vec<Axis>> {
         match v.extents(name) {
             one if one.len() == 1 => Ok(vec![one[0]; n]),
             all if all.len() == n => Ok(all),
-            other => Err(Error::new(ErrorKind::Usage, format!("{} values of {name} for {n} dimensions", other.len()))
-                .expected("one for each dimension, or one for all")),
+            other => {
+                let found = format!("{} values of {name} for {n} dimensions", other.len());
+                bounds::usage(found, "one for each dimension, or one for all")
+            }
         }
     };
     let (grid, growth) = (each("grid")?, each("growth")?);
@@ -372,23 +300,21 @@ fn axes(v: &Values) -> Result<Vec<Axis>> {
     for d in 0..n {
         let a = Axis { elements: elements[d], ranks: grid[d], growth: growth[d], block: blocks[d], stride: strides[d] };
         bounds::divided(("elements", a.elements), ("file-block", a.block))?;
-        if a.stride < a.block {
-            return Err(Error::new(ErrorKind::Usage, format!("file-block {} and file-stride {}", a.block, a.stride))
-                .expected("a stride no shorter than the block"));
-        }
+        reaches(("file-stride", a.stride), ("file-block", a.block))?;
         axes.push(a);
     }
     Ok(axes)
 }
 
-impl Script for Job {
-    fn lanes(&self) -> Vec<Lane<'_>> {
-        let lane = |rank: u32| -> Lane<'_> {
-            Box::new(self.all().flat_map(move |(size, repeat)| {
-                let begin = self.begin(size, repeat);
-                self.once(rank, size).into_iter().map(move |s| Stretch { start_ns: s.start_ns + begin, ..s })
-            }))
+impl Program for Job {
+    fn ranks(&self) -> Vec<RankProgram<'_>> {
+        let repetition = move |rank: u32, size: u64, begin: u64| {
+            let create = if rank == 0 { self.create(begin).to_vec() } else { Vec::new() };
+            create.into_iter().chain(self.transfer(rank, size, begin))
         };
-        (0..self.ranks() as u32).map(lane).collect()
+        let program = |rank: u32| -> RankProgram<'_> {
+            Box::new(self.all().flat_map(move |(size, repeat)| repetition(rank, size, self.begin(size, repeat))))
+        };
+        (0..self.ranks() as u32).map(program).collect()
     }
 }

@@ -1,19 +1,26 @@
 //! h5bench's metadata stress: a four-dimensional dataset of many small arrays, written and read back over a grid of processes.
 //!
 //! The dataset has the dimensions steps, arrays, rows, columns. The grid divides rows and columns, so that a rank has some columns
-//! of some rows of every array: one call an array, which becomes a request for each of its rows (fewer where rows lie back to
-//! back).
+//! of some rows of every array. It makes one call for each array, which becomes a request for each of its rows, or fewer where
+//! rows are adjacent.
 
+use super::super::bounds;
+use super::super::clock::seconds;
+use super::super::nest::Nest;
 use super::super::parameter::{Kind, Parameter, Values};
-use super::super::shape::Shape;
-use super::super::stretch::{Lane, Places, Script, Stretch, seconds};
-use super::super::truth::{Bursts, Phase, Place, TruePattern};
-use super::super::{Plan, Workload, bounds};
+use super::super::plan::{Plan, Workload};
+use super::super::program::{Program, RankProgram, Segment};
+use super::super::stated::{Repeat, Stated};
 use crate::error::Result;
 use crate::record::{FileId, Files, Op};
 
 /// The workload.
-pub(in super::super) struct Metadata;
+pub(in super::super) const WORKLOAD: Workload = Workload {
+    name: "h5bench-metadata",
+    about: "h5bench metadata stress: many small arrays of a 4-D dataset over a grid of processes, written, then read",
+    parameters: PARAMETERS,
+    plan,
+};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("steps", Kind::Count, "10", "Time steps"),
@@ -31,44 +38,18 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("pause", Kind::Seconds, "1", "Seconds between the end of writing and the start of reading"),
 ];
 
-impl Workload for Metadata {
-    fn name(&self) -> &'static str {
-        "h5bench-metadata"
+fn plan(v: &Values, _seed: u64) -> Result<Plan> {
+    let job = Job::new(v)?;
+    let mut files = Files::default();
+    files.intern("/scratch/h5bench/iotest.h5");
+    let mut stated = Stated::default();
+    for op in [Op::Write, Op::Read] {
+        let spans_ns: Vec<_> = (0..job.steps).map(|step| job.span(op, step)).collect();
+        stated.bursts(op, &spans_ns, job.step_bytes(), Some(seconds(job.cycle_ns(op))));
+        let around = Repeat { count: job.steps, bytes: job.step_bytes(), ns: job.cycle_ns(op) };
+        (0..job.ranks as u32).for_each(|rank| stated.segment(&files, job.segment(rank, op, 0), around));
     }
-
-    fn about(&self) -> &'static str {
-        "h5bench metadata stress: many small arrays of a 4-D dataset over a grid of processes, written, then read"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        PARAMETERS
-    }
-
-    fn plan(&self, v: &Values, _seed: u64) -> Result<Plan> {
-        let job = Job::new(v)?;
-        let mut files = Files::default();
-        files.intern("/scratch/h5bench/iotest.h5");
-        let mut patterns = Vec::new();
-        for rank in 0..job.ranks as u32 {
-            for op in [Op::Write, Op::Read] {
-                let (from, to) = (job.step_start(op, 0), job.step_start(op, job.steps - 1) + job.busy_ns(op));
-                let period_s = (job.steps > 1).then(|| seconds(job.cycle_ns(op)));
-                let place = Place { op, rank, file: files.name(FileId(0)), span_ns: (from, to), period_s };
-                let shape = job.step_shape().times(job.steps, job.arrays * job.array);
-                patterns.extend(TruePattern::nested(place, job.offset(rank), &shape));
-            }
-        }
-        let (mut periods, mut phases) = (Vec::new(), Vec::new());
-        let bytes = job.arrays * job.array;
-        for op in [Op::Write, Op::Read] {
-            let span = |s| (job.step_start(op, s), job.step_start(op, s) + job.busy_ns(op));
-            let spans_ns: Vec<_> = (0..job.steps).map(span).collect();
-            phases.extend(spans_ns.iter().map(|s| Phase::of(op, *s, bytes)));
-            let bursts = Bursts { spans_ns, bytes: bytes * job.steps };
-            periods.extend(bursts.period(op, Some(seconds(job.cycle_ns(op)))));
-        }
-        Ok(Plan { ranks: job.ranks, files, periods, phases, patterns, script: Box::new(job) })
-    }
+    Ok(Plan { ranks: job.ranks, files, stated, program: Box::new(job) })
 }
 
 struct Job {
@@ -119,7 +100,7 @@ impl Job {
         };
         let step = job.cycle_ns(Op::Write) + job.cycle_ns(Op::Read);
         let end = u128::from(job.start_ns + job.pause_ns) + u128::from(steps) * u128::from(step);
-        bounds::run(end, job.write_ns.min(job.read_ns), job.step_shape().count())?;
+        bounds::run(end, job.write_ns.min(job.read_ns), job.accesses(0).records())?;
         Ok(job)
     }
 
@@ -131,38 +112,40 @@ impl Job {
         self.busy_ns(op) + self.compute_ns
     }
 
-    fn step_start(&self, op: Op, step: u64) -> u64 {
+    /// Start and end of a step.
+    fn span(&self, op: Op, step: u64) -> (u64, u64) {
         let first = match op {
             Op::Write => self.start_ns,
             _ => self.start_ns + self.steps * self.cycle_ns(Op::Write) - self.compute_ns + self.pause_ns,
         };
-        first + step * self.cycle_ns(op)
+        let start = first + step * self.cycle_ns(op);
+        (start, start + self.busy_ns(op))
     }
 
-    /// What a rank does in a step: one call an array, whose requests the library joins where they lie back to back.
-    fn step_shape(&self) -> Shape {
-        let call = Shape::of(self.element).times(self.columns, self.element).times(self.rows, self.row).coalesced();
-        call.times(self.arrays, self.array)
+    fn step_bytes(&self) -> u64 {
+        self.arrays * self.array
     }
 
-    fn offset(&self, rank: u32) -> u64 {
+    /// The accesses of a rank in the first step: one call for each array. The library merges those requests of a call that are
+    /// adjacent.
+    fn accesses(&self, rank: u32) -> Nest {
         let (r, c) = (u64::from(rank) / self.grid_columns, u64::from(rank) % self.grid_columns);
-        self.header + r * self.rows * self.row + c * self.columns * self.element
+        let start = self.header + r * self.rows * self.row + c * self.columns * self.element;
+        let block =
+            Nest::access(start, self.element).repeated(self.columns, self.element).repeated(self.rows, self.row);
+        block.coalesced().repeated(self.arrays, self.array)
+    }
+
+    fn segment(&self, rank: u32, op: Op, step: u64) -> Segment {
+        let nest = self.accesses(rank).shifted(step * self.step_bytes());
+        Segment::nest(op, rank, FileId(0), nest, self.span(op, step))
     }
 }
 
-impl Script for Job {
-    fn lanes(&self) -> Vec<Lane<'_>> {
-        let stretch = move |rank: u32, op: Op, step: u64| Stretch {
-            op,
-            rank,
-            file: FileId(0),
-            places: Places::Nested(self.offset(rank) + step * self.arrays * self.array, self.step_shape()),
-            start_ns: self.step_start(op, step),
-            length_ns: self.busy_ns(op),
-        };
-        let steps = move |rank, op| (0..self.steps).map(move |s| stretch(rank, op, s));
-        let lane = |rank| -> Lane<'_> { Box::new(steps(rank, Op::Write).chain(steps(rank, Op::Read))) };
-        (0..self.ranks as u32).map(lane).collect()
+impl Program for Job {
+    fn ranks(&self) -> Vec<RankProgram<'_>> {
+        let steps = move |rank, op| (0..self.steps).map(move |step| self.segment(rank, op, step));
+        let program = |rank| -> RankProgram<'_> { Box::new(steps(rank, Op::Write).chain(steps(rank, Op::Read))) };
+        (0..self.ranks as u32).map(program).collect()
     }
 }
