@@ -13,6 +13,7 @@ mod score;
 #[path = "../tests/sweep/mod.rs"]
 mod sweep;
 
+use iophase::workload::Run;
 use rayon::prelude::*;
 
 /// Larger cases are left out.
@@ -22,7 +23,7 @@ const RECORDS: u64 = 300_000;
 const SLACK: f64 = 1.02;
 
 /// Numbers of the truth and of the patterns found; an error if one of them loses accesses.
-fn lengths(run: &iophase::workload::Run) -> Result<(u64, u64), String> {
+fn lengths(run: &Run) -> Result<(u64, u64), String> {
     score::check_truth(run)?;
     let trace = run.trace().map_err(|e| e.to_string())?;
     Ok((score::numbers_of_truth(run.truth()), score::numbers_of_found(&score::found_in(&trace)?)))

@@ -4,21 +4,21 @@
 mod score;
 mod sweep;
 
+use iophase::workload::Run;
 use rayon::prelude::*;
 
-/// Cases of each kind, and records of a case at most.
-const CASES: usize = 30;
+/// Records of a case at most.
 const RECORDS: u64 = 4000;
 
 /// A description may be longer than the truth by this factor.
 const SLACK: f64 = 1.02;
 
-/// Runs `check` on all cases and reports every failure.
-fn all_cases(check: impl Fn(&iophase::workload::Run) -> Result<(), String> + Sync) {
+/// Runs `check` on so many cases of each kind and reports every failure.
+fn check_cases(cases: usize, check: impl Fn(&Run) -> Result<(), String> + Sync) {
     let kinds: Vec<usize> = sweep::kinds().collect();
     let failures: Vec<String> = kinds
         .into_par_iter()
-        .flat_map_iter(|kind| sweep::runs(kind, CASES, RECORDS))
+        .flat_map_iter(|kind| sweep::runs(kind, cases, RECORDS))
         .filter_map(|(case, run)| Some(format!("{}: {}", case.text(), check(&run).err()?)))
         .collect();
     assert!(failures.is_empty(), "{} cases fail:\n{}", failures.len(), failures.join("\n"));
@@ -26,13 +26,13 @@ fn all_cases(check: impl Fn(&iophase::workload::Run) -> Result<(), String> + Syn
 
 #[test]
 fn every_access_is_stated_once() {
-    all_cases(score::check_truth);
+    check_cases(200, score::check_truth);
 }
 
 #[test]
 #[ignore = "needs the new detector"]
 fn found_patterns_are_no_longer_than_the_truth() {
-    all_cases(|run| {
+    check_cases(30, |run| {
         let truth = score::numbers_of_truth(run.truth());
         let found = score::numbers_of_found(&score::found_in(&run.trace().unwrap())?);
         if found as f64 <= SLACK * truth as f64 {

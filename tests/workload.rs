@@ -407,7 +407,7 @@ fn the_period_is_found_in_every_format() {
 fn every_workload_survives_every_format() {
     let dir = tempfile::tempdir().unwrap();
     for w in ALL {
-        let run = run(*w, &Values::defaults(w.parameters()), 0).unwrap();
+        let run = run(w, &Values::defaults(w.parameters()), 0).unwrap();
         let want = rows(&run);
         for format in ["csv", "jsonl", "strace", "radar"] {
             let writer = iophase::formats::write::writer(format).unwrap();

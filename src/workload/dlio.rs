@@ -25,15 +25,15 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("epochs", Kind::Count, "6", "Epochs"),
     Parameter::new("files", Kind::Count, "32", "Files; a multiple of the ranks unless samples are shuffled"),
     Parameter::new("samples", Kind::Count, "16", "Samples of a file"),
-    Parameter::new("sample-size", Kind::Bytes, "128k", "Mean bytes of a sample, which is one request"),
-    Parameter::new("sample-spread", Kind::Share, "0", "Largest deviation of a sample's size, as a share of it"),
+    Parameter::new("sample-size", Kind::Bytes, "128k", "Mean bytes of a sample; a sample is one request"),
+    Parameter::new("sample-spread", Kind::Share, "0", "Largest deviation from the mean size, as a share of it"),
     Parameter::new("batch", Kind::Count, "4", "Samples of a batch of a rank"),
-    Parameter::new("shuffle", Kind::Choice(&["samples", "files", "none"]), "samples", "What is shuffled at each epoch"),
+    Parameter::new("shuffle", Kind::Choice(&["samples", "files", "none"]), "samples", "Shuffled in each epoch"),
     Parameter::new("read-time", Kind::Seconds, "0.02", "Seconds that reading a batch takes"),
     Parameter::new("compute", Kind::Seconds, "0.18", "Seconds of compute after each batch"),
-    Parameter::new("checkpoint-every", Kind::Count, "1", "Epochs from checkpoint to checkpoint; 0: none"),
-    Parameter::new("checkpoint-size", Kind::Bytes, "32MiB", "Bytes that each rank writes at one"),
-    Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a request of it; divides the size"),
+    Parameter::new("checkpoint-every", Kind::Count, "1", "Epochs between checkpoints; 0: no checkpoints"),
+    Parameter::new("checkpoint-size", Kind::Bytes, "32MiB", "Bytes of each rank in a checkpoint"),
+    Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a request of a checkpoint; divides its size"),
     Parameter::new("pause", Kind::Seconds, "1", "Seconds between epochs; checkpoints are written then"),
     Parameter::new("start", Kind::Seconds, "2", "Start of the first epoch, in seconds"),
 ];
@@ -77,18 +77,18 @@ struct Job {
     shuffle: &'static str,
     read_ns: u64,
     compute_ns: u64,
-    /// Epochs from checkpoint to checkpoint, 0 for none.
+    /// Epochs between checkpoints; 0 for no checkpoints.
     every: u64,
     checkpoint_size: u64,
     transfer: u64,
     pause_ns: u64,
     start_ns: u64,
     seed: u64,
-    /// Offsets of samples of varying sizes, of every [`KNOWN`]-th one of each file.
+    /// Offsets of every [`KNOWN`]-th sample of each file, if sizes vary.
     offsets: Vec<u64>,
 }
 
-/// Every so many samples of a file, the offset of one is kept. The sizes from there on are drawn again.
+/// Distance of the samples whose offsets are kept. Sizes between them are drawn again, which bounds memory.
 const KNOWN: u64 = 64;
 
 impl Job {
@@ -157,7 +157,7 @@ impl Job {
         self.epochs.checked_div(self.every).unwrap_or(0)
     }
 
-    /// When the checkpoint after epoch `e` is written.
+    /// Start and end of the checkpoint after epoch `e`.
     fn checkpoint_span(&self, e: u64) -> (u64, u64) {
         let start = self.epoch_start(e + 1) - self.pause_ns;
         (start, start + self.pause_ns)
@@ -272,8 +272,8 @@ impl Job {
         Offsets::Listed(list.collect())
     }
 
-    /// Ranks that read whole files. Without a shuffle they read the same ones in a loop of epochs; else every visit of a file
-    /// stands for itself.
+    /// States the reads of whole files. Without a shuffle a rank reads the same files in a loop of epochs. Shuffled files come at
+    /// random, so every visit of a file is stated on its own.
     fn state_reads(&self, files: &Files, stated: &mut Stated) {
         let (visits, epochs) = if self.shuffle == "none" { (1, self.epochs) } else { (self.epochs, 1) };
         let around = Repeat { count: epochs, bytes: 0, ns: self.epoch_ns() };
@@ -300,7 +300,7 @@ impl Job {
         Unpatterned { unit: (self.spread == 0.0).then_some(self.sample_size), ..all }
     }
 
-    /// Batches, epochs and checkpoints.
+    /// States batches, epochs and checkpoints.
     fn state_periods(&self, stated: &mut Stated) {
         let reads: Vec<(u64, u64)> = (0..self.epochs)
             .map(|e| (self.epoch_start(e), self.epoch_start(e) + self.steps() * self.step_ns() - self.compute_ns))

@@ -1,4 +1,4 @@
-//! IOR: every rank writes and reads back blocks of a shared file or of its own.
+//! IOR: every rank writes and reads back blocks of a shared file or of a file of its own.
 //!
 //! Offsets are those of IOR 4: a file is a row of segments, a segment has a block for each rank, a block is a row of transfers. In
 //! random order the slots of the whole file are shuffled and dealt to the ranks, as with `-z`; here every rank gets equally many.
@@ -27,13 +27,13 @@ pub(super) const WORKLOAD: Workload = Workload {
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("ranks", Kind::Count, "8", "Ranks"),
     Parameter::new("segments", Kind::Count, "4", "Segments of a file"),
-    Parameter::new("block", Kind::Bytes, "1MiB", "Bytes of a rank in a segment"),
+    Parameter::new("block", Kind::Bytes, "1MiB", "Bytes of each rank in a segment"),
     Parameter::new("transfer", Kind::Bytes, "64k", "Bytes of a request; divides the block"),
     Parameter::new("layout", Kind::Choice(&["shared", "per-rank"]), "shared", "One file for all ranks or one for each"),
     Parameter::new("order", Kind::Choice(&["sequential", "random"]), "sequential", "Order of the requests of a rank"),
-    Parameter::new("access", Kind::Choice(&["write-read", "write", "read"]), "write-read", "What is done"),
-    Parameter::new("reorder", Kind::Count, "0", "Each rank reads what the rank this many further has written"),
-    Parameter::new("repetitions", Kind::Count, "1", "Repetitions of it all"),
+    Parameter::new("access", Kind::Choice(&["write-read", "write", "read"]), "write-read", "Operations"),
+    Parameter::new("reorder", Kind::Count, "0", "Each rank reads the data of the rank this many places further"),
+    Parameter::new("repetitions", Kind::Count, "1", "Repetitions of writing and reading"),
     Parameter::new("new-files", Kind::Flag, "", "New files for each repetition"),
     Parameter::new("start", Kind::Seconds, "1", "Start of the first access, in seconds"),
     Parameter::new("write-time", Kind::Seconds, "1", "Seconds that writing takes"),
@@ -80,9 +80,9 @@ struct Job {
     repetitions: u64,
     new_files: bool,
     start_ns: u64,
-    /// From repetition to repetition.
+    /// From the start of a repetition to the start of the next.
     cycle_ns: u64,
-    /// What is done in a repetition, when it starts in it, and how long it takes.
+    /// Parts of a repetition: operation, start within the repetition, and duration.
     parts: Vec<(Op, u64, u64)>,
     seed: u64,
 }
@@ -120,7 +120,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Requests of a rank in one part of a repetition.
+    /// Requests of a rank in a part of a repetition.
     fn slots(&self) -> u64 {
         self.segments * (self.block / self.transfer)
     }
@@ -165,7 +165,7 @@ impl Job {
         Segment { op, rank, file, offsets, span_ns: self.span(op, k) }
     }
 
-    /// What one operation does to one file, over all ranks and repetitions.
+    /// The accesses of one operation to one file, of all ranks and repetitions.
     fn random_order(&self, op: Op, file: &str) -> Unpatterned {
         let (places, repeats) = (self.slots() * self.ranks / self.sharers(), self.repetitions / self.copies());
         let records = places * repeats;
@@ -173,7 +173,7 @@ impl Job {
         Unpatterned { unit: Some(self.transfer), repeats, ..once }
     }
 
-    /// When an operation begins and ends in repetition `k`.
+    /// Start and end of an operation in repetition `k`.
     fn span(&self, op: Op, k: u64) -> (u64, u64) {
         let part = self.parts.iter().find(|p| p.0 == op);
         let (after, length) = part.map_or((0, 0), |p| (p.1, p.2));

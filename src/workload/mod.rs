@@ -197,7 +197,7 @@ mod tests {
                 assert!(p.kind == Kind::Flag || p.kind.parse(p.default).is_ok(), "{} {}", w.name(), p.name);
                 assert_eq!(w.parameters().iter().filter(|q| q.name == p.name).count(), 1, "{} {}", w.name(), p.name);
             }
-            let run = run(*w, &Values::defaults(w.parameters()), 0).unwrap();
+            let run = run(w, &Values::defaults(w.parameters()), 0).unwrap();
             assert!(run.truth().records > 0, "{}", w.name());
         }
         assert_eq!(find("nonsense").err().unwrap().kind(), ErrorKind::Usage);

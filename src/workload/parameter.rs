@@ -1,10 +1,10 @@
-//! Parameters of workloads as data: name, kind, default and meaning. Whoever asks for a workload fills them in as text.
+//! Parameters of workloads as data: name, kind, default and meaning. Their values are given as text.
 
 use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// What a parameter is.
+/// Kinds of parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Bytes: `4096`, `4k`, `1MiB` (powers of 1024); `1MB` (powers of 1000).
@@ -30,7 +30,7 @@ pub enum Kind {
 pub struct Parameter {
     /// Name, in kebab-case.
     pub name: &'static str,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// Default, as text; empty for flags.
     pub default: &'static str,
@@ -47,15 +47,15 @@ impl Parameter {
 /// The value of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Of bytes and counts.
+    /// Bytes or a count.
     Whole(u64),
-    /// Of seconds, shares and numbers.
+    /// Seconds, a share or a number.
     Real(f64),
-    /// Of extents.
+    /// Extents.
     Extents(Vec<u64>),
-    /// Of choices.
+    /// A choice.
     Word(&'static str),
-    /// Of flags.
+    /// A flag.
     Flag(bool),
 }
 
@@ -70,7 +70,7 @@ impl Kind {
         let value = match self {
             Kind::Bytes => bytes(text).map(Value::Whole),
             Kind::Count => whole(text).map(Value::Whole),
-            // Times are counted in nanoseconds.
+            // Times are summed as nanoseconds in a `u64`.
             Kind::Seconds => real().filter(|x| (0.0..=1e8).contains(x)).map(Value::Real),
             Kind::Share => real().filter(|x| (0.0..=1.0).contains(x)).map(Value::Real),
             Kind::Real => real().map(Value::Real),
@@ -129,10 +129,10 @@ impl Values {
         Values(parameters.iter().map(|p| (p.name, default(p))).collect())
     }
 
-    /// The defaults of `parameters` but for these, as text.
+    /// The `given` values, as pairs of name and text, and the defaults of all other `parameters`.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] for an unknown name or a text that is no value.
+    /// [`ErrorKind::Usage`] for an unknown name or an invalid value.
     pub fn of(parameters: &[Parameter], given: &[(&str, &str)]) -> Result<Values> {
         let mut values = Values::defaults(parameters);
         for &(name, text) in given {
@@ -148,7 +148,7 @@ impl Values {
         Ok(values)
     }
 
-    /// Sets a parameter that is there.
+    /// Sets the parameter `name`, if the workload has it.
     pub fn set(&mut self, name: &str, value: Value) {
         if let Some((_, v)) = self.0.iter_mut().find(|(n, _)| *n == name) {
             *v = value;

@@ -1,4 +1,4 @@
-//! Random numbers that depend on a seed and a place alone, so that any part of a workload can be made without the parts before.
+//! Random numbers that depend only on a seed and a position: any part of a workload can be generated without the parts before.
 
 /// A stream of random numbers: SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
 #[derive(Debug, Clone)]
@@ -15,12 +15,12 @@ impl Random {
         mix(self.0)
     }
 
-    /// Even over [0, 1).
+    /// Uniform over [0, 1).
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Even over 0 to `n` − 1; 0 if `n` is 0.
+    /// Uniform over 0 to `n` − 1; 0 if `n` is 0.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }

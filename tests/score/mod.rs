@@ -9,6 +9,7 @@
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
+use std::panic::catch_unwind;
 
 use iophase::pattern::{Access, Found, Options, Pattern, detect, verify};
 use iophase::record::{Data, Op, Row, Rows, Trace};
@@ -110,10 +111,12 @@ pub fn numbers_of_found(found: &Found) -> u64 {
 /// The patterns of a trace, with everything that it takes to expand and to verify them.
 ///
 /// # Errors
-/// What differs if the patterns are not lossless.
+/// The difference if the patterns are not lossless; a panic of the detector.
 pub fn found_in(trace: &Trace) -> Result<Found, String> {
     let Data::Requests(requests) = &trace.data else { panic!("a trace of requests") };
-    let found = detect(requests, |_| true, Options { keep_sizes: true, keep_unmatched: true, ..Options::default() });
+    let options = Options { keep_sizes: true, keep_unmatched: true, ..Options::default() };
+    // A panic counts as a failure of this trace, so that a sweep reports it with its parameters.
+    let found = catch_unwind(|| detect(requests, |_| true, options)).map_err(|_| "the detector panics")?;
     verify(&found, requests.iter().filter_map(|r| Access::of(&r)))?;
     Ok(found)
 }

@@ -34,7 +34,7 @@ impl Log {
             let found = format!("a log of {} bytes in {length} s every {period_s} s", log.size);
             return bounds::usage(found, "bytes, and second-burst above 0 and below second-period");
         }
-        // Not in step with the checkpoints.
+        // Out of phase with the checkpoints.
         let first = period_s / 3.0;
         let count = ((seconds(end_ns) - first) / period_s).floor().max(0.0) as u64 + 1;
         if count > bounds::REPEATS {
@@ -63,11 +63,11 @@ impl Log {
         let mut all = self.segment(0);
         all.span_ns.1 = last.1;
         let around = Loop { count: spans_ns.len() as u64, stride: self.size as i64 };
-        stated.pattern(files, &all, &[around], Some(self.period_s));
+        stated.pattern(files, &all, &[around], (around.count > 1).then_some(self.period_s));
     }
 }
 
-/// Extent of the noise.
+/// Amount of noise.
 pub(super) struct Budget {
     pub(super) ranks: u64,
     /// Bytes of all requests.
@@ -84,7 +84,7 @@ pub(super) struct Noise {
     requests: Vec<Single>,
 }
 
-/// Offsets of noise are below this.
+/// Bound of the offsets of noise.
 const NOISE_EXTENT: u64 = 1 << 40;
 
 struct Single {

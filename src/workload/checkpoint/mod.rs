@@ -28,24 +28,24 @@ pub(super) const WORKLOAD: Workload = Workload {
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("ranks", Kind::Count, "8", "Ranks"),
     Parameter::new("checkpoints", Kind::Count, "20", "Checkpoints"),
-    Parameter::new("period", Kind::Seconds, "10", "Seconds from the start of one to the start of the next"),
-    Parameter::new("burst", Kind::Seconds, "1.5", "Seconds that writing one takes"),
-    Parameter::new("start", Kind::Seconds, "3", "Start of the first, in seconds"),
-    Parameter::new("size", Kind::Bytes, "64MiB", "Bytes that each rank writes at one"),
+    Parameter::new("period", Kind::Seconds, "10", "Seconds from the start of a checkpoint to the start of the next"),
+    Parameter::new("burst", Kind::Seconds, "1.5", "Seconds that writing a checkpoint takes"),
+    Parameter::new("start", Kind::Seconds, "3", "Start of the first checkpoint, in seconds"),
+    Parameter::new("size", Kind::Bytes, "64MiB", "Bytes of each rank in a checkpoint"),
     Parameter::new("transfer", Kind::Bytes, "1MiB", "Bytes of a request; divides the size"),
     Parameter::new("layout", Kind::Choice(&["shared", "per-rank"]), "shared", "One file for all ranks or one for each"),
     Parameter::new(
         "place",
         Kind::Choice(&["new", "append", "overwrite"]),
         "new",
-        "Where each one goes: to a new file, after the last one, over the last one",
+        "Where a checkpoint goes: to a new file, after the last one, over the last one",
     ),
     Parameter::new("jitter", Kind::Share, "0", "Standard deviation of the period, as a share of it"),
     Parameter::new(
         "jitter-kind",
         Kind::Choice(&["interval", "grid"]),
         "interval",
-        "What varies: each interval (deviations add up), or each start around an exact grid",
+        "Jitter of each interval (deviations add up), or of each start around an exact grid",
     ),
     Parameter::new("drift", Kind::Real, "0", "Growth of the period from one interval to the next, as a share of it"),
     Parameter::new("desync", Kind::Share, "0", "Largest constant delay of a rank, as a share of the period"),
@@ -54,9 +54,9 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("change-period", Kind::Seconds, "20", "Period after the change, in seconds"),
     Parameter::new("second-period", Kind::Seconds, "0", "Seconds between writes of a log by rank 0; 0: none"),
     Parameter::new("second-size", Kind::Bytes, "4MiB", "Bytes of a write of the log"),
-    Parameter::new("second-burst", Kind::Seconds, "0.2", "Seconds that such a write takes"),
+    Parameter::new("second-burst", Kind::Seconds, "0.2", "Seconds that a write of the log takes"),
     Parameter::new("noise", Kind::Share, "0", "Bytes of random single requests, as a share of all checkpoints"),
-    Parameter::new("noise-size", Kind::Bytes, "64k", "Mean size of those requests"),
+    Parameter::new("noise-size", Kind::Bytes, "64k", "Mean size of the requests of noise"),
 ];
 
 fn plan(v: &Values, seed: u64) -> Result<Plan> {
@@ -99,7 +99,7 @@ impl Program for Session {
     }
 }
 
-/// When and where checkpoints are written.
+/// Times and places of the checkpoints.
 struct Job {
     ranks: u64,
     shared: bool,
@@ -129,7 +129,7 @@ impl Job {
         let schedule = Schedule::new(v, n, burst + late, &mut Random::new(seed, 1));
         let mut random = Random::new(seed, 2);
         let mut delays_ns: Vec<u64> = (0..ranks).map(|_| nanos(random.unit() * late)).collect();
-        // The first rank is never delayed.
+        // One rank at least is on time, so that bursts begin as scheduled.
         let least = delays_ns.iter().copied().min().unwrap_or(0);
         delays_ns.iter_mut().for_each(|d| *d -= least);
         let job = Job {
@@ -192,7 +192,7 @@ impl Job {
         Box::new((0..self.schedule.starts_ns.len()).map(move |k| self.segment(k, rank)))
     }
 
-    /// Noise of this share of the bytes of all checkpoints, as fast as a rank writes these.
+    /// Noise with this share of the bytes of all checkpoints, at the speed of a rank.
     fn budget(&self, share: f64) -> Budget {
         let bytes = share * (self.size * self.ranks) as f64 * self.schedule.starts_ns.len() as f64;
         Budget {
@@ -203,7 +203,7 @@ impl Job {
         }
     }
 
-    /// A loop in each new file, or one loop over all checkpoints of the one file.
+    /// States one pattern for each new file, or one over all checkpoints of the same file.
     fn state_patterns(&self, files: &Files, stated: &mut Stated) {
         let n = self.schedule.starts_ns.len();
         for rank in 0..self.ranks as u32 {
@@ -218,7 +218,7 @@ impl Job {
         }
     }
 
-    /// One period for each regime; and every burst.
+    /// States every burst, and a period for each regime.
     fn state_periods(&self, drifts: bool, stated: &mut Stated) {
         let length = self.burst_ns + self.longest_delay_ns();
         let bytes = self.size * self.ranks;

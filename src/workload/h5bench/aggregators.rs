@@ -22,7 +22,7 @@ impl Aggregators {
         Ok(Aggregators { ranks, n })
     }
 
-    /// The accesses of a rank in a dataset of so many bytes; `None` if it is no aggregator.
+    /// The accesses of a rank in a dataset of `bytes` bytes; `None` if it is no aggregator.
     pub(super) fn part(&self, rank: u32, bytes: u64) -> Option<Nest> {
         let a = (0..self.n).find(|a| a * self.ranks / self.n == u64::from(rank))?;
         let part = bytes / self.n;

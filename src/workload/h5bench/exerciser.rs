@@ -24,17 +24,17 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
 };
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter::new("elements", Kind::Extents, "8,8", "Elements of a rank in each dimension, at first"),
+    Parameter::new("elements", Kind::Extents, "8,8", "Elements of a rank in each dimension, in the first size"),
     Parameter::new("grid", Kind::Extents, "2,2", "Ranks in each dimension"),
     Parameter::new("growth", Kind::Extents, "2", "Factor from one size to the next, for each dimension or for all"),
     Parameter::new("sizes", Kind::Count, "3", "Sizes"),
     Parameter::new("repeats", Kind::Count, "10", "Repetitions of each size"),
     Parameter::new("file-block", Kind::Extents, "1", "Elements of a block of the file, for each dimension or for all"),
-    Parameter::new("file-stride", Kind::Extents, "1", "Elements from block to block of the file, likewise"),
+    Parameter::new("file-stride", Kind::Extents, "1", "Elements from block to block of the file; one value or as many"),
     Parameter::new("memory-block", Kind::Count, "1", "Elements of a block in memory"),
     Parameter::new("memory-stride", Kind::Count, "1", "Elements from block to block in memory"),
     Parameter::new("attributes", Kind::Count, "0", "Attributes that rank 0 writes before the dataset"),
-    Parameter::new("attribute-size", Kind::Bytes, "64", "Bytes of one of them"),
+    Parameter::new("attribute-size", Kind::Bytes, "64", "Bytes of an attribute"),
     Parameter::new("derived", Kind::Flag, "", "Write and read a second dataset, of structures of eight values"),
     Parameter::new("aggregators", Kind::Count, "0", "Ranks that write and read for all; 0: each for itself"),
     Parameter::new("header", Kind::Bytes, "2104", "Bytes before the attributes and datasets"),
@@ -178,7 +178,7 @@ impl Job {
         self.header + self.attributes * self.attribute_size + before
     }
 
-    /// The selection of the first rank in as few requests as possible, from the start of the dataset.
+    /// The selection of the first rank in the fewest requests, from the start of the dataset.
     fn request(&self, size: u64, dataset: usize) -> Nest {
         let mut nest = Nest::access(0, ELEMENTS[dataset]);
         let mut unit = ELEMENTS[dataset];
@@ -218,7 +218,7 @@ impl Job {
         data + if op == Op::Write { SUPERBLOCK + self.attributes * self.attribute_size } else { 0 }
     }
 
-    /// All repetitions: size and number.
+    /// All repetitions: number of the size, and of the repetition of this size.
     fn all(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         (0..self.sizes).flat_map(|size| (0..self.repeats).map(move |repeat| (size, repeat)))
     }
@@ -227,7 +227,7 @@ impl Job {
         self.start_ns + (size * self.repeats + repeat) * self.cycle_ns
     }
 
-    /// The burst of an operation in a repetition; writing begins with creating.
+    /// The burst of an operation in a repetition. Writing begins with the creation of the file.
     fn span(&self, op: Op, size: u64, repeat: u64) -> (u64, u64) {
         let begin = self.begin(size, repeat);
         match op {
@@ -257,7 +257,7 @@ impl Job {
         bursts.into_iter().flat_map(|burst| (0..self.datasets).filter_map(move |d| part(burst, d))).collect()
     }
 
-    /// The repetitions of a size are equal. Those of all sizes create the file in the same way.
+    /// States the loops of a rank. Repetitions of one size are equal; repetitions of all sizes create the file alike.
     fn state_loops(&self, rank: u32, files: &Files, stated: &mut Stated) {
         let repeat = |count| Repeat { count, bytes: 0, ns: self.cycle_ns };
         if rank == 0 {

@@ -12,7 +12,7 @@
 //!   request of four bytes (`--members direct`).
 //!
 //! Recorded runs of h5bench 1.6 with HDF5 1.10 on MPI-IO show these requests. One to three dimensions differ in nothing but the
-//! number of particles, as ranks share the first dimension alone.
+//! number of particles, because only the first dimension is divided among the ranks.
 
 use std::ops::Range;
 
@@ -57,14 +57,9 @@ const PARAMETERS: &[Parameter] = &[
         "buffered",
         "CI: through the buffer, reading and writing whole structures, or each member of each particle by itself",
     ),
-    Parameter::new(
-        "aggregators",
-        Kind::Count,
-        "0",
-        "Ranks that write for all, as collective buffering does (CC and II); 0: each for itself",
-    ),
+    Parameter::new("aggregators", Kind::Count, "0", "Ranks that write for all (CC and II); 0: each rank for itself"),
     Parameter::new("read", Kind::Choice(&["none", "full", "partial"]), "none", "Read the file back at the end"),
-    Parameter::new("read-particles", Kind::Count, "1024", "Particles of a rank that a partial read takes"),
+    Parameter::new("read-particles", Kind::Count, "1024", "Particles of a rank in a partial read"),
     Parameter::new("read-compute", Kind::Seconds, "1", "Seconds of compute between steps when reading"),
     Parameter::new("read-time", Kind::Seconds, "0.1", "Seconds that reading a step takes"),
 ];
@@ -265,7 +260,7 @@ impl Job {
         self.dataset() * passes * self.datasets(op).count() as u64
     }
 
-    /// First start and last end of the writes of a step, or of the reads between them.
+    /// Start of the first and end of the last write of a step, or of its reads.
     fn step_span(&self, op: Op, step: u64) -> (u64, u64) {
         let (n, reads) = (self.accesses(0), self.datasets(Op::Read));
         let (first, last) = match op {
@@ -322,7 +317,7 @@ impl Job {
         groups.iter().map(segment).collect()
     }
 
-    /// All loops go over the steps.
+    /// States the loops of a rank. The outermost one goes over the steps.
     fn state_loops(&self, rank: u32, files: &Files, stated: &mut Stated) {
         let bytes = self.variables() * self.dataset();
         let around = Repeat { count: self.steps, bytes, ns: self.write_cycle() };
