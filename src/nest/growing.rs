@@ -100,6 +100,12 @@ impl Growing {
         self.expected
     }
 
+    /// True if the access that comes next begins a new pass of the innermost of several loops.
+    #[inline]
+    pub fn begins_row(&self) -> bool {
+        self.inner.first().is_some_and(|l| l.count == self.left)
+    }
+
     /// Takes the access that was expected.
     #[inline]
     pub fn advance(&mut self) {
@@ -172,6 +178,38 @@ impl Growing {
         }
         let second = if rest > 1 { Growing::part_of(second, self.inner, stride, rest) } else { Growing::new(second) };
         (first, second)
+    }
+
+    /// Inner loops that the current pass of the outermost loop has completed and nothing beyond them; none for a single loop.
+    fn completed(&self) -> &[Loop] {
+        let mut left = self.partial();
+        if left == 0 {
+            return &self.inner;
+        }
+        let whole = self.inner.iter().take_while(|l| {
+            let fits = left.is_multiple_of(l.count);
+            left /= if fits { l.count } else { 1 };
+            fits && left > 0
+        });
+        let n = whole.count();
+        if records(&self.inner[..n]) == self.partial() { &self.inner[..n] } else { &[] }
+    }
+
+    /// Where the current pass of the outermost loop would go on, if a loop of it were longer than in the passes before.
+    pub fn longer_pass(&self) -> Option<u64> {
+        let last = self.completed().last()?;
+        Some(self.pass_start().wrapping_add(last.count.wrapping_mul(last.stride as u64)))
+    }
+
+    /// The passes before the current one, and that one. Only where [`Growing::longer_pass`] tells a place.
+    pub fn split_last(self) -> (Growing, Growing) {
+        let last = Growing::of(self.pass_start(), self.completed());
+        let passes = (self.records - last.records) / self.unit;
+        let mut loops = self.inner;
+        if passes > 1 {
+            loops.push(Loop { count: passes, stride: self.stride });
+        }
+        (Growing::of(self.start, &loops), last)
     }
 
     /// Gives a nest of one loop another stride, counted back from its last access. False for other nests.
@@ -268,6 +306,21 @@ mod tests {
                 prop_assert!(both.eq(places));
             }
         }
+    }
+
+    #[test]
+    fn a_longer_pass_is_split_off() {
+        // two rows of three, then a row of four
+        let nest = learned(&[0, 1, 2, 10, 11, 12, 20, 21, 22]);
+        assert_eq!(nest.longer_pass(), Some(23));
+        let (rows, last) = nest.split_last();
+        assert_eq!((rows.loops(), rows.records()), (vec![Loop { count: 3, stride: 1 }, Loop { count: 2, stride: 10 }], 6));
+        assert_eq!((last.start(), last.records(), last.expected()), (20, 3, 23));
+        // two planes of two rows, then the first row of a third plane goes on
+        let nest = learned(&[0, 1, 10, 11, 100, 101, 110, 111, 200, 201]);
+        assert_eq!((nest.partial(), nest.longer_pass()), (2, Some(202)));
+        let (planes, row) = nest.split_last();
+        assert_eq!((planes.records(), row.start(), row.records()), (8, 200, 2));
     }
 
     #[test]
