@@ -3,26 +3,21 @@
 //! `docs/advice.md` has the table, each policy of the paper beside what takes its place. Advice is given only where the
 //! trace supports it: each rule states what it needs.
 
-use std::collections::BTreeMap;
+use std::fmt::Display;
 
+use super::access::Tally;
 use super::global::GlobalSequentiality as G;
 use super::lattice::{Mix, Size};
 use super::report::Advice;
 
-/// What the rules look at.
+/// Facts that the rules look at.
 pub(crate) struct Situation<'a> {
     pub file: Option<&'a str>,
     pub ranks: usize,
     pub class: G,
     pub mix: Mix,
     pub size: Size,
-    /// Smallest and largest request, bytes.
-    pub sizes: (u64, u64),
-    pub accesses: u64,
-    /// Bytes moved by all ranks.
-    pub bytes: u64,
-    /// Bytes from the first to the last byte touched.
-    pub span: u64,
+    pub tally: &'a Tally,
     /// First byte touched by each rank, in bytes.
     pub starts: &'a [u64],
     /// Each rank reads its bytes more than once.
@@ -50,8 +45,8 @@ pub(crate) fn advise(s: &Situation) -> Vec<Advice> {
     RULES.iter().filter_map(|rule| rule(s)).collect()
 }
 
-fn advice<const N: usize>(policy: &str, why: String, hints: [(&str, String); N]) -> Option<Advice> {
-    let hints: BTreeMap<String, String> = hints.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+fn advice(policy: &str, why: String, hints: &[(&str, &dyn Display)]) -> Option<Advice> {
+    let hints = hints.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect();
     Some(Advice { policy: policy.into(), why, hints })
 }
 
@@ -70,7 +65,7 @@ impl Situation<'_> {
 
     /// Bytes moved over bytes spanned.
     fn density(&self) -> f64 {
-        self.bytes as f64 / self.span.max(1) as f64
+        self.tally.bytes as f64 / self.tally.span().max(1) as f64
     }
 }
 
@@ -89,36 +84,33 @@ fn broadcast(s: &Situation) -> Option<Advice> {
     if s.class != G::GlobalSequential || !s.reads() {
         return None;
     }
-    let why = format!("{} ranks read the same {}", s.ranks, size(s.span));
-    if s.span <= BROADCAST {
-        let settings = [("MPI_Bcast", format!("{} bytes from rank 0", s.span)), ("romio_cb_read", "enable".into())];
-        return advice("read-once-and-broadcast", why, settings);
+    let why = format!("{} ranks read the same {}", s.ranks, size(s.tally.span()));
+    if s.tally.span() <= BROADCAST {
+        let bytes = format!("{} bytes from rank 0", s.tally.span());
+        return advice("read-once-and-broadcast", why, &[("MPI_Bcast", &bytes), ("romio_cb_read", &"enable")]);
     }
-    let settings = [
-        ("romio_cb_read", "enable".to_owned()),
-        ("lfs setstripe", "-c -1".to_owned()),
-        ("mirror", "lfs mirror create, or a copy on each node's local storage".to_owned()),
-    ];
-    advice("read-collectively", why, settings)
+    let mirror = "lfs mirror create, or a copy on each node's local storage";
+    advice("read-collectively", why, &[("romio_cb_read", &"enable"), ("lfs setstripe", &"-c -1"), ("mirror", &mirror)])
 }
 
 /// Small pieces that interleave: a few ranks gather them into large ones.
 fn collective(s: &Situation) -> Option<Advice> {
-    if !matches!(s.class, G::InterleavedSequential | G::GlobalStrided) || !s.small() || s.accesses < FEW {
+    if !matches!(s.class, G::InterleavedSequential | G::GlobalStrided) || !s.small() || s.tally.accesses < FEW {
         return None;
     }
-    let why = format!("requests of {} from {} ranks share stripes of {}", size(s.sizes.1), s.ranks, size(s.stripe));
+    let why =
+        format!("requests of {} from {} ranks share stripes of {}", size(s.tally.sizes.1), s.ranks, size(s.stripe));
     let buffer = (16 * s.stripe).clamp(s.stripe, COLLECTIVE.max(s.stripe));
     let call = if s.reads() { "MPI_File_read_at_all" } else { "MPI_File_write_at_all" };
     advice(
         "collective-buffering",
         why,
-        [
-            ("call", call.into()),
-            (if s.reads() { "romio_cb_read" } else { "romio_cb_write" }, "enable".into()),
-            ("cb_buffer_size", buffer.to_string()),
-            ("striping_unit", s.stripe.to_string()),
-            ("io_ompio_bytes_per_agg", buffer.to_string()),
+        &[
+            ("call", &call),
+            (if s.reads() { "romio_cb_read" } else { "romio_cb_write" }, &"enable"),
+            ("cb_buffer_size", &buffer),
+            ("striping_unit", &s.stripe),
+            ("io_ompio_bytes_per_agg", &buffer),
         ],
     )
 }
@@ -129,40 +121,32 @@ fn independent(s: &Situation) -> Option<Advice> {
     if !apart || s.small() || s.size == Size::Variable {
         return None;
     }
-    let why = format!("requests of {} and more fill stripes of {} alone", size(s.sizes.0), size(s.stripe));
-    advice(
-        "independent-requests",
-        why,
-        [("romio_cb_read", "disable".to_owned()), ("romio_cb_write", "disable".to_owned())],
-    )
+    let why = format!("requests of {} and more fill stripes of {} alone", size(s.tally.sizes.0), size(s.stripe));
+    advice("independent-requests", why, &[("romio_cb_read", &"disable"), ("romio_cb_write", &"disable")])
 }
 
 /// Many ranks in one large file: many stripes, on the boundaries of the ranks' parts.
 fn stripes(s: &Situation) -> Option<Advice> {
-    if s.ranks < 2 || s.span < 4 * s.stripe || s.class == G::GlobalSequential {
+    if s.ranks < 2 || s.tally.span() < 4 * s.stripe || s.class == G::GlobalSequential {
         return None;
     }
-    let count = (s.span / s.stripe).min(s.ranks as u64);
+    let count = (s.tally.span() / s.stripe).min(s.ranks as u64);
     let aligned = s.starts.iter().all(|o| o.is_multiple_of(s.stripe));
-    let why = format!("{} ranks move {} in one file", s.ranks, size(s.bytes));
+    let why = format!("{} ranks move {} in one file", s.ranks, size(s.tally.bytes));
     // the largest power of two on which all parts begin, within what Lustre takes
     let unit = s.starts.iter().fold(0u64, |all, &o| all | o).trailing_zeros().min(32);
     let unit = if aligned { s.stripe } else { (1u64 << unit).max(s.stripe) };
     advice(
         "striping",
         why,
-        [
-            ("lfs setstripe", format!("-c {count} -S {unit}")),
-            ("striping_factor", count.to_string()),
-            ("striping_unit", unit.to_string()),
-        ],
+        &[("lfs setstripe", &format!("-c {count} -S {unit}")), ("striping_factor", &count), ("striping_unit", &unit)],
     )
 }
 
 /// Independent strides: one large read and picking from it, if it holds mostly what is wanted.
 fn sieving(s: &Situation) -> Option<Advice> {
     let strided = matches!(s.class, G::GlobalStrided | G::PartitionedStrided);
-    if !strided || !s.small() || s.accesses < FEW {
+    if !strided || !s.small() || s.tally.accesses < FEW {
         return None;
     }
     let per_rank = s.density();
@@ -172,83 +156,73 @@ fn sieving(s: &Situation) -> Option<Advice> {
         "{wanted:.0} % of the range is wanted: few large requests for all of it cost {cost} than many small ones"
     );
     let hint = if s.writes() { "romio_ds_write" } else { "romio_ds_read" };
-    advice("data-sieving", why, [(hint, setting.to_owned())])
+    advice("data-sieving", why, &[(hint, &setting)])
 }
 
 /// Reading on: tell the system, far enough ahead.
 fn prefetch(s: &Situation) -> Option<Advice> {
     let onwards = matches!(s.class, G::SingleRank | G::PartitionedSequential);
     let sequential = s.density() >= 0.9;
-    if !onwards || !sequential || !s.reads() || s.accesses < FEW {
+    if !onwards || !sequential || !s.reads() || s.tally.accesses < FEW {
         return None;
     }
-    let ahead = (8 * s.sizes.1).clamp(1 << 20, 64 << 20);
-    let why = format!("{} requests read on without a gap", s.accesses);
-    advice(
-        "prefetch",
-        why,
-        [("posix_fadvise", "POSIX_FADV_SEQUENTIAL".to_owned()), ("distance_bytes", ahead.to_string())],
-    )
+    let ahead = (8 * s.tally.sizes.1).clamp(1 << 20, 64 << 20);
+    let why = format!("{} requests read on without a gap", s.tally.accesses);
+    advice("prefetch", why, &[("posix_fadvise", &"POSIX_FADV_SEQUENTIAL"), ("distance_bytes", &ahead)])
 }
 
 /// Small reads here and there: no reading ahead.
 fn random(s: &Situation) -> Option<Advice> {
-    if s.class != G::NonSequential || !s.reads() || !s.small() || s.accesses < FEW {
+    if s.class != G::NonSequential || !s.reads() || !s.small() || s.tally.accesses < FEW {
         return None;
     }
-    let why = format!("{} reads of up to {} in no order", s.accesses, size(s.sizes.1));
-    advice(
-        "no-read-ahead",
-        why,
-        [("posix_fadvise", "POSIX_FADV_RANDOM".to_owned()), ("romio_ds_read", "disable".to_owned())],
-    )
+    let why = format!("{} reads of up to {} in no order", s.tally.accesses, size(s.tally.sizes.1));
+    advice("no-read-ahead", why, &[("posix_fadvise", &"POSIX_FADV_RANDOM"), ("romio_ds_read", &"disable")])
 }
 
 /// Tiny writes in a row: gather them before they leave the node.
 fn aggregate(s: &Situation) -> Option<Advice> {
     let onwards = matches!(s.class, G::SingleRank | G::PartitionedSequential);
-    if !onwards || !s.writes() || s.sizes.1 >= TINY || s.accesses < FEW || s.density() < 0.9 {
+    if !onwards || !s.writes() || s.tally.sizes.1 >= TINY || s.tally.accesses < FEW || s.density() < 0.9 {
         return None;
     }
-    let why = format!("{} writes of at most {} follow each other", s.accesses, size(s.sizes.1));
-    advice("write-behind", why, [("setvbuf", (4u64 << 20).to_string()), ("buffer_bytes", (4u64 << 20).to_string())])
+    let why = format!("{} writes of at most {} follow each other", s.tally.accesses, size(s.tally.sizes.1));
+    advice("write-behind", why, &[("setvbuf", &(4u64 << 20)), ("buffer_bytes", &(4u64 << 20))])
 }
 
-/// What is read again should stay.
+/// Bytes that are read again should stay.
 fn reread(s: &Situation) -> Option<Advice> {
     if !s.again || !s.reads() {
         return None;
     }
-    let why = format!("{} of {} read are read again", size(s.bytes.saturating_sub(s.span)), size(s.bytes));
-    advice(
-        "keep-in-cache",
-        why,
-        [("posix_fadvise", "POSIX_FADV_WILLNEED".to_owned()), ("cache_bytes", s.span.to_string())],
-    )
+    let why = format!(
+        "{} of {} read are read again",
+        size(s.tally.bytes.saturating_sub(s.tally.span())),
+        size(s.tally.bytes)
+    );
+    advice("keep-in-cache", why, &[("posix_fadvise", &"POSIX_FADV_WILLNEED"), ("cache_bytes", &s.tally.span())])
 }
 
 /// HDF5 files whose requests straddle stripes.
 fn hdf5(s: &Situation) -> Option<Advice> {
-    if !s.file.is_some_and(is_hdf5_name) || s.span < 4 * s.stripe || s.starts.iter().all(|o| o.is_multiple_of(s.stripe))
+    if !s.file.is_some_and(is_hdf5_name)
+        || s.tally.span() < 4 * s.stripe
+        || s.starts.iter().all(|o| o.is_multiple_of(s.stripe))
     {
         return None;
     }
     let why = format!("requests do not begin on stripes of {}", size(s.stripe));
-    let threshold = s.sizes.1.min(s.stripe);
-    advice(
-        "hdf5-alignment",
-        why,
-        [("H5Pset_alignment", format!("{threshold}, {}", s.stripe)), ("H5Pset_coll_metadata_write", "true".to_owned())],
-    )
+    let alignment = format!("{}, {}", s.tally.sizes.1.min(s.stripe), s.stripe);
+    advice("hdf5-alignment", why, &[("H5Pset_alignment", &alignment), ("H5Pset_coll_metadata_write", &"true")])
 }
 
 /// Many ranks at random places of one file that is written: each its own.
 fn split_file(s: &Situation) -> Option<Advice> {
-    if s.class != G::NonSequential || !s.writes() || s.ranks < 2 || !s.small() || s.accesses < FEW {
+    if s.class != G::NonSequential || !s.writes() || s.ranks < 2 || !s.small() || s.tally.accesses < FEW {
         return None;
     }
     let why = format!("{} ranks write small requests in no order into one file", s.ranks);
-    advice("file-per-process", why, [("subfiling", "H5FD_SUBFILING, or ADIOS2 BP5, or one file a rank".to_owned())])
+    advice("file-per-process", why, &[("subfiling", &"H5FD_SUBFILING, or ADIOS2 BP5, or one file a rank")])
 }
 
 fn is_hdf5_name(name: &str) -> bool {

@@ -1,101 +1,111 @@
 //! The bytes that a stretch of accesses touches, without listing them where they are regular.
 
-use super::nest::Nest;
+use crate::nest::Growing;
 
 /// Intervals kept of accesses in no nest.
 const MOST_INTERVALS: usize = 1024;
 
-/// Bytes of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Extent {
-    /// First byte, and one past the last.
-    pub hull: (u64, u64),
-    /// Sum of the sizes of all accesses.
-    pub bytes: u64,
-    pub shape: Shape,
-}
+/// First byte, and one past the last.
+pub(crate) type Interval = (u64, u64);
 
-/// Which bytes of the hull.
+/// The bytes of a hull that are touched.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     /// All of them.
     Whole,
     /// Accesses of this size in nested strides.
-    Nested(Nest, u64),
-    /// These intervals, sorted and disjoint; true if those behind them were left out, to keep the list short.
-    Scattered(Vec<(u64, u64)>, bool),
-    /// Several parts.
-    Several(Vec<Extent>),
+    Nested(Growing, u64),
+    /// These intervals.
+    Scattered(Pieces),
+    /// Several parts with a hull each.
+    Several(Vec<(Interval, Shape)>),
 }
 
 /// Intervals from the front of a file on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Pieces {
-    /// (start, end) of single accesses, sorted.
-    pub sorted: Vec<(u64, u64)>,
+    /// Sorted.
+    pub sorted: Vec<Interval>,
     /// Nothing is known from here on.
     pub until: Option<u64>,
 }
 
-impl Extent {
-    pub fn length(&self) -> u64 {
-        self.hull.1 - self.hull.0
+impl Pieces {
+    /// About the first `most` of these intervals, of which nothing is known from `until` on.
+    fn first(mut sorted: Vec<Interval>, mut until: Option<u64>, most: usize) -> Self {
+        sorted.sort_unstable();
+        sorted.dedup();
+        sorted.retain(|i| until.is_none_or(|until| i.0 < until));
+        if sorted.len() >= most {
+            sorted.truncate(most);
+            until = sorted.last().map(|last| last.1);
+        }
+        Self { sorted, until }
+    }
+}
+
+impl Shape {
+    /// An interval of which the inside is not known.
+    pub fn cut(hull: Interval) -> Self {
+        Self::Scattered(Pieces { sorted: vec![hull], until: Some(hull.1) })
     }
 
-    /// Takes in other bytes of the same file.
-    pub fn join(&mut self, other: Extent) {
-        let hull = (self.hull.0.min(other.hull.0), self.hull.1.max(other.hull.1));
-        let bytes = self.bytes.saturating_add(other.bytes);
+    /// Takes in other bytes of the same file, given both hulls.
+    pub fn join(&mut self, hull: Interval, other: Shape, other_hull: Interval) {
         let mut parts = Vec::new();
-        for e in [std::mem::replace(self, Extent { hull, bytes, shape: Shape::Whole }), other] {
-            match e.shape {
-                Shape::Several(all) => parts.extend(all),
-                _ => parts.push(e),
+        for (hull, shape) in [(hull, std::mem::replace(self, Self::Whole)), (other_hull, other)] {
+            match shape {
+                Self::Several(all) => parts.extend(all),
+                shape => parts.push((hull, shape)),
             }
         }
-        self.shape = Shape::Several(parts);
+        *self = Self::Several(parts);
+    }
+
+    /// The same bytes as a list of about `most` intervals, unless they are the whole hull.
+    pub fn listed(&self, hull: Interval, most: usize) -> Self {
+        if *self == Self::Whole { Self::Whole } else { Self::Scattered(self.front(hull, most)) }
+    }
+
+    /// [Listed](Self::listed) bytes elsewhere.
+    pub fn moved(&self, by: i64) -> Self {
+        let moved = |x: u64| x.saturating_add_signed(by);
+        match self {
+            Self::Scattered(pieces) => Self::Scattered(Pieces {
+                sorted: pieces.sorted.iter().map(|&(a, b)| (moved(a), moved(b))).collect(),
+                until: pieces.until.map(moved),
+            }),
+            other => other.clone(),
+        }
     }
 
     /// Single accesses from the front of the file on, about `most` at most.
-    pub fn front(&self, most: usize) -> Pieces {
-        let (mut sorted, cut) = match &self.shape {
-            Shape::Whole => (vec![self.hull], false),
-            Shape::Nested(nest, size) => {
-                let intervals = |offsets: Vec<u64>| offsets.into_iter().map(|o| (o, o.saturating_add(*size))).collect();
-                let mut all: Vec<(u64, u64)> = intervals(nest.offsets(most));
-                if nest.levels.iter().any(|l| l.stride < 0) && nest.accesses > most as u64 {
-                    // the front of the file is where the nest ends
-                    let first = nest.accesses - most as u64;
-                    all = intervals((first..nest.accesses).map(|i| nest.offset(i)).collect());
-                }
-                (all, false)
+    pub fn front(&self, hull: Interval, most: usize) -> Pieces {
+        match self {
+            Self::Whole => Pieces::first(vec![hull], None, most),
+            Self::Nested(nest, size) => {
+                // the front of the file is where a descending nest ends
+                let descends = nest.stride() < 0 || nest.inner().iter().any(|l| l.stride < 0);
+                let count = nest.records().min(most as u64);
+                let from = if descends { nest.records() - count } else { 0 };
+                let offsets = (from..from + count).map(|i| nest.offset(i));
+                Pieces::first(offsets.map(|o| (o, o.saturating_add(*size))).collect(), None, most)
             }
-            Shape::Scattered(intervals, cut) => (intervals.iter().take(most).copied().collect(), *cut),
-            Shape::Several(parts) => {
-                let fronts: Vec<Pieces> = parts.iter().map(|p| p.front(most)).collect();
+            Self::Scattered(pieces) => Pieces::first(pieces.sorted.clone(), pieces.until, most),
+            Self::Several(parts) => {
+                let fronts: Vec<Pieces> = parts.iter().map(|(hull, shape)| shape.front(*hull, most)).collect();
                 let until = fronts.iter().filter_map(|f| f.until).min();
-                let mut sorted: Vec<(u64, u64)> = fronts.into_iter().flat_map(|f| f.sorted).collect();
-                sorted.sort_unstable();
-                sorted.dedup();
-                sorted.retain(|i| until.is_none_or(|until| i.0 < until));
-                let longer = sorted.len() > most;
-                sorted.truncate(most);
-                let until = if longer { sorted.last().map(|last| last.1) } else { until };
-                return Pieces { sorted, until };
+                Pieces::first(fronts.into_iter().flat_map(|f| f.sorted).collect(), until, most)
             }
-        };
-        sorted.sort_unstable();
-        sorted.dedup();
-        let until = sorted.last().filter(|_| cut || sorted.len() >= most).map(|last| last.1);
-        Pieces { sorted, until }
+        }
     }
 }
 
 /// The first intervals of the file, exactly.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Front {
-    sorted: Vec<(u64, u64)>,
-    fresh: Vec<(u64, u64)>,
+    sorted: Vec<Interval>,
+    fresh: Vec<Interval>,
     /// Nothing is known from here on.
     until: Option<u64>,
 }
@@ -124,7 +134,7 @@ impl Front {
     fn tidy(&mut self) {
         self.sorted.append(&mut self.fresh);
         self.sorted.sort_unstable();
-        let mut joined: Vec<(u64, u64)> = Vec::with_capacity(self.sorted.len());
+        let mut joined: Vec<Interval> = Vec::with_capacity(self.sorted.len());
         for &(a, b) in &self.sorted {
             match joined.last_mut() {
                 Some(last) if a <= last.1 => last.1 = last.1.max(b),
@@ -143,9 +153,12 @@ impl Front {
 
     pub fn finish(mut self) -> Shape {
         self.tidy();
-        match &self.sorted[..] {
+        match self.sorted[..] {
             [_] if self.until.is_none() => Shape::Whole,
-            _ => Shape::Scattered(self.sorted, self.until.is_some()),
+            _ => {
+                let until = self.until.and_then(|_| self.sorted.last()).map(|last| last.1);
+                Shape::Scattered(Pieces { sorted: self.sorted, until })
+            }
         }
     }
 }
@@ -160,28 +173,27 @@ mod tests {
         let mut down = Front::default();
         (0..5000u64).for_each(|i| up.add(i * 10, i * 10 + 1));
         (0..5000u64).rev().for_each(|i| down.add(i * 10, i * 10 + 1));
-        let expected: Vec<(u64, u64)> = (0..MOST_INTERVALS as u64).map(|i| (i * 10, i * 10 + 1)).collect();
-        assert_eq!(up.finish(), Shape::Scattered(expected.clone(), true));
-        assert_eq!(down.finish(), Shape::Scattered(expected, true));
+        let sorted: Vec<Interval> = (0..MOST_INTERVALS as u64).map(|i| (i * 10, i * 10 + 1)).collect();
+        let until = sorted.last().map(|last| last.1);
+        let expected = Shape::Scattered(Pieces { sorted, until });
+        assert_eq!((up.finish(), down.finish()), (expected.clone(), expected));
     }
 
     #[test]
-    fn joined_intervals_are_whole() {
+    fn intervals_that_touch_are_whole() {
         let mut i = Front::default();
-        for (a, b) in [(10, 20), (0, 5), (5, 10), (15, 30)] {
-            i.add(a, b);
-        }
+        [(10, 20), (0, 5), (5, 10), (15, 30)].into_iter().for_each(|(a, b)| i.add(a, b));
         assert_eq!(i.finish(), Shape::Whole);
     }
+
     #[test]
-    fn parts_have_one_front() {
-        let whole = |a, b| Extent { hull: (a, b), bytes: b - a, shape: Shape::Whole };
-        let mut all = whole(50, 60);
-        all.join(whole(0, 10));
-        all.join(Extent { hull: (20, 90), bytes: 20, shape: Shape::Scattered(vec![(20, 30), (40, 45)], true) });
-        assert_eq!((all.hull, all.bytes), ((0, 90), 40));
-        // what comes behind the last known piece of one part is not known
-        assert_eq!(all.front(9), Pieces { sorted: vec![(0, 10), (20, 30), (40, 45)], until: Some(45) });
-        assert_eq!(all.front(2), Pieces { sorted: vec![(0, 10), (20, 30)], until: Some(30) });
+    fn behind_the_last_known_piece_of_one_part_nothing_is_known() {
+        let mut all = Shape::Whole;
+        all.join((50, 60), Shape::Whole, (0, 10));
+        let scattered = Pieces { sorted: vec![(20, 30), (40, 45)], until: Some(45) };
+        all.join((0, 60), Shape::Scattered(scattered), (20, 90));
+        let pieces = |sorted: &[Interval], until| Pieces { sorted: sorted.to_vec(), until: Some(until) };
+        assert_eq!(all.front((0, 90), 9), pieces(&[(0, 10), (20, 30), (40, 45)], 45));
+        assert_eq!(all.front((0, 90), 2), pieces(&[(0, 10), (20, 30)], 30));
     }
 }

@@ -1,4 +1,4 @@
-//! What a job does to a file, from what its ranks do (Madhyastha & Reed 1997, section 3.4).
+//! The class of a job in a file, from those of its ranks (Madhyastha & Reed 1997, section 3.4).
 //!
 //! Read/write mix and size are the meets of the local ones. Sequentiality also needs the bytes: the same for all, a part
 //! for each, or pieces that interleave.
@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::extent::{Extent, Pieces};
+use super::extent::{Interval, Shape};
 use super::lattice::{Axis, Sequentiality};
 
 /// How a job walks through a file.
@@ -59,60 +59,53 @@ impl GlobalSequentiality {
 const MERGED: usize = 8192;
 /// Hulls that have at least this share of their union in common are the same.
 const SAME: f64 = 0.9;
-/// A gap of one part in so many of the pieces beside it is none.
+/// A gap of one part in this many of the pieces beside it is none.
 const NARROW: u64 = 16;
 /// A gap must be this many times rarer than rounds of the ranks.
 const RARE: usize = 4;
 
-/// The global class of ranks whose local classes and bytes are given, one entry a rank.
-pub(crate) fn classify(ranks: &[(Sequentiality, &Extent)]) -> GlobalSequentiality {
+/// One rank's local class and the bytes it touches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub sequentiality: Sequentiality,
+    pub hull: Interval,
+    pub shape: &'a Shape,
+}
+
+/// The global class of ranks, one part each.
+pub(crate) fn classify(ranks: &[Part<'_>]) -> GlobalSequentiality {
     use GlobalSequentiality as G;
     if ranks.len() < 2 {
         return G::SingleRank;
     }
-    let meet = ranks.iter().map(|r| r.0).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST);
-    let extents: Vec<&Extent> = ranks.iter().map(|r| r.1).collect();
-    let same = same_hulls(&extents);
-    let apart = disjoint_hulls(&extents);
+    let meet = ranks.iter().map(|r| r.sequentiality).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST);
+    let mut hulls: Vec<Interval> = ranks.iter().map(|r| r.hull).collect();
+    hulls.sort_unstable();
+    let apart = hulls.windows(2).all(|w| w[0].1 <= w[1].0);
     match meet {
-        Sequentiality::Sequential if same => G::GlobalSequential,
+        Sequentiality::Sequential if are_same(&hulls) => G::GlobalSequential,
         Sequentiality::Sequential if apart => G::PartitionedSequential,
-        Sequentiality::Sequential => shared_or_parted(&extents),
+        Sequentiality::Sequential => shared_or_parted(&hulls),
         Sequentiality::NonSequential => G::NonSequential,
         _ if apart => G::PartitionedStrided,
-        _ if interleaves(&extents) => G::InterleavedSequential,
+        _ if interleaves(ranks) => G::InterleavedSequential,
         Sequentiality::VariablyStrided => G::NonSequential,
         _ => G::GlobalStrided,
     }
 }
 
-fn same_hulls(extents: &[&Extent]) -> bool {
-    let low = extents.iter().map(|e| e.hull.0).minmax();
-    let high = extents.iter().map(|e| e.hull.1).minmax();
-    let (Some((first, inner_first)), Some((inner_last, last))) = (low, high) else { return false };
-    inner_last > inner_first && (inner_last - inner_first) as f64 >= SAME * (last - first) as f64
-}
-
-trait MinMax: Iterator<Item = u64> + Sized {
-    fn minmax(self) -> Option<(u64, u64)> {
-        self.fold(None, |m, x| Some(m.map_or((x, x), |(a, b): (u64, u64)| (a.min(x), b.max(x)))))
-    }
-}
-
-impl<I: Iterator<Item = u64>> MinMax for I {}
-
-fn disjoint_hulls(extents: &[&Extent]) -> bool {
-    let mut hulls: Vec<(u64, u64)> = extents.iter().map(|e| e.hull).collect();
-    hulls.sort_unstable();
-    hulls.windows(2).all(|w| w[0].1 <= w[1].0)
+/// Do these hulls, sorted, have nearly all of their union in common?
+fn are_same(hulls: &[Interval]) -> bool {
+    let ends = || hulls.iter().map(|h| h.1);
+    let (Some((first, _)), Some((latest_start, _))) = (hulls.first(), hulls.last()) else { return false };
+    let (earliest_end, last) = (ends().min().unwrap_or(0), ends().max().unwrap_or(0));
+    earliest_end > *latest_start && (earliest_end - latest_start) as f64 >= SAME * (last - first) as f64
 }
 
 /// Sequential ranks whose parts overlap in part: shared if most bytes are touched twice.
-fn shared_or_parted(extents: &[&Extent]) -> GlobalSequentiality {
-    let mut hulls: Vec<(u64, u64)> = extents.iter().map(|e| e.hull).collect();
-    hulls.sort_unstable();
+fn shared_or_parted(hulls: &[Interval]) -> GlobalSequentiality {
     let (mut union, mut sum, mut end) = (0u128, 0u128, 0u64);
-    for (a, b) in hulls {
+    for &(a, b) in hulls {
         sum += u128::from(b - a);
         union += u128::from(b.max(end) - a.max(end).min(b.max(end)));
         end = end.max(b);
@@ -120,28 +113,33 @@ fn shared_or_parted(extents: &[&Extent]) -> GlobalSequentiality {
     if sum >= 2 * union { GlobalSequentiality::GlobalSequential } else { GlobalSequentiality::PartitionedSequential }
 }
 
+/// Pieces of each rank that are merged to see whether all ranks together leave gaps.
+pub(crate) fn pieces_of_each(ranks: usize) -> usize {
+    (MERGED / ranks.max(1)).max(8)
+}
+
 /// Are the accesses of all ranks, merged by their place in the file, disjoint and without gaps, over as many accesses as
 /// there are ranks at least?
-fn interleaves(extents: &[&Extent]) -> bool {
-    let each = (MERGED / extents.len()).max(8);
-    let fronts: Vec<Pieces> = extents.iter().map(|e| e.front(each)).collect();
+fn interleaves(ranks: &[Part<'_>]) -> bool {
+    let most = pieces_of_each(ranks.len());
+    let fronts: Vec<_> = ranks.iter().map(|r| r.shape.front(r.hull, most)).collect();
     // where all of them are known
     let until = fronts.iter().filter_map(|f| f.until).min().unwrap_or(u64::MAX);
     let fronts = fronts.into_iter().map(|f| pieces(f.sorted));
-    let mut all: Vec<(u64, u64)> = fronts.flatten().filter(|i| i.0 < until).collect();
+    let mut all: Vec<Interval> = fronts.flatten().filter(|i| i.0 < until).collect();
     all.sort_unstable();
     let pairs = all.len().saturating_sub(1);
     let disjoint = all.windows(2).all(|w| w[0].1 <= w[1].0);
-    // what a library puts between the pieces is no gap of the job
-    let narrow = |w: &[(u64, u64)]| w[1].0.saturating_sub(w[0].1) <= (w[1].1 - w[1].0).min(w[0].1 - w[0].0) / NARROW;
+    // a library's own bytes between the pieces are no gap of the job
+    let narrow = |w: &[Interval]| w[1].0.saturating_sub(w[0].1) <= (w[1].1 - w[1].0).min(w[0].1 - w[0].0) / NARROW;
     let gaps = all.windows(2).filter(|w| !narrow(w)).count();
     // a gap in each round of the ranks is part of the pattern, one here and there is not
-    disjoint && pairs + 1 >= extents.len() && gaps * RARE <= pairs / extents.len()
+    disjoint && pairs + 1 >= ranks.len() && gaps * RARE <= pairs / ranks.len()
 }
 
 /// Accesses of one rank that follow each other are one piece.
-fn pieces(sorted: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    let mut out: Vec<(u64, u64)> = Vec::with_capacity(sorted.len());
+fn pieces(sorted: Vec<Interval>) -> Vec<Interval> {
+    let mut out: Vec<Interval> = Vec::with_capacity(sorted.len());
     for (a, b) in sorted {
         match out.last_mut() {
             Some(last) if last.1 == a => last.1 = b,
@@ -153,33 +151,30 @@ fn pieces(sorted: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::extent::Shape;
-    use super::super::nest::Nest;
     use super::*;
+    use crate::nest::{Growing, Loop};
 
-    fn strided(start: u64, stride: u64, count: u64, size: u64) -> Extent {
-        let mut nest = Nest::new(start);
-        (1..count).for_each(|i| assert!(nest.accept(start + i * stride)));
-        Extent {
-            hull: (start, start + (count - 1) * stride + size),
-            bytes: count * size,
-            shape: Shape::Nested(nest, size),
-        }
+    type Bytes = (Interval, Shape);
+
+    fn strided(start: u64, stride: u64, count: u64, size: u64) -> Bytes {
+        let nest = Growing::of(start, &[Loop { count, stride: stride as i64 }]);
+        ((start, start + (count - 1) * stride + size), Shape::Nested(nest, size))
     }
 
-    fn whole(a: u64, b: u64) -> Extent {
-        Extent { hull: (a, b), bytes: b - a, shape: Shape::Whole }
+    fn whole(a: u64, b: u64) -> Bytes {
+        ((a, b), Shape::Whole)
     }
 
-    fn class(local: Sequentiality, extents: &[Extent]) -> GlobalSequentiality {
-        classify(&extents.iter().map(|e| (local, e)).collect::<Vec<_>>())
+    fn class(sequentiality: Sequentiality, ranks: &[Bytes]) -> GlobalSequentiality {
+        let parts = ranks.iter().map(|(hull, shape)| Part { sequentiality, hull: *hull, shape });
+        classify(&parts.collect::<Vec<_>>())
     }
 
     #[test]
     fn each_class_from_its_definition() {
         use GlobalSequentiality as G;
         use Sequentiality::{NonSequential, Sequential, Strided1d};
-        let many = |f: &dyn Fn(u64) -> Extent| (0..7).map(f).collect::<Vec<_>>();
+        let many = |f: &dyn Fn(u64) -> Bytes| (0..7).map(f).collect::<Vec<_>>();
         assert_eq!(class(Sequential, &[whole(0, 10)]), G::SingleRank);
         assert_eq!(class(Sequential, &many(&|_| whole(0, 1000))), G::GlobalSequential);
         assert_eq!(class(Sequential, &many(&|r| whole(r * 100, r * 100 + 100))), G::PartitionedSequential);

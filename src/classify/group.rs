@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
+use super::access::{Settings, Stretch, Tally};
 use super::advice::{self, Situation};
-use super::extent::Extent;
-use super::global::{self, GlobalSequentiality};
+use super::global::{self, GlobalSequentiality, Part};
 use super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::report::{Classifier, GlobalClass, LocalClass};
-use super::stream::{Rules, Stretch};
 use super::time;
 
 /// One rank's stretch.
@@ -18,34 +17,24 @@ pub(crate) struct Local {
 
 /// Local classes, equal neighbours of a rank joined.
 pub(crate) fn locals(all: &[Local], origin: f64) -> Vec<LocalClass> {
-    let mut out: Vec<LocalClass> = Vec::new();
-    for Local { rank, stretch: s } in all {
-        let next = LocalClass {
+    let key = |l: &Local| (l.rank, l.stretch.mix, l.stretch.sequentiality, l.stretch.size, l.stretch.by);
+    let class = |equal: &[Local]| {
+        let Local { rank, stretch: first } = &equal[0];
+        let tally = Tally::sum(equal.iter().map(|l| l.stretch.tally)).unwrap_or_default();
+        LocalClass {
             rank: *rank,
-            start_s: origin + s.start_s,
-            end_s: origin + s.end_s,
-            mix: s.mix,
-            sequentiality: s.sequentiality,
-            size: s.size,
-            accesses: s.accesses,
-            start_offset: s.extent.hull.0,
-            end_offset: s.extent.hull.1,
-            classifier: s.by,
-        };
-        match out.last_mut() {
-            Some(l)
-                if (l.rank, l.mix, l.sequentiality, l.size, l.classifier)
-                    == (*rank, s.mix, s.sequentiality, s.size, s.by) =>
-            {
-                l.end_s = l.end_s.max(next.end_s);
-                l.accesses += next.accesses;
-                l.start_offset = l.start_offset.min(next.start_offset);
-                l.end_offset = l.end_offset.max(next.end_offset);
-            }
-            _ => out.push(next),
+            start_s: origin + first.tally.start_s,
+            end_s: origin + tally.end_s,
+            mix: first.mix,
+            sequentiality: first.sequentiality,
+            size: first.size,
+            accesses: tally.accesses,
+            start_offset: tally.hull.0,
+            end_offset: tally.hull.1,
+            classifier: first.by,
         }
-    }
-    out
+    };
+    all.chunk_by(|a, b| key(a) == key(b)).map(class).collect()
 }
 
 /// Stretches with one global class.
@@ -63,13 +52,13 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    fn of(all: &[Local], members: Vec<usize>, span: (f64, f64), staggered: bool) -> Self {
+    fn of<'a>(all: &'a [Local], members: Vec<usize>, span: (f64, f64), staggered: bool) -> Self {
         // a rank's further stretches at the same moment say no more than its longest one
         let mut by_rank: Vec<usize> = members.clone();
-        by_rank.sort_by_key(|&i| (all[i].rank, std::cmp::Reverse(all[i].stretch.accesses)));
+        by_rank.sort_by_key(|&i| (all[i].rank, std::cmp::Reverse(all[i].stretch.tally.accesses)));
         by_rank.dedup_by_key(|i| all[*i].rank);
-        let parts: Vec<(Sequentiality, &Extent)> =
-            by_rank.iter().map(|&i| (all[i].stretch.sequentiality, &all[i].stretch.extent)).collect();
+        let part = |s: &'a Stretch| Part { sequentiality: s.sequentiality, hull: s.tally.hull, shape: &s.shape };
+        let parts: Vec<Part> = by_rank.iter().map(|&i| part(&all[i].stretch)).collect();
         let stretches = || members.iter().map(|&i| &all[i].stretch);
         Self {
             ranks: by_rank.iter().map(|&i| all[i].rank).collect(),
@@ -77,7 +66,7 @@ impl Group {
             end_s: span.1,
             mix: stretches().map(|s| s.mix).reduce(Axis::meet).unwrap_or(Mix::LEAST),
             size: stretches().map(|s| s.size).reduce(Axis::meet).unwrap_or(Size::LEAST),
-            local: parts.iter().map(|p| p.0).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST),
+            local: parts.iter().map(|p| p.sequentiality).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST),
             class: global::classify(&parts),
             staggered,
             by: stretches().map(|s| s.by).find(|by| *by != Classifier::Rules).unwrap_or(Classifier::Rules),
@@ -115,22 +104,16 @@ impl Group {
 
 /// Stretches with one global class each, by time.
 pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
-    let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.stretch.start_s, l.stretch.end_s)).collect();
+    let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.stretch.tally.start_s, l.stretch.tally.end_s)).collect();
     let sets = time::overlaps(&spans).into_iter();
     let alone: Vec<Group> = sets.map(|set| Group::of(all, set.members, (set.start_s, set.end_s), false)).collect();
-    let mut joined: Vec<(usize, Option<Group>)> = Vec::new();
-    let mut from = 0;
-    while from < alone.len() {
-        let found = longest_staggered(&alone[from..], all);
-        from += found.0;
-        joined.push(found);
-    }
+    let mut groups = Vec::new();
     let mut alone = alone.into_iter();
-    let mut groups = Vec::with_capacity(joined.len());
-    for (count, group) in joined {
+    while !alone.as_slice().is_empty() {
+        let (count, joined) = longest_staggered(alone.as_slice(), all);
         let first = alone.next();
+        groups.extend(joined.or(first));
         alone.by_ref().take(count - 1).for_each(drop);
-        groups.extend(group.or(first));
     }
     groups
 }
@@ -180,45 +163,35 @@ pub(crate) fn globals(
     groups: &[Group],
     all: &[Local],
     file: Option<&str>,
-    rules: Rules,
+    settings: Settings,
     origin: f64,
 ) -> Vec<GlobalClass> {
-    let mut out: Vec<GlobalClass> = Vec::new();
-    let mut from = 0;
-    while from < groups.len() {
+    let same = |a: &Group, b: &Group| {
         let key = |g: &Group| (g.mix, g.size, g.class, g.staggered, g.by);
-        let same = |g: &&Group| key(g) == key(&groups[from]) && g.ranks == groups[from].ranks;
-        let to = from + groups[from..].iter().take_while(same).count();
-        out.push(joined(&groups[from..to], all, file, rules, origin));
-        from = to;
-    }
-    out
+        key(a) == key(b) && a.ranks == b.ranks
+    };
+    groups.chunk_by(same).map(|equal| joined(equal, all, file, settings, origin)).collect()
 }
 
 /// One entry for neighbouring groups of the same ranks and class.
-fn joined(groups: &[Group], all: &[Local], file: Option<&str>, rules: Rules, origin: f64) -> GlobalClass {
+fn joined(groups: &[Group], all: &[Local], file: Option<&str>, settings: Settings, origin: f64) -> GlobalClass {
     let (first, last) = (&groups[0], &groups[groups.len() - 1]);
-    let members = || groups.iter().flat_map(|g| &g.members).map(|&i| &all[i].stretch);
-    let bytes = members().fold(0u64, |sum, s| sum.saturating_add(s.extent.bytes));
-    let low = members().map(|s| s.extent.hull.0).min().unwrap_or(0);
-    let high = members().map(|s| s.extent.hull.1).max().unwrap_or(0);
-    let starts: Vec<u64> = members().map(|s| s.extent.hull.0).collect();
-    let per_rank = bytes / first.ranks.len().max(1) as u64;
-    let own = first.members.iter().map(|&i| all[i].stretch.extent.length()).max().unwrap_or(0);
+    let tallies: Vec<Tally> = groups.iter().flat_map(|g| &g.members).map(|&i| all[i].stretch.tally).collect();
+    let total = Tally::sum(tallies.iter().copied()).unwrap_or_default();
+    let starts: Vec<u64> = tallies.iter().map(|t| t.hull.0).collect();
+    let per_rank = total.bytes / first.ranks.len().max(1) as u64;
+    let own = first.members.iter().map(|&i| all[i].stretch.tally.span()).max().unwrap_or(0);
     let situation = Situation {
         file,
         ranks: first.ranks.len(),
         class: first.class,
         mix: first.mix,
         size: first.size,
-        sizes: (members().map(|s| s.sizes.0).min().unwrap_or(0), members().map(|s| s.sizes.1).max().unwrap_or(0)),
-        accesses: members().map(|s| s.accesses).sum(),
-        bytes,
-        span: high - low,
+        tally: &total,
         starts: &starts,
-        again: first.class == GlobalSequentiality::SingleRank && bytes >= 2 * (high - low)
+        again: first.class == GlobalSequentiality::SingleRank && total.bytes >= 2 * total.span()
             || first.class == GlobalSequentiality::GlobalSequential && per_rank >= 2 * own,
-        stripe: rules.stripe,
+        stripe: settings.stripe,
     };
     GlobalClass {
         start_s: origin + first.start_s,
@@ -228,8 +201,8 @@ fn joined(groups: &[Group], all: &[Local], file: Option<&str>, rules: Rules, ori
         sequentiality: first.class,
         size: first.size,
         staggered: first.staggered,
-        bytes,
-        accesses: situation.accesses,
+        bytes: total.bytes,
+        accesses: total.accesses,
         classifier: first.by,
         advice: advice::advise(&situation),
     }

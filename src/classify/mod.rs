@@ -1,4 +1,4 @@
-//! Access classes: what each rank does to a file, what the job does to it, and what to set because of it.
+//! Access classes: how each rank walks through a file, how the job does, and what to set because of it.
 //!
 //! After Madhyastha & Reed, "Exploiting Global Input/Output Access Pattern Classification" (SC 1997). The accesses of a rank
 //! to a file are cut into stretches of one local class; stretches of several ranks that overlap in time have a global class:
@@ -8,24 +8,25 @@
 //! Three classifiers give local classes ([`Choice`]): rules (an automaton), a network that judges windows, and a Markov model of
 //! earlier runs ([`Model`]) that knows the classes before the first access. They share all the rest.
 //!
-//! The rules follow accesses as they come and, where there are several sizes or both directions, also each sort by itself: what a
-//! library puts between the data must not decide their class. It is set aside and counted ([`Aside`]).
+//! The rules follow accesses as they come and, where there are several sizes or both directions, also each size class by itself:
+//! a library's metadata between the data must not decide their class. It is set aside and counted ([`Aside`]).
 //!
 //! Cost: constant time an access while it follows a pattern; memory for the stretches, not for the accesses.
 
+mod access;
 mod advice;
-mod data;
 mod extent;
 mod global;
 mod group;
-mod lanes;
 mod lattice;
 mod markov;
-mod nest;
+mod metadata_filter;
 mod network;
 mod report;
+mod size_class;
 mod sketch;
 mod stream;
+mod thresholds;
 mod time;
 
 use std::collections::HashMap;
@@ -38,7 +39,7 @@ use crate::signal::{Mode, Selection, Sieve};
 
 pub(crate) use self::advice::size as binary_size;
 pub use global::GlobalSequentiality;
-pub use lattice::{Axis, Known, Mix, Sequentiality, Size};
+pub use lattice::{Axis, Mix, Sequentiality, Size};
 pub use markov::{MODEL_SCHEMA, Model};
 pub use network::training_features;
 pub use report::{
@@ -46,12 +47,13 @@ pub use report::{
 };
 pub use sketch::{Sketch, SketchedAccess};
 
-use data::Ranked;
+use access::{Access, Settings, Vote};
 use group::Local;
-use lanes::Lanes;
+use markov::TrainingSample;
+use metadata_filter::Ranked;
 use network::Windows;
+use size_class::SizeClassStreams;
 use sketch::Sketcher;
-use stream::{Access, Rules};
 
 /// Which classifier is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -68,7 +70,7 @@ pub enum Choice {
     Markov,
 }
 
-/// What [`classify`] may be told.
+/// Options of [`classify`].
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'m> {
     /// Transfers that are looked at.
@@ -79,7 +81,7 @@ pub struct Options<'m> {
     pub stripe: u64,
     /// Which classifier is asked.
     pub choice: Choice,
-    /// What earlier runs did.
+    /// Model of earlier runs.
     pub model: Option<&'m Model>,
 }
 
@@ -90,8 +92,9 @@ impl Default for Options<'_> {
 }
 
 impl Options<'_> {
-    fn rules(&self) -> Rules {
-        Rules { window: self.window.max(2), stripe: self.stripe.max(1), ask: self.choice == Choice::Auto }
+    fn settings(&self) -> Settings {
+        let vote = (self.choice == Choice::Auto).then_some(network::vote as Vote);
+        Settings { window: self.window.max(2), stripe: self.stripe.max(1), vote }
     }
 }
 
@@ -142,53 +145,53 @@ pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: 
 /// Learns from a trace whose rows come a second time; [`Reader::train`] makes it.
 pub struct Trainer<'s> {
     sieve: Sieve<'s>,
-    lessons: Vec<(String, markov::Lesson)>,
+    samples: Vec<(String, TrainingSample)>,
     index: HashMap<String, usize>,
-    /// The lesson of each file of this reading.
-    lesson_of: Vec<Option<usize>>,
+    /// The sample of each file of this reading.
+    sample_of: Vec<Option<usize>>,
 }
 
 impl Trainer<'_> {
     /// Takes the next rows; files may be numbered otherwise than when they were read first.
     pub fn take(&mut self, piece: &Piece<'_>) {
         self.sieve.learn(piece.files, piece.origin_s);
-        let known = piece.files.iter().skip(self.lesson_of.len());
-        self.lesson_of.extend(known.map(|(_, name)| self.index.get(name).copied()));
+        let known = piece.files.iter().skip(self.sample_of.len());
+        self.sample_of.extend(known.map(|(_, name)| self.index.get(name).copied()));
         accesses(piece.rows, &self.sieve, |file, rank, access| {
-            if let Some(Some(i)) = self.lesson_of.get(file.0 as usize) {
-                self.lessons[*i].1.see(rank, &access);
+            if let Some(Some(i)) = self.sample_of.get(file.0 as usize) {
+                self.samples[*i].1.see(rank, &access);
             }
         });
     }
 
     /// Adds what was learned to a model; gives the number of files.
     pub fn finish(self, model: &mut Model) -> usize {
-        let count = self.lessons.len();
-        model.learn(self.lessons);
+        let count = self.samples.len();
+        model.learn(self.samples);
         count
     }
 }
 
-/// What follows the accesses of one rank to one file.
+/// Follows the accesses of one rank to one file.
 enum Follower {
-    Rules(Box<Lanes>),
+    Rules(Box<SizeClassStreams>),
     Network(Box<Windows>),
 }
 
 impl Follower {
-    fn push(&mut self, access: Access, rules: Rules) {
+    fn push(&mut self, access: Access, settings: Settings) {
         match self {
-            Self::Rules(s) => s.push(access, rules),
-            Self::Network(w) => w.push(access, rules),
+            Self::Rules(s) => s.push(access, settings),
+            Self::Network(w) => w.push(access, settings),
         }
     }
 
-    fn finish(self, rank: u32, rules: Rules) -> Ranked {
-        let (whole, sorts) = match self {
-            Self::Rules(lanes) => lanes.finish(rules),
-            Self::Network(w) => (w.finish_all(rules), None),
+    fn finish(self, rank: u32, settings: Settings) -> Ranked {
+        let (whole, by_size) = match self {
+            Self::Rules(streams) => streams.finish(settings),
+            Self::Network(windows) => (windows.finish(settings), None),
         };
-        Ranked { rank, whole, sorts }
+        Ranked { rank, whole, by_size }
     }
 }
 
@@ -207,7 +210,7 @@ pub struct Reader<'s, 'm> {
     place: HashMap<(FileId, u32), usize>,
     /// Where each rank was last: neighbouring accesses are of many ranks but seldom of many files.
     latest: Vec<Option<(FileId, usize)>>,
-    /// Rows, those of them that are classified, and those that would be if they told their place.
+    /// Rows, those of them that are classified, and those that lack only an offset.
     rows: u64,
     records: u64,
     unplaced: u64,
@@ -232,7 +235,7 @@ impl<'s, 'm> Reader<'s, 'm> {
     /// Takes the next rows.
     pub fn take(&mut self, piece: &Piece<'_>) {
         let Self { options, sieve, draw, all, place, latest, rows, records, unplaced } = self;
-        let rules = options.rules();
+        let settings = options.settings();
         sieve.learn(piece.files, piece.origin_s);
         *rows += piece.rows.len() as u64;
         *unplaced += accesses(piece.rows, sieve, |file, rank, access| {
@@ -254,7 +257,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             };
             latest[slot] = Some((file, at));
             let (_, follower, sketcher) = &mut all[at].1;
-            follower.push(access, rules);
+            follower.push(access, settings);
             if let Some(s) = sketcher {
                 s.push(&access);
             }
@@ -279,7 +282,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             .into_par_iter()
             .map(|(id, ranks)| {
                 let name = (id != FileId::NONE).then(|| trace.files.name(id).to_owned());
-                let (all, sketch) = finish(ranks, options.rules(), origin);
+                let (all, sketch) = finish(ranks, options.settings(), origin);
                 (of_file(name, all, options, origin), sketch)
             })
             .collect();
@@ -307,28 +310,28 @@ impl<'s, 'm> Reader<'s, 'm> {
         Ok((classes, sketches))
     }
 
-    /// What learns from the same rows, which are to come again.
+    /// Learns from the same rows, which have to come again.
     ///
     /// # Errors
     /// As [`classify`].
     pub fn train(self, trace: &Trace) -> Result<Trainer<'s>> {
-        let rules = self.options.rules();
+        let settings = self.options.settings();
         let sieve = self.sieve.again();
-        let lessons: Vec<(String, markov::Lesson)> = self
+        let samples: Vec<(String, TrainingSample)> = self
             .files(trace)?
             .into_par_iter()
             .filter(|(id, _)| *id != FileId::NONE)
             .map(|(id, ranks)| {
-                let (all, _) = finish(ranks, rules, 0.0);
+                let (all, _) = finish(ranks, settings, 0.0);
                 let all: Vec<Local> = all.into_iter().flat_map(Ranked::into_whole).collect();
-                (trace.files.name(id).to_owned(), markov::Lesson::of(&all))
+                (trace.files.name(id).to_owned(), TrainingSample::of(&all))
             })
             .collect();
-        let index = lessons.iter().enumerate().map(|(i, l)| (l.0.clone(), i)).collect();
-        Ok(Trainer { sieve, lessons, index, lesson_of: Vec::new() })
+        let index = samples.iter().enumerate().map(|(i, l)| (l.0.clone(), i)).collect();
+        Ok(Trainer { sieve, samples, index, sample_of: Vec::new() })
     }
 
-    /// What was followed, by file.
+    /// The followers by file.
     fn files(self, trace: &Trace) -> Result<Vec<(FileId, Vec<Followed>)>> {
         if self.all.is_empty() {
             let found = if self.unplaced > 0 {
@@ -354,8 +357,8 @@ impl<'s, 'm> Reader<'s, 'm> {
     }
 }
 
-/// Hands on every access that is kept, moves bytes and tells its place, in the order of the rows. Gives the number of those that
-/// do not tell it.
+/// Hands on every access that is kept, moves bytes and has an offset, in the order of the rows. Gives the number of those
+/// without an offset.
 fn accesses(rows: &Requests, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
     let mut unplaced = 0;
     for i in 0..rows.len() {
@@ -377,32 +380,32 @@ fn accesses(rows: &Requests, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32
     unplaced
 }
 
-/// What each rank does, by rank, and the sketch of their accesses.
-fn finish(mut ranks: Vec<Followed>, rules: Rules, origin: f64) -> (Vec<Ranked>, Sketch) {
+/// The stretches of each rank, by rank, and the sketch of their accesses.
+fn finish(mut ranks: Vec<Followed>, settings: Settings, origin: f64) -> (Vec<Ranked>, Sketch) {
     ranks.sort_by_key(|r| r.0);
     let mut drawn = Vec::new();
     let each = ranks.into_iter().map(|(rank, follower, sketcher)| {
         drawn.extend(sketcher.map(|s| (rank, s)));
-        follower.finish(rank, rules)
+        follower.finish(rank, settings)
     });
     let all = each.collect();
     (all, Sketch::of(drawn, origin))
 }
 
 fn of_file(file: Option<String>, ranks: Vec<Ranked>, options: Options<'_>, origin: f64) -> FileClasses {
-    let rules = options.rules();
+    let settings = options.settings();
     let name = file.as_deref();
     let known = options.model.zip(name).and_then(|(m, name)| m.find(name));
-    let foreseen = known.map(|k| k.foresee(rules, name));
-    let judged = data::judge(ranks);
+    let predicted = known.map(|k| k.predict(settings, name));
+    let judged = metadata_filter::judge(ranks);
     let local = group::locals(&judged.locals, origin);
-    let mut global = match (options.choice, &foreseen) {
+    let mut global = match (options.choice, &predicted) {
         (Choice::Markov, Some(f)) => f.as_classes(&judged.locals, origin),
         (Choice::Markov, None) => Vec::new(),
-        _ => group::globals(&judged.groups, &judged.locals, name, rules, origin),
+        _ => group::globals(&judged.groups, &judged.locals, name, settings, origin),
     };
-    if let (Choice::Auto, Some(f)) = (options.choice, &foreseen) {
+    if let (Choice::Auto, Some(f)) = (options.choice, &predicted) {
         f.help(&mut global);
     }
-    FileClasses { file, local, global, aside: judged.aside, expected: foreseen.map(|f| f.expected) }
+    FileClasses { file, local, global, aside: judged.aside, expected: predicted.map(|f| f.expected) }
 }

@@ -1,6 +1,6 @@
-//! A bounded sketch of the accesses to a file, for pictures: of each rank so many accesses, evenly chosen.
+//! A bounded sketch of the accesses to a file, for pictures: a few hundred accesses of each rank, evenly chosen.
 
-use super::stream::Access;
+use super::access::Access;
 
 /// Accesses kept of a rank in a file, at least, once there are more.
 const KEPT: usize = 256;
@@ -41,8 +41,8 @@ impl Sketch {
     }
 }
 
-/// Makes the sketch of one rank while its accesses pass. Every so many accesses are one group: drawn whole if they follow each
-/// other, else the first stands for all.
+/// Makes the sketch of one rank while its accesses pass. A group of accesses is drawn as one if they follow each other,
+/// else the first stands for all.
 #[derive(Debug, Clone)]
 pub(crate) struct Sketcher {
     kept: Vec<SketchedAccess>,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-/// States told apart while a run is learned.
+/// Distinct states while a run is learned.
 const MOST_STATES: usize = 1 << 16;
 /// Rows kept.
 pub(super) const MOST_ROWS: usize = 2048;
@@ -74,7 +74,7 @@ impl Counts {
         all.fold(block, |g, distance| gcd(g, distance.unsigned_abs()))
     }
 
-    /// The chain; true if it is not whole.
+    /// The chain; true if some of it did not fit.
     pub fn finish(mut self, block: u64) -> (Vec<Row>, bool) {
         let block = i64::try_from(block.max(1)).unwrap_or(i64::MAX);
         let state = |(distance, write): (i64, bool)| (distance / block).saturating_mul(2) + i64::from(write);

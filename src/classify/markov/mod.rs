@@ -1,38 +1,32 @@
 //! A Markov model of earlier runs: the classes of a file when it is opened, before any access (Madhyastha & Reed 1997, section
 //! 3.2: "a file as a collection of blocks, and a probabilistic model of transitions between blocks").
 //!
-//! Hidden states are the phases that the rules found in an earlier run ([`lesson`]); in each there is a chain of blocks
+//! Hidden states are the phases that the rules found in an earlier run ([`sample`]); in each there is a chain of blocks
 //! ([`chain`]). When a file is opened, the chain of each phase is walked from where each rank begins, and the walk is
-//! classified like any other ([`foresee`]). How often a rank comes back to its first block is the number of passes.
+//! classified like any other ([`predict`]). How often a rank comes back to its first block is the number of passes.
 
 mod chain;
-mod foresee;
-mod lesson;
+mod file_model;
+mod predict;
+mod sample;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::lattice::Size;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::stem;
-use chain::{MOST_ROWS, MOST_WAYS, Row};
+use file_model::FileModel;
 
-pub(crate) use foresee::Known;
-pub(crate) use lesson::Lesson;
+pub(crate) use predict::Known;
+pub(crate) use sample::TrainingSample;
 
 /// Name of the schema of [`Model`].
 pub const MODEL_SCHEMA: &str = "iophase.access-model.v1";
 /// Files kept; beyond it those learned first are forgotten.
 const MOST_FILES: usize = 20_000;
-/// Phases kept of a file.
-const MOST_PHASES: usize = 64;
-/// Runs of ranks kept of a phase.
-const MOST_STARTS: usize = 4096;
-/// Ranks of a phase.
-const MOST_RANKS: u64 = 1 << 20;
 
-/// What earlier runs did to each file.
+/// Models of the files of earlier runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     files: Vec<FileModel>,
@@ -47,64 +41,6 @@ pub struct Model {
 struct Stored {
     schema: String,
     files: Vec<FileModel>,
-}
-
-/// What earlier runs did to a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FileModel {
-    file: String,
-    runs: u64,
-    /// Accesses and bytes of the last run.
-    accesses: u64,
-    bytes: u64,
-    /// Every access begins on a multiple of this.
-    block_bytes: u64,
-    /// Some of the run did not fit.
-    cut: bool,
-    phases: Vec<Phase>,
-}
-
-/// What the ranks of a run did at the same time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Phase {
-    staggered: bool,
-    size: Size,
-    smallest_bytes: u64,
-    largest_bytes: u64,
-    /// Size of the first request.
-    usual_bytes: u64,
-    starts: Vec<Start>,
-    /// Walks learned from, one a rank or more.
-    walks: u64,
-    accesses: u64,
-    bytes: u64,
-    /// Share of the accesses that follow the one before.
-    back_to_back: f64,
-    /// First and past the last byte, from where a rank begins.
-    low_bytes: i64,
-    high_bytes: i64,
-    rows: Vec<Row>,
-}
-
-/// Where neighbouring ranks begin.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Start {
-    rank: u32,
-    ranks: u64,
-    block: u64,
-    /// Blocks from one rank to the next.
-    step: i64,
-}
-
-impl Start {
-    /// The first block of the `i`-th rank.
-    fn block(&self, i: u64) -> u64 {
-        let steps = i64::try_from(i).unwrap_or(i64::MAX);
-        self.block.saturating_add_signed(self.step.saturating_mul(steps))
-    }
 }
 
 impl Default for Model {
@@ -163,73 +99,21 @@ impl Model {
         self.files.len()
     }
 
-    /// What is known of a file: of this name, else of the one learned last whose name differs only in its digits.
+    /// The model of the file of this name, else of the one learned last whose name differs only in its digits.
     pub(crate) fn find(&self, file: &str) -> Option<Known<'_>> {
         let i = self.exact.get(file).or_else(|| self.alike.get(&stem(file)))?;
-        self.files.get(*i).map(Known::new)
+        self.files.get(*i).map(|model| Known { model })
     }
 
-    /// Adds what a run teaches.
-    pub(crate) fn learn(&mut self, lessons: impl IntoIterator<Item = (String, Lesson)>) {
-        let mut files = std::mem::take(&mut self.files);
-        let mut later: Vec<FileModel> = Vec::new();
-        let mut gone: Vec<bool> = vec![false; files.len()];
-        for (name, lesson) in lessons {
-            let mut next = lesson.finish(&name);
-            if let Some(&i) = self.exact.get(&name) {
-                next.add(&files[i]);
-                gone[i] = true;
-            }
-            later.push(next);
+    /// Adds the samples of a run.
+    pub(crate) fn learn(&mut self, samples: impl IntoIterator<Item = (String, TrainingSample)>) {
+        let mut files: Vec<Option<FileModel>> = std::mem::take(&mut self.files).into_iter().map(Some).collect();
+        for (name, sample) in samples {
+            let mut next = sample.finish(&name);
+            let earlier = self.exact.get(&name).and_then(|&i| files[i].take());
+            earlier.iter().for_each(|earlier| next.add(earlier));
+            files.push(Some(next));
         }
-        let mut gone = gone.into_iter();
-        files.retain(|_| !gone.next().unwrap_or(false));
-        files.append(&mut later);
-        *self = Self::of(files);
-    }
-}
-
-impl FileModel {
-    /// Adds an earlier run. Counts add up if both runs went the same ways; else this one, the later, is believed.
-    fn add(&mut self, earlier: &FileModel) {
-        self.runs = self.runs.saturating_add(earlier.runs);
-        let alike = |a: &Row, b: &Row| {
-            (a.state, a.step, a.states) == (b.state, b.step, b.states)
-                && a.ways.len() == b.ways.len()
-                && a.ways.iter().zip(&b.ways).all(|(x, y)| x.0 == y.0)
-        };
-        let same = self.block_bytes == earlier.block_bytes
-            && self.phases.len() == earlier.phases.len()
-            && self
-                .phases
-                .iter()
-                .zip(&earlier.phases)
-                .all(|(p, q)| p.rows.len() == q.rows.len() && p.rows.iter().zip(&q.rows).all(|(a, b)| alike(a, b)));
-        if !same {
-            return;
-        }
-        for (row, old) in self.phases.iter_mut().zip(&earlier.phases).flat_map(|(p, q)| p.rows.iter_mut().zip(&q.rows))
-        {
-            row.ends = row.ends.saturating_add(old.ends);
-            row.ways.iter_mut().zip(&old.ways).for_each(|(w, o)| w.1 = w.1.saturating_add(o.1));
-        }
-    }
-
-    /// Could training have made it? What is not bounded elsewhere is bounded here.
-    fn is_sound(&self) -> bool {
-        let phase = |p: &Phase| {
-            let ranks = p.starts.iter().fold(0u64, |sum, s| sum.saturating_add(s.ranks));
-            p.starts.len() <= MOST_STARTS
-                && (1..=MOST_RANKS).contains(&ranks)
-                && p.starts.iter().all(|s| s.ranks > 0 && u64::from(s.rank) + s.ranks <= 1 << 32)
-                && p.rows.len() <= MOST_ROWS
-                && p.rows.windows(2).all(|w| w[0].state < w[1].state)
-                && p.rows.iter().all(|r| r.step >= 0 && r.states > 0 && r.ways.len() <= MOST_WAYS)
-                && p.walks > 0
-                && p.accesses >= p.walks
-                && p.low_bytes <= p.high_bytes
-                && (0.0..=1.0).contains(&p.back_to_back)
-        };
-        self.block_bytes > 0 && self.runs > 0 && self.phases.len() <= MOST_PHASES && self.phases.iter().all(phase)
+        *self = Self::of(files.into_iter().flatten().collect());
     }
 }

@@ -1,7 +1,7 @@
-//! What the network sees of a few accesses of one rank to one file: shares and ratios, so that neither the size of the
+//! Input of the network: features of a few accesses of one rank to one file: shares and ratios, so that neither the size of the
 //! requests nor the place in the file nor the number of ranks matters.
 
-use super::super::stream::Access;
+use super::super::access::Access;
 
 /// Features, in their order.
 pub const FEATURES: [&str; 36] = [

@@ -3,56 +3,32 @@
 //! A regular stretch has a price, and so has each access without order. Accesses without order are only looked for at the
 //! front, where such a stretch may go on: any two of them are a stride, and would come between it and the order that follows.
 
-use super::{Access, Form, NEAR, Open, SHORT};
+use super::super::access::{Access, no_step_recurs};
+use super::open::{Open, SHORT};
+
+/// Cost of an access without order; dearer regular stretches are none.
+const DISORDER: f64 = 0.31;
 
 /// A way to cut accesses.
 pub(super) struct Cuts {
-    /// As many at the front go on without order.
+    /// This many at the front go on without order.
     pub before: usize,
     /// The ends of the regular stretches that follow.
     pub ends: Vec<usize>,
 }
 
-/// The open stretch of these accesses if they are regular.
-pub(super) fn regular(part: &[Access]) -> Option<Open> {
-    let (first, rest) = part.split_first()?;
-    [false, true].into_iter().find_map(|mixed| {
-        let mut open = Open::new(*first);
-        rest.iter().all(|a| open.accept(a, mixed)).then_some(open)
-    })
-}
-
-/// What a regular stretch costs: one for its start, more for each further level, for a guess, for mixing, for sizes that
-/// differ and for a stride that is seen only once.
+/// Cost of a regular stretch: one for its start, more for each further loop, for a guess, for mixing, for sizes that
+/// differ, for jitter and for a stride that is seen only once.
 fn cost(open: &Open) -> f64 {
     let price = |applies: bool, price: f64| if applies { price } else { 0.0 };
-    let slipped = matches!(&open.form, Form::Regular { slips, .. } if slips.count > 0);
-    let (levels, strided) = match &open.form {
-        Form::Regular { back_to_back: false, nest: Some(nest), .. } => (nest.levels.len().saturating_sub(1), true),
-        _ => (0, false),
-    };
-    1.0 + 0.6 * levels as f64
+    let strides = open.strides().filter(|_| !open.is_back_to_back());
+    let loops = strides.map_or(0, |s| s.depth().saturating_sub(1));
+    1.0 + 0.6 * loops as f64
         + price(open.guessed().is_some(), 0.3)
-        + price(open.mixed(), 0.5)
-        + price(open.totals.odd > 0, 0.1)
-        + price(slipped, 0.1)
-        + price(strided && open.totals.accesses <= SHORT, 0.2)
-}
-
-/// What an access without order costs; regular stretches that are dearer are none.
-const DISORDER: f64 = 0.31;
-
-/// True if no access follows another back to back and no two steps are equal, or nearly so: then each two or three accesses
-/// have a step of their own, and all of them together no order.
-pub(in super::super) fn no_step_recurs(accesses: &[Access]) -> bool {
-    let step = |w: &[Access]| w[1].offset.wrapping_sub(w[0].offset) as i64;
-    let near = accesses.iter().map(|a| a.size).max().unwrap_or(0) / NEAR;
-    let recurs = |(i, w): (usize, &[Access])| {
-        let here = step(w);
-        w[0].past() == w[1].offset
-            || accesses[i + 1..].windows(2).any(|v| step(v).wrapping_sub(here).unsigned_abs() <= near)
-    };
-    !accesses.windows(2).enumerate().any(recurs)
+        + price(open.is_mixed(), 0.5)
+        + price(open.run.odd_sizes > 0, 0.1)
+        + price(open.strides().is_some_and(|s| s.jitters > 0), 0.1)
+        + price(strides.is_some() && open.run.tally.accesses <= SHORT, 0.2)
 }
 
 /// The cheapest regular stretches, after at most `goes_on` accesses without order; `None` if they would be too many.
@@ -76,20 +52,14 @@ pub(super) fn cheapest(waiting: &[Access], goes_on: usize) -> Option<Cuts> {
         }
         for mixed in if from < alike { &[false, true][..] } else { &[false] } {
             let mut open = Open::new(waiting[from]);
-            let mut to = from + 1;
-            loop {
+            for to in from + 1..=n {
                 let total = begun + cost(&open);
                 if total < best[to].0 {
                     best[to] = (total, Some(from));
                 }
-                if to == n {
+                if to == n || !open.accept(&waiting[to], *mixed) {
                     break;
                 }
-                let next = &waiting[to];
-                if !open.accept(next, *mixed) {
-                    break;
-                }
-                to += 1;
             }
         }
     }

@@ -1,37 +1,28 @@
-//! What one run teaches of one file: the phases that the rules found, and in each the chain of its accesses.
+//! A training sample, of one file in one run: the phases that the rules found, and in each the chain of its accesses.
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::super::access::{Access, Tally};
 use super::super::group::{Local, groups};
-use super::super::stream::Access;
 use super::chain::{Counts, gcd};
-use super::{FileModel, MOST_PHASES, MOST_STARTS, Phase, Start};
+use super::file_model::{FileModel, MOST_PHASES, MOST_STARTS, Phase, Start};
 
 /// A file while it is learned.
-pub(crate) struct Lesson {
+pub(crate) struct TrainingSample {
     phases: Vec<Learning>,
     ranks: HashMap<u32, Cursor>,
     totals: (u64, u64),
     cut: bool,
 }
 
-/// A phase while it is learned.
-#[derive(Default)]
+/// A phase while it is learned: `starts` and `rows` come at the end.
 struct Learning {
-    staggered: bool,
-    size: Option<super::super::Size>,
-    sizes: (u64, u64),
-    usual: u64,
+    phase: Phase,
     counts: Counts,
     /// First offset of each rank.
     starts: BTreeMap<u32, u64>,
-    walks: u64,
-    accesses: u64,
-    bytes: u64,
     /// Accesses that follow the one before back to back.
     follows: u64,
-    /// First and past the last byte, from where the rank begins.
-    hull: (i64, i64),
     block: u64,
 }
 
@@ -48,7 +39,7 @@ fn distance(start: u64, a: &Access) -> (i64, bool) {
     (a.offset.wrapping_sub(start) as i64, a.write)
 }
 
-impl Lesson {
+impl TrainingSample {
     /// Prepares to learn a file from what the rules found.
     pub fn of(all: &[Local]) -> Self {
         let groups = groups(all);
@@ -56,22 +47,21 @@ impl Lesson {
         let mut phases = Vec::new();
         for (i, g) in groups.iter().enumerate() {
             g.members.iter().for_each(|&m| phase_of[m] = i);
-            let stretches = || g.members.iter().map(|&m| &all[m].stretch);
-            phases.push(Learning {
+            let tally = Tally::sum(g.members.iter().map(|&m| all[m].stretch.tally)).unwrap_or_default();
+            let phase = Phase {
                 staggered: g.staggered,
-                size: Some(g.size),
-                sizes: (
-                    stretches().map(|s| s.sizes.0).min().unwrap_or(0),
-                    stretches().map(|s| s.sizes.1).max().unwrap_or(0),
-                ),
-                ..Learning::default()
-            });
+                size: g.size,
+                smallest_bytes: tally.sizes.0,
+                largest_bytes: tally.sizes.1,
+                ..Phase::default()
+            };
+            phases.push(Learning { phase, counts: Counts::default(), starts: BTreeMap::new(), follows: 0, block: 0 });
         }
         let cut = phases.len() > MOST_PHASES;
         phases.truncate(MOST_PHASES);
         let mut parts: HashMap<u32, Vec<(u64, usize)>> = HashMap::new();
         for (l, phase) in all.iter().zip(phase_of) {
-            parts.entry(l.rank).or_default().push((l.stretch.accesses, phase));
+            parts.entry(l.rank).or_default().push((l.stretch.tally.accesses, phase));
         }
         let cursor =
             |parts: Vec<(u64, usize)>| Cursor { parts: parts.into_iter(), phase: 0, left: 0, start: 0, last: None };
@@ -92,11 +82,11 @@ impl Lesson {
         let at = distance(c.start, a);
         match &c.last {
             None => {
-                p.walks += 1;
+                p.phase.walks += 1;
                 p.starts.entry(rank).or_insert(a.offset);
                 p.block = gcd(p.block, a.offset);
-                if p.usual == 0 {
-                    p.usual = a.size;
+                if p.phase.usual_bytes == 0 {
+                    p.phase.usual_bytes = a.size;
                 }
             }
             Some(last) => {
@@ -105,9 +95,10 @@ impl Lesson {
             }
         }
         p.block = gcd(p.block, a.size);
-        p.accesses += 1;
-        p.bytes = p.bytes.saturating_add(a.size);
-        p.hull = (p.hull.0.min(at.0), p.hull.1.max(at.0.saturating_add_unsigned(a.size)));
+        p.phase.accesses += 1;
+        p.phase.bytes = p.phase.bytes.saturating_add(a.size);
+        p.phase.low_bytes = p.phase.low_bytes.min(at.0);
+        p.phase.high_bytes = p.phase.high_bytes.max(at.0.saturating_add_unsigned(a.size));
         c.last = Some(*a);
         if c.left == 0 {
             p.counts.end(at);
@@ -115,13 +106,13 @@ impl Lesson {
     }
 
     /// The model of the file.
-    pub fn finish(self, file: &str) -> FileModel {
+    pub(super) fn finish(self, file: &str) -> FileModel {
         let block = self.phases.iter().fold(0, |g, p| gcd(g, p.counts.block(p.block))).max(1);
         let mut cut = self.cut;
         let phases = self
             .phases
             .into_iter()
-            .filter(|p| p.walks > 0)
+            .filter(|p| p.phase.walks > 0)
             .map(|p| {
                 let (phase, whole) = p.finish(block);
                 cut |= !whole;
@@ -141,7 +132,7 @@ impl Lesson {
 }
 
 impl Learning {
-    /// The phase, and whether all of it is told.
+    /// The phase, and whether all of it fits.
     fn finish(self, block: u64) -> (Phase, bool) {
         let mut starts: Vec<Start> = Vec::new();
         let mut cut = false;
@@ -164,23 +155,11 @@ impl Learning {
             }
             starts.push(Start { rank, ranks: 1, block: at, step: 0 });
         }
-        let steps = self.accesses - self.walks;
+        let mut phase = self.phase;
+        let steps = phase.accesses - phase.walks;
         let (rows, full) = self.counts.finish(block);
-        let phase = Phase {
-            staggered: self.staggered,
-            size: self.size.unwrap_or(super::super::Size::Variable),
-            smallest_bytes: self.sizes.0,
-            largest_bytes: self.sizes.1,
-            usual_bytes: self.usual,
-            starts,
-            walks: self.walks,
-            accesses: self.accesses,
-            bytes: self.bytes,
-            back_to_back: if steps == 0 { 0.0 } else { self.follows as f64 / steps as f64 },
-            low_bytes: self.hull.0,
-            high_bytes: self.hull.1,
-            rows,
-        };
+        phase.back_to_back = if steps == 0 { 0.0 } else { self.follows as f64 / steps as f64 };
+        (phase.starts, phase.rows) = (starts, rows);
         (phase, !full && !cut)
     }
 }

@@ -1,16 +1,17 @@
-//! What a model says of a file that is opened.
+//! The classes that a model predicts for a file when it is opened.
 
 use std::collections::HashMap;
 
+use super::super::access::{Access, Settings, Tally};
 use super::super::advice::{self, Situation};
-use super::super::extent::{Extent, Shape};
-use super::super::global::{self, GlobalSequentiality};
+use super::super::extent::{Interval, Shape};
+use super::super::global::{self, GlobalSequentiality, Part};
 use super::super::group::Local;
 use super::super::lattice::{Axis, Mix, Sequentiality};
 use super::super::report::{Classifier, Expected, ExpectedClass, GlobalClass};
-use super::super::stream::{Access, Rules, Stream};
+use super::super::stream::Stream;
 use super::chain::Walk;
-use super::{FileModel, Phase};
+use super::file_model::{FileModel, Phase, Start};
 
 /// Accesses walked of a phase.
 const MOST_WALKED: u64 = 1024;
@@ -24,15 +25,14 @@ const FEW: u64 = 2;
 
 /// A file that the model knows.
 pub(crate) struct Known<'m> {
-    model: &'m FileModel,
+    pub(super) model: &'m FileModel,
 }
 
-/// What is expected of it.
-pub(crate) struct Foreseen {
+/// The classes that are predicted for it.
+pub(crate) struct Predicted {
     pub expected: Expected,
-    /// The ranks of each expected class.
-    ranks: Vec<Vec<u32>>,
-    staggered: Vec<bool>,
+    /// The ranks of each expected class, and whether they come one after the other.
+    ranks: Vec<(Vec<u32>, bool)>,
 }
 
 /// One phase, walked.
@@ -45,74 +45,59 @@ struct Walked {
     passes: f64,
 }
 
-impl<'m> Known<'m> {
-    pub(super) fn new(model: &'m FileModel) -> Self {
-        Self { model }
-    }
-
+impl Known<'_> {
     /// Walks every phase.
-    pub fn foresee(&self, rules: Rules, file: Option<&str>) -> Foreseen {
+    pub fn predict(&self, settings: Settings, file: Option<&str>) -> Predicted {
         let model = self.model;
-        let mut out = Foreseen {
-            expected: Expected {
-                learned_from: model.file.clone(),
-                runs: model.runs,
-                passes: 0.0,
-                bytes: model.bytes,
-                accesses: model.accesses,
-                global: Vec::new(),
-            },
-            ranks: Vec::new(),
-            staggered: Vec::new(),
-        };
+        let (mut global, mut ranks): (Vec<ExpectedClass>, Vec<(Vec<u32>, bool)>) = (Vec::new(), Vec::new());
         // a pass over the same bytes may be a phase of its own
-        type Key<'a> = (Mix, &'a [super::Start], i64, i64);
-        let mut passes: Vec<(Key, f64)> = Vec::new();
-        let mut before: Option<&Phase> = None;
+        type Bytes<'a> = (&'a [Start], i64, i64);
+        let mut passes: Vec<((Mix, Bytes), f64)> = Vec::new();
+        let mut before: Option<Bytes> = None;
         for phase in &model.phases {
-            let mut walked = phase.walk(model.block_bytes, rules);
-            let key = (walked.mix, &phase.starts[..], phase.low_bytes, phase.high_bytes);
-            match passes.iter_mut().find(|p| p.0 == key) {
+            let mut walked = phase.walk(model.block_bytes, settings);
+            let bytes = (&phase.starts[..], phase.low_bytes, phase.high_bytes);
+            match passes.iter_mut().find(|p| p.0 == (walked.mix, bytes)) {
                 Some(p) => p.1 += walked.passes,
-                None => passes.push((key, walked.passes)),
+                None => passes.push(((walked.mix, bytes), walked.passes)),
             }
             // over the same bytes as the phase before: one more pass
-            let again = before.replace(phase).is_some_and(|b| {
-                (&b.starts, b.low_bytes, b.high_bytes) == (&phase.starts, phase.low_bytes, phase.high_bytes)
-            });
-            if let Some(last) = out.expected.global.last().filter(|_| again) {
+            let again = before.replace(bytes) == Some(bytes);
+            if let Some(last) = global.last().filter(|_| again) {
                 walked.passes += last.passes;
             }
-            let class = phase.class(&walked, rules, file);
-            let same =
-                |e: &ExpectedClass| (e.mix, e.sequentiality, e.size) == (class.mix, class.sequentiality, class.size);
-            match out.expected.global.last_mut() {
-                Some(last)
-                    if same(last)
-                        && out.ranks.last() == Some(&walked.ranks)
-                        && out.staggered.last() == Some(&phase.staggered) =>
-                {
+            let class = phase.class(&walked, settings, file);
+            let members = (walked.ranks, phase.staggered);
+            let key = |e: &ExpectedClass| (e.mix, e.sequentiality, e.size);
+            match global.last_mut().filter(|last| key(last) == key(&class) && ranks.last() == Some(&members)) {
+                Some(last) => {
                     last.bytes = last.bytes.saturating_add(class.bytes);
                     last.passes = last.passes.max(class.passes);
                     if again {
                         last.advice = class.advice;
                     }
                 }
-                _ => {
-                    out.expected.global.push(class);
-                    out.ranks.push(walked.ranks);
-                    out.staggered.push(phase.staggered);
+                None => {
+                    global.push(class);
+                    ranks.push(members);
                 }
             }
         }
-        out.expected.passes = passes.iter().map(|p| p.1).fold(0.0, f64::max);
-        out
+        let expected = Expected {
+            learned_from: model.file.clone(),
+            runs: model.runs,
+            passes: passes.iter().map(|p| p.1).fold(0.0, f64::max),
+            bytes: model.bytes,
+            accesses: model.accesses,
+            global,
+        };
+        Predicted { expected, ranks }
     }
 }
 
 impl Phase {
     /// Walks the chain as one rank would, classifies the walk, and puts one such walk where each rank begins.
-    fn walk(&self, block: u64, rules: Rules) -> Walked {
+    fn walk(&self, block: u64, settings: Settings) -> Walked {
         let write = self.rows.first().is_some_and(|r| r.state.rem_euclid(2) == 1);
         let first = if self.rows.iter().any(|r| r.state == 0) { 0 } else { i64::from(write) };
         let length = (self.accesses / self.walks.max(1)).clamp(1, MOST_WALKED);
@@ -120,25 +105,6 @@ impl Phase {
             std::iter::once(first).chain(Walk::new(&self.rows, first)).take(length as usize).collect();
         let base = self.low_bytes.min(0).unsigned_abs();
         let accesses = self.accesses_of(&states, base, block);
-        let mut stream = Stream::default();
-        let rules = Rules { ask: false, ..rules };
-        accesses.iter().for_each(|a| stream.push(*a, rules));
-        let stretches = stream.finish_all(rules);
-        let longest = stretches.iter().max_by_key(|s| s.accesses);
-        let mut local = stretches.iter().map(|s| s.sequentiality).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST);
-        let mut shape = Shape::Whole;
-        if let Some(s) = longest.filter(|s| 2 * s.accesses >= length) {
-            (local, shape) = (s.sequentiality, s.extent.shape.clone());
-        }
-        if let Some(disorder) = self.disorder() {
-            (local, shape) = (disorder, Shape::Whole);
-        }
-        let writes = accesses.iter().filter(|a| a.write).count();
-        let mix = match writes {
-            0 => Mix::ReadOnly,
-            w if w == accesses.len() => Mix::WriteOnly,
-            _ => Mix::ReadWrite,
-        };
         let (mut ranks, mut starts) = (Vec::new(), Vec::new());
         for s in &self.starts {
             for i in 0..s.ranks {
@@ -146,17 +112,35 @@ impl Phase {
                 starts.push(s.block(i).saturating_mul(block));
             }
         }
-        let extents: Vec<Extent> = starts
-            .iter()
-            .map(|&start| Extent {
-                hull: (start.saturating_add_signed(self.low_bytes), start.saturating_add_signed(self.high_bytes)),
-                bytes: self.bytes / self.walks.max(1),
-                shape: moved(&shape, start.wrapping_sub(base) as i64),
-            })
-            .collect();
-        let parts: Vec<(Sequentiality, &Extent)> = extents.iter().map(|e| (local, e)).collect();
+        let (local, shape) = self.classify(&accesses, global::pieces_of_each(ranks.len()), settings);
+        let place = |&start: &u64| {
+            let hull = (start.saturating_add_signed(self.low_bytes), start.saturating_add_signed(self.high_bytes));
+            (hull, shape.moved(start.wrapping_sub(base) as i64))
+        };
+        let places: Vec<(Interval, Shape)> = starts.iter().map(place).collect();
+        let parts: Vec<Part> =
+            places.iter().map(|(hull, shape)| Part { sequentiality: local, hull: *hull, shape }).collect();
         let class = global::classify(&parts);
+        let mix = Tally::sum(accesses.iter().map(Tally::of)).unwrap_or_default().mix();
         Walked { mix, local, class, ranks, starts, passes: self.passes(first) }
+    }
+
+    /// The local class of a walk, and its bytes: of the longest stretch if that is most of it.
+    fn classify(&self, accesses: &[Access], pieces: usize, settings: Settings) -> (Sequentiality, Shape) {
+        if let Some(disorder) = self.disorder() {
+            return (disorder, Shape::Whole);
+        }
+        let mut stream = Stream::default();
+        accesses.iter().for_each(|a| stream.push(*a, settings.without_vote()));
+        let stretches = stream.finish(settings.without_vote());
+        let longest = stretches.iter().max_by_key(|s| s.tally.accesses);
+        match longest.filter(|s| 2 * s.tally.accesses >= accesses.len() as u64) {
+            Some(s) => (s.sequentiality, s.shape.listed(s.tally.hull, pieces)),
+            None => {
+                let meet = stretches.iter().map(|s| s.sequentiality).reduce(Axis::meet);
+                (meet.unwrap_or(Sequentiality::LEAST), Shape::Whole)
+            }
+        }
     }
 
     fn accesses_of(&self, states: &[i64], base: u64, block: u64) -> Vec<Access> {
@@ -218,22 +202,26 @@ impl Phase {
         1.0 + back as f64 / ends.max(1) as f64
     }
 
-    fn class(&self, walked: &Walked, rules: Rules, file: Option<&str>) -> ExpectedClass {
+    fn class(&self, walked: &Walked, settings: Settings, file: Option<&str>) -> ExpectedClass {
         let low = walked.starts.iter().min().map_or(0, |s| s.saturating_add_signed(self.low_bytes));
         let high = walked.starts.iter().max().map_or(0, |s| s.saturating_add_signed(self.high_bytes));
+        let tally = Tally {
+            accesses: self.accesses,
+            bytes: self.bytes,
+            sizes: (self.smallest_bytes, self.largest_bytes),
+            hull: (low, high.max(low)),
+            ..Tally::default()
+        };
         let situation = Situation {
             file,
             ranks: walked.ranks.len(),
             class: walked.class,
             mix: walked.mix,
             size: self.size,
-            sizes: (self.smallest_bytes, self.largest_bytes),
-            accesses: self.accesses,
-            bytes: self.bytes,
-            span: high.saturating_sub(low),
+            tally: &tally,
             starts: &walked.starts,
             again: walked.passes >= 2.0 && walked.local == Sequentiality::Sequential,
-            stripe: rules.stripe,
+            stripe: settings.stripe,
         };
         ExpectedClass {
             ranks: walked.ranks.len() as u64,
@@ -247,39 +235,19 @@ impl Phase {
     }
 }
 
-/// The same bytes elsewhere.
-fn moved(shape: &Shape, by: i64) -> Shape {
-    match shape {
-        Shape::Whole => Shape::Whole,
-        Shape::Nested(nest, size) => Shape::Nested(nest.moved(by), *size),
-        Shape::Scattered(all, cut) => {
-            let by = |x: u64| x.saturating_add_signed(by);
-            Shape::Scattered(all.iter().map(|&(a, b)| (by(a), by(b))).collect(), *cut)
-        }
-        Shape::Several(parts) => {
-            let part = |e: &Extent| Extent {
-                hull: (e.hull.0.saturating_add_signed(by), e.hull.1.saturating_add_signed(by)),
-                bytes: e.bytes,
-                shape: moved(&e.shape, by),
-            };
-            Shape::Several(parts.iter().map(part).collect())
-        }
-    }
-}
-
-impl Foreseen {
+impl Predicted {
     /// The expected classes as those of this run, from the first access to the last.
     pub fn as_classes(&self, all: &[Local], origin: f64) -> Vec<GlobalClass> {
-        let start_s = all.iter().map(|l| l.stretch.start_s).fold(f64::INFINITY, f64::min);
-        let end_s = all.iter().map(|l| l.stretch.end_s).fold(f64::NEG_INFINITY, f64::max);
+        let start_s = all.iter().map(|l| l.stretch.tally.start_s).fold(f64::INFINITY, f64::min);
+        let end_s = all.iter().map(|l| l.stretch.tally.end_s).fold(f64::NEG_INFINITY, f64::max);
         let class = |(i, e): (usize, &ExpectedClass)| GlobalClass {
             start_s: origin + start_s,
             end_s: origin + end_s,
-            ranks: self.ranks[i].clone(),
+            ranks: self.ranks[i].0.clone(),
             mix: e.mix,
             sequentiality: e.sequentiality,
             size: e.size,
-            staggered: self.staggered[i],
+            staggered: self.ranks[i].1,
             bytes: e.bytes,
             accesses: 0,
             classifier: Classifier::Markov,
@@ -291,18 +259,12 @@ impl Foreseen {
     /// Puts what is expected where the rules found no order, or too few accesses to tell. A class is expected to be the next one
     /// of its mix.
     pub fn help(&self, global: &mut [GlobalClass]) {
-        let mut next: Vec<(Mix, usize)> = Vec::new();
+        let mut next: HashMap<Mix, usize> = HashMap::new();
         for g in global.iter_mut() {
-            let at = match next.iter().position(|n| n.0 == g.mix) {
-                Some(i) => i,
-                None => {
-                    next.push((g.mix, 0));
-                    next.len() - 1
-                }
-            };
-            let found = self.expected.global[next[at].1..].iter().position(|e| e.mix == g.mix);
-            let Some(i) = found.map(|i| next[at].1 + i) else { continue };
-            next[at].1 = i + 1;
+            let from = next.entry(g.mix).or_default();
+            let found = self.expected.global[*from..].iter().position(|e| e.mix == g.mix);
+            let Some(i) = found.map(|i| *from + i) else { continue };
+            *from = i + 1;
             let e = &self.expected.global[i];
             let undecided = g.sequentiality == GlobalSequentiality::NonSequential
                 || g.classifier == Classifier::Network
