@@ -192,7 +192,7 @@ fn prism_reads_whole_files_on_every_rank() {
 
 /// The first access of a file that is read twice tells nothing; an earlier run does.
 #[test]
-fn the_model_knows_before_there_is_anything_to_see() {
+fn the_model_predicts_classes_from_the_first_access() {
     let model = learned(&prism("/scratch/init.rea"));
     let first: Vec<Row> = (0..16u32).map(|r| (r, Op::Read, 0, 8192, f64::from(r))).collect();
     let t = trace_of("/scratch/init.rea", first, 0.1);
@@ -206,7 +206,7 @@ fn the_model_knows_before_there_is_anything_to_see() {
 }
 
 #[test]
-fn more_runs_add_up_and_strange_models_are_refused() {
+fn more_runs_add_up_and_impossible_models_are_refused() {
     let mut model = learned(&prism("/scratch/init.rea"));
     train(&prism("/scratch/init.rea"), &Selection::default(), Options::default(), &mut model).unwrap();
     assert_eq!(model.files(), 1);
@@ -251,7 +251,7 @@ proptest! {
 }
 
 #[test]
-fn the_network_speaks_where_the_rules_find_no_order() {
+fn every_class_names_the_classifier_that_gave_it() {
     // back to back, but every seventh access comes one too early
     let order = |i: u64| match i % 7 {
         3 => i + 1,
@@ -277,7 +277,7 @@ fn sketches_are_bounded_and_in_the_order_of_the_files() {
 
 /// A library puts a few bytes of its own between the datasets: the stride is the same all the same.
 #[test]
-fn a_stride_may_slip_by_a_little() {
+fn a_stride_may_jitter_by_a_little() {
     let (p, n, size) = (4u64, 40u64, 262_144u64);
     let own = |i: u64| 2048 * (i / 7);
     let accesses = (0..p)

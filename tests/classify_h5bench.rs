@@ -229,7 +229,7 @@ fn with_metadata(p: u64, n: u64, size: u64, seed: u64, place: impl Fn(u64, u64) 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
     #[test]
-    fn datasets_read_by_name_are_a_walk(
+    fn datasets_read_by_name_are_strided(
         p in 2u64..64, steps in 2u64..8, scale in 13u32..23, more in 0u64..1 << 23, part in 1u64..4, seed in any::<u64>(),
     ) {
         // pieces that are large beside what lies between the datasets
@@ -247,9 +247,9 @@ proptest! {
         prop_assert_eq!(counts(&f).0, 8 * steps * p);
     }
 
-    /// The same with drawn places: nothing in it is an order, and nothing is set aside to make one.
+    /// The same with random places.
     #[test]
-    fn drawn_places_stay_without_order(p in 2u64..64, n in 16u64..80, kib in 1u64..3000, seed in any::<u64>()) {
+    fn random_places_have_no_order_and_nothing_is_set_aside(p in 2u64..64, n in 16u64..80, kib in 1u64..3000, seed in any::<u64>()) {
         let size = kib * 1024;
         let rows = with_metadata(p, n, size, seed, |r, i| place(G::NonSequential, p, r, i, n, size));
         let t = trace_of("/scratch/test.h5", rows, 0.005);

@@ -14,7 +14,7 @@ use super::global::GlobalSequentiality;
 use super::group::{Group, Local, groups};
 use super::lattice::{Axis, Mix, Sequentiality};
 use super::report::Aside;
-use super::size_class::{Found, SizeClass, Stretches};
+use super::size_class::{FinishedSubStream, SizeClass, Stretches};
 use super::thresholds::{BESIDE, BETWEEN, FEW, FEWEST, MOST_JOINED, NEXT_TO_NOTHING, ORDERED, TINY};
 
 /// The stretches of one rank in a file.
@@ -22,7 +22,7 @@ pub(crate) struct Ranked {
     pub rank: u32,
     /// As it comes.
     pub whole: Vec<Stretch>,
-    pub by_size: Option<Vec<Found>>,
+    pub by_size: Option<Vec<FinishedSubStream>>,
 }
 
 impl Ranked {
@@ -37,13 +37,13 @@ fn of_rank(rank: u32, stretches: impl IntoIterator<Item = Stretch>) -> impl Iter
 }
 
 /// The stretches and groups of a file, and the accesses set aside.
-pub(crate) struct Judged {
+pub(crate) struct JudgedFile {
     pub locals: Vec<Local>,
     pub groups: Vec<Group>,
     pub aside: Option<Aside>,
 }
 
-impl Judged {
+impl JudgedFile {
     fn of(locals: Vec<Local>) -> Self {
         let as_they_come = Self { groups: groups(&locals), locals, aside: None };
         if as_they_come.partial_groups() == 0 || as_they_come.locals.len() > MOST_JOINED {
@@ -85,9 +85,9 @@ impl Judged {
 }
 
 /// The stretches and groups of a file.
-pub(crate) fn judge(ranks: Vec<Ranked>) -> Judged {
+pub(crate) fn judge(ranks: Vec<Ranked>) -> JudgedFile {
     let mut whole = Vec::new();
-    let mut by_size: Option<Vec<(u32, Found)>> = Some(Vec::new());
+    let mut by_size: Option<Vec<(u32, FinishedSubStream)>> = Some(Vec::new());
     for r in ranks {
         whole.extend(of_rank(r.rank, r.whole));
         by_size = by_size.zip(r.by_size).map(|(mut all, found)| {
@@ -95,9 +95,10 @@ pub(crate) fn judge(ranks: Vec<Ranked>) -> Judged {
             all
         });
     }
-    let whole = Judged::of(whole);
+    let whole = JudgedFile::of(whole);
     let is_unclear = whole.flaws() > 0 || whole.mixed_groups() > 1;
-    let several = |s: &Vec<(u32, Found)>| s.iter().any(|(_, f)| !matches!(f.stretches, Stretches::OfTheWhole));
+    let several =
+        |s: &Vec<(u32, FinishedSubStream)>| s.iter().any(|(_, f)| !matches!(f.stretches, Stretches::OfTheWhole));
     let by_size = by_size.filter(several).filter(|_| is_unclear);
     let data = by_size.and_then(|found| BySize { found, whole: &whole.locals }.judge());
     match data {
@@ -108,14 +109,14 @@ pub(crate) fn judge(ranks: Vec<Ranked>) -> Judged {
 
 /// The accesses to a file by rank and size class.
 struct BySize<'w> {
-    found: Vec<(u32, Found)>,
+    found: Vec<(u32, FinishedSubStream)>,
     /// All accesses as they come, by rank.
     whole: &'w [Local],
 }
 
 impl BySize<'_> {
     /// The data by themselves, if they are most of the file and have an order.
-    fn judge(self) -> Option<Judged> {
+    fn judge(self) -> Option<JudgedFile> {
         let mut classes: BTreeMap<SizeClass, Tally> = BTreeMap::new();
         for (_, f) in &self.found {
             classes.entry(f.class).and_modify(|t| t.join(&f.tally)).or_insert(f.tally);
@@ -138,11 +139,11 @@ impl BySize<'_> {
             return None;
         }
         let locals = by_rank.into_iter().flat_map(|(rank, all)| of_rank(rank, taking_turns(all)));
-        Some(Judged { aside: aside(&rest), ..Judged::of(locals.collect()) })
+        Some(JudgedFile { aside: aside(&rest), ..JudgedFile::of(locals.collect()) })
     }
 
     /// The stretches of a rank of one size class; `None` if they have been given up.
-    fn stretches<'a>(&'a self, rank: u32, found: &'a Found) -> Option<Vec<&'a Stretch>> {
+    fn stretches<'a>(&'a self, rank: u32, found: &'a FinishedSubStream) -> Option<Vec<&'a Stretch>> {
         match &found.stretches {
             Stretches::Own(all) => Some(all.iter().collect()),
             Stretches::OfTheWhole => {
@@ -162,7 +163,7 @@ impl BySize<'_> {
             let Some(all) = stretches else { return false };
             locals.extend(of_rank(*rank, all.into_iter().cloned()));
         }
-        let judged = Judged::of(locals);
+        let judged = JudgedFile::of(locals);
         judged.flaws() == 0 && judged.groups.iter().all(|g| g.ranks.len() == ranks.len())
     }
 }
@@ -218,7 +219,7 @@ fn time_shared(tally: &Tally, data: &[Classed]) -> f64 {
     covered.0 / (end - start)
 }
 
-fn aside(rest: &[&(u32, Found)]) -> Option<Aside> {
+fn aside(rest: &[&(u32, FinishedSubStream)]) -> Option<Aside> {
     let all = Tally::sum(rest.iter().map(|(_, f)| f.tally))?;
     let written = rest.iter().filter(|(_, f)| f.tally.writes > 0).map(|(_, f)| f.tally.bytes);
     let ranks: BTreeSet<u32> = rest.iter().map(|r| r.0).collect();

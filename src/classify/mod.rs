@@ -395,8 +395,7 @@ fn finish(mut ranks: Vec<Followed>, settings: Settings, origin: f64) -> (Vec<Ran
 fn of_file(file: Option<String>, ranks: Vec<Ranked>, options: Options<'_>, origin: f64) -> FileClasses {
     let settings = options.settings();
     let name = file.as_deref();
-    let known = options.model.zip(name).and_then(|(m, name)| m.find(name));
-    let predicted = known.map(|k| k.predict(settings, name));
+    let predicted = options.model.zip(name).and_then(|(model, name)| model.predict(name, settings));
     let judged = metadata_filter::judge(ranks);
     let local = group::locals(&judged.locals, origin);
     let mut global = match (options.choice, &predicted) {

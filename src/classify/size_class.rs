@@ -61,7 +61,7 @@ enum Split {
 
 /// The accesses of one rank, direction and size class in the end.
 #[derive(Debug, Clone)]
-pub(crate) struct Found {
+pub(crate) struct FinishedSubStream {
     pub class: SizeClass,
     pub tally: Tally,
     pub stretches: Stretches,
@@ -106,7 +106,7 @@ impl SizeClassStreams {
     }
 
     /// The accesses as they came, and by size classes; `None` for those if they are no help.
-    pub fn finish(self, settings: Settings) -> (Vec<Stretch>, Option<Vec<Found>>) {
+    pub fn finish(self, settings: Settings) -> (Vec<Stretch>, Option<Vec<FinishedSubStream>>) {
         let stretches = |s: Option<Box<Stream>>| match s {
             Some(stream) => Stretches::Own(stream.finish(settings.without_vote())),
             None => Stretches::GivenUp,
@@ -116,10 +116,11 @@ impl SizeClassStreams {
             Split::GivenUp => None,
             Split::One(tally) => {
                 let class = SizeClass::of_all(tally.sizes);
-                Some(vec![Found { class, tally, stretches: Stretches::OfTheWhole }])
+                Some(vec![FinishedSubStream { class, tally, stretches: Stretches::OfTheWhole }])
             }
             Split::Several(all) => {
-                let found = |s: SubStream| Found { class: s.class, tally: s.tally, stretches: stretches(s.stream) };
+                let found =
+                    |s: SubStream| FinishedSubStream { class: s.class, tally: s.tally, stretches: stretches(s.stream) };
                 Some(all.into_iter().map(found).collect())
             }
         };

@@ -14,11 +14,12 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::access::Settings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::stem;
 use file_model::FileModel;
 
-pub(crate) use predict::Known;
+pub(crate) use predict::Predicted;
 pub(crate) use sample::TrainingSample;
 
 /// Name of the schema of [`Model`].
@@ -99,10 +100,10 @@ impl Model {
         self.files.len()
     }
 
-    /// The model of the file of this name, else of the one learned last whose name differs only in its digits.
-    pub(crate) fn find(&self, file: &str) -> Option<Known<'_>> {
+    /// The classes of a file of this name, else of the one learned last whose name differs only in its digits.
+    pub(crate) fn predict(&self, file: &str, settings: Settings) -> Option<Predicted> {
         let i = self.exact.get(file).or_else(|| self.alike.get(&stem(file)))?;
-        self.files.get(*i).map(|model| Known { model })
+        self.files.get(*i).map(|model| model.predict(settings, file))
     }
 
     /// Adds the samples of a run.

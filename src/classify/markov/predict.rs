@@ -23,12 +23,7 @@ const ORDER: f64 = 0.6;
 /// Accesses of a rank that are too few for the rules.
 const FEW: u64 = 2;
 
-/// A file that the model knows.
-pub(crate) struct Known<'m> {
-    pub(super) model: &'m FileModel,
-}
-
-/// The classes that are predicted for it.
+/// The classes that are predicted for a file.
 pub(crate) struct Predicted {
     pub expected: Expected,
     /// The ranks of each expected class, and whether they come one after the other.
@@ -45,17 +40,16 @@ struct Walked {
     passes: f64,
 }
 
-impl Known<'_> {
+impl FileModel {
     /// Walks every phase.
-    pub fn predict(&self, settings: Settings, file: Option<&str>) -> Predicted {
-        let model = self.model;
+    pub fn predict(&self, settings: Settings, file: &str) -> Predicted {
         let (mut global, mut ranks): (Vec<ExpectedClass>, Vec<(Vec<u32>, bool)>) = (Vec::new(), Vec::new());
         // a pass over the same bytes may be a phase of its own
         type Bytes<'a> = (&'a [Start], i64, i64);
         let mut passes: Vec<((Mix, Bytes), f64)> = Vec::new();
         let mut before: Option<Bytes> = None;
-        for phase in &model.phases {
-            let mut walked = phase.walk(model.block_bytes, settings);
+        for phase in &self.phases {
+            let mut walked = phase.walk(self.block_bytes, settings);
             let bytes = (&phase.starts[..], phase.low_bytes, phase.high_bytes);
             match passes.iter_mut().find(|p| p.0 == (walked.mix, bytes)) {
                 Some(p) => p.1 += walked.passes,
@@ -84,11 +78,11 @@ impl Known<'_> {
             }
         }
         let expected = Expected {
-            learned_from: model.file.clone(),
-            runs: model.runs,
+            learned_from: self.file.clone(),
+            runs: self.runs,
             passes: passes.iter().map(|p| p.1).fold(0.0, f64::max),
-            bytes: model.bytes,
-            accesses: model.accesses,
+            bytes: self.bytes,
+            accesses: self.accesses,
             global,
         };
         Predicted { expected, ranks }
@@ -202,7 +196,7 @@ impl Phase {
         1.0 + back as f64 / ends.max(1) as f64
     }
 
-    fn class(&self, walked: &Walked, settings: Settings, file: Option<&str>) -> ExpectedClass {
+    fn class(&self, walked: &Walked, settings: Settings, file: &str) -> ExpectedClass {
         let low = walked.starts.iter().min().map_or(0, |s| s.saturating_add_signed(self.low_bytes));
         let high = walked.starts.iter().max().map_or(0, |s| s.saturating_add_signed(self.high_bytes));
         let tally = Tally {
@@ -213,7 +207,7 @@ impl Phase {
             ..Tally::default()
         };
         let situation = Situation {
-            file,
+            file: Some(file),
             ranks: walked.ranks.len(),
             class: walked.class,
             mix: walked.mix,

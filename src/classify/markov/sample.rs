@@ -9,14 +9,14 @@ use super::file_model::{FileModel, MOST_PHASES, MOST_STARTS, Phase, Start};
 
 /// A file while it is learned.
 pub(crate) struct TrainingSample {
-    phases: Vec<Learning>,
+    phases: Vec<PhaseSample>,
     ranks: HashMap<u32, Cursor>,
     totals: (u64, u64),
     cut: bool,
 }
 
 /// A phase while it is learned: `starts` and `rows` come at the end.
-struct Learning {
+struct PhaseSample {
     phase: Phase,
     counts: Counts,
     /// First offset of each rank.
@@ -55,7 +55,13 @@ impl TrainingSample {
                 largest_bytes: tally.sizes.1,
                 ..Phase::default()
             };
-            phases.push(Learning { phase, counts: Counts::default(), starts: BTreeMap::new(), follows: 0, block: 0 });
+            phases.push(PhaseSample {
+                phase,
+                counts: Counts::default(),
+                starts: BTreeMap::new(),
+                follows: 0,
+                block: 0,
+            });
         }
         let cut = phases.len() > MOST_PHASES;
         phases.truncate(MOST_PHASES);
@@ -131,7 +137,7 @@ impl TrainingSample {
     }
 }
 
-impl Learning {
+impl PhaseSample {
     /// The phase, and whether all of it fits.
     fn finish(self, block: u64) -> (Phase, bool) {
         let mut starts: Vec<Start> = Vec::new();

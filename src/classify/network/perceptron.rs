@@ -30,14 +30,14 @@ struct Weights {
 
 /// The network's answer to a window.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Judged {
+pub(crate) struct WindowJudgment {
     pub mix: Mix,
     pub size: Size,
     /// Probabilities of the walks, in the order of [`Sequentiality::ALL`], and of a change.
     walks: [f64; WALKS],
 }
 
-impl Judged {
+impl WindowJudgment {
     /// The most probable walk; `None` is a change.
     pub fn walk(&self) -> Option<Sequentiality> {
         let best = largest(&self.walks);
@@ -68,7 +68,7 @@ fn weights() -> Option<&'static Weights> {
 }
 
 /// Judges two accesses or more, the last [`features::MOST`] of them.
-pub(crate) fn judge(accesses: &[Access], stripe: u64) -> Option<Judged> {
+pub(crate) fn judge(accesses: &[Access], stripe: u64) -> Option<WindowJudgment> {
     if accesses.len() < 2 {
         return None;
     }
@@ -105,7 +105,7 @@ impl Weights {
             && head(&self.size, &self.size_bias, Size::ALL.len())
     }
 
-    fn judge(&self, features: &[f64; FEATURES.len()]) -> Judged {
+    fn judge(&self, features: &[f64; FEATURES.len()]) -> WindowJudgment {
         let x: [f64; FEATURES.len()] = std::array::from_fn(|i| (features[i] - self.mean[i]) / self.scale[i]);
         let hidden: Vec<f64> =
             self.hidden.iter().zip(&self.hidden_bias).map(|(row, bias)| (dot(row, &x) + bias).tanh()).collect();
@@ -116,7 +116,7 @@ impl Weights {
         let walk = head(&self.walk, &self.walk_bias);
         let top = walk.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = walk.iter().map(|z| (z - top).exp()).sum();
-        Judged {
+        WindowJudgment {
             mix: Mix::ALL[largest(&mix)],
             size: Size::ALL[largest(&size)],
             walks: std::array::from_fn(|i| (walk[i] - top).exp() / sum),

@@ -8,7 +8,7 @@ use super::super::extent::{Front, Shape};
 use super::super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::super::report::Classifier;
 use super::features;
-use super::perceptron::{Judged, judge, vote};
+use super::perceptron::{WindowJudgment, judge, vote};
 
 /// Cost of a side of a cut that is too short to show anything.
 const SHORT: f64 = 0.3;
@@ -108,12 +108,42 @@ impl JudgedStretch {
         regular && (form, self.mix, self.first.size) == (other.walk, other.mix, other.first.size)
     }
 
+    /// True if these rows go on with `next`.
+    fn takes_row(&mut self, next: &JudgedStretch) -> bool {
+        let Some(rows) = &mut self.rows else { return false };
+        let fits = next.tally.accesses <= rows.accesses && stride(rows.last, next.first.offset) == rows.stride;
+        if fits {
+            rows.last = next.first.offset;
+        }
+        fits && self.alike(next)
+    }
+
+    /// The rows that this stretch and the next two are, if they are.
+    fn begins_rows(&self, second: &JudgedStretch, third: &JudgedStretch) -> Option<Rows> {
+        let step = stride(self.first.offset, second.first.offset);
+        let (accesses, last) = (self.tally.accesses, third.first.offset);
+        let is_even = step == stride(second.first.offset, last)
+            && second.tally.accesses == accesses
+            && third.tally.accesses <= accesses;
+        let is_new = self.rows.is_none() && second.rows.is_none();
+        (is_new && is_even && self.alike(second) && second.alike(third)).then_some(Rows {
+            walk: self.walk,
+            accesses,
+            stride: step,
+            last,
+        })
+    }
+
     fn close(self) -> Stretch {
         let Self { walk: sequentiality, mix, size, .. } = self;
         let tally = Tally { start_s: self.first.start, ..self.tally };
         let shape = if sequentiality == Sequentiality::Sequential { Shape::Whole } else { self.front.finish() };
         Stretch { tally, mix, sequentiality, size, shape, stride: None, by: Classifier::Network }
     }
+}
+
+fn stride(from: u64, to: u64) -> i64 {
+    to.wrapping_sub(from) as i64
 }
 
 /// A stream of accesses of one rank to one file, judged by the network.
@@ -181,37 +211,19 @@ impl Windows {
             return last.join(open);
         }
         if let [.., before, last] = &mut self.done[..] {
-            let stride = |a: u64, b: u64| b.wrapping_sub(a) as i64;
-            if let Some(rows) = &mut last.rows {
-                let fits = open.tally.accesses <= rows.accesses && stride(rows.last, open.first.offset) == rows.stride;
-                if fits {
-                    rows.last = open.first.offset;
+            if last.takes_row(&open) {
+                return last.join(open);
+            }
+            if let Some(rows) = before.begins_rows(last, &open) {
+                // the same bytes again and again are no nest
+                if rows.stride != 0 || before.walk != Sequentiality::Sequential {
+                    before.walk = Sequentiality::StridedKd;
                 }
-                if fits && last.alike(&open) {
-                    return last.join(open);
-                }
-            } else if before.rows.is_none() && before.alike(last) && last.alike(&open) {
-                let step = stride(before.first.offset, last.first.offset);
-                let even = step == stride(last.first.offset, open.first.offset);
-                if even && before.tally.accesses == last.tally.accesses && open.tally.accesses <= last.tally.accesses {
-                    let last = self.done.pop();
-                    if let (Some(last), Some(all)) = (last, self.done.last_mut()) {
-                        let rows = Rows {
-                            walk: all.walk,
-                            accesses: all.tally.accesses,
-                            stride: step,
-                            last: open.first.offset,
-                        };
-                        all.rows = Some(rows);
-                        // the same bytes again and again are no nest
-                        if step != 0 || all.walk != Sequentiality::Sequential {
-                            all.walk = Sequentiality::StridedKd;
-                        }
-                        all.join(last);
-                        all.join(open);
-                    }
-                    return;
-                }
+                before.rows = Some(rows);
+                before.join(last.clone());
+                before.join(open);
+                self.done.pop();
+                return;
             }
         }
         let full = self.done.len() >= MOST_STRETCHES;
@@ -253,7 +265,7 @@ fn goes_on(open: &JudgedStretch, pending: &[Access], settings: Settings) -> Opti
     let same = |w| open.walk == w || !ordered(open.walk) && !ordered(w);
     let judged = [settings.window.min(WINDOW) + 1, features::MOST].into_iter().find_map(|length| {
         let tail = &open.tail[open.tail.len() - length.saturating_sub(pending.len()).clamp(1, open.tail.len())..];
-        let agrees = |j: &Judged| j.mix == open.mix && j.walk().is_some_and(same);
+        let agrees = |j: &WindowJudgment| j.mix == open.mix && j.walk().is_some_and(same);
         judge(&[tail, pending].concat(), settings.stripe).filter(agrees)
     });
     judged.map(|j| (j.walk().unwrap_or(open.walk), Some(j.size)))
