@@ -73,10 +73,12 @@ impl Tally {
         }
     }
 
+    #[inline]
     pub fn add(&mut self, a: &Access) {
         self.join(&Self::of(a));
     }
 
+    #[inline]
     pub fn join(&mut self, other: &Self) {
         self.accesses += other.accesses;
         self.writes += other.writes;

@@ -134,16 +134,15 @@ impl Open {
         if !fits {
             *strides = None;
         }
-        self.guess = match (&strides, self.guess) {
-            (Some(s), Some(mut guess)) if s.is_guess() => {
-                guess.since.add(a);
-                Some(guess)
+        let is_guess = strides.as_ref().is_some_and(Strides::is_guess);
+        match &mut self.guess {
+            Some(guess) if is_guess => guess.since.add(a),
+            None if is_guess => {
+                let (before, back_to_back) = (self.run, *back_to_back);
+                self.guess = Some(Guess { before, back_to_back, since: Run::of(*a) });
             }
-            (Some(s), None) if s.is_guess() => {
-                Some(Guess { before: self.run, back_to_back: *back_to_back, since: Run::of(*a) })
-            }
-            _ => None,
-        };
+            guess => *guess = None,
+        }
         *back_to_back = follows;
         self.run.add(a);
         true
@@ -185,13 +184,13 @@ impl Open {
     }
 
     pub fn before_guess_may_be_chance(&self) -> bool {
-        let few = |s: &Strides, g: Guess| few(g.before.tally.accesses, g.back_to_back, s.depth().saturating_sub(1));
-        self.strides().zip(self.guess).is_some_and(|(s, g)| few(s, g))
+        let few = |s: &Strides, g: &Guess| few(g.before.tally.accesses, g.back_to_back, s.depth().saturating_sub(1));
+        self.strides().zip(self.guess.as_ref()).is_some_and(|(s, g)| few(s, g))
     }
 
     /// Accesses taken since the outermost loop was guessed, if the stretch lives by that guess.
     pub fn guessed(&self) -> Option<u64> {
-        self.guess.filter(|_| !self.is_back_to_back()).map(|g| g.since.tally.accesses)
+        self.guess.as_ref().filter(|_| !self.is_back_to_back()).map(|g| g.since.tally.accesses)
     }
 
     /// Ends the stretch before the guess; gives the accesses since then as a stretch of their own.
