@@ -1,5 +1,5 @@
-//! Speed of the pattern detector: strided, nested and interleaved accesses, 64 ranks, and random ones in which there is nothing
-//! to find.
+//! Speed of the pattern detector: strided, nested and interleaved accesses, sizes that vary back to back, 64 ranks, and random
+//! accesses in which there is nothing to find.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use iophase::pattern::{Access, Detector, Options};
@@ -35,6 +35,16 @@ fn patterns(c: &mut Criterion) {
     };
     bench("strided", &|i| access(i, 0, i * 8192, 4096));
     bench("nested", &|i| access(i, 0, i / 16 * 1_000_000 + i % 16 * 4096, 4096));
+    bench("rows of 4", &|i| access(i, 0, i / 160 * 10_000_000 + i / 4 % 40 * 100_000 + i % 4 * 4096, 4096));
+    let mut end = 0;
+    let back_to_back: Vec<Access> = (0..RECORDS)
+        .map(|i| {
+            let size = 1 + scatter(i) % 1_000_000;
+            end += size;
+            access(i, 0, end - size, size)
+        })
+        .collect();
+    bench("sequential", &|i| back_to_back[i as usize]);
     bench("64 ranks", &|i| access(i, i % 64, i * 8192, 4096));
     let mut taken = [0; 100];
     let shuffled: Vec<Access> = (0..RECORDS)

@@ -43,9 +43,9 @@ fn main() {
         detector.push(&Access { op, rank, file, offset, size, start, end: start + 5e-5 });
     }
     let found = detector.finish();
-    let (patterns, folded) = (found.patterns.len(), found.folded.patterns);
+    let (patterns, unlisted) = (found.patterns.len(), found.unlisted.patterns);
     println!(
-        "{kind}, {records} accesses of {ranks} ranks: {patterns} patterns and {folded} more, {} in none",
+        "{kind}, {records} accesses of {ranks} ranks: {patterns} patterns and {unlisted} unlisted, {} in none",
         found.unmatched_records
     );
     if let Some(peak) = peak() {

@@ -3,8 +3,8 @@
 //!
 //! `cargo run --release --example truth_sweep -- [CASES [FIRST [WORKLOAD]]]`
 //!
-//! Prints every case whose truth is not lossless, or whose patterns are longer than the truth by more than 2 %, and for each
-//! workload how many cases pass. Lengths are in numbers, as `tests/score` defines them.
+//! Prints every case whose truth or whose patterns are not lossless, or whose patterns are longer than the truth by more than
+//! 2 %, and for each workload how many cases pass. Lengths are in numbers, as `tests/score` defines them.
 
 #![allow(clippy::print_stdout, reason = "its output")]
 

@@ -116,16 +116,25 @@ fn patterns_match_schema_and_contract() {
         for p in patterns {
             has_keys(
                 p,
-                "op kind rank file start_s end_s start_offset end_offset access_size records stride levels size_summary period period_reason next",
+                "op then kind rank ranks file start_s end_s start_offset end_offset access_size records bytes stride levels size_summary sizes period period_reason family next",
             );
             assert!(p["period"].is_object() != p["period_reason"].is_string(), "{p}");
-            matched += p["records"].as_u64().unwrap();
-            if p["kind"] != "sequential" {
-                let levels = p["levels"].as_array().unwrap();
-                let product: u64 = levels.iter().map(|l| l["count"].as_u64().unwrap()).product();
-                assert_eq!(product, p["records"].as_u64().unwrap());
-                assert_eq!(p["kind"] == "kd-strided", levels.len() > 1);
-                assert_eq!(p["next"].as_array().unwrap().len(), 2);
+            let (records, levels) = (p["records"].as_u64().unwrap(), p["levels"].as_array().unwrap());
+            matched += records;
+            let product: u64 = levels.iter().map(|l| l["count"].as_u64().unwrap()).product();
+            assert_eq!(p["kind"] == "sequential", p["access_size"].is_null(), "{p}");
+            if p["ranks"].is_object() {
+                assert_eq!(p["ranks"]["count"], levels.last().unwrap()["count"], "the outermost loop goes over ranks");
+            }
+            if p["kind"] == "sequential" {
+                let of_pass: u64 = p["sizes"].as_array().unwrap().iter().map(|row| row[1].as_u64().unwrap()).sum();
+                assert_eq!(of_pass * product, records, "{p}");
+            } else {
+                assert_eq!(product, records, "{p}");
+                assert_eq!(p["kind"] == "kd-strided", levels.len() > 1, "{p}");
+                // A pattern of several ranks or operations has done its part.
+                let goes_on = p["ranks"].is_null() && p["then"].is_null();
+                assert_eq!(p["next"].as_array().unwrap().len(), if goes_on { 2 } else { 0 }, "{p}");
             }
         }
         assert_eq!(r["coverage"]["matched"].as_u64().unwrap(), matched);

@@ -1,4 +1,5 @@
-//! Jobs with one loop nest for each stream of accesses: the patterns found are the ones stated, from every format with offsets.
+//! Jobs with one loop nest for each stream of accesses: the patterns found, split by rank, are the ones stated, from every
+//! format with offsets.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -91,17 +92,4 @@ fn every_format_with_offsets_keeps_the_patterns() {
     for ending in [".jsonl", ".st"] {
         JOBS.iter().step_by(3).for_each(|job| found_is_stated(job, ending));
     }
-}
-
-#[test]
-fn a_long_random_order_has_no_patterns() {
-    let folder = tempfile::tempdir().unwrap();
-    let text = |name: &str| folder.path().join(name).display().to_string();
-    let (trace, found) = (text("t.csv"), text("found.json"));
-    let job =
-        "ior --ranks 32 --segments 64 --transfer 16k --layout per-rank --order random --reorder 1 --seed 20008476";
-    let generate = ["generate"].into_iter().chain(job.split(' ')).chain(["-qq", "-o", &trace]);
-    iophase(&generate.collect::<Vec<_>>());
-    iophase(&["patterns", "-qq", &trace, "--json", &found]);
-    assert!(streams(&read(&folder.path().join("found.json"))).is_empty());
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::nest::Loop;
 use crate::pattern::{
-    self, Access, Coverage, Found, Kind, Level, Pattern, PatternPeriod, PatternReport, PatternsReport, Ranks, Step,
-    detect,
+    self, Access, Coverage, Found, Kind, Pattern, PatternPeriod, PatternReport, PatternsReport, Ranks, Step, detect,
 };
 use crate::period::chains;
 use crate::record::{Data, FileId, Op, Requests, Trace, UNKNOWN_OFFSET, stem};
@@ -72,12 +72,12 @@ pub fn patterns(
         .collect();
     annotate(trace, &found.patterns, &mut reports, shortest_window_s);
     let coverage = Coverage {
-        records: found.counts.records,
+        records: found.records,
         matched: found.matched(),
-        predicted: found.counts.predicted,
-        bytes: found.counts.bytes,
+        predicted: found.predicted,
+        bytes: found.bytes,
         matched_bytes: found.matched_bytes(),
-        folded_patterns: found.folded.patterns,
+        folded_patterns: found.unlisted.patterns,
     };
     Ok(Some(Patterns { report: PatternsReport { coverage, patterns: reports }, found: found.patterns }))
 }
@@ -92,7 +92,7 @@ fn check(found: &Found, requests: &Requests, keep: impl Fn(usize) -> bool) -> Re
 type Answer = std::result::Result<PatternPeriod, String>;
 
 /// What the patterns of a family have in common: the walk, and the name of the file but for its digits.
-type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Level], u32);
+type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Loop], u32);
 
 /// Gives each pattern its period: that of its own accesses, or of its family if its own are too few.
 fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], shortest_window_s: f64) {

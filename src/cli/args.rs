@@ -183,10 +183,10 @@ pub struct PatternsArgs {
     /// Which transfers
     #[command(flatten)]
     pub pick: Pick,
-    /// Seek new patterns each time this many accesses have come that no known pattern accepts
+    /// Seek interleaved patterns when this many accesses of one size wait, then at twice as many
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub window: u32,
-    /// How long an access waits for its pattern: a number of accesses of its rank, or seconds such as 10s
+    /// How long an access waits for its pattern: a number of accesses of its rank, file and operation, or seconds such as 10s
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub max_age: Option<Age>,
     /// Tell the next N accesses of each pattern

@@ -314,7 +314,10 @@ mod tests {
         let nest = learned(&[0, 1, 2, 10, 11, 12, 20, 21, 22]);
         assert_eq!(nest.longer_pass(), Some(23));
         let (rows, last) = nest.split_last();
-        assert_eq!((rows.loops(), rows.records()), (vec![Loop { count: 3, stride: 1 }, Loop { count: 2, stride: 10 }], 6));
+        assert_eq!(
+            (rows.loops(), rows.records()),
+            (vec![Loop { count: 3, stride: 1 }, Loop { count: 2, stride: 10 }], 6)
+        );
         assert_eq!((last.start(), last.records(), last.expected()), (20, 3, 23));
         // two planes of two rows, then the first row of a third plane goes on
         let nest = learned(&[0, 1, 10, 11, 100, 101, 110, 111, 200, 201]);

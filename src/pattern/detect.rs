@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::access::Access;
-use super::detector::{Counts, Most, RankDetector, first_credit};
-use super::left::{Ended, Folded, end, settle};
+use super::describe::{Ended, describe, end};
+use super::limits::Limits;
 use super::options::Options;
 use super::pattern::Pattern;
+use super::piece::Piece;
+use super::predictor::Predictor;
 use crate::record::Requests;
 
 /// What was found.
@@ -16,44 +18,68 @@ use crate::record::Requests;
 pub struct Found {
     /// Patterns in the order in which they began.
     pub patterns: Vec<Pattern>,
-    /// What was counted.
-    pub counts: Counts,
-    /// What else was found and is only counted here, because there were too many patterns to keep.
-    pub folded: Folded,
+    /// Accesses that were taken in, and their bytes.
+    pub records: u64,
+    /// Bytes of all accesses.
+    pub bytes: u64,
+    /// Accesses that an open automaton expected.
+    pub predicted: u64,
+    /// Patterns that are only counted, because there were too many to keep.
+    pub unlisted: Unlisted,
     /// Accesses that belong to no pattern.
     pub unmatched_records: u64,
     /// These accesses, if they were kept ([`Options::keep_unmatched`]).
     pub unmatched: Vec<Access>,
 }
 
+/// Patterns that are counted and not listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unlisted {
+    /// How many.
+    pub patterns: u64,
+    /// Their accesses.
+    pub records: u64,
+    /// Bytes that these move.
+    pub bytes: u64,
+}
+
+impl Unlisted {
+    pub(super) fn add(&mut self, p: &Piece) {
+        self.patterns += 1;
+        self.records += p.records();
+        self.bytes = self.bytes.saturating_add(p.bytes());
+    }
+}
+
 impl Found {
     /// Accesses that belong to a pattern.
     pub fn matched(&self) -> u64 {
-        self.counts.records - self.unmatched_records
+        self.records - self.unmatched_records
     }
 
     /// Bytes that they move.
     pub fn matched_bytes(&self) -> u64 {
-        self.patterns.iter().fold(self.folded.bytes, |sum, p| sum.saturating_add(p.bytes))
+        self.patterns.iter().fold(self.unlisted.bytes, |sum, p| sum.saturating_add(p.bytes))
     }
 
     pub(super) fn append(&mut self, other: Found) {
+        self.unlisted.patterns += other.unlisted.patterns;
+        self.unlisted.records += other.unlisted.records;
+        self.unlisted.bytes = self.unlisted.bytes.saturating_add(other.unlisted.bytes);
         self.patterns.extend(other.patterns);
-        self.counts.records += other.counts.records;
-        self.counts.predicted += other.counts.predicted;
-        self.counts.bytes = self.counts.bytes.saturating_add(other.counts.bytes);
-        self.folded.append(other.folded);
+        self.records += other.records;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.predicted += other.predicted;
         self.unmatched_records += other.unmatched_records;
         self.unmatched.extend(other.unmatched);
     }
 }
 
-/// Finds patterns in a stream of accesses of any ranks. Memory is bounded by the open patterns and by a fixed number of closed ones
-/// ([`Found::folded`]), not by the number of accesses.
+/// Finds patterns in a stream of accesses of any ranks.
 #[derive(Debug)]
 pub struct Detector {
     options: Options,
-    ranks: Vec<RankDetector>,
+    ranks: Vec<Predictor>,
     index: BTreeMap<u32, usize>,
 }
 
@@ -76,23 +102,22 @@ impl Detector {
     fn number(&mut self, rank: u32) -> usize {
         let (ranks, options) = (&mut self.ranks, self.options);
         *self.index.entry(rank).or_insert_with(|| {
-            let mut next = RankDetector::new(rank, options);
-            next.credit = first_credit(ranks.len() + 1);
-            ranks.push(next);
-            let most = Most::of(ranks.len());
-            ranks.iter_mut().for_each(|r| r.most = most);
+            let limits = Limits::of(ranks.len() + 1);
+            ranks.push(Predictor::new(rank, options, limits));
+            ranks.iter_mut().for_each(|r| r.limit(limits));
             ranks.len() - 1
         })
     }
 
     /// Patterns that are open.
     pub fn open_patterns(&self) -> usize {
-        self.ranks.iter().map(RankDetector::open_patterns).sum()
+        self.ranks.iter().map(Predictor::open).sum()
     }
 
-    /// Seeks patterns in what is left, closes all, and gives everything that was found.
+    /// Closes all automata and describes what came.
     pub fn finish(self) -> Found {
-        settle(end(self.ranks.into_par_iter().map(RankDetector::ended).collect()))
+        let Options { join_ranks, keep_unmatched, .. } = self.options;
+        describe(self.ranks.into_par_iter().map(end).collect(), join_ranks, keep_unmatched)
     }
 }
 
@@ -100,25 +125,11 @@ impl Detector {
 /// start.
 pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Options) -> Found {
     let mut rows: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    let mut last: Option<(u32, Vec<u32>)> = None;
     for i in (0..requests.len()).filter(|&i| keep(i)) {
-        let rank = requests.rank.get(i);
-        let row = i as u32;
-        match &mut last {
-            Some((r, list)) if *r == rank => list.push(row),
-            _ => {
-                if let Some((r, list)) = last.take() {
-                    rows.insert(r, list);
-                }
-                let mut list = rows.remove(&rank).unwrap_or_default();
-                list.push(row);
-                last = Some((rank, list));
-            }
-        }
+        rows.entry(requests.rank.get(i)).or_default().push(i as u32);
     }
-    rows.extend(last);
     let ranks: Vec<(u32, Vec<u32>)> = rows.into_iter().collect();
-    let (most, credit) = (Most::of(ranks.len()), first_credit(ranks.len()));
+    let limits = Limits::of(ranks.len());
     let ranks: Vec<Ended> = ranks
         .into_par_iter()
         .map(|(rank, mut rows)| {
@@ -126,15 +137,14 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
             if !rows.is_sorted_by(|a, b| start(a) <= start(b)) {
                 rows.sort_by(|a, b| start(a).total_cmp(&start(b)));
             }
-            let mut detector = RankDetector::new(rank, options);
-            (detector.most, detector.credit) = (most, credit);
+            let mut predictor = Predictor::new(rank, options, limits);
             for i in rows {
                 if let Some(a) = Access::of(&requests.get(i as usize)) {
-                    detector.push(&a);
+                    predictor.push(&a);
                 }
             }
-            detector.ended()
+            end(predictor)
         })
         .collect();
-    settle(end(ranks))
+    describe(ranks, options.join_ranks, options.keep_unmatched)
 }

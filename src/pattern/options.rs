@@ -1,9 +1,9 @@
-//! What the detector may be told.
+//! Settings of the detector.
 
-/// How long an unmatched record waits for its pattern.
+/// How long an access waits for its pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Age {
-    /// Records of the same rank seen since.
+    /// Accesses of the same rank and file seen since.
     pub records: u64,
     /// Seconds since its start.
     pub seconds: f64,
@@ -12,26 +12,29 @@ pub struct Age {
 /// Settings of the detector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// New patterns are sought each time this many records have been put on the list of unmatched ones; at least 1.
+    /// Interleaved patterns are sought when this many accesses of one size wait, then at twice as many, and so on; at least 4.
     pub window: usize,
-    /// Records that waited longer leave the list as unmatched.
+    /// Accesses that waited longer are residual.
     pub max_age: Age,
     /// Open patterns of a rank; when there are more, those idle for longest are closed.
     pub max_open: usize,
     /// Keep the order of sizes in sequential patterns, so that they can be expanded.
     pub keep_sizes: bool,
-    /// Keep the unmatched records themselves, not only their number.
+    /// Keep the residual accesses themselves, not only their number.
     pub keep_unmatched: bool,
+    /// Join loop nests over ranks; single accesses of ranks are joined anyway.
+    pub join_ranks: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options {
             window: 64,
-            max_age: Age { records: 131_072, seconds: f64::INFINITY },
+            max_age: Age { records: u64::MAX, seconds: f64::INFINITY },
             max_open: 4096,
             keep_sizes: false,
             keep_unmatched: false,
+            join_ranks: true,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Patterns as the detector gives them.
 
-use super::nest::{Level, Nest, offsets};
-use super::sizes::{SizeSummary, Sizes};
+use super::piece::{Body, Piece};
+use super::sizes::SizeSummary;
 use super::steps::Steps;
+use crate::nest::{Growing, Loop, extent, offsets};
 use crate::record::{FileId, Op};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,22 +34,13 @@ impl Kind {
     }
 
     /// Of accesses of one size in nested loops.
-    pub fn of(size: u64, levels: &[Level]) -> Kind {
+    pub fn of(size: u64, levels: &[Loop]) -> Kind {
         match levels {
             [l] if size > 0 && i128::from(l.stride) == i128::from(size) => Kind::Contiguous,
             [] | [_] => Kind::FixedStrided,
             _ => Kind::KdStrided,
         }
     }
-}
-
-/// Which places a pattern visits.
-#[derive(Debug, Clone)]
-pub(super) enum Body {
-    /// Nested loops over accesses of one size; canonical levels, innermost first.
-    Strided { size: u64, levels: Vec<Level> },
-    /// Back to back.
-    Sequential { sizes: Box<Sizes> },
 }
 
 /// The ranks of a pattern that several make together: its outermost loop goes through them.
@@ -90,57 +82,66 @@ pub struct Pattern {
     pub end: f64,
     /// When it moved bytes.
     pub steps: Steps,
-    pub(super) body: Body,
-    /// Numbers of the first and the last record among those of the rank.
-    pub(super) span: (u64, u64),
-    /// The nest as it was when the pattern was closed, with the pass that had begun; `None` if there was none.
-    pub(super) cursor: Option<Box<Nest>>,
-    /// The ranks, if there are several.
-    pub(super) ranks: Option<Ranks>,
-    /// The other operation, if there are two.
-    pub(super) then: Option<Op>,
+    body: Body,
+    loops: Vec<Loop>,
+    /// The nest with the pass that had begun when the trace ended; `None` if there was none.
+    cursor: Option<Box<Growing>>,
+    ranks: Option<Ranks>,
+    then: Option<Op>,
 }
 
 impl Pattern {
-    /// Bytes that it takes in memory.
-    pub(super) fn memory(&self) -> usize {
-        let body = match &self.body {
-            Body::Strided { levels, .. } => levels.capacity() * size_of::<Level>(),
-            Body::Sequential { sizes } => sizes.memory(),
-        };
-        let cursor = self.cursor.as_ref().map_or(0, |_| size_of::<Nest>());
-        size_of::<Pattern>() + body + cursor + self.steps.memory()
+    pub(super) fn of(p: Piece) -> Pattern {
+        Pattern {
+            op: p.op,
+            rank: p.rank,
+            file: p.file,
+            start_offset: p.at,
+            records: p.records(),
+            bytes: p.bytes(),
+            start: p.start,
+            end: p.end,
+            loops: p.loops(),
+            steps: p.steps,
+            body: p.body,
+            cursor: p.cursor,
+            ranks: p.ranks,
+            then: p.then,
+        }
     }
 
     /// Its type.
     pub fn kind(&self) -> Kind {
         match &self.body {
-            Body::Strided { size, levels } => Kind::of(*size, levels),
-            Body::Sequential { .. } => Kind::Sequential,
+            Body::One(size) => Kind::of(*size, &self.loops),
+            Body::Chain(_) => Kind::Sequential,
         }
     }
 
     /// Size of every access in bytes; `None` for a sequential pattern.
     pub fn access_size(&self) -> Option<u64> {
-        match &self.body {
-            Body::Strided { size, .. } => Some(*size),
-            Body::Sequential { .. } => None,
-        }
+        self.body.size()
     }
 
-    /// Loops in canonical form, innermost first; empty for a sequential pattern.
-    pub fn levels(&self) -> &[Level] {
-        match &self.body {
-            Body::Strided { levels, .. } => levels,
-            Body::Sequential { .. } => &[],
-        }
+    /// Loops in canonical form, innermost first. Those of a sequential pattern go through all of its accesses.
+    pub fn levels(&self) -> &[Loop] {
+        &self.loops
     }
 
     /// Summary of the sizes of a sequential pattern.
     pub fn size_summary(&self) -> Option<SizeSummary> {
         match &self.body {
-            Body::Strided { .. } => None,
-            Body::Sequential { sizes } => Some(sizes.summary()),
+            Body::One(_) => None,
+            Body::Chain(sizes) => Some(sizes.summary()),
+        }
+    }
+
+    /// Sizes of one pass of a sequential pattern in order: size and how often in a row. `None` for other patterns, and if the
+    /// order was not kept ([`Options::keep_sizes`](super::Options::keep_sizes)).
+    pub fn sizes(&self) -> Option<&[(u64, u32)]> {
+        match &self.body {
+            Body::One(_) => None,
+            Body::Chain(sizes) => sizes.rows(),
         }
     }
 
@@ -168,28 +169,37 @@ impl Pattern {
         self.rank.saturating_add(ranks.step.saturating_mul((i / of_each) as u32))
     }
 
+    /// The access that is number `k` in the order of time, as far as that is known: ranks work side by side.
+    pub fn in_time(&self, k: u64) -> u64 {
+        let Some(ranks) = self.ranks else { return k };
+        let count = u64::from(ranks.count.max(1));
+        let of_each = self.records / count;
+        if k >= of_each * count { k } else { k % count * of_each + k / count }
+    }
+
     /// Lowest offset, and one past the highest byte.
     pub fn extent(&self) -> (u64, u64) {
-        match &self.body {
-            Body::Strided { size, levels } => Nest::extent(self.start_offset, *size, levels),
-            Body::Sequential { .. } => (self.start_offset, self.start_offset.saturating_add(self.bytes)),
-        }
+        extent(self.start_offset, self.body.bytes(), &self.loops)
     }
 
     /// Every access as (offset, size), in order. `None` for a sequential pattern whose sizes were not kept
     /// ([`Options::keep_sizes`](super::Options::keep_sizes)).
     pub fn expand(&self) -> Option<Box<dyn Iterator<Item = (u64, u64)> + '_>> {
+        let starts = offsets(self.start_offset, &self.loops);
         match &self.body {
-            Body::Strided { size, levels } => {
+            Body::One(size) => {
                 let size = *size;
-                Some(Box::new(offsets(self.start_offset, levels).map(move |o| (o, size))))
+                Some(Box::new(starts.map(move |o| (o, size))))
             }
-            Body::Sequential { sizes } => {
-                let sizes = sizes.iter()?;
-                Some(Box::new(sizes.scan(self.start_offset, |at, size| {
-                    let here = *at;
-                    *at += size;
-                    Some((here, size))
+            Body::Chain(sizes) => {
+                let rows = sizes.rows()?;
+                Some(Box::new(starts.flat_map(move |start| {
+                    let each = rows.iter().flat_map(|&(size, n)| std::iter::repeat_n(size, n as usize));
+                    each.scan(start, |at, size| {
+                        let here = *at;
+                        *at = at.wrapping_add(size);
+                        Some((here, size))
+                    })
                 })))
             }
         }
@@ -197,14 +207,13 @@ impl Pattern {
 
     /// Gives offset and size of access `i`; of a sequential pattern those that it has on average.
     pub fn places(&self) -> impl Fn(u64) -> (u64, u64) {
-        let nest = match &self.body {
-            Body::Strided { size, levels } => Some((Nest::from_levels(self.start_offset, levels), *size)),
-            Body::Sequential { .. } => None,
-        };
-        let (start, mean) = (self.start_offset, self.bytes as f64 / self.records.max(1) as f64);
-        move |i| match &nest {
-            Some((nest, size)) => (nest.place(i), *size),
-            None => (start.saturating_add((i as f64 * mean) as u64), mean as u64),
+        let nest = Growing::of(self.start_offset, &self.loops);
+        let of_pass = self.body.records().max(1);
+        let mean = self.body.bytes() as f64 / of_pass as f64;
+        let size = self.body.size();
+        move |i| match size {
+            Some(size) => (nest.offset(i), size),
+            None => (nest.offset(i / of_pass).saturating_add(((i % of_pass) as f64 * mean) as u64), mean as u64),
         }
     }
 
@@ -216,13 +225,15 @@ impl Pattern {
             return Vec::new();
         }
         match &self.body {
-            Body::Sequential { .. } => {
-                vec![NextAccess { offset: self.extent().1, size: None }; n.min(1)]
+            Body::Chain(_) => {
+                let goes_on = Growing::of(self.start_offset, &self.loops).expected();
+                let offset = if self.loops.is_empty() { self.extent().1 } else { goes_on };
+                vec![NextAccess { offset, size: None }; n.min(1)]
             }
-            Body::Strided { size, levels } => {
-                let whole = || Nest::from_levels(self.start_offset, levels);
+            Body::One(size) => {
+                let whole = || Growing::of(self.start_offset, &self.loops);
                 let nest = self.cursor.as_deref().cloned().unwrap_or_else(whole);
-                let places = (nest.records()..nest.records().saturating_add(n as u64)).map(|i| nest.place(i));
+                let places = (nest.records()..nest.records().saturating_add(n as u64)).map(|i| nest.offset(i));
                 places.map(|offset| NextAccess { offset, size: Some(*size) }).collect()
             }
         }

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::nest::Level;
 use super::pattern::{Kind, NextAccess, Pattern, Ranks};
 use super::sizes::SizeSummary;
+use crate::nest::Loop;
 use crate::record::Op;
 
 /// Where the bytes go.
@@ -77,10 +77,14 @@ pub struct PatternReport {
     pub bytes: u64,
     /// Stride of the innermost loop; `null` for a sequential pattern.
     pub stride: Option<i64>,
-    /// Loops, innermost first; empty for a sequential pattern.
-    pub levels: Vec<Level>,
+    /// Loops, innermost first; those of a sequential pattern go around all of its accesses, and it has none if there is one pass.
+    pub levels: Vec<Loop>,
     /// Sizes of a sequential pattern; `null` for others.
     pub size_summary: Option<SizeSummary>,
+    /// Sizes of one pass of a sequential pattern in order: size and how often in a row; `null` for others, and where they are
+    /// too many to keep.
+    #[serde(default)]
+    pub sizes: Option<Vec<(u64, u32)>>,
     /// Period of its accesses.
     pub period: Option<PatternPeriod>,
     /// Why there is no period; `null` if there is one.
@@ -111,9 +115,10 @@ impl PatternReport {
             access_size: p.access_size(),
             records: p.records,
             bytes: p.bytes,
-            stride: p.levels().first().map(|l| l.stride),
+            stride: p.levels().first().filter(|_| p.access_size().is_some()).map(|l| l.stride),
             levels: p.levels().to_vec(),
             size_summary: p.size_summary(),
+            sizes: p.sizes().map(<[_]>::to_vec),
             period: None,
             period_reason: None,
             family: None,

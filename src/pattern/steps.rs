@@ -24,6 +24,9 @@ pub struct Steps {
     forgotten: u64,
 }
 
+/// Steps of a pattern that was joined of others.
+const MOST_JOINED: usize = 4096;
+
 /// A pause this many times the median is a long one.
 const LONG: f64 = 8.0;
 
@@ -31,6 +34,17 @@ impl Steps {
     /// The steps in order.
     pub fn list(&self) -> &[Step] {
         &self.list
+    }
+
+    /// One step.
+    pub fn of(start: f64, end: f64, bytes: u64) -> Steps {
+        Steps { list: vec![Step { start, end, bytes, records: 1 }], ..Steps::default() }
+    }
+
+    /// Start of the first step and end of the last.
+    pub fn span(&self) -> Option<(f64, f64)> {
+        let end = self.list.iter().map(|s| s.end).reduce(f64::max)?;
+        Some((self.list.first()?.start, end))
     }
 
     /// Records before the first step that is still known.
@@ -50,25 +64,6 @@ impl Steps {
             return;
         }
         self.list.push(Step { start, end, bytes, records: 1 });
-        if self.list.len() > most {
-            self.shrink();
-        }
-    }
-
-    /// Adds accesses that follow each other.
-    pub fn add_many(&mut self, start: f64, end: f64, bytes: u64, records: u64) {
-        match self.list.last_mut() {
-            Some(last) if start <= last.end + self.tolerance => {
-                last.end = last.end.max(end);
-                last.bytes = last.bytes.saturating_add(bytes);
-                last.records += records;
-            }
-            _ => self.list.push(Step { start, end, bytes, records }),
-        }
-    }
-
-    /// Bounds the number of steps.
-    pub fn bound(&mut self, most: usize) {
         if self.list.len() > most {
             self.shrink();
         }
@@ -101,29 +96,6 @@ impl Steps {
         }
     }
 
-    /// Bytes that they take in memory, besides what every pattern takes.
-    pub fn memory(&self) -> usize {
-        self.list.capacity() * size_of::<Step>()
-    }
-
-    /// Gives back memory that is not needed.
-    pub fn fit(&mut self) {
-        self.list.shrink_to_fit();
-    }
-
-    /// Joins neighbours, pauses between them too, until there are at most `most`.
-    pub fn thin(&mut self, most: usize) {
-        while self.list.len() > most.max(1) {
-            let join = |pair: &[Step]| Step {
-                start: pair[0].start,
-                end: pair.iter().map(|s| s.end).fold(f64::NEG_INFINITY, f64::max),
-                bytes: pair.iter().fold(0, |sum, s| sum.saturating_add(s.bytes)),
-                records: pair.iter().map(|s| s.records).sum(),
-            };
-            self.list = self.list.chunks(2).map(join).collect();
-        }
-    }
-
     /// Cuts off everything after the first `records` records. A step that holds the cut is divided evenly in time.
     pub fn split_off(&mut self, records: u64) -> Steps {
         let mut before = self.forgotten;
@@ -151,12 +123,37 @@ impl Steps {
         Steps { list: tail, tolerance: self.tolerance, forgotten: 0 }
     }
 
+    /// Joins neighbours, pauses between them too, until there are at most `most`, and gives back memory.
+    pub fn thin(&mut self, most: usize) {
+        while self.list.len() > most.max(1) {
+            let join = |pair: &[Step]| Step {
+                start: pair[0].start,
+                end: pair.iter().map(|s| s.end).fold(f64::NEG_INFINITY, f64::max),
+                bytes: pair.iter().fold(0, |sum, s| sum.saturating_add(s.bytes)),
+                records: pair.iter().map(|s| s.records).sum(),
+            };
+            self.list = self.list.chunks(2).map(join).collect();
+        }
+        self.list.shrink_to_fit();
+    }
+
+    /// True if nothing was noted.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
     /// Takes in steps that came later, or between its own.
     pub fn append(&mut self, other: Steps) {
         self.forgotten += other.forgotten;
         self.tolerance = self.tolerance.max(other.tolerance);
+        let in_order = self.list.last().is_none_or(|a| other.list.first().is_none_or(|b| a.start <= b.start));
         self.list.extend(other.list);
-        self.list.sort_by(|a, b| a.start.total_cmp(&b.start));
+        if !in_order {
+            self.list.sort_by(|a, b| a.start.total_cmp(&b.start));
+        }
+        if self.list.len() > MOST_JOINED {
+            self.shrink();
+        }
     }
 }
 

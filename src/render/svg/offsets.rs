@@ -183,9 +183,10 @@ fn shapes(p: &Pattern, most: usize) -> Vec<Shape> {
         let each = (to - from) / records.max(1) as f64;
         let mut i = (stride - first % stride) % stride;
         while i < records {
-            let (offset, size) = place(first + i);
+            let access = p.in_time(first + i);
+            let (offset, size) = place(access);
             let start = from + i as f64 * each;
-            out.push(((start, start + each), (offset as f64, offset as f64 + size as f64), first + i));
+            out.push(((start, start + each), (offset as f64, offset as f64 + size as f64), access));
             i += stride;
         }
         first += records;

@@ -1,0 +1,115 @@
+//! Arithmetic progressions among things in the order of time.
+
+use super::cost::{MARGIN, Pool, saved_by_run};
+use super::piece::Order;
+
+/// A thing: where it is, and numbers of its first and last access.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Point {
+    pub at: u64,
+    pub first: u64,
+    pub last: u64,
+}
+
+/// Places after one that are tried as the next of its progression; more if that finds few.
+const NEIGHBOURS: usize = 3;
+const MORE_NEIGHBOURS: usize = 64;
+
+/// Progressions of at least three, in any interleaving, each worth its bits: lists of indices in the order of time.
+pub(super) fn interleaved(points: &[Point], pool: &Pool, seen: u64) -> Vec<Vec<usize>> {
+    let mut pool = *pool;
+    pool.accesses = pool.accesses.max(seen);
+    let pays = |list: &[usize]| {
+        let o = Order { first: points[list[0]].first, last: points[list[list.len() - 1]].last, breaks: 0 };
+        saved_by_run(&pool, seen, &o, list.len() as u64) > MARGIN
+    };
+    let mut search = Search::new(points);
+    search.run(NEIGHBOURS, &pays);
+    if 4 * search.covered < points.len() && points.len() >= 64 {
+        search.run(MORE_NEIGHBOURS, &pays);
+    }
+    search.found
+}
+
+struct Search {
+    /// Places in ascending order, and numbers in the order of time.
+    sorted: Vec<(u64, u32)>,
+    used: Vec<bool>,
+    covered: usize,
+    found: Vec<Vec<usize>>,
+}
+
+impl Search {
+    fn new(points: &[Point]) -> Search {
+        let mut sorted: Vec<(u64, u32)> = points.iter().zip(0..).map(|(p, i)| (p.at, i)).collect();
+        sorted.sort_unstable();
+        Search { used: vec![false; sorted.len()], sorted, covered: 0, found: Vec::new() }
+    }
+
+    fn run(&mut self, neighbours: usize, pays: &impl Fn(&[usize]) -> bool) {
+        let (mut list, mut best) = (Vec::new(), Vec::new());
+        for i in 0..self.sorted.len() {
+            if self.used[i] {
+                continue;
+            }
+            let here = self.sorted[i].0;
+            best.clear();
+            best.extend((i..self.sorted.len()).take_while(|&k| self.sorted[k].0 == here).filter(|&k| !self.used[k]));
+            let (mut tried, mut last) = (0, here);
+            for j in i + 1..self.sorted.len() {
+                if self.used[j] || self.sorted[j].0 == last {
+                    continue;
+                }
+                last = self.sorted[j].0;
+                self.follow(i, j, &mut list);
+                if list.len() > best.len() {
+                    std::mem::swap(&mut list, &mut best);
+                }
+                tried += 1;
+                if tried == neighbours {
+                    break;
+                }
+            }
+            if best.len() > 2 {
+                let mut members: Vec<usize> = best.iter().map(|&k| self.sorted[k].1 as usize).collect();
+                members.sort_unstable();
+                if pays(&members) {
+                    best.iter().for_each(|&k| self.used[k] = true);
+                    self.covered += members.len();
+                    self.found.push(members);
+                }
+            }
+        }
+    }
+
+    /// The progression that begins at two places, as far as it goes upwards or downwards in the order of time.
+    fn follow(&self, i: usize, j: usize, list: &mut Vec<usize>) {
+        let sorted = &self.sorted;
+        let stride = sorted[j].0 - sorted[i].0;
+        let up = sorted[j].1 > sorted[i].1;
+        list.clear();
+        list.extend([i, j]);
+        let mut now = j;
+        while let Some(at) = sorted[now].0.checked_add(stride) {
+            let mut k = now + gallop(&sorted[now..], at);
+            while k < sorted.len() && sorted[k].0 == at && (self.used[k] || (sorted[k].1 > sorted[now].1) != up) {
+                k += 1;
+            }
+            if k >= sorted.len() || sorted[k].0 != at {
+                break;
+            }
+            list.push(k);
+            now = k;
+        }
+    }
+}
+
+/// The first of sorted places that is not below `at`, which is likely to be near.
+fn gallop(sorted: &[(u64, u32)], at: u64) -> usize {
+    let mut reach = 4;
+    while reach < sorted.len() && sorted[reach].0 < at {
+        reach *= 2;
+    }
+    let from = if reach > 4 { reach / 2 } else { 0 };
+    from + sorted[from..sorted.len().min(reach + 1)].partition_point(|p| p.0 < at)
+}
