@@ -236,8 +236,11 @@ enum Layout {
     SideBySide,
 }
 
+/// File, start, size and loops of a pattern.
+type Stated = (FileId, u64, Option<u64>, Vec<Loop>);
+
 /// A thousand interleaved progressions, and what is found in them.
-fn a_thousand(layout: Layout, seed: u64) -> (Vec<(FileId, u64, Option<u64>, Vec<Loop>)>, Found) {
+fn a_thousand(layout: Layout, seed: u64) -> (Vec<Stated>, Found) {
     let mut draw = Draw(seed);
     let mut truth = Vec::new();
     let streams: Vec<Vec<Access>> = (0..1000u64)

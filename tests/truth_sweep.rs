@@ -100,7 +100,6 @@ fn patterns_of_small_jobs_are_shorter_in_sum() {
     let longer = all.iter().filter(|c| c.0).count();
     assert!(found < truth, "{found} numbers are found, {truth} are true");
     assert!(longer * 5 <= all.len(), "{longer} of {} take more numbers", all.len());
-    println!("{longer} of {} take more numbers; {found} are found, {truth} are true", all.len());
 }
 
 #[test]
