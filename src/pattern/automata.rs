@@ -3,8 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use super::access::Access;
-use super::piece::{Apart, Body, Order, Piece, Source, Turn};
-use super::predictor::Single;
+use super::piece::{Apart, Body, Order, Piece, Single, Source, Turn};
 use super::sizes::Sizes;
 use super::steps::Steps;
 use crate::nest::{Growing, Loop, records};

@@ -1,6 +1,6 @@
 //! Patterns as the detector gives them.
 
-use super::piece::{Body, Piece};
+use super::piece::{Body, Piece, Ranks};
 use super::sizes::SizeSummary;
 use super::steps::Steps;
 use crate::nest::{Growing, Loop, extent, offsets};
@@ -41,15 +41,6 @@ impl Kind {
             _ => Kind::KdStrided,
         }
     }
-}
-
-/// The ranks of a pattern that several make together: its outermost loop goes through them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct Ranks {
-    /// How many.
-    pub count: u32,
-    /// From one to the next.
-    pub step: u32,
 }
 
 /// One access of a pattern, as it is expected.

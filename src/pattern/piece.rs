@@ -1,10 +1,21 @@
 //! What a rank did in a file with one operation, as far as it is one loop nest: the unit that descriptions are built from.
 
-use super::pattern::Ranks;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::sizes::Sizes;
 use super::steps::Steps;
 use crate::nest::{Growing, Loop};
 use crate::record::{FileId, Op};
+
+/// The ranks of a pattern that several make together: its outermost loop goes through them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Ranks {
+    /// How many.
+    pub count: u32,
+    /// From one to the next.
+    pub step: u32,
+}
 
 /// What one pass of the innermost loop accesses.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,6 +140,26 @@ impl Body {
             Body::One(size) => Some(*size),
             Body::Chain(_) => None,
         }
+    }
+}
+
+/// An access that waits.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Single {
+    pub at: u64,
+    /// Number among the accesses of its size, and of its stream.
+    pub in_size: u64,
+    pub in_stream: u64,
+    pub start: f64,
+    pub end: f64,
+}
+
+impl Single {
+    /// As a piece without loops.
+    pub fn piece(&self, source: Source, size: u64) -> Piece {
+        let only = |n: u64| Order { first: n, last: n, breaks: 0 };
+        let times = (self.start, self.end);
+        Piece::new(source, Body::One(size), self.at, only(self.in_size), only(self.in_stream), times)
     }
 }
 

@@ -8,11 +8,11 @@
 use super::access::Access;
 use super::automata::{Automata, Automaton, CHAIN, Course, NONE};
 use super::cost::{MARGIN, Pool, even_run_pays, saved_alone};
-use super::detect::Unlisted;
 use super::fold::fold;
+use super::found::Unlisted;
 use super::limits::Limits;
 use super::options::{Age, Options};
-use super::piece::{Body, Order, Piece, Source};
+use super::piece::{Body, Piece, Single, Source};
 use super::progressions::{Point, interleaved};
 use super::sizes::Sizes;
 use super::table::Table;
@@ -34,26 +34,6 @@ const MOST_SKIPPED: u32 = 63;
 
 /// Time steps of a closed piece where there are as many pieces as there may be.
 const STEPS_OF_MANY: usize = 2;
-
-/// An access that waits.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Single {
-    pub at: u64,
-    /// Number among the accesses of its size, and of its stream.
-    pub in_size: u64,
-    pub in_stream: u64,
-    pub start: f64,
-    pub end: f64,
-}
-
-impl Single {
-    /// As a piece without loops.
-    pub fn piece(&self, source: Source, size: u64) -> Piece {
-        let only = |n: u64| Order { first: n, last: n, breaks: 0 };
-        let times = (self.start, self.end);
-        Piece::new(source, Body::One(size), self.at, only(self.in_size), only(self.in_stream), times)
-    }
-}
 
 /// True if an access has waited for longer than it may when another one comes.
 fn is_old(s: &Single, now: &Single, age: Age) -> bool {

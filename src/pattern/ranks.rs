@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::pattern::Ranks;
-use super::piece::{Apart, Piece, Shape, Turn};
+use super::piece::{Apart, Piece, Ranks, Shape, Turn};
 use crate::record::{FileId, Op};
 
 /// Places in the next rank that are tried as the next of a progression.

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{Kind, NextAccess, Pattern, Ranks};
+use super::pattern::{Kind, NextAccess, Pattern};
+use super::piece::Ranks;
 use super::sizes::SizeSummary;
 use crate::nest::Loop;
 use crate::record::Op;

@@ -1,7 +1,7 @@
 //! The check that nothing was lost.
 
 use super::access::Access;
-use super::detect::Found;
+use super::found::Found;
 use crate::record::{FileId, Op};
 
 type Key = (Op, u32, FileId, u64, u64);
