@@ -14,6 +14,8 @@ pub(super) struct Point {
 /// Places after one that are tried as the next of its progression; more if that finds few.
 const NEIGHBOURS: usize = 3;
 const MORE_NEIGHBOURS: usize = 64;
+/// Things at one place of which one is tried.
+const SAME: usize = 64;
 
 /// Progressions of at least three, in any interleaving, each worth its bits: lists of indices in the order of time.
 pub(super) fn interleaved(points: &[Point], pool: &Pool, seen: u64) -> Vec<Vec<usize>> {
@@ -54,20 +56,19 @@ impl Search {
             }
             let here = self.sorted[i].0;
             best.clear();
-            best.extend((i..self.sorted.len()).take_while(|&k| self.sorted[k].0 == here).filter(|&k| !self.used[k]));
-            let (mut tried, mut last) = (0, here);
-            for j in i + 1..self.sorted.len() {
-                if self.used[j] || self.sorted[j].0 == last {
-                    continue;
-                }
-                last = self.sorted[j].0;
-                self.follow(i, j, &mut list);
+            if i == 0 || self.sorted[i - 1].0 != here {
+                let same = (i..self.sorted.len()).take_while(|&k| self.sorted[k].0 == here);
+                best.extend(same.filter(|&k| !self.used[k]));
+            }
+            let mut j = i;
+            for _ in 0..neighbours {
+                j += gallop(&self.sorted[j..], self.sorted[j].0.saturating_add(1));
+                let Some(&(place, _)) = self.sorted.get(j) else { break };
+                let same = (j..self.sorted.len()).take_while(|&k| self.sorted[k].0 == place).take(SAME);
+                let Some(next) = same.into_iter().find(|&k| !self.used[k]) else { continue };
+                self.follow(i, next, &mut list);
                 if list.len() > best.len() {
                     std::mem::swap(&mut list, &mut best);
-                }
-                tried += 1;
-                if tried == neighbours {
-                    break;
                 }
             }
             if best.len() > 2 {
@@ -104,12 +105,12 @@ impl Search {
     }
 }
 
-/// The first of sorted places that is not below `at`, which is likely to be near.
+/// Index of the first of sorted places that is not below `at`. It is likely to be near: doubles its reach, then halves it.
 fn gallop(sorted: &[(u64, u32)], at: u64) -> usize {
-    let mut reach = 4;
+    let mut reach = 1;
     while reach < sorted.len() && sorted[reach].0 < at {
         reach *= 2;
     }
-    let from = if reach > 4 { reach / 2 } else { 0 };
+    let from = reach / 2;
     from + sorted[from..sorted.len().min(reach + 1)].partition_point(|p| p.0 < at)
 }
