@@ -4,6 +4,15 @@
 //! decoded, in the order of time; [`Pool`] prices places, [`nest_bits`] and [`steps_bits`] the rest. A set of patterns that
 //! saves n bits at random places has a probability below 2^-n, however it was found, because a code cannot shorten more than
 //! that share of all messages (Kraft's inequality). [`MARGIN`] is therefore also the bound on false patterns.
+//!
+//! A pattern saves what its accesses would take one by one, less
+//! - its first access: a size and a place,
+//! - its start: that an access which no open pattern expects begins a pattern and is not residual,
+//! - its loops: counts and strides, or which of the loops of other patterns they are,
+//! - its order: which accesses of the stream it takes.
+//!
+//! The code is a model with shortcuts: loops are shared after the fact, and the search picks among candidates. The rates of false
+//! patterns are therefore measured too (`tests/patterns_random.rs`).
 
 use super::piece::{Body, Order, Piece, Turn};
 use crate::nest::Growing;

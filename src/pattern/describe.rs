@@ -290,7 +290,7 @@ impl Prices {
         (kept, chance)
     }
 
-    /// Bits that each pattern saves, beside the others.
+    /// Bits that each pattern saves, beside the others, as `cost.rs` says.
     fn saved(&self, pieces: &[Piece], given: &[Piece]) -> (Vec<f64>, Vec<f64>) {
         let mut starts: HashMap<(FileId, Op), (u64, u64)> = HashMap::new();
         let mut uses = Uses::default();
