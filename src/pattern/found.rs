@@ -19,7 +19,7 @@ pub struct Found {
     pub unlisted: Unlisted,
     /// Accesses that belong to no pattern.
     pub unmatched_records: u64,
-    /// These accesses, if they were kept ([`Options::keep_unmatched`]).
+    /// These accesses, if they were kept ([`super::Options::keep_unmatched`]).
     pub unmatched: Vec<Access>,
 }
 
