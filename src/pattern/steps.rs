@@ -142,14 +142,23 @@ impl Steps {
         self.list.is_empty()
     }
 
-    /// Takes in steps that came later, or between its own.
+    /// Takes in steps that came later, or between its own. Steps that overlap, of several ranks, are one.
     pub fn append(&mut self, other: Steps) {
         self.forgotten += other.forgotten;
         self.tolerance = self.tolerance.max(other.tolerance);
-        let in_order = self.list.last().is_none_or(|a| other.list.first().is_none_or(|b| a.start <= b.start));
+        let apart = self.list.last().is_none_or(|a| other.list.first().is_none_or(|b| a.end < b.start));
         self.list.extend(other.list);
-        if !in_order {
+        if !apart {
             self.list.sort_by(|a, b| a.start.total_cmp(&b.start));
+            self.list.dedup_by(|next, step| {
+                let overlaps = next.start <= step.end;
+                if overlaps {
+                    step.end = step.end.max(next.end);
+                    step.bytes = step.bytes.saturating_add(next.bytes);
+                    step.records += next.records;
+                }
+                overlaps
+            });
         }
         if self.list.len() > MOST_JOINED {
             self.shrink();
