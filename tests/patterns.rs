@@ -131,7 +131,7 @@ fn pieces() -> impl Strategy<Value = Vec<(u64, u64)>> {
     prop_oneof![nest, noise, chain]
 }
 
-/// Loops of a pattern but for those over ranks and over two operations.
+/// Loops of a pattern, without those over ranks and over two operations.
 fn own_loops(p: &Pattern) -> &[Loop] {
     let loops = if p.then().is_some() { &p.levels()[1..] } else { p.levels() };
     if p.ranks().is_some() { &loops[..loops.len() - 1] } else { loops }

@@ -52,22 +52,22 @@ const HEADER: u64 = 2048;
 /// the patterns and those of the trace.
 fn places(trace: &Trace, found: &[Pattern], op: Op, size: u64) -> [BTreeMap<u32, Vec<u64>>; 2] {
     let ours = |name: &str| name.ends_with("test.h5") || name.contains("hdf5TestFile");
-    let [mut told, mut made] = [BTreeMap::<u32, Vec<u64>>::new(), BTreeMap::<u32, Vec<u64>>::new()];
+    let [mut in_patterns, mut in_trace] = [BTreeMap::<u32, Vec<u64>>::new(), BTreeMap::<u32, Vec<u64>>::new()];
     for p in found.iter().filter(|p| ours(trace.files.name(p.file))) {
         for (i, (offset, bytes)) in (0u64..).zip(p.expand().into_iter().flatten()) {
             if p.op_of(i) == op && bytes == size && offset >= HEADER {
-                told.entry(p.rank_of(i)).or_default().push(offset);
+                in_patterns.entry(p.rank_of(i)).or_default().push(offset);
             }
         }
     }
     let Data::Requests(requests) = &trace.data else { panic!("{} has no requests", trace.path) };
     for r in (0..requests.len()).map(|i| requests.get(i)) {
         if r.op == op && r.size == size && r.offset >= HEADER && ours(trace.files.name(r.file)) {
-            made.entry(r.rank).or_default().push(r.offset);
+            in_trace.entry(r.rank).or_default().push(r.offset);
         }
     }
-    told.values_mut().chain(made.values_mut()).for_each(|o| o.sort_unstable());
-    [told, made]
+    in_patterns.values_mut().chain(in_trace.values_mut()).for_each(|o| o.sort_unstable());
+    [in_patterns, in_trace]
 }
 
 /// Run, operation, bytes of an access, accesses of a rank, from rank 0 to each rank, bytes from one turn of rank 0 to the next in a
@@ -94,12 +94,12 @@ fn data_is_laid_out_as_the_command_line_says() {
     for (name, op, size, each, ranks, pitch) in cases {
         for recording in recordings(name) {
             let Some((trace, _, found)) = run(&recording) else { continue };
-            let [told, made] = places(&trace, &found, op, size);
-            assert_eq!(told, made, "{recording}: some of the data is in no pattern");
-            assert_eq!(told.len(), 4, "{recording}");
-            for (rank, places) in &told {
+            let [in_patterns, in_trace] = places(&trace, &found, op, size);
+            assert_eq!(in_patterns, in_trace, "{recording}: some of the data is in no pattern");
+            assert_eq!(in_patterns.len(), 4, "{recording}");
+            for (rank, places) in &in_patterns {
                 assert_eq!(places.len(), each, "{recording} rank {rank}");
-                let shifted: Vec<u64> = told[&0].iter().map(|o| o + ranks[*rank as usize]).collect();
+                let shifted: Vec<u64> = in_patterns[&0].iter().map(|o| o + ranks[*rank as usize]).collect();
                 assert_eq!(*places, shifted, "{recording} rank {rank}");
             }
             // Steps of the data are those of a dataset, larger ones where metadata lies between, or go over the ranks.
@@ -120,10 +120,10 @@ fn one_rank_writes_and_reads_the_datasets_of_the_exerciser() {
         let Some((trace, _, found)) = run(&recording) else { continue };
         for size in [2048, 8192, 32_768] {
             for op in [Op::Read, Op::Write] {
-                let [told, made] = places(&trace, &found, op, size);
-                assert_eq!(told, made, "{recording}: some of the data is in no pattern");
-                let one_place: BTreeMap<u32, Vec<u64>> = [(0, vec![told[&0][0]; 10])].into();
-                assert_eq!(told, one_place, "{recording}: {op:?} of {size}");
+                let [in_patterns, in_trace] = places(&trace, &found, op, size);
+                assert_eq!(in_patterns, in_trace, "{recording}: some of the data is in no pattern");
+                let one_place: BTreeMap<u32, Vec<u64>> = [(0, vec![in_patterns[&0][0]; 10])].into();
+                assert_eq!(in_patterns, one_place, "{recording}: {op:?} of {size}");
                 let of_data = |p: &&Pattern| (p.op == op || p.then() == Some(op)) && p.access_size() == Some(size);
                 let patterns = found.iter().filter(of_data).count();
                 assert_eq!(patterns, 1, "{recording}: {op:?} of {size}");
@@ -132,7 +132,7 @@ fn one_rank_writes_and_reads_the_datasets_of_the_exerciser() {
     }
 }
 
-/// All traces of these folders of the corpus whose name ends so, but for those of random orders.
+/// All traces of these folders of the corpus with this ending, without those of random orders.
 fn regular_traces(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for run in ["ior", "h5bench", "p_patterns"] {

@@ -1,4 +1,4 @@
-//! Random orders have no patterns, but for a small share that chance makes.
+//! Random orders have next to no patterns: the share that chance makes is bounded.
 
 #![allow(clippy::print_stderr, reason = "what was measured")]
 
@@ -46,18 +46,18 @@ fn detect(ranks: &[Vec<(u64, u64)>]) -> Found {
     found
 }
 
-/// Deals a list out to so many ranks, a stretch to each.
+/// Divides a list among `ranks` ranks, in contiguous parts.
 fn dealt<T: Clone>(list: &[T], ranks: usize) -> Vec<Vec<T>> {
     list.chunks(list.len().div_ceil(ranks)).map(<[T]>::to_vec).collect()
 }
 
-/// Accesses of a job, as often as they come: few large ones, which take longest.
+/// Accesses of a job. Large jobs are rare because they take longest.
 const LENGTHS: [u64; 20] =
     [16, 16, 16, 16, 16, 16, 64, 64, 64, 64, 64, 256, 256, 256, 256, 256, 1024, 1024, 1024, 4096];
 
 const SEEDS: u64 = 1000;
 
-/// The accesses of each rank in a job of about so many accesses and so many ranks.
+/// The accesses of each rank: from a number of accesses and a number of ranks.
 type Job = fn(u64, usize, &mut Draw) -> Vec<Vec<(u64, u64)>>;
 
 /// Accesses, and those in patterns.
@@ -75,7 +75,7 @@ impl Sum {
 }
 
 /// Goes through all seeds with each job in turn. Prints the share of accesses in patterns, and fails with every job in which
-/// it is more than so many percent.
+/// it exceeds `most` percent.
 fn at_most(most: f64, jobs: &[(&str, Job)]) {
     let each: Vec<(usize, u64, Found)> = (0..SEEDS)
         .into_par_iter()

@@ -32,7 +32,7 @@ struct Failure {
     text: String,
 }
 
-/// Runs `check` on so many cases of each kind and reports every failure: jobs without a random order first, short ones first.
+/// Runs `check` on `cases` cases of each kind and reports every failure: jobs without a random order first, short ones first.
 fn check_cases(cases: usize, check: impl Fn(&Run) -> Result<(), String> + Sync) {
     let kinds: Vec<usize> = sweep::kinds().collect();
     let mut failures: Vec<Failure> = kinds

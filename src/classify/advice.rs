@@ -176,7 +176,7 @@ fn random(s: &Situation) -> Option<Advice> {
     if s.class != G::NonSequential || !s.reads() || !s.small() || s.tally.accesses < FEW {
         return None;
     }
-    let why = format!("{} reads of up to {} in no order", s.tally.accesses, size(s.tally.sizes.1));
+    let why = format!("{} non-sequential reads of up to {}", s.tally.accesses, size(s.tally.sizes.1));
     advice("no-read-ahead", why, &[("posix_fadvise", &"POSIX_FADV_RANDOM"), ("romio_ds_read", &"disable")])
 }
 
@@ -221,7 +221,7 @@ fn split_file(s: &Situation) -> Option<Advice> {
     if s.class != G::NonSequential || !s.writes() || s.ranks < 2 || !s.small() || s.tally.accesses < FEW {
         return None;
     }
-    let why = format!("{} ranks write small requests in no order into one file", s.ranks);
+    let why = format!("{} ranks write small, non-sequential requests into one file", s.ranks);
     advice("file-per-process", why, &[("subfiling", &"H5FD_SUBFILING, or ADIOS2 BP5, or one file a rank")])
 }
 

@@ -201,7 +201,7 @@ impl Growing {
         Some(self.pass_start().wrapping_add(last.count.wrapping_mul(last.stride as u64)))
     }
 
-    /// The passes before the current one, and that one. Only where [`Growing::longer_pass`] tells a place.
+    /// The passes before the current one, and the current one. Only where [`Growing::longer_pass`] gives an offset.
     pub fn split_last(self) -> (Growing, Growing) {
         let last = Growing::of(self.pass_start(), self.completed());
         let passes = (self.records - last.records) / self.unit;

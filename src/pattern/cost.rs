@@ -37,8 +37,8 @@ pub(super) struct Pool {
     high: u64,
     /// Greatest common divisor of all distances.
     grid: u64,
-    /// Distances from one waiting access to the next, but for those at one place and back to back: sum of their logarithms, and
-    /// how many there are.
+    /// Sum of the logarithms of the distances from one waiting access to the next, and their number. Distances of zero and of
+    /// one access size do not count: these may be patterns.
     log_steps: f64,
     steps: u64,
 }
@@ -208,8 +208,8 @@ pub(super) fn even_run_pays(pool: &Pool, seen: u64, stride: u64, size: u64, n: u
     pool.accesses = pool.accesses.max(seen);
     let place = pool.place();
     let implied = stride == 0 || stride == size;
-    let told = count_bits(n) + (apart as f64).log2() + if implied { 1.0 } else { 2.0 + place };
-    (n - 1) as f64 * place > told
+    let pattern = count_bits(n) + (apart as f64).log2() + if implied { 1.0 } else { 2.0 + place };
+    (n - 1) as f64 * place > pattern
 }
 
 /// Bits that an interleaved progression saves, before anything is known of others.

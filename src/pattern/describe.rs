@@ -159,8 +159,8 @@ fn lone_accesses(singles: Vec<Piece>, prices: &Prices) -> (Vec<Piece>, Vec<Piece
         } else {
             n as f64 * each.log2()
         };
-        let told = place + if free { place + 2.0 } else { 1.0 } + count_bits(n) + choices;
-        n > 2 && prices.literals(p, n, if stride == 0 { 1 } else { n }) - told > 0.0
+        let pattern = place + if free { place + 2.0 } else { 1.0 } + count_bits(n) + choices;
+        n > 2 && prices.literals(p, n, if stride == 0 { 1 } else { n }) - pattern > 0.0
     };
     joined(singles, pays)
 }
@@ -246,7 +246,7 @@ impl Prices {
         each.min(listed)
     }
 
-    /// Bits that a pattern saves, but for those that its loops and the order of its accesses take.
+    /// Bits that a pattern saves before its start, its loops and the order of its accesses are paid for.
     fn gross(&self, p: &Piece) -> f64 {
         let places: u64 = p.turns.iter().filter(|t| t.stride != 0).map(|t| t.count).product();
         self.literals(p, p.records(), places * p.body.records()) - self.literals(p, 1, 1)

@@ -16,7 +16,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Of each of so many ranks.
+    /// The bounds of each rank in a job of `ranks` ranks.
     pub fn of(ranks: usize) -> Limits {
         let share = |all: usize, least: usize, most: usize| (all / ranks.max(1)).clamp(least, most);
         Limits {

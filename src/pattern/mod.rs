@@ -7,7 +7,7 @@
 //! from which the accesses can be decoded in the order of time; `cost.rs` defines it. The answer is the shortest description
 //! that the search finds. A pattern is kept only if it shortens the description, and only if the patterns of its file, or those
 //! with its loops in all files, save 6 bits together: random accesses save n bits with a probability below 2^-n.
-//! Several descriptions may be right; none is canonical but for the form of one nest ([`crate::nest::canonical`]).
+//! Several descriptions may be right. Only the form of a single nest is canonical ([`crate::nest::canonical`]).
 //!
 //! A pattern is a loop nest around a body, loops innermost first, written (count, stride) here:
 //!

@@ -13,7 +13,7 @@ fn kind(p: &Piece) -> Option<(FileId, Op, Option<Op>, Shape)> {
     Some((p.file, p.op, p.then, p.shape().filter(|_| p.ranks.is_none())?))
 }
 
-/// Joins pieces of equal shape over ranks where `pays` says so; gives joined and others, in no order.
+/// Joins pieces of equal shape over ranks where `pays` says so; gives joined and other pieces, unordered.
 pub(super) fn join_ranks(pieces: Vec<Piece>, pays: impl Fn(&[&Piece]) -> bool) -> Vec<Piece> {
     let mut keyed: Vec<_> = pieces.into_iter().map(|p| (kind(&p), p)).collect();
     keyed.sort_by(|(a, p), (b, q)| {
