@@ -220,7 +220,8 @@ pub(super) fn saved_by_run(pool: &Pool, seen: u64, o: &Order, n: u64) -> f64 {
 
 /// Bits that a piece saves by itself, before anything is known of others.
 pub(super) fn saved_alone(pool: &Pool, p: &Piece) -> f64 {
-    let (n, place) = (p.records(), pool.place());
+    let n = p.records();
+    let place = if p.body.size().is_some() { pool.place() } else { pool.byte() };
     let order = any_order_bits(&p.in_size, n)
         .min(steps_bits(&p.in_size, n, &p.turns, |t| t.steps.in_size) + breaks_bits(&p.in_size, n));
     let start = (pool.accesses.max(1) as f64).log2();

@@ -1,6 +1,7 @@
 //! What was found.
 
 use super::access::Access;
+use super::cost::{MARGIN, Pool, saved_alone};
 use super::pattern::Pattern;
 use super::piece::Piece;
 
@@ -35,10 +36,20 @@ pub struct Unlisted {
 }
 
 impl Unlisted {
-    pub(super) fn add(&mut self, p: &Piece) {
-        self.patterns += 1;
-        self.records += p.records();
-        self.bytes = self.bytes.saturating_add(p.bytes());
+    /// Takes the pieces of at most `most` bytes out of a list and counts those that pay by themselves. Gives the accesses of
+    /// the others.
+    pub(super) fn take_small(&mut self, pieces: &mut Vec<Piece>, most: u64, pool: &Pool) -> u64 {
+        let mut residual = 0;
+        for p in pieces.extract_if(.., |p| p.bytes() <= most) {
+            if saved_alone(pool, &p) > MARGIN {
+                self.patterns += 1;
+                self.records += p.records();
+                self.bytes = self.bytes.saturating_add(p.bytes());
+            } else {
+                residual += p.records();
+            }
+        }
+        residual
     }
 }
 

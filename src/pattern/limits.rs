@@ -24,7 +24,7 @@ impl Limits {
             waiting: share(1 << 16, 512, 1 << 16),
             lanes: share(1 << 15, 512, 1 << 15),
             steps: share(1 << 13, 16, 256),
-            pieces: share(1 << 16, 1024, 1 << 16),
+            pieces: share(1 << 15, 512, 1 << 15),
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use super::access::Access;
 use super::automata::{Automata, Automaton, CHAIN, Course, NONE};
-use super::cost::{MARGIN, Pool, even_run_pays, saved_alone};
+use super::cost::{Pool, even_run_pays};
 use super::fold::fold;
 use super::found::Unlisted;
 use super::limits::Limits;
@@ -680,19 +680,23 @@ impl Predictor {
 
     /// The first accesses of a lane wait no longer.
     fn release(&mut self, l: u32, n: usize) {
-        if n == 0 {
-            return;
+        if n > 0 {
+            let gone = self.lanes[l as usize].waiting.drain(..n).collect();
+            self.waiting -= n;
+            self.give_up(l, gone);
         }
+    }
+
+    /// Accesses of a lane for which there will be no pattern.
+    fn give_up(&mut self, l: u32, gone: Vec<Single>) {
         let lane = &mut self.lanes[l as usize];
         let stream = &self.streams[lane.stream as usize];
-        self.waiting -= n;
-        self.residual += n as u64;
-        lane.pool.accesses += n as u64;
+        self.residual += gone.len() as u64;
+        lane.pool.accesses += gone.len() as u64;
         let (op, file, size, rank) = (stream.op, stream.file, lane.size, self.rank);
         let access = |s: Single| Access { op, rank, file, offset: s.at, size, start: s.start, end: s.end };
-        let gone = lane.waiting.drain(..n).map(access);
         if self.options.keep_unmatched {
-            self.kept.extend(gone);
+            self.kept.extend(gone.into_iter().map(access));
         }
     }
 
@@ -738,11 +742,12 @@ impl Predictor {
     /// Too many pieces: folds them, and of those that remain counts the half with the fewest bytes and forgets them.
     #[cold]
     fn crowd_out(&mut self) {
-        let mut bytes = Vec::new();
         for lane in &mut self.lanes {
             lane.pieces = fold(std::mem::take(&mut lane.pieces), &lane.pool, lane.seen);
-            bytes.extend(lane.pieces.iter().map(Piece::bytes));
         }
+        let of_lanes = self.lanes.iter().flat_map(|l| &l.pieces);
+        let mut bytes: Vec<u64> =
+            of_lanes.chain(self.streams.iter().flat_map(|s| &s.closed_chains)).map(Piece::bytes).collect();
         self.pieces = bytes.len();
         if self.pieces <= self.limits.pieces / 2 {
             return;
@@ -750,18 +755,13 @@ impl Predictor {
         let middle = bytes.len() / 2;
         let least = *bytes.select_nth_unstable(middle).1;
         for lane in &mut self.lanes {
-            let (kept, gone): (Vec<_>, Vec<_>) =
-                std::mem::take(&mut lane.pieces).into_iter().partition(|p| p.bytes() > least);
-            lane.pieces = kept;
-            self.pieces -= gone.len();
-            for p in gone {
-                if saved_alone(&lane.pool, &p) > MARGIN {
-                    self.unlisted.add(&p);
-                } else {
-                    self.residual += p.records();
-                }
-            }
+            self.residual += self.unlisted.take_small(&mut lane.pieces, least, &lane.pool);
         }
+        for stream in &mut self.streams {
+            self.residual += self.unlisted.take_small(&mut stream.closed_chains, least, &stream.forgotten);
+        }
+        self.pieces = self.lanes.iter().map(|l| l.pieces.len()).sum::<usize>()
+            + self.streams.iter().map(|s| s.closed_chains.len()).sum::<usize>();
     }
 
     /// What an automaton took becomes pieces.
@@ -775,9 +775,15 @@ impl Predictor {
                 let o = automaton.in_stream.order();
                 let new = Piece::new(source, Body::Chain(Box::new(sizes.clone())), *start, o, o, times);
                 stream.closed_chains.push(Piece { steps: automaton.steps, ..new });
+                self.pieces += 1;
             }
             Course::Nest(_) if !automaton.members.is_empty() => {
-                self.lanes[automaton.key as usize].returned.extend(automaton.members);
+                let lane = &mut self.lanes[automaton.key as usize];
+                lane.returned.extend(automaton.members);
+                if lane.returned.len() > MOST_WAITING {
+                    let gone = std::mem::take(&mut lane.returned);
+                    self.give_up(automaton.key, gone);
+                }
             }
             Course::Nest(nest) => {
                 let lane = &mut self.lanes[automaton.key as usize];
