@@ -11,5 +11,6 @@ report=$(timeout 60 iophase analyze "$trace" --json - -qq) || exit 0
 comment=$(printf '%s' "$report" | jq -r '
     .primary as $mode | .signals[] | select(.mode == $mode) | .prediction | select(. != null)
     | "iophase period_s=\(.period_s) set=\(.set10.set) bytes=\(.bytes) idle_s=\(.idle_s) confidence=\(.confidence)"')
-[ -z "$comment" ] || scontrol update "JobId=$job" "AdminComment=$comment"
+# The job has ended: scontrol refuses to change it, the accounting database does not.
+[ -z "$comment" ] || sacctmgr -i -Q modify job where "JobId=$job" set "AdminComment=$comment"
 exit 0
