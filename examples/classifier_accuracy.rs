@@ -5,7 +5,7 @@
 use iophase::classify::{Choice, Classes, GlobalSequentiality as G, Model, Options, classify, train};
 use iophase::signal::Selection;
 
-#[path = "../tests/access_jobs/mod.rs"]
+#[path = "../tests/unit/access_jobs.rs"]
 mod access_jobs;
 use access_jobs::{Job, Kind};
 

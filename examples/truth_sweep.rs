@@ -4,13 +4,13 @@
 //! `cargo run --release --example truth_sweep -- [CASES [FIRST [WORKLOAD]]]`
 //!
 //! Prints every case whose truth or whose patterns are not lossless, or whose patterns are longer than the truth by more than
-//! 2 %, and for each workload how many cases pass. Lengths are in numbers, as `tests/score` defines them.
+//! 2 %, and for each workload how many cases pass. Lengths are in numbers, as `tests/unit/score.rs` defines them.
 
 #![allow(clippy::print_stdout, reason = "its output")]
 
-#[path = "../tests/score/mod.rs"]
+#[path = "../tests/unit/score.rs"]
 mod score;
-#[path = "../tests/sweep/mod.rs"]
+#[path = "../tests/unit/sweep.rs"]
 mod sweep;
 
 use iophase::workload::Run;

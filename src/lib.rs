@@ -22,6 +22,10 @@
 //! # }
 //! ```
 
+// Tests in `tests/unit` name the crate as its users do.
+#[cfg(test)]
+extern crate self as iophase;
+
 pub mod analysis;
 pub mod classify;
 pub mod cli;
@@ -41,3 +45,7 @@ pub mod transform;
 pub mod workload;
 
 pub use error::{Error, ErrorKind, Place, Result};
+
+#[cfg(test)]
+#[path = "../tests/unit/mod.rs"]
+mod unit_tests;

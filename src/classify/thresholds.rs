@@ -1,6 +1,6 @@
 //! The thresholds that tell a file's data from a library's own accesses ([`super::size_class`], [`super::metadata_filter`]).
 //!
-//! "h5bench": chosen by hand with the runs of `tests/classify_h5bench.rs`; how sensitive the classes are to it was not measured.
+//! "h5bench": chosen by hand with the runs of `tests/unit/classify_h5bench.rs`; how sensitive the classes are to it was not measured.
 //!
 //! | threshold | value | meaning | set on |
 //! |---|---|---|---|

@@ -12,7 +12,7 @@
 //! - its order: which accesses of the stream it takes.
 //!
 //! The code is a model with shortcuts: loops are shared after the fact, and the search picks among candidates. The rates of false
-//! patterns are therefore measured too (`tests/patterns_random.rs`).
+//! patterns are therefore measured too (`tests/unit/patterns_random.rs`).
 
 use super::piece::{Body, Order, Piece, Turn};
 use crate::nest::Growing;

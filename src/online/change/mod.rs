@@ -16,7 +16,7 @@
 //! A clear change, 5 s to 8 s or to 3 s with 5 % jitter, is noticed at its second value in at least 85 of 100 series by each of
 //! them once ten values are known, and at the third in nearly all others (`k-sigma`: never). After six values only
 //! `page-hinkley` and `bayesian` are that fast, in two of three series; the others do not know the spread yet. Series of a
-//! thousand values with up to 10 % normal jitter give no false change. `tests/change_points.rs` holds them to it.
+//! thousand values with up to 10 % normal jitter give no false change. `tests/unit/change_points.rs` holds them to it.
 
 mod adwin;
 mod baseline;

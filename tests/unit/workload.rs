@@ -2,11 +2,10 @@
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
-mod score;
-
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
+use super::score;
 use iophase::analysis::{self, Options};
 use iophase::formats::write::{WRITERS, write};
 use iophase::formats::{ReadOptions, Source, read};

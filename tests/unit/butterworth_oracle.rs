@@ -23,7 +23,7 @@ struct Case {
 
 #[test]
 fn responses_and_filtered_signals() {
-    let oracle: Oracle = serde_json::from_str(include_str!("data/transform/butterworth.json")).unwrap();
+    let oracle: Oracle = serde_json::from_str(include_str!("../data/transform/butterworth.json")).unwrap();
     assert_eq!(oracle.cases.len(), 40);
     for case in oracle.cases {
         let pass = match (case.kind.as_str(), case.cutoff_hz.as_slice()) {

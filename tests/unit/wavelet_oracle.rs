@@ -30,7 +30,7 @@ fn near(got: &[f64], want: &[f64], what: &str) {
 
 #[test]
 fn coefficients_and_components() {
-    let oracle: Oracle = serde_json::from_str(include_str!("data/transform/wavelet.json")).unwrap();
+    let oracle: Oracle = serde_json::from_str(include_str!("../data/transform/wavelet.json")).unwrap();
     let mut compared = 0;
     for case in oracle.cases {
         let wavelet = Wavelet::named(&case.wavelet).unwrap();

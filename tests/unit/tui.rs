@@ -1,5 +1,4 @@
 //! The terminal view: what a frame shows.
-#![cfg(feature = "tui")]
 
 use iophase::online::live::{Live, Snapshot};
 use iophase::online::{Event, Options, Session};

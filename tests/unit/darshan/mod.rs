@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use self::write::Writer;
 use iophase::formats::darshan::{Darshan, DxtRecord, Log, Module, Schema, Segment, segment_bytes};
 use iophase::formats::{self, Format, Limits, ReadOptions, Source};
 use iophase::record::{Data, Interval, Layer, LayerSummary, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
 use iophase::{Error, ErrorKind};
 use serde_json::Value;
-use write::Writer;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/darshan")

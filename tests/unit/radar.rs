@@ -1,12 +1,10 @@
 //! HEADER/PROCESS text: the spellings, and damage.
 
-mod text;
-
+use super::text::{codes, parse, parse_as, torture};
 use iophase::ErrorKind;
 use iophase::formats::{Detail, ReadOptions, Sniff, Source, find, read};
 use iophase::record::{Data, Op, Requests, Trace, UNKNOWN_OFFSET};
 use proptest::prelude::*;
-use text::{codes, parse, parse_as, torture};
 
 fn rows(t: &Trace) -> &Requests {
     match &t.data {

@@ -17,11 +17,9 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
-mod access_jobs;
-
 use std::path::{Path, PathBuf};
 
-use access_jobs::{Row, place, trace_of};
+use super::access_jobs::{Row, place, trace_of};
 use iophase::classify::{Choice, FileClasses, GlobalSequentiality as G, Mix, Options, classify};
 use iophase::formats::{self, ReadOptions, Source};
 use iophase::record::{Data, Op, Trace};

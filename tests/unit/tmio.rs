@@ -1,14 +1,12 @@
 //! TMIO files: facts of real traces, hand-made edge cases, damage.
 
-mod text;
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use super::text::{codes, parse, parse_as, shared, torture};
 use iophase::ErrorKind;
 use iophase::formats::{ReadOptions, Sniff, Source, find, read};
 use iophase::record::{Data, Intervals, Op, Timing, Trace};
-use text::{codes, parse, parse_as, shared, torture};
 
 /// Bytes, start, end of a phase.
 type Phase = (u64, f64, f64);

@@ -1,5 +1,4 @@
 //! `iophase serve` over the loopback address, and its page in a browser where one is installed.
-#![cfg(feature = "serve")]
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -756,7 +756,7 @@ fn rows_are_bounded() {
 
 /// A log with something of everything.
 fn sample() -> Vec<u8> {
-    include_bytes!("data/strace/sample.st").to_vec()
+    include_bytes!("../data/strace/sample.st").to_vec()
 }
 
 /// Reads what may be anything: no panic, and no more rows than lines could give.

@@ -2,11 +2,9 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
-mod access_jobs;
-
 use std::path::{Path, PathBuf};
 
-use access_jobs::{Job, Row, place, prism, qcrd, trace_of};
+use super::access_jobs::{Job, Row, place, prism, qcrd, trace_of};
 use iophase::analysis;
 use iophase::classify::{
     Choice, Classes, Classifier, GlobalSequentiality as G, Mix, Model, Options, Sequentiality, Size, classify,

@@ -1,12 +1,10 @@
 //! Hand-made traces: arrays of rates in JSON, records as CSV and JSON Lines.
 
-mod text;
-
+use super::text::{codes, parse, parse_as, shared, torture};
 use iophase::formats::{Detail, ReadOptions, Sniff, Source, find, probe, read};
 use iophase::record::{Data, FileId, Intervals, Layer, Op, Request, Requests, Trace, UNKNOWN_OFFSET};
 use iophase::{ErrorKind, Result};
 use proptest::prelude::*;
-use text::{codes, parse, parse_as, shared, torture};
 
 fn phases(t: &Trace) -> &Intervals {
     match &t.data {

@@ -5,14 +5,12 @@
 // A skipped test and a measured share say so.
 #![allow(clippy::print_stdout)]
 
-mod score;
-
+use super::score::{Body, Description, numbers_of_found};
 use iophase::formats;
 use iophase::nest::{Loop, canonical, offsets};
 use iophase::pattern::{Access, Detector, Found, Kind, Options, Pattern, Ranks, verify};
 use iophase::record::{Data, FileId, Op, Request, Requests};
 use proptest::prelude::*;
-use score::{Body, Description, numbers_of_found};
 
 fn exact() -> Options {
     Options { keep_sizes: true, keep_unmatched: true, ..Options::default() }

@@ -1,11 +1,9 @@
 //! Workloads at random values of all parameters: the truth is lossless, and so are the patterns found, which describe the
 //! accesses as shortly. `examples/truth_sweep.rs` goes through any number of cases.
 
-mod score;
-mod sweep;
-
 use std::collections::HashMap;
 
+use super::{score, sweep};
 use iophase::analysis::{ModeChoice, PatternOptions, patterns};
 use iophase::formats::write::{write, writer};
 use iophase::formats::{ReadOptions, Source, read};

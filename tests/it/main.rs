@@ -1,0 +1,11 @@
+//! Tests of the command line and of the public interface of the library, in one binary.
+
+mod contract;
+mod convert;
+mod corpus;
+mod dfg;
+mod parity;
+mod predict;
+#[cfg(feature = "serve")]
+mod serve;
+mod truth;

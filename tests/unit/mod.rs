@@ -1,0 +1,32 @@
+//! Tests of the library's parts: readers, numerics, periods, patterns, classes, graphs, workloads.
+//!
+//! They are compiled into the library's own test binary, so that they reach what is not public and so that the crate is linked
+//! once. `README.md` beside this folder lists them.
+
+mod access_jobs;
+mod score;
+mod sweep;
+mod text;
+
+mod butterworth_oracle;
+mod change_points;
+mod classify;
+mod classify_h5bench;
+mod convert;
+mod custom;
+mod darshan;
+mod dfg;
+mod fourier_fit;
+mod patterns;
+mod patterns_h5bench;
+mod patterns_random;
+mod period_methods;
+mod periods;
+mod radar;
+mod strace;
+mod tmio;
+mod truth_sweep;
+#[cfg(feature = "tui")]
+mod tui;
+mod wavelet_oracle;
+mod workload;
