@@ -1,7 +1,7 @@
 //! Tests of the library's parts: readers, numerics, periods, patterns, classes, graphs, workloads.
 //!
 //! They are compiled into the library's own test binary, so that they reach what is not public and so that the crate is linked
-//! once. `README.md` beside this folder lists them.
+//! once. `tests/README.md` lists them.
 
 mod access_jobs;
 mod score;
