@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Follows `iophase predict` and tells when the next burst of I/O of a job is due.
+"""Follows `iophase predict` and prints when the next burst of I/O of a job is due.
 
     next_burst.py SOURCE [OPTION...]      SOURCE and options as `iophase predict` takes them
 
-One line a prediction: the time of the trace, the set of IO-Sets, the next burst. A scheduler puts its own action where the line
-is printed. Nothing beyond Python 3 is needed; IOPHASE names the program if it is not on the PATH.
+Prints one line per prediction: time of the trace, set of IO-Sets, next burst. A scheduler replaces the print by its own action.
+Needs Python 3 only; IOPHASE names the program if it is not on the PATH.
 """
 
 import json
@@ -15,7 +15,7 @@ import sys
 
 
 def follow(arguments):
-    """The predictions as they come; a line that is no JSON ends this with an error."""
+    """Yields the predictions as they come; a line that is not JSON is an error."""
     program = os.environ.get("IOPHASE", "iophase")
     with subprocess.Popen([program, "predict", *arguments], stdout=subprocess.PIPE, text=True) as child:
         for line in child.stdout:
@@ -24,7 +24,7 @@ def follow(arguments):
         sys.exit(child.returncode)
 
 
-def told(p):
+def messages(p):
     if p["change_point"]:
         since = p.get("change_s")
         yield "behaviour changed" + ("" if since is None else f" at {since:.2f} s") + ": plans made before are void"
@@ -42,7 +42,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     for prediction in follow(sys.argv[1:]):
-        for text in told(prediction):
+        for text in messages(prediction):
             print(f"{prediction['now_s']:10.2f} s  {text}", flush=True)
 
 
