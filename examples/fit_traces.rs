@@ -30,10 +30,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mode = analysis::ModeChoice::One(signal.mode);
             let options = Options { mode, rate_hz: Some(rate_hz), ..Options::default() };
             let Ok(again) = analysis::analyze(&trace, &options) else { continue };
-            for view in &again.views {
+            for evidence in &again.evidence {
+                let samples = &evidence.signal.samples;
                 let timed = || {
                     let begun = Instant::now();
-                    let fit = fourier_fit(&view.sampled.values, 1.0, COMPONENTS);
+                    let fit = fourier_fit(samples, 1.0, COMPONENTS);
                     fit.ok().map(|fit| (begun.elapsed().as_secs_f64(), fit))
                 };
                 let runs = (0..5).filter_map(|_| one_thread.install(timed));
@@ -44,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     "seconds": seconds,
                     "mse_dft": fit.dft.mean_square_error,
                     "mse_fit": fit.fit.mean_square_error,
-                    "samples": view.sampled.values,
+                    "samples": samples,
                 });
                 writeln!(out, "{line}")?;
             }

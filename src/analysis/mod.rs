@@ -1,7 +1,7 @@
 //! The pipeline from a trace to a report.
 //!
-//! [`analyze`] takes a trace and [`Options`] and gives a [`Report`] for programs and the [`View`]s that pictures are drawn
-//! from. It prints nothing, reads no environment and uses the thread pool it is called in.
+//! [`analyze`] takes a trace and [`Options`] and gives a [`Report`] and the [`Evidence`] for each of its signals. It prints
+//! nothing, reads no environment and uses the thread pool it is called in.
 
 mod bursts_in_time;
 mod classes;
@@ -11,23 +11,20 @@ mod options;
 mod patterns;
 mod report;
 mod sampled;
-mod view;
 
 pub use classes::{classes, classes_of, train_on};
 pub use event_log::{EventLog, event_log, save_log};
 pub use info::{INFO_SCHEMA, Info};
 pub use options::{ModeChoice, Options};
-pub use patterns::{PatternOptions, Patterns};
+pub use patterns::PatternOptions;
 pub use report::{
     PATTERNS_SCHEMA, PatternsOfTrace, QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary,
 };
 pub use sampled::{Seen, TrackPoint, strongest};
-pub use view::{Curve, View};
 
 use bursts_in_time::Clock;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pattern::Pattern;
 use crate::period::Method;
 use crate::period::chains;
 use crate::period::spectrum::Powers;
@@ -44,13 +41,26 @@ const SHORTEST_WINDOW: f64 = 0.05;
 /// disk and the time slices of a scheduler (4 to 10 ms), which can be as regular as any period.
 const SHORTEST_PERIOD_S: f64 = 0.02;
 
-/// A report and what its pictures show.
+/// A report and the data behind it.
 #[derive(Debug, Clone)]
 pub struct Analysis {
-    /// For programs.
+    /// The answers.
     pub report: Report,
-    /// For pictures: one for each signal of the report, in the same order; complete if [`Options::pictures`] is set.
-    pub views: Vec<View>,
+    /// One for each signal of the report, in the same order.
+    pub evidence: Vec<Evidence>,
+}
+
+/// The data behind the report of one signal.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    /// The signal that was analysed: sampled, and filtered if that was asked for. Its times count from the origin of the trace.
+    pub signal: Signal,
+    /// Powers of its spectrum; `None` if it is constant.
+    pub powers: Option<Powers>,
+    /// Its spectrum.
+    pub spectrum: Spectrum,
+    /// Intermediate results of the period search.
+    pub seen: Seen,
 }
 
 /// Analyses a trace.
@@ -73,15 +83,15 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         (activity.left_out(), result)
     };
     let mut signals = Vec::new();
-    let mut views = Vec::new();
+    let mut evidence = Vec::new();
     let mut warnings = trace.warnings.clone();
     let mut left_out = 0;
     for (of_mode, result) in modes.par_iter().map(one).collect::<Vec<_>>() {
         left_out += of_mode;
         if let Some(result) = result {
-            let (signal, view, more) = result?;
+            let (signal, behind, more) = result?;
             signals.push(signal);
-            views.push(view);
+            evidence.push(behind);
             warnings.extend(more);
         }
     }
@@ -102,11 +112,11 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         trace: summary(trace),
         signals,
         primary,
-        patterns: found.map(|f| f.report),
+        patterns: found.map(|(report, _)| report),
         quality: quality(trace, left_out),
         warnings,
     };
-    Ok(Analysis { report, views })
+    Ok(Analysis { report, evidence })
 }
 
 /// Finds the access patterns of a trace alone, without its signals.
@@ -119,26 +129,26 @@ pub fn patterns(
     mode: ModeChoice,
     selection: &Selection,
     options: &PatternOptions,
-) -> Result<(PatternsOfTrace, Vec<Pattern>)> {
+) -> Result<PatternsOfTrace> {
     let mode = match mode {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
     let window = SHORTEST_WINDOW * run_s(trace);
-    let found = patterns::patterns(trace, mode, selection, window, options)?.ok_or_else(|| {
+    let (report, found) = patterns::patterns(trace, mode, selection, window, options)?.ok_or_else(|| {
         Error::new(ErrorKind::Empty, "no patterns: no read or write that is selected tells its place in its file")
             .remedy("patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`; see `iophase info`")
             .in_file(&trace.path)
     })?;
-    let report = PatternsOfTrace {
+    Ok(PatternsOfTrace {
         schema: PATTERNS_SCHEMA.into(),
         tool: Tool::this(),
         trace: summary(trace),
-        coverage: found.report.coverage,
-        patterns: found.report.patterns,
+        coverage: report.coverage,
+        patterns: report.patterns,
         warnings: trace.warnings.clone(),
-    };
-    Ok((report, found.found))
+        found,
+    })
 }
 
 /// Length of the run in seconds: as the job says, or of the accesses.
@@ -238,7 +248,7 @@ fn analyze_signal(
     extent: &Extent,
     profile: Option<Profile>,
     options: &Options,
-) -> Result<(SignalReport, View, Vec<Warning>)> {
+) -> Result<(SignalReport, Evidence, Vec<Warning>)> {
     let mut warnings = Vec::new();
     let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
     let search = search_options(run_s);
@@ -251,15 +261,15 @@ fn analyze_signal(
     // a rate of the user's own has exactly the bins that it says
     let chosen = options.rate_hz.is_none() && trace.bin_s.is_none() && options.sampling == Sampling::Bin;
     let length = if chosen { Length::Fast } else { Length::Covering };
-    let signal =
+    let sampled =
         Signal::build(activity, extent, rate_hz, options.sampling, length).map_err(|e| e.in_file(&trace.path))?;
-    if signal.abstraction_error > 0.05 {
+    if sampled.abstraction_error > 0.05 {
         warnings.push(
             Warning::new(
                 "coarse-sampling",
                 format!(
                     "{:.0} % of the bytes of {} are lost between the sample points",
-                    100.0 * signal.abstraction_error,
+                    100.0 * sampled.abstraction_error,
                     mode.name()
                 ),
             )
@@ -267,8 +277,8 @@ fn analyze_signal(
         );
     }
     let origin = trace.origin_s as f64;
-    let filtered = sampled::filtered(&signal, options).map_err(|e| e.in_file(&trace.path))?;
-    let raw = &signal;
+    let filtered = sampled::filtered(&sampled, options).map_err(|e| e.in_file(&trace.path))?;
+    let raw = &sampled;
     let signal = filtered.as_ref().unwrap_or(raw);
     let (answer, (spectrum, powers)) = rayon::join(
         || match &found {
@@ -290,7 +300,6 @@ fn analyze_signal(
     }
     let (components, fit) = sampled::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
     let scores = sampled::scores(signal, powers.as_ref(), &answer.detection, options);
-    let view = View::new(activity, signal, origin, powers, spectrum, answer.seen, options.pictures);
     let report = SignalReport {
         mode,
         sampling_hz: rate_hz,
@@ -309,5 +318,6 @@ fn analyze_signal(
         track: answer.track,
         scores,
     };
-    Ok((report, view, warnings))
+    let evidence = Evidence { signal: filtered.unwrap_or(sampled), powers, spectrum, seen: answer.seen };
+    Ok((report, evidence, warnings))
 }

@@ -33,8 +33,6 @@ pub struct Options {
     pub tolerance: f64,
     /// Number of cosines of the reconstruction.
     pub components: usize,
-    /// Also prepare what only pictures need, at the cost of one more pass over the trace.
-    pub pictures: bool,
     /// Fit the cosines by least squares.
     pub fourier_fit: bool,
     /// Filter of the sampled signal. With it, method `auto` is `autocorrelation`.
@@ -58,7 +56,6 @@ impl Default for Options {
             detector: Detector::Auto,
             tolerance: 0.8,
             components: 0,
-            pictures: false,
             fourier_fit: false,
             filter: None,
             wavelet: Wavelet::haar(),

@@ -31,16 +31,7 @@ pub struct PatternOptions {
     pub verify: bool,
 }
 
-/// The patterns of a trace.
-#[derive(Debug, Clone)]
-pub struct Patterns {
-    /// For programs.
-    pub report: PatternsReport,
-    /// For pictures: the patterns themselves, in the same order.
-    pub found: Vec<Pattern>,
-}
-
-/// Finds the patterns of the selected accesses, and the period of each. `None` if no access tells its place in its file.
+/// Finds the patterns of the selected accesses, and the period of each: their report, and they themselves in the same order. `None` if no access tells its place in its file.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] if accesses were lost or doubled, which only [`PatternOptions::verify`] looks for.
@@ -50,7 +41,7 @@ pub fn patterns(
     selection: &Selection,
     shortest_window_s: f64,
     options: &PatternOptions,
-) -> Result<Option<Patterns>> {
+) -> Result<Option<(PatternsReport, Vec<Pattern>)>> {
     let Data::Requests(requests) = &trace.data else { return Ok(None) };
     let activity = Activity::new(trace, mode, selection);
     let keep = |i: usize| requests.offset.get(i) != UNKNOWN_OFFSET && activity.keeps_request(requests, i);
@@ -79,7 +70,7 @@ pub fn patterns(
         matched_bytes: found.matched_bytes(),
         folded_patterns: found.unlisted.patterns,
     };
-    Ok(Some(Patterns { report: PatternsReport { coverage, patterns: reports }, found: found.patterns }))
+    Ok(Some((PatternsReport { coverage, patterns: reports }, found.patterns)))
 }
 
 fn check(found: &Found, requests: &Requests, keep: impl Fn(usize) -> bool) -> Result<()> {

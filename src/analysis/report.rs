@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::sampled::TrackPoint;
-use crate::pattern::{Coverage, PatternReport, PatternsReport};
+use crate::pattern::{Coverage, Pattern, PatternReport, PatternsReport};
 use crate::period::scores::Scores;
 use crate::period::{Bursts, Component, Detection, Fit, Prediction, Validity};
 use crate::record::{Job, Layer, Timing, Warning};
@@ -141,7 +141,7 @@ pub struct Report {
 pub const PATTERNS_SCHEMA: &str = "iophase.patterns.v1";
 
 /// The access patterns of one trace, alone.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PatternsOfTrace {
     /// [`PATTERNS_SCHEMA`].
     pub schema: String,
@@ -155,6 +155,9 @@ pub struct PatternsOfTrace {
     pub patterns: Vec<PatternReport>,
     /// What a person should know.
     pub warnings: Vec<Warning>,
+    /// The patterns with the times and places of their accesses, in the order of the reports; not part of the JSON.
+    #[serde(skip)]
+    pub found: Vec<Pattern>,
 }
 
 impl Report {

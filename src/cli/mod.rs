@@ -24,12 +24,13 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use serde::Serialize;
 
-use crate::analysis::{self, Analysis, Info, Options};
+use crate::analysis::{self, Analysis, Evidence, Info, Options, SignalReport};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, ReadOptions};
 use crate::period::{Method, chains};
 use crate::record::{Trace, Warning};
-use crate::render::{json, svg, text};
+use crate::render::svg::{self, View};
+use crate::render::{json, text};
 use args::{Analyze, Cli, Command, InfoArgs, Level, PatternsArgs, Rate, Talk};
 use output::Lines;
 
@@ -154,7 +155,6 @@ fn analyze(a: &Analyze) -> u8 {
         detector: a.detector.into(),
         tolerance: a.tolerance,
         components: a.components,
-        pictures: a.svg.is_some(),
         fourier_fit: a.fourier_fit,
         filter,
         wavelet: a.wavelet,
@@ -173,8 +173,13 @@ fn analyze(a: &Analyze) -> u8 {
         // while the first trace is being read
         rayon::spawn(chains::prepare);
     }
-    let compute = |trace: Trace| analysis::analyze(&trace, &options);
-    inputs::each_trace(&a.input, &a.talk, &read, compute, |Analysis { report, views }| {
+    let compute = |trace: Trace| {
+        let Analysis { report, evidence } = analysis::analyze(&trace, &options)?;
+        let view = |(s, e): (&SignalReport, Evidence)| View::new(&trace, s.mode, &options.selection, e);
+        let views = a.svg.as_ref().map(|_| report.signals.iter().zip(evidence).map(view).collect::<Vec<_>>());
+        Ok((report, views.unwrap_or_default()))
+    };
+    inputs::each_trace(&a.input, &a.talk, &read, compute, |(report, views)| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (signal, view) in report.signals.iter().zip(&views) {
@@ -196,10 +201,10 @@ fn patterns(a: &PatternsArgs) -> u8 {
     let (mode, selection, options) = (a.pick.mode(), a.pick.selection(), a.options());
     let mut names = PictureNames::default();
     let compute = |trace: Trace| analysis::patterns(&trace, mode, &selection, &options);
-    inputs::each_trace(&a.input, &a.talk, &read, compute, |(report, found)| {
+    inputs::each_trace(&a.input, &a.talk, &read, compute, |report| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
-            for (file, picture) in svg::offsets(&report, &found)? {
+            for (file, picture) in svg::offsets(&report)? {
                 output::write_into(folder, &format!("{stem}.patterns.{file}.svg"), &picture)?;
             }
         }

@@ -3,8 +3,9 @@
 use iophase::analysis::{Analysis, ModeChoice, Options, analyze};
 use iophase::period::{Detector, Method};
 use iophase::record::{Data, Op, Request, Requests, Trace};
-use iophase::render::{svg, text};
-use iophase::signal::{Filter, Mode};
+use iophase::render::svg::{self, View};
+use iophase::render::text;
+use iophase::signal::{Filter, Mode, Selection};
 use iophase::transform::Pass;
 
 const PERIOD: f64 = 20.3;
@@ -119,7 +120,9 @@ fn pictures_of_every_method() {
     let t = regular();
     for method in METHODS {
         let a = run(&t, Options { method, components: 10, fourier_fit: true, ..Options::default() });
-        for (kind, picture) in svg::pictures(&a.report.signals[0], &a.views[0]).unwrap() {
+        let signal = &a.report.signals[0];
+        let view = View::new(&t, signal.mode, &Selection::default(), a.evidence[0].clone());
+        for (kind, picture) in svg::pictures(signal, &view).unwrap() {
             assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"), "{method:?} {kind}");
             assert!(!picture.contains("NaN") && picture.len() < 3_000_000, "{method:?} {kind}: {}", picture.len());
         }

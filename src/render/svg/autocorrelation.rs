@@ -3,7 +3,8 @@
 use plotters::prelude::*;
 
 use super::frame::{Axis, Key, Numbers, chart, color, failed, picture, steps};
-use crate::analysis::{SignalReport, View};
+use super::view::View;
+use crate::analysis::SignalReport;
 use crate::error::Result;
 use crate::period::methods::Sight;
 use crate::render::units;

@@ -8,7 +8,8 @@ use super::frame::{
     Axis, Chart, Key, MOST_PERIODS, Numbers, chart, color, failed, headroom, panel, panels, picture, steps, within,
 };
 use super::timeline::Timeline;
-use crate::analysis::{SignalReport, View};
+use super::view::View;
+use crate::analysis::SignalReport;
 use crate::error::Result;
 use crate::period::Dominant;
 use crate::render::units;

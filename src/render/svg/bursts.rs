@@ -4,7 +4,8 @@ use plotters::prelude::*;
 
 use super::frame::{Axis, Key, Numbers, color, failed, headroom, panel, panels, steps};
 use super::timeline::Timeline;
-use crate::analysis::{Curve, SignalReport, View};
+use super::view::{Curve, View};
+use crate::analysis::SignalReport;
 use crate::error::Result;
 use crate::render::units;
 

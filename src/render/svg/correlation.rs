@@ -7,7 +7,8 @@ use plotters::prelude::*;
 
 use super::frame::{Axis, Key, MOST_PERIODS, Numbers, color, failed, headroom, panel, panels, steps, within};
 use super::timeline::Timeline;
-use crate::analysis::{SignalReport, View};
+use super::view::View;
+use crate::analysis::SignalReport;
 use crate::error::Result;
 use crate::render::units;
 

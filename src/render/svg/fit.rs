@@ -4,7 +4,8 @@ use plotters::prelude::*;
 
 use super::frame::{Axis, Key, Numbers, chart, color, failed, headroom, picture, steps, within};
 use super::timeline::Timeline;
-use crate::analysis::{SignalReport, View, strongest};
+use super::view::View;
+use crate::analysis::{SignalReport, strongest};
 use crate::error::Result;
 use crate::transform::{Cosine, evaluate};
 

@@ -15,6 +15,7 @@ mod scalogram;
 mod spectrum;
 pub(crate) mod ticks;
 mod timeline;
+mod view;
 
 pub use autocorrelation::autocorrelation;
 pub use bandwidth::bandwidth;
@@ -27,8 +28,9 @@ pub use offsets::offsets;
 pub use reconstruction::reconstruction;
 pub use scalogram::scalogram;
 pub use spectrum::spectrum;
+pub use view::View;
 
-use crate::analysis::{SignalReport, View};
+use crate::analysis::SignalReport;
 use crate::error::Result;
 
 /// Every picture of one signal: the end of its file name and its SVG.

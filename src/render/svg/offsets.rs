@@ -25,7 +25,7 @@ const SPECK: f64 = 0.12;
 /// Ranks that have a colour and a legend entry of their own.
 pub(super) const RANKS: usize = 6;
 
-/// Period marks that can be told apart.
+/// Period marks that can be reported apart.
 const MARKS: f64 = 80.0;
 
 /// Where a period begins.
@@ -44,19 +44,19 @@ const PALETTE: [RGBColor; RANKS] = [
     RGBColor(86, 180, 233),
 ];
 
-/// A pattern with what is told of it.
-type Told<'a> = (&'a PatternReport, &'a Pattern);
+/// A pattern with its report.
+type Reported<'a> = (&'a PatternReport, &'a Pattern);
 
 /// A picture of each of the files with the most bytes: its number and name, fit for a file name, and the SVG.
 ///
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.
-pub fn offsets(report: &PatternsOfTrace, patterns: &[Pattern]) -> Result<Vec<(String, String)>> {
-    let mut files: HashMap<&str, Vec<Told<'_>>> = HashMap::new();
-    for told in report.patterns.iter().zip(patterns) {
-        files.entry(&told.0.file).or_default().push(told);
+pub fn offsets(report: &PatternsOfTrace) -> Result<Vec<(String, String)>> {
+    let mut files: HashMap<&str, Vec<Reported<'_>>> = HashMap::new();
+    for reported in report.patterns.iter().zip(&report.found) {
+        files.entry(&reported.0.file).or_default().push(reported);
     }
-    let bytes = |ps: &[Told<'_>]| ps.iter().map(|p| u128::from(p.0.bytes)).sum::<u128>();
+    let bytes = |ps: &[Reported<'_>]| ps.iter().map(|p| u128::from(p.0.bytes)).sum::<u128>();
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|(name, ps)| (std::cmp::Reverse(bytes(ps)), *name));
     let shown = files.iter().take(FILES).enumerate();
@@ -69,7 +69,7 @@ pub(super) fn plain(path: &str) -> String {
     name.chars().take(60).map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
 
-fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
+fn of_file(name: &str, patterns: &[Reported<'_>]) -> Result<String> {
     let fold = |f: fn(f64, f64) -> f64, start: f64, value: fn(&PatternReport) -> f64| {
         patterns.iter().map(|p| value(p.0)).fold(start, f)
     };
@@ -119,11 +119,11 @@ fn of_file(name: &str, patterns: &[Told<'_>]) -> Result<String> {
             c.draw_series(lines.map(line)).map_err(failed)?;
         }
         let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
-        for (told, pattern) in patterns {
-            let number = seen.entry(told.rank).or_default();
+        for (reported, pattern) in patterns {
+            let number = seen.entry(reported.rank).or_default();
             let shade = *number;
             *number += 1;
-            let delay = told.start_s - pattern.start - shift;
+            let delay = reported.start_s - pattern.start - shift;
             let known = pattern.steps.forgotten();
             let shapes = shapes(pattern, most).into_iter().map(|s| {
                 let rank = ranks.binary_search(&pattern.rank_of(s.2)).unwrap_or(0);

@@ -4,7 +4,8 @@ use plotters::prelude::*;
 
 use super::frame::{Axis, Key, Numbers, color, failed, headroom, panel, panels, steps, within};
 use super::timeline::Timeline;
-use crate::analysis::{SignalReport, View, strongest};
+use super::view::View;
+use crate::analysis::{SignalReport, strongest};
 use crate::error::Result;
 use crate::render::units;
 use crate::transform::{Cosine, evaluate};

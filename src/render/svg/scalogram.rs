@@ -3,7 +3,8 @@
 use super::frame::{Axis, Key, Numbers, chart_beside, picture};
 use super::heat::{self, COLUMNS, Row};
 use super::timeline::Timeline;
-use crate::analysis::{SignalReport, View};
+use super::view::View;
+use crate::analysis::SignalReport;
 use crate::error::Result;
 use crate::period::methods::Sight;
 use crate::render::units;

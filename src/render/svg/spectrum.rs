@@ -3,7 +3,8 @@
 use plotters::prelude::*;
 
 use super::frame::{Axis, Key, Numbers, chart, color, failed, headroom, picture};
-use crate::analysis::{SignalReport, View};
+use super::view::View;
+use crate::analysis::SignalReport;
 use crate::error::Result;
 use crate::period::spectrum::{OUTLIER, Powers};
 use crate::render::units;

@@ -1,0 +1,67 @@
+//! The curves that the pictures of a signal show, thinned to the resolution of a picture.
+
+use crate::analysis::{Evidence, Seen};
+use crate::period::spectrum::Powers;
+use crate::record::Trace;
+use crate::signal::{Activity, Grid, Mode, Selection, bin};
+use crate::transform::Spectrum;
+
+/// Cells of the fine curve that stands for the step curve of the trace.
+const CURVE_CELLS: usize = 4000;
+
+/// A curve on an even grid.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Curve {
+    /// Seconds of the first value on the trace's own clock.
+    pub start_s: f64,
+    /// Seconds from one value to the next.
+    pub step_s: f64,
+    /// Bytes per second.
+    pub values: Vec<f64>,
+}
+
+impl Curve {
+    /// Time at which value `i` begins.
+    pub fn time(&self, i: usize) -> f64 {
+        self.start_s + i as f64 * self.step_s
+    }
+}
+
+/// The content of the pictures of one signal.
+#[derive(Debug, Clone)]
+pub struct View {
+    /// Bandwidth of the trace itself, in fine bins.
+    pub(super) original: Curve,
+    /// The sampled signal.
+    pub(super) sampled: Curve,
+    /// Powers of the sampled signal; `None` if it is constant.
+    pub(super) powers: Option<Powers>,
+    /// Its spectrum.
+    pub(super) spectrum: Spectrum,
+    /// Intermediate results of the period search.
+    pub(super) seen: Seen,
+}
+
+impl View {
+    /// Prepares the pictures of the signal of one mode: one more pass over the trace, with the selection of its analysis.
+    pub fn new(trace: &Trace, mode: Mode, selection: &Selection, evidence: Evidence) -> View {
+        let Evidence { signal, powers, spectrum, seen } = evidence;
+        let duration = (signal.end - signal.start).max(1.0 / signal.rate_hz);
+        let width = duration / CURVE_CELLS as f64;
+        let grid = Grid { start: signal.start, width, cells: CURVE_CELLS };
+        let start_s = trace.origin_s as f64 + signal.start;
+        let values = bin(Activity::new(trace, mode, selection).spans(), grid);
+        View {
+            original: Curve { start_s, step_s: width, values },
+            sampled: Curve { start_s, step_s: 1.0 / signal.rate_hz, values: signal.samples },
+            powers,
+            spectrum,
+            seen,
+        }
+    }
+
+    /// The curve of the highest resolution: in a long run the sampled signal is finer than the other.
+    pub(super) fn finest(&self) -> &Curve {
+        if self.original.step_s > self.sampled.step_s { &self.sampled } else { &self.original }
+    }
+}
