@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::remedy::Remedy;
+
 /// What went wrong, by whose fault; decides the exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -57,7 +59,7 @@ struct Inner {
     place: Option<Place>,
     found: String,
     expected: Option<String>,
-    remedy: Option<String>,
+    remedy: Option<Remedy>,
 }
 
 /// `Result` with this crate's [`Error`].
@@ -100,7 +102,7 @@ impl Error {
     }
 
     /// Says what to try.
-    pub fn remedy(mut self, what: impl Into<String>) -> Self {
+    pub fn remedy(mut self, what: impl Into<Remedy>) -> Self {
         self.inner.remedy = Some(what.into());
         self
     }
@@ -108,6 +110,11 @@ impl Error {
     /// Whose fault it is.
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
+    }
+
+    /// What to try, if known.
+    pub fn suggestion(&self) -> Option<&Remedy> {
+        self.inner.remedy.as_ref()
     }
 
     /// Where in the input, if known.

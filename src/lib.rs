@@ -37,6 +37,7 @@ pub mod online;
 pub mod pattern;
 pub mod period;
 pub mod record;
+mod remedy;
 pub mod render;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -45,6 +46,7 @@ pub mod transform;
 pub mod workload;
 
 pub use error::{Error, ErrorKind, Place, Result};
+pub use remedy::Remedy;
 
 #[cfg(test)]
 #[path = "../tests/unit/mod.rs"]

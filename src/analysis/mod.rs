@@ -29,6 +29,7 @@ use crate::period::Method;
 use crate::period::chains;
 use crate::period::spectrum::Powers;
 use crate::record::{Data, Op, Trace, Warning};
+use crate::remedy::Remedy;
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Length, Mode, Sampling, Selection, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
@@ -137,7 +138,7 @@ pub fn patterns(
     let window = SHORTEST_WINDOW * run_s(trace);
     let (report, found) = patterns::patterns(trace, mode, selection, window, options)?.ok_or_else(|| {
         Error::new(ErrorKind::Empty, "no patterns: no read or write that is selected tells its place in its file")
-            .remedy("patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`; see `iophase info`")
+            .remedy(Remedy::NeedOffsets)
             .in_file(&trace.path)
     })?;
     Ok(PatternsOfTrace {
@@ -164,11 +165,11 @@ fn nothing_left(trace: &Trace, options: &Options, left_out: u64) -> Error {
         ModeChoice::One(m) => m.name().replace('_', " "),
     };
     let remedy = if left_out > 0 {
-        "all of it is on pipes, terminals or system files: keep them with --all-files"
+        Remedy::KeepAllFiles
     } else if trace.data.is_empty() {
-        "see what the trace holds with `iophase info`"
+        Remedy::Inspect
     } else {
-        "widen --mode, --ranks, --files, --from and --until, or see what the trace holds with `iophase info`"
+        Remedy::WidenSelection
     };
     Error::new(
         ErrorKind::Empty,
@@ -273,7 +274,7 @@ fn analyze_signal(
                     mode.name()
                 ),
             )
-            .remedy("raise --sampling-rate or use --sampling bin"),
+            .remedy(Remedy::RaiseSamplingRate),
         );
     }
     let origin = trace.origin_s as f64;

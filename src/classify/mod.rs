@@ -35,6 +35,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, FileId, Op, Piece, Requests, Trace, UNKNOWN_OFFSET, Warning};
+use crate::remedy::Remedy;
 use crate::signal::{Mode, Selection, Sieve};
 
 pub(crate) use self::advice::size as binary_size;
@@ -273,7 +274,7 @@ impl<'s, 'm> Reader<'s, 'm> {
         let options = self.options;
         if options.choice == Choice::Markov && options.model.is_none() {
             return Err(Error::new(ErrorKind::Usage, "the Markov classifier needs a model of earlier runs")
-                .remedy("make one with `iophase classify --train RUN... -o MODEL` and give it with --model MODEL"));
+                .remedy(Remedy::TrainModel));
         }
         let (records, unplaced) = (self.records, self.unplaced);
         let origin = trace.origin_s as f64;

@@ -10,6 +10,7 @@ use super::graph::Graph;
 use super::groups::{Group, Partition};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::Warning;
+use crate::remedy::Remedy;
 
 /// Name of the schema of [`DfgReport`].
 pub const DFG_SCHEMA: &str = "iophase.dfg.v1";
@@ -127,8 +128,7 @@ pub fn report(
 ) -> Result<DfgReport> {
     if cases.iter().all(|c| c.events == 0) {
         let found = format!("none of {} calls has an activity", skipped.unmapped + skipped.interrupted);
-        let e = Error::new(ErrorKind::Empty, found)
-            .remedy("widen --match, --calls or the time window, or take calls without a path with --events all");
+        let e = Error::new(ErrorKind::Empty, found).remedy(Remedy::WidenEvents);
         return Err(e.in_file(cases.first().map_or("", |c| &c.origin.input)));
     }
     let groups = partition.groups(cases)?;

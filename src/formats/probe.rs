@@ -3,6 +3,7 @@
 use super::{ALL, Format, ReadOptions, Sniff, Source, Take};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Trace, Warning};
+use crate::remedy::Remedy;
 
 /// The format called `name`.
 ///
@@ -33,7 +34,7 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
     possible.ok_or_else(|| {
         let found = if source.head().is_empty() { "an empty file" } else { "no known trace format" };
         Error::new(ErrorKind::Unsupported, format!("{found} ({})", reasons.join("; ")))
-            .remedy("name the format with --format if the start of the file is damaged")
+            .remedy(Remedy::NameFormat)
             .in_file(source.name())
     })
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::intervals::Intervals;
 use super::names::{Calls, Files};
 use super::requests::{Op, Requests};
+use crate::remedy::Remedy;
 
 /// Layer of the I/O stack at which something was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -140,7 +141,7 @@ pub struct Warning {
     /// What is the matter, in one sentence.
     pub message: String,
     /// What to do about it; `null` if nothing can be done.
-    pub remedy: Option<String>,
+    pub remedy: Option<Remedy>,
 }
 
 impl Warning {
@@ -150,7 +151,7 @@ impl Warning {
     }
 
     /// Adds the remedy.
-    pub fn remedy(mut self, what: impl Into<String>) -> Self {
+    pub fn remedy(mut self, what: impl Into<Remedy>) -> Self {
         self.remedy = Some(what.into());
         self
     }

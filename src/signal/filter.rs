@@ -2,6 +2,7 @@
 
 use super::Signal;
 use crate::error::{Error, ErrorKind, Result};
+use crate::remedy::Remedy;
 use crate::transform::{Butterworth, Pass};
 
 /// A Butterworth filter (Tarraf & Wolf 2026, section 5.1).
@@ -22,7 +23,7 @@ impl Signal {
     pub fn filtered(&self, filter: Filter) -> Result<Signal> {
         let made = Butterworth::design(filter.pass, filter.order, self.rate_hz).map_err(|e| {
             Error::new(ErrorKind::Usage, format!("the filter cannot be made at {} Hz: {e}", self.rate_hz))
-                .remedy("change --cutoff and --order, or raise --sampling-rate")
+                .remedy(Remedy::ChangeFilter)
         })?;
         Ok(Signal { samples: made.filter_zero_phase(&self.samples), ..self.clone() })
     }

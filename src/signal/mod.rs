@@ -22,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::remedy::Remedy;
 use crate::transform::fast_length;
 
 /// One transfer: `bytes` moved evenly over `[start, end)`, in seconds.
@@ -108,8 +109,7 @@ impl Signal {
             );
         }
         if extent.count == 0 {
-            return Err(Error::new(ErrorKind::Empty, "no transfer is left for this signal")
-                .remedy("look at what the trace holds with `iophase info`"));
+            return Err(Error::new(ErrorKind::Empty, "no transfer is left for this signal").remedy(Remedy::Inspect));
         }
         let exact = extent.duration() * rate_hz;
         // Rounding may push a whole number of samples just above it.
@@ -122,7 +122,7 @@ impl Signal {
                 format!("{rate_hz} Hz over {} s give {cells:.0} samples", extent.duration()),
                 MAX_SAMPLES,
             )
-            .remedy("lower --sampling-rate or narrow the window with --from and --until"));
+            .remedy(Remedy::LowerSamplingRate));
         }
         let cells = match length {
             Length::Covering => cells as usize,

@@ -72,8 +72,7 @@ impl Model {
             let found = format!("a model of {} bytes", text.len());
             return Err(Error::new(ErrorKind::Limit, found).expected(format!("at most {} bytes", Self::MOST_BYTES)));
         }
-        let malformed =
-            |what: String| Error::new(ErrorKind::Malformed, what).expected("a model from `classify --train`");
+        let malformed = |what: String| Error::new(ErrorKind::Malformed, what).expected("a trained model");
         let stored: Stored = serde_json::from_slice(text).map_err(|e| malformed(format!("no model: {e}")))?;
         if stored.schema != MODEL_SCHEMA {
             return Err(Error::new(ErrorKind::Unsupported, format!("a model of schema {}", stored.schema))

@@ -12,6 +12,7 @@ use super::super::{Detail, ReadOptions, Source, Take};
 use super::row::{Bad, Field, LAYERS, Row, Rows};
 use crate::error::{Error, Place, Result};
 use crate::record::{Data, Piece, Quality, Requests, Timing, Trace, Warning};
+use crate::remedy::Remedy;
 
 /// Bytes of lines that one task parses.
 const PIECE: usize = 256 << 10;
@@ -552,6 +553,6 @@ fn choose_layer(rows: &mut Rows, options: &ReadOptions, trace: &mut Trace) {
             "several-layers",
             format!("records of one layer are taken, {name}: {left_out} of others were left out"),
         )
-        .remedy("choose the layer with --layer"),
+        .remedy(Remedy::ChooseLayer),
     );
 }

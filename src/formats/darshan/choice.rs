@@ -6,6 +6,7 @@ use super::survey::{self, LAYERS, Overview};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::ReadOptions;
 use crate::record::{Files, Layer, Timing, Warning};
+use crate::remedy::Remedy;
 
 /// A kind of data of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,13 +91,12 @@ pub(super) fn choose(
         }
     }
     let (found, remedy) = if held.is_empty() {
-        ("the log holds no reads or writes".to_owned(), "check that the job ran under Darshan".to_owned())
+        ("the log holds no reads or writes".to_owned(), "check that the job ran under Darshan".into())
     } else {
         let list: Vec<_> = held.iter().map(|(l, t)| format!("{} ({})", l.name(), kind_name(*t))).collect();
-        let flags: Vec<_> = held.iter().map(|(l, _)| format!("--layer {}", l.name())).collect();
         (
             format!("nothing was recorded of layer {}; the log holds {}", layer.name(), list.join(", ")),
-            format!("take {}", flags.join(" or ")),
+            Remedy::TakeLayer(held.iter().map(|(l, _)| l.name()).collect()),
         )
     };
     Err(Error::new(ErrorKind::Empty, found).remedy(remedy))

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::bytes::{ByteOrder, Fields, until_nul};
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::remedy::Remedy;
 
 /// The number at byte 8 of every log.
 const MAGIC: u64 = 6_567_223;
@@ -199,7 +200,7 @@ impl Header {
             let what = if file.is_empty() { "an empty file" } else { "no Darshan magic number" };
             return Err(Error::malformed(Place::Byte(8), what)
                 .expected(format!("{MAGIC} in either byte order"))
-                .remedy("name another --format if this is no Darshan log"));
+                .remedy(Remedy::NameOtherFormat));
         };
         let text = String::from_utf8_lossy(until_nul(&file[..8])).into_owned();
         let Some(version_number) =

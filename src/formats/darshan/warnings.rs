@@ -7,6 +7,7 @@ use super::rows::Taken;
 use super::survey::{self, LAYERS, Overview};
 use crate::formats::ReadOptions;
 use crate::record::{Layer, Timing, Warning};
+use crate::remedy::Remedy;
 
 /// Warnings about modules: unknown, too new, incomplete, known to be wrong.
 pub(super) fn of_modules(log: &Log) -> Vec<Warning> {
@@ -108,7 +109,7 @@ pub(super) fn of_choice(
                 "layer-choice",
                 format!("MPI-IO moved {} bytes without POSIX, so MPI-IO was taken", o.mpiio_only_bytes),
             )
-            .remedy("--layer posix takes what went through POSIX"),
+            .remedy(Remedy::TakePosix),
         );
     }
     let elsewhere = LAYERS
@@ -130,7 +131,7 @@ pub(super) fn of_choice(
                     other.name()
                 ),
             )
-            .remedy(format!("take --layer {}", other.name())),
+            .remedy(Remedy::TakeLayer(vec![other.name()])),
         );
     }
     if o.foreign_bytes > held {

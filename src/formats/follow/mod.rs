@@ -14,6 +14,7 @@ use super::tmio::ObjectScanner;
 use super::{Limits, Wrapping, custom, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Op;
+use crate::remedy::Remedy;
 pub use direct::decode;
 use lines::Lines;
 use values::Values;
@@ -108,7 +109,7 @@ impl Follower {
         if let Some(name) = format.filter(|f| !["tmio", "strace", "custom"].contains(f)) {
             return Err(Error::new(ErrorKind::Unsupported, format!("format {name} cannot be followed"))
                 .expected("tmio, strace or custom")
-                .remedy("analyse the finished trace with `iophase analyze`"));
+                .remedy(Remedy::AnalyzeFinished));
         }
         Ok(Follower {
             reader: Reader::Unknown,
@@ -251,7 +252,7 @@ impl Follower {
                 format!("what {wrapping} has compressed cannot be followed"),
             )
             .expected("a source that grows as plain text or MessagePack")
-            .remedy("unpack it on the way (`zcat FILE | iophase predict -`), or analyse it with `iophase analyze`"));
+            .remedy(Remedy::Decompress));
         }
         if super::tmio::begins_object(data) {
             return self.set_form(Form::Msgpack).map(|()| true);
@@ -308,7 +309,7 @@ fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
 fn unknown(first: &[u8]) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{} begins no trace that can be followed", super::lines::quote(first)))
         .expected("TMIO (JSON Lines, MessagePack), records as CSV with a header line or as JSON Lines, or strace")
-        .remedy("analyse the finished trace with `iophase analyze`")
+        .remedy(Remedy::AnalyzeFinished)
 }
 
 /// Reads the first `n` bytes that wait as one value, and consumes them.

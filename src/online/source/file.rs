@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::remedy::Remedy;
 
 /// What reading brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl GrowingFile {
         let file = File::open(path).map_err(|e| failed(path, &e))?;
         if file.metadata().is_ok_and(|m| m.is_dir()) {
             return Err(Error::new(ErrorKind::Unsupported, "a folder cannot be followed")
-                .remedy("name one file of it, or analyse the finished trace with `iophase analyze`")
+                .remedy(Remedy::FollowOneFile)
                 .in_file(path.display().to_string()));
         }
         Ok(GrowingFile { path: path.to_owned(), file, read: 0 })

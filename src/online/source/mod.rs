@@ -12,6 +12,7 @@ pub use push::Push;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::remedy::Remedy;
 
 /// The socket addresses of `zmq://host:port` (or `tcp://host:port`).
 ///
@@ -33,7 +34,7 @@ pub fn endpoint(address: &str, allow_remote: bool) -> Result<Vec<SocketAddr>> {
             ErrorKind::Usage,
             format!("`{address}` is not this machine; the protocol knows neither passwords nor encryption"),
         )
-        .remedy("use 127.0.0.1, or --allow-remote in a network where everybody is trusted"));
+        .remedy(Remedy::UseLoopback));
     }
     Ok(found)
 }
