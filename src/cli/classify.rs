@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::args::{Input, Pick, Talk, choices};
+use super::answers::{Answers, PictureNames};
 use super::inputs::{each, each_source, with_progress};
 use super::output;
-use super::{Answers, PictureNames, code};
+use super::remedy;
+use super::shared::{Input, SelectionArgs, Verbosity, choices};
 use crate::analysis::{self, ModeChoice};
 use crate::classify::{Choice, Model, Options};
 use crate::error::{Error, ErrorKind, Result};
@@ -24,7 +25,7 @@ pub struct ClassifyArgs {
     pub input: Input,
     /// Which transfers
     #[command(flatten)]
-    pub pick: Pick,
+    pub selection: SelectionArgs,
     /// Accesses that decide what follows when one does not fit
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub window: u16,
@@ -51,7 +52,7 @@ pub struct ClassifyArgs {
     pub json: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
-    pub talk: Talk,
+    pub verbosity: Verbosity,
 }
 
 /// A size such as 4096, 64k, 1MiB or 4 MB.
@@ -88,20 +89,25 @@ choices!(
 );
 
 /// Classifies every trace, or learns from it; gives the worst exit code.
-pub fn run(a: &ClassifyArgs) -> u8 {
-    let model = match a.model.as_deref().map(read_model).transpose() {
-        Ok(m) => m,
-        Err(e) => return code(Err(e)),
-    };
+///
+/// # Errors
+/// Of the model and of creating the output.
+pub fn run(a: &ClassifyArgs) -> Result<u8> {
+    let model = a.model.as_deref().map(read_model).transpose()?;
     if a.train { train(a, model.unwrap_or_default()) } else { classes(a, model.as_ref()) }
 }
 
 fn options<'m>(a: &ClassifyArgs, model: Option<&'m Model>) -> Options<'m> {
-    let mode = match a.pick.mode() {
+    let mode = match a.selection.mode() {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
     Options { mode, window: a.window.into(), stripe: a.stripe, choice: a.classifier.into(), model }
+}
+
+/// The error of a file that is no model names the command that makes one.
+fn trained(e: Error) -> Error {
+    if e.kind() == ErrorKind::Malformed { e.expected("a model from `classify --train`") } else { e }
 }
 
 fn read_model(path: &Path) -> Result<Model> {
@@ -110,49 +116,48 @@ fn read_model(path: &Path) -> Result<Model> {
     let mut text = Vec::new();
     let most = Model::MOST_BYTES as u64 + 1;
     std::fs::File::open(path).and_then(|f| f.take(most).read_to_end(&mut text)).map_err(failed)?;
-    Model::from_json(&text).map_err(|e| e.in_file(&name))
+    Model::from_json(&text).map_err(|e| trained(e).in_file(&name))
 }
 
-fn train(a: &ClassifyArgs, mut model: Model) -> u8 {
-    let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
-    let selection = a.pick.selection();
+fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
+    let read = a.input.read_options();
+    let selection = a.selection.selection();
     let mut learned = 0;
     let worst = each_source(&a.input, |source, format| {
-        learned += with_progress(source, &a.talk, &read, |read| {
+        learned += with_progress(source, &a.verbosity, &read, |read| {
             analysis::train_on(source, format, read, &selection, options(a, None), &mut model)
         })?;
         Ok(())
     });
-    let Some(path) = a.output.as_deref().filter(|_| learned > 0) else { return worst };
-    let written = model.to_json().and_then(|text| output::whole(path, &format!("{text}\n")));
-    if written.is_ok() && a.talk.quiet == 0 && path.as_os_str() != "-" {
+    let Some(path) = a.output.as_deref().filter(|_| learned > 0) else { return Ok(worst) };
+    output::whole(path, &format!("{}\n", model.to_json()?))?;
+    if a.verbosity.quiet == 0 && path.as_os_str() != "-" {
         let files = units::counted(model.files() as u64, "file");
-        return worst.max(code(output::print(&format!("{}: {files}\n", path.display()))));
+        output::print(&format!("{}: {files}\n", path.display()))?;
     }
-    worst.max(code(written))
+    Ok(worst)
 }
 
-fn classes(a: &ClassifyArgs, model: Option<&Model>) -> u8 {
-    let read = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
-    let selection = a.pick.selection();
+fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
+    let read = a.input.read_options();
+    let selection = a.selection.selection();
     let options = options(a, model);
-    let mut answers = match Answers::new(a.json.as_deref(), &a.talk) {
-        Ok(answers) => answers,
-        Err(e) => return code(Err(e)),
-    };
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
     let mut names = PictureNames::default();
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         analysis::classes_of(source, format, read, &selection, options, a.svg.is_some())
     };
-    each(&a.input, &a.talk, &read, compute, |(found, sketches)| {
+    let worst = each(&a.input, &a.verbosity, &read, compute, |(mut found, sketches)| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&found.path);
             for (file, picture) in svg::classes(&found, &sketches)? {
                 output::write_into(folder, &format!("{stem}.classes.{file}.svg"), &picture)?;
             }
         }
-        answers.give(&found.path, &found.warnings, &found, |style| render::classes::classes(&found, style))
-    })
+        remedy::name_options(&mut found.warnings);
+        answers.emit(&found.path, &found.warnings, &found, |style| render::classes::classes(&found, style))
+    });
+    Ok(worst)
 }
 
 #[cfg(test)]

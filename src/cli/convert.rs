@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use regex::Regex;
 
-use super::args::{LayerArg, ModeArg, Talk};
 use super::inputs::{format_named, with_progress};
-use super::output;
+use super::shared::{LayerArg, ModeArg, Verbosity};
+use super::{output, remedy};
 use crate::error::Result;
 use crate::formats::write::WRITERS;
 use crate::formats::{self, ReadOptions, Source};
@@ -54,7 +54,7 @@ pub struct ConvertArgs {
     pub(super) threads: Option<usize>,
     /// Messages
     #[command(flatten)]
-    talk: Talk,
+    verbosity: Verbosity,
 }
 
 const FORMATS: &str = "Formats and their endings: csv (.csv) and jsonl (.jsonl), a record a line; radar (.radar.txt); \
@@ -76,15 +76,16 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     let options = ReadOptions { layer: a.layer.into(), ..ReadOptions::default() };
     let format = format_named(&a.format)?;
     let source = Source::open(&a.trace, &options.limits)?;
-    let trace = with_progress(&source, &a.talk, &options, |options| formats::read(&source, format, options))?;
-    if a.talk.quiet < 2 {
+    let mut trace = with_progress(&source, &a.verbosity, &options, |options| formats::read(&source, format, options))?;
+    if a.verbosity.quiet < 2 {
+        remedy::name_options(&mut trace.warnings);
         output::warnings(&trace.path, &trace.warnings);
     }
     let selection =
         Selection { ranks: a.ranks.clone(), files: a.files.clone(), all_files: true, from_s: a.from, until_s: a.until };
     let excerpt = Excerpt::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
-    let written = output::rows(&excerpt, &a.output, writer, a.talk.quiet >= 2)?;
-    if a.talk.quiet == 0 && a.talk.verbose > 0 {
+    let written = output::rows(&excerpt, &a.output, writer, a.verbosity.quiet >= 2)?;
+    if a.verbosity.quiet == 0 && a.verbosity.verbose > 0 {
         let all = units::counted(trace.data.len() as u64, "record");
         let ranks = units::counted(trace.ranks(), "rank");
         output::message(&format!("{} of {all} of {ranks}", units::grouped(written.rows.cast_signed())));

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 use regex::Regex;
 
-use super::args::{Input, Talk};
+use super::inputs::{format_named, stored};
 use super::output::{self, Lines};
-use super::{code, progress};
+use super::shared::{Input, Verbosity};
+use super::{exit_code, progress, remedy};
 use crate::analysis::{self, EventLog};
 use crate::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::{self, Format, ReadOptions, Source};
+use crate::formats::{Format, ReadOptions, Source};
 use crate::render::dfg::{self as render, Coloring};
 use crate::render::{json, text};
 
@@ -79,7 +80,7 @@ pub struct DfgArgs {
     pub save_log: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
-    pub talk: Talk,
+    pub verbosity: Verbosity,
 }
 
 /// Values of `--events`.
@@ -147,37 +148,28 @@ impl DfgArgs {
 }
 
 /// Runs the command; gives the worst exit code.
-pub fn run(a: &DfgArgs) -> u8 {
-    match prepare(a) {
-        Ok((plan, format)) => {
-            let mut worst = 0;
-            let (sources, log) = read(a, format, &plan, &mut worst);
-            worst.max(code(finish(a, &plan, &sources, format, log, worst)))
-        }
-        Err(e) => code(Err(e)),
-    }
-}
-
-fn prepare(a: &DfgArgs) -> Result<(Plan, Option<&'static dyn Format>)> {
-    let format = match a.input.format.as_str() {
-        "auto" => None,
-        name => Some(formats::find(name)?),
-    };
-    Ok((a.plan()?, format))
+///
+/// # Errors
+/// Of the arguments and of writing. Those of inputs are reported and count by their exit code.
+pub fn run(a: &DfgArgs) -> Result<u8> {
+    let (format, plan) = (format_named(&a.input.format)?, a.plan()?);
+    let mut worst = 0;
+    let (sources, log) = read(a, format, &plan, &mut worst);
+    Ok(worst.max(exit_code(finish(a, &plan, &sources, format, log, worst).map(|()| 0))))
 }
 
 /// Reads all inputs together. If one fails, each is read alone, so that the others are in the graph.
 fn read(a: &DfgArgs, format: Option<&dyn Format>, plan: &Plan, worst: &mut u8) -> (Vec<Source>, EventLog) {
-    let options = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+    let options = a.input.read_options();
     let mut sources = Vec::new();
     for path in &a.input.traces {
         match Source::open(path, &options.limits) {
             Ok(s) => sources.push(s),
-            Err(e) => *worst = (*worst).max(code(Err(e))),
+            Err(e) => *worst = (*worst).max(exit_code(Err(e))),
         }
     }
     let total = sources.iter().map(stored).sum();
-    let bar = if a.talk.quiet == 0 { progress::reading("reading", total) } else { None };
+    let bar = if a.verbosity.quiet == 0 { progress::reading("reading", total) } else { None };
     let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options };
     let mut read = analysis::event_log(&sources, format, &options, plan);
     if read.is_err() && sources.len() > 1 {
@@ -191,7 +183,7 @@ fn read(a: &DfgArgs, format: Option<&dyn Format>, plan: &Plan, worst: &mut u8) -
                 true
             }
             Err(e) => {
-                *worst = (*worst).max(code(Err(e)));
+                *worst = (*worst).max(exit_code(Err(e)));
                 false
             }
         });
@@ -201,17 +193,10 @@ fn read(a: &DfgArgs, format: Option<&dyn Format>, plan: &Plan, worst: &mut u8) -
         bar.finish_and_clear();
     }
     let log = read.unwrap_or_else(|e| {
-        *worst = (*worst).max(code(Err(e)));
+        *worst = (*worst).max(exit_code(Err(e)));
         EventLog::default()
     });
     (sources, log)
-}
-
-fn stored(source: &Source) -> u64 {
-    match source.members() {
-        Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
-        None => source.stored_bytes(),
-    }
 }
 
 fn finish(
@@ -228,10 +213,11 @@ fn finish(
     let partition = Partition { green: a.green.clone(), red: a.red.clone() };
     let coloring = a.coloring(&partition)?;
     let EventLog { cases, skipped, warnings } = log;
-    let report = dfg::report(&cases, skipped, plan, &partition, warnings)?;
+    let mut report = dfg::report(&cases, skipped, plan, &partition, warnings)?;
+    remedy::name_options(&mut report.warnings);
     if let Some(path) = &a.save_log {
         let out = File::create(path).map_err(|e| unwritable(path, &e))?;
-        let options = ReadOptions { layer: a.input.layer.into(), ..ReadOptions::default() };
+        let options = a.input.read_options();
         analysis::save_log(sources, format, &options, BufWriter::new(out))?;
     }
     write(a, &report, coloring, &cases)
@@ -258,13 +244,13 @@ fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case
         taken |= put(path, &picture)?;
     }
     if taken {
-        if a.talk.quiet < 2 {
+        if a.verbosity.quiet < 2 {
             output::warnings("dfg", &report.warnings);
         }
         return Ok(());
     }
-    if a.talk.quiet == 0 {
-        let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.talk.verbose > 0 };
+    if a.verbosity.quiet == 0 {
+        let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.verbosity.verbose > 0 };
         output::print(&render::text(report, style))?;
     }
     Ok(())

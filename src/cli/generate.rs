@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind as ClapError;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Subcommand, ValueHint};
 
-use super::args::Talk;
+use super::shared::Verbosity;
 use super::{convert, output};
 use crate::error::{Error, ErrorKind, Result};
 use crate::render::units;
@@ -50,7 +50,7 @@ struct Common {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    talk: Talk,
+    verbosity: Verbosity,
 }
 
 impl Subcommand for What {
@@ -127,13 +127,13 @@ pub(super) fn run(g: &Generate) -> Result<()> {
     let What { workload, values, common } = &g.what;
     let writer = output::writer(&common.output, common.format.as_deref())?;
     let run = workload::run(workload, values, common.seed)?;
-    let written = output::rows(&run, &common.output, writer, common.talk.quiet >= 2)?;
+    let written = output::rows(&run, &common.output, writer, common.verbosity.quiet >= 2)?;
     let truth = run.truth();
     if let Some(path) = &common.truth {
         let text = serde_json::to_string(truth).map_err(|e| Error::new(ErrorKind::Output, e.to_string()))?;
         output::whole(path, &format!("{text}\n"))?;
     }
-    if common.talk.quiet == 0 {
+    if common.verbosity.quiet == 0 {
         let periods: Vec<String> =
             truth.periods.iter().map(|p| format!("{} every {}", p.op.name(), units::seconds(p.period_s))).collect();
         output::message(&format!(

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::args::{Input, Talk};
-use super::{code, progress};
+use super::shared::{Input, Verbosity};
+use super::{exit_code, progress};
 use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::Trace;
@@ -16,34 +16,34 @@ const SMALL: u64 = 1 << 20;
 /// Small files at once, for each thread: the answers wait until all of them are there.
 const AT_ONCE: usize = 4;
 
-/// Reads each input, hands the trace to `compute` and what that gives, in the order of the inputs, to `give`. One that fails
-/// is told and does not stop the others. Gives the worst exit code.
+/// Reads each input, hands the trace to `compute` and the result, in the order of the inputs, to `emit`. Reports the error of
+/// an input that fails and continues with the others. Gives the worst exit code.
 pub fn each_trace<T: Send>(
     input: &Input,
-    talk: &Talk,
+    verbosity: &Verbosity,
     options: &ReadOptions,
     compute: impl Fn(Trace) -> Result<T> + Sync,
-    give: impl FnMut(T) -> Result<()>,
+    emit: impl FnMut(T) -> Result<()>,
 ) -> u8 {
-    each(input, talk, options, |source, format, options| compute(formats::read(source, format, options)?), give)
+    each(input, verbosity, options, |source, format, options| compute(formats::read(source, format, options)?), emit)
 }
 
 /// As [`each_trace`], of inputs that `compute` reads itself.
 pub fn each<T: Send>(
     input: &Input,
-    talk: &Talk,
+    verbosity: &Verbosity,
     options: &ReadOptions,
     compute: impl Fn(&Source, Option<&'static dyn Format>, &ReadOptions) -> Result<T> + Sync,
-    mut give: impl FnMut(T) -> Result<()>,
+    mut emit: impl FnMut(T) -> Result<()>,
 ) -> u8 {
     let format = match format_named(&input.format) {
         Ok(f) => f,
-        Err(e) => return code(Err(e)),
+        Err(e) => return exit_code(Err(e)),
     };
     let open = |path: &PathBuf| Source::open(path, &options.limits);
     let at_once = AT_ONCE * rayon::current_num_threads();
-    // what is printed to a terminal says itself how far it has come
-    let silent = talk.quiet == 0 && input.traces.len() > 1 && !std::io::stdout().is_terminal();
+    // answers on a terminal show the progress themselves
+    let silent = verbosity.quiet == 0 && input.traces.len() > 1 && !std::io::stdout().is_terminal();
     let bar = silent.then(|| progress::files(input.traces.len() as u64)).flatten();
     let mut worst = 0;
     let mut rest = &input.traces[..];
@@ -53,12 +53,13 @@ pub fn each<T: Send>(
             let answers: Vec<Result<T>> =
                 rest[..small].par_iter().map(|path| compute(&open(path)?, format, options)).collect();
             for answer in answers {
-                worst = worst.max(code(answer.and_then(&mut give)));
+                worst = worst.max(exit_code(answer.and_then(&mut emit).map(|()| 0)));
             }
         } else {
-            let answer = open(first)
-                .and_then(|source| with_progress(&source, talk, options, |options| compute(&source, format, options)));
-            worst = worst.max(code(answer.and_then(&mut give)));
+            let answer = open(first).and_then(|source| {
+                with_progress(&source, verbosity, options, |options| compute(&source, format, options))
+            });
+            worst = worst.max(exit_code(answer.and_then(&mut emit).map(|()| 0)));
         }
         let done = small.max(1);
         rest = &rest[done..];
@@ -72,17 +73,17 @@ pub fn each<T: Send>(
     worst
 }
 
-/// Opens each input and hands it to `work`, one after the other; one that fails is told and does not stop the others. Gives
-/// the worst exit code.
+/// Opens each input and hands it to `work`, one after the other. Reports the error of one that fails and continues with the
+/// others. Gives the worst exit code.
 pub fn each_source(input: &Input, mut work: impl FnMut(&Source, Option<&'static dyn Format>) -> Result<()>) -> u8 {
     let format = match format_named(&input.format) {
         Ok(f) => f,
-        Err(e) => return code(Err(e)),
+        Err(e) => return exit_code(Err(e)),
     };
     let mut worst = 0;
     for path in &input.traces {
         let done = Source::open(path, &ReadOptions::default().limits).and_then(|source| work(&source, format));
-        worst = worst.max(code(done));
+        worst = worst.max(exit_code(done.map(|()| 0)));
     }
     worst
 }
@@ -96,18 +97,22 @@ pub fn format_named(name: &str) -> Result<Option<&'static dyn Format>> {
     if name == "auto" { Ok(None) } else { formats::find(name).map(Some) }
 }
 
+/// Bytes of a source as it is stored.
+pub fn stored(source: &Source) -> u64 {
+    match source.members() {
+        Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
+        None => source.stored_bytes(),
+    }
+}
+
 /// Shows how far `work` has come in reading a source.
 pub fn with_progress<T>(
     source: &Source,
-    talk: &Talk,
+    verbosity: &Verbosity,
     options: &ReadOptions,
     work: impl FnOnce(&ReadOptions) -> Result<T>,
 ) -> Result<T> {
-    let total = match source.members() {
-        Some(files) => files.iter().filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum(),
-        None => source.stored_bytes(),
-    };
-    let bar = if talk.quiet == 0 { progress::reading(source.name(), total) } else { None };
+    let bar = if verbosity.quiet == 0 { progress::reading(source.name(), stored(source)) } else { None };
     let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options.clone() };
     let done = work(&options);
     if let Some((bar, _)) = bar {

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
+use super::remedy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::write::{self, Writer, Written};
 use crate::record::{Rows, Warning};
@@ -24,7 +25,7 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a message to standard error; if that is gone, too, nobody is there to be told.
+/// Writes a message to standard error; nothing can be done if that fails, too.
 pub fn message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -32,7 +33,7 @@ pub fn message(text: &str) {
 /// An error as a person reads it.
 pub fn error(e: &Error) {
     let (a, b) = if wants_color(&io::stderr()) { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
-    message(&format!("{a}error{b}: {e}"));
+    message(&format!("{a}error{b}: {}", remedy::of_error(e)));
 }
 
 /// Warnings of a trace.
@@ -48,7 +49,7 @@ fn output(e: io::Error) -> Error {
     Error::new(ErrorKind::Output, e.to_string())
 }
 
-/// The format called `name`, else the one that the ending of the path tells.
+/// The format called `name`, else the one for the ending of the path.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] if there is no such format.
@@ -63,7 +64,7 @@ pub fn writer(path: &Path, name: Option<&str>) -> Result<&'static dyn Writer> {
     }
 }
 
-/// Writes rows to a file or folder, or to standard output for `-`. What the format cannot hold is told on standard error, unless
+/// Writes rows to a file or folder, or to standard output for `-`. A warning on standard error lists fields that the format cannot hold, unless
 /// `quiet`.
 ///
 /// # Errors

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::args::Talk;
 use super::output;
+use super::shared::Verbosity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::formats::follow::{self, Faults, Follower, Form, Message};
@@ -85,7 +85,7 @@ pub struct PredictArgs {
     tui: bool,
     /// Messages
     #[command(flatten)]
-    talk: Talk,
+    verbosity: Verbosity,
 }
 
 const NOTES: &str = "Prints one JSON object a line (iophase schema prediction). Followed are TMIO (JSON Lines, MessagePack), records as \
@@ -141,7 +141,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
             {
                 *slot = Some(e);
             }
-            // Whoever still sends is told that nobody reads.
+            // Tells the sender that nobody reads.
             outbox.close();
         });
         let outcome = Intake::new(a, &outbox).and_then(|intake| intake.run(a));
@@ -191,10 +191,10 @@ struct Intake<'a> {
     jobs: Option<Jobs>,
     /// Faults of the follower, added to those of the run before.
     faults: Faults,
-    /// Faults that a prediction has told.
-    told: u64,
-    told_evicted: u64,
-    told_dropped: u64,
+    /// Faults that a prediction has reported.
+    reported: u64,
+    reported_evicted: u64,
+    reported_dropped: u64,
     reading: Option<Reading>,
     reply: Option<Push>,
     keeps_state: bool,
@@ -212,9 +212,9 @@ impl<'a> Intake<'a> {
             most_jobs: a.max_jobs as usize,
             jobs: None,
             faults: Faults::default(),
-            told: 0,
-            told_evicted: 0,
-            told_dropped: 0,
+            reported: 0,
+            reported_evicted: 0,
+            reported_dropped: 0,
             reading: None,
             reply,
             keeps_state: a.state.is_some(),
@@ -229,8 +229,8 @@ impl<'a> Intake<'a> {
                     .remedy("give the same --mode, --window, --change and --every, or another --state")
                     .in_file(path.display().to_string()));
             }
-            intake.told = state.faults.malformed;
-            intake.told_evicted = state.jobs.evicted();
+            intake.reported = state.faults.malformed;
+            intake.reported_evicted = state.jobs.evicted();
             (intake.faults, intake.reading, intake.jobs) = (state.faults, state.reading, Some(state.jobs));
         }
         Ok(intake)
@@ -345,7 +345,7 @@ impl<'a> Intake<'a> {
     fn socket(&mut self, a: &PredictArgs) -> Result<()> {
         let bounds = PullOptions { message_bytes: a.max_message, rate: a.max_rate, ..PullOptions::default() };
         let pull = Pull::bind(&endpoint(&a.source, a.allow_remote)?, &bounds)?;
-        if a.talk.quiet == 0 {
+        if a.verbosity.quiet == 0 {
             output::message(&format!("listening on zmq://{}", pull.address()));
         }
         let options = self.options_for(None);
@@ -386,31 +386,31 @@ impl<'a> Intake<'a> {
     /// Predicts for the jobs for which it is due, at the end for all that have news.
     fn predict(&mut self, end: bool) -> Result<()> {
         let Some(jobs) = &mut self.jobs else { return Ok(()) };
-        if self.faults.malformed > self.told {
-            self.told = self.faults.malformed;
+        if self.faults.malformed > self.reported {
+            self.reported = self.faults.malformed;
             let first = self.faults.first.as_deref().unwrap_or_default();
-            let text = format!("{} messages could not be read and were left out; the first: {first}", self.told);
+            let text = format!("{} messages could not be read and were left out; the first: {first}", self.reported);
             jobs.warn(&Warning::new("malformed-messages", text));
         }
-        if jobs.evicted() > self.told_evicted {
-            self.told_evicted = jobs.evicted();
-            let text = format!("{} jobs were given up for newer ones", self.told_evicted);
+        if jobs.evicted() > self.reported_evicted {
+            self.reported_evicted = jobs.evicted();
+            let text = format!("{} jobs were given up for newer ones", self.reported_evicted);
             jobs.warn(&Warning::new("jobs-given-up", text).remedy("raise --max-jobs"));
         }
         let dropped = self.outbox.dropped();
-        if dropped > self.told_dropped {
-            self.told_dropped = dropped;
+        if dropped > self.reported_dropped {
+            self.reported_dropped = dropped;
             let text = format!("{dropped} predictions were dropped because their reader is slow");
             jobs.warn(&Warning::new("predictions-dropped", text).remedy("read faster, or raise --every"));
         }
         let predictions = if end { jobs.predict_news() } else { jobs.predict_due() };
         for p in &predictions {
-            self.say(p)?;
+            self.emit(p)?;
         }
         Ok(())
     }
 
-    fn say(&self, p: &Prediction) -> Result<()> {
+    fn emit(&self, p: &Prediction) -> Result<()> {
         if let Some(reply) = &self.reply {
             let frequency = p.period_s.filter(|_| p.periodic).map(|t| 1.0 / t);
             reply.answer(frequency, p.confidence.filter(|_| p.periodic).unwrap_or(0.0));

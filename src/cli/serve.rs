@@ -4,8 +4,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use clap::Args;
 
-use super::args::Talk;
 use super::output;
+use super::shared::Verbosity;
+use crate::Remedy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::online::change::ChangeMethod;
 use crate::online::{Options, Window};
@@ -35,7 +36,7 @@ pub struct ServeArgs {
     max_jobs: u32,
     /// Messages
     #[command(flatten)]
-    talk: Talk,
+    verbosity: Verbosity,
 }
 
 const NOTES: &str = "POST a trace to /api/analyze, or the blocks of a running job (records, TMIO, maps with b, ts, te) to \
@@ -53,7 +54,7 @@ pub(super) fn run(a: &ServeArgs) -> Result<()> {
     let remote = addresses.iter().any(|a| !a.ip().is_loopback());
     if remote && !a.allow_remote {
         return Err(wrong("not an address of this machine; there is no password and no encryption".into())
-            .remedy("use 127.0.0.1, or --allow-remote in a network where everybody is trusted"));
+            .remedy(Remedy::UseLoopback));
     }
     let options = Options { window: a.window, change: a.change, ..Options::default() };
     let bounds = Bounds {
@@ -68,7 +69,7 @@ pub(super) fn run(a: &ServeArgs) -> Result<()> {
         .map_err(|e| Error::new(ErrorKind::Io, e.to_string()))?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(&addresses[..]).await.map_err(|e| wrong(e.to_string()))?;
-        if a.talk.quiet == 0
+        if a.verbosity.quiet == 0
             && let Ok(address) = listener.local_addr()
         {
             output::message(&format!("listening on http://{address}/"));

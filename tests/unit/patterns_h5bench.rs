@@ -36,7 +36,8 @@ fn patterns_of(path: &Path) -> (Trace, PatternsOfTrace, Vec<Pattern>) {
     let read = ReadOptions::default();
     let trace = formats::read(&Source::open(path, &read.limits).unwrap(), None, &read).unwrap();
     let options = PatternOptions { verify: true, ..PatternOptions::default() };
-    let (report, found) = patterns(&trace, ModeChoice::Auto, &Selection::default(), &options).unwrap();
+    let mut report = patterns(&trace, ModeChoice::Auto, &Selection::default(), &options).unwrap();
+    let found = std::mem::take(&mut report.found);
     (trace, report, found)
 }
 

@@ -530,7 +530,7 @@ fn without_annotations_files_follow_from_opens() {
     assert_eq!(names, ["/w/d/fA", "/w/d/fA", "pipe", "socket", "<STDOUT>", "", ""]);
     assert_eq!(places(&t)[..2], [("read", 0, 8), ("read", 8, 8)]);
     let warning = t.warnings.iter().find(|w| w.code == "unknown-files").unwrap();
-    assert!(warning.message.starts_with("2 of 7 ") && warning.remedy.as_deref() == Some("record with -y"));
+    assert!(warning.message.starts_with("2 of 7 ") && warning.remedy == Some("record with -y".into()));
 }
 
 #[test]

@@ -124,8 +124,7 @@ fn every_pattern_has_a_period_or_a_reason() {
     check_cases(40, |run| {
         let trace = run.trace().map_err(|e| e.to_string())?;
         let options = PatternOptions::default();
-        let (report, _) =
-            patterns(&trace, ModeChoice::Auto, &Selection::default(), &options).map_err(|e| e.to_string())?;
+        let report = patterns(&trace, ModeChoice::Auto, &Selection::default(), &options).map_err(|e| e.to_string())?;
         let wrong = report.patterns.iter().find(|p| p.period.is_some() == p.period_reason.is_some());
         wrong.map_or(Ok(()), |p| Err(format!("{:?} and {:?}: {p:?}", p.period, p.period_reason)))
     });
@@ -139,8 +138,7 @@ fn patterns_of_several_ranks_have_the_period_of_the_job() {
         let given: Vec<(&str, &str)> = words.chunks(2).map(|w| (w[0], w[1])).collect();
         let values = iophase::workload::Values::of(workload.parameters(), &given).unwrap();
         let trace = iophase::workload::run(workload, &values, 0).unwrap().trace().unwrap();
-        let (report, _) =
-            patterns(&trace, ModeChoice::Auto, &Selection::default(), &PatternOptions::default()).unwrap();
+        let report = patterns(&trace, ModeChoice::Auto, &Selection::default(), &PatternOptions::default()).unwrap();
         let mut ranks: HashMap<bool, usize> = HashMap::new();
         for p in &report.patterns {
             *ranks.entry(p.ranks.is_some()).or_default() += 1;

@@ -1,0 +1,299 @@
+//! `iophase analyze`: period, validity, bursts, prediction and patterns.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::answers::{Answers, PictureNames};
+use super::inputs::each_trace;
+use super::shared::{Input, SelectionArgs, Verbosity, choices};
+use super::{output, remedy};
+use crate::analysis::{self, Analysis, Evidence, Options, SignalReport};
+use crate::error::{Error, ErrorKind, Result};
+use crate::period::{Detector, Method, chains};
+use crate::record::Trace;
+use crate::render::svg::{self, View};
+use crate::render::text;
+use crate::signal::{Filter, Sampling};
+use crate::transform::{Pass, Wavelet};
+
+/// Arguments of `analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArgs {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// Which transfers
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Sampling rate of the signal in Hz, or auto
+    #[arg(short = 'f', long, value_name = "HZ", default_value = "auto", value_parser = sampling_rate)]
+    pub sampling_rate: Rate,
+    /// Exact mean of each bin, or the value at the sample point
+    #[arg(long, value_enum, default_value_t = SamplingArg::Bin)]
+    pub sampling: SamplingArg,
+    /// Where the period is sought; auto: the most accurate
+    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
+    pub method: MethodArg,
+    /// How outliers of the spectrum are found
+    #[arg(short = 'o', long, value_enum, default_value_t = DetectorArg::Auto)]
+    pub detector: DetectorArg,
+    /// Share of the largest score that a candidate of the spectrum needs
+    #[arg(short, long, value_name = "SHARE", default_value_t = 0.8, value_parser = share)]
+    pub tolerance: f64,
+    /// Cosines of the reconstruction
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
+    pub components: usize,
+    /// Fit these cosines by least squares, 10 if none are given with -n
+    #[arg(long)]
+    pub fourier_fit: bool,
+    /// Butterworth filter, forwards and backwards, before the analysis; method auto is then autocorrelation
+    #[arg(long, value_enum, default_value_t = FilterArg::None)]
+    pub filter: FilterArg,
+    /// Where the filter ends to pass: one frequency, two for bandpass
+    #[arg(long, value_name = "HZ[,HZ]", value_delimiter = ',', value_parser = frequency)]
+    pub cutoff: Vec<f64>,
+    /// Order of the filter
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
+    pub order: u8,
+    /// Wavelet of the DWT: haar, db2..db10, sym2..sym10, coif1..coif5
+    #[arg(long, value_name = "NAME", default_value = "haar", value_parser = wavelet)]
+    pub wavelet: Wavelet,
+    /// Level of the DWT, or auto: from the period
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = level)]
+    pub level: Level,
+    /// Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the cosine
+    #[arg(long)]
+    pub scores: bool,
+    /// Write the reports as JSON, one a line; `-` is standard output
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Write the pictures into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub svg: Option<PathBuf>,
+    /// Messages
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// Analyses every trace; gives the worst exit code.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for a filter that cannot be, [`ErrorKind::Output`] if the output cannot be created.
+pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
+    let options = Options {
+        selection: a.selection.selection(),
+        mode: a.selection.mode(),
+        rate_hz: match a.sampling_rate {
+            Rate::Auto => None,
+            Rate::Hz(f) => Some(f),
+        },
+        sampling: a.sampling.into(),
+        method: a.method.into(),
+        detector: a.detector.into(),
+        tolerance: a.tolerance,
+        components: a.components,
+        fourier_fit: a.fourier_fit,
+        filter: a.filter()?,
+        wavelet: a.wavelet,
+        level: match a.level {
+            Level::Auto => None,
+            Level::At(n) => Some(n),
+        },
+        scores: a.scores,
+    };
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let mut names = PictureNames::default();
+    if options.method == Method::Auto {
+        // while the first trace is being read
+        rayon::spawn(chains::prepare);
+    }
+    let compute = |trace: Trace| {
+        let Analysis { report, evidence } = analysis::analyze(&trace, &options)?;
+        let view = |(s, e): (&SignalReport, Evidence)| View::new(&trace, s.mode, &options.selection, e);
+        let views = a.svg.as_ref().map(|_| report.signals.iter().zip(evidence).map(view).collect::<Vec<_>>());
+        Ok((report, views.unwrap_or_default()))
+    };
+    let worst = each_trace(&a.input, &a.verbosity, &a.input.read_options(), compute, |(mut report, views)| {
+        if let Some(folder) = &a.svg {
+            let stem = names.stem(&report.trace.path);
+            for (signal, view) in report.signals.iter().zip(&views) {
+                for (kind, picture) in svg::pictures(signal, view)? {
+                    output::write_into(folder, &format!("{stem}.{}.{kind}.svg", signal.mode.name()), &picture)?;
+                }
+            }
+        }
+        remedy::name_options(&mut report.warnings);
+        answers.emit(&report.trace.path, &report.warnings, &report, |style| text::report(&report, style))
+    });
+    Ok(worst)
+}
+
+/// A sampling rate or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rate {
+    /// From the trace.
+    Auto,
+    /// In Hz.
+    Hz(f64),
+}
+
+fn sampling_rate(text: &str) -> std::result::Result<Rate, String> {
+    match text {
+        "auto" => Ok(Rate::Auto),
+        _ => match text.parse::<f64>() {
+            Ok(f) if f > 0.0 && f.is_finite() => Ok(Rate::Hz(f)),
+            _ => Err("a positive number of Hz, or auto".into()),
+        },
+    }
+}
+
+/// A level of the DWT or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// From the period.
+    Auto,
+    /// This one, as far as the data allow.
+    At(usize),
+}
+
+fn level(text: &str) -> std::result::Result<Level, String> {
+    match text {
+        "auto" => Ok(Level::Auto),
+        _ => text.parse().map(Level::At).map_err(|_| "a whole number, or auto".into()),
+    }
+}
+
+fn wavelet(text: &str) -> std::result::Result<Wavelet, String> {
+    Wavelet::named(text).map_err(|e| e.to_string())
+}
+
+fn frequency(text: &str) -> std::result::Result<f64, String> {
+    text.parse().ok().filter(|f: &f64| *f > 0.0 && f.is_finite()).ok_or_else(|| "a positive number of Hz".into())
+}
+
+/// Values of `--filter`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilterArg {
+    /// No filter
+    None,
+    /// Keep what is slower than the cutoff
+    Lowpass,
+    /// Keep what is faster than the cutoff
+    Highpass,
+    /// Keep what is between two cutoffs
+    Bandpass,
+}
+
+impl AnalyzeArgs {
+    /// The filter that `--filter`, `--cutoff` and `--order` ask for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the number of cutoffs does not fit.
+    pub fn filter(&self) -> Result<Option<Filter>> {
+        let pass = match (self.filter, &self.cutoff[..]) {
+            (FilterArg::None, []) => return Ok(None),
+            (FilterArg::Lowpass, [f]) => Pass::Low(*f),
+            (FilterArg::Highpass, [f]) => Pass::High(*f),
+            (FilterArg::Bandpass, [a, b]) => Pass::Band(*a, *b),
+            (filter, cutoffs) => {
+                let (name, needed) = match filter {
+                    FilterArg::None => ("no filter", "none; choose a filter with --filter"),
+                    FilterArg::Lowpass => ("a lowpass", "one: --cutoff HZ"),
+                    FilterArg::Highpass => ("a highpass", "one: --cutoff HZ"),
+                    FilterArg::Bandpass => ("a bandpass", "two: --cutoff HZ,HZ"),
+                };
+                let found = format!("{} cutoff frequencies for {name}", cutoffs.len());
+                return Err(Error::new(ErrorKind::Usage, found).expected(needed));
+            }
+        };
+        Ok(Some(Filter { pass, order: usize::from(self.order) }))
+    }
+}
+
+fn share(text: &str) -> std::result::Result<f64, String> {
+    text.parse().ok().filter(|x| (0.0..=1.0).contains(x)).ok_or_else(|| "a number from 0 to 1".into())
+}
+
+choices!(
+    /// Values of `--sampling`.
+    SamplingArg => Sampling {
+        /// Exact mean of each bin
+        Bin = "bin" => Sampling::Bin,
+        /// Value at the sample point
+        Point = "point" => Sampling::Point,
+    }
+);
+
+choices!(
+    /// Values of `--method`.
+    MethodArg => Method {
+        /// The most accurate
+        Auto = "auto" => Method::Auto,
+        /// Power spectrum
+        Dft = "dft" => Method::Dft,
+        /// Power spectrum of the signal smoothed by wavelets
+        Dwt = "dwt" => Method::Dwt,
+        /// Power spectra of a sliding window: the period over time
+        Stft = "stft" => Method::Stft,
+        /// Continuous wavelet transform
+        Cwt = "cwt" => Method::Cwt,
+        /// Autocorrelation
+        Autocorrelation = "autocorrelation" => Method::Autocorrelation,
+    }
+);
+
+choices!(
+    /// Values of `--detector`.
+    DetectorArg => Detector {
+        /// The one that suits the method
+        Auto = "auto" => Detector::Auto,
+        /// Standard deviations from the mean power
+        ZScore = "z-score" => Detector::ZScore,
+        /// Points without neighbours
+        Dbscan = "dbscan" => Detector::Dbscan,
+        /// Points that random splits set apart early
+        IsolationForest = "isolation-forest" => Detector::IsolationForest,
+        /// Points in thinner surroundings than their neighbours
+        Lof = "lof" => Detector::Lof,
+        /// Local maxima
+        Peaks = "peaks" => Detector::Peaks,
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn values_are_checked() {
+        assert_eq!(sampling_rate("10"), Ok(Rate::Hz(10.0)));
+        for bad in ["0", "-1", "nan", "inf", "x"] {
+            assert!(sampling_rate(bad).is_err(), "{bad}");
+        }
+        assert!(share("1.1").is_err() && share("0.8") == Ok(0.8));
+        assert!(level("x").is_err() && level("auto") == Ok(Level::Auto) && level("3") == Ok(Level::At(3)));
+        assert!(wavelet("db4").is_ok() && wavelet("db99").is_err());
+    }
+
+    #[test]
+    fn filters_need_their_cutoffs() {
+        let filter = |args: &str| {
+            let all = format!("iophase analyze x {args}");
+            let Command::Analyze(a) = Cli::try_parse_from(all.split(' ').filter(|a| !a.is_empty())).unwrap().command
+            else {
+                panic!()
+            };
+            a.filter()
+        };
+        assert_eq!(filter(""), Ok(None));
+        let band = Filter { pass: Pass::Band(0.1, 2.0), order: 2 };
+        assert_eq!(filter("--filter bandpass --cutoff 0.1,2 --order 2"), Ok(Some(band)));
+        for bad in ["--filter lowpass", "--cutoff 1", "--filter bandpass --cutoff 1", "--filter highpass --cutoff 1,2"]
+        {
+            assert_eq!(filter(bad).unwrap_err().exit_code(), 2, "{bad}");
+        }
+    }
+}

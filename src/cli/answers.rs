@@ -1,0 +1,82 @@
+//! Where answers go: JSON to its file, warnings and text to the terminal, pictures to their files.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::output::{self, Lines};
+use super::shared::Verbosity;
+use crate::error::Result;
+use crate::record::Warning;
+use crate::render::{json, text};
+
+/// Where the answers on several inputs go: JSON to its file, warnings and text to the terminal.
+pub(super) struct Answers {
+    lines: Option<Lines>,
+    json_only: bool,
+    quiet: u8,
+    style: text::Style,
+    first: bool,
+}
+
+impl Answers {
+    pub fn new(json: Option<&Path>, verbosity: &Verbosity) -> Result<Self> {
+        let lines = json.map(Lines::create).transpose()?;
+        let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
+        let style = text::Style { color: output::wants_color(&io::stdout()), verbose: verbosity.verbose > 0 };
+        Ok(Self { lines, json_only, quiet: verbosity.quiet, style, first: true })
+    }
+
+    /// Emits one answer. Its text has its warnings; where there is no text they go to standard error.
+    pub fn emit(
+        &mut self,
+        path: &str,
+        warnings: &[Warning],
+        answer: &impl Serialize,
+        text: impl FnOnce(text::Style) -> String,
+    ) -> Result<()> {
+        if let Some(l) = &mut self.lines {
+            l.write(&json::line(answer)?)?;
+        }
+        if self.json_only {
+            if self.quiet < 2 {
+                output::warnings(path, warnings);
+            }
+        } else if self.quiet == 0 {
+            let gap = if std::mem::take(&mut self.first) { "" } else { "\n" };
+            output::print(&format!("{gap}{}", text(self.style)))?;
+        }
+        Ok(())
+    }
+}
+
+/// File names for the pictures of several traces, without duplicates.
+#[derive(Default)]
+pub(super) struct PictureNames(HashSet<String>);
+
+impl PictureNames {
+    pub fn stem(&mut self, path: &str) -> String {
+        let file = Path::new(path).file_name().map_or_else(|| "stdin".into(), |n| n.to_string_lossy());
+        let base = if file == "-" { "stdin".into() } else { file };
+        let mut stem = base.clone().into_owned();
+        let mut n = 1;
+        while !self.0.insert(stem.clone()) {
+            n += 1;
+            stem = format!("{base}.{n}");
+        }
+        stem
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_do_not_overwrite_each_other() {
+        let mut n = PictureNames::default();
+        assert_eq!([n.stem("a/x.json"), n.stem("b/x.json"), n.stem("-")], ["x.json", "x.json.2", "stdin"]);
+    }
+}

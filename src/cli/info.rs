@@ -1,0 +1,44 @@
+//! `iophase info`: the contents of a trace.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::answers::Answers;
+use super::inputs::each_trace;
+use super::remedy;
+use super::shared::{Input, Verbosity};
+use crate::analysis::Info;
+use crate::error::Result;
+use crate::formats::{Detail, ReadOptions};
+use crate::record::Trace;
+use crate::render::text;
+
+/// Arguments of `info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// Write JSON, one object a line; `-` is standard output
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Messages
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// Summarises every trace; gives the worst exit code.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if the output cannot be created.
+pub(super) fn run(a: &InfoArgs) -> Result<u8> {
+    let read = ReadOptions { detail: Detail::Calls, survey: true, ..a.input.read_options() };
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let compute = |trace: Trace| Ok(Info::of(&trace));
+    let worst = each_trace(&a.input, &a.verbosity, &read, compute, |mut info| {
+        remedy::name_options(&mut info.warnings);
+        answers.emit(&info.path, &info.warnings, &info, |style| text::info(&info, style))
+    });
+    Ok(worst)
+}

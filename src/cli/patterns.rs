@@ -1,0 +1,108 @@
+//! `iophase patterns`: access patterns, each with its period.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::answers::{Answers, PictureNames};
+use super::inputs::each_trace;
+use super::shared::{Input, SelectionArgs, Verbosity};
+use super::{output, remedy};
+use crate::analysis::{self, PatternOptions};
+use crate::error::Result;
+use crate::pattern::{Age, Options};
+use crate::record::Trace;
+use crate::render::{svg, text};
+
+/// Arguments of `patterns`.
+#[derive(Debug, Args)]
+pub struct PatternsArgs {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// Which transfers
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Seek interleaved patterns when this many accesses of one size wait, then at twice as many
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+    pub window: u32,
+    /// How long an access waits for its pattern: a number of accesses of its rank, file and operation, or seconds such as 10s
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub max_age: Option<Age>,
+    /// Tell the next N accesses of each pattern
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub next: usize,
+    /// Check that the patterns and the unmatched accesses give back every access
+    #[arg(long)]
+    pub verify: bool,
+    /// Write JSON, one object a line; `-` is standard output
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Write a picture of each file into this folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub svg: Option<PathBuf>,
+    /// Messages
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+fn age(text: &str) -> std::result::Result<Age, String> {
+    let wrong = || "a whole number of accesses, or seconds such as 10s".to_owned();
+    match text.strip_suffix('s') {
+        Some(s) => {
+            let seconds = s.parse().ok().filter(|x: &f64| *x > 0.0).ok_or_else(wrong)?;
+            Ok(Age { records: u64::MAX, seconds })
+        }
+        None => {
+            let records = text.parse().ok().filter(|n: &u64| *n > 0).ok_or_else(wrong)?;
+            Ok(Age { records, seconds: f64::INFINITY })
+        }
+    }
+}
+
+impl PatternsArgs {
+    /// Options of the detector.
+    pub fn options(&self) -> PatternOptions {
+        let mut detector = Options { window: self.window as usize, ..Options::default() };
+        if let Some(age) = self.max_age {
+            detector.max_age = age;
+        }
+        PatternOptions { detector, next: self.next, verify: self.verify }
+    }
+}
+
+/// Finds the patterns of every trace; gives the worst exit code.
+///
+/// # Errors
+/// [`ErrorKind::Output`](crate::ErrorKind::Output) if the output cannot be created.
+pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let (mode, selection, options) = (a.selection.mode(), a.selection.selection(), a.options());
+    let mut names = PictureNames::default();
+    let compute = |trace: Trace| analysis::patterns(&trace, mode, &selection, &options);
+    let worst = each_trace(&a.input, &a.verbosity, &a.input.read_options(), compute, |mut report| {
+        if let Some(folder) = &a.svg {
+            let stem = names.stem(&report.trace.path);
+            for (file, picture) in svg::offsets(&report)? {
+                output::write_into(folder, &format!("{stem}.patterns.{file}.svg"), &picture)?;
+            }
+        }
+        remedy::name_options(&mut report.warnings);
+        answers.emit(&report.trace.path, &report.warnings, &report, |style| text::patterns(&report, a.verify, style))
+    });
+    Ok(worst)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_accesses_or_seconds() {
+        assert_eq!(age("500"), Ok(Age { records: 500, seconds: f64::INFINITY }));
+        assert_eq!(age("2.5s"), Ok(Age { records: u64::MAX, seconds: 2.5 }));
+        for bad in ["", "s", "0", "-1", "nans", "5m"] {
+            assert!(age(bad).is_err(), "{bad}");
+        }
+    }
+}

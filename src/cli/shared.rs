@@ -1,0 +1,139 @@
+//! Arguments that several commands have.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use regex::Regex;
+
+use crate::analysis::ModeChoice;
+use crate::formats::ReadOptions;
+use crate::record::Layer;
+use crate::signal::{Mode, RankSet, Selection};
+
+/// Where traces come from and how they are read.
+#[derive(Debug, Args)]
+pub struct Input {
+    /// Files or folders; `-` is standard input. gzip and zstd are opened as they come
+    #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
+    pub traces: Vec<PathBuf>,
+    /// Format of the traces [default: by content]
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+    pub format: String,
+    /// Layer of a log that records several
+    #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
+    pub layer: LayerArg,
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+impl Input {
+    /// How the traces are read.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions { layer: self.layer.into(), ..ReadOptions::default() }
+    }
+}
+
+/// How much is printed.
+#[derive(Debug, Args)]
+pub struct Verbosity {
+    /// Say less: no text, no progress (-q), no warnings (-qq)
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub quiet: u8,
+    /// Show what lies behind the answer
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// The transfers of a trace that count.
+#[derive(Debug, Args)]
+pub struct SelectionArgs {
+    /// Which transfers; auto: writes and reads, each if it has bytes
+    #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
+    pub mode: ModeArg,
+    /// Keep only these ranks, e.g. 0-3,7
+    #[arg(long, value_name = "LIST")]
+    pub ranks: Option<RankSet>,
+    /// Keep only files whose name matches
+    #[arg(long, value_name = "REGEX")]
+    pub files: Option<Regex>,
+    /// Keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries, too
+    #[arg(long)]
+    pub all_files: bool,
+    /// Start of the time window
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub from: Option<f64>,
+    /// End of the time window
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub until: Option<f64>,
+}
+
+impl SelectionArgs {
+    /// Ranks, files and times.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            ranks: self.ranks.clone(),
+            files: self.files.clone(),
+            all_files: self.all_files,
+            from_s: self.from,
+            until_s: self.until,
+        }
+    }
+
+    /// Reads, writes, or both.
+    pub fn mode(&self) -> ModeChoice {
+        Option::from(self.mode).map_or(ModeChoice::Auto, ModeChoice::One)
+    }
+}
+
+macro_rules! choices {
+    ($(#[$doc:meta])* $name:ident => $target:ty { $($(#[$help:meta])* $variant:ident = $text:literal => $value:expr),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+        pub enum $name { $($(#[$help])* #[value(name = $text)] $variant),+ }
+
+        impl From<$name> for $target {
+            fn from(x: $name) -> $target {
+                match x { $($name::$variant => $value),+ }
+            }
+        }
+    };
+}
+
+pub(super) use choices;
+
+choices!(
+    /// Values of `--layer`.
+    LayerArg => Option<Layer> {
+        /// The one with the most exact data
+        Auto = "auto" => None,
+        /// POSIX calls
+        Posix = "posix" => Some(Layer::Posix),
+        /// MPI-IO calls
+        Mpiio = "mpiio" => Some(Layer::Mpiio),
+        /// C library streams
+        Stdio = "stdio" => Some(Layer::Stdio),
+    }
+);
+
+choices!(
+    /// Values of `--mode`.
+    ModeArg => Option<Mode> {
+        /// Each of write and read that has bytes
+        Auto = "auto" => None,
+        /// Writes
+        Write = "write" => Some(Mode::Write),
+        /// Reads
+        Read = "read" => Some(Mode::Read),
+        /// Reads and writes together
+        All = "all" => Some(Mode::All),
+        /// Blocking writes
+        WriteSync = "write_sync" => Some(Mode::WriteSync),
+        /// Blocking reads
+        ReadSync = "read_sync" => Some(Mode::ReadSync),
+        /// Non-blocking writes
+        WriteAsync = "write_async" => Some(Mode::WriteAsync),
+        /// Non-blocking reads
+        ReadAsync = "read_async" => Some(Mode::ReadAsync),
+    }
+);
