@@ -212,7 +212,8 @@ fn main() -> std::io::Result<()> {
     let (count, seed) = (number(2, 200_000), number(3, 1));
     let mut r = Random(seed);
     let mut out = BufWriter::new(File::create(path)?);
-    writeln!(out, "{},walk,mix,size", training_features(&[], STRIPE).0.join(","))?;
+    let names: Vec<&str> = training_features(&[(false, 0, 1)], STRIPE).iter().map(|f| f.0).collect();
+    writeln!(out, "{},walk,mix,size", names.join(","))?;
     let mut written = 0;
     while written < count {
         let pieces: Vec<Piece> = match r.within(0, 4) {
@@ -281,7 +282,7 @@ fn main() -> std::io::Result<()> {
         } else {
             2
         };
-        let features: Vec<String> = training_features(window, STRIPE).1.iter().map(|x| format!("{x:.6}")).collect();
+        let features: Vec<String> = training_features(window, STRIPE).iter().map(|f| format!("{:.6}", f.1)).collect();
         let walk = answer.map_or("change", |i| NAMES[i]);
         writeln!(out, "{},{walk},{mix},{}", features.join(","), size_class(window))?;
         written += 1;

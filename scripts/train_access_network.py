@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Train the network that judges windows of accesses (src/classify/network/weights.json).
+"""Train the network that judges a few accesses (src/classify/network/weights.json).
 
     cargo run --release --example access_windows -- windows.csv 300000 1
     cargo run --release --example access_windows -- unseen.csv 50000 2
     train_access_network.py windows.csv --test unseen.csv --out src/classify/network/weights.json
 
 One layer of tanh units, three heads with a softmax each: sequentiality with `change`, read/write mix, size. Cross entropy, Adam,
-batches of 512, a step that shrinks as a cosine. Where the answer is `change` the head of sizes is not asked. Needs numpy.
+batches of 512, cosine learning-rate decay. Windows with a `change` do not train the head of sizes. Only the head of sequentiality is
+stored: the other two are further tasks for the hidden layer. Needs numpy.
 """
 import argparse
 import csv
@@ -97,7 +98,7 @@ def main():
             print(f"  {name:18}", row)
     digits = lambda u: [float(f"{z:.6g}") for z in u] if u.ndim == 1 else [digits(r) for r in u]
     weights = {"features": features, "mean": digits(mean), "scale": digits(scale)}
-    weights |= {k: digits(w[k]) for k in ["hidden", "hidden_bias", "mix", "mix_bias", "walk", "walk_bias", "size", "size_bias"]}
+    weights |= {k: digits(w[k]) for k in ["hidden", "hidden_bias", "walk", "walk_bias"]}
     with open(a.out, "w") as f:
         json.dump(weights, f, separators=(",", ":"))
         f.write("\n")

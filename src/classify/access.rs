@@ -3,11 +3,10 @@
 use super::extent::Shape;
 use super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::report::Classifier;
+use super::thresholds::NEAR;
 
 /// Most stretches kept of one rank in one file; the last one absorbs what comes after them.
 pub(crate) const MOST_STRETCHES: usize = 4096;
-/// A step may miss the stride by one part in this many of the request.
-pub(crate) const NEAR: u64 = 16;
 
 /// One access.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,9 +25,22 @@ impl Access {
     }
 }
 
-/// A second opinion where the rules find no order: the likeliest order of accesses and its probability, given the stripe unit.
-/// The rules know only this signature, not the network behind it.
+/// The likeliest class of at most [`MOST_VOTED`] accesses and its probability, given the stripe unit. The rules know only this
+/// signature, not the network behind it.
 pub(crate) type Vote = fn(&[Access], u64) -> Option<(Sequentiality, f64)>;
+
+/// Accesses of a vote, at most.
+pub(crate) const MOST_VOTED: usize = 24;
+
+/// When a vote is taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Voting {
+    Never,
+    /// On windows in which the rules find no order.
+    IfIrregular(Vote),
+    /// On the first accesses of every stretch.
+    Always(Vote),
+}
 
 /// Settings that do not change while a trace is read.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +49,25 @@ pub(crate) struct Settings {
     pub window: usize,
     /// Requests below this many bytes are small.
     pub stripe: u64,
-    pub vote: Option<Vote>,
+    pub voting: Voting,
 }
 
 impl Settings {
+    /// Settings of a sub-stream: without order, it is only counted.
+    pub fn of_sub_stream(self) -> Self {
+        match self.voting {
+            Voting::IfIrregular(_) => self.without_vote(),
+            _ => self,
+        }
+    }
+
     pub fn without_vote(self) -> Self {
-        Self { vote: None, ..self }
+        Self { voting: Voting::Never, ..self }
+    }
+
+    /// First accesses of a stretch to keep for a vote.
+    pub fn kept(self) -> usize {
+        if matches!(self.voting, Voting::Always(_)) { MOST_VOTED } else { 0 }
     }
 }
 
@@ -127,8 +152,13 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    pub fn is_disorder(&self) -> bool {
-        self.sequentiality.at_most(Sequentiality::VariablyStrided)
+    /// The same stretch with the class of a vote; a single access keeps its class.
+    pub fn named_by(mut self, vote: Option<(Sequentiality, f64)>) -> Self {
+        self.sequentiality = vote.map_or(self.sequentiality, |v| v.0);
+        if self.sequentiality == Sequentiality::Sequential {
+            (self.shape, self.stride) = (Shape::Whole, None);
+        }
+        Self { by: Classifier::Network, ..self }
     }
 
     /// Takes in another stretch as far as that does not depend on the order of the two.

@@ -124,13 +124,6 @@ impl Front {
         }
     }
 
-    /// Takes in those of `other`.
-    pub fn join(&mut self, other: Front) {
-        self.until = self.until.into_iter().chain(other.until).min();
-        self.fresh.extend(other.sorted.into_iter().chain(other.fresh));
-        self.tidy();
-    }
-
     fn tidy(&mut self) {
         self.sorted.append(&mut self.fresh);
         self.sorted.sort_unstable();

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extent::{Interval, Shape};
-use super::lattice::{Axis, Sequentiality};
+use super::lattice::{Axis, Sequentiality, named};
+use super::thresholds::{MERGED, NARROW, RARE, SAME};
 
 /// How a job walks through a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -30,39 +31,16 @@ pub enum GlobalSequentiality {
 }
 
 impl GlobalSequentiality {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::GlobalSequential,
-        Self::PartitionedSequential,
-        Self::InterleavedSequential,
-        Self::GlobalStrided,
-        Self::PartitionedStrided,
-        Self::SingleRank,
-        Self::NonSequential,
-    ];
-
-    /// Name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::GlobalSequential => "global-sequential",
-            Self::PartitionedSequential => "partitioned-sequential",
-            Self::InterleavedSequential => "interleaved-sequential",
-            Self::GlobalStrided => "global-strided",
-            Self::PartitionedStrided => "partitioned-strided",
-            Self::SingleRank => "single-rank",
-            Self::NonSequential => "non-sequential",
-        }
-    }
+    named!(
+        pub GlobalSequential = "global-sequential",
+        PartitionedSequential = "partitioned-sequential",
+        InterleavedSequential = "interleaved-sequential",
+        GlobalStrided = "global-strided",
+        PartitionedStrided = "partitioned-strided",
+        SingleRank = "single-rank",
+        NonSequential = "non-sequential"
+    );
 }
-
-/// Accesses of all ranks that are merged to see whether they leave gaps.
-const MERGED: usize = 8192;
-/// Hulls that have at least this share of their union in common are the same.
-const SAME: f64 = 0.9;
-/// A gap of one part in this many of the pieces beside it is none.
-const NARROW: u64 = 16;
-/// A gap must be this many times rarer than rounds of the ranks.
-const RARE: usize = 4;
 
 /// One rank's local class and the bytes it touches.
 #[derive(Debug, Clone, Copy)]

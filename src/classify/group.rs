@@ -1,6 +1,6 @@
 //! Stretches of several ranks that hold at the same time, and their class.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 
 use super::access::{Settings, Stretch, Tally};
 use super::advice::{self, Situation};
@@ -102,60 +102,30 @@ impl Group {
     }
 }
 
-/// Stretches with one global class each, by time.
+/// Stretches with one global class each, by time. Neighbours that do the same, each by ranks of its own, are one if together they
+/// have an order.
 pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
     let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.stretch.tally.start_s, l.stretch.tally.end_s)).collect();
     let sets = time::overlaps(&spans).into_iter();
-    let alone: Vec<Group> = sets.map(|set| Group::of(all, set.members, (set.start_s, set.end_s), false)).collect();
+    let mut rest: VecDeque<Group> =
+        sets.map(|set| Group::of(all, set.members, (set.start_s, set.end_s), false)).collect();
     let mut groups = Vec::new();
-    let mut alone = alone.into_iter();
-    while !alone.as_slice().is_empty() {
-        let (count, joined) = longest_staggered(alone.as_slice(), all);
-        let first = alone.next();
-        groups.extend(joined.or(first));
-        alone.by_ref().take(count - 1).for_each(drop);
+    while !rest.is_empty() {
+        let count = staggered_run(rest.make_contiguous());
+        let run: Vec<Group> = rest.drain(..count).collect();
+        match Group::staggered(&run, all).filter(|_| run.len() > 1) {
+            Some(joined) => groups.push(joined),
+            None => groups.extend(run),
+        }
     }
     groups
 }
 
-/// How many groups from the first on are one whose ranks come one after the other, and that one. Twice as many are tried each time,
-/// so that each is looked at a few times only.
-fn longest_staggered(groups: &[Group], all: &[Local]) -> (usize, Option<Group>) {
-    let first = &groups[0];
-    let mut seen: HashSet<u32> = first.ranks.iter().copied().collect();
-    let mut candidates = 1;
-    let (mut count, mut joined) = (1, None);
-    let mut tried = 1;
-    while first.one_each() {
-        tried *= 2;
-        while candidates < tried.min(groups.len()) {
-            let next = &groups[candidates];
-            if !first.alike(next) || !next.one_each() || next.ranks.iter().any(|r| seen.contains(r)) {
-                break;
-            }
-            seen.extend(&next.ranks);
-            candidates += 1;
-        }
-        let longest = tried.min(candidates);
-        if longest == count {
-            break;
-        }
-        match Group::staggered(&groups[..longest], all) {
-            Some(found) => (count, joined) = (longest, Some(found)),
-            None => {
-                let mut beyond = longest;
-                while beyond - count > 1 {
-                    let middle = count + (beyond - count) / 2;
-                    match Group::staggered(&groups[..middle], all) {
-                        Some(found) => (count, joined) = (middle, Some(found)),
-                        None => beyond = middle,
-                    }
-                }
-                break;
-            }
-        }
-    }
-    (count, joined)
+/// How many groups from the first on are alike, each with ranks of its own.
+fn staggered_run(groups: &[Group]) -> usize {
+    let mut seen = HashSet::new();
+    let own = |g: &&Group| g.alike(&groups[0]) && g.one_each() && g.ranks.iter().all(|r| seen.insert(*r));
+    groups.iter().take_while(own).count().max(1)
 }
 
 /// Global classes, equal neighbours joined.

@@ -27,16 +27,19 @@ pub trait Axis: Copy + Eq + std::fmt::Debug + 'static {
 
 /// The variants of an enum and their names in reports.
 macro_rules! named {
-    ($($variant:ident = $name:literal),+) => {
-        const ALL: &'static [Self] = &[$(Self::$variant),+];
+    ($public:vis $($variant:ident = $name:literal),+) => {
+        /// All of them.
+        $public const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-        fn name(self) -> &'static str {
+        /// Name in reports.
+        $public fn name(self) -> &'static str {
             match self {
                 $(Self::$variant => $name),+
             }
         }
     };
 }
+pub(super) use named;
 
 /// Reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +97,13 @@ impl Axis for Sequentiality {
     // a chain: each is a special case of the next
     fn at_most(self, other: Self) -> bool {
         self >= other
+    }
+}
+
+impl Sequentiality {
+    /// Has it no order that predicts the next access?
+    pub(crate) fn is_disorder(self) -> bool {
+        self.at_most(Self::VariablyStrided)
     }
 }
 

@@ -127,7 +127,7 @@ impl BySize<'_> {
         let mut by_rank: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
         for (rank, f) in &data {
             for s in self.stretches(*rank, f)? {
-                if !s.is_disorder() {
+                if !s.sequentiality.is_disorder() {
                     (accesses, bytes) = (accesses + s.tally.accesses, s.tally.bytes.saturating_add(bytes));
                 }
                 by_rank.entry(*rank).or_default().push(s.clone());
@@ -271,7 +271,7 @@ fn continued(all: &[Local]) -> Vec<Local> {
 fn goes_on(a: &Stretch, b: &Stretch) -> bool {
     let few = FEW * a.tally.accesses.min(b.tally.accesses) <= a.tally.accesses.max(b.tally.accesses);
     (a.mix, a.tally.sizes, a.by) == (b.mix, b.tally.sizes, b.by)
-        && !a.is_disorder()
-        && !b.is_disorder()
+        && !a.sequentiality.is_disorder()
+        && !b.sequentiality.is_disorder()
         && (few || a.stride.is_some() && a.stride == b.stride)
 }

@@ -5,13 +5,14 @@
 //! the meet of the local ones on the axes of mix and size, and for sequentiality what the bytes say. Each global class brings
 //! advice.
 //!
-//! Three classifiers give local classes ([`Choice`]): rules (an automaton), a network that judges windows, and a Markov model of
-//! earlier runs ([`Model`]) that knows the classes before the first access. They share all the rest.
+//! The accesses of a rank to a file are cut into stretches by an automaton that follows back-to-back accesses and nested strides
+//! as they come. Three classifiers name the stretches ([`Choice`]): the rules of the automaton, a network that judges the first
+//! accesses of each, and a Markov model of earlier runs ([`Model`]) that knows the classes before the first access.
 //!
-//! The rules follow accesses as they come and, where there are several sizes or both directions, also each size class by itself:
-//! a library's metadata between the data must not decide their class. It is set aside and counted ([`Aside`]).
+//! Where there are several sizes or both directions, each size class is also followed by itself: a library's metadata between the
+//! data must not decide their class. It is set aside and counted ([`Aside`]).
 //!
-//! Cost: constant time an access while it follows a pattern; memory for the stretches, not for the accesses.
+//! Cost: constant time per access while it follows a pattern; memory for the stretches, not for the accesses.
 
 mod access;
 mod advice;
@@ -48,11 +49,10 @@ pub use report::{
 };
 pub use sketch::{Sketch, SketchedAccess};
 
-use access::{Access, Settings, Vote};
+use access::{Access, Settings, Voting};
 use group::Local;
 use markov::TrainingSample;
 use metadata_filter::Ranked;
-use network::Windows;
 use size_class::SizeClassStreams;
 use sketch::Sketcher;
 
@@ -65,7 +65,7 @@ pub enum Choice {
     Auto,
     /// Only the rules.
     Rules,
-    /// Only the network.
+    /// The network names every stretch.
     Network,
     /// Only the model: files it does not know have no global class.
     Markov,
@@ -76,7 +76,7 @@ pub enum Choice {
 pub struct Options<'m> {
     /// Transfers that are looked at.
     pub mode: Mode,
-    /// Accesses that decide what follows when one does not fit; the network's window.
+    /// Accesses that decide what follows when one does not fit.
     pub window: usize,
     /// Requests below this many bytes are small: the stripe unit of the file system.
     pub stripe: u64,
@@ -94,8 +94,12 @@ impl Default for Options<'_> {
 
 impl Options<'_> {
     fn settings(&self) -> Settings {
-        let vote = (self.choice == Choice::Auto).then_some(network::vote as Vote);
-        Settings { window: self.window.max(2), stripe: self.stripe.max(1), vote }
+        let voting = match self.choice {
+            Choice::Auto => Voting::IfIrregular(network::vote),
+            Choice::Network => Voting::Always(network::vote),
+            Choice::Rules | Choice::Markov => Voting::Never,
+        };
+        Settings { window: self.window.max(2), stripe: self.stripe.max(1), voting }
     }
 }
 
@@ -153,7 +157,7 @@ pub struct Trainer<'s> {
 }
 
 impl Trainer<'_> {
-    /// Takes the next rows; files may be numbered otherwise than when they were read first.
+    /// Takes the next rows; file numbers may differ from those of the first reading.
     pub fn take(&mut self, piece: &Piece<'_>) {
         self.sieve.learn(piece.files, piece.origin_s);
         let known = piece.files.iter().skip(self.sample_of.len());
@@ -173,33 +177,11 @@ impl Trainer<'_> {
     }
 }
 
-/// Follows the accesses of one rank to one file.
-enum Follower {
-    Rules(Box<SizeClassStreams>),
-    Network(Box<Windows>),
-}
-
-impl Follower {
-    fn push(&mut self, access: Access, settings: Settings) {
-        match self {
-            Self::Rules(s) => s.push(access, settings),
-            Self::Network(w) => w.push(access, settings),
-        }
-    }
-
-    fn finish(self, rank: u32, settings: Settings) -> Ranked {
-        let (whole, by_size) = match self {
-            Self::Rules(streams) => streams.finish(settings),
-            Self::Network(windows) => (windows.finish(settings), None),
-        };
-        Ranked { rank, whole, by_size }
-    }
-}
-
 /// Ranks whose last place is remembered.
 const MOST_LATEST: u32 = 1 << 16;
 
-type Followed = (u32, Follower, Option<Sketcher>);
+/// A rank, its accesses to one file, and their sketch.
+type Followed = (u32, Box<SizeClassStreams>, Option<Sketcher>);
 
 /// Classifies a trace whose rows come piece by piece: memory grows with pairs of file and rank and with their stretches, not with
 /// rows.
@@ -248,17 +230,13 @@ impl<'s, 'm> Reader<'s, 'm> {
             let at = match latest[slot] {
                 Some((f, at)) if f == file && all[at].1.0 == rank => at,
                 _ => *place.entry((file, rank)).or_insert_with(|| {
-                    let follower = match options.choice {
-                        Choice::Network => Follower::Network(Box::default()),
-                        _ => Follower::Rules(Box::default()),
-                    };
-                    all.push((file, (rank, follower, draw.then(Sketcher::default))));
+                    all.push((file, (rank, Box::default(), draw.then(Sketcher::default))));
                     all.len() - 1
                 }),
             };
             latest[slot] = Some((file, at));
-            let (_, follower, sketcher) = &mut all[at].1;
-            follower.push(access, settings);
+            let (_, streams, sketcher) = &mut all[at].1;
+            streams.push(access, settings);
             if let Some(s) = sketcher {
                 s.push(&access);
             }
@@ -385,9 +363,10 @@ fn accesses(rows: &Requests, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32
 fn finish(mut ranks: Vec<Followed>, settings: Settings, origin: f64) -> (Vec<Ranked>, Sketch) {
     ranks.sort_by_key(|r| r.0);
     let mut drawn = Vec::new();
-    let each = ranks.into_iter().map(|(rank, follower, sketcher)| {
+    let each = ranks.into_iter().map(|(rank, streams, sketcher)| {
         drawn.extend(sketcher.map(|s| (rank, s)));
-        follower.finish(rank, settings)
+        let (whole, by_size) = streams.finish(settings);
+        Ranked { rank, whole, by_size }
     });
     let all = each.collect();
     (all, Sketch::of(drawn, origin))

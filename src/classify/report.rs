@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::global::GlobalSequentiality;
-use super::lattice::{Mix, Sequentiality, Size};
+use super::lattice::{Mix, Sequentiality, Size, named};
 use crate::record::Warning;
 
 /// Name of the schema of [`Classes`].
@@ -25,14 +25,7 @@ pub enum Classifier {
 }
 
 impl Classifier {
-    /// Name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rules => "rules",
-            Self::Network => "network",
-            Self::Markov => "markov",
-        }
-    }
+    named!(pub Rules = "rules", Network = "network", Markov = "markov");
 }
 
 /// The classes of all files of a trace.

@@ -6,7 +6,7 @@
 
 use super::access::{Access, Settings, Stretch, Tally};
 use super::stream::Stream;
-use super::thresholds::{ASKED, LARGE, MOST_SIZES, TINY};
+use super::thresholds::{LARGE, LONG, MOST_SIZES, TINY};
 
 /// Accesses that are followed together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -99,7 +99,7 @@ impl SizeClassStreams {
 
     fn push_apart(&mut self, a: Access, settings: Settings) {
         if let Split::Several(all) = &mut self.split
-            && !push_apart(all, a, settings.without_vote())
+            && !push_apart(all, a, settings.of_sub_stream())
         {
             self.split = Split::GivenUp;
         }
@@ -108,7 +108,7 @@ impl SizeClassStreams {
     /// The accesses as they came, and by size classes; `None` for those if they are no help.
     pub fn finish(self, settings: Settings) -> (Vec<Stretch>, Option<Vec<FinishedSubStream>>) {
         let stretches = |s: Option<Box<Stream>>| match s {
-            Some(stream) => Stretches::Own(stream.finish(settings.without_vote())),
+            Some(stream) => Stretches::Own(stream.finish(settings.of_sub_stream())),
             None => Stretches::GivenUp,
         };
         let found = match self.split {
@@ -151,7 +151,7 @@ fn push_apart(all: &mut Vec<SubStream>, a: Access, settings: Settings) -> bool {
     };
     let Some(stream) = &mut sub.stream else { return true };
     stream.push(a, settings);
-    if sub.tally.accesses.is_multiple_of(ASKED) && stream.is_lost() {
+    if sub.tally.accesses.is_multiple_of(LONG) && stream.is_lost() {
         sub.stream = None;
         return sub.tally.sizes.1 <= TINY;
     }

@@ -5,7 +5,7 @@ use super::access::Access;
 /// Accesses kept of a rank in a file, at least, once there are more.
 const KEPT: usize = 256;
 
-/// Accesses that are drawn as one: one access, or several that follow each other in the file.
+/// An access that is drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SketchedAccess {
     /// Seconds on the trace's own clock.
@@ -41,62 +41,37 @@ impl Sketch {
     }
 }
 
-/// Makes the sketch of one rank while its accesses pass. A group of accesses is drawn as one if they follow each other,
-/// else the first stands for all.
+/// Makes the sketch of one rank while its accesses pass: of many, every `step`-th is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Sketcher {
     kept: Vec<SketchedAccess>,
     accesses: u64,
-    group: u64,
+    step: u64,
 }
 
 impl Default for Sketcher {
     fn default() -> Self {
-        Self { kept: Vec::new(), accesses: 0, group: 1 }
+        Self { kept: Vec::new(), accesses: 0, step: 1 }
     }
 }
 
 impl Sketcher {
     pub fn push(&mut self, a: &Access) {
-        let next = SketchedAccess {
-            start_s: a.start,
-            end_s: a.end,
-            start_offset: a.offset,
-            end_offset: a.past(),
-            write: a.write,
-        };
-        let place = self.accesses % self.group;
-        self.accesses += 1;
-        match self.kept.last_mut() {
-            Some(last) if place > 0 => {
-                // a group that has a gap stays what it was before it
-                if let Some(joined) = joined(last, &next) {
-                    *last = joined;
-                }
-            }
-            _ => {
-                if self.kept.len() == 2 * KEPT {
-                    self.halve();
-                    // this access belongs to a new group all the same: the number of groups was even
-                }
-                self.kept.push(next);
-            }
+        if self.kept.len() == 2 * KEPT {
+            self.kept = self.kept.iter().step_by(2).copied().collect();
+            self.step *= 2;
         }
+        if self.accesses.is_multiple_of(self.step) {
+            self.kept.push(SketchedAccess {
+                start_s: a.start,
+                end_s: a.end,
+                start_offset: a.offset,
+                end_offset: a.past(),
+                write: a.write,
+            });
+        }
+        self.accesses += 1;
     }
-
-    fn halve(&mut self) {
-        let pair = |p: &[SketchedAccess]| match p {
-            [a, b] => joined(a, b).unwrap_or(*a),
-            _ => p[0],
-        };
-        self.kept = self.kept.chunks(2).map(pair).collect();
-        self.group *= 2;
-    }
-}
-
-fn joined(a: &SketchedAccess, b: &SketchedAccess) -> Option<SketchedAccess> {
-    let follows = a.end_offset == b.start_offset && a.write == b.write;
-    follows.then(|| SketchedAccess { end_s: a.end_s.max(b.end_s), end_offset: b.end_offset, ..*a })
 }
 
 #[cfg(test)]
@@ -120,9 +95,8 @@ mod tests {
             assert!(kept.len() >= KEPT && kept.len() <= 2 * KEPT, "{}", kept.len());
             assert!(kept.windows(2).all(|w| w[0].start_s < w[1].start_s && w[0].end_offset <= w[1].start_offset));
             assert!(kept[kept.len() - 1].end_s > 990_000.0);
-            // what follows each other leaves no gap, what does not is single
-            let gaps = kept.windows(2).filter(|w| w[0].end_offset != w[1].start_offset).count();
-            assert_eq!(gaps, if step == 8 { 0 } else { kept.len() - 1 });
+            let steps: Vec<u64> = kept.windows(2).map(|w| w[1].start_offset - w[0].start_offset).collect();
+            assert!(steps.iter().all(|s| *s == steps[0]), "evenly chosen");
         }
     }
 

@@ -35,26 +35,22 @@ pub(super) struct Row {
 
 /// Distance from the rank's first access in bytes, and whether it writes.
 type At = (i64, bool);
+type WaysAndEnds = (Vec<(At, u64)>, u64);
 /// A state, how it goes on and how often, how often the walk ended here.
 type State = (i64, Vec<(i64, u64)>, u64);
 
 /// Counts while a run is learned, in bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
-    /// From an access to the next ones, and how often.
-    ways: HashMap<At, Vec<(At, u64)>>,
-    ends: HashMap<At, u64>,
+    /// From an access to the next ones, and how often; how often the walk ended there.
+    ways: HashMap<At, WaysAndEnds>,
     /// Some did not fit.
     pub full: bool,
 }
 
 impl Counts {
-    pub fn step(&mut self, from: (i64, bool), to: (i64, bool)) {
-        if !self.ways.contains_key(&from) && self.ways.len() >= MOST_STATES {
-            self.full = true;
-            return;
-        }
-        let ways = self.ways.entry(from).or_default();
+    pub fn step(&mut self, from: At, to: At) {
+        let Some((ways, _)) = self.entry(from) else { return };
         match ways.iter().position(|w| w.0 == to) {
             Some(i) => ways[i].1 += 1,
             None if ways.len() < 4 * MOST_WAYS => ways.push((to, 1)),
@@ -62,15 +58,23 @@ impl Counts {
         }
     }
 
-    pub fn end(&mut self, at: (i64, bool)) {
-        if self.ends.len() < MOST_STATES {
-            *self.ends.entry(at).or_default() += 1;
+    pub fn end(&mut self, at: At) {
+        if let Some((_, ends)) = self.entry(at) {
+            *ends += 1;
         }
+    }
+
+    fn entry(&mut self, at: At) -> Option<&mut WaysAndEnds> {
+        if self.ways.len() >= MOST_STATES && !self.ways.contains_key(&at) {
+            self.full = true;
+            return None;
+        }
+        Some(self.ways.entry(at).or_default())
     }
 
     /// The greatest block on whose boundaries all accesses begin, given those of other walks.
     pub fn block(&self, block: u64) -> u64 {
-        let all = self.ways.iter().flat_map(|(from, ways)| std::iter::once(from.0).chain(ways.iter().map(|w| w.0.0)));
+        let all = self.ways.iter().flat_map(|(at, (ways, _))| std::iter::once(at.0).chain(ways.iter().map(|w| w.0.0)));
         all.fold(block, |g, distance| gcd(g, distance.unsigned_abs()))
     }
 
@@ -78,19 +82,16 @@ impl Counts {
     pub fn finish(mut self, block: u64) -> (Vec<Row>, bool) {
         let block = i64::try_from(block.max(1)).unwrap_or(i64::MAX);
         let state = |(distance, write): (i64, bool)| (distance / block).saturating_mul(2) + i64::from(write);
-        for at in self.ends.keys() {
-            self.ways.entry(*at).or_default();
-        }
         let mut states: Vec<State> = self
             .ways
             .into_iter()
-            .map(|(from, ways)| {
+            .map(|(from, (ways, ends))| {
                 let here = state(from);
                 let mut ways: Vec<(i64, u64)> =
                     ways.into_iter().map(|(to, count)| (state(to).wrapping_sub(here), count)).collect();
                 ways.sort_unstable_by_key(|w| (std::cmp::Reverse(w.1), w.0));
                 ways.truncate(MOST_WAYS);
-                (here, ways, self.ends.get(&from).copied().unwrap_or(0))
+                (here, ways, ends)
             })
             .collect();
         states.sort_unstable_by_key(|s| s.0);
@@ -99,16 +100,9 @@ impl Counts {
             if let Some(row) = rows.last_mut()
                 && row.ways == ways
                 && row.ends == ends
+                && goes_on(row.state, &mut row.step, &mut row.states, here)
             {
-                let step = here.wrapping_sub(row.state);
-                let expected = row.step.wrapping_mul(i64::try_from(row.states).unwrap_or(i64::MAX));
-                if row.states == 1 || step == expected {
-                    if row.states == 1 {
-                        row.step = step;
-                    }
-                    row.states += 1;
-                    continue;
-                }
+                continue;
             }
             if rows.len() == MOST_ROWS {
                 self.full = true;
@@ -118,6 +112,17 @@ impl Counts {
         }
         (rows, self.full)
     }
+}
+
+/// Takes the next number into `count` evenly spaced ones; false if it does not fit.
+pub(super) fn goes_on(first: i64, step: &mut i64, count: &mut u64, next: i64) -> bool {
+    let before = i64::try_from(*count - 1).unwrap_or(i64::MAX);
+    let here = next.wrapping_sub(first.wrapping_add(step.wrapping_mul(before)));
+    let fits = *count == 1 || here == *step;
+    if fits {
+        (*step, *count) = (here, *count + 1);
+    }
+    fits
 }
 
 /// Greatest common divisor; 0 divides nothing.
@@ -136,17 +141,12 @@ pub(super) struct Walk<'r> {
     taken: HashMap<(usize, i64), Vec<u64>>,
     /// The last two steps, for states that nobody has seen.
     last: (i64, i64),
-    /// How often there was such a state where no step goes on.
-    lost: usize,
 }
-
-/// Odd number whose multiples are spread evenly.
-const SPREAD: usize = 0x9E37_79B1;
 
 impl<'r> Walk<'r> {
     /// Begins in a state. `rows` are in the order of their states.
     pub fn new(rows: &'r [Row], state: i64) -> Self {
-        Self { rows, state, taken: HashMap::new(), last: (0, 0), lost: 0 }
+        Self { rows, state, taken: HashMap::new(), last: (0, 0) }
     }
 
     fn row(&self) -> Option<usize> {
@@ -165,7 +165,7 @@ impl<'r> Walk<'r> {
 impl Iterator for Walk<'_> {
     type Item = i64;
 
-    /// The state after this one.
+    /// The state after this one, as far as it is known.
     fn next(&mut self) -> Option<i64> {
         let step = match self.row() {
             Some(i) if !self.rows[i].ways.is_empty() => {
@@ -176,13 +176,9 @@ impl Iterator for Walk<'_> {
                 taken[way] += 1;
                 ways[way].0
             }
-            // a regular walk goes on; another is somewhere that is known
-            _ if self.last.0 == self.last.1 || self.rows.is_empty() => self.last.1,
-            _ => {
-                self.lost += 1;
-                let row = &self.rows[self.lost.wrapping_mul(SPREAD) % self.rows.len()];
-                row.state.saturating_sub(self.state)
-            }
+            // a regular walk goes on
+            _ if self.last.0 == self.last.1 => self.last.1,
+            _ => return None,
         };
         self.last = (self.last.1, step);
         self.state = self.state.saturating_add(step);

@@ -10,18 +10,12 @@ use super::super::group::Local;
 use super::super::lattice::{Axis, Mix, Sequentiality};
 use super::super::report::{Classifier, Expected, ExpectedClass, GlobalClass};
 use super::super::stream::Stream;
+use super::super::thresholds::{BACK_TO_BACK, FEWEST_OF_RANK, USUAL_SHARE, USUAL_STEPS};
 use super::chain::Walk;
 use super::file_model::{FileModel, Phase, Start};
 
 /// Accesses walked of a phase.
 const MOST_WALKED: u64 = 1024;
-/// From this share on accesses follow each other.
-const BACK_TO_BACK: f64 = 0.95;
-/// The most frequent steps of a chain, and the share of it that they make up if there is an order.
-const STEPS: usize = 8;
-const ORDER: f64 = 0.6;
-/// Accesses of a rank that are too few for the rules.
-const FEW: u64 = 2;
 
 /// The classes that are predicted for a file.
 pub(crate) struct Predicted {
@@ -168,7 +162,7 @@ impl Phase {
         let mut counts: Vec<u64> = steps.values().copied().collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let sum = |all: &[u64]| all.iter().map(|c| *c as f64).sum::<f64>();
-        if steps.len() <= STEPS || sum(&counts[..STEPS]) >= ORDER * sum(&counts) {
+        if steps.len() <= USUAL_STEPS || sum(&counts[..USUAL_STEPS]) >= USUAL_SHARE * sum(&counts) {
             return None;
         }
         let monotone = steps.keys().all(|s| *s > 0) || steps.keys().all(|s| *s < 0);
@@ -262,7 +256,7 @@ impl Predicted {
             let e = &self.expected.global[i];
             let undecided = g.sequentiality == GlobalSequentiality::NonSequential
                 || g.classifier == Classifier::Network
-                || g.accesses <= FEW * g.ranks.len() as u64;
+                || g.accesses <= FEWEST_OF_RANK * g.ranks.len() as u64;
             if undecided && e.sequentiality != g.sequentiality {
                 g.sequentiality = e.sequentiality;
                 g.advice = e.advice.clone();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::super::access::{Access, Tally};
 use super::super::group::{Local, groups};
-use super::chain::{Counts, gcd};
+use super::chain::{Counts, gcd, goes_on};
 use super::file_model::{FileModel, MOST_PHASES, MOST_STARTS, Phase, Start};
 
 /// A file while it is learned.
@@ -16,6 +16,7 @@ pub(crate) struct TrainingSample {
 }
 
 /// A phase while it is learned: `starts` and `rows` come at the end.
+#[derive(Default)]
 struct PhaseSample {
     phase: Phase,
     counts: Counts,
@@ -55,13 +56,7 @@ impl TrainingSample {
                 largest_bytes: tally.sizes.1,
                 ..Phase::default()
             };
-            phases.push(PhaseSample {
-                phase,
-                counts: Counts::default(),
-                starts: BTreeMap::new(),
-                follows: 0,
-                block: 0,
-            });
+            phases.push(PhaseSample { phase, ..PhaseSample::default() });
         }
         let cut = phases.len() > MOST_PHASES;
         phases.truncate(MOST_PHASES);
@@ -146,14 +141,9 @@ impl PhaseSample {
             let at = offset / block;
             if let Some(s) = starts.last_mut()
                 && u64::from(rank) == u64::from(s.rank) + s.ranks
+                && goes_on(s.block as i64, &mut s.step, &mut s.ranks, at as i64)
             {
-                let last = s.block(s.ranks - 1);
-                let step = at.wrapping_sub(last) as i64;
-                if s.ranks == 1 || step == s.step {
-                    s.step = step;
-                    s.ranks += 1;
-                    continue;
-                }
+                continue;
             }
             if starts.len() == MOST_STARTS {
                 cut = true;

@@ -1,53 +1,13 @@
 //! Input of the network: features of a few accesses of one rank to one file: shares and ratios, so that neither the size of the
 //! requests nor the place in the file nor the number of ranks matters.
 
-use super::super::access::Access;
+use super::super::access::{Access, MOST_VOTED as MOST};
 
-/// Features, in their order.
-pub const FEATURES: [&str; 36] = [
-    "steps",
-    "follow",
-    "step_repeated",
-    "usual_step",
-    "distinct_steps",
-    "forwards",
-    "on_the_spot",
-    "backwards",
-    "lag_2",
-    "lag_3",
-    "lag_4",
-    "lag_5",
-    "best_lag",
-    "two_pieces",
-    "cut",
-    "one_piece",
-    "first_steps_agree",
-    "last_steps_agree",
-    "first_run",
-    "breaks",
-    "monotone_run",
-    "size_as_first",
-    "usual_size",
-    "smaller_last",
-    "other_first",
-    "distinct_sizes",
-    "below_stripe",
-    "writes",
-    "switches",
-    "writes_early",
-    "two_sizes",
-    "size_cut",
-    "one_switch",
-    "longest_step",
-    "even_jumps",
-    "equal_jumps",
-];
+/// A feature's name and value.
+pub(super) type Feature = (&'static str, f64);
 
-/// Accesses that are looked at, at most.
-pub(crate) const MOST: usize = 24;
-
-/// The features of two accesses or more; all are between -1 and 1.
-pub(crate) fn features(accesses: &[Access], stripe: u64) -> [f64; FEATURES.len()] {
+/// The features of one access or more; all are between -1 and 1.
+pub(crate) fn features(accesses: &[Access], stripe: u64) -> [Feature; 36] {
     let accesses = &accesses[accesses.len().saturating_sub(MOST)..];
     let n = accesses.len();
     let (mut buffer, mut follow) = ([0i64; MOST], [false; MOST]);
@@ -72,47 +32,47 @@ pub(crate) fn features(accesses: &[Access], stripe: u64) -> [f64; FEATURES.len()
     let even = jumps.len() >= 2 && jumps.windows(3).all(|w| w[2] - w[1] == w[1] - w[0]);
     let equal = jumps.len() >= 2 && jumps.iter().all(|&j| steps[j] == steps[jumps[0]]);
     [
-        of(m, MOST),
-        of(count(&|i| follow[i]), m),
-        lag(1),
-        of(usual_count, m),
-        of(distinct(steps), m),
-        of(count(&|i| steps[i] > 0), m),
-        of(count(&|i| steps[i] == 0), m),
-        of(count(&|i| steps[i] < 0), m),
-        lag(2),
-        lag(3),
-        lag(4),
-        lag(5),
-        (1..=m / 2).map(lag).fold(0.0, f64::max),
-        of(pieces, m.saturating_sub(1).max(1)).min(1.0),
-        of(cut, n),
-        of(explained(steps, follow), m),
-        flag(m >= 2 && steps[0] == steps[1]),
-        flag(m >= 2 && steps[m - 1] == steps[m - 2]),
-        of(steps.iter().take_while(|s| **s == steps[0]).count(), m),
-        of(count(&|i| i > 0 && follow[i] != follow[i - 1]), m),
-        of(monotone_run(steps), m),
-        of(sizes.iter().filter(|s| **s == sizes[0]).count(), n),
-        of(usual_sizes, n),
-        flag(n > 1 && sizes[n - 1] < usual_size),
-        flag(sizes[0] != usual_size),
-        of(distinct(&sizes), n),
-        of(sizes.iter().filter(|s| **s < stripe).count(), n),
-        writes(accesses),
-        of(switches, m),
-        writes(&accesses[..n / 2]) - writes(&accesses[n / 2..]),
-        of(size_pieces, n),
-        of(size_cut, n),
-        flag(switches == 1),
-        longest(steps),
-        flag(even),
-        flag(equal),
+        ("steps", of(m, MOST)),
+        ("follow", of(count(&|i| follow[i]), m)),
+        ("step_repeated", lag(1)),
+        ("usual_step", of(usual_count, m)),
+        ("distinct_steps", of(distinct(steps), m)),
+        ("forwards", of(count(&|i| steps[i] > 0), m)),
+        ("on_the_spot", of(count(&|i| steps[i] == 0), m)),
+        ("backwards", of(count(&|i| steps[i] < 0), m)),
+        ("lag_2", lag(2)),
+        ("lag_3", lag(3)),
+        ("lag_4", lag(4)),
+        ("lag_5", lag(5)),
+        ("best_lag", (1..=m / 2).map(lag).fold(0.0, f64::max)),
+        ("two_pieces", of(pieces, m.saturating_sub(1).max(1)).min(1.0)),
+        ("cut", of(cut, n)),
+        ("one_piece", of(explained(steps, follow), m)),
+        ("first_steps_agree", flag(m >= 2 && steps[0] == steps[1])),
+        ("last_steps_agree", flag(m >= 2 && steps[m - 1] == steps[m - 2])),
+        ("first_run", of(steps.iter().take_while(|s| **s == steps[0]).count(), m)),
+        ("breaks", of(count(&|i| i > 0 && follow[i] != follow[i - 1]), m)),
+        ("monotone_run", of(monotone_run(steps), m)),
+        ("size_as_first", of(sizes.iter().filter(|s| **s == sizes[0]).count(), n)),
+        ("usual_size", of(usual_sizes, n)),
+        ("smaller_last", flag(n > 1 && sizes[n - 1] < usual_size)),
+        ("other_first", flag(sizes[0] != usual_size)),
+        ("distinct_sizes", of(distinct(&sizes), n)),
+        ("below_stripe", of(sizes.iter().filter(|s| **s < stripe).count(), n)),
+        ("writes", writes(accesses)),
+        ("switches", of(switches, m)),
+        ("writes_early", writes(&accesses[..n / 2]) - writes(&accesses[n / 2..])),
+        ("two_sizes", of(size_pieces, n)),
+        ("size_cut", of(size_cut, n)),
+        ("one_switch", flag(switches == 1)),
+        ("longest_step", longest(steps)),
+        ("even_jumps", flag(even)),
+        ("equal_jumps", flag(equal)),
     ]
 }
 
 /// The most frequent value, the first of equals, and how often it occurs.
-pub(super) fn mode<T: Copy + Eq + Default>(all: &[T]) -> (T, usize) {
+fn mode<T: Copy + Eq + Default>(all: &[T]) -> (T, usize) {
     let mut best = (T::default(), 0);
     for (i, x) in all.iter().enumerate() {
         let count = all[i..].iter().filter(|y| *y == x).count();

@@ -4,10 +4,8 @@
 //! front, where such a stretch may go on: any two of them are a stride, and would come between it and the order that follows.
 
 use super::super::access::{Access, no_step_recurs};
-use super::open::{Open, SHORT};
-
-/// Cost of an access without order; dearer regular stretches are none.
-const DISORDER: f64 = 0.31;
+use super::super::thresholds::{DISORDER, GUESS, JITTER, LOOP, MIXED, ONCE, SHORT, SIZES};
+use super::open::Open;
 
 /// A way to cut accesses.
 pub(super) struct Cuts {
@@ -23,12 +21,12 @@ fn cost(open: &Open) -> f64 {
     let price = |applies: bool, price: f64| if applies { price } else { 0.0 };
     let strides = open.strides().filter(|_| !open.is_back_to_back());
     let loops = strides.map_or(0, |s| s.depth().saturating_sub(1));
-    1.0 + 0.6 * loops as f64
-        + price(open.guessed().is_some(), 0.3)
-        + price(open.is_mixed(), 0.5)
-        + price(open.run.odd_sizes > 0, 0.1)
-        + price(open.strides().is_some_and(|s| s.jitters > 0), 0.1)
-        + price(strides.is_some() && open.run.tally.accesses <= SHORT, 0.2)
+    1.0 + LOOP * loops as f64
+        + price(open.guessed().is_some(), GUESS)
+        + price(open.is_mixed(), MIXED)
+        + price(open.run.odd_sizes > 0, SIZES)
+        + price(open.strides().is_some_and(|s| s.jitters > 0), JITTER)
+        + price(strides.is_some() && open.run.tally.accesses <= SHORT, ONCE)
 }
 
 /// The cheapest regular stretches, after at most `goes_on` accesses without order; `None` if they would be too many.
@@ -51,7 +49,7 @@ pub(super) fn cheapest(waiting: &[Access], goes_on: usize) -> Option<Cuts> {
             continue;
         }
         for mixed in if from < alike { &[false, true][..] } else { &[false] } {
-            let mut open = Open::new(waiting[from]);
+            let mut open = Open::new(waiting[from], 0);
             for to in from + 1..=n {
                 let total = begun + cost(&open);
                 if total < best[to].0 {

@@ -4,14 +4,10 @@
 //! the walk jumps. Random offsets have no usual step. A round of steps that repeats is not looked for: random offsets that come
 //! again elsewhere in the same order are no walk either.
 
-use super::super::access::{Access, NEAR, Settings};
+use super::super::access::{Access, Settings, Voting};
 use super::super::extent::{Front, Shape};
 use super::super::lattice::{Axis, Sequentiality};
-
-/// Probability from which the network is believed.
-const SURE: f64 = 0.9;
-/// Fewest steps that tell: of fewer, more than half may be equal by chance.
-const FEWEST: u64 = 7;
+use super::super::thresholds::{FEWEST_STEPS, NEAR, SURE};
 
 /// Accesses that no nest describes, in bounded memory.
 #[derive(Debug, Clone)]
@@ -20,24 +16,15 @@ pub(super) struct Irregular {
     falling: bool,
     steps: Steps,
     bytes: Front,
-    vote: NetworkVote,
-}
-
-/// The network's vote on the windows of a stretch.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum NetworkVote {
-    NotAsked,
-    /// Every window has this order, or a more precise one.
-    Order(Sequentiality),
-    /// Some window has none.
-    Disorder,
+    /// The meet of the votes on all windows; an unsure vote is for no order.
+    vote: Option<Sequentiality>,
 }
 
 impl Irregular {
     pub fn new(first: &Access) -> Self {
         let mut bytes = Front::default();
         bytes.add(first.offset, first.past());
-        Self { rising: true, falling: true, steps: Steps::default(), bytes, vote: NetworkVote::NotAsked }
+        Self { rising: true, falling: true, steps: Steps::default(), bytes, vote: None }
     }
 
     /// One more access, after one at `last`.
@@ -50,15 +37,17 @@ impl Irregular {
 
     /// Asks for a vote on one more window.
     pub fn ask(&mut self, window: &[Access], settings: Settings) {
-        let Some(vote) = settings.vote.filter(|_| self.vote != NetworkVote::Disorder) else { return };
-        let order = vote(window, settings.stripe)
-            .filter(|(order, p)| *p >= SURE && *order < Sequentiality::VariablyStrided)
-            .map(|v| v.0);
-        self.vote = match (self.vote, order) {
-            (_, None) => NetworkVote::Disorder,
-            (NetworkVote::Order(before), Some(order)) => NetworkVote::Order(before.meet(order)),
-            (_, Some(order)) => NetworkVote::Order(order),
-        };
+        let Voting::IfIrregular(vote) = settings.voting else { return };
+        if self.vote.is_none_or(|v| !v.is_disorder()) {
+            let sure = vote(window, settings.stripe).filter(|(_, p)| *p >= SURE);
+            let class = sure.map_or(Sequentiality::LEAST, |v| v.0);
+            self.vote = Some(self.vote.map_or(class, |before| before.meet(class)));
+        }
+    }
+
+    /// The order that the votes have in common.
+    fn voted(&self) -> Option<Sequentiality> {
+        self.vote.filter(|v| !v.is_disorder())
     }
 
     pub fn has_usual_step(&self) -> bool {
@@ -67,17 +56,17 @@ impl Irregular {
 
     /// Was it the network that found an order?
     pub fn is_by_network(&self) -> bool {
-        matches!(self.vote, NetworkVote::Order(_)) && !self.has_usual_step()
+        self.voted().is_some() && !self.has_usual_step()
     }
 
     /// The class, the bytes and the usual step, given the usual size.
     pub fn close(self, size: u64) -> (Sequentiality, Shape, Option<i64>) {
         let usual = self.steps.usual();
-        let class = match self.vote {
+        let class = match self.voted() {
             // back-to-back runs, one behind the other: two loops
             _ if usual == Some(size as i64) => Sequentiality::StridedKd,
             _ if usual.is_some() => Sequentiality::Strided1d,
-            NetworkVote::Order(order) => order,
+            Some(order) => order,
             _ if self.rising || self.falling => Sequentiality::VariablyStrided,
             _ => Sequentiality::NonSequential,
         };
@@ -111,7 +100,8 @@ impl Steps {
 
     /// The step that more than half of them have, if it goes anywhere.
     fn usual(&self) -> Option<i64> {
-        let is_most = self.count >= FEWEST && 2 * self.seen > self.count && self.leader.unsigned_abs() > self.near;
+        let is_most =
+            self.count >= FEWEST_STEPS && 2 * self.seen > self.count && self.leader.unsigned_abs() > self.near;
         is_most.then_some(self.leader)
     }
 }

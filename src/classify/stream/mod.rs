@@ -10,10 +10,8 @@ mod open;
 mod strides;
 
 use super::access::{Access, MOST_STRETCHES, Settings, Stretch};
-use open::{Open, SHORT};
-
-/// This many accesses without order, or stretches of hardly more than two accesses, will not become one.
-const LONG: u64 = 64;
+use super::thresholds::{LONG, SHORT};
+use open::Open;
 
 /// A stream of accesses of one rank to one file.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +42,7 @@ impl Stream {
     pub fn push(&mut self, a: Access, settings: Settings) {
         if self.waiting.is_empty() {
             let Some(open) = &mut self.open else {
-                self.open = Some(Open::new(a));
+                self.open = Some(Open::new(a, settings.kept()));
                 self.recent.push(a);
                 return;
             };
@@ -98,7 +96,7 @@ impl Stream {
 
     fn close(&mut self, mut open: Open, settings: Settings) {
         let since = open.take_back();
-        let stretch = open.close(settings.stripe);
+        let stretch = open.close(settings);
         let is_full = self.done.len() >= MOST_STRETCHES;
         match self.done.last_mut() {
             Some(last) if is_full => last.absorb(&stretch),
@@ -130,7 +128,7 @@ impl Stream {
         for &to in &cuts.ends {
             let part = &waiting[from..to];
             from = to;
-            let Some(open) = Open::regular(part) else { continue };
+            let Some(open) = Open::regular(part, settings.kept()) else { continue };
             if to < waiting.len() || last {
                 self.close(open, settings);
                 continue;

@@ -1,25 +1,24 @@
 //! A stretch that may go on: back to back, in nested strides, or without order.
 
-use super::super::access::{Access, Settings, Stretch, Tally};
+use super::super::access::{Access, Settings, Stretch, Tally, Voting};
 use super::super::extent::Shape;
 use super::super::lattice::{Sequentiality, Size};
 use super::super::report::Classifier;
+use super::super::thresholds::{FREE, SHORT};
 use super::irregular::Irregular;
 use super::strides::Strides;
 
-/// This many accesses always look like a stride.
-pub(super) const SHORT: u64 = 2;
-/// Accesses that each loop of a nest may choose for itself.
-const FREE: u64 = 2;
-
 /// Accesses that belong together.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Run {
     pub first: Access,
     pub last: Access,
     pub tally: Tally,
     /// Accesses of another size than the first.
     pub odd_sizes: u64,
+    /// The first accesses, as many as a vote needs.
+    head: Vec<Access>,
+    kept: usize,
 }
 
 /// A stretch that may go on.
@@ -32,7 +31,7 @@ pub(super) struct Open {
 }
 
 /// The accesses before a loop was guessed and since then, and whether those before were back to back.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Guess {
     before: Run,
     back_to_back: bool,
@@ -46,14 +45,18 @@ enum Form {
 }
 
 impl Run {
-    fn of(first: Access) -> Self {
-        Self { first, last: first, tally: Tally::of(&first), odd_sizes: 0 }
+    fn of(first: Access, kept: usize) -> Self {
+        let head = if kept > 0 { vec![first] } else { Vec::new() };
+        Self { first, last: first, tally: Tally::of(&first), odd_sizes: 0, head, kept }
     }
 
     fn add(&mut self, a: &Access) {
         self.tally.add(a);
         self.odd_sizes += u64::from(a.size != self.first.size);
         self.last = *a;
+        if self.head.len() < self.kept {
+            self.head.push(*a);
+        }
     }
 
     /// The size class. The last access before the end of a file may be smaller.
@@ -77,16 +80,17 @@ fn few(accesses: u64, back_to_back: bool, loops: usize) -> bool {
 }
 
 impl Open {
-    pub fn new(first: Access) -> Self {
+    /// A stretch that begins; `kept`: first accesses to keep for a vote.
+    pub fn new(first: Access, kept: usize) -> Self {
         let form = Form::Regular { back_to_back: true, strides: Some(Strides::new(first.offset)) };
-        Self { run: Run::of(first), form, guess: None }
+        Self { run: Run::of(first, kept), form, guess: None }
     }
 
     /// A stretch of all these accesses that is regular; `None` if there is no such order.
-    pub fn regular(accesses: &[Access]) -> Option<Self> {
+    pub fn regular(accesses: &[Access], kept: usize) -> Option<Self> {
         let (first, rest) = accesses.split_first()?;
         [false, true].into_iter().find_map(|mixed| {
-            let mut open = Self::new(*first);
+            let mut open = Self::new(*first, kept);
             rest.iter().all(|a| open.accept(a, mixed)).then_some(open)
         })
     }
@@ -96,7 +100,7 @@ impl Open {
         let (first, rest) = window.split_first()?;
         let mut irregular = Box::new(Irregular::new(first));
         irregular.ask(window, settings);
-        let mut open = Self { run: Run::of(*first), form: Form::Irregular(irregular), guess: None };
+        let mut open = Self { run: Run::of(*first, settings.kept()), form: Form::Irregular(irregular), guess: None };
         open.add_irregular(rest);
         Some(open)
     }
@@ -138,8 +142,9 @@ impl Open {
         match &mut self.guess {
             Some(guess) if is_guess => guess.since.add(a),
             None if is_guess => {
-                let (before, back_to_back) = (self.run, *back_to_back);
-                self.guess = Some(Guess { before, back_to_back, since: Run::of(*a) });
+                let (before, back_to_back) = (self.run.clone(), *back_to_back);
+                let since = Run::of(*a, before.kept);
+                self.guess = Some(Guess { before, back_to_back, since });
             }
             guess => *guess = None,
         }
@@ -206,10 +211,10 @@ impl Open {
         Some(Open { run: guess.since, form, guess: None })
     }
 
-    pub fn close(self, stripe: u64) -> Stretch {
+    pub fn close(self, settings: Settings) -> Stretch {
         // the rows of a trace may be out of order: a stretch begins with its first one
         let (first, tally) = (self.run.first, Tally { start_s: self.run.first.start, ..self.run.tally });
-        let size = self.run.size(stripe);
+        let size = self.run.size(settings.stripe);
         let by_network = matches!(&self.form, Form::Irregular(i) if i.is_by_network());
         let (sequentiality, shape, stride) = match self.form {
             Form::Regular { back_to_back: true, .. } => (Sequentiality::Sequential, Shape::Whole, None),
@@ -225,6 +230,10 @@ impl Open {
             Form::Irregular(i) => i.close(first.size),
         };
         let by = if by_network { Classifier::Network } else { Classifier::Rules };
-        Stretch { tally, mix: tally.mix(), sequentiality, size, shape, stride, by }
+        let stretch = Stretch { tally, mix: tally.mix(), sequentiality, size, shape, stride, by };
+        match settings.voting {
+            Voting::Always(vote) => stretch.named_by(vote(&self.run.head, settings.stripe)),
+            _ => stretch,
+        }
     }
 }

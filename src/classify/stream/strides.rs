@@ -3,13 +3,9 @@
 //! A further loop around the nest is a guess until its third pass begins, or its second one is complete and short. Until then
 //! no other loop may begin, and the guess can be taken back.
 
-use super::super::access::{Access, NEAR};
+use super::super::access::Access;
+use super::super::thresholds::{DEEPEST, NEAR, PROVES};
 use crate::nest::Growing;
-
-/// A loop seen twice is no guess any more if its passes are as short as this.
-const PROVES: u64 = 10;
-/// Deepest nest that is followed.
-const DEEPEST: usize = 6;
 
 /// A nest and the jitter of its strides: a library puts its own bytes between the pieces now and then.
 #[derive(Debug, Clone)]

@@ -129,7 +129,7 @@ fn legend(
         if ranks.len() <= RANKS { (0..ranks.len()).collect() } else { vec![0, ranks.len() / 2, ranks.len() - 1] };
     let rank = |&i: &usize| (Key::Fill(of_rank(i, ranks.len(), 0), 1.0), format!("rank {}", ranks[i].0));
     let mut out: Vec<(Key, String)> = shown.iter().map(rank).collect();
-    for class in GlobalSequentiality::ALL {
+    for &class in GlobalSequentiality::ALL {
         let mut of_it = bands.iter().filter(|g| g.sequentiality == class).peekable();
         let named = |g: &GlobalClass| class.name().len() as f64 * LETTER <= pixels(g);
         if of_it.peek().is_some() && !of_it.any(named) && out.len() < 6 {
