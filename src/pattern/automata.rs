@@ -375,6 +375,12 @@ impl Automata {
         id
     }
 
+    /// Gives an automaton whose nest is another one now a new serial number, so that no copy takes it for its original.
+    pub fn renew(&mut self, id: u32) {
+        self.serials += 1;
+        self[id].serial = self.serials;
+    }
+
     pub fn remove(&mut self, id: u32) -> Automaton {
         self.unlink(id);
         self.free.push(id);

@@ -427,6 +427,7 @@ impl Predictor {
             self.due.remove(&before);
         }
         let passes = self.automata[id].split_last();
+        self.automata.renew(id);
         self.settle(passes);
         self.heat(w, id);
         self.take(w, id, a);

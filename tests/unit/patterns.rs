@@ -172,6 +172,42 @@ proptest! {
     }
 }
 
+#[test]
+fn a_copy_of_a_nest_that_has_been_split_meanwhile_loses_nothing() {
+    // Two rows of three; a copy begins at 1; the third row goes on to six, as many accesses as there were; the copy ends.
+    let places = [8, 9, 10, 9, 10, 11, 1, 2, 10, 11, 12, 13, 14, 15, 3, 2, 3, 4];
+    detect(&accesses(places.map(|p| (p * 4096, 4096))), exact());
+}
+
+#[test]
+fn short_lists_of_nests_in_irregular_turns_lose_nothing() {
+    let mut draw = Draw(11);
+    for _ in 0..2000 {
+        let count = 1 + draw.below(10);
+        let mut streams: Vec<Vec<u64>> = (0..count).map(|_| cut_nest(&mut draw)).collect();
+        let longest_turn = 1 + draw.below(8);
+        let mut places = Vec::new();
+        while streams.iter().any(|s| !s.is_empty()) {
+            let k = draw.below(streams.len() as u64) as usize;
+            let n = streams[k].len().min(1 + draw.below(longest_turn) as usize);
+            places.extend(streams[k].drain(..n));
+        }
+        let window = 4 + draw.below(60) as usize;
+        detect(&accesses(places.iter().map(|p| (p * 4096, 4096))), Options { window, ..exact() });
+    }
+}
+
+/// The first accesses of a nest of up to three short loops; nests share their places.
+fn cut_nest(draw: &mut Draw) -> Vec<u64> {
+    let start = 60 + draw.below(40);
+    let mut stride = |most: u64, back: i64| draw.below(most) as i64 - back;
+    let strides = [stride(5, 1), stride(9, 3), stride(20, 8)];
+    let loops: Vec<Loop> = strides.into_iter().zip([5, 4, 3]).map(|(s, most)| level(1 + draw.below(most), s)).collect();
+    let mut places: Vec<u64> = offsets(start, &loops).collect();
+    places.truncate(1 + draw.below(places.len() as u64) as usize);
+    places
+}
+
 /// A nest of one to five loops around accesses of a size, up or down, perhaps gone through several times; a loop may turn
 /// before a loop of smaller strides.
 fn random_nest(draw: &mut Draw) -> (u64, Vec<Loop>) {
