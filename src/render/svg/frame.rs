@@ -60,7 +60,7 @@ pub fn picture(draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<String> {
         draw(&area)?;
         area.present().map_err(failed)?;
     }
-    Ok(svg)
+    Ok(with_short_sizes(&svg))
 }
 
 /// Makes an SVG of panels below each other under one title and legend, `heights` pixels each.
@@ -90,7 +90,20 @@ pub fn panels(
         draw(&parts)?;
         area.present().map_err(failed)?;
     }
-    Ok(svg)
+    Ok(with_short_sizes(&svg))
+}
+
+/// The picture with font sizes of at most two decimals; plotters writes them with up to sixteen.
+fn with_short_sizes(svg: &str) -> String {
+    const NAME: &str = "font-size=\"";
+    let mut parts = svg.split(NAME);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (size, rest) = part.split_once('"').unwrap_or((part, ""));
+        let size = size.parse().map_or_else(|_| size.to_owned(), |x: f64| ((x * 100.0).round() / 100.0).to_string());
+        out.extend([NAME, &size, "\"", rest]);
+    }
+    out
 }
 
 /// A chart that fills a panel; `note` is written into its upper right corner.
@@ -338,6 +351,13 @@ mod tests {
         let short = shortened(&long, ": 1 access by 1 rank");
         assert!(short.starts_with('…') && short.ends_with("xx.h5"));
         assert!(width(&short, TITLE) + width(": 1 access by 1 rank", TITLE) < f64::from(WIDTH));
+    }
+
+    #[test]
+    fn font_sizes_have_two_decimals() {
+        let svg = "<svg>\n<text font-size=\"20.967741935483872\" x=\"1\">a</text><text font-size=\"15\">b</text></svg>";
+        let short = "<svg>\n<text font-size=\"20.97\" x=\"1\">a</text><text font-size=\"15\">b</text></svg>";
+        assert_eq!(with_short_sizes(svg), short);
     }
 
     #[test]
