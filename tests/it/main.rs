@@ -4,6 +4,7 @@ mod contract;
 mod convert;
 mod corpus;
 mod dfg;
+mod golden;
 mod parity;
 mod predict;
 #[cfg(feature = "serve")]
