@@ -85,7 +85,7 @@ fn check_rows(name: &str, t: &iophase::record::Trace) {
 }
 
 #[test]
-fn samples_are_read_as_they_are() {
+fn undamaged_samples_are_read() {
     let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
     let all = samples();
     for format in formats::ALL {
@@ -101,7 +101,7 @@ fn samples_are_read_as_they_are() {
 }
 
 #[test]
-fn truncation_at_any_byte() {
+fn files_cut_at_any_byte_are_survived() {
     let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
     for (path, bytes) in samples() {
         for n in 0..bytes.len() {
@@ -111,7 +111,7 @@ fn truncation_at_any_byte() {
 }
 
 #[test]
-fn any_one_bit_flipped() {
+fn any_flipped_bit_is_survived() {
     let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
     for (path, bytes) in samples() {
         for bit in 0..8 * bytes.len() {
@@ -123,7 +123,7 @@ fn any_one_bit_flipped() {
 }
 
 #[test]
-fn damaged_numbers_reach_the_analysis_unharmed() {
+fn analysis_survives_traces_with_damaged_numbers() {
     let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
     for (path, bytes) in samples() {
         for bit in (0..8 * bytes.len()).step_by(37) {

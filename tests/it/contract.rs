@@ -305,7 +305,7 @@ fn text_says_the_answer_first() {
 }
 
 #[test]
-fn usage_errors_give_2() {
+fn usage_errors_exit_with_2() {
     for args in [
         &["analyze"][..],
         &["analyze", "x", "--mode", "sideways"],
@@ -326,7 +326,7 @@ fn usage_errors_give_2() {
 }
 
 #[test]
-fn unreadable_inputs_give_3_and_a_remedy() {
+fn unreadable_inputs_exit_with_3_and_name_a_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let garbage = dir.path().join("garbage");
     fs::write(&garbage, b"\x01\x02\x03 nothing that anybody knows").unwrap();
@@ -346,7 +346,7 @@ fn unreadable_inputs_give_3_and_a_remedy() {
 }
 
 #[test]
-fn nothing_to_analyse_gives_4() {
+fn traces_without_matching_data_exit_with_4() {
     let trace = data("stable.darshan");
     let trace = trace.to_str().unwrap();
     for args in [
@@ -363,7 +363,7 @@ fn nothing_to_analyse_gives_4() {
 }
 
 #[test]
-fn unwritable_outputs_give_5() {
+fn unwritable_outputs_exit_with_5() {
     let trace = data("stable.darshan");
     let trace = trace.to_str().unwrap();
     for args in
@@ -383,7 +383,7 @@ fn one_bad_input_does_not_stop_the_others() {
 }
 
 #[test]
-fn many_inputs_are_answered_in_their_order() {
+fn answers_keep_the_order_of_the_inputs() {
     let folder = tempfile::tempdir().unwrap();
     let bad = folder.path().join("bad.json");
     fs::write(&bad, "no trace").unwrap();
@@ -413,7 +413,7 @@ fn many_inputs_are_answered_in_their_order() {
 }
 
 #[test]
-fn standard_input_is_a_trace() {
+fn a_trace_is_read_from_standard_input() {
     use std::io::Write;
     use std::process::Stdio;
     let mut child = Command::new(env!("CARGO_BIN_EXE_iophase"))
@@ -429,7 +429,7 @@ fn standard_input_is_a_trace() {
 }
 
 #[test]
-fn the_same_bytes_for_any_number_of_threads() {
+fn output_does_not_depend_on_the_number_of_threads() {
     let samples = samples();
     let run = |threads: &str| {
         let mut args = vec!["analyze", "--json", "-", "--threads", threads];
@@ -456,7 +456,7 @@ fn pictures_are_sound_svg() {
 }
 
 #[test]
-fn completions_and_manual_are_there() {
+fn completions_and_manual_page_are_printed() {
     for args in [&["completions", "bash"][..], &["completions", "zsh"], &["completions", "fish"], &["man"]] {
         let o = iophase(args);
         assert_eq!(o.status.code(), Some(0));
@@ -465,7 +465,7 @@ fn completions_and_manual_are_there() {
 }
 
 #[test]
-fn generated_traces_come_with_their_truth() {
+fn generate_writes_trace_and_truth() {
     let schema = schema("truth");
     let dir = tempfile::tempdir().unwrap();
     let (trace, truth) = (dir.path().join("x.csv"), dir.path().join("truth.json"));
@@ -504,7 +504,7 @@ fn generated_traces_come_with_their_truth() {
 }
 
 #[test]
-fn generate_tells_by_its_exit_code() {
+fn generate_has_the_exit_codes_of_the_contract() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.jsonl");
     let path = path.to_str().unwrap();

@@ -19,7 +19,7 @@ fn iophase(args: &[&str]) -> Output {
 }
 
 #[test]
-fn the_command_selects_and_tells_by_its_exit_code() {
+fn selection_options_and_exit_codes() {
     let dir = tempfile::tempdir().unwrap();
     let (trace, out) = (data("stable.darshan"), dir.path().join("x.csv"));
     let (trace, out) = (trace.to_str().unwrap(), out.to_str().unwrap());

@@ -99,7 +99,7 @@ fn known_periods_are_found_in_every_format() {
 }
 
 #[test]
-fn both_periods_of_two_are_listed() {
+fn two_simultaneous_periods_are_both_reported() {
     let Some(base) = corpus() else { return };
     let mut wrong = Vec::new();
     for run in runs(&base).into_iter().filter(|r| ["c_change", "e_twoperiods"].contains(&r.scenario.as_str())) {
@@ -118,7 +118,7 @@ fn both_periods_of_two_are_listed() {
 }
 
 #[test]
-fn the_epoch_comes_before_the_cadence_of_its_reads() {
+fn the_epoch_is_dominant_over_the_reads_inside_it() {
     let Some(base) = corpus() else { return };
     let mut checked = 0;
     for run in runs(&base).into_iter().filter(|r| r.scenario == "h_epochs") {
@@ -137,7 +137,7 @@ fn the_epoch_comes_before_the_cadence_of_its_reads() {
 }
 
 #[test]
-fn the_pace_of_calls_is_no_period() {
+fn the_rate_of_calls_is_not_reported_as_a_period() {
     let Some(base) = corpus() else { return };
     let calls: Vec<Run> = runs(&base).into_iter().filter(|r| r.id.starts_with("x_edge.nonmpi.")).collect();
     assert!(!calls.is_empty());
@@ -148,7 +148,7 @@ fn the_pace_of_calls_is_no_period() {
 }
 
 #[test]
-fn aperiodic_runs_are_called_so() {
+fn aperiodic_runs_have_no_period() {
     let Some(base) = corpus() else { return };
     let mut wrong = Vec::new();
     let mut checked = 0;
@@ -164,7 +164,7 @@ fn aperiodic_runs_are_called_so() {
 }
 
 #[test]
-fn recorders_of_one_scenario_agree() {
+fn all_recorders_of_one_run_give_the_same_period() {
     let Some(base) = corpus() else { return };
     let all: Vec<(String, f64)> = runs(&base)
         .into_iter()

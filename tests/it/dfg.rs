@@ -34,7 +34,7 @@ fn json_of(args: &[&str]) -> Value {
 /// Every node, statistic, edge and colour of the logs of `ls` and `ls -l`, which another reader and a process-mining library
 /// have worked out.
 #[test]
-fn ls_gives_the_expected_graphs() {
+fn graphs_of_ls_equal_those_of_another_reader() {
     let Some(corpus) = corpus() else { return };
     let folder = corpus.join("dfg");
     let expected: Value = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
@@ -149,7 +149,7 @@ fn events_of(report: &Value, activity: &str) -> [u64; 2] {
 
 /// Section V-B: MPI-IO reads and writes at offsets, so that nearly all seeks are gone.
 #[test]
-fn mpi_io_seeks_less() {
+fn mpi_io_makes_fewer_seeks_than_posix() {
     let Some(corpus) = corpus() else { return };
     let r = ior(&corpus, "ssf-mpiio", "ssf-posix");
     // 8 processes, 48 transfers each way.
@@ -212,7 +212,7 @@ fn darshan_ranks_are_cases() {
 }
 
 #[test]
-fn outputs_and_their_errors() {
+fn outputs_are_complete_and_errors_have_their_exit_codes() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(path("a_h_1.st"), HARD).unwrap();

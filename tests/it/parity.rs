@@ -38,16 +38,16 @@ fn check(name: &str, frequency: f64, confidence: f64) {
 }
 
 #[test]
-fn tmio_json_lines() {
+fn published_answer_for_tmio_json_lines() {
     check("tmio-jsonl/8.jsonl", 0.5190, 0.6774);
 }
 
 #[test]
-fn tmio_message_pack() {
+fn published_answer_for_tmio_message_pack() {
     check("tmio-msgpack/384.msgpack", 0.09223, 0.6499);
 }
 
 #[test]
-fn custom_json() {
+fn published_answer_for_custom_json() {
     check("custom/custom.json", 0.3721, 1.000);
 }

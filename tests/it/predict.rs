@@ -74,7 +74,7 @@ fn every(period: f64, n: u32) -> impl Iterator<Item = f64> {
 }
 
 #[test]
-fn a_finished_file_is_replayed_and_the_next_burst_told() {
+fn a_finished_file_is_replayed_up_to_the_next_burst() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.csv");
     fs::write(&file, csv(every(7.5, 12))).unwrap();
@@ -98,7 +98,7 @@ fn a_finished_file_is_replayed_and_the_next_burst_told() {
 }
 
 #[test]
-fn the_sources_agree() {
+fn all_sources_give_the_same_predictions() {
     let dir = tempfile::tempdir().unwrap();
     // one flush a burst, as a job does that is asked for it
     let msgpack = fs::read(data("stable.msgpack")).unwrap();
@@ -152,7 +152,7 @@ fn replayed(gaps: &[f64]) -> Vec<Value> {
 }
 
 #[test]
-fn two_like_gaps_of_a_period_that_varies_are_no_change() {
+fn two_equal_gaps_of_an_irregular_period_are_no_change() {
     // normal, of 20 % and 5 %; the ninth and tenth differ from those before and hardly from each other
     let normal = [
         1.11, 0.88, 1.22, 0.94, 1.13, 1.04, 1.16, 1.0, 0.6, 0.63, 0.82, 0.94, 0.99, 1.44, 0.95, 0.86, 0.99, 1.4, 0.86,
@@ -169,7 +169,7 @@ fn two_like_gaps_of_a_period_that_varies_are_no_change() {
 }
 
 #[test]
-fn a_period_of_half_the_length_is_told_at_its_second_cycle() {
+fn a_halved_period_is_reported_in_its_second_cycle() {
     let gaps: Vec<f64> = [1.0; 12].into_iter().chain([0.5; 12]).collect();
     let all = replayed(&gaps);
     let changes: Vec<_> = all.iter().filter(|p| p["change_point"] == true).collect();
@@ -178,7 +178,7 @@ fn a_period_of_half_the_length_is_told_at_its_second_cycle() {
 }
 
 #[test]
-fn bursts_of_three_pieces_are_foretold_while_their_period_shrinks() {
+fn bursts_of_three_pieces_are_predicted_while_their_period_shrinks() {
     let mut text = String::from("rank,op,file,size,start,end\n");
     let mut starts = Vec::new();
     let mut t = 3.0;
@@ -202,7 +202,7 @@ fn bursts_of_three_pieces_are_foretold_while_their_period_shrinks() {
 }
 
 #[test]
-fn a_period_that_comes_back_is_noticed_and_known() {
+fn a_returning_period_gets_its_old_state() {
     for (first, second) in [(5.0, 9.0), (9.0, 5.0), (6.0, 2.5)] {
         let (end, back) = (3.0 + 11.0 * first, 3.0 + 11.0 * first + 12.0 * second);
         let starts = every(first, 12).chain((1..=12).map(|i| end + second * f64::from(i)));
@@ -222,7 +222,7 @@ fn a_period_that_comes_back_is_noticed_and_known() {
 }
 
 #[test]
-fn windows_are_kept() {
+fn predictions_use_only_the_window() {
     let text = csv(every(4.0, 40));
     for (window, seconds) in [("last-5", 5.25 * 4.0 + 0.5), ("fixed:30s", 30.0), ("fixed:48MB", 5.0 * 4.0 + 0.5)] {
         let all = lines(&predict_text(&["-", "--window", window], text.as_bytes()));
@@ -276,7 +276,7 @@ impl Running {
 }
 
 #[test]
-fn a_file_that_grows_and_is_rotated() {
+fn a_growing_file_is_followed_across_rotation() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("log.csv");
     let starts: Vec<f64> = every(5.0, 16).collect();
@@ -319,7 +319,7 @@ fn merge(into: &mut Vec<Value>, lines: Vec<Value>) {
 }
 
 #[test]
-fn killed_at_any_line_and_started_again_it_says_the_same() {
+fn a_restart_after_a_kill_repeats_the_same_predictions() {
     let dir = tempfile::tempdir().unwrap();
     let strace = calls(dir.path());
     let csv_path = dir.path().join("x.csv");
@@ -350,7 +350,7 @@ fn killed_at_any_line_and_started_again_it_says_the_same() {
 }
 
 #[test]
-fn a_state_is_of_its_options_and_of_its_version() {
+fn a_state_of_other_options_or_versions_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state.json");
     let state = state.to_str().unwrap();
@@ -373,7 +373,7 @@ fn a_state_is_of_its_options_and_of_its_version() {
 }
 
 #[test]
-fn jobs_of_one_source_are_kept_apart_and_bad_messages_counted() {
+fn jobs_of_one_source_are_separate_and_bad_messages_counted() {
     let mut text = String::new();
     for i in 0..12 {
         for (job, period) in [("a", 3.0), ("b", 5.0)] {
@@ -433,7 +433,7 @@ fn address(p: &mut Running) -> String {
 }
 
 #[test]
-fn a_socket_with_senders_that_come_and_go_and_replies() {
+fn a_socket_serves_changing_senders_and_replies() {
     let replies = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("zmq://{}", replies.local_addr().unwrap());
     let answer = std::thread::spawn(move || {
@@ -480,7 +480,7 @@ fn a_socket_with_senders_that_come_and_go_and_replies() {
 }
 
 #[test]
-fn only_this_machine_unless_allowed_and_usage() {
+fn addresses_and_options_are_checked() {
     for args in [
         &["zmq://0.0.0.0:0"][..],
         &["zmq://127.0.0.1:0", "--reply", "zmq://192.0.2.1:5556"],
@@ -517,7 +517,7 @@ fn only_this_machine_unless_allowed_and_usage() {
 }
 
 #[test]
-fn real_runs_that_flushed() {
+fn flushed_logs_of_real_runs_are_followed() {
     let root = std::env::var_os("IOPHASE_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
     for (file, periods, change_s) in [

@@ -132,7 +132,7 @@ fn events_come_with_every_block() {
 }
 
 #[test]
-fn what_cannot_be_answered_is_refused_with_a_reason() {
+fn invalid_requests_are_refused_with_a_reason() {
     let server = Server::start(&["--max-body", "10000", "--max-jobs", "2"]);
     let refused = |request: &str, body: &[u8], status| {
         let (s, answer) = server.ask(request, body);

@@ -22,7 +22,7 @@ struct Case {
 }
 
 #[test]
-fn responses_and_filtered_signals() {
+fn responses_and_filtered_signals_match_scipy() {
     let oracle: Oracle = serde_json::from_str(include_str!("../data/transform/butterworth.json")).unwrap();
     assert_eq!(oracle.cases.len(), 40);
     for case in oracle.cases {

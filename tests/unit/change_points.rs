@@ -109,7 +109,7 @@ fn clear_changes_are_noticed_within_two_values() {
 }
 
 #[test]
-fn one_odd_interval_is_no_change() {
+fn a_single_outlier_is_no_change() {
     for method in METHODS {
         for factor in [2.0, 3.0, 0.5, 0.2] {
             for seed in 0..20 {
@@ -140,7 +140,7 @@ fn every_regime_of_many_is_found() {
 }
 
 #[test]
-fn small_shifts_that_last() {
+fn lasting_small_shifts_are_found() {
     // Two standard deviations: the methods that keep all values find it in the end.
     for method in [ChangeMethod::Adwin, ChangeMethod::Bayesian] {
         for seed in 0..20 {
@@ -165,7 +165,7 @@ fn scale_does_not_matter() {
 }
 
 #[test]
-fn what_is_no_positive_number_is_refused() {
+fn values_that_are_not_positive_are_refused() {
     for method in METHODS {
         let values = intervals(&mut Random(3), &[(5.0, 30), (8.0, 5)], Jitter::Normal(0.05));
         let (mut plain, mut mixed) = (ChangeDetector::new(method), ChangeDetector::new(method));
@@ -185,7 +185,7 @@ fn what_is_no_positive_number_is_refused() {
 }
 
 #[test]
-fn a_state_goes_on_where_it_was_written() {
+fn a_stored_state_resumes() {
     for method in METHODS {
         let values = intervals(&mut Random(11), &[(5.0, 25), (8.0, 25)], Jitter::Normal(0.05));
         let mut whole = ChangeDetector::new(method);
@@ -203,7 +203,7 @@ fn a_state_goes_on_where_it_was_written() {
 }
 
 #[test]
-fn names_go_both_ways() {
+fn names_convert_both_ways() {
     for method in ChangeMethod::ALL {
         assert_eq!(method.name().parse::<ChangeMethod>().unwrap(), method);
         assert_eq!(serde_json::to_value(method).unwrap(), method.name());

@@ -70,7 +70,7 @@ proptest! {
 }
 
 #[test]
-fn ranks_that_come_one_after_the_other_are_one_class_all_the_same() {
+fn staggered_ranks_of_one_pattern_are_one_class() {
     let accesses = (0..16u64).flat_map(|r| {
         (0..20).map(move |i| {
             (
@@ -159,7 +159,7 @@ fn every_classifier_on_jobs_with_known_classes() {
 }
 
 #[test]
-fn qcrd_reads_a_header_together_and_interleaves_the_rest() {
+fn qcrd_reads_the_header_globally_and_interleaves_the_data() {
     let once = [(G::GlobalSequential, 64), (G::InterleavedSequential, 64)];
     let t = qcrd("/scratch/matrix.2");
     let model = learned(&qcrd("/scratch/matrix.1"));
@@ -204,7 +204,7 @@ fn the_model_predicts_classes_from_the_first_access() {
 }
 
 #[test]
-fn more_runs_add_up_and_impossible_models_are_refused() {
+fn several_runs_are_combined_and_invalid_models_refused() {
     let mut model = learned(&prism("/scratch/init.rea"));
     train(&prism("/scratch/init.rea"), &Selection::default(), Options::default(), &mut model).unwrap();
     assert_eq!(model.files(), 1);
@@ -231,7 +231,7 @@ fn more_runs_add_up_and_impossible_models_are_refused() {
 proptest! {
     /// Numbers that no training makes are refused or harmless.
     #[test]
-    fn models_with_other_numbers_do_no_harm(at in 0usize..400, number in prop::sample::select(vec!["0", "1", "9223372036854775807", "-9223372036854775808", "18446744073709551615"])) {
+    fn altered_models_are_refused_or_harmless(at in 0usize..400, number in prop::sample::select(vec!["0", "1", "9223372036854775807", "-9223372036854775808", "18446744073709551615"])) {
         let t = prism("/scratch/init.rea");
         let good = learned(&t).to_json().unwrap();
         let digits: Vec<(usize, usize)> = {
@@ -275,7 +275,7 @@ fn sketches_are_bounded_and_in_the_order_of_the_files() {
 
 /// A library puts a few bytes of its own between the datasets: the stride is the same all the same.
 #[test]
-fn a_stride_may_jitter_by_a_little() {
+fn small_jitter_of_a_stride_keeps_the_class() {
     let (p, n, size) = (4u64, 40u64, 262_144u64);
     let own = |i: u64| 2048 * (i / 7);
     let accesses = (0..p)
@@ -309,7 +309,7 @@ fn handed_on(path: &Path) -> Option<usize> {
 }
 
 #[test]
-fn a_stream_has_the_classes_of_the_whole() {
+fn streaming_gives_the_classes_of_the_whole_trace() {
     let folder = tempfile::tempdir().unwrap();
     for number in [0, 3, 13, 38] {
         let t = Job::number(number).run("/scratch/out.dat", 1);
@@ -383,7 +383,7 @@ fn records_of_several_layers_are_read_as_a_whole() {
 
 /// A model learned from a stream is that of the whole.
 #[test]
-fn a_stream_teaches_what_the_whole_teaches() {
+fn training_from_a_stream_equals_training_from_the_whole_trace() {
     let folder = tempfile::tempdir().unwrap();
     let t = Job::number(13).run("/scratch/out.dat", 1);
     let path = folder.path().join("t.csv");
@@ -422,7 +422,7 @@ fn ior_runs(corpus: &Path) -> Vec<(PathBuf, Vec<String>)> {
 }
 
 #[test]
-fn ior_has_the_classes_that_its_command_line_says() {
+fn ior_has_the_classes_that_its_command_line_implies() {
     let Some(corpus) = corpus() else {
         eprintln!("skipped: no corpus at IOPHASE_CORPUS");
         return;

@@ -247,7 +247,7 @@ proptest! {
 
     /// The same with random places.
     #[test]
-    fn random_places_have_no_order_and_nothing_is_set_aside(p in 2u64..64, n in 16u64..80, kib in 1u64..3000, seed in any::<u64>()) {
+    fn random_offsets_have_no_order_and_no_metadata_accesses(p in 2u64..64, n in 16u64..80, kib in 1u64..3000, seed in any::<u64>()) {
         let size = kib * 1024;
         let rows = with_metadata(p, n, size, seed, |r, i| place(G::NonSequential, p, r, i, n, size));
         let t = trace_of("/scratch/test.h5", rows, 0.005);

@@ -129,7 +129,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn records_keep_everything(
+    fn records_keep_all_fields(
         mut want in rows(prop_oneof!["(/[a-z\\n\\r\\t\\\\]{0,5})?", NAME], u64::MAX, 900_000_000_000_000),
         finer in prop::collection::vec(0.0..1e6f64, 40),
         others in prop::collection::vec(prop::sample::select(vec![Op::Open, Op::Close, Op::Seek, Op::Sync, Op::Other]), 0..3),
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn radar_keeps_what_it_holds(want in rows(name(), u64::MAX, 900_000_000_000_000)) {
+    fn radar_keeps_the_fields_it_can_store(want in rows(name(), u64::MAX, 900_000_000_000_000)) {
         let t = trace_of(&want, 0);
         let (back, _) = there_and_back("radar", &t);
         let known: Vec<Plain> = want.iter().map(|r| Plain { task: 0, ..r.clone() }).collect();
@@ -168,7 +168,7 @@ proptest! {
     }
 
     #[test]
-    fn strace_keeps_what_it_holds(want in rows("/[a-z \"'\\\\,;#<>:()%äß→\n\t=\\[\\]{}]{1,12}", 1_000_000_000_000_000_000, SHORT_NS)) {
+    fn strace_keeps_the_fields_it_can_store(want in rows("/[a-z \"'\\\\,;#<>:()%äß→\n\t=\\[\\]{}]{1,12}", 1_000_000_000_000_000_000, SHORT_NS)) {
         let t = trace_of(&want, 0);
         let (back, notes) = there_and_back("strace", &t);
         let mut sorted = want.clone();
@@ -236,7 +236,7 @@ fn asynchronous_phases_stay_asynchronous() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_told() {
+fn lost_fields_are_listed_in_a_warning() {
     let row = Plain { op: Op::Write, rank: 3, task: 0, file: "a\nb".into(), offset: 7, size: 5, start: 1.0, end: 1.0 };
     let t = trace_of(&[row.clone(), Plain { op: Op::Open, size: 0, ..row.clone() }], 0);
     let codes = |name: &str, t: &Trace| there_and_back(name, t).1;
@@ -268,7 +268,7 @@ fn ranks_without_rows_keep_the_numbers_of_the_others() {
 }
 
 #[test]
-fn an_output_appears_whole_or_not_at_all() {
+fn outputs_are_complete_or_absent() {
     let dir = tempfile::tempdir().unwrap();
     let names =
         |d: &Path| fs::read_dir(d).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>();

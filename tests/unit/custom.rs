@@ -27,7 +27,7 @@ fn with(text: &str, set: impl FnOnce(&mut ReadOptions)) -> Result<Trace> {
 }
 
 #[test]
-fn arrays_in_every_form() {
+fn arrays_are_read_in_every_form() {
     let rank = |t: &Trace| {
         (phases(t).start.clone(), phases(t).end.clone(), phases(t).bytes.clone(), phases(t).op.as_constant())
     };
@@ -65,7 +65,7 @@ fn arrays_in_every_form() {
 }
 
 #[test]
-fn arrays_that_do_not_fit() {
+fn inconsistent_arrays_are_refused() {
     for text in [
         r#"{"b":[1],"bw":[2],"t":[1]}"#,
         r#"{"b":[1],"t1":[2],"t2":[1]}"#,
@@ -155,7 +155,7 @@ fn csv() {
 }
 
 #[test]
-fn csv_as_others_write_it() {
+fn csv_dialects_are_read() {
     // Any order and case, remarks, blank lines, Windows line ends, quotes, unknown columns, missing ones, no last line end.
     let text = "\u{feff}# made by hand\r\n\r\nSize , START,\"op\",Comment,file,pid,host\r\n\
         10, 1.0 ,pwrite64,\"a, \"\"b\"\"\",\"/x, y\",77,n1\r\n\r\n# more\r\n20.0,2e0,READ,,/z\r\n30,3,fsync";
@@ -202,7 +202,7 @@ fn epoch_stamps_are_exact() {
 }
 
 #[test]
-fn bad_lines_are_left_out_and_named() {
+fn bad_lines_are_skipped_and_reported() {
     let text =
         format!("{CSV}0,write,/a,0,many,1,2\nwhat\n1,write,/b,9,5,7,6\n1,write,/b,9,-5,8,nan\n2,write,\"/b,9,5,8,9\n");
     let t = parse(&text).unwrap();
@@ -230,7 +230,7 @@ fn bad_lines_are_left_out_and_named() {
 }
 
 #[test]
-fn one_layer_of_several() {
+fn one_of_several_layers_is_selected() {
     let text = "op,size,start,layer\nwrite,1,1,mpiio\nwrite,2,1,POSIX\nwrite,3,2,posix\nwrite,4,3,\n";
     let t = parse(text).unwrap();
     assert_eq!(
@@ -245,7 +245,7 @@ fn one_layer_of_several() {
 }
 
 #[test]
-fn long_lines_and_many_records() {
+fn long_lines_and_many_records_are_read() {
     let limit = |lines: usize, records: usize| {
         move |o: &mut ReadOptions| (o.limits.line_bytes, o.limits.records) = (lines, records)
     };
@@ -262,7 +262,7 @@ fn long_lines_and_many_records() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same() {
+fn the_number_of_threads_does_not_matter() {
     let mut csv = String::from("start,op,size,file,rank,call,offset\n");
     let mut lines = String::new();
     for i in 0..60_000u64 {
@@ -298,7 +298,7 @@ fn any_number_of_threads_gives_the_same() {
 
 proptest! {
     #[test]
-    fn records_survive_the_way_through_csv_and_json_lines(
+    fn records_survive_csv_and_json_lines(
         rows in prop::collection::vec((any::<bool>(), 0u32..9, 0u64..1 << 50, 0u64..1 << 40, 0.0..1e5f64, 0.0..10.0f64, "[a-z\"\\\\, ]{1,8}"), 1..20)
     ) {
         let mut csv = String::from("rank,op,file,offset,size,start,end\n");
@@ -320,7 +320,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200), start in prop::sample::select(vec!["", "{", "{\"b\":[", "op,size,start\n", "{\"op\":\"read\",\"size\":1,\"start\":"])) {
+    fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..200), start in prop::sample::select(vec!["", "{", "{\"b\":[", "op,size,start\n", "{\"op\":\"read\",\"size\":1,\"start\":"])) {
         let mut text = start.as_bytes().to_vec();
         text.extend(bytes);
         let _ = parse_as("custom", &text);
@@ -328,7 +328,7 @@ proptest! {
 }
 
 #[test]
-fn who_is_who() {
+fn formats_are_told_apart() {
     let custom = find("custom").unwrap();
     for yes in [
         CSV,

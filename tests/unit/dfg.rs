@@ -47,7 +47,7 @@ not a line of strace
 "#;
 
 #[test]
-fn hard_lines_are_events_or_told() {
+fn hard_lines_become_events_or_warnings() {
     let plan = Plan { mapping: Mapping { path_levels: 9, ..Mapping::default() }, ..Plan::default() };
     let log = log_of(&[("a_h_1.st", HARD)], &plan);
     let g = Graph::of(&log.cases);
@@ -82,7 +82,7 @@ fn hard_lines_are_events_or_told() {
 }
 
 #[test]
-fn a_clock_that_steps_back_orders_by_start() {
+fn events_are_ordered_by_start_if_the_clock_steps_back() {
     let plan = Plan::default();
     let lines = [
         "1 10:00:00.000300 read(3</x/c>, \"\", 1) = 1 <0.000001>\n",

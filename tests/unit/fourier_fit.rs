@@ -24,7 +24,7 @@ fn oracle() -> Oracle {
 }
 
 #[test]
-fn is_at_least_as_good_as_scipy() {
+fn fits_are_at_least_as_good_as_scipy() {
     let oracle = oracle();
     for case in oracle.cases {
         let fit = fourier_fit(&case.signal, 1.0, oracle.components).unwrap();

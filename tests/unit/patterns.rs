@@ -393,7 +393,7 @@ fn hyperslabs_of_one_to_four_dimensions_are_one_nest() {
 }
 
 #[test]
-fn compound_members_one_after_the_other() {
+fn members_of_one_size_form_one_nest() {
     // Eight members of four bytes of a 32-byte struct, each written for all of 1000 elements.
     let members = [level(1000, 32), level(8, 4)];
     let found = detect(&accesses(offsets(2048, &members).map(|o| (o, 4))), exact());
@@ -406,7 +406,7 @@ fn compound_members_one_after_the_other() {
 }
 
 #[test]
-fn descending_repeated_and_interrupted_patterns() {
+fn descending_repeated_and_interrupted_patterns_are_found() {
     for (levels, kind) in [
         (vec![level(50, -4096)], Kind::FixedStrided),
         (vec![level(50, 0)], Kind::FixedStrided),
@@ -450,7 +450,7 @@ fn sizes_that_vary_back_to_back_are_a_sequential_pattern() {
 }
 
 #[test]
-fn a_list_of_sizes_gone_through_again_is_one_pattern_with_a_loop() {
+fn a_repeated_list_of_sizes_is_one_pattern_with_a_loop() {
     let mut draw = Draw(10);
     let sizes: Vec<u64> = (0..40).map(|_| 1 + draw.below(100_000)).collect();
     let of_pass = 2 * sizes.len() as u64 + 1;
@@ -467,7 +467,7 @@ fn a_list_of_sizes_gone_through_again_is_one_pattern_with_a_loop() {
 }
 
 #[test]
-fn reads_and_writes_of_the_same_places_in_turn_are_one_pattern() {
+fn alternating_reads_and_writes_of_the_same_offsets_are_one_pattern() {
     let loops = [level(30, 8192), level(4, 1 << 20)];
     let both = offsets(0, &loops).flat_map(|o| [Op::Read, Op::Write].map(|op| (o, op)));
     let (places, ops): (Vec<u64>, Vec<Op>) = both.unzip();
@@ -480,7 +480,7 @@ fn reads_and_writes_of_the_same_places_in_turn_are_one_pattern() {
 }
 
 #[test]
-fn streams_in_irregular_turns_take_no_more_numbers_than_they_are() {
+fn streams_in_irregular_turns_take_no_more_numbers_than_their_loops() {
     let mut draw = Draw(11);
     let (mut right, trials) = (0, 120);
     for trial in 0..trials {
@@ -503,7 +503,7 @@ fn streams_in_irregular_turns_take_no_more_numbers_than_they_are() {
 }
 
 #[test]
-fn the_next_accesses_are_told_and_come_true() {
+fn predicted_next_accesses_come_true() {
     let levels = [level(4, 100), level(5, 1000), level(6, 10_000)];
     let places: Vec<u64> = offsets(0, &levels).collect();
     let seen = 71;
@@ -545,7 +545,7 @@ fn together(found: &Found) -> Vec<(u64, u32, Option<Ranks>, Vec<Loop>)> {
 }
 
 #[test]
-fn what_each_rank_does_once_is_a_loop_over_ranks() {
+fn accesses_that_each_rank_makes_once_are_a_loop_over_ranks() {
     let ranks = |count, step| Some(Ranks { count, step });
     for join_ranks in [true, false] {
         let options = Options { join_ranks, ..exact() };
@@ -591,7 +591,7 @@ fn headers_that_all_ranks_read_are_loops_over_ranks() {
 }
 
 #[test]
-fn a_loop_that_one_rank_shows_is_known_for_all() {
+fn a_loop_of_one_rank_is_recognised_in_all() {
     // Rank 0 has other accesses of the size between; the others show the loop alone.
     let found = of_ranks(4, exact(), |r| {
         let mut draw = Draw(29);
@@ -605,7 +605,7 @@ fn a_loop_that_one_rank_shows_is_known_for_all() {
 }
 
 #[test]
-fn repeated_places_in_turns_are_found_whole() {
+fn alternating_repeated_offsets_are_found_completely() {
     let list = [680u64, 800, 1384, 1832];
     let found = detect(&accesses((0..120).map(|i| (list[i % 4], 512))), exact());
     let got = numbers_of_found(&found);

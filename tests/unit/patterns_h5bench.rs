@@ -76,7 +76,7 @@ fn places(trace: &Trace, found: &[Pattern], op: Op, size: u64) -> [BTreeMap<u32,
 type Case = (&'static str, Op, u64, usize, [u64; 4], u64);
 
 #[test]
-fn data_is_laid_out_as_the_command_line_says() {
+fn layouts_follow_the_command_line() {
     const K: u64 = 1024;
     let cases: [Case; 11] = [
         ("1d-CC", Op::Write, 256 * K, 4 * 8, [0, 1, 2, 3].map(|r| r * 256 * K), 1024 * K),
@@ -115,7 +115,7 @@ fn data_is_laid_out_as_the_command_line_says() {
 }
 
 #[test]
-fn one_rank_writes_and_reads_the_datasets_of_the_exerciser() {
+fn datasets_of_the_exerciser_are_accessed_by_one_rank() {
     // 2 x 2 ranks of 8 x 8 values of 8 bytes, doubled twice, each ten times at one place.
     for recording in recordings("exerciser") {
         let Some((trace, _, found)) = run(&recording) else { continue };

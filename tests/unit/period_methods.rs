@@ -34,7 +34,7 @@ fn run(t: &Trace, options: Options) -> Analysis {
 const METHODS: [Method; 5] = [Method::Dft, Method::Dwt, Method::Stft, Method::Cwt, Method::Autocorrelation];
 
 #[test]
-fn every_method_says_when_where_and_what_comes_next() {
+fn every_method_gives_period_validity_bursts_and_prediction() {
     let t = regular();
     for method in METHODS {
         let a = run(&t, Options { method, scores: true, ..Options::default() });
@@ -59,7 +59,7 @@ fn every_method_says_when_where_and_what_comes_next() {
 }
 
 #[test]
-fn a_period_that_ends_has_a_window_that_ends() {
+fn validity_ends_with_the_period() {
     // Fifteen bursts, then as many at random.
     let gaps = [3.0, 31.0, 8.0, 47.0, 13.0, 5.0, 28.0, 9.0, 36.0, 4.0, 17.0, 41.0];
     let mut at = 5.0 + 14.0 * PERIOD + 15.0;
@@ -90,7 +90,7 @@ fn every_detector_runs() {
 }
 
 #[test]
-fn components_and_their_fit() {
+fn components_are_refined_by_the_fit() {
     let t = regular();
     let grid = run(&t, Options { method: Method::Dft, components: 5, ..Options::default() }).report.signals.remove(0);
     assert_eq!((grid.components.len(), grid.components[0].frequency_hz), (6, 0.0));
@@ -103,7 +103,7 @@ fn components_and_their_fit() {
 }
 
 #[test]
-fn a_filter_leaves_bytes_alone() {
+fn filters_do_not_change_the_bytes() {
     let t = regular();
     let filter = Some(Filter { pass: Pass::Low(0.3), order: 4 });
     let s = run(&t, Options { filter, ..Options::default() }).report.signals.remove(0);

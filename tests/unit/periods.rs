@@ -42,7 +42,7 @@ fn assert_period(detection: &Detection, period: f64, tolerance: f64) {
 }
 
 #[test]
-fn an_exact_train() {
+fn an_exact_train_has_its_period() {
     let detection = run(&bursts(every(12.5, 20), 3.0, 1e9));
     assert_period(&detection, 12.5, 1e-9);
     let found = &detection.periods[0];
@@ -58,7 +58,7 @@ fn an_exact_train() {
 }
 
 #[test]
-fn a_missing_burst_leaves_an_empty_slot() {
+fn a_missing_burst_leaves_an_empty_cycle() {
     let onsets = every(8.0, 24).enumerate().filter(|(i, _)| *i != 9).map(|(_, t)| t);
     let detection = run(&bursts(onsets, 2.0, 1e8));
     assert_period(&detection, 8.0, 1e-9);
@@ -74,7 +74,7 @@ fn missing_bursts_among_jittered_ones_do_not_stretch_the_period() {
 }
 
 #[test]
-fn a_few_missing_bursts_make_no_epochs() {
+fn a_few_missing_bursts_are_no_longer_period() {
     let onsets = every(2.0, 28).enumerate().filter(|(i, _)| ![6, 7, 13, 14].contains(i));
     assert_period(&run(&bursts(onsets.map(|(_, t)| t), 0.4, 1e8)), 2.0, 1e-3);
 }
@@ -102,7 +102,7 @@ fn a_timer_late_every_other_time_does_not_double_the_period() {
 }
 
 #[test]
-fn an_extra_burst_is_left_over() {
+fn an_extra_burst_belongs_to_no_cycle() {
     let mut spans = bursts(every(8.0, 24), 1.0, 1e8);
     spans.extend(bursts([100.0 + 8.0 * 9.0 + 3.7], 1.0, 1e8));
     let detection = run(&spans);
@@ -133,7 +133,7 @@ fn a_pause_splits_the_window() {
 }
 
 #[test]
-fn jitter_on_a_grid_and_gaps_that_vary() {
+fn jitter_on_a_grid_differs_from_varying_gaps() {
     let grid = (0..40).map(|i| 50.0 + 20.0 * i as f64 + 2.0 * noise(i));
     let detection = run(&bursts(grid, 3.0, 1e9));
     assert_period(&detection, 20.0, 0.005);
@@ -168,7 +168,7 @@ fn two_nearly_even_bursts_per_phase_are_one_period() {
 }
 
 #[test]
-fn a_sine_on_a_stream_is_a_wave() {
+fn a_sine_on_a_constant_stream_is_a_modulation() {
     let (period, width) = (37.0, 0.9);
     let spans: Vec<Span> = (0..1000)
         .map(|i| {
@@ -184,7 +184,7 @@ fn a_sine_on_a_stream_is_a_wave() {
 }
 
 #[test]
-fn a_heat_map_whose_bins_are_a_third_of_the_period() {
+fn a_heatmap_with_three_bins_per_period_is_periodic() {
     // bursts of 4 s every 31 s, seen in bins of 10 s
     let mut bins = [0.0; 160];
     for i in 0..50 {
@@ -199,7 +199,7 @@ fn a_heat_map_whose_bins_are_a_third_of_the_period() {
 }
 
 #[test]
-fn thousands_of_cycles() {
+fn a_period_of_thousands_of_cycles_is_exact() {
     let onsets = (0..5000).map(|i| 2.0 * i as f64 + 0.1 * noise(i));
     let spans: Vec<Span> = onsets.map(|t| span(t, t + 0.5, 1e6)).collect();
     assert_period(&run(&spans), 2.0, 1e-4);
@@ -220,7 +220,7 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn desynchronised_ranks() {
+fn desynchronised_ranks_have_the_period_of_the_job() {
     let spans: Vec<Span> = (0..15)
         .flat_map(|i| {
             (0..8).map(move |r| {
@@ -233,7 +233,7 @@ fn desynchronised_ranks() {
 }
 
 #[test]
-fn no_period_and_why() {
+fn trains_without_a_period_have_a_reason() {
     assert_eq!(run(&[]).verdict, Verdict::Empty);
     assert_eq!(run(&[span(f64::NAN, 1.0, 1.0), span(0.0, f64::INFINITY, 1.0)]).verdict, Verdict::Empty);
     assert_eq!(run(&bursts([5.0], 10.0, 1e9)).verdict, Verdict::SingleBurst);
@@ -258,7 +258,7 @@ fn no_period_and_why() {
 }
 
 #[test]
-fn extreme_clocks_do_not_break_it() {
+fn extreme_clocks_are_survived() {
     for (scale, shift) in [(1e-6, 0.0), (1e6, 0.0), (1.0, 1.7e9), (1.0, -1e6)] {
         let onsets = (0..20).map(|i| shift + scale * 10.0 * f64::from(i));
         let detection = run(&bursts(onsets, 2.0 * scale, 1e9));

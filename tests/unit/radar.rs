@@ -35,7 +35,7 @@ ADIO_Read_all 2.25 1
 ";
 
 #[test]
-fn one_time() {
+fn one_time_column_is_read() {
     let t = parse(PLAIN).unwrap();
     use Op::{Read, Write};
     let expected = [
@@ -57,7 +57,7 @@ fn one_time() {
 }
 
 #[test]
-fn two_times() {
+fn two_time_columns_are_read() {
     let text = PLAIN
         .replace("ADIO_WriteColl 0.5", "0 ADIO_WriteColl 0.5 0.75")
         .replace("ADIO_WriteStrided 1.5", "1 ADIO_WriteStrided 1.5 2")
@@ -85,7 +85,7 @@ fn block(lines: &[&str]) -> String {
 }
 
 #[test]
-fn what_one_record_does_not_tell_the_next_does() {
+fn ambiguous_columns_are_resolved_by_later_records() {
     let ends = |lines: &[&str]| {
         let t = parse(block(lines)).unwrap();
         assert_eq!(t.warnings, [], "{lines:?}");
@@ -108,7 +108,7 @@ fn what_one_record_does_not_tell_the_next_does() {
 }
 
 #[test]
-fn damage_ends_a_block_and_is_named() {
+fn damage_ends_a_block_and_is_reported() {
     // A record with fewer accesses than it says: the next PROCESS starts anew.
     let t = parse(PLAIN.replace("3072, 1024\n", "")).unwrap();
     assert_eq!((rows(&t).len(), codes(&t)), (3, vec!["damaged-block"]));
@@ -152,7 +152,7 @@ fn damage_ends_a_block_and_is_named() {
 }
 
 #[test]
-fn totals_ranks_and_calls() {
+fn totals_ranks_and_calls_are_counted() {
     let t = parse(PLAIN.replace("7168", "7000")).unwrap();
     assert_eq!(codes(&t), ["bytes-disagree"]);
     assert!(
@@ -171,7 +171,7 @@ fn totals_ranks_and_calls() {
 }
 
 #[test]
-fn hostile_numbers_cost_nothing() {
+fn hostile_numbers_cost_no_memory() {
     let huge = u64::MAX;
     for text in [
         format!("HEADER\n/f {huge} {huge}\nPROCESS 0 {huge}\nWrite 0 {huge}\n0 {huge}\n0 {huge}\n"),
@@ -191,7 +191,7 @@ fn hostile_numbers_cost_nothing() {
 }
 
 #[test]
-fn who_is_who() {
+fn formats_are_told_apart() {
     let radar = find("radar").unwrap();
     for yes in ["HEADER\n", "\n# x\n  HEADER \r\n/f", PLAIN] {
         assert_eq!(radar.sniff(yes.as_bytes()), Sniff::Yes);
@@ -209,7 +209,7 @@ fn damage_never_panics() {
 
 proptest! {
     #[test]
-    fn lines_in_any_order(picks in prop::collection::vec(0usize..9, 0..60)) {
+    fn lines_may_come_in_any_order(picks in prop::collection::vec(0usize..9, 0..60)) {
         const LINES: [&str; 9] = ["HEADER", "/f 2 64", "PROCESS 0 3", "Write 0.5 1", "0 Read 0.5 1 2", "0 8", "8 8", "# x", "PROCESS 1 1"];
         let text: String = picks.iter().map(|&i| format!("{}\n", LINES[i])).collect();
         let _ = parse_as("radar", text.as_bytes());

@@ -128,7 +128,7 @@ fn runs(corpus: &Path) -> Vec<(Value, PathBuf)> {
 }
 
 #[test]
-fn every_run_is_read_whole() {
+fn every_run_is_read_completely() {
     let Some(corpus) = corpus() else { return };
     let runs = runs(&corpus);
     assert!(runs.len() >= 30, "{}", runs.len());
@@ -205,7 +205,7 @@ fn phases_hold_the_bytes_and_offsets_that_the_ranks_logged() {
 }
 
 #[test]
-fn a_job_killed_half_way_gives_its_bursts_until_then() {
+fn a_killed_job_keeps_its_bursts() {
     let Some(corpus) = corpus() else { return };
     let t = trace_of(&corpus.join("x_edge/strace/killedrank.strace"), Detail::Transfers);
     assert_eq!((t.ranks, t.quality.records_dropped), (4, 0));
@@ -222,7 +222,7 @@ fn a_job_killed_half_way_gives_its_bursts_until_then() {
 }
 
 #[test]
-fn folders_of_several_programs_are_read_whole() {
+fn folders_of_several_programs_are_read_completely() {
     let Some(corpus) = corpus() else { return };
     for (folder, files, mixed) in [("dfg", 8, false), ("strace-tricky", 5, true)] {
         let t = trace_of(&corpus.join(folder), Detail::Calls);
@@ -391,7 +391,7 @@ fn positions_follow_reads_writes_and_seeks() {
 }
 
 #[test]
-fn duplicates_share_the_position() {
+fn duplicated_descriptors_share_the_position() {
     for dup in ["dup(3</w/f>) = 4</w/f>", "dup2(3</w/f>, 4</w/f>) = 4</w/f>", "fcntl(3</w/f>, F_DUPFD, 4) = 4</w/f>"] {
         let t = text(&timed(&[
             r#"openat(AT_FDCWD</w>, "f", O_WRONLY) = 3</w/f>"#,
@@ -435,7 +435,7 @@ fn children_share_positions_and_threads_share_descriptors() {
 }
 
 #[test]
-fn a_new_program_keeps_descriptors_not_marked() {
+fn execve_keeps_descriptors_without_cloexec() {
     let t = text(&timed(&[
         r#"openat(AT_FDCWD</w>, "f", O_WRONLY) = 3</w/f>"#,
         r#"openat(AT_FDCWD</w>, "g", O_WRONLY|O_CLOEXEC) = 4</w/g>"#,
@@ -451,7 +451,7 @@ fn a_new_program_keeps_descriptors_not_marked() {
 }
 
 #[test]
-fn appends_go_to_the_end_where_it_is_known() {
+fn appends_start_at_the_known_end_of_the_file() {
     let t = text(&timed(&[
         r#"openat(AT_FDCWD</w>, "new", O_WRONLY|O_CREAT|O_TRUNC|O_APPEND, 0644) = 3</w/new>"#,
         r#"write(3</w/new>, "", 10) = 10"#,
@@ -497,7 +497,7 @@ fn appends_of_several_ranks_to_one_file_have_no_known_offset() {
 }
 
 #[test]
-fn what_was_opened_out_of_sight_has_no_offset_until_a_seek() {
+fn files_opened_before_the_trace_have_no_offset_until_a_seek() {
     let t = text(&timed(&[
         r#"read(5</w/f>, "", 8) = 8"#,
         r#"pread64(5</w/f>, "", 8, 64) = 8"#,
@@ -534,7 +534,7 @@ fn without_annotations_files_follow_from_opens() {
 }
 
 #[test]
-fn copies_are_read_and_written() {
+fn copies_count_as_read_and_write() {
     let lines = timed(&[
         r#"openat(AT_FDCWD</w>, "a", O_RDONLY) = 3</w/a>"#,
         r#"openat(AT_FDCWD</w>, "b", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4</w/b>"#,
@@ -565,7 +565,7 @@ fn copies_are_read_and_written() {
 }
 
 #[test]
-fn an_execve_in_a_thread_goes_on_under_the_leader() {
+fn an_execve_in_a_thread_continues_under_the_leader() {
     let t = text_with(
         "10 00:00:01 openat(AT_FDCWD</w>, \"f\", O_WRONLY) = 3</w/f> <0.1>\n\
          10 00:00:01 clone3({flags=CLONE_VM|CLONE_FILES}, 88) = 11 <0.1>\n\
@@ -584,7 +584,7 @@ fn an_execve_in_a_thread_goes_on_under_the_leader() {
 // --- times ---------------------------------------------------------------------------------------------------------
 
 #[test]
-fn times_of_all_kinds() {
+fn all_timestamp_formats_are_read() {
     let ttt =
         text("1795232643.679091 read(3</f>, \"\", 1) = 1 <0.000003>\n1795232644.000001234 read(3</f>, \"\", 1) = 1\n");
     let r = rows(&ttt);
@@ -645,7 +645,7 @@ fn files_of_a_job_share_the_clock_and_are_ordered_by_run_id() {
 // --- what is lost --------------------------------------------------------------------------------------------------
 
 #[test]
-fn halves_without_the_other_are_told() {
+fn unmatched_halves_of_calls_are_reported() {
     let t = text(
         "1 00:00:01 <... read resumed>\"\", 1) = 1 <0.1>\n2 00:00:02 read(3</f>,  <unfinished ...>\n\
          1 00:00:03 read(3</f>, \"\", 1) = 1 <0.1>\n1 00:00:04 write(3</f>,  <unfinished ...>\n",
@@ -656,7 +656,7 @@ fn halves_without_the_other_are_told() {
 }
 
 #[test]
-fn interrupted_and_failed_transfers_are_left_out_but_kept_as_calls() {
+fn interrupted_and_failed_transfers_count_as_calls_only() {
     let lines = timed(&[
         "read(3</f>, 0x7f, 8) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)",
         "read(3</f>, 0x7f, 8) = -1 EAGAIN (Resource temporarily unavailable)",
@@ -684,7 +684,7 @@ fn interrupted_and_failed_transfers_are_left_out_but_kept_as_calls() {
 }
 
 #[test]
-fn mappings_of_data_files_are_told_and_those_of_programs_are_not() {
+fn mappings_of_data_files_are_reported() {
     let map = |path: &str, prot: &str, flags: &str| format!("mmap(NULL, 8192, {prot}, {flags}, 3<{path}>, 0) = 0x7f00");
     let lines = |maps: &[String]| {
         let mut calls: Vec<&str> = maps.iter().map(|m| &**m).collect();
@@ -706,7 +706,7 @@ fn mappings_of_data_files_are_told_and_those_of_programs_are_not() {
 }
 
 #[test]
-fn foreign_lines_and_cut_tails_are_told() {
+fn foreign_lines_and_cut_tails_are_reported() {
     let good = "1 00:00:01 read(3</f>, \"\", 1) = 1 <0.1>\n";
     let t = text(&format!("{good}Segmentation fault\n{good}"));
     assert_eq!((codes(&t), t.quality.records_dropped), (vec!["unparsed-lines"], 1));
@@ -719,7 +719,7 @@ fn foreign_lines_and_cut_tails_are_told() {
 }
 
 #[test]
-fn a_damaged_compressed_file_gives_what_came_before() {
+fn rows_before_damage_in_a_compressed_file_are_kept() {
     use std::io::Write;
     let lines: String =
         (0..20_000).map(|i| format!("1 00:00:01.{:06} read(3</f>, \"{}\", 9) = 1 <0.1>\n", i, i * 7919)).collect();
@@ -744,7 +744,7 @@ fn nothing_usable_is_an_error_with_place_and_remedy() {
 }
 
 #[test]
-fn rows_are_bounded() {
+fn the_number_of_rows_is_bounded() {
     let lines = "1 00:00:01 read(3</f>, \"\", 1) = 1 <0.1>\n".repeat(11);
     let limits = Limits { records: 10, ..Limits::default() };
     let e = read(&Source::from_bytes("t", lines.into_bytes()), None, &ReadOptions { limits, ..ReadOptions::default() })
@@ -775,7 +775,7 @@ fn survive(bytes: Vec<u8>) {
 }
 
 #[test]
-fn a_sample_cut_at_any_byte() {
+fn a_sample_cut_at_any_byte_is_survived() {
     let whole = sample();
     for n in 0..whole.len() {
         survive(whole[..n].to_vec());
@@ -802,7 +802,7 @@ proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(512))]
 
     #[test]
-    fn flipped_bits_and_moved_pieces(
+    fn flipped_bits_and_moved_pieces_are_survived(
         flips in proptest::collection::vec((0usize..10_000, 0u8..8), 1..12),
         cut in 0usize..10_000,
         from in 0usize..10_000,
@@ -820,13 +820,13 @@ proptest::proptest! {
     }
 
     #[test]
-    fn any_text_of_its_signs(lines in "([a-z(){}<>\\[\\]\",=.?/ 0-9\\\\+-]{0,40}\n){0,12}") {
+    fn any_text_of_strace_characters_is_survived(lines in "([a-z(){}<>\\[\\]\",=.?/ 0-9\\\\+-]{0,40}\n){0,12}") {
         survive(lines.into_bytes());
     }
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing() {
+fn the_number_of_threads_does_not_matter() {
     let mut lines = String::new();
     for i in 0..60_000u32 {
         lines += &format!(

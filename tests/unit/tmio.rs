@@ -111,7 +111,7 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 }
 
 #[test]
-fn the_same_run_reads_the_same_from_all_three() {
+fn one_run_gives_the_same_rows_from_all_three_encodings() {
     let sections = [("read_sync", READS), ("write_sync", WRITES)];
     let from_json = parse(json(&sections, false)).unwrap();
     let from_lines = parse(json(&sections, true)).unwrap();
@@ -138,7 +138,7 @@ fn the_same_run_reads_the_same_from_all_three() {
 }
 
 #[test]
-fn reached_rates_count_and_required_ones_do_not() {
+fn achieved_rates_count_and_required_rates_do_not() {
     let sections =
         [("read_async_t", READS), ("read_async_b", READS), ("write_async_t", WRITES), ("write_async_b", WRITES)];
     let t = parse(json(&sections, true)).unwrap();
@@ -165,7 +165,7 @@ fn chunks_follow_each_other() {
 }
 
 #[test]
-fn phases_of_several_requests_follow_their_mean_rate() {
+fn phases_of_several_requests_have_their_mean_rate() {
     // Three mebibytes in 0.75 s, at a mean rate of the requests of 8 MiB/s: the step curve has the mean rate.
     let t = parse(msgpack(&[("write_sync", &WRITES[2..])], |_| 8388608.0)).unwrap();
     assert_eq!(rows(&t).bytes, [0.75 * 8388608.0]);
@@ -176,7 +176,7 @@ fn phases_of_several_requests_follow_their_mean_rate() {
 }
 
 #[test]
-fn phases_without_duration() {
+fn phases_without_duration_are_read() {
     let none = [(4096, 1.0, 1.0), (4096, 2.0, 3.0)];
     // MessagePack has the bytes.
     let t = parse(msgpack(&[("write_sync", &none)], |&(b, s, e)| b as f64 / (e - s))).unwrap();
@@ -190,7 +190,7 @@ fn phases_without_duration() {
 }
 
 #[test]
-fn rows_that_make_no_sense() {
+fn inconsistent_rows_are_reported() {
     let text = r#"{"write_sync":{"max_bytes_per_rank":1,"bandwidth":{
         "b_rank_avr":[NaN, 1,  -3, 4,   2, nan, inf, 8],
         "t_rank_s":  [0,   nan, 1, 2,   5, 1,   1,   7],
@@ -207,7 +207,7 @@ fn rows_that_make_no_sense() {
 }
 
 #[test]
-fn other_series_stand_in() {
+fn other_series_replace_missing_ones() {
     let with = |bandwidth: &str| {
         parse(format!("{{\"write_sync\":{{\"total_io_ops\":9,\"bandwidth\":{{{bandwidth}}}}}}}"))
             .map(|t| rows(&t).clone())
@@ -228,7 +228,7 @@ fn other_series_stand_in() {
 }
 
 #[test]
-fn a_cut_chunk_loses_its_rest_only() {
+fn a_cut_chunk_keeps_the_rows_before_the_cut() {
     let whole = json(&[("read_sync", READS), ("write_sync", WRITES)], true);
     let lines: Vec<&str> = whole.lines().collect();
     let cut = format!("{}\n{}", lines[0], &lines[1][..lines[1].find("t_rank_e").unwrap() + 20]);
@@ -271,7 +271,7 @@ fn nothing_of_use_is_an_error_with_place_and_remedy() {
 }
 
 #[test]
-fn who_is_who() {
+fn formats_are_told_apart() {
     let tmio = find("tmio").unwrap();
     for yes in [json(&[("read_sync", READS)], false), json(&[("read_sync", READS)], true)] {
         assert_eq!(tmio.sniff(yes.as_bytes()), Sniff::Yes);
@@ -292,7 +292,7 @@ fn who_is_who() {
 }
 
 #[test]
-fn limits_hold() {
+fn limits_are_enforced() {
     let options = |records| {
         let mut o = ReadOptions::default();
         o.limits.records = records;
@@ -317,7 +317,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn compressed_and_with_any_number_of_threads_the_same() {
+fn compression_and_threads_do_not_change_the_rows() {
     let phases: Vec<Phase> = (0..60_000).map(|i| (4096 + i % 7, i as f64 * 0.25, i as f64 * 0.25 + 0.125)).collect();
     let text = json(&[("write_sync", &phases)], false);
     let plain = parse(&text).unwrap();
@@ -341,7 +341,7 @@ fn compressed_and_with_any_number_of_threads_the_same() {
 }
 
 #[test]
-fn epoch_stamps_get_an_origin() {
+fn epoch_timestamps_set_the_origin() {
     let t = parse(r#"{"write_sync":{"total_io_ops":1,"bandwidth":{"b_rank_avr":[8,8],"t_rank_s":[1795232926.5,1795232925.25],"t_rank_e":[1795232927,1795232926]}}}"#).unwrap();
     assert_eq!(t.origin_s, 1795232925);
     assert_eq!((&rows(&t).start[..], &rows(&t).end[..]), (&[1.5, 0.25][..], &[2.0, 1.0][..]));
@@ -370,7 +370,7 @@ fn damage_in_real_traces_never_panics() {
 }
 
 #[test]
-fn a_bomb_is_refused() {
+fn a_decompression_bomb_is_refused() {
     let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     z.write_all(json(&[("write_sync", WRITES)], false).as_bytes()).unwrap();
     z.write_all(&vec![b' '; 3 << 20]).unwrap();

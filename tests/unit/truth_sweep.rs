@@ -17,7 +17,7 @@ const RECORDS: u64 = 4000;
 /// A description may be longer than the truth by this factor.
 const SLACK: f64 = 1.02;
 
-/// Cases of each kind whose patterns are compared with the truth.
+/// Number of cases of each kind whose patterns are compared with the truth.
 const CASES: usize = 300;
 
 /// A case for which a check failed.

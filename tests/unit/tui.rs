@@ -83,7 +83,7 @@ fn the_list_of_jobs_shows_the_chosen_one() {
 }
 
 #[test]
-fn names_bring_no_control_characters() {
+fn control_characters_in_names_are_not_drawn() {
     let snapshot = Snapshot { job: Some("\x1b[2Jx".into()), ..followed() };
     assert!(!drawn(&snapshot, 80, 24).contains('\x1b'));
 }

@@ -29,7 +29,7 @@ fn near(got: &[f64], want: &[f64], what: &str) {
 }
 
 #[test]
-fn coefficients_and_components() {
+fn coefficients_and_components_match_pywavelets() {
     let oracle: Oracle = serde_json::from_str(include_str!("../data/transform/wavelet.json")).unwrap();
     let mut compared = 0;
     for case in oracle.cases {

@@ -153,7 +153,7 @@ fn check_canonical(case: &str, p: &TruePattern) {
 }
 
 #[test]
-fn the_truth_agrees_with_the_rows() {
+fn the_truth_matches_the_rows() {
     for (name, given) in CASES {
         let case = format!("{name} {given}");
         let run = make(name, given, 3);
@@ -194,7 +194,7 @@ fn check_phases(case: &str, run: &Run, rows: &[Request]) {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_rows_and_another_one_others() {
+fn rows_depend_only_on_seed_and_parameters() {
     for (name, given) in CASES {
         let same = rows(&make(name, given, 5)) == rows(&make(name, given, 5));
         assert!(same, "{name} {given}");
@@ -214,7 +214,7 @@ fn the_same_seed_gives_the_same_rows_and_another_one_others() {
 }
 
 #[test]
-fn bytes_have_closed_forms() {
+fn bytes_match_closed_forms() {
     let bytes = |name, given| (make(name, given, 1).truth().bytes_written, make(name, given, 1).truth().bytes_read);
     assert_eq!(bytes("checkpoint", "ranks 7 checkpoints 11 size 6MiB"), (7 * 11 * (6 << 20), 0));
     assert_eq!(
@@ -341,7 +341,7 @@ fn periods_are_those_of_the_schedule() {
 }
 
 #[test]
-fn values_that_do_not_fit_are_refused() {
+fn contradictory_values_are_refused() {
     for (name, given) in [
         ("checkpoint", "ranks 0"),
         ("checkpoint", "size 3MiB transfer 2MiB"),
@@ -459,7 +459,7 @@ fn generated(name: &str, given: &str) -> Requested {
 }
 
 #[test]
-fn ior_asks_for_what_real_runs_asked_for() {
+fn ior_makes_the_requests_of_real_runs() {
     for (path, given) in [
         ("ior/darshan/ssf-posix.darshan_dxt.darshan", "segments 3"),
         ("ior/darshan/fpp-posix.darshan_dxt.darshan", "segments 3 layout per-rank"),
@@ -474,7 +474,7 @@ fn ior_asks_for_what_real_runs_asked_for() {
 
 /// The recorded files have blocks of metadata between datasets; between requests of one dataset places differ by as much as here.
 #[test]
-fn h5bench_asks_for_what_real_runs_asked_for() {
+fn h5bench_makes_the_requests_of_real_runs() {
     for (path, name, given, smallest, datasets) in [
         ("1d-CC", "h5bench-write", "steps 4", 4096, 31),
         ("1d-II", "h5bench-write", "steps 4 pattern II", 4096, 3),
@@ -500,7 +500,7 @@ fn h5bench_asks_for_what_real_runs_asked_for() {
 }
 
 #[test]
-fn the_metadata_stress_asks_for_the_same_rows() {
+fn the_metadata_stress_makes_the_requests_of_real_runs() {
     let Some(want) = recorded("h5bench/darshan/metadata-indep.darshan_dxt.darshan", 16) else { return };
     let got = generated("h5bench-metadata", "rows 4 columns 4");
     for (rank, want) in want {

@@ -100,7 +100,7 @@ fn check_rows(trace: &Trace) {
 // ---- stored logs with what is known of them -------------------------------------------------------------------------
 
 #[test]
-fn good_logs_equal_their_expectations() {
+fn sound_logs_equal_their_stored_decodings() {
     let all = json(&data().join("expected.json"));
     let all = all.as_object().unwrap();
     assert_eq!(all.len(), std::fs::read_dir(data().join("good")).unwrap().count());
@@ -304,7 +304,7 @@ fn expect_segments(what: &str, log: &Log, layer: Layer, module: Module, want: &V
 }
 
 #[test]
-fn hostile_logs_get_their_verdict() {
+fn hostile_logs_give_the_stored_error() {
     let verdicts = json(&data().join("hostile/verdicts.json"));
     let mut checked = 0;
     for (name, verdict) in verdicts.as_object().unwrap() {
@@ -415,7 +415,7 @@ fn expect_layer(name: &str, trace: &Trace, layer: &str, want: &Value) {
 
 /// Every Darshan log of the shared folders is in the reference or in the stored expectations.
 #[test]
-fn no_shared_log_is_forgotten() {
+fn every_shared_log_has_reference_figures() {
     let Some(shared) = shared() else {
         println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
         return;
@@ -472,7 +472,7 @@ fn names(w: Writer) -> Writer {
 }
 
 #[test]
-fn segments_come_before_heatmaps_and_counters() {
+fn segments_are_preferred_to_heatmaps_and_counters() {
     let log = names(Writer::new(5, 4))
         .module(1, 4, vec![posix_counters(1, 0, 0, 10)])
         .module(10, 1, vec![Writer::dxt_record(1, 3, &[(0, 10, 1.0, 2.0)], &[(4, 0, 3.0, 3.0)])])
@@ -491,7 +491,7 @@ fn segments_come_before_heatmaps_and_counters() {
 }
 
 #[test]
-fn a_heatmap_gives_its_bins() {
+fn heatmaps_give_one_interval_per_bin() {
     let log = names(Writer::new(5, 4))
         .module(
             15,
@@ -521,7 +521,7 @@ fn a_heatmap_gives_its_bins() {
 }
 
 #[test]
-fn counters_are_the_last_resort() {
+fn counters_are_used_without_other_data() {
     let log = names(Writer::new(5, 4))
         .module(1, 4, vec![posix_counters(1, -1, 100, 40), posix_counters(2, 2, 0, 0)])
         .finish();
@@ -533,7 +533,7 @@ fn counters_are_the_last_resort() {
 }
 
 #[test]
-fn bytes_without_a_time_are_spread_over_the_run() {
+fn bytes_without_times_are_spread_over_the_run() {
     let record = Writer::counters(1, 0, POSIX, &[(15, 8)], &[]);
     let t = read_bytes(&Writer::new(5, 1).module(1, 4, vec![record]).finish(), &ReadOptions::default()).unwrap();
     let rows = intervals(&t);
@@ -543,7 +543,7 @@ fn bytes_without_a_time_are_spread_over_the_run() {
 }
 
 #[test]
-fn a_layer_can_be_asked_for() {
+fn a_layer_can_be_selected() {
     let log = names(Writer::new(5, 1))
         .module(1, 4, vec![posix_counters(1, 0, 0, 10)])
         .module(9, 2, vec![stdio_counters(2, 0, 3)])
@@ -565,7 +565,7 @@ fn a_layer_can_be_asked_for() {
 }
 
 #[test]
-fn most_bytes_in_another_layer_are_told() {
+fn a_warning_names_a_layer_with_more_bytes() {
     let base = names(Writer::new(5, 1)).module(1, 4, vec![posix_counters(1, 0, 0, 10)]).module(
         9,
         2,
@@ -581,7 +581,7 @@ fn most_bytes_in_another_layer_are_told() {
 }
 
 #[test]
-fn mpi_io_that_bypasses_posix_is_taken() {
+fn mpi_io_is_used_if_it_bypasses_posix() {
     let segments = |id| vec![Writer::dxt_record(id, 0, &[(0, 500, 1.0, 2.0)], &[])];
     let log = |posix_file| {
         names(Writer::new(5, 1))
@@ -600,7 +600,7 @@ fn mpi_io_that_bypasses_posix_is_taken() {
 }
 
 #[test]
-fn empty_segments_give_way_to_the_next_best() {
+fn empty_segments_fall_back_to_the_next_best_data() {
     let log = names(Writer::new(5, 1))
         .module(10, 1, vec![Writer::dxt_record(1, 0, &[], &[])])
         .module(11, 2, vec![Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0)], &[])])
@@ -610,7 +610,7 @@ fn empty_segments_give_way_to_the_next_best() {
 }
 
 #[test]
-fn strange_segments_are_kept_bent_or_dropped() {
+fn implausible_segments_are_kept_corrected_or_dropped() {
     let writes = [
         (-1, 5, 1.0, 2.0),
         (0, -5, 2.0, 3.0),
@@ -640,7 +640,7 @@ fn strange_segments_are_kept_bent_or_dropped() {
 }
 
 #[test]
-fn unknown_and_newer_modules_are_left_out_with_a_word() {
+fn unknown_and_newer_modules_are_skipped_with_a_warning() {
     let log = names(Writer::new(5, 1))
         .module(10, 1, vec![Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0)], &[])])
         .module(15, 9, vec![vec![1; 100]])
@@ -652,7 +652,7 @@ fn unknown_and_newer_modules_are_left_out_with_a_word() {
 }
 
 #[test]
-fn damage_beside_the_rows_is_a_warning() {
+fn damage_outside_the_rows_is_a_warning() {
     let log = names(Writer::new(5, 1))
         .module(10, 1, vec![Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0)], &[])])
         .module(8, 2, vec![vec![1; 20]])
@@ -662,7 +662,7 @@ fn damage_beside_the_rows_is_a_warning() {
 }
 
 #[test]
-fn a_damaged_stream_costs_what_follows_the_last_sound_one() {
+fn rows_before_a_damaged_stream_are_kept() {
     let record = |rank: i64| {
         let writes: Vec<_> = (0..500).map(|i| (i * 7919 % 1000, 64, i as f64, i as f64 + 0.5)).collect();
         Writer::dxt_record(1, rank, &writes, &[])
@@ -682,7 +682,7 @@ fn a_damaged_stream_costs_what_follows_the_last_sound_one() {
 }
 
 #[test]
-fn damaged_segments_give_way_to_the_heatmap() {
+fn damaged_segments_fall_back_to_the_heatmap() {
     let log = names(Writer::new(5, 2))
         .region(10, 1, b"no stream at all".to_vec())
         .module(15, 1, vec![Writer::heatmap_record(7, 0, 0.5, &[10], &[0])])
@@ -697,7 +697,7 @@ fn damaged_segments_give_way_to_the_heatmap() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn limits_are_enforced() {
     let record = Writer::dxt_record(1, 0, &[(0, 4, 1.0, 2.0); 300], &[]);
     let log = Writer::new(5, 1).module(10, 1, vec![record]).finish();
     let with = |limits: Limits| read_bytes(&log, &ReadOptions { limits, ..ReadOptions::default() });
@@ -724,7 +724,7 @@ fn overlapping_regions_are_refused() {
 }
 
 #[test]
-fn names_and_mounts() {
+fn names_and_mount_points_are_read() {
     let log = Writer::new(5, 1)
         .name(1, "")
         .name(1, "/a")
@@ -753,7 +753,7 @@ proptest::proptest! {
 
     /// What is written is read, wherever the plain data is cut into streams.
     #[test]
-    fn records_cross_streams(
+    fn records_may_span_streams(
         records in proptest::collection::vec(
             (1u64..4, 0i64..5, proptest::collection::vec((0i64..1 << 40, 0i64..1 << 30, 0f64..1e6, 0f64..10.0), 0..20), 0usize..20),
             1..8,
@@ -802,7 +802,7 @@ fn read_folder(logs: &[(&str, Vec<u8>)], options: &ReadOptions) -> Result<Trace,
 }
 
 #[test]
-fn a_folder_of_processes_is_one_job() {
+fn logs_of_processes_form_one_job() {
     let logs = [
         ("p10.darshan", process(7, 500_000_000, 100).finish()),
         ("p2.darshan", process(7, 250_000_000, 0).finish()),
@@ -822,7 +822,7 @@ fn a_folder_of_processes_is_one_job() {
 
 /// The worker processes of a data loader, all of one job.
 #[test]
-fn a_folder_of_real_processes_is_their_sum() {
+fn a_folder_of_process_logs_has_the_sum_of_their_bytes() {
     let Some(shared) = shared() else {
         println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
         return;
@@ -964,7 +964,7 @@ fn with_threads(log: &[u8], threads: usize) -> (Vec<Request>, Vec<String>, Vec<L
 }
 
 #[test]
-fn threads_do_not_change_the_result() {
+fn the_number_of_threads_does_not_matter() {
     for (version, record) in [(1, large_records(false)), (2, large_records(true))] {
         let log =
             names(Writer::new(5, 48)).module(10, version, record.clone()).module(11, version + 1, record).finish();
@@ -978,7 +978,7 @@ fn threads_do_not_change_the_result() {
 }
 
 #[test]
-fn what_only_looks_like_a_stream_is_no_place_to_cut() {
+fn bytes_that_resemble_a_stream_header_are_not_split() {
     // One stored stream whose segments spell out compressed records, which a search for streams must find.
     let decoy = write::zlib(&Writer::dxt_record(1, 0, &[(0, 8, 1.0, 2.0); 40], &[]));
     let mut plain = Writer::dxt_record(1, 0, &[], &[]);
@@ -999,7 +999,7 @@ fn what_only_looks_like_a_stream_is_no_place_to_cut() {
 }
 
 #[test]
-fn only_the_magic_number_counts() {
+fn only_the_magic_number_identifies_a_log() {
     use iophase::formats::Sniff;
     let log = Writer::new(1, 1).finish();
     assert_eq!(Darshan.sniff(&log), Sniff::Yes);

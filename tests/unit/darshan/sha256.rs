@@ -44,7 +44,7 @@ pub fn hex(data: &[u8]) -> String {
 }
 
 #[test]
-fn digests_of_the_standard() {
+fn published_digests() {
     assert_eq!(hex(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_eq!(hex(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
