@@ -34,7 +34,7 @@ fn global(t: &Trace) -> Vec<(G, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(super::sample(200) as u32))]
     #[test]
     fn every_class_at_every_number_of_ranks(
         which in 0usize..7, p in 2u64..=256, n in 24u64..60, size in 1u64..3_000_000, op in prop::bool::ANY, stagger in 0.0..0.3, slow in 1.0..1.5,

@@ -225,7 +225,7 @@ fn with_metadata(p: u64, n: u64, size: u64, seed: u64, place: impl Fn(u64, u64) 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(super::sample(150) as u32))]
     #[test]
     fn datasets_read_by_name_are_strided(
         p in 2u64..64, steps in 2u64..8, scale in 13u32..23, more in 0u64..1 << 23, part in 1u64..4, seed in any::<u64>(),

@@ -3,6 +3,11 @@
 //! They are compiled into the library's own test binary, so that they reach what is not public and so that the crate is linked
 //! once. `tests/README.md` lists them.
 
+/// Number of cases of a long test: `all` of them if `IOPHASE_LONG` is set, as in `.ci/run`, else a fifth.
+fn sample(all: usize) -> usize {
+    if std::env::var_os("IOPHASE_LONG").is_some() { all } else { all.div_ceil(5) }
+}
+
 mod access_jobs;
 mod score;
 mod sweep;

@@ -136,7 +136,7 @@ fn own_loops(p: &Pattern) -> &[Loop] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: super::sample(2000) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost(
