@@ -1,16 +1,16 @@
-//! Bounds that every workload keeps.
+//! Bounds of all workloads.
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Ranks of a job.
+/// Largest number of ranks of a job.
 pub(super) const RANKS: u64 = 1 << 20;
-/// Repetitions of anything.
+/// Largest number of repetitions in any loop.
 pub(super) const REPEATS: u64 = 1 << 24;
-/// Patterns of a truth, their sizes, and names of files: all are kept in memory.
+/// Largest number of patterns of a truth, of their sizes, and of file names: all are kept in memory.
 const KEPT: u128 = 20_000_000;
-/// Bytes of a file, and of all requests. Most programs have signed offsets.
+/// Largest number of bytes of a file, and of all requests. Most programs have signed offsets.
 const BYTES: u128 = 1 << 62;
-/// End of a run in nanoseconds, about 100 days: an `f64` of seconds holds every time exactly.
+/// Latest end of a run in nanoseconds, about 100 days: up to there an `f64` holds every nanosecond.
 const RUN_NS: u128 = 1 << 53;
 
 /// The error of values that contradict each other.
@@ -22,13 +22,13 @@ fn product(factors: &[u64]) -> u128 {
     factors.iter().fold(1, |n, f| n.saturating_mul(u128::from(*f)))
 }
 
-/// Fails if the product is more than memory should hold.
+/// Fails if the product exceeds the number of items that are kept in memory.
 pub(super) fn kept(factors: &[u64]) -> Result<()> {
     let n = product(factors);
     if n > KEPT { usage(format!("{n} patterns, sizes or files"), &format!("at most {KEPT}")) } else { Ok(()) }
 }
 
-/// The product; fails if a job may not move as many bytes.
+/// The product; fails if it exceeds the number of bytes that a job may move.
 pub(super) fn bytes(factors: &[u64]) -> Result<u64> {
     let n = product(factors);
     if n > BYTES {

@@ -3,7 +3,7 @@
 //! A [`Workload`] is a file here and one line in [`ALL`]. From its parameters and a seed it makes a [`Run`]: rows in the order of
 //! time, generated on demand ([`Rows`]), and the [`Truth`]. Equal parameters and seeds give equal rows.
 //!
-//! The truth is what the generator did. A workload states the loops that each rank executed, as its program has them, and for a
+//! The truth records what the generator did. A workload states the loops that each rank executed, as in its program, and for a
 //! random order the number of accesses and of places. Loops are only canonicalised ([`crate::nest::canonical`]): loops of one pass
 //! are dropped, seamless loops are fused. No pattern is derived from the rows, and no rule of a detector is used: a shorter
 //! description of the same rows may exist, and a detector may find it.
@@ -83,7 +83,7 @@ pub struct Run {
     program: Box<dyn Program>,
 }
 
-/// The job that a workload does with these values and this seed.
+/// The job of a workload with these values and this seed.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for values that contradict each other.
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn definitions_are_sound() {
+    fn names_are_unique_and_defaults_valid() {
         for w in ALL {
             assert_eq!(ALL.iter().filter(|v| v.name() == w.name()).count(), 1);
             for p in w.parameters() {

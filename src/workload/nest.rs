@@ -25,7 +25,7 @@ impl Nest {
         self
     }
 
-    /// The same accesses `bytes` further.
+    /// The same accesses, shifted by `bytes`.
     pub(super) fn shifted(mut self, bytes: u64) -> Nest {
         self.start += bytes;
         self
@@ -41,7 +41,7 @@ impl Nest {
         self.size * self.records()
     }
 
-    /// The same bytes with adjacent accesses merged, as a library requests them that sees the whole selection.
+    /// The same bytes with adjacent accesses merged, as by a library that knows the whole selection.
     pub(super) fn coalesced(self) -> Nest {
         let mut merged = Nest::access(self.start, self.size);
         for l in self.loops.iter().filter(|l| l.count != 1) {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_touch_become_one_access() {
+    fn adjacent_rows_become_one_access() {
         let nest = Nest::access(0, 4).repeated(8, 4).repeated(3, 32).repeated(2, 1000);
         assert_eq!(nest.coalesced(), Nest::access(0, 96).repeated(2, 1000));
     }

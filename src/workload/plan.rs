@@ -1,4 +1,4 @@
-//! What a workload has to provide.
+//! The definition of a workload, and the plan that it makes.
 
 use super::parameter::{Parameter, Values};
 use super::program::Program;
@@ -21,7 +21,7 @@ impl Workload {
         self.name
     }
 
-    /// What it does, in one line.
+    /// Description in one line.
     pub fn about(&self) -> &'static str {
         self.about
     }
@@ -32,7 +32,7 @@ impl Workload {
     }
 }
 
-/// A job: what it executes and what it states.
+/// A job: the accesses that it executes, and what it states about them.
 pub(super) struct Plan {
     pub(super) ranks: u64,
     pub(super) files: Files,

@@ -63,7 +63,7 @@ impl Offsets {
 /// The segments of one rank in the order of time. An independent activity of a rank, such as a log, has a program of its own.
 pub(super) type RankProgram<'a> = Box<dyn Iterator<Item = Segment> + 'a>;
 
-/// What a job executes.
+/// The accesses that a job executes.
 pub(super) trait Program: Send + Sync {
     /// The programs of all ranks, from their beginning.
     fn ranks(&self) -> Vec<RankProgram<'_>>;
@@ -96,7 +96,7 @@ struct Cursor<'a> {
     program: RankProgram<'a>,
     segment: Segment,
     odometer: Odometer,
-    /// Number of the next access in the segment, and how many the segment has.
+    /// Index of the next access in the segment, and number of accesses of the segment.
     i: u64,
     count: u64,
     /// Start of the next access.
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Hands the accesses of all programs to `each` in the order of their start; accesses of equal start in the order of programs.
+/// Passes the accesses of all programs to `each` in the order of their start; accesses of equal start in the order of programs.
 /// Memory grows with the programs, not with the accesses.
 ///
 /// # Errors

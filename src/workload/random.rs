@@ -38,7 +38,7 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// A random order of 0 to n − 1 without a table: a Feistel network over the next power of four, walked until the result is below n.
+/// A random permutation of 0 to n − 1 without a table: a Feistel network over the next power of four, applied repeatedly until the result is below n.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shuffle {
     n: u64,
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn moments() {
+    fn moments_match_the_distributions() {
         let mut r = Random::new(7, 0);
         let n = 100_000;
         let x: Vec<f64> = (0..n).map(|_| r.normal()).collect();

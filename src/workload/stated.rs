@@ -1,4 +1,4 @@
-//! What workloads state about themselves: periods, bursts, loops and random orders.
+//! Statements of a workload about itself: periods, bursts, loops and random orders.
 
 use super::clock::seconds;
 use super::nest::Nest;

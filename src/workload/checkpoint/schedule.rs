@@ -40,7 +40,7 @@ impl Schedule {
             let first = k < change;
             let period = if first { first_period } else { v.real("change-period") };
             let (base, since) = if first { (start, k) } else { (begin_of_second, k - change + 1) };
-            // A product, because rounding errors of a sum would add up.
+            // A product, because the rounding errors of a sum would accumulate.
             let since = since as f64;
             let even = base + period * (since + drift * since * (since - 1.0) / 2.0);
             let noise = if jitter > 0.0 { random.normal().clamp(-2.5, 2.5) * jitter * period } else { 0.0 };
