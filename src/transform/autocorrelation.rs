@@ -2,13 +2,13 @@
 //!
 //! With y_n = x_n − mean(x), s_l = Σ_n y_n y_{n+l} and c_l the number of products in that sum:
 //! biased r_l = s_l / s_0; unbiased r_l = (s_l / c_l) / (s_0 / c_0). Both are 1 at lag 0. The biased form is a
-//! correlation proper (|r_l| ≤ 1) but falls off towards long lags; the unbiased keeps the height of a peak, and its noise
-//! grows towards long lags. With a mask, hidden samples enter neither the mean, the sums nor the counts.
+//! true correlation (|r_l| ≤ 1) but decreases towards long lags; the unbiased form keeps the height of a peak, but its noise
+//! grows towards long lags. With a mask, hidden samples are excluded from mean, sums and counts.
 
 use super::dft::{Spectrum, fast_length};
 use super::{Error, Result};
 
-/// What the sum of products of a lag is divided by.
+/// Divisor of the sum of products of a lag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Divisor {
     /// The number of samples, the same for every lag.
@@ -17,7 +17,7 @@ pub enum Divisor {
     Unbiased,
 }
 
-/// Normalised autocorrelation of `x` at lags 0 … N − 1, the mean taken off.
+/// Normalised autocorrelation of `x` at lags 0 … N − 1, with the mean subtracted.
 ///
 /// A constant signal has no autocorrelation: 0 at every lag, lag 0 included. A value that is not finite makes every lag
 /// NaN. Errors: no samples.
@@ -25,9 +25,9 @@ pub fn autocorrelation(x: &[f64], divisor: Divisor) -> Result<Vec<f64>> {
     correlate(x, None, divisor)
 }
 
-/// Autocorrelation of those samples of `x` that are `visible`; lags without a visible pair are 0.
+/// Autocorrelation of the `visible` samples of `x`; lags without a visible pair are 0.
 ///
-/// As [`autocorrelation`]; hidden values may be anything, NaN included. Nothing visible: 0 at every lag.
+/// As [`autocorrelation`]; hidden values may be anything, NaN included. If no sample is visible, every lag is 0.
 /// Errors: no samples, or a mask of another length.
 pub fn masked_autocorrelation(x: &[f64], visible: &[bool], divisor: Divisor) -> Result<Vec<f64>> {
     if x.len() != visible.len() {
@@ -47,14 +47,14 @@ fn correlate(x: &[f64], visible: Option<&[bool]>, divisor: Divisor) -> Result<Ve
         return Ok(vec![f64::NAN; len]);
     }
     let largest = shown().fold(0.0, |m: f64, v| m.max(v.abs()));
-    // Divided by the largest first: the sum of huge values must not overflow.
+    // Divide by the largest first, so that the sum of huge values cannot overflow.
     let mean = largest * shown().map(|v| v / largest).sum::<f64>() / shown().count().max(1) as f64;
     let spread = shown().fold(0.0, |m: f64, v| m.max((v - mean).abs()));
-    // What rounding leaves of a constant is no signal. (NaN: nothing but zeros.)
+    // A spread at the level of rounding belongs to a constant. (NaN: only zeros.)
     if spread <= 8.0 * f64::EPSILON * largest || mean.is_nan() {
         return Ok(vec![0.0; len]);
     }
-    // Scaled by the spread, so that squares neither overflow nor vanish.
+    // Scaled by the spread, so that squares neither overflow nor underflow.
     let centred = x.iter().enumerate().map(|(n, v)| if seen(n) { (v - mean) / spread } else { 0.0 });
     let mut sums = lagged_products(centred, len);
     let s0 = sums[0];
@@ -66,7 +66,7 @@ fn correlate(x: &[f64], visible: Option<&[bool]>, divisor: Divisor) -> Result<Ve
         None => (0..len).map(|l| (len - l) as f64).collect(),
         Some(mask) => {
             let ones = mask.iter().map(|&v| f64::from(u8::from(v)));
-            // Counts are whole numbers; what the FFT adds to them is rounding.
+            // Counts are integers; deviations come from the rounding of the FFT.
             lagged_products(ones, len).into_iter().map(f64::round).collect()
         }
     };
@@ -76,7 +76,7 @@ fn correlate(x: &[f64], visible: Option<&[bool]>, divisor: Divisor) -> Result<Ve
 
 /// Σ_n y_n y_{n+l} for l = 0 … len − 1.
 fn lagged_products(y: impl Iterator<Item = f64>, len: usize) -> Vec<f64> {
-    // Zeros behind the signal keep the circular correlation from wrapping around.
+    // Zero padding prevents the circular correlation from wrapping around.
     let padded = fast_length(2 * len - 1);
     let mut signal = Vec::with_capacity(padded);
     signal.extend(y);
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_definition(
+        fn matches_the_definition(
             samples in prop::collection::vec((-1e3..1e3f64, prop::bool::weighted(0.8)), 2..200),
             unbiased: bool,
             scale in prop::sample::select(vec![1.0, 1e-200, 1e200]),
@@ -134,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unbiased_cosine_comes_back_at_full_height() {
+    fn the_unbiased_form_keeps_the_height_of_a_cosine() {
         let x: Vec<f64> = (0..1000).map(|n| 7.0 + (TAU * f64::from(n) / 50.0).cos()).collect();
         let r = autocorrelation(&x, Divisor::Unbiased).unwrap();
         assert!((r[0] - 1.0).abs() < 1e-12 && (r[500] - 1.0).abs() < 1e-9 && (r[525] + 1.0).abs() < 1e-9);
-        // The biased one has lost half of it: half of the products.
+        // The biased form has half of it, as it has half of the products.
         let r = autocorrelation(&x, Divisor::Biased).unwrap();
         assert!((r[500] - 0.5).abs() < 1e-9);
     }

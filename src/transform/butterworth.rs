@@ -4,7 +4,7 @@
 //! pre-warped, w = tan(π f / f_s), the prototype is moved to low-, high- or band-pass, and the bilinear transform
 //! z = (1 + s)/(1 − s) makes it digital (Oppenheim & Schafer 2010, section 7.2). |H| is 1/√2 at each cut-off, and
 //! 1/(1 + (w/w_c)^{2n}) is |H|² of the low-pass. Every conjugate pair of poles becomes one section with its own zeros, so
-//! that no polynomial of high order, with its rounding, is ever formed. A band-pass has 2n poles.
+//! that no polynomial of high order, with its rounding errors, is formed. A band-pass has 2n poles.
 
 use std::f64::consts::PI;
 
@@ -12,21 +12,21 @@ use realfft::num_complex::Complex64;
 
 use super::{Error, Result};
 
-/// Highest order that is designed.
+/// Highest order of a filter.
 const MAX_ORDER: usize = 50;
 
 /// Least distance of a cut-off from 0, from half the sampling rate and from the other cut-off, as a share of the rate:
-/// nearer, the coefficients of a section do not hold its poles any more.
+/// below it, the coefficients of a section cannot represent its poles.
 const MARGIN: f64 = 1e-7;
 
-/// Which frequencies pass; cut-offs in Hz.
+/// Frequencies that pass; cut-offs in Hz.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pass {
-    /// Those below.
+    /// Frequencies below the cut-off.
     Low(f64),
-    /// Those above.
+    /// Frequencies above the cut-off.
     High(f64),
-    /// Those between the two.
+    /// Frequencies between the two cut-offs.
     Band(f64, f64),
 }
 
@@ -81,7 +81,7 @@ impl Butterworth {
         Ok(Butterworth { sections, rate_hz })
     }
 
-    /// Its sections, to be run one after the other.
+    /// Its sections, to be applied one after the other.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
@@ -92,19 +92,18 @@ impl Butterworth {
         self.sections.iter().map(|s| s.response(z)).product()
     }
 
-    /// The filtered signal, starting from rest. It lags behind by the delay of the filter. O(N n).
+    /// The filtered signal, starting from rest. It is delayed by the filter. O(N n).
     pub fn filter(&self, x: &[f64]) -> Vec<f64> {
         let mut y = x.to_vec();
         self.sections.iter().for_each(|s| s.run(&mut y, [0.0; 2]));
         y
     }
 
-    /// The signal filtered forwards and backwards: no lag, and |H|² instead of |H|.
+    /// The signal filtered forwards and backwards: no delay, and |H|² instead of |H|.
     ///
-    /// As is usual, the signal is first continued beyond each end by its own mirror image turned about the end point
-    /// (2 x_0 − x_k), over three times the length of the filter (2 sections + 1, less one if one is of first order)
-    /// or, if the signal is shorter than that, over the signal less one; and each run starts as if the first value had
-    /// been there for ever.
+    /// The signal is first extended beyond each end by odd reflection about the end point (2 x_0 − x_k), as is usual. The
+    /// extension is three times the length of the filter (2 sections + 1, minus one if one is of first order), or the length of
+    /// the signal minus one if that is shorter. Each pass starts in the steady state for its first value.
     pub fn filter_zero_phase(&self, x: &[f64]) -> Vec<f64> {
         let (Some(&first), Some(&last)) = (x.first(), x.last()) else { return Vec::new() };
         let first_order = self.sections.iter().filter(|s| s.b[2] == 0.0 && s.a[1] == 0.0).count();
@@ -121,7 +120,7 @@ impl Butterworth {
         y
     }
 
-    /// Runs from the state that the first value would have led to, had it always been there.
+    /// Runs from the steady state for the first value.
     fn run_settled(&self, y: &mut [f64]) {
         let mut level = y.first().copied().unwrap_or(0.0);
         for s in &self.sections {
@@ -154,7 +153,7 @@ impl Section {
     }
 }
 
-/// A real pole, or a pole and another that makes the pair real: its conjugate unless told otherwise.
+/// A real pole, or a pair of poles with real coefficients: a pole and its conjugate unless stated otherwise.
 #[derive(Clone, Copy)]
 struct Poles {
     first: Complex64,
@@ -181,7 +180,7 @@ fn prototype(order: usize) -> impl Iterator<Item = Poles> {
     })
 }
 
-/// tan(π f/f_s), the analogue frequency that the bilinear transform takes to f.
+/// tan(π f/f_s), the analogue frequency that the bilinear transform maps to f.
 fn warped(cutoff: f64, rate_hz: f64) -> Result<f64> {
     let share = cutoff / rate_hz;
     if !(MARGIN..=0.5 - MARGIN).contains(&share) {
@@ -208,7 +207,7 @@ fn band_sections(p: Poles, w1: f64, w2: f64) -> impl Iterator<Item = Section> {
     let width = p.first * (w2 - w1);
     let centre = w1 * w2;
     let root = (width * width - 4.0 * centre).sqrt();
-    // The larger root by addition, the other from their product: no digits cancel.
+    // The larger root by addition, the other from the product, which avoids cancellation.
     let sum = if (width.conj() * root).re >= 0.0 { width + root } else { width - root };
     let large = bilinear(sum / 2.0);
     let small = bilinear(centre / (sum / 2.0));
@@ -230,8 +229,8 @@ fn bilinear(s: Complex64) -> Complex64 {
     (1.0 + s) / (1.0 - s)
 }
 
-/// The section scaled so that its gain at `z` is 1. From the coefficients as rounded, hence exact where it matters: the
-/// gain at z = ±1 is the ratio of the sums of these very numbers.
+/// The section scaled so that its gain at `z` is 1. It uses the rounded coefficients: the gain at z = ±1 is the ratio of the sums of
+/// these numbers, and is therefore exact.
 fn normalised(mut s: Section, z: Complex64) -> Section {
     let gain = s.response(z).norm();
     s.b.iter_mut().for_each(|b| *b /= gain);
@@ -246,7 +245,7 @@ mod tests {
     proptest! {
         /// |H|² in closed form.
         #[test]
-        fn response_is_that_of_the_definition(
+        fn response_matches_the_definition(
             order in 1usize..=10, a in 0.01..0.49f64, b in 0.01..0.49f64, f in 0.0..0.5f64, rate in 0.1..1e4f64,
         ) {
             let tan = |f: f64| (PI * f).tan();
@@ -275,7 +274,7 @@ mod tests {
 
         #[test]
         fn zero_phase_commutes_with_reversal(x in prop::collection::vec(-10.0..10.0f64, 1..90), order in 1usize..=4) {
-            // Not exactly: the two directions see different transients at the ends. In the middle they are gone.
+            // Only in the middle: the transients at the ends differ between the two directions.
             let f = Butterworth::design(Pass::Low(0.2), order, 1.0).unwrap();
             let there = f.filter_zero_phase(&x);
             prop_assert_eq!(there.len(), x.len());
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_passes_or_not() {
+    fn gain_of_a_constant_is_one_or_zero() {
         let x = [3.0; 40];
         for order in 1..=10 {
             // Cut-offs down to a millionth of the rate keep their gain.
@@ -304,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cosine_keeps_its_place() {
+    fn zero_phase_filtering_does_not_shift_a_cosine() {
         let wave = |f: f64| (0..2000).map(move |n| (2.0 * PI * f * f64::from(n)).cos());
         let x: Vec<f64> = wave(0.01).zip(wave(0.2)).map(|(a, b)| a + b).collect();
         let low = Butterworth::design(Pass::Low(0.05), 6, 1.0).unwrap().filter_zero_phase(&x);

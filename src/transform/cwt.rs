@@ -1,4 +1,4 @@
-//! The continuous wavelet transform: the signal seen through a wave packet of every scale, at every sample.
+//! The continuous wavelet transform: correlation of the signal with a wave packet of every scale, at every sample.
 //!
 //! W(s, n) = (1/N) Σ_k X_k ψ̂(s ω_k) e^{iω_k n}, ω_k = 2πk/N (Torrence & Compo 1998, equation 4), scales s in samples.
 //!
@@ -6,8 +6,8 @@
 //! so heights compare across scales and the highest row is at the frequency of the cosine, without bias. (With the unit
 //! energy of Tarraf & Wolf 2025, equation 5, a row is larger by a factor that grows as √s, and peaks lean to long scales.)
 //!
-//! Before and behind the data the signal is taken to be its mean. Rows are therefore damped within about √2 s of an end.
-//! O(S N log N) for S scales, and S N numbers of result.
+//! Outside the data, the signal is assumed to equal its mean. Rows are therefore damped within about √2 s of an end.
+//! O(S N log N) for S scales, with S N values as the result.
 
 use std::f64::consts::{E, SQRT_2, TAU};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use realfft::{ComplexToReal, RealFftPlanner};
 use super::dft::{Spectrum, fast_length};
 use super::{Error, Result};
 
-/// Scales of zeros between the end of the signal and its return by the circular convolution: exp(−6²/2) ≈ 10⁻⁸.
+/// Zero padding in scales, which separates the end of the signal from its start in the circular convolution: exp(−6²/2) ≈ 10⁻⁸.
 const GUARD: f64 = 6.0;
 
 /// A cosine under a Gaussian: ψ̂(sω) = 2 exp(−(sω − ω0)²/2) for ω > 0, else 0. The result is complex, with the phase.
@@ -37,7 +37,7 @@ impl Default for Morlet {
 }
 
 impl Morlet {
-    /// A Morlet wavelet with ω0 from 5 (below, it is not a wavelet any more: its mean is not small) to 100. The larger,
+    /// A Morlet wavelet with ω0 from 5 (below, its mean is not small, so it is not a wavelet) to 100. The larger,
     /// the finer in frequency and the coarser in time. Errors: outside.
     pub fn new(omega0: f64) -> Result<Morlet> {
         if !(5.0..=100.0).contains(&omega0) {
@@ -51,19 +51,19 @@ impl Morlet {
         self.omega0 / (TAU * scale)
     }
 
-    /// Scale in samples at which a cosine of so many cycles per sample is strongest.
+    /// Scale in samples at which a cosine of this frequency, in cycles per sample, is strongest.
     pub fn scale(&self, frequency: f64) -> f64 {
         self.omega0 / (TAU * frequency)
     }
 
-    /// W(s, n): a row for each scale in samples, a column for each sample of `x`. The phase of W is that of the cosine.
+    /// W(s, n): one row per scale in samples, one column per sample of `x`. The phase of W is that of the cosine.
     ///
     /// Errors: no samples; a scale beyond N or whose frequency is above half a cycle per sample.
     pub fn transform(&self, x: &[f64], scales: &[f64]) -> Result<Array2<Complex64>> {
         let bank = FilterBank::new(x, scales, |s| self.frequency(s))?;
         bank.rows(|scale, row: &mut [Complex64]| {
             let gain = |omega: f64| (-0.5 * (scale * omega - self.omega0).powi(2)).exp();
-            // An analytic signal: both halves of the real part's spectrum, and the same turned by −90° for the imaginary.
+            // An analytic signal: the spectrum of the real part, and the same rotated by −90° for the imaginary part.
             let (re, im) = (bank.filtered(gain, Complex64::ONE), bank.filtered(gain, -Complex64::I));
             row.iter_mut().zip(re.into_iter().zip(im)).for_each(|(w, (re, im))| *w = Complex64::new(re, im));
         })
@@ -81,7 +81,7 @@ impl MexicanHat {
         SQRT_2 / (TAU * scale)
     }
 
-    /// Scale in samples at which a cosine of so many cycles per sample is strongest.
+    /// Scale in samples at which a cosine of this frequency, in cycles per sample, is strongest.
     pub fn scale(&self, frequency: f64) -> f64 {
         SQRT_2 / (TAU * frequency)
     }
@@ -99,7 +99,7 @@ impl MexicanHat {
     }
 }
 
-/// Frequencies from `lowest` to at most `highest` with the same ratio between neighbours, `per_octave` of them to a factor
+/// Frequencies from `lowest` to at most `highest` with the same ratio between neighbours, `per_octave` per factor
 /// of two. Errors: frequencies that are not positive and in order, none or more than 1000 per octave.
 pub fn geometric_frequencies(lowest: f64, highest: f64, per_octave: usize) -> Result<Vec<f64>> {
     if !(lowest > 0.0 && lowest.is_finite()) {
@@ -119,7 +119,7 @@ pub fn geometric_frequencies(lowest: f64, highest: f64, per_octave: usize) -> Re
     Ok((0..=steps).map(|i| lowest * (i as f64 / per_octave as f64).exp2()).collect())
 }
 
-/// The spectrum of the signal, ready to be multiplied by the gains of each scale.
+/// The spectrum of the signal, to be multiplied by the gains of each scale.
 struct FilterBank<'a> {
     spectrum: Spectrum,
     back: Arc<dyn ComplexToReal<f64>>,
@@ -156,7 +156,7 @@ impl<'a> FilterBank<'a> {
         let step = TAU / padded as f64;
         let weight = |k: usize| turn * (gain(step * k as f64) / padded as f64);
         let mut bins: Vec<Complex64> = self.spectrum.bins.iter().enumerate().map(|(k, b)| b * weight(k)).collect();
-        // The ends of the spectrum of a real signal are real; the mean has been taken off.
+        // The ends of the spectrum of a real signal are real; the mean has been subtracted.
         if let Some(mean) = bins.first_mut() {
             *mean = Complex64::ZERO;
         }
@@ -170,7 +170,7 @@ impl<'a> FilterBank<'a> {
         out
     }
 
-    /// One row for each scale, made in parallel.
+    /// One row per scale, computed in parallel.
     fn rows<T: Clone + Default + Send>(&self, fill: impl Fn(f64, &mut [T]) + Sync) -> Result<Array2<T>> {
         let mut out = Array2::from_elem((self.scales.len(), self.len), T::default());
         if let Some(flat) = out.as_slice_mut() {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cosine_is_highest_at_its_frequency_with_its_amplitude_and_phase() {
+    fn a_cosine_peaks_at_its_frequency_with_its_amplitude_and_phase() {
         let f = 0.04;
         let x: Vec<f64> = (0..2000).map(|n| 9.0 + 2.5 * (TAU * f * f64::from(n) + 0.4).cos()).collect();
         let frequencies = geometric_frequencies(0.01, 0.16, 24).unwrap();

@@ -1,7 +1,7 @@
 //! The discrete Fourier transform of a real signal.
 //!
 //! Definition (Tarraf & Wolf 2026, section 3.2): X_k = Σ_n x_n e^(−2πi k n / N), k = 0 … ⌊N/2⌋; the upper half is the
-//! complex conjugate and is not kept. No normalisation forwards, 1/N backwards. O(N log N) for every N.
+//! complex conjugate and is not stored. No normalisation forwards, 1/N backwards. O(N log N) for every N.
 
 use std::f64::consts::TAU;
 
@@ -29,20 +29,20 @@ impl Spectrum {
         let plan = RealFftPlanner::new().plan_fft_forward(len);
         let mut input = x.to_vec();
         let mut bins = plan.make_output_vec();
-        // Both lengths come from the plan; there is nothing that can fail.
+        // Both lengths come from the plan, so this cannot fail.
         let done = plan.process(&mut input, &mut bins);
         debug_assert!(done.is_ok());
         Spectrum { bins, len }
     }
 
-    /// The signal back: x_n = (1/N) Σ_k X_k e^(2πi k n / N).
+    /// The signal, x_n = (1/N) Σ_k X_k e^(2πi k n / N).
     pub fn inverse(&self) -> Vec<f64> {
         if self.len == 0 {
             return Vec::new();
         }
         let plan = RealFftPlanner::new().plan_fft_inverse(self.len);
         let mut input = self.bins.clone();
-        // A real signal has real end bins; rounding may have left a trace of an imaginary part.
+        // A real signal has real end bins; rounding may have left a small imaginary part.
         if let Some(x) = input.first_mut() {
             x.im = 0.0;
         }
@@ -70,7 +70,7 @@ impl Spectrum {
     }
 
     /// Bin `k` as a cosine: its term of equation (1) of Tarraf & Wolf 2026, with amplitude 2|X_k|/N, or |X_k|/N for the
-    /// mean and, if N is even, the highest bin, which stand for themselves alone. `None` beyond the last bin.
+    /// mean and, if N is even, the highest bin, which have no conjugate. `None` beyond the last bin.
     pub fn cosine(&self, k: usize, rate_hz: f64) -> Option<Cosine> {
         let x = *self.bins.get(k)?;
         let twice = k > 0 && 2 * k != self.len;
@@ -84,7 +84,7 @@ pub fn evaluate(cosines: &[Cosine], t: f64) -> f64 {
     cosines.iter().map(|c| c.amplitude * (TAU * c.frequency_hz * t + c.phase).cos()).sum()
 }
 
-/// The smallest even length whose prime factors are 7 at most and that is at least `len`: there the FFT is fastest.
+/// The smallest even length of at least `len` whose prime factors are at most 7: the FFT is fastest there.
 pub(crate) fn fast_length(len: usize) -> usize {
     fn with_factors(odd: usize, factors: &[usize], len: usize, best: &mut usize) {
         let Some((factor, others)) = factors.split_first() else {
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_definition_and_comes_back(x in prop::collection::vec(-1e3..1e3f64, 1..130)) {
+        fn matches_the_definition_and_inverts(x in prop::collection::vec(-1e3..1e3f64, 1..130)) {
             let s = Spectrum::of(&x);
             prop_assert_eq!(s.bins.len(), x.len() / 2 + 1);
             for (k, b) in s.bins.iter().enumerate() {
@@ -129,14 +129,14 @@ mod tests {
         fn parseval(x in prop::collection::vec(-1e3..1e3f64, 1..300)) {
             let s = Spectrum::of(&x);
             let p = s.power();
-            // Bins other than the mean and the highest of an even length stand for their conjugate, too.
+            // Bins other than the mean and the highest of an even length also count for their conjugate.
             let both: f64 = (0..p.len()).map(|k| if k > 0 && 2 * k != x.len() { 2.0 * p[k] } else { p[k] }).sum();
             let energy: f64 = x.iter().map(|v| v * v).sum();
             prop_assert!((both - energy).abs() <= 1e-10 * energy.max(1e-300));
         }
 
         #[test]
-        fn all_cosines_together_are_the_signal(x in prop::collection::vec(-1e3..1e3f64, 1..60), rate in 0.1..100.0f64) {
+        fn cosines_of_all_bins_sum_to_the_signal(x in prop::collection::vec(-1e3..1e3f64, 1..60), rate in 0.1..100.0f64) {
             let s = Spectrum::of(&x);
             let all: Vec<_> = (0..s.bins.len()).filter_map(|k| s.cosine(k, rate)).collect();
             for (n, v) in x.iter().enumerate() {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_lengths_have_small_factors_and_are_the_next() {
+    fn fast_length_is_the_next_one_with_small_factors() {
         let smooth = |mut n: usize| {
             for p in [2, 3, 5, 7] {
                 while n.is_multiple_of(p) {

@@ -1,4 +1,4 @@
-//! Sums of cosines over evenly spaced times, in closed form: what makes least squares of cosines independent of N.
+//! Sums of cosines over evenly spaced times, in closed form: they make the cost of least squares with cosines independent of N.
 //!
 //! Times are centred, t = −(N−1)/2 … (N−1)/2 in steps of 1, so that even and odd functions of t are orthogonal.
 
@@ -7,7 +7,7 @@ use std::ops::{Add, Sub};
 
 use realfft::num_complex::Complex64;
 
-/// Terms of the Taylor series; at |θ t| ≤ ½ the last is below 10⁻¹⁸ of the first.
+/// Terms of the Taylor series; for |θ t| ≤ ½ the last one is below 10⁻¹⁸ of the first.
 const TERMS: usize = 8;
 
 /// The Dirichlet kernel of N centred times and its first two derivatives.
@@ -16,11 +16,11 @@ pub(super) struct Dirichlet {
     len: f64,
     /// Σ (t/T)^{2k} for T = N/2.
     moments: [f64; TERMS],
-    /// e^{2πi t}, the same for all t: −1 if N is even (t is half an odd number), else 1.
+    /// e^{2πi t}, equal for all t: −1 if N is even (t is half an odd number), else 1.
     turn: f64,
 }
 
-/// An angle θ with e^{iNθ/2}, from which those of sums and differences of angles follow without further sines.
+/// An angle θ with e^{iNθ/2}, from which the values for sums and differences of angles follow without evaluating sines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Angle {
     theta: f64,
@@ -116,14 +116,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equal_the_sums(len in 1usize..200, bins in -2.0..2.0f64, far in prop::option::of(-7.0..7.0f64)) {
-            // Near zero and near full turns, where the formulas are delicate, and anywhere.
+        fn match_the_direct_sums(len in 1usize..200, bins in -2.0..2.0f64, far in prop::option::of(-7.0..7.0f64)) {
+            // Near zero and near full turns, where the formulas lose digits, and anywhere.
             for theta in [bins * TAU / len as f64, TAU + bins * TAU / len as f64, far.unwrap_or(1e-9)] {
                 let t = |n: usize| n as f64 - (len as f64 - 1.0) / 2.0;
                 let sum = |f: &dyn Fn(f64) -> f64| (0..len).map(|n| f(t(n))).sum::<f64>();
                 let kernel = Dirichlet::new(len);
                 let n = len as f64;
-                // The angle itself, and put together from others.
+                // The angle itself, and composed of others.
                 let (part, other) = (kernel.angle(0.7), kernel.angle(theta - 0.7));
                 let parts = [kernel.angle(theta), part + other, other - kernel.angle(-0.7)];
                 for got in parts.map(|angle| kernel.sums(angle)) {

@@ -1,4 +1,4 @@
-//! What can be wrong with the arguments of a transform.
+//! Errors in the arguments of a transform.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Error {
     /// The signal has no samples.
     Empty,
-    /// The signal has too few samples for what is asked.
+    /// The signal has too few samples.
     TooShort {
         /// Number of samples.
         len: usize,

@@ -1,16 +1,16 @@
-//! Pure numerics on slices: transforms, filters, fits. Knows nothing of I/O, records or bytes.
+//! Numerics on slices: transforms, filters, fits. Independent of I/O, records and bytes.
 //!
 //! | question | answer |
 //! |---|---|
-//! | which frequencies? | [`Spectrum`] (DFT), [`refine_peak`] and [`candan_offset`] between its bins |
-//! | at which lag does it repeat? | [`autocorrelation`] |
-//! | which frequencies when? | [`Stft`], [`Morlet`] and [`MexicanHat`] (CWT), [`Decomposition`] (DWT) |
-//! | only these frequencies | [`Butterworth`] |
-//! | where does it look like that? | [`sliding_pearson`] |
-//! | as few cosines as possible | [`fourier_fit`] |
+//! | Which frequencies are in the signal? | [`Spectrum`] (DFT), [`refine_peak`] and [`candan_offset`] between its bins |
+//! | At which lag does it repeat? | [`autocorrelation`] |
+//! | Which frequencies at which time? | [`Stft`], [`Morlet`] and [`MexicanHat`] (CWT), [`Decomposition`] (DWT) |
+//! | What remains in one frequency band? | [`Butterworth`] |
+//! | Where is it similar to another signal? | [`sliding_pearson`] |
+//! | Which few cosines describe it best? | [`fourier_fit`] |
 //!
-//! Signals are evenly sampled, of any length. A bad argument is an [`Error`]; a value that is not finite is none, it gives
-//! NaN wherever it has a part in the result.
+//! Signals are evenly sampled, of any length. An invalid argument is an [`Error`]. A sample that is not finite is not an error; every
+//! result that depends on it is NaN.
 
 mod autocorrelation;
 mod butterworth;

@@ -2,22 +2,22 @@
 //!
 //! r_j = cov(x, y) / (σ_x σ_y) over samples j … j + m − 1, as in section 5.3 of Tarraf & Wolf 2025.
 //!
-//! Running sums from which the leaving sample is subtracted keep the rounding error of every large value that has ever
-//! passed. Here nothing is subtracted: a window is the end of one block and the beginning of a later one, both summed up
-//! from their own samples as mean and centred second moments (Welford 1962), and put together by the formula of
-//! Chan, Golub & LeVeque (1983). A window's result depends on the samples in it alone.
+//! Running sums that subtract the leaving sample keep the rounding error of every large value that has passed. Here nothing is
+//! subtracted: a window is the end of one block and the beginning of a later one. Both are summed from their own samples as
+//! mean and centred second moments (Welford 1962), and combined by the formula of Chan, Golub & LeVeque (1983). The result of
+//! a window depends only on the samples in it.
 
 use rayon::prelude::*;
 
 use super::{Error, Result};
 
-/// Samples in a block, at most, unless the window is beyond its square: its moments stay in the cache.
+/// Largest number of samples in a block, unless the window is longer than its square: the moments stay in the cache.
 const BLOCK: usize = 4096;
 
 /// Correlation of `x` and `y` in every window of `window` samples; element j belongs to samples j … j + window − 1, so
 /// there are n − window + 1 of them, each in [−1, 1].
 ///
-/// Blocks are worked on in parallel; the result does not depend on the number of threads.
+/// Blocks are processed in parallel; the result does not depend on the number of threads.
 /// Where x or y is constant (up to rounding) the correlation is 0; where a value is not finite it is NaN.
 /// Errors: no samples, two lengths, a window below 2 or above n.
 pub fn sliding_pearson(x: &[f64], y: &[f64], window: usize) -> Result<Vec<f64>> {
@@ -34,7 +34,7 @@ pub fn sliding_pearson(x: &[f64], y: &[f64], window: usize) -> Result<Vec<f64>> 
     }
     let (scale_x, scale_y) = (scale(x), scale(y));
     let pair = |i: usize| (x[i] * scale_x, y[i] * scale_y);
-    // Blocks of which a whole number fits a window but for a few odd samples, few enough for any window.
+    // Whole blocks fill a window except for a few samples.
     let blocks = window.div_ceil(BLOCK.max(window.isqrt()));
     let block = window / blocks;
     let whole: Vec<Moments> =
@@ -42,14 +42,14 @@ pub fn sliding_pearson(x: &[f64], y: &[f64], window: usize) -> Result<Vec<f64>> 
     let mut out = vec![0.0; n - window + 1];
     out.par_chunks_mut(block).enumerate().for_each(|(b, out)| {
         let start = b * block;
-        // Ends of this block: from each of its samples to its last.
+        // Suffixes of this block: from each of its samples to its last.
         let mut end = Moments::default();
         let mut ends = vec![end; block];
         for (i, slot) in ends.iter_mut().enumerate().rev() {
             end.add(pair(start + i));
             *slot = end;
         }
-        // The whole blocks and the odd samples that fill the block's first window, then sample by sample.
+        // The whole blocks and the samples that complete the first window of the block, then sample by sample.
         let inner = whole[b + 1..b + blocks].iter().fold(Moments::default(), |sum, m| sum.with(m));
         let mut rest = inner.with(&Moments::of((start + blocks * block..start + window).map(pair)));
         for (i, (r, end)) in out.iter_mut().zip(&ends).enumerate() {
@@ -62,7 +62,7 @@ pub fn sliding_pearson(x: &[f64], y: &[f64], window: usize) -> Result<Vec<f64>> 
     Ok(out)
 }
 
-/// A power of two that brings the largest value near 1, so that squares neither overflow nor vanish.
+/// A power of two that brings the largest value near 1, so that squares neither overflow nor underflow.
 fn scale(x: &[f64]) -> f64 {
     let largest = x.iter().filter(|v| v.is_finite()).fold(0.0, |m: f64, v| m.max(v.abs()));
     if largest == 0.0 { 1.0 } else { 2f64.powi((-largest.log2()).clamp(-1000.0, 1000.0) as i32) }
@@ -116,7 +116,7 @@ impl Moments {
     }
 
     fn correlation(&self) -> f64 {
-        // Deviations of the size of the mean's rounding are those of a constant.
+        // Deviations below the rounding error of the mean belong to a constant.
         let dust = |mean: f64| self.count * (4.0 * f64::EPSILON * mean).powi(2);
         if self.xx <= dust(self.mean_x) || self.yy <= dust(self.mean_y) {
             return if self.xy.is_nan() { f64::NAN } else { 0.0 };
@@ -159,13 +159,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_definition(pairs in prop::collection::vec((-1e3..1e3f64, -1.0..1.0f64), 2..150), m in 2usize..150) {
+        fn matches_the_definition(pairs in prop::collection::vec((-1e3..1e3f64, -1.0..1.0f64), 2..150), m in 2usize..150) {
             let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
             check(&x, &y, m.min(x.len()), 1, 1e-9);
         }
 
         #[test]
-        fn does_not_depend_on_scale_and_offset(a in 1e-3..1e3f64, b in -1e3..1e3f64) {
+        fn scale_and_offset_do_not_matter(a in 1e-3..1e3f64, b in -1e3..1e3f64) {
             let mut next = noise(1);
             let x: Vec<f64> = (0..300).map(|_| next()).collect();
             let y: Vec<f64> = x.iter().map(|v| a * v + b).collect();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_value_leaves_no_trace() {
+    fn a_huge_value_does_not_affect_later_windows() {
         let mut next = noise(3);
         let mut x: Vec<f64> = (0..1000).map(|_| next()).collect();
         let y: Vec<f64> = x.clone();
@@ -205,7 +205,7 @@ mod tests {
         // Running sums with subtraction would have lost every digit of all windows behind it.
         let r = sliding_pearson(&x, &y, 50).unwrap();
         assert!(r[101..].iter().all(|r| (r - 1.0).abs() < 1e-12));
-        // A large offset costs its own digits only.
+        // A large offset costs only its own digits.
         let y: Vec<f64> = y.iter().map(|v| v + 1e8).collect();
         assert!(sliding_pearson(&x, &y, 50).unwrap()[101..].iter().all(|r| (r - 1.0).abs() < 1e-7));
     }

@@ -1,7 +1,7 @@
 //! Products of a signal with e^{iωt} for one ω, without a sine or cosine per sample.
 //!
 //! The signal is taken in blocks. All blocks see the same rotations e^{iωk}, k = 0 … [`BLOCK`] − 1, which are tabulated
-//! once; a block at time t is turned as a whole by e^{iωt}, which is computed anew for each, so that errors do not add up.
+//! once; a block at time t is multiplied by e^{iωt}, which is computed anew for each block, so that errors do not accumulate.
 
 use realfft::num_complex::Complex64;
 
@@ -37,7 +37,7 @@ impl Rotation {
     /// For a frequency in radians per sample.
     pub fn new(omega: f64) -> Rotation {
         let mut table = Rotation { omega, cos: [1.0; BLOCK], sin: [0.0; BLOCK] };
-        // By doubling: an entry has as many roundings as its index has binary digits.
+        // By doubling: the number of roundings of an entry is the number of binary digits of its index.
         let mut filled = 1;
         while filled < BLOCK {
             let turn = Complex64::cis(omega * filled as f64);
@@ -52,7 +52,7 @@ impl Rotation {
 
     /// Σ_k v_k e^{iω(t + k)} over a block that begins at time `t`.
     pub fn dot(&self, t: f64, block: &[f64]) -> Complex64 {
-        // Four partial sums, which the processor can do at once.
+        // Four independent partial sums, which the processor computes in parallel.
         let (mut re, mut im) = ([0.0; 4], [0.0; 4]);
         for ((v, cos), sin) in block.chunks(4).zip(self.cos.chunks(4)).zip(self.sin.chunks(4)) {
             for (((v, c), s), (re, im)) in v.iter().zip(cos).zip(sin).zip(re.iter_mut().zip(&mut im)) {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equals_the_sum() {
+    fn matches_the_direct_sum() {
         let x: Vec<f64> = (0..1000).map(|n| f64::from(n * n % 37)).collect();
         for omega in [0.0, 0.1, 1.7, 3.1] {
             for len in [0, 1, 3, 63, 64, 65, 1000] {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_is_its_cosine() {
+    fn a_wave_matches_its_cosine() {
         for (n, omega) in [(0, 0.3), (1, 0.3), (64, 3.0), (1000, 0.017), (100_001, 1.234_567)] {
             let wave = cosine_wave(n, 2.5, omega, -0.7);
             assert_eq!(wave.len(), n);

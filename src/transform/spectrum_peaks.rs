@@ -1,8 +1,8 @@
 //! The frequency of a spectral peak between the bins of the DFT.
 //!
-//! [`candan_offset`] reads it off three bins: no further pass over the signal, but it takes the peak for a complex
-//! exponential, so the mirror image at negative frequency shifts it by a share of a bin that falls with the number of
-//! cycles. [`refine_peak`] removes the image and the mean, and is exact for a cosine on a constant.
+//! [`candan_offset`] uses three bins and needs no further pass over the signal. It models the peak as a complex exponential, so
+//! the mirror image at negative frequency shifts the result by a fraction of a bin that decreases with the number of cycles.
+//! [`refine_peak`] removes the image and the mean, and is exact for a cosine plus a constant.
 
 use std::f64::consts::{PI, TAU};
 
@@ -13,13 +13,13 @@ use super::dirichlet::Dirichlet;
 use super::rotation::Rotation;
 use super::{Cosine, Error, Result};
 
-/// Most rounds of a refinement; each gains one to several digits.
-const MAX_ROUNDS: usize = 30;
+/// Largest number of iterations of a refinement; each gains one or more digits.
+const MAX_ITERATIONS: usize = 30;
 
 /// Offset in bins, −½ … ½, of a cosine's frequency from bin `k`, where its spectrum is largest:
 /// tan(π/N)/(π/N) Re[(X_{k−1} − X_{k+1})/(2X_k − X_{k−1} − X_{k+1})] (Candan 2011, after Jacobsen).
 ///
-/// `None` if a neighbour is missing (the first and the last bin) or the bins hold nothing but NaN or zeros.
+/// `None` if a neighbour is missing (the first and the last bin) or the bins are NaN or zero.
 pub fn candan_offset(spectrum: &Spectrum, k: usize) -> Option<f64> {
     let before = spectrum.bins.get(k.checked_sub(1)?)?;
     let (here, behind) = (spectrum.bins.get(k)?, spectrum.bins.get(k + 1)?);
@@ -29,16 +29,16 @@ pub fn candan_offset(spectrum: &Spectrum, k: usize) -> Option<f64> {
     offset.is_finite().then(|| offset.clamp(-0.5, 0.5))
 }
 
-/// The cosine whose peak in the DFT of `x` is bin `k`, with its frequency off the grid; its amplitude and phase are those
-/// of least squares, next to a constant.
+/// The cosine whose peak in the DFT of `x` is bin `k`, with its frequency off the grid. Amplitude and phase come
+/// from a least-squares fit together with a constant.
 ///
-/// The method of Aboutanios & Mulgrew (2005): the spectrum half a bin to each side of the estimate tells where the peak
-/// is between them, tan(πδ/N) = tan(π/2N) Re[(X₊ − X₋)/(X₊ + X₋)] with phases counted from the middle of the signal, again
-/// until nothing moves; before, what the mean and the image at negative frequency add to X₊ and X₋ is taken off. Exact for a cosine
-/// on a constant of about one cycle or more; other components shift it by what of their spectrum reaches the peak. The result stays
-/// within a bin of `k`. O(N) a round.
+/// The method of Aboutanios & Mulgrew (2005): the spectrum half a bin to each side of the estimate gives the position of the peak
+/// between them, tan(πδ/N) = tan(π/2N) Re[(X₊ − X₋)/(X₊ + X₋)], with phases counted from the middle of the signal. The contributions
+/// of the mean and of the image at negative frequency to X₊ and X₋ are subtracted first. This is iterated until it converges. It is exact
+/// for a cosine of about one cycle or more plus a constant; other components shift it by their leakage at the peak. The result stays within
+/// a bin of `k`. O(N) per iteration.
 ///
-/// NaN in gives NaN out. Errors: fewer than 4 samples, a bin that is not inside 0 and N/2, a rate that is not positive.
+/// NaN in gives NaN out. Errors: fewer than 4 samples, a bin that is not strictly between 0 and N/2, a rate that is not positive.
 pub fn refine_peak(x: &[f64], k: usize, rate_hz: f64) -> Result<Cosine> {
     let len = x.len();
     if len == 0 {
@@ -59,7 +59,7 @@ pub fn refine_peak(x: &[f64], k: usize, rate_hz: f64) -> Result<Cosine> {
     let lowest = f64::max(-1.0, 0.25 - k as f64);
     let highest = f64::min(1.0, 0.5 * len as f64 - 0.25 - k as f64);
     let (mut offset, mut reached) = (0.0, 1.0);
-    for _ in 0..MAX_ROUNDS {
+    for _ in 0..MAX_ITERATIONS {
         let omega = (k as f64 + offset) * bin;
         let (mean, amplitude) = tone.least_squares(omega);
         let [minus, plus] = [-0.5, 0.5].map(|half| tone.without_leakage(omega + half * bin, omega, mean, amplitude));
@@ -70,7 +70,7 @@ pub fn refine_peak(x: &[f64], k: usize, rate_hz: f64) -> Result<Cosine> {
         }
         let moved = (offset + step).clamp(lowest, highest);
         let length: f64 = f64::abs(moved - offset);
-        // Steps shrink until they are rounding.
+        // Steps shrink down to rounding.
         if length < 1e-15 || (length < 1e-10 && length >= reached) {
             break;
         }
@@ -82,7 +82,7 @@ pub fn refine_peak(x: &[f64], k: usize, rate_hz: f64) -> Result<Cosine> {
     Ok(Cosine { frequency_hz: omega / TAU * rate_hz, amplitude: at_first.norm(), phase: at_first.arg() })
 }
 
-/// A signal seen as x_t = m + A e^{iωt} + A* e^{−iωt} at centred times t.
+/// A signal modelled as x_t = m + A e^{iωt} + A* e^{−iωt} at centred times t.
 struct Tone<'a> {
     x: &'a [f64],
     start: f64,
@@ -116,7 +116,7 @@ impl Tone<'_> {
         (mean, Complex64::new(re, x.im / (n - two)))
     }
 
-    /// X(at) without the shares of the mean and of the image of a tone of frequency `omega`.
+    /// X(at) without the contributions of the mean and of the image of a tone of frequency `omega`.
     fn without_leakage(&self, at: f64, omega: f64, mean: f64, amplitude: Complex64) -> Complex64 {
         self.spectrum(at) - mean * self.dirichlet(at) - amplitude.conj() * self.dirichlet(at + omega)
     }
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_costs_little() {
+    fn noise_shifts_the_peak_little() {
         // Deterministic noise of a tenth of the amplitude; the bound of Cramér and Rao for it is about 0.002 bins.
         let mut state = 9u64;
         let x: Vec<f64> = (0..1000)

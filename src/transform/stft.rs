@@ -1,7 +1,7 @@
-//! The short-time Fourier transform: spectra of a window that hops along the signal.
+//! The short-time Fourier transform: spectra of a window that moves along the signal in hops.
 //!
 //! X_{k,l} = Σ_j w_j x_{l h − ⌊m/2⌋ + j} e^(−2πi k j / m), j = 0 … m − 1, for window length m and hop h. Frame l is centred
-//! on sample l h, for all l h < N; beyond its ends the signal is zero, so the first and last frames see less of it.
+//! on sample l h, for all l h < N; the signal is zero beyond its ends, so the first and last frames contain less of it.
 //! Frequency k f_s / m, time l h / f_s.
 
 use std::f64::consts::TAU;
@@ -32,7 +32,7 @@ impl Window {
     }
 }
 
-/// A short-time Fourier transform that is to be made: window, its length m and hop h in samples.
+/// A short-time Fourier transform: window, its length m and hop h in samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stft {
     window: Window,
@@ -41,7 +41,7 @@ pub struct Stft {
 }
 
 impl Stft {
-    /// Errors: a window of length 0, a hop of 0. (A Hann window of length 1 would be zero: 2 at least.)
+    /// Errors: a window of length 0, a hop of 0. (A Hann window needs a length of at least 2: with length 1 it would be zero.)
     pub fn new(window: Window, len: usize, hop: usize) -> Result<Stft> {
         let least = if window == Window::Hann { 2 } else { 1 };
         if len < least {
@@ -53,9 +53,9 @@ impl Stft {
         Ok(Stft { window, len, hop })
     }
 
-    /// X_{k,l}: a row for each frequency k = 0 … ⌊m/2⌋, a column for each of the ⌈N/h⌉ frames. O(N/h · m log m).
+    /// X_{k,l}: one row per frequency k = 0 … ⌊m/2⌋, one column for each of the ⌈N/h⌉ frames. O(N/h · m log m).
     ///
-    /// Errors: no samples; a window longer than 2N, most of which would never see the signal.
+    /// Errors: no samples; a window longer than 2N, which would lie mostly outside the signal.
     pub fn transform(&self, x: &[f64]) -> Result<Array2<Complex64>> {
         if x.is_empty() {
             return Err(Error::Empty);
@@ -75,7 +75,7 @@ impl Stft {
                 let n = (centre + j).checked_sub(self.len / 2);
                 *v = w * n.and_then(|n| x.get(n)).unwrap_or(&0.0);
             }
-            // All lengths come from the plan; there is nothing that can fail.
+            // All lengths come from the plan, so this cannot fail.
             let done = plan.process_with_scratch(&mut frame, &mut bins, &mut scratch);
             debug_assert!(done.is_ok());
             column.iter_mut().zip(&bins).for_each(|(o, b)| *o = *b);
@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_definition_and_keeps_the_energy(
+        fn matches_the_definition_and_keeps_the_energy(
             x in prop::collection::vec(-1e2..1e2f64, 2..120), len in 2usize..40, hop in 1usize..30, hann: bool,
         ) {
             prop_assume!(len <= 2 * x.len());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn half_overlapping_hann_windows_see_all_samples_alike() {
+    fn half_overlapping_hann_windows_weight_all_samples_equally() {
         let w = Window::Hann.weights(64);
         assert!((0..32).all(|j| (w[j] + w[j + 32] - 1.0).abs() < 1e-15));
         // Squared they add up to a constant at a quarter of the length: so does the energy, away from the ends.
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn follows_a_change_of_frequency() {
+    fn frames_follow_a_change_of_frequency() {
         let x: Vec<f64> =
             (0..1024).map(|n| (TAU * f64::from(n) * if n < 512 { 4.0 } else { 16.0 } / 128.0).cos()).collect();
         let stft = Stft::new(Window::Hann, 128, 32).unwrap();

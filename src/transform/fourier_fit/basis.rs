@@ -1,8 +1,8 @@
 //! Sines and cosines on an even grid, block by block, and inner products with them.
 
-/// Samples worked on at once: their sines and cosines stay in the cache.
+/// Samples per block: their sines and cosines stay in the cache.
 pub(super) const BLOCK: usize = 256;
-/// Phasors that advance side by side, so that the processor need not wait for one product before the next.
+/// Phasors that are advanced in parallel, so that the products do not depend on each other.
 const LANES: usize = 8;
 
 /// cos ωτ and sin ωτ of one block.
@@ -19,7 +19,7 @@ impl Default for Basis {
 }
 
 impl Basis {
-    /// Fills in τ = `tau`, `tau` + 1, … by turning phasors; fresh at every block, so that rounding cannot build up.
+    /// Fills in τ = `tau`, `tau` + 1, … by rotating phasors; each block starts anew, so that rounding errors do not accumulate.
     pub(super) fn fill(&mut self, omega: f64, tau: f64) {
         let (step_sin, step_cos) = (omega * LANES as f64).sin_cos();
         let (turn_sin, turn_cos) = omega.sin_cos();
@@ -68,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn phasors_do_not_drift(omega in 0.0..3.2f64, tau in 0.5..1e4f64) {
+        fn phasors_stay_exact_over_a_block(omega in 0.0..3.2f64, tau in 0.5..1e4f64) {
             let mut basis = Basis::default();
             basis.fill(omega, tau);
             for (j, (c, s)) in basis.cos.iter().zip(&basis.sin).enumerate() {
@@ -82,7 +82,7 @@ mod tests {
             let n = n.min(x.len());
             let [a, b, c] = products(&x, [&x[..n], &x, &[]]);
             let want: f64 = x[..n].iter().map(|v| v * v).sum();
-            // The shortest counts.
+            // The sums end with the shortest slice.
             prop_assert_eq!([a, b, c], [0.0; 3]);
             let [a, b, c] = products(&x, [&x[..n], &x, &x]);
             prop_assert!([a, b, c].iter().all(|v| (v - want).abs() < 1e-12));

@@ -8,7 +8,7 @@ pub(super) struct Symmetric {
 }
 
 impl Symmetric {
-    /// The matrix with entry `f(row, column)`, asked for row ≥ column only.
+    /// The matrix with entry `f(row, column)`, called for row ≥ column only.
     pub(super) fn from_fn(order: usize, mut f: impl FnMut(usize, usize) -> f64) -> Symmetric {
         let mut lower = Vec::with_capacity(order * (order + 1) / 2);
         for row in 0..order {
@@ -24,7 +24,7 @@ impl Symmetric {
         self.lower[row * (row + 1) / 2 + column]
     }
 
-    /// L with L Lᵀ = A + diag(`shift`), or `None` if that is not positive definite to rounding.
+    /// L with L Lᵀ = A + diag(`shift`), or `None` if that is not positive definite up to rounding.
     pub(super) fn cholesky(&self, shift: &[f64]) -> Option<Cholesky> {
         let mut rows: Vec<Vec<f64>> = Vec::with_capacity(self.order);
         for (i, shift) in shift.iter().enumerate().take(self.order) {
@@ -35,7 +35,7 @@ impl Symmetric {
             }
             let own = self.get(i, i) + shift;
             let rest = own - row.iter().map(|v| v * v).sum::<f64>();
-            // Written so that NaN fails, too.
+            // Written so that NaN fails too.
             if !(rest > f64::EPSILON * own.abs() && rest.is_finite()) {
                 return None;
             }
@@ -84,7 +84,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn solves(entries in prop::collection::vec(-1.0..1.0f64, 36), b in prop::collection::vec(-1.0..1.0f64, 6)) {
+        fn solution_solves_the_system(entries in prop::collection::vec(-1.0..1.0f64, 36), b in prop::collection::vec(-1.0..1.0f64, 6)) {
             // B Bᵀ + I is positive definite.
             let at = |i: usize, j: usize| (0..6).map(|k| entries[6 * i + k] * entries[6 * j + k]).sum::<f64>();
             let x = Symmetric::from_fn(6, at).cholesky(&[1.0; 6]).unwrap().solve(&b);
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_positive_definite() {
+    fn matrices_that_are_not_positive_definite_are_refused() {
         let indefinite = Symmetric::from_fn(2, |i, j| if i == j { 1.0 } else { 2.0 });
         assert!(indefinite.cholesky(&[0.0; 2]).is_none());
         assert!(indefinite.cholesky(&[2.0; 2]).is_some());

@@ -82,7 +82,7 @@ impl Gram {
         Amplitudes { mean, cos: even.collect(), sin: self.odd.solve(&data.odd) }
     }
 
-    /// Sum of the squared residuals, known to rounding of Σ x², which is `squares`.
+    /// Sum of the squared residuals, up to rounding of Σ x², which is `squares`.
     pub(super) fn cost(&self, squares: f64, data: &Correlations, best: &Amplitudes) -> f64 {
         let even = [best.mean].into_iter().chain(best.cos.iter().copied()).zip(&data.even);
         let odd = best.sin.iter().copied().zip(&data.odd);
@@ -91,17 +91,17 @@ impl Gram {
     }
 
     /// Rise of the cost without each component: the square of each of its amplitudes over its variance.
-    pub(super) fn worth(&self, best: &Amplitudes) -> Vec<f64> {
+    pub(super) fn explained(&self, best: &Amplitudes) -> Vec<f64> {
         let variance = |factor: &Cholesky, order: usize, i: usize| {
             let mut unit = vec![0.0; order];
             unit[i] = 1.0;
             factor.forward(&unit).iter().map(|y| y * y).sum::<f64>()
         };
         let m = self.single.len();
-        let worth = |(i, (c, s)): (usize, (&f64, &f64))| {
+        let rise = |(i, (c, s)): (usize, (&f64, &f64))| {
             c * c / variance(&self.even, m + 1, i + 1) + s * s / variance(&self.odd, m, i)
         };
-        best.cos.iter().zip(&best.sin).enumerate().map(worth).collect()
+        best.cos.iter().zip(&best.sin).enumerate().map(rise).collect()
     }
 
     /// Gradient and Hessian of half the cost with the amplitudes eliminated: the Schur complement of their block in the
@@ -132,7 +132,7 @@ impl Gram {
                 even_row.push(-cos[i] * sin_cos);
                 odd_row.push(sin[i] * cos_sin);
             }
-            // What is left of tau_cos … are inner products with the residuals.
+            // tau_cos and the others are inner products with the residuals now.
             gradient.push(cos[i] * tau_sin - sin[i] * tau_cos);
             bend.push(cos[i] * tau2_cos + sin[i] * tau2_sin);
             let explained = square(&self.even.forward(&even_row)) + square(&self.odd.forward(&odd_row));

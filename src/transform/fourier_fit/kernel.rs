@@ -2,7 +2,7 @@
 //!
 //! With τ running over the N samples of a window, counted from its middle, the Dirichlet kernel D(θ) = Σ cos θτ
 //! = sin(Nθ/2) / sin(θ/2) and its first two derivatives give every inner product of sines, cosines and their derivatives
-//! with respect to frequency. The Gram matrix of M components so costs O(M²), however long the signal is.
+//! with respect to frequency. The Gram matrix of M components therefore costs O(M²), independent of the length of the signal.
 
 use std::f64::consts::{PI, TAU};
 

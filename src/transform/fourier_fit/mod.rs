@@ -1,14 +1,15 @@
-//! Fourier fit: a signal as its mean and a few cosines of free frequency, by least squares.
+//! Fourier fit: least-squares fit of a mean and a few cosines of free frequency to a signal.
 //!
 //! The cosines of the DFT have frequencies on a grid, k f_s / N; frequencies between them may describe the signal better
-//! (Tarraf & Wolf 2026, section 4.2). Minimised is Σ_n (x_n − a_0 − Σ_i a_i cos(2π f_i t_n + φ_i))², t_n = n / f_s.
+//! (Tarraf & Wolf 2026, section 4.2). The fit minimises Σ_n (x_n − a_0 − Σ_i a_i cos(2π f_i t_n + φ_i))², t_n = n / f_s.
 //!
-//! 1. [`projection`] eliminates mean, amplitudes and phases, which are linear, and leaves a function of the frequencies.
-//! 2. [`newton`] goes downhill on it from three places: the strongest components of the DFT; the harmonics of one
-//!    fundamental, as short regular bursts have them; and the strongest line, to which the strongest one of what is left is
-//!    added again and again.
-//! 3. Local optima are left by exchange: the component that explains least moves to the strongest line of the residuals.
-//! 4. At last two components that have come as near to each other as they may come nearer: a line whose strength changes.
+//! 1. [`projection`] eliminates mean, amplitudes and phases, which are linear, and leaves a function of the frequencies
+//!    (variable projection).
+//! 2. [`newton`] minimises it from three starting points: the strongest components of the DFT; the harmonics of one
+//!    fundamental, which short regular bursts have; and a greedy choice that starts with the strongest line and repeatedly
+//!    adds the strongest line of the residuals.
+//! 3. Exchanges leave local minima: the component that explains least moves to the strongest line of the residuals.
+//! 4. Finally, two components at the minimum distance may move closer; the pair models one line with varying amplitude.
 //!
 //! One step costs O(N M + M³) for N samples and M components.
 
@@ -28,22 +29,21 @@ use super::{Cosine, Error, Result, Spectrum};
 
 /// Most components that can be fitted.
 pub const MAX_COMPONENTS: usize = 50;
-/// An exchange that lowers the error by less than this, relative to it, was not worth it.
-const WORTHWHILE: f64 = 1e-4;
-/// Exchanges that are tried, worthwhile or not.
-const MOST_TRIES: usize = 4;
-/// Steps that lower the error by less than this, relative to it, end a search downhill: among the exchanges, and at last.
+/// Least relative reduction of the error for which an exchange is kept.
+const MIN_REDUCTION: f64 = 1e-4;
+/// Number of exchanges that are tried.
+const MAX_EXCHANGES: usize = 4;
+/// A descent ends when a step reduces the error by less than this, relative to it: during the exchanges, and in the last descent.
 const COARSE: f64 = 1e-5;
 const FINE: f64 = 1e-10;
 
-/// A signal that is nowhere further from its mean than this share of it is a constant for all purposes: the best of its rounding
-/// is not sought.
+/// Largest deviation from the mean, relative to the mean, of a signal that counts as constant: its fit is not refined.
 const FLAT: f64 = 1e-6;
-/// And one whose distance from its mean is but rounding has no other fit than its components of the DFT.
+/// Largest deviation, relative to the mean, that is rounding: only the components of the DFT are returned.
 const ROUNDING: f64 = 1e-12;
 
-/// The strongest bins of a spectrum with lines hold more than so many times the energy that as many hold on average.
-const OUTSTANDING: f64 = 1.2;
+/// A spectrum has lines if the energy of its strongest bins exceeds that of as many average bins by this factor.
+const LINES: f64 = 1.2;
 
 /// A signal as a sum: a_0 + Σ a cos(2π f t + φ).
 #[derive(Debug, Clone, PartialEq)]
@@ -72,15 +72,17 @@ pub struct FourierFit {
     pub dft: CosineSum,
 }
 
-/// Fits `components` cosines to `x`, which was sampled at `rate_hz`. A signal of N samples has at most N/2 components;
-/// if more are asked for, that many are fitted. Frequencies stay half a bin of the DFT (f_s / 2N) from each other and from 0:
-/// closer ones could lower the error a little, with huge amplitudes that cancel each other. Two of them, with none near them, may
-/// come as near as a 128th of a bin: together they are a line whose amplitude grows or falls, with amplitudes of their own of at
-/// most some dozens of times the line's. All stay a 64th of a bin from f_s/2, unless they are that. If `x` is not finite, neither
-/// are the errors, and nothing is fitted.
+/// Fits `components` cosines to `x`, sampled at `rate_hz`. A signal of N samples has at most N/2 components; a larger number is
+/// reduced to that.
+///
+/// Frequencies keep a distance of half a DFT bin (f_s / 2N) from each other and from 0: closer ones could lower the error a little,
+/// with huge amplitudes that cancel each other. Two frequencies without a third one nearby may come as close as 1/128 of a bin. The
+/// pair models a line whose amplitude grows or falls; its amplitudes are at most some dozens of times that of the line.
+/// Frequencies keep 1/64 of a bin from f_s/2, or are f_s/2 exactly. If `x` is not finite, the errors are not either, and nothing
+/// is fitted.
 ///
 /// # Errors
-/// If `x` is empty, `components` is 0 or more than [`MAX_COMPONENTS`], or `rate_hz` is not positive and finite.
+/// If `x` is empty, `components` is 0 or above [`MAX_COMPONENTS`], or `rate_hz` is not positive and finite.
 pub fn fourier_fit(x: &[f64], rate_hz: f64, components: usize) -> Result<FourierFit> {
     if x.is_empty() {
         return Err(Error::Empty);
@@ -122,20 +124,20 @@ fn energies(spectrum: &Spectrum) -> Vec<f64> {
 }
 
 fn dft_sum(spectrum: &Spectrum, bins: &[usize], rate_hz: f64) -> CosineSum {
-    let mut rest = energies(spectrum);
+    let mut residual = energies(spectrum);
     for k in bins.iter().chain([&0]) {
-        if let Some(energy) = rest.get_mut(*k) {
+        if let Some(energy) = residual.get_mut(*k) {
             *energy = 0.0;
         }
     }
-    // A bin that is not finite spoils all the samples, whether it is among the strongest or not.
-    let spoilt = spectrum.bins.iter().any(|x| !x.is_finite());
+    // A bin that is not finite makes all samples NaN, whether it is among the strongest or not.
+    let not_finite = spectrum.bins.iter().any(|x| !x.is_finite());
     let mut cosines: Vec<Cosine> = bins.iter().filter_map(|k| spectrum.cosine(*k, rate_hz)).collect();
     sort_by_amplitude(&mut cosines);
     CosineSum {
         mean: spectrum.bins.first().map_or(0.0, |x| x.re / spectrum.len as f64),
         cosines,
-        mean_square_error: if spoilt { f64::NAN } else { rest.iter().sum() },
+        mean_square_error: if not_finite { f64::NAN } else { residual.iter().sum() },
     }
 }
 
@@ -143,114 +145,153 @@ fn sort_by_amplitude(cosines: &mut [Cosine]) {
     cosines.sort_by(|a, b| b.amplitude.total_cmp(&a.amplitude));
 }
 
-/// Do the strongest bins hold more of the energy than as many others? A single spike has the same in each bin: among its
-/// frequencies none is better than another, and a search for better ones has no end.
+/// Do the strongest bins hold clearly more energy than as many average bins? A single spike has equal energy in all bins: no
+/// frequency is better than another, and a search for better ones would not converge.
 fn has_lines(spectrum: &Spectrum, strongest: &[usize]) -> bool {
     let energy = energies(spectrum);
     let all: f64 = energy.iter().skip(1).sum();
     let held: f64 = strongest.iter().filter_map(|k| energy.get(*k)).sum();
     let share = strongest.len() as f64 / energy.len().saturating_sub(1).max(1) as f64;
-    share >= 0.5 || held > OUTSTANDING * share * all
+    share >= 0.5 || held > LINES * share * all
 }
 
-/// The fit that starts at the given bins. Without `lines` in the spectrum the search is short. `None` if the signal is constant,
-/// but for rounding, or not finite.
+/// The fit that starts at the given bins. Without `lines` in the spectrum the search is short. `None` if the signal is constant up
+/// to rounding, or not finite.
 fn best_fit(x: &[f64], bins: &[usize], lines: bool, rate_hz: f64) -> Option<CosineSum> {
-    // Fitted is (x − offset) / scale, so that no square overflows and the mean cannot drown the rest.
+    // The fit is to (x − offset) / scale, so that no square overflows and no digits are lost to the mean.
     let offset = x.iter().map(|v| v / x.len() as f64).sum::<f64>();
     let scale = x.iter().map(|v| (v - offset).abs()).fold(0.0, f64::max);
     if !scale.is_normal() || scale <= ROUNDING * offset.abs() || bins.is_empty() {
         return None;
     }
     let scaled: Vec<f64> = x.iter().map(|v| (v - offset) / scale).collect();
-    let projection = Projection::new(&scaled);
-    let spacing = Spacing::new(x.len());
-    let start: Vec<f64> = bins.iter().map(|k| spacing.clamp(*k as f64)).collect();
-    let flat = scale <= FLAT * offset.abs();
-    let exact = |point: &Point| flat || point.cost <= newton::EXACT * projection.squares();
-    let filled = |start: &[f64]| {
-        let mut point = newton::descend(&projection, start, COARSE)?;
-        while point.frequencies.len() < bins.len() {
+    let search = Search {
+        projection: Projection::new(&scaled),
+        spacing: Spacing::new(x.len()),
+        components: bins.len(),
+        flat: scale <= FLAT * offset.abs(),
+    };
+    let mut best = search.best_start(&scaled, bins, lines)?;
+    let mut exchanges = MAX_EXCHANGES;
+    while lines
+        && !search.is_exact(&best)
+        && let Some(better) = exchange(&search.projection, &best, &mut exchanges)
+    {
+        best = better;
+    }
+    best = newton::descend(&search.projection, &best.frequencies, FINE)?;
+    best = search.with_released_alternation(best);
+    best = search.with_close_pairs(best);
+    Some(search.cosine_sum(&best, rate_hz, (offset, scale)))
+}
+
+/// Search for the best frequencies of a signal with mean 0 and largest deviation 1.
+struct Search {
+    projection: Projection,
+    spacing: Spacing,
+    /// Number of cosines.
+    components: usize,
+    /// The signal counts as constant.
+    flat: bool,
+}
+
+impl Search {
+    /// True if a better fit would only fit rounding.
+    fn is_exact(&self, point: &Point) -> bool {
+        self.flat || point.cost <= newton::EXACT * self.projection.squares()
+    }
+
+    /// Descends from `start`, then adds the strongest line of the residuals until all components are used.
+    fn filled(&self, start: &[f64]) -> Option<Point> {
+        let mut point = newton::descend(&self.projection, start, COARSE)?;
+        while point.frequencies.len() < self.components {
             let mut frequencies = point.frequencies.clone();
-            frequencies.push(strongest_line(&projection, &point)?);
-            point = newton::descend(&projection, &frequencies, COARSE)?;
+            frequencies.push(strongest_line(&self.projection, &point)?);
+            point = newton::descend(&self.projection, &frequencies, COARSE)?;
         }
         Some(point)
-    };
-    // the strongest bins, the harmonics of one fundamental, and line after line
-    let mut best = filled(&start)?;
-    if !exact(&best) {
-        let harmonics = || if lines { comb(&scaled, bins.len()).and_then(|start| filled(&start)) } else { None };
-        let (harmonics, lines) = rayon::join(harmonics, || filled(&start[..1]));
-        for point in [harmonics, lines].into_iter().flatten() {
+    }
+
+    /// The best of three starting points: the strongest bins, the harmonics of one fundamental, and greedy addition of lines.
+    fn best_start(&self, scaled: &[f64], bins: &[usize], lines: bool) -> Option<Point> {
+        let start: Vec<f64> = bins.iter().map(|k| self.spacing.clamp(*k as f64)).collect();
+        let mut best = self.filled(&start)?;
+        if self.is_exact(&best) {
+            return Some(best);
+        }
+        let harmonics =
+            || if lines { comb(scaled, self.components).and_then(|start| self.filled(&start)) } else { None };
+        let (harmonics, greedy) = rayon::join(harmonics, || self.filled(&start[..1]));
+        for point in [harmonics, greedy].into_iter().flatten() {
             if point.cost < best.cost {
                 best = point;
             }
         }
-    }
-    let mut tries = MOST_TRIES;
-    while lines
-        && !exact(&best)
-        && let Some(better) = exchange(&projection, &best, &mut tries)
-    {
-        best = better;
-    }
-    best = newton::descend(&projection, &best.frequencies, FINE)?;
-    // half the rate is where a search stays; the line may lie a little lower
-    if let Some(i) = best.frequencies.iter().position(|f| spacing.is_alternation(*f)) {
-        let mut frequencies = best.frequencies.clone();
-        frequencies[i] = spacing.released();
-        let others: Vec<f64> = best.frequencies.iter().copied().filter(|f| !spacing.is_alternation(*f)).collect();
-        if spacing.is_free(frequencies[i], &others)
-            && let Some(point) = newton::descend(&projection, &frequencies, FINE).filter(|point| point.cost < best.cost)
-        {
-            best = point;
-        }
-    }
-    let pairs = Spacing::pairs(&best.frequencies);
-    if !pairs.is_empty()
-        && !exact(&best)
-        && let Some(point) = newton::descend_with(&projection, &best.frequencies, &pairs, FINE)
-        && point.cost < best.cost
-    {
-        best = point;
+        Some(best)
     }
 
-    let cosine = |i: usize| {
-        let (frequency, mut c, mut s) = (best.frequencies[i], best.amplitudes.cos[i], best.amplitudes.sin[i]);
-        if spacing.is_alternation(frequency) {
-            // one of the two is 0 at all samples
-            *if x.len().is_multiple_of(2) { &mut c } else { &mut s } = 0.0;
+    /// A search stays at half the sampling rate once it is there; the line may lie a little lower.
+    fn with_released_alternation(&self, best: Point) -> Point {
+        let Some(i) = best.frequencies.iter().position(|f| self.spacing.is_alternation(*f)) else { return best };
+        let mut frequencies = best.frequencies.clone();
+        frequencies[i] = self.spacing.released();
+        let others: Vec<f64> = best.frequencies.iter().copied().filter(|f| !self.spacing.is_alternation(*f)).collect();
+        if !self.spacing.is_free(frequencies[i], &others) {
+            return best;
         }
-        let at_start = -projection.omega(frequency) * projection.middle() - s.atan2(c);
-        Cosine {
-            frequency_hz: frequency * rate_hz / x.len() as f64,
-            amplitude: scale * c.hypot(s),
-            phase: (at_start + PI).rem_euclid(TAU) - PI,
+        let released = newton::descend(&self.projection, &frequencies, FINE);
+        released.filter(|point| point.cost < best.cost).unwrap_or(best)
+    }
+
+    /// Lets pairs at the minimum distance move closer.
+    fn with_close_pairs(&self, best: Point) -> Point {
+        let pairs = Spacing::pairs(&best.frequencies);
+        if pairs.is_empty() || self.is_exact(&best) {
+            return best;
         }
-    };
-    let mut cosines: Vec<Cosine> = (0..best.frequencies.len()).map(cosine).collect();
-    sort_by_amplitude(&mut cosines);
-    // Of a signal that is hardly but cosines, the cost is all rounding; the residuals are not.
-    let squares: f64 = projection.rest(&best).iter().map(|r| r * r).sum();
-    let mean_square_error = squares / x.len() as f64 * scale * scale;
-    Some(CosineSum { mean: offset + scale * best.amplitudes.mean, cosines, mean_square_error })
+        let closer = newton::descend_with(&self.projection, &best.frequencies, &pairs, FINE);
+        closer.filter(|point| point.cost < best.cost).unwrap_or(best)
+    }
+
+    /// The fit in the units of the signal offset + scale · x.
+    fn cosine_sum(&self, point: &Point, rate_hz: f64, (offset, scale): (f64, f64)) -> CosineSum {
+        let samples = self.projection.samples();
+        let cosine = |i: usize| {
+            let (frequency, mut c, mut s) = (point.frequencies[i], point.amplitudes.cos[i], point.amplitudes.sin[i]);
+            if self.spacing.is_alternation(frequency) {
+                // Either the cosine or the sine is 0 at all samples.
+                *if samples.is_multiple_of(2) { &mut c } else { &mut s } = 0.0;
+            }
+            let at_start = -self.projection.omega(frequency) * self.projection.middle() - s.atan2(c);
+            Cosine {
+                frequency_hz: frequency * rate_hz / samples as f64,
+                amplitude: scale * c.hypot(s),
+                phase: (at_start + PI).rem_euclid(TAU) - PI,
+            }
+        };
+        let mut cosines: Vec<Cosine> = (0..point.frequencies.len()).map(cosine).collect();
+        sort_by_amplitude(&mut cosines);
+        // If the fit is nearly exact, the cost is dominated by rounding; the residuals are not.
+        let squares: f64 = self.projection.residuals(point).iter().map(|r| r * r).sum();
+        let mean_square_error = squares / samples as f64 * scale * scale;
+        CosineSum { mean: offset + scale * point.amplitudes.mean, cosines, mean_square_error }
+    }
 }
 
-/// Samples of the spectrum per bin of the DFT, at least, where a fundamental is sought.
-const FINER: usize = 8;
+/// Least oversampling of the spectrum in which a fundamental is sought: points per bin of the DFT.
+const OVERSAMPLING: usize = 8;
 
-/// At most `count` frequencies in bins: the harmonics of the fundamental whose harmonics hold the most energy. `None` if not
-/// even two of them fit.
+/// At most `count` frequencies in bins: the harmonics of the fundamental whose harmonics hold the most energy. `None` if fewer
+/// than two of them fit.
 fn comb(x: &[f64], count: usize) -> Option<Vec<f64>> {
     let spacing = Spacing::new(x.len());
     let mean = x.iter().sum::<f64>() / x.len() as f64;
     let mut padded: Vec<f64> = x.iter().map(|v| v - mean).collect();
-    padded.resize((FINER * x.len()).next_power_of_two(), 0.0);
+    padded.resize((OVERSAMPLING * x.len()).next_power_of_two(), 0.0);
     let power = Spectrum::of(&padded).power();
     let bin = x.len() as f64 / padded.len() as f64;
     let last = power.len() - 1;
-    // at least one period in the window, and at least two harmonics below half the rate
+    // At least one period in the window, and at least two harmonics below half the rate.
     let fundamentals = (1.0 / bin).ceil() as usize..=last / 2;
     let energy = |k: &usize| -> f64 { power.iter().skip(*k).step_by(*k).take(count).sum() };
     let fundamental = fundamentals.max_by(|a, b| energy(a).total_cmp(&energy(b)))? as f64 * bin;
@@ -258,7 +299,7 @@ fn comb(x: &[f64], count: usize) -> Option<Vec<f64>> {
     let mut chosen: Vec<f64> = Vec::with_capacity(count);
     for h in 1..=count {
         let f = h as f64 * fundamental;
-        // the grid of fundamentals is fine, but its error grows with the harmonic
+        // The error of the fundamental's grid grows with the number of the harmonic.
         let f = if (f - nyquist).abs() <= h as f64 * bin { nyquist } else { spacing.clamp(f) };
         if f <= nyquist && spacing.is_free(f, &chosen) {
             chosen.push(f);
@@ -267,26 +308,26 @@ fn comb(x: &[f64], count: usize) -> Option<Vec<f64>> {
     Some(chosen)
 }
 
-/// Moves a component that hardly explains anything to the strongest line of what is left; `None` if that does not help.
-/// Every attempt takes one of `tries`.
-fn exchange(projection: &Projection, point: &Point, tries: &mut usize) -> Option<Point> {
+/// Moves a component that explains little to the strongest line of the residuals; `None` if that does not reduce the error.
+/// `remaining` counts the attempts that are left.
+fn exchange(projection: &Projection, point: &Point, remaining: &mut usize) -> Option<Point> {
     expendable(point).into_iter().find_map(|i| {
-        *tries = tries.checked_sub(1)?;
+        *remaining = remaining.checked_sub(1)?;
         let mut frequencies = point.frequencies.clone();
         frequencies.remove(i);
         let without = newton::descend(projection, &frequencies, COARSE)?;
         frequencies.clone_from(&without.frequencies);
         frequencies.push(strongest_line(projection, &without)?);
         let better = newton::descend(projection, &frequencies, COARSE)?;
-        (better.cost < point.cost * (1.0 - WORTHWHILE)).then_some(better)
+        (better.cost < point.cost * (1.0 - MIN_REDUCTION)).then_some(better)
     })
 }
 
-/// The component that explains least; then, of each two that have come as close as they may, the one that explains less:
-/// often they are one line between two bins of the DFT.
+/// The component that explains least, followed by the weaker one of each two components at the minimum distance: such
+/// a pair is often one line between two bins of the DFT.
 fn expendable(point: &Point) -> Vec<usize> {
-    let less = |a: &usize, b: &usize| point.worth[*a].total_cmp(&point.worth[*b]);
-    let mut found: Vec<usize> = (0..point.worth.len()).min_by(less).into_iter().collect();
+    let less = |a: &usize, b: &usize| point.explained[*a].total_cmp(&point.explained[*b]);
+    let mut found: Vec<usize> = (0..point.explained.len()).min_by(less).into_iter().collect();
     for (a, b) in Spacing::crowded(&point.frequencies) {
         let weaker = if less(&a, &b).is_le() { a } else { b };
         if !found.contains(&weaker) {
@@ -296,14 +337,14 @@ fn expendable(point: &Point) -> Vec<usize> {
     found
 }
 
-/// Frequency, in bins, at which the spectrum of what `point` leaves is highest, sought on a grid of half a bin or finer
-/// and at a distance from the components.
+/// Frequency, in bins, of the highest peak in the spectrum of the residuals, on a grid of half a bin or finer and at a
+/// distance from the components.
 fn strongest_line(projection: &Projection, point: &Point) -> Option<f64> {
-    let mut rest = projection.rest(point);
-    let samples = rest.len();
-    rest.resize((2 * samples).next_power_of_two(), 0.0);
-    let bin = samples as f64 / rest.len() as f64;
-    let power = Spectrum::of(&rest).power();
+    let mut residuals = projection.residuals(point);
+    let samples = residuals.len();
+    residuals.resize((2 * samples).next_power_of_two(), 0.0);
+    let bin = samples as f64 / residuals.len() as f64;
+    let power = Spectrum::of(&residuals).power();
     let spacing = Spacing::new(samples);
     let free = |k: &usize| spacing.is_free(*k as f64 * bin, &point.frequencies);
     (0..power.len()).filter(free).max_by(|a, b| power[*a].total_cmp(&power[*b])).map(|k| k as f64 * bin)
@@ -323,13 +364,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn finds_cosines_between_bins(
+        fn cosines_between_bins_are_found(
             n in 100usize..400,
             rate_hz in 0.01..100.0f64,
             parts in prop::collection::vec((0.15..0.85f64, 0.5..2.0f64, -3.0..3.0f64), 1..5),
             mean in -5.0..5.0f64,
         ) {
-            // Each has its own share of the band, so that no two are too close to be told apart.
+            // Each has its own share of the band, so that all can be distinguished.
             let share = 0.5 * n as f64 / parts.len() as f64;
             let mut truth: Vec<Cosine> = parts
                 .iter()
@@ -352,7 +393,7 @@ mod tests {
         }
 
         #[test]
-        fn is_never_worse_than_the_dft_and_owns_up_to_its_error(
+        fn error_is_at_most_that_of_the_dft_and_is_reported_exactly(
             x in prop::collection::vec(prop_oneof![3 => -1e9..1e9f64, 1 => Just(0.0)], 1..60),
             components in 1..=MAX_COMPONENTS,
             rate_hz in 0.01..100.0f64,
@@ -361,22 +402,22 @@ mod tests {
             prop_assert!(fit.fit.mean_square_error <= fit.dft.mean_square_error);
             for sum in [&fit.fit, &fit.dft] {
                 prop_assert_eq!(sum.cosines.len(), components.min(x.len() / 2));
-                // The highest bin may be half the rate but for rounding.
+                // The highest bin may be half the rate, up to rounding.
                 let band = |f: f64| f > 0.0 && f <= 0.5 * rate_hz * (1.0 + f64::EPSILON);
                 prop_assert!(sum.cosines.iter().all(|c| band(c.frequency_hz)));
                 prop_assert!(sum.cosines.is_sorted_by(|a, b| a.amplitude >= b.amplitude));
-                // The error is known to rounding of the signal.
+                // The error is exact up to rounding of the signal.
                 prop_assert!((sum.mean_square_error - error_of(sum, &x, rate_hz)).abs() < 1e-9 * 1e18);
             }
         }
     }
 
     #[test]
-    fn components_stay_apart() {
-        // An amplitude that grows: two equal frequencies would explain it with huge, opposite amplitudes.
+    fn components_keep_their_distance() {
+        // Two equal frequencies would explain a growing amplitude with huge, opposite amplitudes.
         let x: Vec<f64> = (0..300).map(|n| f64::from(n) * (0.3 * f64::from(n)).cos()).collect();
         let fit = fourier_fit(&x, 1.0, 4).unwrap();
-        // of a line that grows by 1 a sample, two that are d apart have amplitudes of 1 / (2 pi d)
+        // For a line that grows by 1 per sample, a pair at distance d has amplitudes of 1 / (2 pi d).
         let most = 300.0 / (TAU * spacing::PAIR);
         assert!(fit.fit.cosines.iter().all(|c| c.amplitude < 1.1 * most), "{:?}", fit.fit);
         let mut f: Vec<f64> = fit.fit.cosines.iter().map(|c| 300.0 * c.frequency_hz).collect();
@@ -386,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_has_no_cosines_to_speak_of() {
+    fn a_constant_has_negligible_cosines() {
         let fit = fourier_fit(&[7.5; 20], 1.0, 3).unwrap();
         assert!((fit.fit.mean - 7.5).abs() < 1e-12 && fit.fit.mean_square_error < 1e-24);
         let one = fourier_fit(&[3.0], 1.0, 3).unwrap();
@@ -394,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spike_is_fitted_better_than_by_the_dft_although_no_line_stands_out() {
+    fn a_spike_without_lines_is_fitted_better_than_by_the_dft() {
         let mut x = vec![1.0; 600];
         x[599] = 0.2;
         let spectrum = Spectrum::of(&x);
@@ -407,10 +448,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_stays_so() {
-        for spoilt in [f64::NAN, f64::INFINITY] {
+    fn values_that_are_not_finite_give_nan_errors() {
+        for bad in [f64::NAN, f64::INFINITY] {
             let mut x = vec![1.0; 50];
-            x[20] = spoilt;
+            x[20] = bad;
             let fit = fourier_fit(&x, 1.0, 5).unwrap();
             assert!(fit.fit.mean_square_error.is_nan() && fit.dft.mean_square_error.is_nan());
         }

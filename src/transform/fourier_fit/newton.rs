@@ -1,33 +1,32 @@
 //! A damped Newton method with the damping of Levenberg and Marquardt, as a solver for argmin.
 //!
 //! The step solves (H + λ D) δ = −g with the exact Hessian H and D the diagonal of its Gauss–Newton part. While H is not
-//! positive definite, or a step does not lower the cost, λ grows; after a step that does, it shrinks. Near the optimum
-//! this is Newton's method, which unlike that of Gauss and Newton also converges fast when much of the signal is left
-//! unexplained.
+//! positive definite, or if a step does not lower the cost, λ grows; after a successful step, it shrinks. Near the optimum
+//! this is Newton's method, which converges fast even if the residuals are large, unlike the Gauss–Newton method.
 
 use argmin::core::{Error, Executor, IterState, KV, Problem, Solver, TerminationReason, TerminationStatus};
 
 use super::projection::{Point, Projection};
 use super::spacing::Spacing;
 
-/// Longest step of one frequency, in DFT bins: half the way from the top of a spectral peak to its foot.
+/// Longest step of one frequency, in DFT bins: half of the distance from the top of a spectral peak to its foot.
 const LONGEST: f64 = 0.5;
-/// A component with less room than this, in DFT bins, in its direction stays where it is for a step, so that the others
-/// can take theirs in full …
+/// A component with less room than this in the downhill direction, in DFT bins, is held for a step, so that the others can
+/// take their full steps.
 const NO_ROOM: f64 = 1e-2;
-/// … by this damping.
+/// Damping that holds a component, relative to the largest scale.
 const HELD: f64 = 1e9;
-/// No step helps any more.
-const MOST_DAMPED: f64 = 1e10;
-const ITERATIONS: u64 = 60;
-/// A cost below this share of the signal's squares is rounding: after one more step there is nothing to gain.
+/// Damping at which the search ends, because no step lowers the cost.
+const MAX_DAMPING: f64 = 1e10;
+const MAX_ITERATIONS: u64 = 60;
+/// A cost below this share of the signal's sum of squares is rounding error; one more step is made and the search ends.
 pub(super) const EXACT: f64 = 1e-13;
 
 type FitState = IterState<Vec<f64>, (), (), (), (), f64>;
 
 struct DampedNewton<'a> {
     point: Point,
-    /// Components that may come nearer to each other than others.
+    /// Components that may come closer to each other than the others.
     pairs: &'a [(usize, usize)],
     damping: f64,
     tolerance: f64,
@@ -63,7 +62,7 @@ impl Solver<&Projection, FitState> for DampedNewton<'_> {
     }
 
     fn terminate(&mut self, _: &FitState) -> TerminationStatus {
-        if self.settled || self.damping > MOST_DAMPED {
+        if self.settled || self.damping > MAX_DAMPING {
             TerminationStatus::Terminated(TerminationReason::SolverConverged)
         } else {
             TerminationStatus::NotTerminated
@@ -72,7 +71,7 @@ impl Solver<&Projection, FitState> for DampedNewton<'_> {
 }
 
 impl DampedNewton<'_> {
-    /// The point one step on, if it is better.
+    /// The point after one step, if its cost is lower.
     fn step(&self, projection: &Projection) -> Option<Point> {
         let Point { frequencies, gradient, hessian, scale, .. } = &self.point;
         let rooms = Spacing::new(projection.samples()).rooms(frequencies, self.pairs);
@@ -94,13 +93,13 @@ impl DampedNewton<'_> {
     }
 }
 
-/// Goes downhill from `frequencies` (in DFT bins) until a step lowers the cost by less than `tolerance`, relative to it;
-/// `None` if the data are not finite.
+/// Minimises the cost from `frequencies` (in DFT bins) until a step lowers it by less than `tolerance`, relative to it; `None` if
+/// the data are not finite.
 pub(super) fn descend(projection: &Projection, frequencies: &[f64], tolerance: f64) -> Option<Point> {
     descend_with(projection, frequencies, &[], tolerance)
 }
 
-/// The same, with components that may come nearer to each other than others.
+/// As [`descend`], with `pairs` of components that may come closer to each other than the others.
 pub(super) fn descend_with(
     projection: &Projection,
     frequencies: &[f64],
@@ -108,6 +107,6 @@ pub(super) fn descend_with(
     tolerance: f64,
 ) -> Option<Point> {
     let solver = DampedNewton { point: projection.at(frequencies)?, pairs, damping: 1e-3, tolerance, settled: false };
-    let run = Executor::new(projection, solver).configure(|state| state.max_iters(ITERATIONS)).run();
+    let run = Executor::new(projection, solver).configure(|state| state.max_iters(MAX_ITERATIONS)).run();
     run.ok().map(|result| result.solver.point)
 }

@@ -1,13 +1,13 @@
 //! The sum of squares as a function of the frequencies alone.
 //!
 //! Given the frequencies, the best mean and the best cosine and sine amplitudes follow from linear least squares, so they
-//! are eliminated: "variable projection" (Golub & Pereyra, SIAM J. Numer. Anal. 10, 1973). What is left is a function of
-//! M frequencies, here with its exact gradient and Hessian.
+//! are eliminated: "variable projection" (Golub & Pereyra, SIAM J. Numer. Anal. 10, 1973). The result is a function of M
+//! frequencies, with exact gradient and Hessian.
 //!
 //! Time is counted from the middle of the window. Cosines are then even and sines odd, so their inner products vanish, the
 //! normal equations fall into two halves of half the order, and the data can be folded once to half their length. All
-//! inner products between columns come from [`Gram`] in closed form; only those with the data take time that grows with
-//! them: one pass, O(N M).
+//! inner products between columns come from [`Gram`] in closed form; only those with the data depend on its length: one pass,
+//! O(N M).
 
 use std::f64::consts::TAU;
 
@@ -41,15 +41,15 @@ pub(super) struct Point {
     pub frequencies: Vec<f64>,
     /// Amplitudes of cos ωτ and sin ωτ.
     pub amplitudes: Amplitudes,
-    /// Sum of the squared residuals, known to rounding of that of the signal.
+    /// Sum of the squared residuals, up to rounding of the signal's sum of squares.
     pub cost: f64,
     /// Derivatives of half the cost.
     pub gradient: Vec<f64>,
     pub hessian: Symmetric,
     /// The Gauss–Newton part of the diagonal of the Hessian: the scale of each frequency.
     pub scale: Vec<f64>,
-    /// By how much the cost would rise without each component, the frequencies of the others kept.
-    pub worth: Vec<f64>,
+    /// Rise of the cost without each component, with the frequencies of the others fixed.
+    pub explained: Vec<f64>,
 }
 
 impl Projection {
@@ -105,9 +105,9 @@ impl Projection {
         gradient.iter_mut().for_each(|g| *g *= per_bin);
         scale.iter_mut().for_each(|d| *d *= per_bin * per_bin);
         let hessian = Symmetric::from_fn(omegas.len(), |i, j| per_bin * per_bin * hessian.get(i, j));
-        let worth = gram.worth(&amplitudes);
+        let explained = gram.explained(&amplitudes);
         let frequencies = frequencies.to_vec();
-        cost.is_finite().then_some(Point { frequencies, amplitudes, cost, gradient, hessian, scale, worth })
+        cost.is_finite().then_some(Point { frequencies, amplitudes, cost, gradient, hessian, scale, explained })
     }
 
     fn correlate(&self, omegas: &[f64]) -> Correlations {
@@ -140,8 +140,8 @@ impl Projection {
         data
     }
 
-    /// What the fit leaves of the signal, sample by sample.
-    pub(super) fn rest(&self, point: &Point) -> Vec<f64> {
+    /// The residuals of the fit, sample by sample.
+    pub(super) fn residuals(&self, point: &Point) -> Vec<f64> {
         let Amplitudes { mean, cos, sin } = &point.amplitudes;
         let mut even: Vec<f64> = self.even.0[0].iter().map(|e| e - mean).collect();
         let mut odd = self.odd.0[0].clone();
@@ -197,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn derivatives_and_amplitudes_are_right(
+        fn derivatives_match_differences_and_amplitudes_are_optimal(
             n in 40usize..700,
             places in prop::collection::vec(0.15..0.85f64, 1..6),
         ) {
@@ -208,7 +208,7 @@ mod tests {
             let f: Vec<f64> = places.iter().enumerate().map(|(i, place)| (i as f64 + place) * share).collect();
             let point = projection.at(&f).unwrap();
             prop_assert!((point.cost - cost(&projection, &point, &x)).abs() < 1e-9 * point.cost);
-            let rest: f64 = projection.rest(&point).iter().map(|r| r * r).sum();
+            let rest: f64 = projection.residuals(&point).iter().map(|r| r * r).sum();
             prop_assert!((point.cost - rest).abs() < 1e-9 * point.cost);
             let tolerance = 1e-5 * n as f64;
             for i in 0..f.len() {
@@ -238,7 +238,7 @@ mod tests {
                 let mut without = f.clone();
                 without.remove(i);
                 let rise = projection.at(&without).unwrap().cost - point.cost;
-                prop_assert!((rise - point.worth[i]).abs() < 1e-8 * n as f64, "{rise} {:?}", point.worth);
+                prop_assert!((rise - point.explained[i]).abs() < 1e-8 * n as f64, "{rise} {:?}", point.explained);
             }
         }
     }

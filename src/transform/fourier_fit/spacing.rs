@@ -1,14 +1,13 @@
-//! The distance that components keep from each other. All frequencies are in DFT bins.
+//! Minimum distances between components. All frequencies are in DFT bins.
 
 /// Least distance of two frequencies from each other, and from 0. Components that are closer than half the resolution of the
-/// window cancel each other: their amplitudes grow without bound and say nothing of the signal.
+/// window cancel each other: their amplitudes grow without bound and have no meaning.
 const GAP: f64 = 0.5;
-/// Least distance of the two of a pair. They stand for one line whose strength changes over the window, as its two halves would
-/// beat; their amplitudes are bounded by this.
+/// Least distance of the two components of a pair, which models one line with varying amplitude. It bounds their amplitudes.
 pub(super) const PAIR: f64 = 1.0 / 128.0;
-/// So far away are the others, and 0: three that beat would not be bounded.
+/// Least distance of a pair from other components and from 0: three close components would have unbounded amplitudes.
 const ALONE: f64 = 1.0;
-/// Least distance from half the sampling rate. Nothing is there to cancel; nearer, sine and cosine look alike.
+/// Least distance from half the sampling rate: closer to it, sine and cosine are nearly equal.
 const BELOW_TOP: f64 = 1.0 / 64.0;
 
 /// The band of a signal.
@@ -30,13 +29,12 @@ impl Spacing {
         Spacing { nyquist: 0.5 * samples as f64 }
     }
 
-    /// The nearest frequency (in bins) that this signal can tell from its mean, and from an alternation unless it is one:
-    /// half the sampling rate itself is a place of its own, where a component stays.
+    /// The nearest allowed frequency (in bins). Half the sampling rate itself, an alternation, is allowed and does not move.
     pub(super) fn clamp(&self, frequency: f64) -> f64 {
         if self.is_alternation(frequency) { self.nyquist } else { frequency.min(self.nyquist - BELOW_TOP).max(GAP) }
     }
 
-    /// The place below half the sampling rate from which an alternation may go on down.
+    /// The frequency below half the sampling rate to which an alternation can be moved.
     pub(super) fn released(&self) -> f64 {
         (self.nyquist - 0.5 * GAP).max(GAP)
     }
@@ -52,13 +50,13 @@ impl Spacing {
             && others.iter().all(|f| (f - frequency).abs() >= GAP)
     }
 
-    /// Neighbours that are as close as they may be.
+    /// Neighbours at the minimum distance.
     pub(super) fn crowded(frequencies: &[f64]) -> Vec<(usize, usize)> {
         let close = |pair: &(usize, usize)| frequencies[pair.1] - frequencies[pair.0] < 1.1 * GAP;
         neighbours(frequencies).filter(close).collect()
     }
 
-    /// The crowded ones that have no other component, and not 0, near them.
+    /// Crowded neighbours without a third component or 0 nearby.
     pub(super) fn pairs(frequencies: &[f64]) -> Vec<(usize, usize)> {
         let alone = |(low, high): &(usize, usize)| {
             let (from, to) = (frequencies[*low] - ALONE, frequencies[*high] + ALONE);
@@ -67,10 +65,10 @@ impl Spacing {
         Spacing::crowded(frequencies).into_iter().filter(alone).collect()
     }
 
-    /// How far each frequency can move, whatever the others do, so that all keep their distance. `pairs`, the lower first, may come
-    /// nearer to each other.
+    /// How far each frequency can move so that all keep their distance wherever the others move. `pairs`, the lower frequency
+    /// first, may come closer to each other.
     pub(super) fn rooms(&self, frequencies: &[f64], pairs: &[(usize, usize)]) -> Vec<Room> {
-        // The ends stand still, so all of the way to them is free; of the way to a neighbour, half.
+        // The ends are fixed, so a component may move all the way to them; of the way to a neighbour it may take half.
         let mut rooms: Vec<Room> = frequencies
             .iter()
             .map(|f| Room { below: (f - GAP).max(0.0), above: (self.nyquist - BELOW_TOP - f).max(0.0) })
@@ -100,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moving_as_far_as_there_is_room_keeps_the_distance() {
+    fn moves_within_the_rooms_keep_the_distance() {
         let spacing = Spacing::new(100);
         let f = [10.0, 10.5, 49.5, 0.5, 12.0];
         let rooms = spacing.rooms(&f, &[]);
@@ -119,12 +117,12 @@ mod tests {
         assert_eq!(Spacing::crowded(&f), [(0, 1)]);
         assert!(!spacing.is_free(0.4, &[]) && !spacing.is_free(10.2, &f));
         assert_eq!((spacing.clamp(-3.0), spacing.clamp(49.999), spacing.clamp(7.0)), (0.5, 50.0 - BELOW_TOP, 7.0));
-        // a pair may come nearer, but not three, and not beside 0
+        // A pair may come closer, but not three components, and not a component beside 0.
         assert_eq!(Spacing::pairs(&[10.0, 11.0, 10.5, 3.0, 3.52, 0.5, 0.95]), [(3, 4)]);
         let rooms = spacing.rooms(&[10.0, 11.0, 10.5], &[(0, 2)]);
         assert_eq!((rooms[0].above, rooms[2].below), (0.25 - 0.5 * PAIR, 0.25 - 0.5 * PAIR));
         assert_eq!((rooms[2].above, rooms[1].below), (0.0, 0.0));
-        // half the sampling rate is a place of its own
+        // Half the sampling rate is allowed.
         assert_eq!(spacing.clamp(50.0), 50.0);
         assert!(spacing.is_free(50.0, &f) && !spacing.is_free(49.8, &f));
         assert_eq!(spacing.rooms(&[50.0, 20.0], &[])[0], Room { below: 0.0, above: 0.0 });

@@ -1,7 +1,7 @@
-//! The transform over several levels, and its parts brought back to the length and time of the signal.
+//! The transform over several levels, and its parts reconstructed at the length of the signal.
 //!
 //! Level j halves the band again: its details hold about [f_s/2^{j+1}, f_s/2^j] (Tarraf & Wolf 2025, section 5.2), and the
-//! approximation that is left holds what lies below. A part *at full length* is what [`Decomposition::signal`] gives if
+//! last approximation holds all lower frequencies. A part *at full length* is what [`Decomposition::signal`] gives if
 //! all other coefficients are zero. So, with A_j and D_j the approximation and the details of level j at full length,
 //! x = A_J + D_J + … + D_1 and A_{j−1} = A_j + D_j, to rounding (a multiresolution analysis, Mallat 1989).
 
@@ -10,9 +10,9 @@ use super::{Boundary, Error, Result, Wavelet, dwt, idwt};
 /// Which part of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Band {
-    /// What is slower than the level's band.
+    /// Frequencies below the band of the level.
     Approximation,
-    /// The level's own band.
+    /// The band of the level.
     Detail,
 }
 
@@ -31,7 +31,7 @@ impl Decomposition {
     /// Decomposes `x` to `levels` levels. O(N L).
     ///
     /// Errors: no samples, or too few for one level; no level; a level above [`Wavelet::max_level`], where every coefficient would
-    /// be made of the boundary.
+    /// depend on the boundary.
     pub fn of(x: &[f64], wavelet: &Wavelet, boundary: Boundary, levels: usize) -> Result<Decomposition> {
         if x.is_empty() {
             return Err(Error::Empty);
@@ -72,7 +72,7 @@ impl Decomposition {
         Ok(&self.details[level - 1])
     }
 
-    /// The signal back, N samples.
+    /// The reconstructed signal, N samples.
     pub fn signal(&self) -> Result<Vec<f64>> {
         self.approximation_coefficients(0)
     }
@@ -80,7 +80,7 @@ impl Decomposition {
     /// The approximation or the details of level 1 … J at full length, N samples. Errors: no such level.
     pub fn at_full_length(&self, band: Band, level: usize) -> Result<Vec<f64>> {
         self.check(level)?;
-        // The first step up tells the band; from there on it is the approximation of a finer level.
+        // Only the first step depends on the band; its result is the approximation of the next finer level.
         let len = self.lengths[level - 1];
         let first = match band {
             Band::Approximation => idwt(Some(&self.approximation_coefficients(level)?), None, &self.wavelet, len)?,
@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_add_up(x in prop::collection::vec(-1e3..1e3f64, 2..400), which in 0usize..24, boundary in 0usize..3) {
+        fn parts_sum_to_the_signal(x in prop::collection::vec(-1e3..1e3f64, 2..400), which in 0usize..24, boundary in 0usize..3) {
             let w = Wavelet::all().nth(which).unwrap();
             let boundary = [Boundary::Symmetric, Boundary::Periodic, Boundary::Zero][boundary];
             let levels = w.max_level(x.len());
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn haar_approximation_is_the_mean_of_each_cell() {
+    fn haar_approximation_is_the_mean_of_each_block() {
         let x: Vec<f64> = (0..64).map(|n| f64::from((n * n * 7) % 31)).collect();
         let d = Decomposition::of(&x, &Wavelet::haar(), Boundary::Symmetric, 3).unwrap();
         let a = d.at_full_length(Band::Approximation, 3).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_meet() {
+    fn bands_of_neighbouring_levels_meet() {
         assert_eq!(Decomposition::frequencies(Band::Detail, 1, 10.0), (2.5, 5.0));
         assert_eq!(Decomposition::frequencies(Band::Detail, 2, 10.0), (1.25, 2.5));
         assert_eq!(Decomposition::frequencies(Band::Approximation, 2, 10.0), (0.0, 1.25));

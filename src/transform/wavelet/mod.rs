@@ -1,7 +1,7 @@
-//! The discrete wavelet transform: a signal as one coarse approximation and details on ever finer scales.
+//! The discrete wavelet transform: a signal as one coarse approximation and details on increasingly fine scales.
 //!
-//! [`Wavelet`] names a filter, [`dwt`] and [`idwt`] are one step down and back, [`Decomposition`] is the whole pyramid and
-//! gives back the signal or any part of it at full length. All of it is O(N L) for a filter of L taps (Mallat 1989;
+//! [`Wavelet`] names a filter, [`dwt`] and [`idwt`] are one step of analysis and synthesis, [`Decomposition`] is the whole pyramid and
+//! reconstructs the signal or any part of it at full length. All of it is O(N L) for a filter of L taps (Mallat 1989;
 //! section 5.2 of Tarraf & Wolf 2025). A new wavelet is one row in `coefficients.rs`.
 
 mod coefficients;
@@ -37,7 +37,7 @@ impl Wavelet {
         Wavelet { name: "haar", scaling: coefficients::HAAR }
     }
 
-    /// Every wavelet there is.
+    /// All wavelets.
     pub fn all() -> impl Iterator<Item = Wavelet> {
         coefficients::FILTERS.iter().map(|&(name, scaling)| Wavelet { name, scaling })
     }
@@ -57,7 +57,7 @@ impl Wavelet {
         self.scaling.iter().rev().enumerate().map(|(k, h)| if k % 2 == 0 { *h } else { -h }).collect()
     }
 
-    /// The deepest level at which a coefficient of `len` samples still sees none beyond an end: ⌊log2(len / (L − 1))⌋, at
+    /// The deepest level at which some coefficient of a signal of `len` samples does not depend on the boundary: ⌊log2(len / (L − 1))⌋, at
     /// least 0.
     pub fn max_level(&self, len: usize) -> usize {
         (len / (self.scaling.len() - 1)).checked_ilog2().unwrap_or(0) as usize
@@ -107,10 +107,10 @@ mod tests {
     }
 
     #[test]
-    fn wavelets_vanish_on_polynomials() {
+    fn moments_vanish() {
         for w in Wavelet::all() {
             let (g, len) = (w.detail(), w.scaling().len());
-            // L/2 moments vanish for Daubechies' filters and symlets, L/3 for coiflets. Powers of a place in [−1, 1].
+            // L/2 moments vanish for Daubechies' filters and symlets, L/3 for coiflets. Powers of a position in [−1, 1].
             let moments = if w.name().starts_with("coif") { len / 3 } else { len / 2 };
             for p in 0..moments {
                 let place = |k: usize| (2.0 * k as f64 - (len - 1) as f64) / len as f64;

@@ -1,12 +1,12 @@
 //! One step of the transform: a signal to approximation and detail coefficients of half the length, and back.
 //!
-//! a_k = Σ_m h_m x_{2k+2−L+m} and d_k = Σ_m g_m x_{2k+2−L+m} for k = 0 … ⌊(N + L − 1)/2⌋ − 1, where x goes on beyond its
-//! ends as the [`Boundary`] says. Numbering and lengths are those of PyWavelets. The filters being orthonormal,
-//! x_n = Σ_k a_k h_{n+L−2−2k} + d_k g_{n+L−2−2k} gives the signal back whatever the boundary, for every length.
+//! a_k = Σ_m h_m x_{2k+2−L+m} and d_k = Σ_m g_m x_{2k+2−L+m} for k = 0 … ⌊(N + L − 1)/2⌋ − 1, where the [`Boundary`]
+//! extends x beyond its ends. Numbering and lengths are those of PyWavelets. The filters being orthonormal,
+//! x_n = Σ_k a_k h_{n+L−2−2k} + d_k g_{n+L−2−2k} reconstructs the signal for every boundary and every length.
 
 use super::{Error, Result, Wavelet};
 
-/// How a signal goes on beyond its ends.
+/// Extension of a signal beyond its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Boundary {
     /// Mirrored between samples: … x1 x0 | x0 x1 … x_{N−1} | x_{N−1} x_{N−2} …
@@ -110,7 +110,7 @@ fn synthesise(coefficients: &[f64], filter: &[f64], out: &mut [f64]) {
         pair[0] += a;
         pair[1] += b;
     }
-    // The last of an odd number of samples.
+    // The last sample if their number is odd.
     if let ([last], Some(window)) = (pairs.into_remainder(), last_window) {
         *last += two_samples(window).0;
     }
@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn comes_back(
+        fn synthesis_inverts_analysis(
             x in prop::collection::vec(-1e3..1e3f64, 1..80),
             boundary in prop::sample::select(vec![Boundary::Symmetric, Boundary::Periodic, Boundary::Zero]),
         ) {
@@ -155,10 +155,10 @@ mod tests {
         }
 
         #[test]
-        fn keeps_the_energy_of_a_signal_between_zeros(x in prop::collection::vec(-1e3..1e3f64, 1..80)) {
+        fn energy_of_a_zero_padded_signal_is_kept(x in prop::collection::vec(-1e3..1e3f64, 1..80)) {
             let energy = |x: &[f64]| x.iter().map(|v| v * v).sum::<f64>();
             for w in Wavelet::all() {
-                // Seen whole by every filter: no coefficient that touches it is cut off.
+                // The padding is long enough that no coefficient is cut off.
                 let mut padded = vec![0.0; w.scaling().len()];
                 padded.extend(&x);
                 padded.resize(padded.len() + w.scaling().len(), 0.0);
