@@ -32,25 +32,25 @@ pub struct AnalyzeArgs {
     /// Exact mean of each bin, or the value at the sample point
     #[arg(long, value_enum, default_value_t = SamplingArg::Bin)]
     pub sampling: SamplingArg,
-    /// Where the period is sought; auto: the most accurate
+    /// Method that finds the period; auto: the most accurate
     #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
     pub method: MethodArg,
-    /// How outliers of the spectrum are found
+    /// Detector of outliers in the spectrum
     #[arg(short = 'o', long, value_enum, default_value_t = DetectorArg::Auto)]
     pub detector: DetectorArg,
-    /// Share of the largest score that a candidate of the spectrum needs
+    /// Least score of a candidate, relative to the largest score
     #[arg(short, long, value_name = "SHARE", default_value_t = 0.8, value_parser = share)]
     pub tolerance: f64,
-    /// Cosines of the reconstruction
+    /// Number of cosines in the reconstruction
     #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
     pub components: usize,
-    /// Fit these cosines by least squares, 10 if none are given with -n
+    /// Refine these cosines by least squares; 10 cosines if -n is not given
     #[arg(long)]
     pub fourier_fit: bool,
-    /// Butterworth filter, forwards and backwards, before the analysis; method auto is then autocorrelation
+    /// Butterworth filter, applied forwards and backwards before the analysis; method auto then uses autocorrelation
     #[arg(long, value_enum, default_value_t = FilterArg::None)]
     pub filter: FilterArg,
-    /// Where the filter ends to pass: one frequency, two for bandpass
+    /// Cut-off frequency of the filter in Hz; two for bandpass
     #[arg(long, value_name = "HZ[,HZ]", value_delimiter = ',', value_parser = frequency)]
     pub cutoff: Vec<f64>,
     /// Order of the filter
@@ -59,13 +59,13 @@ pub struct AnalyzeArgs {
     /// Wavelet of the DWT: haar, db2..db10, sym2..sym10, coif1..coif5
     #[arg(long, value_name = "NAME", default_value = "haar", value_parser = wavelet)]
     pub wavelet: Wavelet,
-    /// Level of the DWT, or auto: from the period
+    /// Level of the DWT; auto: chosen from the period
     #[arg(long, value_name = "N", default_value = "auto", value_parser = level)]
     pub level: Level,
     /// Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the cosine
     #[arg(long)]
     pub scores: bool,
-    /// Write the reports as JSON, one a line; `-` is standard output
+    /// Write the reports as JSON, one per line; `-` is standard output
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Write the pictures into this folder
@@ -177,11 +177,11 @@ fn frequency(text: &str) -> std::result::Result<f64, String> {
 pub enum FilterArg {
     /// No filter
     None,
-    /// Keep what is slower than the cutoff
+    /// Keep frequencies below the cut-off
     Lowpass,
-    /// Keep what is faster than the cutoff
+    /// Keep frequencies above the cut-off
     Highpass,
-    /// Keep what is between two cutoffs
+    /// Keep frequencies between two cut-offs
     Bandpass,
 }
 
@@ -252,9 +252,9 @@ choices!(
         ZScore = "z-score" => Detector::ZScore,
         /// Points without neighbours
         Dbscan = "dbscan" => Detector::Dbscan,
-        /// Points that random splits set apart early
+        /// Points that random splits isolate early
         IsolationForest = "isolation-forest" => Detector::IsolationForest,
-        /// Points in thinner surroundings than their neighbours
+        /// Points with a lower local density than their neighbours
         Lof = "lof" => Detector::Lof,
         /// Local maxima
         Peaks = "peaks" => Detector::Peaks,

@@ -11,11 +11,11 @@ use super::info::InfoArgs;
 use super::patterns::PatternsArgs;
 use super::predict::PredictArgs;
 
-/// Finds the period of a parallel job's I/O in its trace, how sure that is, when it holds and when the next burst comes.
+/// Finds the period of a parallel job's I/O in its trace, its confidence, when it holds, and when the next burst is due.
 #[derive(Debug, Parser)]
 #[command(name = "iophase", version, about, max_term_width = 110, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// What to do
+    /// Command
     #[command(subcommand)]
     pub command: Command,
 }
@@ -26,37 +26,37 @@ const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was fou
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Period, where it holds, bursts and the next burst
+    /// Period of the I/O, when it holds, bursts, and the next burst
     Analyze(Box<AnalyzeArgs>),
-    /// Access patterns, one a line, each with its period
+    /// Access patterns, one per line, each with its period
     Patterns(PatternsArgs),
-    /// Directly-follows graph: which activity follows which, what each costs, and how two sets of cases differ
+    /// Directly-follows graph: order and cost of activities, and differences between two sets of cases
     Dfg(Box<DfgArgs>),
-    /// Access classes of each file, local and global, and what to set because of them
+    /// Access classes of each file, local and global, and recommended settings
     Classify(ClassifyArgs),
-    /// The next burst of a job that runs: follows a growing file, standard input or a socket
+    /// Next burst of a running job: follows a growing file, standard input or a socket
     Predict(Box<PredictArgs>),
-    /// What a trace holds: format, job, ranks, files, operations, bytes, time span
+    /// Contents of a trace: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// Synthetic traces with known truth
     Generate(Generate),
-    /// One format into another
+    /// Conversion from one format to another
     Convert(ConvertArgs),
     /// HTTP interface and live page of running jobs
     #[cfg(feature = "serve")]
     Serve(super::serve::ServeArgs),
-    /// The JSON Schemas of the outputs
+    /// JSON Schemas of the outputs
     Schema {
-        /// Which output
+        /// Output whose schema is printed
         #[arg(value_parser = clap::builder::PossibleValuesParser::new(crate::render::json::SCHEMAS), default_value = "report")]
         name: String,
     },
-    /// A completion script for a shell
+    /// Completion script for a shell
     Completions {
-        /// The shell
+        /// Shell
         shell: clap_complete::Shell,
     },
-    /// The manual page, in roff
+    /// Manual page, in roff
     Man,
 }
 

@@ -29,25 +29,25 @@ pub struct ClassifyArgs {
     /// Accesses that decide what follows when one does not fit
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub window: u16,
-    /// Stripe unit of the file system, e.g. 4MiB: smaller requests are small
+    /// Stripe unit of the file system, e.g. 4MiB; requests below it count as small
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = bytes)]
     pub stripe: u64,
-    /// What gives the classes; auto: the rules, where they find no order the model, if any, else the network
+    /// Classifier; auto: the rules, or where they find no order, the model if given, else the network
     #[arg(long, value_enum, default_value_t = ClassifierArg::Auto)]
     pub classifier: ClassifierArg,
-    /// Model of earlier runs: tells the classes of a file before it is accessed
+    /// Model of earlier runs, which predicts the classes of a file before it is accessed
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
     pub model: Option<PathBuf>,
     /// Learn a model from the traces, adding to that of --model, instead of classifying them
     #[arg(long, requires = "output")]
     pub train: bool,
-    /// Where the model goes; `-` is standard output
+    /// Write the model to this file; `-` is standard output
     #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, requires = "train")]
     pub output: Option<PathBuf>,
     /// Write a picture of each file into this folder
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
-    /// Write the classes as JSON, one object a line; `-` is standard output
+    /// Write the classes as JSON, one object per line; `-` is standard output
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Messages
@@ -79,11 +79,11 @@ choices!(
     ClassifierArg => Choice {
         /// The rules, the model where they find no order, else the network
         Auto = "auto" => Choice::Auto,
-        /// Rules alone
+        /// Rules only
         Rules = "rules" => Choice::Rules,
-        /// The network alone
+        /// Network only
         Network = "network" => Choice::Network,
-        /// The model alone
+        /// Model only
         Markov = "markov" => Choice::Markov,
     }
 );

@@ -19,10 +19,10 @@ use crate::signal::{Excerpt, Mode, RankSet, Selection};
 #[derive(Debug, Args)]
 #[command(after_help = FORMATS)]
 pub struct ConvertArgs {
-    /// File or folder; `-` is standard input. gzip and zstd are opened as they come
+    /// File or folder; `-` is standard input. gzip and zstd are decompressed
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     trace: PathBuf,
-    /// Where to; appears when it is whole. `-` is standard output
+    /// Output, which appears when it is complete; `-` is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     output: PathBuf,
     /// Format to write [default: by the ending of the output]
@@ -31,10 +31,10 @@ pub struct ConvertArgs {
     /// Format of the trace [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     format: String,
-    /// Layer of a log that records several
+    /// Layer to read from a log with several layers
     #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
     layer: LayerArg,
-    /// What to keep; auto: all reads and writes
+    /// Transfers to keep; auto: all reads and writes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
     mode: ModeArg,
     /// Keep only these ranks, e.g. 0-3,7
@@ -43,13 +43,13 @@ pub struct ConvertArgs {
     /// Keep only files whose name matches
     #[arg(long, value_name = "REGEX")]
     files: Option<Regex>,
-    /// Keep only what starts at or after this time
+    /// Keep only requests that start at or after this time
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     from: Option<f64>,
-    /// Keep only what starts before this time
+    /// Keep only requests that start before this time
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     until: Option<f64>,
-    /// Threads [default: one a core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub(super) threads: Option<usize>,
     /// Messages
@@ -58,8 +58,8 @@ pub struct ConvertArgs {
 }
 
 const FORMATS: &str = "Formats and their endings: csv (.csv) and jsonl (.jsonl), a record a line; radar (.radar.txt); \
-tmio (.tmio.jsonl) and msgpack (.msgpack), phases without rank, file and offset; strace (.st), a folder with a file a rank. Records \
-are written in input order and nothing is rounded; what a format cannot hold is told as a warning. Exit codes: 2 wrong usage, 3 the \
+tmio (.tmio.jsonl) and msgpack (.msgpack), phases without rank, file and offset; strace (.st), a folder with one file per rank. Records \
+are written in input order and nothing is rounded; a warning lists fields that a format cannot store. Exit codes: 2 wrong usage, 3 the \
 trace cannot be read, 4 nothing is left of it, 5 the output cannot be written.";
 
 /// The names of the formats that can be written.

@@ -24,13 +24,13 @@ pub struct DfgArgs {
     /// Traces
     #[command(flatten)]
     pub input: Input,
-    /// How activities are written: {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}
+    /// Template of activity names: {call} {path} {path:3} {path:all} {dir} {file} {ext} {cid} {host} {rank}
     #[arg(long, value_name = "TEMPLATE", default_value = "{call}:{path}")]
     pub map: Template,
-    /// Levels of {path} and {dir}
+    /// Number of levels in {path} and {dir}
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     pub path_levels: usize,
-    /// A short name for the start of paths; can be given several times
+    /// Short name for a path prefix; may be repeated
     #[arg(long, value_name = "PATH=NAME")]
     pub alias: Vec<Alias>,
     /// Only events whose path matches, before or after aliases
@@ -39,10 +39,10 @@ pub struct DfgArgs {
     /// Only these calls; `*` and `?` stand for any text and any character
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub calls: Vec<Glob>,
-    /// Which calls: those with a path, or all
+    /// Calls in the graph: those with a path, or all
     #[arg(long, value_enum, default_value_t = EventsArg::Path)]
     pub events: EventsArg,
-    /// What makes a case: a trace file (or rank), or a process
+    /// Unit of a case: a trace file (or rank), or a process
     #[arg(long, value_enum, default_value_t = ByArg::File)]
     pub by: ByArg,
     /// Only events that start at this time or later
@@ -57,7 +57,7 @@ pub struct DfgArgs {
     /// Cases of the second group
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub red: Vec<Glob>,
-    /// What colours stand for [default: partition if groups are given, else load]
+    /// Meaning of the colours [default: partition if groups are given, else load]
     #[arg(long, value_enum)]
     pub color: Option<ColorArg>,
     /// Write the graph as JSON; `-` is standard output
@@ -69,10 +69,10 @@ pub struct DfgArgs {
     /// Write the graph for Graphviz; `-` is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub dot: Option<PathBuf>,
-    /// Draw when the events of this activity ran, a row a case
+    /// Draw the times of the events of this activity, one row per case
     #[arg(long, value_name = "ACTIVITY", requires = "svg")]
     pub timeline: Option<String>,
-    /// Activities drawn at most, the heaviest
+    /// Largest number of activities drawn; those with the most weight are kept
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
     pub max_nodes: usize,
     /// Write every call of all inputs into one file (CSV), which can be given as a TRACE later
@@ -108,7 +108,7 @@ pub enum ColorArg {
     Load,
     /// Bytes moved
     Bytes,
-    /// What only one group has
+    /// Activities of only one group
     Partition,
 }
 

@@ -37,7 +37,7 @@ impl fmt::Debug for What {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 struct Common {
-    /// Where to; appears when it is whole. `-` is standard output
+    /// Output, which appears when it is complete; `-` is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     output: PathBuf,
     /// Write the truth as JSON (see `iophase schema truth`)

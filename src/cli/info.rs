@@ -20,7 +20,7 @@ pub struct InfoArgs {
     /// Traces
     #[command(flatten)]
     pub input: Input,
-    /// Write JSON, one object a line; `-` is standard output
+    /// Write JSON, one object per line; `-` is standard output
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Messages

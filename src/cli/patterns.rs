@@ -23,19 +23,19 @@ pub struct PatternsArgs {
     /// Which transfers
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Seek interleaved patterns when this many accesses of one size wait, then at twice as many
+    /// Search for interleaved patterns when this many accesses of one size wait, then at twice as many
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
     pub window: u32,
     /// How long an access waits for its pattern: a number of accesses of its rank, file and operation, or seconds such as 10s
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub max_age: Option<Age>,
-    /// Tell the next N accesses of each pattern
+    /// Print the next N accesses of each pattern
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub next: usize,
-    /// Check that the patterns and the unmatched accesses give back every access
+    /// Check that the patterns and the unmatched accesses reproduce every access
     #[arg(long)]
     pub verify: bool,
-    /// Write JSON, one object a line; `-` is standard output
+    /// Write JSON, one object per line; `-` is standard output
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Write a picture of each file into this folder

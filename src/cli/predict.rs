@@ -26,60 +26,60 @@ use crate::signal::Mode;
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub struct PredictArgs {
-    /// A file that grows, `-` for standard input, or `zmq://127.0.0.1:5555` (a PULL socket that is opened)
+    /// A growing file, `-` for standard input, or `zmq://127.0.0.1:5555` (opens a PULL socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
     /// Format of a file or of standard input: tmio, strace or custom [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     format: String,
-    /// Which transfers; auto: writes and reads, of which the one that moves more is told
+    /// Transfers to predict; auto: writes or reads, whichever move more bytes
     #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
     mode: Signals,
-    /// How much of the past counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
+    /// Part of the past that counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
-    /// How changes are noticed: none, adwin, cusum, page-hinkley, k-sigma, bayesian
+    /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
     change: ChangeMethod,
     /// When to predict: message, burst, or seconds of the trace's clock [default: message for flushes and sockets, burst for single
     /// records and calls]
     #[arg(long, value_name = "WHEN")]
     every: Option<Every>,
-    /// End at the end of the file
+    /// Stop at the end of the file
     #[arg(long, conflicts_with = "follow")]
     once: bool,
-    /// Wait for more at the end of the file (the default)
+    /// Wait for more data at the end of the file (the default)
     #[arg(long)]
     follow: bool,
-    /// End when nothing has come for so many seconds
+    /// Stop when no data has arrived for this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     idle_exit: Option<f64>,
-    /// Look for more in a file every so many seconds
+    /// Check the file for new data at this interval, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "0.2", value_parser = seconds)]
     poll: f64,
     /// Push frequency and confidence to this PULL socket, as TMIO's prefetcher expects them
     #[arg(long, value_name = "ADDRESS")]
     reply: Option<String>,
-    /// Keep the state in this file, and go on where it ends
+    /// Store the state in this file, and resume from it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     state: Option<PathBuf>,
-    /// Let the sockets be on other machines than this one
+    /// Allow sockets on other machines
     #[arg(long)]
     allow_remote: bool,
-    /// Jobs at one time; one more takes the place of the one that has been silent for the longest
+    /// Largest number of jobs; a further job replaces the one that has been silent longest
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_jobs: u32,
     /// Longest message of a socket in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u64).range(1..))]
     max_message: u64,
-    /// Messages a second of one sender; above that it is made to wait
+    /// Largest rate of one sender in messages per second; a faster sender has to wait
     #[arg(long, value_name = "N", default_value = "100000", value_parser = seconds)]
     max_rate: f64,
-    /// Predictions that wait for a slow reader; then, unless --once is given, the oldest are dropped
+    /// Largest number of predictions waiting for a slow reader; beyond it the oldest are dropped, unless --once is given
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(2..))]
     queue: u32,
     /// Show the job in the terminal instead: signal, dominant cosine, next burst, changes, regimes. Tab and the arrow keys
-    /// choose one of several jobs
+    /// select one of several jobs
     #[cfg(feature = "tui")]
     #[arg(long, conflicts_with_all = ["reply", "state"])]
     tui: bool,
@@ -88,10 +88,10 @@ pub struct PredictArgs {
     verbosity: Verbosity,
 }
 
-const NOTES: &str = "Prints one JSON object a line (iophase schema prediction). Followed are TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, and strace; a file that is cut or replaced is read anew from its start. A socket takes chunks of TMIO and maps with \
+const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
+CSV and JSON Lines, and strace; a file that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON; jobs are kept apart. With --state a predictor that was \
-killed goes on; what was printed after the last stored state is printed again, with the same sequence numbers. Exit codes: 2 wrong \
+killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. Exit codes: 2 wrong \
 usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
 
 /// Which signals are predicted.

@@ -19,19 +19,19 @@ pub struct ServeArgs {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8642")]
     listen: String,
-    /// Let the address be another than one of this machine. There is no password and no encryption
+    /// Allow addresses of other machines. There is no authentication and no encryption
     #[arg(long)]
     allow_remote: bool,
-    /// How much of the past counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
+    /// Part of the past that counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
-    /// How changes are noticed: none, adwin, cusum, page-hinkley, k-sigma, bayesian
+    /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
     change: ChangeMethod,
     /// Longest body of a request in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     max_body: u32,
-    /// Jobs at one time; one more takes the place of the one that has been silent for the longest
+    /// Largest number of jobs; a further job replaces the one that has been silent longest
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..))]
     max_jobs: u32,
     /// Messages

@@ -13,16 +13,16 @@ use crate::signal::{Mode, RankSet, Selection};
 /// Where traces come from and how they are read.
 #[derive(Debug, Args)]
 pub struct Input {
-    /// Files or folders; `-` is standard input. gzip and zstd are opened as they come
+    /// Files or folders; `-` is standard input. gzip and zstd are decompressed
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
     /// Format of the traces [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     pub format: String,
-    /// Layer of a log that records several
+    /// Layer to read from a log with several layers
     #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
     pub layer: LayerArg,
-    /// Threads [default: one a core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
 }
@@ -37,10 +37,10 @@ impl Input {
 /// How much is printed.
 #[derive(Debug, Args)]
 pub struct Verbosity {
-    /// Say less: no text, no progress (-q), no warnings (-qq)
+    /// Print less: no text, no progress (-q), no warnings (-qq)
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub quiet: u8,
-    /// Show what lies behind the answer
+    /// Print details behind the answer
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
@@ -48,7 +48,7 @@ pub struct Verbosity {
 /// The transfers of a trace that count.
 #[derive(Debug, Args)]
 pub struct SelectionArgs {
-    /// Which transfers; auto: writes and reads, each if it has bytes
+    /// Transfers to analyse; auto: each of writes and reads that has bytes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
     pub mode: ModeArg,
     /// Keep only these ranks, e.g. 0-3,7
@@ -57,7 +57,7 @@ pub struct SelectionArgs {
     /// Keep only files whose name matches
     #[arg(long, value_name = "REGEX")]
     pub files: Option<Regex>,
-    /// Keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries, too
+    /// Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries
     #[arg(long)]
     pub all_files: bool,
     /// Start of the time window
