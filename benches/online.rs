@@ -1,16 +1,16 @@
 //! Cost of following a job: feeding transfers, and one prediction after a long history.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use iophase::online::{Event, Options, Session};
-use iophase::record::Op;
+use iophase::online::{Options, Session};
+use iophase::record::{Interval, Op};
 use std::hint::black_box;
 
 /// Request `i` of a job that writes 1,000 requests every 20 s, in 4 s, some late.
-fn event(i: u64) -> Event {
+fn event(i: u64) -> Interval {
     let (burst, k) = (i / 1000, i % 1000);
     let late = 1e-4 * ((i * 7919) % 101) as f64;
     let start_s = 20.0 * burst as f64 + 4e-3 * k as f64 + late;
-    Event { op: Op::Write, start_s, end_s: start_s + 3e-3, bytes: 1e6 + (i % 13) as f64 }
+    Interval { op: Op::Write, start: start_s, end: start_s + 3e-3, bytes: 1e6 + (i % 13) as f64, ..Interval::default() }
 }
 
 /// A session after `n` requests.

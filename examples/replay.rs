@@ -8,41 +8,35 @@
 use std::path::Path;
 
 use iophase::analysis::search_options;
-use iophase::online::{Event, Options, Session};
+use iophase::online::{Options, Session};
 use iophase::period::chains;
-use iophase::record::{Op, Row, Rows};
+use iophase::record::{Data, Interval, Op};
 use iophase::signal::Span;
 use iophase::signal::profile::Profile;
 use iophase::{Error, ErrorKind, formats};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-fn events(path: &Path) -> iophase::Result<(u64, Vec<Event>)> {
+fn events(path: &Path) -> iophase::Result<(u64, Vec<Interval>)> {
     let read = formats::ReadOptions::default();
     let source = formats::Source::open(path, &read.limits)?;
     let trace = formats::read(&source, None, &read)?;
     let origin = trace.origin_s as f64;
-    let mut events = Vec::new();
-    trace.visit(&mut |row| {
-        let (start, end) = row.span();
-        let bytes = match row {
-            Row::Request(r) => r.size as f64,
-            Row::Interval(i) => i.bytes,
-        };
-        if row.op().moves_bytes() && !trace.files.is_system(row.file()) {
-            events.push(Event { op: row.op(), start_s: origin + start, end_s: origin + end, bytes });
-        }
-        Ok(())
-    })?;
-    events.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let mut events: Vec<Interval> = match &trace.data {
+        Data::Requests(rows) => rows.iter().map(Interval::from).collect(),
+        Data::Intervals(rows) => rows.iter().collect(),
+    };
+    events.retain(|e| e.op.moves_bytes() && !trace.files.is_system(e.file));
+    events.iter_mut().for_each(|e| (e.start, e.end) = (origin + e.start, origin + e.end));
+    events.sort_by(|a, b| a.start.total_cmp(&b.start));
     Ok((trace.ranks, events))
 }
 
 /// The bursts of the whole trace, by direction: what a prediction has to hit where no truth is at hand.
-fn offline(events: &[Event]) -> Vec<Value> {
+fn offline(events: &[Interval]) -> Vec<Value> {
     let of = |(op, mode): (Op, &str)| {
         let spans = events.iter().filter(|e| e.op == op);
-        let profile = Profile::from_spans(spans.map(|e| Span { start: e.start_s, end: e.end_s, bytes: e.bytes }));
+        let profile = Profile::from_spans(spans.map(|e| Span { start: e.start, end: e.end, bytes: e.bytes }));
         let found = chains::detect(&profile, search_options(profile.duration())).periods;
         let regime = |f: &chains::Found| {
             let starts: Vec<f64> = f.bursts.iter().map(|b| b.start_s).collect();

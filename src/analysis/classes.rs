@@ -1,12 +1,14 @@
 //! Access classes, with the advice that needs the period of the job: classes know bytes, periods know when.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::{ModeChoice, Options, SignalReport, analyze_signal};
 use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and_sketch};
 use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
-use crate::record::{Data, FileId, Interval, Intervals, Op, Trace};
+use crate::record::{Batch, Data, Interval, Intervals, Op, Restart, RowSink, Trace};
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Folded, Mode, Selection, Sieve};
 
@@ -52,36 +54,85 @@ pub fn classes_of(
     options: classify::Options<'_>,
     draw: bool,
 ) -> Result<(Classes, Vec<Sketch>)> {
-    let mut reader = classify::Reader::new(selection, options, draw);
-    let mut writes = of_writes(options.mode).map(|mode| (Sieve::new(mode, selection), Folded::default()));
-    let rest = formats::read_pieces(source, format, read, &mut |piece| {
-        reader.take(piece);
-        if let Some((sieve, folded)) = &mut writes {
-            sieve.learn(piece.files, piece.origin_s);
-            (0..piece.rows.len()).filter_map(|i| sieve.span(piece.rows, i)).for_each(|span| folded.push(span));
-        }
-        Ok(())
-    })?;
-    let Some(mut rest) = rest else {
-        drop(reader);
-        drop(writes);
-        return classes(&formats::read(source, format, read)?, selection, options, draw);
-    };
+    let sink = ClassSink::new(selection, options, draw, of_writes(options.mode));
+    let mut rest = formats::read_into(source, format, read, &sink)?;
+    let (reader, writes) = sink.finish();
     let (mut classes, sketches) = reader.finish(&rest)?;
-    if let (Some(mode), Some((_, folded))) = (of_writes(options.mode), writes) {
+    if let Some((mode, _, folded)) = writes {
         let rows = folded.into_spans().into_iter().map(|s| Interval {
             op: Op::Write,
             asynchronous: mode == Mode::WriteAsync,
-            rank: 0,
-            file: FileId::NONE,
             bytes: s.bytes,
             start: s.start,
             end: s.end,
+            ..Interval::default()
         });
         rest.data = Data::Intervals(rows.collect::<Intervals>());
         classes.advice.extend(staging(&rest, mode, &Selection::default())?);
     }
     Ok((classes, sketches))
+}
+
+/// The classes so far, and the writes of the job so far.
+type Streamed<'s, 'm> = (classify::Reader<'s, 'm>, Option<(Mode, Sieve<'s>, Folded)>);
+
+/// Classifies the rows of a trace as they are read.
+struct ClassSink<'s, 'm, F> {
+    fresh: F,
+    state: Mutex<Streamed<'s, 'm>>,
+    restarted: AtomicBool,
+}
+
+impl<'s, 'm> ClassSink<'s, 'm, ()> {
+    fn new(
+        selection: &'s Selection,
+        options: classify::Options<'m>,
+        draw: bool,
+        writes: Option<Mode>,
+    ) -> ClassSink<'s, 'm, impl Fn() -> Streamed<'s, 'm> + Sync> {
+        let fresh = move || {
+            let writes = writes.map(|mode| (mode, Sieve::new(mode, selection), Folded::default()));
+            (classify::Reader::new(selection, options, draw), writes)
+        };
+        ClassSink { state: Mutex::new(fresh()), fresh, restarted: AtomicBool::new(false) }
+    }
+}
+
+impl<'s, 'm, F> ClassSink<'s, 'm, F> {
+    fn finish(self) -> Streamed<'s, 'm> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'s, 'm, F: Fn() -> Streamed<'s, 'm> + Sync> RowSink for ClassSink<'s, 'm, F> {
+    fn take(&self, batch: Batch<'_>) -> Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (reader, writes) = &mut *state;
+        reader.take(&batch);
+        if let (Some((_, sieve, folded)), Data::Requests(rows)) = (writes, &*batch.rows) {
+            sieve.learn(batch.files, batch.origin_s);
+            (0..rows.len()).filter_map(|i| sieve.span(rows, i)).for_each(|span| folded.push(span));
+        }
+        Ok(())
+    }
+
+    fn restart(&self, _why: Restart) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = (self.fresh)();
+        self.restarted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Learns from rows that come a second time.
+struct TrainingSink<'s>(Mutex<classify::Trainer<'s>>);
+
+impl RowSink for TrainingSink<'_> {
+    fn take(&self, batch: Batch<'_>) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take(&batch);
+        Ok(())
+    }
+
+    /// The first reading would have been restarted, too.
+    fn restart(&self, _why: Restart) {}
 }
 
 /// Adds the run of an input to a model of earlier runs, reading it twice where it can be read as a stream. Gives the number of
@@ -98,21 +149,15 @@ pub fn train_on(
     model: &mut Model,
 ) -> Result<usize> {
     let options = classify::Options { choice: Choice::Rules, model: None, ..options };
-    let mut reader = classify::Reader::new(selection, options, false);
-    let rest = formats::read_pieces(source, format, read, &mut |piece| {
-        reader.take(piece);
-        Ok(())
-    })?;
-    let Some(rest) = rest else {
-        drop(reader);
+    let sink = ClassSink::new(selection, options, false, None);
+    let rest = formats::read_into(source, format, read, &sink)?;
+    if sink.restarted.load(Ordering::Relaxed) {
+        drop(sink);
         return classify::train(&formats::read(source, format, read)?, selection, options, model);
-    };
-    let mut trainer = reader.train(&rest)?;
-    formats::read_pieces(source, format, read, &mut |piece| {
-        trainer.take(piece);
-        Ok(())
-    })?;
-    Ok(trainer.finish(model))
+    }
+    let sink = TrainingSink(Mutex::new(sink.finish().0.train(&rest)?));
+    formats::read_into(source, format, read, &sink)?;
+    Ok(sink.0.into_inner().unwrap_or_else(PoisonError::into_inner).finish(model))
 }
 
 /// The writes among the transfers of a mode.

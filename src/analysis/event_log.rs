@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use crate::dfg::{self, Case, CaseId, Collector, LogWriter, Origin, Plan, Skipped};
+use crate::dfg::{self, Case, CaseId, Collectors, LogWriter, Origin, Plan, RankLogs, Skipped};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, Detail, Format, ReadOptions, Source};
-use crate::record::{EventSink, Warning};
+use crate::record::{RowSink, Warning};
 
 /// All cases of some inputs.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +22,7 @@ pub struct EventLog {
 /// names, and a few bytes an event, not with the rows.
 ///
 /// # Errors
-/// As [`formats::read`], [`dfg::read_log`] and [`dfg::pass`].
+/// As [`formats::read`], [`dfg::read_log`] and [`RankLogs::new`].
 pub fn event_log(
     sources: &[Source],
     format: Option<&dyn Format>,
@@ -30,23 +30,24 @@ pub fn event_log(
     plan: &Plan,
 ) -> Result<EventLog> {
     let mut log = EventLog::default();
-    let collector = |id: CaseId, origin: Origin| Collector::new(plan, id, origin);
     for part in parts(sources, format, options)? {
-        let collectors = match part {
+        let made = match part {
             Part::Stored(source) => {
-                let (collectors, warnings) =
+                let (made, warnings) =
                     dfg::read_log(source.reader(options)?, plan, source.name(), options.limits.line_bytes)
                         .map_err(|e| e.in_file(source.name()))?;
                 log.warnings.extend(warnings);
-                collectors
+                vec![made]
             }
-            Part::Traces(format, traces) => pass(format, &traces, options, &collector, &mut log.warnings)?,
+            Part::Traces(format, traces) => {
+                let collectors = |parts| Collectors::new(plan, parts);
+                let made = pass(format, &traces, options, &collectors, &mut log.warnings)?;
+                made.into_iter().map(Collectors::finish).collect()
+            }
         };
-        for c in collectors {
-            let (cases, skipped) = c.finish();
+        for (cases, skipped) in made {
             log.cases.extend(cases);
-            log.skipped.unmapped += skipped.unmapped;
-            log.skipped.interrupted += skipped.interrupted;
+            log.skipped.add(skipped);
         }
     }
     if log.skipped.interrupted > 0 {
@@ -81,7 +82,8 @@ pub fn save_log(
                     return Err(Error::new(ErrorKind::Usage, "this is an event log already").in_file(source.name()));
                 }
                 Part::Traces(format, traces) => {
-                    pass(format, &traces, options, &|id, _| writer.sink(&id), &mut Vec::new())?;
+                    let cases = |parts: Vec<(CaseId, Origin)>| writer.cases(parts.into_iter().map(|p| p.0));
+                    pass(format, &traces, options, &cases, &mut Vec::new())?;
                 }
             }
         }
@@ -115,34 +117,33 @@ fn parts<'a>(sources: &'a [Source], format: Option<&'a dyn Format>, options: &Re
     Ok(parts)
 }
 
-/// Gives the events of every case to a sink of its own.
-fn pass<S: EventSink>(
+/// Gives the calls of all traces to sinks, each of which takes the cases it was made for.
+fn pass<S: RowSink>(
     format: &dyn Format,
     traces: &[(&Source, formats::Inputs)],
     options: &ReadOptions,
-    sink: &(impl Fn(CaseId, Origin) -> S + Sync),
+    sink: &impl Fn(Vec<(CaseId, Origin)>) -> S,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<S>> {
-    let files: Vec<Source> = traces.iter().flat_map(|(_, i)| i.files.iter().cloned()).collect();
-    let mut sinks: Vec<S> = traces
-        .iter()
-        .flat_map(|(input, inputs)| inputs.files.iter().map(move |f| (input, f)))
-        .map(|(input, f)| {
+    let options = ReadOptions { detail: Detail::Log, ..options.clone() };
+    if format.logs_calls() {
+        let files: Vec<Source> = traces.iter().flat_map(|(_, i)| i.files.iter().cloned()).collect();
+        let cases = traces.iter().flat_map(|(input, i)| i.files.iter().map(move |f| (input, f))).map(|(input, f)| {
             let origin = Origin { input: input.name().to_owned(), file: f.name().to_owned() };
-            sink(CaseId::of_file(f.file_name()), origin)
-        })
-        .collect();
-    let mut views: Vec<&mut dyn EventSink> = sinks.iter_mut().map(|s| s as &mut dyn EventSink).collect();
-    if let Some(streamed) = format.stream(&files, options, &mut views) {
-        warnings.extend(streamed?.warnings);
+            (CaseId::of_file(f.file_name()), origin)
+        });
+        let sink = sink(cases.collect());
+        warnings.extend(format.read(&files, &options, &sink)?.warnings);
         warnings.extend(traces.iter().filter_map(|(_, i)| i.warning.clone()));
-        return Ok(sinks);
+        return Ok(vec![sink]);
     }
-    let options = ReadOptions { detail: Detail::Calls, ..options.clone() };
     let mut sinks = Vec::new();
     for (source, _) in traces {
         let trace = formats::read(source, Some(format), &options)?;
-        sinks.extend(dfg::pass(&trace, sink)?);
+        let logs = RankLogs::new(&trace)?;
+        let sink = sink(logs.cases());
+        logs.give(&sink)?;
+        sinks.push(sink);
         warnings.extend(trace.warnings);
     }
     Ok(sinks)

@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Data, FileId, Op, Piece, Requests, Trace, UNKNOWN_OFFSET, Warning};
+use crate::record::{Batch, Data, FileId, Op, Trace, UNKNOWN_OFFSET, Warning};
 use crate::remedy::Remedy;
 use crate::signal::{Mode, Selection, Sieve};
 
@@ -125,14 +125,8 @@ pub fn classify_and_sketch(
 
 fn study(trace: &Trace, selection: &Selection, options: Options<'_>, draw: bool) -> Result<(Classes, Vec<Sketch>)> {
     let mut reader = Reader::new(selection, options, draw);
-    whole(trace).iter().for_each(|piece| reader.take(piece));
+    reader.take(&trace.as_batch());
     reader.finish(trace)
-}
-
-/// The rows of a trace, if they can have offsets.
-fn whole(trace: &Trace) -> Option<Piece<'_>> {
-    let Data::Requests(rows) = &trace.data else { return None };
-    Some(Piece { origin_s: trace.origin_s, files: &trace.files, rows })
 }
 
 /// Adds a run to a model of earlier runs. Gives the number of files learned from it.
@@ -141,9 +135,9 @@ fn whole(trace: &Trace) -> Option<Piece<'_>> {
 /// As [`classify`].
 pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: &mut Model) -> Result<usize> {
     let mut reader = Reader::new(selection, Options { choice: Choice::Rules, model: None, ..options }, false);
-    whole(trace).iter().for_each(|piece| reader.take(piece));
+    reader.take(&trace.as_batch());
     let mut trainer = reader.train(trace)?;
-    whole(trace).iter().for_each(|piece| trainer.take(piece));
+    trainer.take(&trace.as_batch());
     Ok(trainer.finish(model))
 }
 
@@ -158,11 +152,11 @@ pub struct Trainer<'s> {
 
 impl Trainer<'_> {
     /// Takes the next rows; file numbers may differ from those of the first reading.
-    pub fn take(&mut self, piece: &Piece<'_>) {
-        self.sieve.learn(piece.files, piece.origin_s);
-        let known = piece.files.iter().skip(self.sample_of.len());
+    pub fn take(&mut self, batch: &Batch<'_>) {
+        self.sieve.learn(batch.files, batch.origin_s);
+        let known = batch.files.iter().skip(self.sample_of.len());
         self.sample_of.extend(known.map(|(_, name)| self.index.get(name).copied()));
-        accesses(piece.rows, &self.sieve, |file, rank, access| {
+        accesses(&batch.rows, &self.sieve, |file, rank, access| {
             if let Some(Some(i)) = self.sample_of.get(file.0 as usize) {
                 self.samples[*i].1.see(rank, &access);
             }
@@ -183,7 +177,7 @@ const MOST_LATEST: u32 = 1 << 16;
 /// A rank, its accesses to one file, and their sketch.
 type Followed = (u32, Box<SizeClassStreams>, Option<Sketcher>);
 
-/// Classifies a trace whose rows come piece by piece: memory grows with pairs of file and rank and with their stretches, not with
+/// Classifies a trace whose rows come in batches: memory grows with pairs of file and rank and with their stretches, not with
 /// rows.
 pub struct Reader<'s, 'm> {
     options: Options<'m>,
@@ -216,12 +210,12 @@ impl<'s, 'm> Reader<'s, 'm> {
     }
 
     /// Takes the next rows.
-    pub fn take(&mut self, piece: &Piece<'_>) {
+    pub fn take(&mut self, batch: &Batch<'_>) {
         let Self { options, sieve, draw, all, place, latest, rows, records, unplaced } = self;
         let settings = options.settings();
-        sieve.learn(piece.files, piece.origin_s);
-        *rows += piece.rows.len() as u64;
-        *unplaced += accesses(piece.rows, sieve, |file, rank, access| {
+        sieve.learn(batch.files, batch.origin_s);
+        *rows += batch.rows.len() as u64;
+        *unplaced += accesses(&batch.rows, sieve, |file, rank, access| {
             *records += 1;
             let slot = (rank % MOST_LATEST) as usize;
             if slot >= latest.len() {
@@ -316,8 +310,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             let found = if self.unplaced > 0 {
                 format!("nothing to classify: none of {} accesses has an offset", self.unplaced)
             } else {
-                let rows = self.rows.max(trace.data.len() as u64);
-                format!("nothing to classify: no read or write is left of {rows} records")
+                format!("nothing to classify: no read or write is left of {} records", self.rows)
             };
             let remedy =
                 "classes need offsets: Darshan with DXT, strace or records have them, phases and counters do not";
@@ -338,7 +331,8 @@ impl<'s, 'm> Reader<'s, 'm> {
 
 /// Hands on every access that is kept, moves bytes and has an offset, in the order of the rows. Gives the number of those
 /// without an offset.
-fn accesses(rows: &Requests, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
+fn accesses(rows: &Data, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
+    let Data::Requests(rows) = rows else { return 0 };
     let mut unplaced = 0;
     for i in 0..rows.len() {
         let (offset, size) = (rows.offset.get(i), rows.size.get(i));

@@ -177,8 +177,7 @@ fn read(a: &DfgArgs, format: Option<&dyn Format>, plan: &Plan, worst: &mut u8) -
         sources.retain(|s| match analysis::event_log(std::slice::from_ref(s), format, &options, plan) {
             Ok(one) => {
                 all.cases.extend(one.cases);
-                all.skipped.unmapped += one.skipped.unmapped;
-                all.skipped.interrupted += one.skipped.interrupted;
+                all.skipped.add(one.skipped);
                 all.warnings.extend(one.warnings);
                 true
             }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 
-use crate::formats::follow::{self, Message};
+use crate::formats::follow::Message;
 use crate::online::live::Live;
-use crate::online::{Event, Jobs, Options};
+use crate::online::{Jobs, Options};
 use crate::render::tui::{self, JobLine};
 
 /// The jobs, in the order of their names. At most so many as [`Jobs`] keeps.
@@ -25,13 +25,11 @@ impl Watched {
 
     /// Takes a message, and predicts if that is due.
     pub(super) fn take(&mut self, message: &Message) {
-        let event = |t: &follow::Transfer| Event { op: t.op, start_s: t.start_s, end_s: t.end_s, bytes: t.bytes };
-        let events: Vec<Event> = message.transfers.iter().map(event).collect();
         let evicted = self.jobs.evicted();
         let session = self.jobs.feed(message);
         let name = session.job().unwrap_or("").to_owned();
         let live = self.lives.entry(name.clone()).or_default();
-        live.feed(&events);
+        live.feed(&message.transfers);
         if session.due() {
             let prediction = session.predict();
             live.note(&prediction, session.automaton());
@@ -91,14 +89,13 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::follow::Transfer;
     use crate::online::Every;
-    use crate::record::Op;
+    use crate::record::{Interval, Op};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
     fn message(job: &str, start_s: f64) -> Message {
-        let t = Transfer { op: Op::Write, start_s, end_s: start_s + 0.5, bytes: 1e6 };
+        let t = Interval { op: Op::Write, start: start_s, end: start_s + 0.5, bytes: 1e6, ..Interval::default() };
         Message { job: Some(job.into()), ranks: None, transfers: vec![t] }
     }
 

@@ -1,12 +1,14 @@
 //! Events of one part of a trace to its cases.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::case::{By, Case, CaseId, Origin};
 use super::mapping::Mapping;
 use super::sequence::{Activity, Sequence};
-use super::tally::Tally;
-use crate::record::{CallId, Event, EventSink, FileId};
+use super::stats::Stats;
+use crate::error::Result;
+use crate::record::{Batch, CallId, Calls, Data, FileId, Files, LoggedCall, Request, Restart, RowSink, SplitCall};
 
 /// An event that is not in the graph.
 const UNMAPPED: Activity = Activity::MAX;
@@ -33,29 +35,95 @@ pub struct Skipped {
     pub interrupted: u64,
 }
 
+impl Skipped {
+    /// Adds those of other cases.
+    pub fn add(&mut self, more: Skipped) {
+        self.unmapped += more.unmapped;
+        self.interrupted += more.interrupted;
+    }
+}
+
 /// One case on its way.
 #[derive(Debug, Default)]
 struct Open {
     pid: Option<u32>,
     events: u64,
     sequence: Sequence,
-    tallies: Vec<Tally>,
+    stats: Vec<Stats>,
 }
 
 /// An event that waits to be put in order.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     start_ns: i64,
-    order: u64,
+    line: u64,
     task: u32,
     activity: Activity,
     duration_ns: Option<u64>,
     transfer: Option<u64>,
 }
 
+/// Takes the logs of calls of all parts of a trace.
+#[derive(Debug)]
+pub struct Collectors<'p>(Vec<Mutex<Collector<'p>>>);
+
+impl<'p> Collectors<'p> {
+    /// For parts with these names.
+    pub fn new(plan: &'p Plan, parts: Vec<(CaseId, Origin)>) -> Self {
+        Collectors(parts.into_iter().map(|(id, origin)| Mutex::new(Collector::new(plan, id, origin))).collect())
+    }
+
+    fn of_part(&self, part: usize) -> Option<MutexGuard<'_, Collector<'p>>> {
+        self.0.get(part).map(|c| c.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The cases, part by part and by process, and the calls that are not in them.
+    pub fn finish(self) -> (Vec<Case>, Skipped) {
+        let collectors = self.0.into_iter().map(|c| c.into_inner().unwrap_or_else(PoisonError::into_inner));
+        finish_all(collectors)
+    }
+}
+
+/// The cases of several collectors.
+pub(super) fn finish_all<'p>(collectors: impl IntoIterator<Item = Collector<'p>>) -> (Vec<Case>, Skipped) {
+    let (mut all, mut skipped) = (Vec::new(), Skipped::default());
+    for c in collectors {
+        let (cases, more) = c.finish();
+        all.extend(cases);
+        skipped.add(more);
+    }
+    (all, skipped)
+}
+
+impl RowSink for Collectors<'_> {
+    fn take(&self, batch: Batch<'_>) -> Result<()> {
+        if let (Data::Requests(rows), Some(log), Some(mut c)) = (&*batch.rows, &batch.log, self.of_part(batch.part)) {
+            let mut split = log.split.iter().peekable();
+            for (i, (row, call)) in rows.iter().zip(&log.calls).enumerate() {
+                while let Some(s) = split.next_if(|s| s.before_row <= i) {
+                    c.split(s);
+                }
+                c.call(&row, call, batch.files, batch.calls);
+            }
+            split.for_each(|s| c.split(s));
+        }
+        Ok(())
+    }
+
+    fn restart(&self, why: Restart) {
+        for i in 0..self.0.len() {
+            if (why == Restart::Trace || why == Restart::ClockSteps(i))
+                && let Some(mut c) = self.of_part(i)
+            {
+                c.restart();
+            }
+        }
+    }
+}
+
 /// Takes the events of one part of a trace.
 #[derive(Debug)]
-pub struct Collector<'p> {
+pub(super) struct Collector<'p> {
     plan: &'p Plan,
     id: CaseId,
     origin: Origin,
@@ -75,7 +143,7 @@ pub struct Collector<'p> {
 
 impl<'p> Collector<'p> {
     /// For the part with this name.
-    pub fn new(plan: &'p Plan, id: CaseId, origin: Origin) -> Self {
+    pub(super) fn new(plan: &'p Plan, id: CaseId, origin: Origin) -> Self {
         Collector {
             plan,
             id,
@@ -93,13 +161,13 @@ impl<'p> Collector<'p> {
     }
 
     /// The cases, by process, and what is not in them.
-    pub fn finish(mut self) -> (Vec<Case>, Skipped) {
+    fn finish(mut self) -> (Vec<Case>, Skipped) {
         if let Some(mut waiting) = self.waiting.take() {
-            waiting.sort_unstable_by_key(|w| (w.start_ns, w.order));
+            waiting.sort_unstable_by_key(|w| (w.start_ns, w.line));
             for w in waiting {
                 let case = self.case(w.task);
                 self.cases[case].sequence.push(w.activity);
-                self.tally(case, &w);
+                self.count(case, &w);
             }
         }
         let activities: std::sync::Arc<[String]> = self.names.into();
@@ -111,7 +179,7 @@ impl<'p> Collector<'p> {
                 origin: self.origin.clone(),
                 events: open.events,
                 activities: activities.clone(),
-                tallies: open.tallies,
+                stats: open.stats,
                 edges: open.sequence.finish(),
             })
             .collect();
@@ -122,7 +190,7 @@ impl<'p> Collector<'p> {
                 origin: self.origin,
                 events: 0,
                 activities,
-                tallies: empty.0,
+                stats: empty.0,
                 edges: empty.1,
             });
         }
@@ -150,17 +218,17 @@ impl<'p> Collector<'p> {
         }
     }
 
-    fn tally(&mut self, case: usize, w: &Waiting) {
+    fn count(&mut self, case: usize, w: &Waiting) {
         let open = &mut self.cases[case];
         open.events += 1;
         let i = w.activity as usize;
-        if i >= open.tallies.len() {
-            open.tallies.resize_with(i + 1, Tally::default);
+        if i >= open.stats.len() {
+            open.stats.resize_with(i + 1, Stats::default);
         }
-        open.tallies[i].add(w.start_ns, w.duration_ns, w.transfer);
+        open.stats[i].add(w.start_ns, w.duration_ns, w.transfer);
     }
 
-    fn activity(&mut self, e: &Event<'_>) -> Activity {
+    fn activity(&mut self, e: &Request, files: &Files, calls: &Calls) -> Activity {
         let i = usize::from(e.call.0);
         if let Some(&(file, activity)) = self.recent.get(i)
             && file == e.file
@@ -170,7 +238,7 @@ impl<'p> Collector<'p> {
         let activity = match self.known.get(&(e.call, e.file)) {
             Some(&a) => a,
             None => {
-                let a = match self.plan.mapping.activity(&self.id, e.calls.name(e.call), e.files.name(e.file)) {
+                let a = match self.plan.mapping.activity(&self.id, calls.name(e.call), files.name(e.file)) {
                     Some(name) => self.number(name),
                     None => UNMAPPED,
                 };
@@ -199,30 +267,28 @@ impl<'p> Collector<'p> {
     fn inside(&self, start_ns: i64) -> bool {
         self.plan.from_ns.is_none_or(|t| start_ns >= t) && self.plan.until_ns.is_none_or(|t| start_ns < t)
     }
-}
 
-impl EventSink for Collector<'_> {
-    fn begun(&mut self, order: u64, task: u32) {
-        if self.waiting.is_none() {
-            let case = self.case(task);
-            let hole = self.cases[case].sequence.open();
-            self.holes.insert(order, (case, hole));
-        }
-    }
-
-    fn given_up(&mut self, order: u64) {
-        if let Some((case, hole)) = self.holes.remove(&order) {
+    /// A call begins in another line than it ends, or is cancelled.
+    fn split(&mut self, s: &SplitCall) {
+        if let Some(task) = s.begun_by {
+            if self.waiting.is_none() {
+                let case = self.case(task);
+                let hole = self.cases[case].sequence.open();
+                self.holes.insert(s.line, (case, hole));
+            }
+        } else if let Some((case, hole)) = self.holes.remove(&s.line) {
             self.cases[case].sequence.settle(hole, None);
         }
     }
 
-    fn event(&mut self, e: &Event<'_>) {
-        let hole = if self.holes.is_empty() { None } else { self.holes.remove(&e.order) };
-        let activity = if e.interrupted {
+    /// A call ends.
+    pub(super) fn call(&mut self, e: &Request, log: &LoggedCall, files: &Files, calls: &Calls) {
+        let hole = if self.holes.is_empty() { None } else { self.holes.remove(&log.line) };
+        let activity = if log.interrupted {
             self.skipped.interrupted += 1;
             UNMAPPED
         } else {
-            let a = if self.inside(e.start_ns) { self.activity(e) } else { UNMAPPED };
+            let a = if self.inside(log.start_ns) { self.activity(e, files, calls) } else { UNMAPPED };
             self.skipped.unmapped += u64::from(a == UNMAPPED);
             a
         };
@@ -234,11 +300,11 @@ impl EventSink for Collector<'_> {
         }
         let transfer = e.op.moves_bytes().then_some(e.size);
         let w = Waiting {
-            start_ns: e.start_ns,
-            order: e.order,
+            start_ns: log.start_ns,
+            line: log.line,
             task: e.task,
             activity,
-            duration_ns: e.duration_ns,
+            duration_ns: log.duration_ns,
             transfer,
         };
         if let Some(waiting) = &mut self.waiting {
@@ -254,10 +320,11 @@ impl EventSink for Collector<'_> {
             }
             None => self.cases[case].sequence.push(activity),
         }
-        self.tally(case, &w);
+        self.count(case, &w);
     }
 
-    fn unordered(&mut self) {
+    /// Forgets all; every call comes again, to be ordered by time.
+    pub(super) fn restart(&mut self) {
         *self = Collector::new(self.plan, std::mem::take(&mut self.id), std::mem::take(&mut self.origin));
         self.waiting = Some(Vec::new());
     }

@@ -66,7 +66,7 @@ impl Graph {
         let mut with_events = 0;
         for case in cases {
             with_events += u64::from(case.events > 0);
-            for (name, t) in case.activities.iter().zip(&case.tallies).filter(|(_, t)| t.events > 0) {
+            for (name, t) in case.activities.iter().zip(&case.stats).filter(|(_, t)| t.events > 0) {
                 let (n, rates, spans) = nodes.entry(name).or_default();
                 n.events += t.events;
                 n.bytes = n.bytes.saturating_add(t.bytes);

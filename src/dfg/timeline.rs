@@ -34,7 +34,7 @@ impl Timeline {
             .filter_map(|c| {
                 let i = c.activities.iter().position(|a| a == activity)?;
                 let mut events: Vec<(i64, i64)> = c
-                    .tallies
+                    .stats
                     .get(i)?
                     .spans
                     .iter()

@@ -1,7 +1,8 @@
 //! Trace formats: bytes on disk to the event model, and back ([`mod@write`]).
 //!
 //! A format is a folder here and one line in [`ALL`]. It tells from the first bytes of an input whether it is its own
-//! ([`Format::sniff`]) and reads it ([`Format::read`]). [`read`] does both for an input of unknown format.
+//! ([`Format::sniff`]) and gives its rows to a sink ([`Format::read`]). [`read`] does both for an input of unknown format and keeps
+//! the rows, [`read_into`] does not.
 
 mod clock;
 pub mod custom;
@@ -27,11 +28,11 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use limits::Limits;
-pub use probe::{Inputs, find, inputs, probe, read, read_pieces};
+pub use probe::{Inputs, collect, find, inputs, probe, read, read_into};
 pub use source::{HEAD_BYTES, Source, Wrapping, is_damage};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{EventSink, Layer, Piece, Trace, Warning};
+use crate::record::{Layer, RowSink, Trace};
 
 /// Every format that can be read, the most certain to probe first.
 pub const ALL: &[&dyn Format] = &[&darshan::Darshan, &radar::Radar, &tmio::Tmio, &strace::Strace, &custom::Custom];
@@ -55,65 +56,35 @@ pub trait Format: Sync {
     /// Judges an input by its (decompressed) first bytes, at most [`HEAD_BYTES`]. Never reads, never fails.
     fn sniff(&self, head: &[u8]) -> Sniff;
 
-    /// Reads one file.
+    /// Reads the files of one job: gives the rows to `sink` and returns the trace without them. Memory does not grow with the trace
+    /// if the sink does not keep rows, except where the rows can only be told at the end of the input.
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`], [`ErrorKind::Unsupported`] or [`ErrorKind::Limit`] with the place; a damaged tail is no error
-    /// but a warning in the trace.
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace>;
+    /// but a warning in the trace. [`ErrorKind::Unsupported`] for several files if a job of this format is always one.
+    /// Those of the sink.
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace>;
 
-    /// Reads the files of a folder as one job.
-    ///
-    /// # Errors
-    /// As [`Format::read`]; [`ErrorKind::Unsupported`] if a job of this format is always one file.
-    fn read_many(&self, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
-        match sources {
-            [one] => self.read(one, options),
-            _ => Err(Error::new(
-                ErrorKind::Unsupported,
-                format!(
-                    "the folder holds {} traces of format {}, which has one file for a job",
-                    sources.len(),
-                    self.name()
-                ),
-            )
-            .remedy("name the files one by one")),
-        }
-    }
-
-    /// Hands the rows on as they are read, without keeping them: memory does not grow with the trace. Gives the trace without rows
-    /// and without totals; `None` if it has to be read as a whole, which may show only after some rows have been handed on: they
-    /// are to be forgotten then.
-    ///
-    /// # Errors
-    /// As [`Format::read`], and those of `take`.
-    fn read_pieces(&self, _sources: &[Source], _options: &ReadOptions, _take: &mut Take<'_>) -> Result<Option<Trace>> {
-        Ok(None)
-    }
-
-    /// Hands every call of the files on as it is read, those of each file to the sink of the same place, without keeping any:
-    /// memory does not grow with the trace. `None` if the format has to be read as a whole.
-    ///
-    /// # Errors
-    /// As [`Format::read`].
-    fn stream(
-        &self,
-        _sources: &[Source],
-        _options: &ReadOptions,
-        _sinks: &mut [&mut dyn EventSink],
-    ) -> Option<Result<Streamed>> {
-        None
+    /// True if each file is a log of calls, so that batches have [`Batch::log`](crate::record::Batch) with [`Detail::Log`].
+    fn logs_calls(&self) -> bool {
+        false
     }
 }
 
-/// Takes rows as they are read.
-pub type Take<'a> = dyn FnMut(&Piece<'_>) -> Result<()> + Send + 'a;
-
-/// What is left to say after [`Format::stream`].
-#[derive(Debug, Clone, Default)]
-pub struct Streamed {
-    /// What a person should know.
-    pub warnings: Vec<Warning>,
+/// The one file of a job of a format that has no more.
+fn only<'s>(sources: &'s [Source], format: &dyn Format) -> Result<&'s Source> {
+    match sources {
+        [one] => Ok(one),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "the folder holds {} traces of format {}, which has one file for a job",
+                sources.len(),
+                format.name()
+            ),
+        )
+        .remedy("name the files one by one")),
+    }
 }
 
 /// Told about every stretch of stored bytes that has been read.
@@ -127,6 +98,8 @@ pub enum Detail {
     Transfers,
     /// Every call, failed ones too.
     Calls,
+    /// Every call with its place in the log, if [`Format::logs_calls`]; else as `Calls`.
+    Log,
 }
 
 /// What a reader is asked for.

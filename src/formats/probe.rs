@@ -1,8 +1,10 @@
 //! Which format is it?
 
-use super::{ALL, Format, ReadOptions, Sniff, Source, Take};
+use std::sync::{Mutex, PoisonError};
+
+use super::{ALL, Format, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Trace, Warning};
+use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
 use crate::remedy::Remedy;
 
 /// The format called `name`.
@@ -105,36 +107,63 @@ pub fn inputs<'f>(
 /// # Errors
 /// As [`inputs`] and [`Format::read`], each with the name of the input.
 pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
-    let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
-    let read = if source.members().is_none() { f.read(source, options) } else { f.read_many(&inputs.files, options) };
-    let mut trace = read.map_err(|e| e.in_file(source.name()))?;
-    belongs_to(&mut trace, source, inputs.warning);
-    Ok(trace)
+    let all = KeptRows::default();
+    let trace = read_into(source, format, options, &all)?;
+    Ok(all.in_trace(trace))
 }
 
-/// Reads a file or folder as [`read`] does, but hands the rows on instead of keeping them, as [`Format::read_pieces`] says.
+/// Reads a file or folder as [`read`] does, but gives the rows to a sink; the trace that is returned has none.
 ///
 /// # Errors
-/// As [`inputs`] and [`Format::read_pieces`], each with the name of the input.
-pub fn read_pieces(
+/// As [`read`], and those of the sink.
+pub fn read_into(
     source: &Source,
     format: Option<&dyn Format>,
     options: &ReadOptions,
-    take: &mut Take<'_>,
-) -> Result<Option<Trace>> {
+    sink: &dyn RowSink,
+) -> Result<Trace> {
     let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
-    let mut trace = f.read_pieces(&inputs.files, options, take).map_err(|e| e.in_file(source.name()))?;
-    if let Some(trace) = &mut trace {
-        belongs_to(trace, source, inputs.warning);
+    let mut trace = f.read(&inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
+    trace.warnings.extend(inputs.warning);
+    trace.path = source.name().to_owned();
+    if let Some(w) = source.wrapping().name() {
+        trace.header.compression.get_or_insert_with(|| w.to_owned());
     }
     Ok(trace)
 }
 
-fn belongs_to(trace: &mut Trace, source: &Source, warning: Option<Warning>) {
-    trace.warnings.extend(warning);
-    trace.path = source.name().to_owned();
-    if let Some(w) = source.wrapping().name() {
-        trace.header.compression.get_or_insert_with(|| w.to_owned());
+/// Reads files as one job of this format.
+///
+/// # Errors
+/// As [`Format::read`].
+pub fn collect(format: &dyn Format, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
+    let all = KeptRows::default();
+    let trace = format.read(sources, options, &all)?;
+    Ok(all.in_trace(trace))
+}
+
+/// Keeps the rows of a trace.
+#[derive(Default)]
+struct KeptRows(Mutex<Data>);
+
+impl KeptRows {
+    fn in_trace(self, trace: Trace) -> Trace {
+        Trace { data: self.0.into_inner().unwrap_or_else(PoisonError::into_inner), ..trace }
+    }
+}
+
+impl RowSink for KeptRows {
+    fn keeps_rows(&self) -> bool {
+        true
+    }
+
+    fn take(&self, batch: Batch<'_>) -> Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).append(batch.rows.into_owned());
+        Ok(())
+    }
+
+    fn restart(&self, _why: Restart) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Data::default();
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::prediction::Prediction;
-use super::session::{Event, Options, Session};
+use super::session::{Options, Session};
 use crate::formats::follow::Message;
 use crate::record::Warning;
 
@@ -75,25 +75,14 @@ impl Jobs {
             Entry { session: Session::new(job, self.options.clone()), fed: 0, anew: false }
         });
         entry.fed = self.fed;
-        if let (true, Some(end_s)) = (entry.anew, message.transfers.iter().map(|t| t.end_s).reduce(f64::max)) {
+        if let (true, Some(end_s)) = (entry.anew, message.transfers.iter().map(|t| t.end).reduce(f64::max)) {
             entry.anew = false;
             entry.session.begin_anew_before(end_s);
         }
         if let Some(ranks) = message.ranks {
             entry.session.set_ranks(ranks);
         }
-        let events = message.transfers.iter();
-        let event = |t: &crate::formats::follow::Transfer| Event {
-            op: t.op,
-            start_s: t.start_s,
-            end_s: t.end_s,
-            bytes: t.bytes,
-        };
-        if let [one] = &message.transfers[..] {
-            entry.session.feed(&[event(one)]);
-        } else {
-            entry.session.feed(&events.map(event).collect::<Vec<_>>());
-        }
+        entry.session.feed(&message.transfers);
         &mut entry.session
     }
 
@@ -121,11 +110,10 @@ impl Jobs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::follow::Transfer;
-    use crate::record::Op;
+    use crate::record::{Interval, Op};
 
     fn message(job: &str, start_s: f64) -> Message {
-        let t = Transfer { op: Op::Write, start_s, end_s: start_s + 0.5, bytes: 1e6 };
+        let t = Interval { op: Op::Write, start: start_s, end: start_s + 0.5, bytes: 1e6, ..Interval::default() };
         Message { job: Some(job.into()), ranks: None, transfers: vec![t] }
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::automaton::Automaton;
 use super::prediction::Prediction;
-use super::session::Event;
+use crate::record::Interval;
 
 /// Name of the schema of [`Snapshot`].
 pub const LIVE_SCHEMA: &str = "iophase.live.v1";
@@ -81,8 +81,8 @@ impl Live {
     }
 
     /// Takes the transfers that the session is fed.
-    pub fn feed(&mut self, events: &[Event]) {
-        events.iter().filter(|e| e.op.moves_bytes()).for_each(|e| self.trail.add(e.start_s, e.end_s, e.bytes));
+    pub fn feed(&mut self, transfers: &[Interval]) {
+        transfers.iter().filter(|t| t.op.moves_bytes()).for_each(|t| self.trail.add(t.start, t.end, t.bytes));
     }
 
     /// Takes what the session said, and its regimes.

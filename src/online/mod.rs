@@ -24,6 +24,6 @@ mod window;
 
 pub use jobs::Jobs;
 pub use prediction::{FrequencyRange, PREDICTION_SCHEMA, Prediction, WindowSpan};
-pub use session::{Event, Options, Session};
+pub use session::{Options, Session};
 pub use trigger::Every;
 pub use window::Window;

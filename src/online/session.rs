@@ -10,21 +10,8 @@ use super::prediction::{PREDICTION_SCHEMA, Prediction, WindowSpan};
 use super::rhythm::Change;
 use super::trigger::{Every, Known, Trigger};
 use super::window::Window;
-use crate::record::{Op, Warning};
+use crate::record::{Interval, Op, Warning};
 use crate::signal::{Mode, Span};
-
-/// One transfer, or several added up, as a source hands it over.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Event {
-    /// [`Op::Read`] or [`Op::Write`]; anything else only moves the clock.
-    pub op: Op,
-    /// Seconds on the trace's own clock.
-    pub start_s: f64,
-    /// Seconds on the trace's own clock.
-    pub end_s: f64,
-    /// Bytes moved.
-    pub bytes: f64,
-}
 
 /// How a job is followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,15 +91,16 @@ impl Session {
         }
     }
 
-    /// Takes the transfers of a message, in any order. Costs a constant time a transfer, on average.
-    pub fn feed(&mut self, events: &[Event]) {
+    /// Takes the transfers of a message, in any order, with times on the trace's own clock. Rows that are neither reads nor writes
+    /// only move the clock. Costs a constant time a transfer, on average.
+    pub fn feed(&mut self, transfers: &[Interval]) {
         let known = self.known();
-        for e in events {
-            if !(e.start_s.is_finite() && e.end_s >= e.start_s && e.end_s.is_finite() && e.bytes.is_finite()) {
+        for e in transfers {
+            if !(e.start.is_finite() && e.end >= e.start && e.end.is_finite() && e.bytes.is_finite()) {
                 self.unusable += 1;
                 continue;
             }
-            self.now_s = Some(self.now_s.map_or(e.end_s, |t| t.max(e.end_s)));
+            self.now_s = Some(self.now_s.map_or(e.end, |t| t.max(e.end)));
             let mut taken = false;
             for c in &mut self.channels {
                 let takes = match c.mode {
@@ -121,7 +109,7 @@ impl Session {
                     Mode::All => matches!(e.op, Op::Read | Op::Write),
                 };
                 if takes && e.bytes > 0.0 {
-                    c.add(Span { start: e.start_s, end: e.end_s, bytes: e.bytes });
+                    c.add(Span { start: e.start, end: e.end, bytes: e.bytes });
                     taken = true;
                 }
             }
@@ -130,7 +118,7 @@ impl Session {
             }
         }
         self.trigger.message();
-        self.news |= !events.is_empty();
+        self.news |= !transfers.is_empty();
     }
 
     /// Notes the number of ranks, if a source tells it. Another number than before is a change of regime.

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::session::Event;
 use crate::error::{Error, ErrorKind};
+use crate::record::Interval;
 
 /// How often a job is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -128,27 +128,27 @@ impl Trigger {
     }
 
     /// A transfer passes.
-    pub(super) fn take(&mut self, e: &Event, known: Known) {
-        let before = self.end_s.replace(self.end_s.map_or(e.end_s, |t| t.max(e.end_s)));
+    pub(super) fn take(&mut self, e: &Interval, known: Known) {
+        let before = self.end_s.replace(self.end_s.map_or(e.end, |t| t.max(e.end)));
         let Some(before) = before else {
             // the clock begins to run here
-            self.predicted_s = Some(e.start_s);
-            self.began_s = Some(e.start_s);
+            self.predicted_s = Some(e.start);
+            self.began_s = Some(e.start);
             return;
         };
-        let now = before.max(e.end_s);
+        let now = before.max(e.end);
         let since = now - self.predicted_s.unwrap_or(now);
         match self.every {
             Every::Message => {}
             Every::Seconds(s) => self.due |= since >= s,
             Every::Burst => {
-                let idle = e.start_s - before;
+                let idle = e.start - before;
                 let unknown = known.bytes.is_none();
                 // what counted as a burst of another regime, or a long pause before this one, must not hide the next
                 let lost = known.period_s.is_none();
                 self.due |= lost && idle > TICK && since >= LEAST * (now - self.began_s.unwrap_or(now));
                 // after a long burst the next one may follow soon
-                let due_now = |t: f64| before < t && e.start_s >= t - PUNCTUAL * known.period_s.unwrap_or(0.0);
+                let due_now = |t: f64| before < t && e.start >= t - PUNCTUAL * known.period_s.unwrap_or(0.0);
                 if idle > TICK && (idle >= LONG * self.longest_idle_s || known.next_s.is_some_and(due_now)) {
                     self.waits_for = Some(SEEMING);
                     self.bytes = 0.0;
@@ -184,7 +184,10 @@ mod tests {
         let mut t = Trigger::new(every);
         let mut due = Vec::new();
         for &start_s in times {
-            t.take(&Event { op: Op::Write, start_s, end_s: start_s + 0.1, bytes: 1.0 }, known);
+            t.take(
+                &Interval { op: Op::Write, start: start_s, end: start_s + 0.1, bytes: 1.0, ..Interval::default() },
+                known,
+            );
             t.message();
             if t.due() {
                 due.push(start_s);

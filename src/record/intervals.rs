@@ -2,10 +2,10 @@
 
 use super::column::Column;
 use super::names::FileId;
-use super::requests::Op;
+use super::requests::{Op, Request};
 
 /// One row of [`Intervals`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Interval {
     /// [`Op::Read`] or [`Op::Write`].
     pub op: Op,
@@ -21,6 +21,21 @@ pub struct Interval {
     pub start: f64,
     /// Seconds since the origin of the trace.
     pub end: f64,
+}
+
+/// The bytes of a request over its time.
+impl From<Request> for Interval {
+    fn from(r: Request) -> Self {
+        Interval {
+            op: r.op,
+            asynchronous: false,
+            rank: r.rank,
+            file: r.file,
+            bytes: r.size as f64,
+            start: r.start,
+            end: r.end,
+        }
+    }
 }
 
 /// Intervals as columns, in the order of the input. Every reader upholds: times and bytes are finite, `start <= end`.

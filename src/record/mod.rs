@@ -1,24 +1,26 @@
 //! The event model: what a trace holds once its format is forgotten.
 //!
-//! Two kinds of trace fit. [`Requests`] are calls, with offset and size where the format knows them (Darshan DXT, strace,
-//! text). [`Intervals`] are bytes moved over a stretch of time (TMIO phases, heatmaps, counters, metrics). Both are
-//! columns ([`Column`]) with interned names ([`Files`], [`Calls`]); a [`Trace`] adds the facts about the job and what was lost
-//! on the way. Where every call matters but not all at once, they pass one by one as [`Event`]s.
+//! A row is a [`Request`] (a call, with offset and size where the format knows them: Darshan DXT, strace, text) or an
+//! [`Interval`] (bytes moved over a stretch of time: TMIO phases, heatmaps, counters, metrics); [`Row`] is either. Many of them
+//! are columns ([`Requests`], [`Intervals`], made of [`Column`]s); [`Data`] is either. Names are interned ([`Files`], [`Calls`]).
+//! A [`Trace`] is data with the facts about the job and what was lost on the way.
+//!
+//! Rows flow one way. A reader gives [`Batch`]es to a [`RowSink`] and returns a [`Trace`] without rows. A sink that keeps the
+//! batches makes the whole trace of it; classes, graphs and logs use the rows and drop them. What needs the rows of a trace one
+//! by one, as writers do, takes them from [`Rows`], which a trace, a part of it and a generated workload are.
 
+mod batch;
 mod column;
-mod event;
 mod intervals;
 mod names;
-mod piece;
 mod requests;
 mod rows;
 mod trace;
 
+pub use batch::{BATCH_ROWS, Batch, CallLog, LoggedCall, Restart, RowSink, SplitCall};
 pub use column::Column;
-pub use event::{Event, EventSink};
 pub use intervals::{Interval, Intervals};
 pub use names::{CallId, Calls, FileId, Files, is_system_path, stem};
-pub use piece::Piece;
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::{Details, Row, Rows};
 pub use trace::{Data, Header, Job, Layer, LayerSummary, Quality, Timing, Trace, Warning};

@@ -76,6 +76,16 @@ impl Data {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Appends rows of the same kind, whose names are of the same tables.
+    pub fn append(&mut self, other: Data) {
+        match (self, other) {
+            (Data::Requests(a), Data::Requests(b)) => a.append(b),
+            (Data::Intervals(a), Data::Intervals(b)) => a.append(b),
+            (mine, theirs) if mine.is_empty() => *mine = theirs,
+            _ => {}
+        }
+    }
 }
 
 /// Facts about the job; `None` where the trace does not say.
@@ -205,43 +215,85 @@ pub struct Trace {
     pub warnings: Vec<Warning>,
 }
 
-impl Trace {
-    /// Totals of `data` as a layer called `name`: what formats with one kind of data put into [`Trace::layers`].
-    pub fn summarise(&self, name: &str) -> LayerSummary {
-        let mut s = LayerSummary { layer: name.into(), ..LayerSummary::default() };
-        let (mut reads, mut writes, mut read, mut written) = (0, 0, 0u128, 0u128);
-        let (mut read_f, mut written_f) = (0.0, 0.0);
+impl LayerSummary {
+    /// Totals of requests whose times count from `origin_s`.
+    pub fn of_requests(layer: &str, rows: &Requests, origin_s: i64) -> LayerSummary {
+        let (mut count, mut bytes) = ([0; 2], [0u128; 2]);
         let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
-        match &self.data {
-            Data::Requests(r) => {
-                for x in r.iter().filter(|x| x.op.moves_bytes()) {
-                    if x.op == Op::Read {
-                        (reads, read) = (reads + 1, read + u128::from(x.size));
-                    } else {
-                        (writes, written) = (writes + 1, written + u128::from(x.size));
-                    }
-                    (first, last) = (first.min(x.start), last.max(x.end));
-                }
-            }
-            Data::Intervals(i) => {
-                for ((op, &bytes), (&start, &end)) in i.op.iter().zip(&i.bytes).zip(i.start.iter().zip(&i.end)) {
-                    if op == Op::Read {
-                        (reads, read_f) = (reads + 1, read_f + bytes);
-                    } else {
-                        (writes, written_f) = (writes + 1, written_f + bytes);
-                    }
-                    (first, last) = (first.min(start), last.max(end));
-                }
-            }
+        for x in rows.iter().filter(|x| x.op.moves_bytes()) {
+            let direction = usize::from(x.op == Op::Write);
+            count[direction] += 1;
+            bytes[direction] += u128::from(x.size);
+            (first, last) = (first.min(x.start), last.max(x.end));
         }
-        let origin = self.origin_s as f64;
-        s.records = self.data.len() as u64;
-        (s.reads, s.writes) = (Some(reads), Some(writes));
-        s.bytes_read = u64::try_from(read).unwrap_or(u64::MAX).saturating_add(read_f.round() as u64);
-        s.bytes_written = u64::try_from(written).unwrap_or(u64::MAX).saturating_add(written_f.round() as u64);
+        let bytes = bytes.map(|b| u64::try_from(b).unwrap_or(u64::MAX));
+        Self::of(layer, rows.len(), count, bytes, (first, last), origin_s)
+    }
+
+    /// Totals of intervals whose times count from `origin_s`.
+    pub fn of_intervals(layer: &str, rows: &Intervals, origin_s: i64) -> LayerSummary {
+        let (mut count, mut bytes) = ([0; 2], [0.0; 2]);
+        let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
+        for ((op, &moved), (&start, &end)) in rows.op.iter().zip(&rows.bytes).zip(rows.start.iter().zip(&rows.end)) {
+            let direction = usize::from(op != Op::Read);
+            count[direction] += 1;
+            bytes[direction] += moved;
+            (first, last) = (first.min(start), last.max(end));
+        }
+        Self::of(layer, rows.len(), count, bytes.map(|b: f64| b.round() as u64), (first, last), origin_s)
+    }
+
+    fn of(
+        layer: &str,
+        records: usize,
+        [reads, writes]: [u64; 2],
+        [bytes_read, bytes_written]: [u64; 2],
+        (first, last): (f64, f64),
+        origin_s: i64,
+    ) -> LayerSummary {
+        let mut s = LayerSummary {
+            layer: layer.into(),
+            records: records as u64,
+            reads: Some(reads),
+            writes: Some(writes),
+            bytes_read,
+            bytes_written,
+            ..LayerSummary::default()
+        };
         if first <= last {
-            (s.first_s, s.last_s) = (Some(origin + first), Some(origin + last));
+            s.widen(origin_s as f64 + first, origin_s as f64 + last);
         }
         s
+    }
+
+    /// Adds the totals of more rows of the layer.
+    pub fn add(&mut self, more: &LayerSummary) {
+        let plus = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (a, b) => a.or(b),
+        };
+        self.records += more.records;
+        (self.reads, self.writes) = (plus(self.reads, more.reads), plus(self.writes, more.writes));
+        self.bytes_read = self.bytes_read.saturating_add(more.bytes_read);
+        self.bytes_written = self.bytes_written.saturating_add(more.bytes_written);
+        if let (Some(first), Some(last)) = (more.first_s, more.last_s) {
+            self.widen(first, last);
+        }
+    }
+
+    /// Makes the summary cover `[start_s, end_s]`.
+    pub fn widen(&mut self, start_s: f64, end_s: f64) {
+        self.first_s = Some(self.first_s.map_or(start_s, |t| t.min(start_s)));
+        self.last_s = Some(self.last_s.map_or(end_s, |t| t.max(end_s)));
+    }
+}
+
+impl Trace {
+    /// Totals of `data` as a layer: for formats with one kind of data.
+    pub fn summarise(&self, layer: &str) -> LayerSummary {
+        match &self.data {
+            Data::Requests(r) => LayerSummary::of_requests(layer, r, self.origin_s),
+            Data::Intervals(v) => LayerSummary::of_intervals(layer, v, self.origin_s),
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::formats::follow::{self, Follower, Message};
 use crate::online::live::{Live, Snapshot};
-use crate::online::{Event, Options, Prediction, Session};
+use crate::online::{Options, Prediction, Session};
 
 /// Longest name of a job in bytes.
 const NAME: usize = 256;
@@ -38,11 +38,8 @@ impl Job {
             if let Some(ranks) = m.ranks {
                 self.session.set_ranks(ranks);
             }
-            let transfers = m.transfers.iter();
-            let events: Vec<Event> =
-                transfers.map(|t| Event { op: t.op, start_s: t.start_s, end_s: t.end_s, bytes: t.bytes }).collect();
-            self.session.feed(&events);
-            self.live.feed(&events);
+            self.session.feed(&m.transfers);
+            self.live.feed(&m.transfers);
         }
         let prediction = self.session.predict();
         self.live.note(&prediction, self.session.automaton());

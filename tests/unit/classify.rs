@@ -3,6 +3,7 @@
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use super::access_jobs::{Job, Row, place, prism, qcrd, trace_of};
 use iophase::analysis;
@@ -11,7 +12,7 @@ use iophase::classify::{
     classify_and_sketch, train,
 };
 use iophase::formats::{self, ReadOptions, Source, write};
-use iophase::record::{Op, Trace};
+use iophase::record::{BATCH_ROWS, Batch, Op, Restart, RowSink, Trace};
 use iophase::signal::Selection;
 use proptest::prelude::*;
 
@@ -293,19 +294,35 @@ fn streamed_and_whole(path: &Path) -> [Classes; 2] {
     [streamed, analysis::classes(&whole, &all, Options::default(), false).unwrap().0]
 }
 
-/// Rows of an input that are handed on; `None` if it has to be read as a whole.
-fn handed_on(path: &Path) -> Option<usize> {
+/// Counts rows and the largest batch.
+#[derive(Default)]
+struct Counted {
+    rows: Mutex<(usize, usize)>,
+    restarts: Mutex<usize>,
+}
+
+impl RowSink for Counted {
+    fn take(&self, batch: Batch<'_>) -> iophase::Result<()> {
+        let mut rows = self.rows.lock().unwrap();
+        *rows = (rows.0 + batch.rows.len(), rows.1.max(batch.rows.len()));
+        Ok(())
+    }
+
+    fn restart(&self, _why: Restart) {
+        *self.rows.lock().unwrap() = (0, 0);
+        *self.restarts.lock().unwrap() += 1;
+    }
+}
+
+/// Rows that an input gives to a sink that does not keep them, the largest batch, and how often it had to begin again.
+fn batches(path: &Path) -> (usize, usize, usize) {
     let options = ReadOptions::default();
     let source = Source::open(path, &options.limits).unwrap();
-    let mut rows = 0;
-    let rest = formats::read_pieces(&source, None, &options, &mut |piece| {
-        rows += piece.rows.len();
-        Ok(())
-    });
-    rest.unwrap().map(|trace| {
-        assert!(trace.data.is_empty());
-        rows
-    })
+    let sink = Counted::default();
+    let trace = formats::read_into(&source, None, &options, &sink).unwrap();
+    assert!(trace.data.is_empty());
+    let (rows, largest) = sink.rows.into_inner().unwrap();
+    (rows, largest, sink.restarts.into_inner().unwrap())
 }
 
 #[test]
@@ -318,17 +335,27 @@ fn streaming_gives_the_classes_of_the_whole_trace() {
             write::write(write::writer_for(&path).unwrap(), &t, &path).unwrap();
             let [streamed, whole] = streamed_and_whole(&path);
             assert_eq!(streamed, whole, "{number} {name}");
-            assert_eq!(handed_on(&path), Some(t.data.len()), "{number} {name}");
+            assert_eq!((batches(&path).0, batches(&path).2), (t.data.len(), 0), "{number} {name}");
         }
     }
-    for (name, rows) in [("stable.darshan", true), ("stable.strace", true), ("stable-heatmap.darshan", false)] {
+    for name in ["stable.darshan", "stable.strace"] {
         let path = Path::new("data").join(name);
-        assert_eq!(handed_on(&path).is_some_and(|n| n > 0), rows, "{name}");
-        if rows {
-            let [streamed, whole] = streamed_and_whole(&path);
-            assert_eq!(streamed, whole, "{name}");
-        }
+        let [streamed, whole] = streamed_and_whole(&path);
+        assert_eq!(streamed, whole, "{name}");
     }
+}
+
+#[test]
+fn a_sink_that_keeps_nothing_gets_small_batches() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.st");
+    let line = |i: u64| {
+        format!("7 {}.5 pwrite64(5</scratch/out>, \"\"..., 4096, {}) = 4096 <0.002>\n", 1_700_000_000 + i, i * 4096)
+    };
+    std::fs::write(&path, (0..40_000).map(line).collect::<String>()).unwrap();
+    let (rows, largest, restarts) = batches(&path);
+    assert_eq!((rows, restarts), (40_000, 0));
+    assert!(largest <= BATCH_ROWS, "{largest}");
 }
 
 #[test]
@@ -347,7 +374,7 @@ fn a_job_of_several_files_has_the_same_classes_as_a_stream() {
     }
     let [streamed, whole] = streamed_and_whole(folder.path());
     assert_eq!(streamed, whole);
-    assert_eq!(handed_on(folder.path()), Some(160));
+    assert_eq!(batches(folder.path()), (160, 40, 0));
     let g = &streamed.files[0].global[0];
     assert_eq!((g.sequentiality, g.ranks.len()), (G::InterleavedSequential, 4));
     // where several ranks append to a file, its end shows only when all of them have been read
@@ -360,7 +387,7 @@ fn a_job_of_several_files_has_the_same_classes_as_a_stream() {
         ));
         std::fs::write(folder.path().join(format!("job_host_{r}.st")), text).unwrap();
     }
-    assert_eq!(handed_on(folder.path()), None);
+    assert_eq!(batches(folder.path()), (162, 41, 1), "2 ranks of 41 rows, 2 of 40");
     let [streamed, whole] = streamed_and_whole(folder.path());
     assert_eq!(streamed, whole);
 }
@@ -373,9 +400,9 @@ fn records_of_several_layers_are_read_as_a_whole() {
     let one: String = (0..30).map(|i| line(i, "posix")).collect();
     let header = "op,offset,size,start,file,layer\n";
     std::fs::write(&path, format!("{header}{one}")).unwrap();
-    assert_eq!(handed_on(&path), Some(30));
+    assert_eq!(batches(&path), (30, 30, 0));
     std::fs::write(&path, format!("{header}{one}{}", line(31, "mpiio"))).unwrap();
-    assert_eq!(handed_on(&path), None);
+    assert_eq!(batches(&path), (30, 30, 1));
     let [streamed, whole] = streamed_and_whole(&path);
     assert_eq!(streamed, whole);
     assert_eq!(streamed.records, 30);

@@ -70,7 +70,7 @@ fn there_and_back(name: &str, t: &Trace) -> (Trace, Vec<String>) {
     let options = ReadOptions { detail: Detail::Calls, ..ReadOptions::default() };
     let back = match &sources[..] {
         [one] => read(one, None, &options).unwrap(),
-        many => iophase::formats::find("strace").unwrap().read_many(many, &options).unwrap(),
+        many => iophase::formats::collect(iophase::formats::find("strace").unwrap(), many, &options).unwrap(),
     };
     assert_eq!(back.quality.records_dropped, 0, "{name}: {:?}", back.warnings);
     assert_eq!(back.quality.clamped, 0, "{name}");

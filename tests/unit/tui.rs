@@ -1,8 +1,8 @@
 //! The terminal view: what a frame shows.
 
 use iophase::online::live::{Live, Snapshot};
-use iophase::online::{Event, Options, Session};
-use iophase::record::Op;
+use iophase::online::{Options, Session};
+use iophase::record::{Interval, Op};
 use iophase::render::tui;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -12,7 +12,8 @@ fn followed() -> Snapshot {
     let (mut session, mut live) = (Session::new(Some("climate".into()), Options::default()), Live::new());
     let starts = (0..12).map(|i| 5.0 * f64::from(i)).chain((0..6).map(|i| 63.0 + 8.0 * f64::from(i)));
     for start_s in starts {
-        let events = [Event { op: Op::Write, start_s, end_s: start_s + 1.0, bytes: 4e9 }];
+        let events =
+            [Interval { op: Op::Write, start: start_s, end: start_s + 1.0, bytes: 4e9, ..Interval::default() }];
         session.feed(&events);
         live.feed(&events);
         let prediction = session.predict();

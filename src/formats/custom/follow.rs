@@ -1,9 +1,9 @@
 //! Records one by one, as they come.
 
-use super::super::follow::Transfer;
 use super::super::json::member_names;
 use super::records::{Columns, Layout, Objects};
 use super::row::Bad;
+use crate::record::Interval;
 
 /// Takes records apart, a line at a time.
 pub(in super::super) struct Records {
@@ -29,13 +29,12 @@ impl Records {
     }
 
     /// The transfer in a line; `None` if it moves no bytes, or is the header. An error says what is wrong with it.
-    pub(in super::super) fn transfer(&self, line: &[u8]) -> Result<Option<Transfer>, String> {
+    pub(in super::super) fn transfer(&self, line: &[u8]) -> Result<Option<Interval>, String> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if !self.header.is_empty() && line == self.header {
             return Ok(None);
         }
-        let transfer = self.layout.row(line).and_then(|row| row.transfer()).map_err(told)?;
-        Ok(transfer.map(|(op, start_s, end_s, bytes)| Transfer { op, start_s, end_s, bytes: bytes as f64 }))
+        self.layout.row(line).and_then(|row| row.transfer()).map_err(told)
     }
 }
 

@@ -20,9 +20,9 @@ pub(super) use follow::{Records, is_record_line};
 use super::json::member_names;
 use super::lines::{is_remark, lines};
 use super::series::{self, Section};
-use super::{Format, ReadOptions, Sniff, Source, Take};
+use super::{Format, ReadOptions, Sniff, Source, only};
 use crate::error::Result;
-use crate::record::Trace;
+use crate::record::{RowSink, Trace};
 
 /// The format.
 pub struct Custom;
@@ -57,20 +57,12 @@ impl Format for Custom {
         }
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+        let source = only(sources, self)?;
         match form(source.head()) {
-            Form::Rates => series::read(source, options, self.name()),
-            Form::Csv => records::read_csv(source, options, self.name()),
-            Form::JsonLines => records::read_json_lines(source, options, self.name()),
-        }
-    }
-
-    fn read_pieces(&self, sources: &[Source], options: &ReadOptions, take: &mut Take<'_>) -> Result<Option<Trace>> {
-        let [source] = sources else { return Ok(None) };
-        match form(source.head()) {
-            Form::Rates => Ok(None),
-            Form::Csv => records::hand_on_csv(source, options, self.name(), take),
-            Form::JsonLines => records::hand_on_json_lines(source, options, self.name(), take),
+            Form::Rates => series::read(source, options, self.name())?.give_rows(sink),
+            Form::Csv => records::read(|| records::csv(source, options, self.name()), sink),
+            Form::JsonLines => records::read(|| records::json_lines(source, options, self.name()), sink),
         }
     }
 }

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use super::super::clock::origin_of;
 use super::super::lines::{is_remark, lines};
 use super::super::window::Window;
-use super::super::{Detail, ReadOptions, Source, Take};
+use super::super::{Detail, ReadOptions, Source};
 use super::row::{Bad, Field, LAYERS, Row, Rows};
 use crate::error::{Error, Place, Result};
-use crate::record::{Data, Piece, Quality, Requests, Timing, Trace, Warning};
+use crate::record::{Batch, Column, Data, Quality, Requests, Restart, RowSink, Timing, Trace, Warning};
 use crate::remedy::Remedy;
 
 /// Bytes of lines that one task parses.
@@ -240,80 +240,63 @@ fn nested(line: &[u8], mut at: usize) -> Result<usize, usize> {
     }
 }
 
-/// Reads records as CSV.
+/// Reads records, which `open` opens at their first line.
 ///
 /// # Errors
-/// Malformed if there is no header or no line can be read; limits; errors of the system.
-pub(super) fn read_csv(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
-    let (window, columns, skipped) = csv(source, options)?;
-    Reading::new(window, options, format, skipped).read(&columns)
-}
-
-/// As [`read_csv`], but hands the records on; `None` if that cannot be done.
-///
-/// # Errors
-/// As [`read_csv`], and those of `take`.
-pub(super) fn hand_on_csv(
-    source: &Source,
-    options: &ReadOptions,
-    format: &'static str,
-    take: &mut Take<'_>,
-) -> Result<Option<Trace>> {
-    let (window, columns, skipped) = csv(source, options)?;
-    Reading::new(window, options, format, skipped).hand_on(&columns, take)
-}
-
-/// The window after the header line, the columns, and the lines so far.
-fn csv<'s>(source: &'s Source, options: &ReadOptions) -> Result<(Window<'s>, Columns, u64)> {
-    let mut window = Window::open(source, options)?;
-    if window.data().starts_with(b"\xef\xbb\xbf") {
-        window.consume(3);
+/// Malformed if no line can be read; limits; errors of the system; those of the sink.
+pub(super) fn read<'s, 'o, L: Layout>(
+    open: impl Fn() -> Result<(Reading<'s, 'o>, L)>,
+    sink: &dyn RowSink,
+) -> Result<Trace> {
+    if !sink.keeps_rows() {
+        let (reading, layout) = open()?;
+        if let Some(trace) = reading.in_batches(&layout, sink)? {
+            return Ok(trace);
+        }
+        sink.restart(Restart::Trace);
     }
-    let mut skipped = 0;
+    let (reading, layout) = open()?;
+    reading.whole(&layout)?.give_rows(sink)
+}
+
+/// Opens CSV after its header line.
+///
+/// # Errors
+/// Malformed if there is no header; limits; errors of the system.
+pub(super) fn csv<'s, 'o>(
+    source: &'s Source,
+    options: &'o ReadOptions,
+    format: &'static str,
+) -> Result<(Reading<'s, 'o>, Columns)> {
+    let mut reading = Reading::new(source, options, format)?;
+    let window = &mut reading.window;
     let columns = loop {
         let n = window.whole_lines(options.limits.line_bytes)?.unwrap_or(0);
         let data = &window.data()[..n];
         let line = lines(data).next().unwrap_or_default();
-        skipped += 1;
+        reading.skipped += 1;
         if n > 0 && is_remark(line) {
             window.skip_line()?;
             continue;
         }
         let columns = Columns::of_header(line);
-        let columns = columns.map_err(|b| b.at(skipped).remedy("name the columns in the first line"))?;
+        let columns = columns.map_err(|b| b.at(reading.skipped).remedy("name the columns in the first line"))?;
         window.skip_line()?;
         break columns;
     };
-    Ok((window, columns, skipped))
+    Ok((reading, columns))
 }
 
-/// Reads records as JSON Lines.
+/// Opens JSON Lines.
 ///
 /// # Errors
-/// Malformed if no line can be read; limits; errors of the system.
-pub(super) fn read_json_lines(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
-    Reading::new(json_lines(source, options)?, options, format, 0).read(&Objects)
-}
-
-/// As [`read_json_lines`], but hands the records on; `None` if that cannot be done.
-///
-/// # Errors
-/// As [`read_json_lines`], and those of `take`.
-pub(super) fn hand_on_json_lines(
-    source: &Source,
-    options: &ReadOptions,
+/// Limits; errors of the system.
+pub(super) fn json_lines<'s, 'o>(
+    source: &'s Source,
+    options: &'o ReadOptions,
     format: &'static str,
-    take: &mut Take<'_>,
-) -> Result<Option<Trace>> {
-    Reading::new(json_lines(source, options)?, options, format, 0).hand_on(&Objects, take)
-}
-
-fn json_lines<'s>(source: &'s Source, options: &ReadOptions) -> Result<Window<'s>> {
-    let mut window = Window::open(source, options)?;
-    if window.data().starts_with(b"\xef\xbb\xbf") {
-        window.consume(3);
-    }
-    Ok(window)
+) -> Result<(Reading<'s, 'o>, Objects)> {
+    Ok((Reading::new(source, options, format)?, Objects))
 }
 
 impl Bad {
@@ -336,19 +319,23 @@ struct Part {
 }
 
 /// Lines from where `window` is, after `skipped` lines.
-struct Reading<'s, 'o> {
+pub(super) struct Reading<'s, 'o> {
     window: Window<'s>,
     options: &'o ReadOptions,
     format: &'static str,
     skipped: u64,
     sum: Part,
     /// The last line has no end.
-    cut: bool,
+    truncated: bool,
 }
 
 impl<'s, 'o> Reading<'s, 'o> {
-    fn new(window: Window<'s>, options: &'o ReadOptions, format: &'static str, skipped: u64) -> Self {
-        Self { window, options, format, skipped, sum: Part::default(), cut: false }
+    fn new(source: &'s Source, options: &'o ReadOptions, format: &'static str) -> Result<Self> {
+        let mut window = Window::open(source, options)?;
+        if window.data().starts_with(b"\xef\xbb\xbf") {
+            window.consume(3);
+        }
+        Ok(Self { window, options, format, skipped: 0, sum: Part::default(), truncated: false })
     }
 
     fn origin(&self, layout: &impl Layout) -> i64 {
@@ -357,7 +344,7 @@ impl<'s, 'o> Reading<'s, 'o> {
         first.map_or(0, origin_of)
     }
 
-    fn read(mut self, layout: &impl Layout) -> Result<Trace> {
+    fn whole(mut self, layout: &impl Layout) -> Result<Trace> {
         let origin = self.origin(layout);
         let most = self.options.limits.records;
         while self.next(layout, origin)? {
@@ -367,11 +354,13 @@ impl<'s, 'o> Reading<'s, 'o> {
             }
         }
         let any = !self.sum.rows.requests.is_empty();
-        self.finish(origin, any)
+        let mut trace = self.finish(origin, any)?;
+        trace.layers = vec![trace.summarise("requests")];
+        Ok(trace)
     }
 
-    /// Records of several layers cannot be handed on: which one is taken shows at the end.
-    fn hand_on(mut self, layout: &impl Layout, take: &mut Take<'_>) -> Result<Option<Trace>> {
+    /// Gives the records to a sink; `None` if they are of several layers: which one is taken shows at the end.
+    fn in_batches(mut self, layout: &impl Layout, sink: &dyn RowSink) -> Result<Option<Trace>> {
         let origin_s = self.origin(layout);
         let mut layer = None;
         let mut any = false;
@@ -380,26 +369,33 @@ impl<'s, 'o> Reading<'s, 'o> {
             if rows.requests.is_empty() {
                 continue;
             }
-            let of_piece = rows.layer.as_constant();
+            let of_batch = rows.layer.as_constant();
             let wanted = self.options.layer.and_then(|l| LAYERS.iter().position(|x| *x == l));
-            let other = of_piece.is_some_and(|l| l > 0 && wanted.is_some_and(|w| w + 1 != usize::from(l)));
-            if of_piece.is_none() || other || any && layer != of_piece {
+            let other = of_batch.is_some_and(|l| l > 0 && wanted.is_some_and(|w| w + 1 != usize::from(l)));
+            if of_batch.is_none() || other || any && layer != of_batch {
                 return Ok(None);
             }
-            (layer, any) = (of_piece, true);
-            take(&Piece { origin_s, files: &rows.files, rows: &rows.requests })?;
-            (rows.requests, rows.layer) = Default::default();
+            (layer, any) = (of_batch, true);
+            let requests = std::mem::take(&mut rows.requests);
+            rows.layer = Column::default();
+            sink.take(Batch {
+                part: 0,
+                origin_s,
+                files: &rows.files,
+                calls: &rows.calls,
+                rows: Cow::Owned(Data::Requests(requests)),
+                log: None,
+            })?;
         }
         let mut trace = self.finish(origin_s, any)?;
         trace.layer = layer.and_then(|l| usize::from(l).checked_sub(1)).map(|i| LAYERS[i]);
-        trace.layers.clear();
         Ok(Some(trace))
     }
 
     /// Reads the next stretch of lines; false if there is none.
     fn next(&mut self, layout: &impl Layout, origin: i64) -> Result<bool> {
         let limits = &self.options.limits;
-        let all = self.options.detail == Detail::Calls;
+        let all = self.options.detail != Detail::Transfers;
         let (window, sum, skipped) = (&mut self.window, &mut self.sum, self.skipped);
         let Some(n) = window.whole_lines(limits.line_bytes)? else { return Ok(false) };
         if n == 0 {
@@ -433,7 +429,7 @@ impl<'s, 'o> Reading<'s, 'o> {
             }
             part
         };
-        self.cut = !window.data()[..n].ends_with(b"\n");
+        self.truncated = !window.data()[..n].ends_with(b"\n");
         let parts = window.consume_with(n, |text| match pieces(text) {
             p if p.len() == 1 => vec![parse(text)],
             p => p.into_par_iter().map(parse).collect(),
@@ -452,7 +448,7 @@ impl<'s, 'o> Reading<'s, 'o> {
 
     /// The trace; `any`: whether there was a row.
     fn finish(self, origin: i64, any: bool) -> Result<Trace> {
-        let Self { window, options, format, skipped, sum, cut } = self;
+        let Self { window, options, format, skipped, sum, truncated } = self;
         let mut rows = sum.rows;
         if !any && rows.counted == 0 {
             if let Some((line, bad)) = sum.first_bad {
@@ -484,7 +480,7 @@ impl<'s, 'o> Reading<'s, 'o> {
         }
         if let Some((line, bad)) = sum.first_bad {
             let (found, expected) = (bad.found, bad.expected);
-            trace.warnings.push(if sum.bad == 1 && cut && sum.last_is_bad && line == skipped + sum.lines {
+            trace.warnings.push(if sum.bad == 1 && truncated && sum.last_is_bad && line == skipped + sum.lines {
                 Warning::new("damaged-tail", format!("line {line}, the last, is cut: {found}; expected {expected}"))
             } else {
                 Warning::new(
@@ -500,7 +496,6 @@ impl<'s, 'o> Reading<'s, 'o> {
         trace.files = rows.files;
         trace.calls = rows.calls;
         trace.data = Data::Requests(rows.requests);
-        trace.layers = vec![trace.summarise("requests")];
         Ok(trace)
     }
 }

@@ -7,7 +7,7 @@ use super::super::lines::quote;
 use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
 use super::super::op_name::op_of;
 use crate::record::{
-    CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path,
+    CallId, Calls, Column, FileId, Files, Interval, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path,
 };
 
 /// A column of CSV, a key of JSON Lines.
@@ -63,7 +63,7 @@ impl<'l> Row<'l> {
     }
 
     /// The record by itself: operation, start, end and bytes; `None` if it moves none, or is of a system file.
-    pub(super) fn transfer(&self) -> Result<Option<(Op, f64, f64, u64)>, Bad> {
+    pub(super) fn transfer(&self) -> Result<Option<Interval>, Bad> {
         let mut op = op_of(self.get(Field::Op));
         if op == Op::Other && !self.get(Field::Call).is_empty() {
             op = op_of(self.get(Field::Call));
@@ -74,7 +74,8 @@ impl<'l> Row<'l> {
         let (size, _) = size(self.get(Field::Size), op)?;
         let file = self.get(Field::File);
         let system = !file.is_empty() && is_system_path(&String::from_utf8_lossy(file));
-        Ok((op.moves_bytes() && !system).then_some((op, start, end.max(start), size)))
+        let transfer = Interval { op, start, end: end.max(start), bytes: size as f64, ..Interval::default() };
+        Ok((op.moves_bytes() && !system).then_some(transfer))
     }
 
     /// Seconds, if there is a start that is a number.

@@ -42,9 +42,9 @@ use self::choice::{Choice, choose};
 use self::log::dxt_module;
 use self::rows::{Placement, Taken, take};
 use self::survey::Overview;
-use super::{Format, ReadOptions, Sniff, Source, Take};
+use super::{Format, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{self, Files, Job, Layer, LayerSummary, Piece, Timing, Trace, Warning};
+use crate::record::{self, Files, Job, Layer, LayerSummary, Restart, RowSink, Timing, Trace, Warning};
 
 /// The format.
 pub struct Darshan;
@@ -61,134 +61,16 @@ impl Format for Darshan {
         if header::has_magic(head) { Sniff::Yes } else { Sniff::No("no magic number at byte 8") }
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
-        let log = Log::new(source.read_all(options)?, &options.limits)?;
-        // Most logs give POSIX segments: read them while the totals that decide are added up.
-        let guess = matches!(options.layer, None | Some(Layer::Posix)) && log.readable(Module::DxtPosix).is_some();
-        let guess = guess.then_some(Choice { timing: Timing::Request, layer: Layer::Posix });
-        let ahead = || {
-            guess.map(|choice| {
-                let mut files = Files::default();
-                (choice, take(&log, choice, &mut files, Placement::default()).map(|t| (t, files)))
-            })
-        };
-        let (overview, mut ahead) = if log.bytes() >= PARALLEL_BYTES {
-            rayon::join(|| Overview::new(&log), ahead)
-        } else {
-            (Overview::new(&log), ahead())
-        };
-        let overview = overview?;
-        let mut fetch = |choice: Choice| match ahead.take() {
-            Some((made, result)) if made == choice => result,
-            _ => {
-                let mut files = Files::default();
-                take(&log, choice, &mut files, Placement::default()).map(|t| (t, files))
-            }
-        };
-        let (choice, taken, files) = choose(&overview, std::slice::from_ref(&log), options, &mut fetch)?;
-        let mut trace = assemble(&log, &overview, choice, taken, files, options);
-        check_others(&log, options.survey, &mut trace)?;
-        if options.survey {
-            survey_segments(&log, 0.0, choice, &mut trace);
-        }
-        trace.layers.sort_by_key(|s| layer_order(&s.layer));
-        Ok(trace)
-    }
-
-    /// Segments of a sound log are handed on; else the log is read as a whole.
-    fn read_pieces(&self, sources: &[Source], options: &ReadOptions, hand: &mut Take<'_>) -> Result<Option<Trace>> {
-        let [source] = sources else { return Ok(None) };
-        let log = Log::new(source.read_all(options)?, &options.limits)?;
-        let overview = Overview::new(&log)?;
-        let Some(first) = choice::first(&overview, &log, options.layer) else { return Ok(None) };
-        if first.timing != Timing::Request {
-            return Ok(None);
-        }
-        let mut refused = None;
-        let mut hand = |piece: &Piece<'_>| {
-            let handed = hand(piece);
-            handed.map_err(|e| refused.insert(e).clone())
-        };
-        match rows::hand_on(&log, first.layer, &mut hand) {
-            Ok((taken, files, handed)) if handed > 0 => {
-                let mut trace = assemble(&log, &overview, Some(first), taken, files, options);
-                check_others_of(&log, false, true, &mut trace)?;
-                trace.layers.clear();
-                Ok(Some(trace))
-            }
-            Ok(_) => Ok(None),
-            Err(_) => refused.map_or(Ok(None), Err),
-        }
-    }
-
-    /// Reads a folder of logs that each hold one process of the same job; the rank is the place in the folder.
-    fn read_many(&self, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
-        if let [one] = sources {
-            return self.read(one, options);
-        }
+    /// Reads a log, or the logs of a folder that each hold one process of the same job: then the rank is the place in the folder.
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let logs = open_all(sources, options)?;
-        let Some(first) = logs.iter().min_by(|a, b| a.job().start.cmp(&b.job().start)) else {
-            return Err(Error::new(ErrorKind::Empty, "no log in this folder"));
-        };
-        let (origin, origin_ns) = first.job().start;
-        let placements: Vec<Placement> = logs
-            .iter()
-            .enumerate()
-            .map(|(i, l)| {
-                let (s, ns) = l.job().start;
-                let shift_s = s.saturating_sub(origin) as f64 + ns.saturating_sub(origin_ns) as f64 * 1e-9;
-                Placement { rank: Some(i as u32), shift_s }
-            })
-            .collect();
-        let parts: Vec<Overview> = logs.par_iter().map(Overview::new).collect::<Result<_>>()?;
-        let mut overview = Overview::default();
-        for (mut part, p) in parts.into_iter().zip(&placements) {
-            part.shift(p.shift_s);
-            overview.absorb(part);
+        if let [log] = &logs[..]
+            && !sink.keeps_rows()
+            && let Some(trace) = in_batches(log, options, sink)?
+        {
+            return Ok(trace);
         }
-        let mut fetch = |choice: Choice| {
-            let (mut all, mut files) = (Taken::default(), Files::default());
-            for (log, &p) in logs.iter().zip(&placements) {
-                all.absorb(take(log, choice, &mut files, p)?);
-            }
-            Ok((all, files))
-        };
-        let (choice, taken, files) = choose(&overview, &logs, options, &mut fetch)?;
-        let mut trace = assemble(first, &overview, choice, taken, files, options);
-        trace.ranks = logs.len() as u64;
-        if let Some(job) = &mut trace.job {
-            job.ranks = Some(logs.len() as u64);
-            let end = logs.iter().map(|l| l.job().end_s()).fold(f64::NEG_INFINITY, f64::max);
-            job.end_unix_s = Some(end);
-            job.run_time_s =
-                placements.iter().zip(&logs).map(|(p, l)| p.shift_s + l.job().run_time_s()).reduce(f64::max);
-        }
-        for log in &logs {
-            for w in warnings::of_modules(log) {
-                if !trace.warnings.iter().any(|x| x.code == w.code && x.message == w.message) {
-                    trace.warnings.push(w);
-                }
-            }
-            for p in partial(log) {
-                if !trace.quality.partial.contains(&p) {
-                    trace.quality.partial.push(p);
-                }
-            }
-        }
-        if logs.iter().any(|l| !l.job().fine) {
-            trace.warnings.push(Warning::new(
-                "coarse-start",
-                "logs of this format give whole seconds as their start: ranks can be up to a second apart",
-            ));
-        }
-        for (log, p) in logs.iter().zip(&placements) {
-            check_others(log, options.survey, &mut trace)?;
-            if options.survey {
-                survey_segments(log, p.shift_s, choice, &mut trace);
-            }
-        }
-        trace.layers.sort_by_key(|s| layer_order(&s.layer));
-        Ok(trace)
+        whole(&logs, options)?.give_rows(sink)
     }
 }
 
@@ -201,6 +83,9 @@ fn open_all(sources: &[Source], options: &ReadOptions) -> Result<Vec<Log>> {
             .read_all(options)
             .and_then(|file| Log::new(file, &options.limits))
             .map_err(|e| e.in_file(source.name()))?;
+        if sources.len() == 1 {
+            return Ok(vec![log]);
+        }
         let Some(rest) = left.checked_sub(log.bytes() as u64) else {
             return Err(Error::limit("the logs of the folder have to fit in memory and are larger", left)
                 .remedy("name the logs one by one"));
@@ -221,6 +106,137 @@ fn open_all(sources: &[Source], options: &ReadOptions) -> Result<Vec<Log>> {
         logs.push(log);
     }
     Ok(logs)
+}
+
+/// Gives the segments of a sound log to a sink as they are read; `None` if there are none, or the log has to be read as a whole.
+fn in_batches(log: &Log, options: &ReadOptions, sink: &dyn RowSink) -> Result<Option<Trace>> {
+    let overview = Overview::new(log)?;
+    let Some(first) = choice::first(&overview, log, options.layer) else { return Ok(None) };
+    if first.timing != Timing::Request {
+        return Ok(None);
+    }
+    match rows::give_segments(log, first.layer, sink) {
+        Ok((taken, files)) if taken.quality.records_read > taken.quality.records_dropped => {
+            let mut trace = assemble(log, &overview, Some(first), taken, files, options);
+            check_others(log, options.survey, true, &mut trace)?;
+            Ok(Some(trace))
+        }
+        Ok(_) => Ok(None),
+        // Of what was given, some may come from a stream whose checksum is wrong.
+        Err(e) if e.kind() == ErrorKind::Malformed => {
+            sink.restart(Restart::Trace);
+            Ok(None)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Reads logs with all their rows.
+fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
+    let Some(first) = logs.iter().min_by(|a, b| a.job().start.cmp(&b.job().start)) else {
+        return Err(Error::new(ErrorKind::Empty, "no log in this folder"));
+    };
+    let placements = placements(logs, first);
+    let (overview, mut ahead) = match logs {
+        [log] => overview_and_guess(log, options)?,
+        _ => {
+            let parts: Vec<Overview> = logs.par_iter().map(Overview::new).collect::<Result<_>>()?;
+            let mut overview = Overview::default();
+            for (mut part, p) in parts.into_iter().zip(&placements) {
+                part.shift(p.shift_s);
+                overview.absorb(part);
+            }
+            (overview, None)
+        }
+    };
+    let mut fetch = |choice: Choice| match ahead.take() {
+        Some((made, result)) if made == choice => result,
+        _ => {
+            let (mut all, mut files) = (Taken::default(), Files::default());
+            for (log, &p) in logs.iter().zip(&placements) {
+                all.absorb(take(log, choice, &mut files, p)?);
+            }
+            Ok((all, files))
+        }
+    };
+    let (choice, taken, files) = choose(&overview, logs, options, &mut fetch)?;
+    let mut trace = assemble(first, &overview, choice, taken, files, options);
+    if logs.len() > 1 {
+        as_one_job(logs, &placements, &mut trace);
+    }
+    let rows = !trace.data.is_empty();
+    for (log, p) in logs.iter().zip(&placements) {
+        check_others(log, options.survey, rows, &mut trace)?;
+        if options.survey {
+            survey_segments(log, p.shift_s, choice, &mut trace);
+        }
+    }
+    trace.layers.sort_by_key(|s| layer_order(&s.layer));
+    Ok(trace)
+}
+
+/// Ranks by place, and times since the start of the first log.
+fn placements(logs: &[Log], first: &Log) -> Vec<Placement> {
+    if let [_] = logs {
+        return vec![Placement::default()];
+    }
+    let (origin, origin_ns) = first.job().start;
+    let place = |(i, log): (usize, &Log)| {
+        let (s, ns) = log.job().start;
+        let shift_s = s.saturating_sub(origin) as f64 + ns.saturating_sub(origin_ns) as f64 * 1e-9;
+        Placement { rank: Some(i as u32), shift_s }
+    };
+    logs.iter().enumerate().map(place).collect()
+}
+
+/// Rows of a choice, made before it was known to be the one.
+type Ahead = Option<(Choice, Result<(Taken, Files)>)>;
+
+/// The totals of a log and, as most logs give POSIX segments, these while the totals that decide are added up.
+fn overview_and_guess(log: &Log, options: &ReadOptions) -> Result<(Overview, Ahead)> {
+    let guess = matches!(options.layer, None | Some(Layer::Posix)) && log.readable(Module::DxtPosix).is_some();
+    let guess = guess.then_some(Choice { timing: Timing::Request, layer: Layer::Posix });
+    let ahead = || {
+        guess.map(|choice| {
+            let mut files = Files::default();
+            (choice, take(log, choice, &mut files, Placement::default()).map(|t| (t, files)))
+        })
+    };
+    let (overview, ahead) = if log.bytes() >= PARALLEL_BYTES {
+        rayon::join(|| Overview::new(log), ahead)
+    } else {
+        (Overview::new(log), ahead())
+    };
+    Ok((overview?, ahead))
+}
+
+/// What the logs of the processes of one job say together.
+fn as_one_job(logs: &[Log], placements: &[Placement], trace: &mut Trace) {
+    trace.ranks = logs.len() as u64;
+    if let Some(job) = &mut trace.job {
+        job.ranks = Some(logs.len() as u64);
+        let end = logs.iter().map(|l| l.job().end_s()).fold(f64::NEG_INFINITY, f64::max);
+        job.end_unix_s = Some(end);
+        job.run_time_s = placements.iter().zip(logs).map(|(p, l)| p.shift_s + l.job().run_time_s()).reduce(f64::max);
+    }
+    for log in logs {
+        for w in warnings::of_modules(log) {
+            if !trace.warnings.iter().any(|x| x.code == w.code && x.message == w.message) {
+                trace.warnings.push(w);
+            }
+        }
+        for p in partial(log) {
+            if !trace.quality.partial.contains(&p) {
+                trace.quality.partial.push(p);
+            }
+        }
+    }
+    if logs.iter().any(|l| !l.job().fine) {
+        trace.warnings.push(Warning::new(
+            "coarse-start",
+            "logs of this format give whole seconds as their start: ranks can be up to a second apart",
+        ));
+    }
 }
 
 /// The trace of what was taken, without the totals of a survey.
@@ -275,11 +291,7 @@ fn partial(log: &Log) -> Vec<String> {
 }
 
 /// Checks the modules that give no rows: damage is a warning if there are rows, else the error.
-fn check_others(log: &Log, thorough: bool, trace: &mut Trace) -> Result<()> {
-    check_others_of(log, thorough, !trace.data.is_empty(), trace)
-}
-
-fn check_others_of(log: &Log, thorough: bool, rows: bool, trace: &mut Trace) -> Result<()> {
+fn check_others(log: &Log, thorough: bool, rows: bool, trace: &mut Trace) -> Result<()> {
     for (module, e) in survey::check_others(log, thorough) {
         if !rows {
             return Err(e);
@@ -300,11 +312,7 @@ fn survey_segments(log: &Log, shift_s: f64, choice: Option<Choice>, trace: &mut 
         let Some(module) = dxt_module(layer) else { continue };
         match survey::dxt_totals(log, layer, module, shift_s) {
             Ok(Some(s)) => match trace.layers.iter_mut().find(|t| t.layer == s.layer) {
-                Some(t) => {
-                    let mut total = Some(std::mem::take(t));
-                    survey::add(&mut total, s);
-                    *t = total.unwrap_or_default();
-                }
+                Some(t) => t.add(&s),
                 None => trace.layers.push(s),
             },
             Ok(None) => {}

@@ -1,5 +1,6 @@
 //! Module data to the rows of a trace.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::choice::Choice;
@@ -8,12 +9,12 @@ use super::dxt::{self, DxtHeader, Segments, Visitor};
 use super::header::{Module, Slot};
 use super::heatmap;
 use super::log::{Log, dxt_module};
-use super::survey::{self, add_segments, widen};
+use super::survey::{self, add_segments};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::{Limits, Take};
+use crate::formats::Limits;
 use crate::record::{
-    CallId, Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op, Piece, Quality, Requests,
-    Timing, UNKNOWN_OFFSET, Warning,
+    BATCH_ROWS, Batch, CallId, Calls, Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op,
+    Quality, Requests, RowSink, Timing, UNKNOWN_OFFSET, Warning,
 };
 
 /// Where a log stands in a trace that is made of one or several.
@@ -50,12 +51,7 @@ pub(super) struct Taken {
 impl Taken {
     /// Appends the rows of another log, whose files are of the same table.
     pub fn absorb(&mut self, other: Taken) {
-        match (&mut self.data, other.data) {
-            (Data::Requests(a), Data::Requests(b)) => a.append(b),
-            (Data::Intervals(a), Data::Intervals(b)) => a.append(b),
-            (mine, theirs) if mine.is_empty() => *mine = theirs,
-            _ => {}
-        }
+        self.data.append(other.data);
         self.bin_s = match (self.bin_s, other.bin_s) {
             (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
@@ -120,55 +116,27 @@ fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: 
     Ok(rows.finish(files))
 }
 
-/// Hands the segments of a layer on, a few thousand at once. Gives what [`take`] gives but the rows, and how many there were.
+/// Gives the segments of a layer to a sink as they are read. Returns what [`take`] returns, without the rows.
 ///
 /// # Errors
-/// As [`take`], but also where only a part of the data is damaged; those of `hand`.
-pub(super) fn hand_on(log: &Log, layer: Layer, hand: &mut Take<'_>) -> Result<(Taken, Files, u64)> {
-    let Some(slot) = dxt_module(layer).and_then(|m| log.readable(m)) else {
-        return Ok((Taken::default(), Files::default(), 0));
-    };
-    let rows = SegmentRows::new(log, layer, Placement::default());
-    let mut handing = Handing { rows, hand, handed: 0 };
-    dxt::walk(&mut log.region(slot), slot, log.order(), &mut handing)?;
-    handing.hand_on()?;
+/// As [`take`], but also where only a part of the data is damaged; those of the sink.
+pub(super) fn give_segments(log: &Log, layer: Layer, sink: &dyn RowSink) -> Result<(Taken, Files)> {
     let mut files = Files::default();
-    let taken = handing.rows.finish(&mut files);
-    Ok((taken, files, handing.handed))
-}
-
-/// Hands requests on instead of keeping them.
-struct Handing<'a, 'h, 't> {
-    rows: SegmentRows<'a>,
-    hand: &'h mut Take<'t>,
-    handed: u64,
-}
-
-impl Handing<'_, '_, '_> {
-    /// Rows handed on at once, and those of one piece of a region.
-    const AT_ONCE: usize = 1 << 15;
-
-    fn hand_on(&mut self) -> Result<()> {
-        let rows = std::mem::take(&mut self.rows.requests);
-        self.handed += rows.len() as u64;
-        (self.hand)(&Piece { origin_s: 0, files: &self.rows.files, rows: &rows })
-    }
-}
-
-impl Visitor for Handing<'_, '_, '_> {
-    fn record(&mut self, header: &DxtHeader) -> Result<()> {
-        self.rows.record(header)
-    }
-
-    fn segments(&mut self, op: Op, segments: Segments<'_>) -> Result<()> {
-        self.rows.segments(op, segments)?;
-        if self.rows.requests.len() < Self::AT_ONCE { Ok(()) } else { self.hand_on() }
-    }
+    let Some(slot) = dxt_module(layer).and_then(|m| log.readable(m)) else {
+        return Ok((Taken::default(), files));
+    };
+    let mut rows = SegmentRows { sink: Some(sink), ..SegmentRows::new(log, layer, Placement::default()) };
+    dxt::walk(&mut log.region(slot), slot, log.order(), &mut rows)?;
+    rows.give()?;
+    let taken = rows.finish(&mut files);
+    Ok((taken, files))
 }
 
 /// Turns segments into requests.
 struct SegmentRows<'a> {
     log: &'a Log,
+    /// Takes the rows, if they are not kept.
+    sink: Option<&'a dyn RowSink>,
     files: Files,
     placement: Placement,
     requests: Requests,
@@ -189,6 +157,7 @@ impl<'a> SegmentRows<'a> {
     fn new(log: &'a Log, layer: Layer, placement: Placement) -> Self {
         SegmentRows {
             log,
+            sink: None,
             files: Files::default(),
             placement,
             requests: Requests::default(),
@@ -223,14 +192,25 @@ impl<'a> SegmentRows<'a> {
             });
         }
         self.requests.append(next.requests);
-        let mut total = Some(std::mem::take(&mut self.summary));
-        survey::add(&mut total, next.summary);
-        self.summary = total.unwrap_or_default();
+        self.summary.add(&next.summary);
         self.quality.records_dropped += next.quality.records_dropped;
         self.quality.clamped += next.quality.clamped;
         self.quality.clock_backwards += next.quality.clock_backwards;
         self.bad_ranks += next.bad_ranks;
         self.ranks.extend(next.ranks);
+    }
+
+    /// Gives the rows so far to the sink, if there is one.
+    fn give(&mut self) -> Result<()> {
+        let Some(sink) = self.sink else { return Ok(()) };
+        sink.take(Batch {
+            part: 0,
+            origin_s: 0,
+            files: &self.files,
+            calls: &Calls::default(),
+            rows: Cow::Owned(Data::Requests(std::mem::take(&mut self.requests))),
+            log: None,
+        })
     }
 
     /// The rows, with their files numbered as in `files`.
@@ -315,9 +295,9 @@ impl Visitor for SegmentRows<'_> {
         self.quality.clock_backwards += backwards;
         add_segments(&mut self.summary, op, segments.len() as u64, sum);
         if first <= last {
-            widen(&mut self.summary, first, last);
+            self.summary.widen(first, last);
         }
-        Ok(())
+        if self.requests.len() < BATCH_ROWS { Ok(()) } else { self.give() }
     }
 }
 

@@ -61,7 +61,7 @@ impl Overview {
             s.bytes_read = s.bytes_read.saturating_add(read);
             s.bytes_written = s.bytes_written.saturating_add(written);
             for (start, end) in (0..2).filter_map(|d| r.span(schema, d)) {
-                widen(&mut s, start, end);
+                s.widen(start, end);
             }
             for (sum, &place) in calls.iter_mut().zip(schema.calls) {
                 *sum = sum.saturating_add(r.sum(&[place]));
@@ -104,7 +104,7 @@ impl Overview {
                 s.bytes_written = s.bytes_written.saturating_add(w);
                 s.bytes_read = s.bytes_read.saturating_add(rd);
                 if w > 0 || rd > 0 {
-                    widen(&mut s, k as f64 * r.bin_s, (k + 1) as f64 * r.bin_s);
+                    s.widen(k as f64 * r.bin_s, (k + 1) as f64 * r.bin_s);
                 }
             }
             match log.heatmap_layer(r) {
@@ -205,7 +205,7 @@ impl Visitor for DxtTotals {
         });
         add_segments(&mut self.summary, op, segments.len() as u64, sum);
         if first <= last {
-            widen(&mut self.summary, first, last);
+            self.summary.widen(first, last);
         }
         Ok(())
     }
@@ -222,12 +222,6 @@ pub(super) fn add_segments(s: &mut LayerSummary, op: Op, n: u64, bytes: u64) {
     *total = total.saturating_add(bytes);
 }
 
-/// Makes the summary cover `[start, end]`.
-pub(super) fn widen(s: &mut LayerSummary, start: f64, end: f64) {
-    s.first_s = Some(s.first_s.map_or(start, |t| t.min(start)));
-    s.last_s = Some(s.last_s.map_or(end, |t| t.max(end)));
-}
-
 pub(super) fn bytes(s: &LayerSummary) -> u64 {
     s.bytes_read.saturating_add(s.bytes_written)
 }
@@ -238,20 +232,9 @@ pub(super) fn empty(layer: &str) -> LayerSummary {
 
 /// Adds `more`, of the same layer, to `total`.
 pub(super) fn add(total: &mut Option<LayerSummary>, more: LayerSummary) {
-    let Some(t) = total else {
-        *total = Some(more);
-        return;
-    };
-    let plus = |a: Option<u64>, b: Option<u64>| match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
-    };
-    t.records += more.records;
-    (t.reads, t.writes) = (plus(t.reads, more.reads), plus(t.writes, more.writes));
-    t.bytes_read = t.bytes_read.saturating_add(more.bytes_read);
-    t.bytes_written = t.bytes_written.saturating_add(more.bytes_written);
-    if let (Some(first), Some(last)) = (more.first_s, more.last_s) {
-        widen(t, first, last);
+    match total {
+        Some(t) => t.add(&more),
+        None => *total = Some(more),
     }
 }
 

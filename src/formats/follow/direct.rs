@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use super::super::tmio::{Map, begins_object, read_map};
-use super::super::{Format, ReadOptions, Source, custom, tmio};
-use super::{Message, Transfer, text_of};
+use super::super::{Format, ReadOptions, Source, collect, custom, tmio};
+use super::{Message, text_of};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Op, Row, Rows, Trace};
+use crate::record::{Data, Interval, Op, Trace};
 
 /// Reads one message as it comes over a socket: a map with the keys `b` (rates in bytes per second), `ts`, `te` (starts and ends in
 /// seconds), and, if it has them, `ranks`, `job`, `op` (`read` or `write`; else `write`), as MessagePack or JSON; or chunks of TMIO
@@ -55,10 +55,8 @@ pub(super) fn read(data: &[u8], format: &'static str) -> Result<Message> {
         return direct(Map { rates: d.b, starts: d.ts, ends: d.te, ranks: d.ranks, job, op: d.op });
     }
     let source = Source::from_bytes("message", data);
-    let options = ReadOptions::default();
     let format: &dyn Format = if format == "tmio" { &tmio::Tmio } else { &custom::Custom };
-    let trace = format.read(&source, &options)?;
-    Ok(message_of(&trace))
+    Ok(message_of(collect(format, &[source], &ReadOptions::default())?))
 }
 
 /// True if an object has the keys of the direct form.
@@ -87,29 +85,23 @@ fn direct(map: Map) -> Result<Message> {
     };
     let transfers = map.rates.iter().zip(map.starts.iter().zip(&map.ends));
     let transfers = transfers
-        .map(|(&rate, (&start_s, &end_s))| Transfer { op, start_s, end_s, bytes: rate * (end_s - start_s) })
+        .map(|(&rate, (&start, &end))| Interval { op, start, end, bytes: rate * (end - start), ..Interval::default() })
         .collect();
     Ok(Message { job: map.job, ranks: map.ranks, transfers })
 }
 
 /// The transfers of a trace.
-fn message_of(trace: &Trace) -> Message {
+fn message_of(trace: Trace) -> Message {
     let origin = trace.origin_s as f64;
-    let mut transfers = Vec::with_capacity(trace.data.len());
-    // The closure does not fail.
-    let _ = trace.visit(&mut |row| {
-        let (start, end) = row.span();
-        let bytes = match row {
-            Row::Request(r) => r.size as f64,
-            Row::Interval(i) => i.bytes,
-        };
-        if row.op().moves_bytes() && !trace.files.is_system(row.file()) {
-            transfers.push(Transfer { op: row.op(), start_s: origin + start, end_s: origin + end, bytes });
-        }
-        Ok(())
-    });
-    let ranks = trace.job.as_ref().and_then(|j| j.ranks);
-    Message { job: None, ranks, transfers }
+    let mut transfers: Vec<Interval> = match &trace.data {
+        Data::Requests(rows) => rows.iter().map(Interval::from).collect(),
+        Data::Intervals(rows) => rows.iter().collect(),
+    };
+    transfers.retain(|t| t.op.moves_bytes() && !trace.files.is_system(t.file));
+    for t in &mut transfers {
+        (t.start, t.end) = (origin + t.start, origin + t.end);
+    }
+    Message { job: None, ranks: trace.job.and_then(|j| j.ranks), transfers }
 }
 
 #[cfg(test)]
@@ -129,7 +121,7 @@ mod tests {
         let m = decode(&packed).unwrap();
         assert_eq!(m, decode(text).unwrap());
         assert_eq!((m.ranks, m.job.as_deref()), (Some(4), Some("j1")));
-        let t: Vec<_> = m.transfers.iter().map(|t| (t.start_s, t.end_s, t.bytes)).collect();
+        let t: Vec<_> = m.transfers.iter().map(|t| (t.start, t.end, t.bytes)).collect();
         assert_eq!(t, [(0.0, 1.0, 10.0), (2.0, 4.0, 41.0)]);
         assert!(m.transfers.iter().all(|t| t.op == Op::Write));
         for n in 0..packed.len() {

@@ -13,24 +13,11 @@ use std::borrow::Cow;
 use super::tmio::ObjectScanner;
 use super::{Limits, Wrapping, custom, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::Op;
+use crate::record::Interval;
 use crate::remedy::Remedy;
 pub use direct::decode;
 use lines::Lines;
 use values::Values;
-
-/// One transfer of a message.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Transfer {
-    /// [`Op::Read`] or [`Op::Write`].
-    pub op: Op,
-    /// Seconds on the trace's own clock.
-    pub start_s: f64,
-    /// Seconds on the trace's own clock, at or after the start.
-    pub end_s: f64,
-    /// Bytes moved.
-    pub bytes: f64,
-}
 
 /// What comes at once.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,8 +26,8 @@ pub struct Message {
     pub job: Option<String>,
     /// Ranks of the job, where the message tells.
     pub ranks: Option<u64>,
-    /// The transfers; may be none.
-    pub transfers: Vec<Transfer>,
+    /// The transfers, with times on the trace's own clock; may be none.
+    pub transfers: Vec<Interval>,
 }
 
 /// How a source is read: as much of a follower as has to be known to go on in the middle.
@@ -172,7 +159,7 @@ impl Follower {
     /// True if another follower can go on at [`Follower::position`]; false while one line has given several messages of which
     /// some wait.
     pub fn may_stop(&self) -> bool {
-        !matches!(&self.reader, Reader::Strace(calls) if calls.waiting() > 0)
+        !matches!(&self.reader, Reader::Strace(calls) if calls.has_more())
     }
 
     /// What could not be read so far.
@@ -360,7 +347,7 @@ mod tests {
     fn records_come_whole_whatever_the_pieces() {
         for piece in 1..CSV.len() + 1 {
             let (messages, faults, _) = all(CSV, piece);
-            let t: Vec<_> = messages.iter().flat_map(|m| &m.transfers).map(|t| (t.start_s, t.end_s, t.bytes)).collect();
+            let t: Vec<_> = messages.iter().flat_map(|m| &m.transfers).map(|t| (t.start, t.end, t.bytes)).collect();
             assert_eq!(t, [(1.0, 2.0, 100.0), (3.0, 4.5, 7.0), (5.0, 6.0, 9.0)], "{piece}");
             assert_eq!(faults.malformed, 1);
         }

@@ -20,9 +20,11 @@ use super::lines::{is_remark, lines, quote};
 use super::number::{parse_f64, parse_u64};
 use super::op_name::op_of;
 use super::window::Window;
-use super::{Detail, Format, ReadOptions, Sniff, Source};
+use super::{Detail, Format, ReadOptions, Sniff, Source, only};
 use crate::error::{Error, Place, Result};
-use crate::record::{CallId, Data, FileId, Job, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET, Warning};
+use crate::record::{
+    CallId, Data, FileId, Job, Op, Request, Requests, RowSink, Timing, Trace, UNKNOWN_OFFSET, Warning,
+};
 
 /// The format.
 pub struct Radar;
@@ -39,7 +41,8 @@ impl Format for Radar {
         }
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+        let source = only(sources, self)?;
         let limits = &options.limits;
         let mut window = Window::open(source, options)?;
         let mut reader = Reader::new(options);
@@ -64,7 +67,7 @@ impl Format for Radar {
         if let Some(why) = window.damage() {
             reader.damage(why, "a whole compressed stream");
         }
-        reader.into_trace(self.name())
+        reader.into_trace(self.name())?.give_rows(sink)
     }
 }
 
@@ -193,7 +196,7 @@ const MOST_WARNINGS: u64 = 8;
 impl Reader {
     fn new(options: &ReadOptions) -> Reader {
         Reader {
-            all: options.detail == Detail::Calls,
+            all: options.detail != Detail::Transfers,
             longest_line: options.limits.line_bytes,
             trace: Trace { timing: Timing::Request, ..Trace::default() },
             rows: Requests::default(),

@@ -10,6 +10,7 @@
 //! before, also through `dup`, `fork` and threads. Where a descriptor was opened before the trace began the offset is unknown
 //! until a seek tells it.
 
+mod batches;
 mod blocks;
 mod calls;
 mod descriptors;
@@ -24,21 +25,21 @@ pub(super) mod write;
 pub(super) use follow::{Calls, has_calls};
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
 
 use memchr::memchr_iter;
 use rayon::prelude::*;
 
+use self::batches::{Destination, Merged, RowBuffer};
 use self::blocks::Blocks;
 use self::notes::Notes;
-use self::requests::{Handing, Hub, Output, Passing, Plan, Rows, Table};
+use self::requests::RowMaker;
 pub use self::stream::Stats;
 use self::stream::{Event, Sink, Stream};
 use self::text::{Line, Message, Outcome, Time};
-use super::{Detail, Format, Limits, ReadOptions, Sniff, Source, Streamed, Take};
+use super::{Detail, Format, Limits, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{CallId, Data, EventSink, FileId, Job, Op, Piece, Requests, Timing, Trace, UNKNOWN_OFFSET};
+use crate::record::{CallId, Job, LayerSummary, Restart, RowSink, Timing, Trace};
 
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
@@ -81,119 +82,84 @@ impl Format for Strace {
         }
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
-        self.read_many(std::slice::from_ref(source), options)
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+        let job = JobFiles::new(sources, options.detail == Detail::Log);
+        if options.detail == Detail::Log {
+            return facts(&job.read(options, Destination::Log(sink))?, job.origin_s);
+        }
+        let (mut trace, merged) = if sink.keeps_rows() {
+            let mut parts = job.read(options, Destination::Memory(options.limits.records))?;
+            let mut trace = facts(&parts, job.origin_s)?;
+            let merged = Merged::new(sink, shared_appends(&parts));
+            trace.layers.extend(give_all(&mut parts, &merged, job.origin_s, options.limits.records)?);
+            (trace, merged)
+        } else {
+            let mut merged = Merged::new(sink, HashSet::new());
+            let parts = job.read(options, Destination::Merged(&merged))?;
+            let (trace, shared) = (facts(&parts, job.origin_s)?, shared_appends(&parts));
+            drop(parts);
+            if !shared.is_empty() {
+                sink.restart(Restart::Trace);
+                merged = Merged::new(sink, shared);
+                job.read(options, Destination::Merged(&merged))?;
+            }
+            (trace, merged)
+        };
+        (trace.files, trace.calls) = merged.into_names();
+        Ok(trace)
     }
 
-    fn read_many(&self, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
-        let job = Files::of(sources);
-        let rows =
-            |plan: Plan| Rows::new(options.detail, Table::new(Plan { max_rows: options.limits.records, ..plan }));
-        assemble(job.read(options, rows)?, job.origin_s, options)
-    }
-
-    fn read_pieces(&self, sources: &[Source], options: &ReadOptions, take: &mut Take<'_>) -> Result<Option<Trace>> {
-        let job = Files::of(sources);
-        let mut take = |piece: &Piece<'_>| take(piece);
-        let hub = Mutex::new(Hub::new(&mut take));
-        let mut parts = job.read(options, |plan| Rows::new(options.detail, Handing::new(plan, &hub)))?;
-        for part in &mut parts {
-            part.sink.output.hand_on(&part.sink.files)?;
-        }
-        let mut trace = facts(&parts, job.origin_s)?;
-        let mut appended: Vec<String> = Vec::new();
-        for part in &parts {
-            appended.extend(part.sink.appended.iter().map(|&f| part.sink.files.name(f).to_owned()));
-        }
-        drop(parts);
-        let hub = hub.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // what forget_shared_appends would forget has been handed on
-        if appended.iter().any(|name| hub.is_shared(name)) {
-            return Ok(None);
-        }
-        trace.files = hub.files;
-        Ok(Some(trace))
-    }
-
-    fn stream(
-        &self,
-        sources: &[Source],
-        options: &ReadOptions,
-        sinks: &mut [&mut dyn EventSink],
-    ) -> Option<Result<Streamed>> {
-        let starts: Vec<Head> = sources.iter().map(|s| Head::of(s.head())).collect();
-        let latest = starts.iter().filter_map(|h| h.day_ns).max().unwrap_or(0);
-        let share = sources.len() < rayon::current_num_threads();
-        let parts: Vec<Result<Part<Follow<'_>>>> = sources
-            .par_iter()
-            .zip(&starts)
-            .zip(sinks.par_iter_mut())
-            .map(|((source, head), sink)| {
-                stream_part(source, options, &mut **sink, head, head.days(latest), share)
-                    .map_err(|e| e.in_file(source.name()))
-            })
-            .collect();
-        Some(parts.into_iter().collect::<Result<Vec<_>>>().and_then(|parts| {
-            let notes = Notes::of(&parts);
-            if notes.calls == 0 { Err(nothing(&parts)) } else { Ok(Streamed { warnings: notes.warnings }) }
-        }))
+    fn logs_calls(&self) -> bool {
+        true
     }
 }
 
 /// The files of a job in the order of their ranks.
-struct Files<'s> {
-    order: Vec<&'s Source>,
+struct JobFiles<'s> {
+    /// Each with its place among the sources.
+    order: Vec<(usize, &'s Source)>,
     starts: Vec<Head>,
     origin_s: i64,
 }
 
-impl<'s> Files<'s> {
-    fn of(sources: &'s [Source]) -> Self {
-        let mut order: Vec<&Source> = sources.iter().collect();
-        order.sort_by_cached_key(|s| run_id(s.file_name()));
-        let starts: Vec<Head> = order.iter().map(|s| Head::of(s.head())).collect();
+impl<'s> JobFiles<'s> {
+    /// In a log ranks do not matter, and the files stay in their order.
+    fn new(sources: &'s [Source], log: bool) -> Self {
+        let mut order: Vec<(usize, &Source)> = sources.iter().enumerate().collect();
+        if !log {
+            order.sort_by_cached_key(|(_, s)| run_id(s.file_name()));
+        }
+        let starts: Vec<Head> = order.iter().map(|(_, s)| Head::of(s.head())).collect();
         let origin_s = starts.iter().filter_map(|h| h.epoch_s).min().unwrap_or(0);
-        Files { order, starts, origin_s }
+        JobFiles { order, starts, origin_s }
     }
 
-    /// Reads all of them, each into rows of its own.
-    fn read<O: Output>(
-        &self,
-        options: &ReadOptions,
-        rows: impl Fn(Plan) -> Rows<O> + Sync,
-    ) -> Result<Vec<Part<Rows<O>>>> {
+    /// Reads all of them.
+    fn read<'d>(&self, options: &ReadOptions, destination: Destination<'d>) -> Result<Vec<Part<RowMaker<'d>>>> {
         let latest = self.starts.iter().filter_map(|h| h.day_ns).max().unwrap_or(0);
         // Enough files keep all threads busy by themselves.
         let share = self.order.len() < rayon::current_num_threads();
-        let read = |(rank, (source, head)): (usize, (&&Source, &Head))| {
+        let read = |(rank, (&(part, source), head)): (usize, (&(usize, &Source), &Head))| {
             let rank = u32::try_from(rank).unwrap_or(u32::MAX);
-            let rows = rows(Plan { rank, origin_ns: self.origin_s * NANOS, max_rows: usize::MAX });
-            read_part(source, options, rows, head, head.days(latest), share).map_err(|e| e.in_file(source.name()))
+            let once = || {
+                let rows = RowBuffer::new(destination, part, rank, self.origin_s);
+                let rows = RowMaker::new(options.detail, rows);
+                let mut read = read_part(source, options, rows, head, head.days(latest), share)?;
+                read.sink.finish().map(|()| read)
+            };
+            match (once()?, destination) {
+                (first, Destination::Log(sink)) if first.stats.clock_backwards > 0 => {
+                    sink.restart(Restart::ClockSteps(part));
+                    once()
+                }
+                (first, _) => Ok(first),
+            }
         };
+        let read =
+            |file: (usize, (&(usize, &Source), &Head))| read(file).map_err(|e: Error| e.in_file(file.1.0.1.name()));
         let parts: Vec<Result<_>> = self.order.par_iter().zip(&self.starts).enumerate().map(read).collect();
         parts.into_iter().collect()
     }
-}
-
-/// A file whose rows have been handed on.
-type Follow<'s> = Rows<Passing<'s>>;
-
-/// Hands the calls of a file on; once more, if its clock stepped back.
-fn stream_part<'s>(
-    source: &Source,
-    options: &ReadOptions,
-    sink: &'s mut dyn EventSink,
-    head: &Head,
-    days: i64,
-    share: bool,
-) -> Result<Part<Follow<'s>>> {
-    let first = read_part(source, options, Rows::new(Detail::Calls, Passing(sink)), head, days, share)?;
-    if first.stats.clock_backwards == 0 {
-        return Ok(first);
-    }
-    let Passing(sink) = first.sink.output;
-    sink.unordered();
-    read_part(source, options, Rows::new(Detail::Calls, Passing(sink)), head, days, share)
 }
 
 /// A call as it stands in a trace, whole even if other lines came between.
@@ -254,7 +220,7 @@ pub fn visit(source: &Source, options: &ReadOptions, visitor: impl FnMut(&System
 }
 
 /// What one file gave.
-struct Part<S = Rows> {
+struct Part<S> {
     sink: S,
     stats: Stats,
     lines: u64,
@@ -425,34 +391,32 @@ fn process_of(file_name: &str) -> Option<u32> {
     file_name.rsplit_once('.')?.1.parse().ok()
 }
 
-/// Puts the parts of a job together, in the order of ranks.
-fn assemble(parts: Vec<Part>, origin_s: i64, options: &ReadOptions) -> Result<Trace> {
-    let mut trace = facts(&parts, origin_s)?;
-    let mut rows = Requests::default();
-    let mut appended = Vec::new();
-    for mut part in parts {
-        let sink = &mut part.sink;
-        let files: Vec<FileId> = sink.files.iter().map(|(_, name)| trace.files.intern(name)).collect();
-        let file = |id: FileId| files.get(id.0 as usize).copied().unwrap_or(FileId::NONE);
-        let calls: Vec<CallId> =
-            (0..sink.calls.len()).map(|i| trace.calls.intern(sink.calls.name(CallId(i as u16)))).collect();
-        let call = |id: CallId| calls.get(id.0 as usize).copied().unwrap_or(CallId::NONE);
-        appended.extend(sink.appended.iter().map(|&id| file(id)));
-        sink.output.requests.file.map_in_place(file);
-        sink.output.requests.call.map_in_place(call);
-        if rows.len() + sink.output.requests.len() > options.limits.records {
-            return Err(Error::limit("the trace has more rows", format!("{} rows", options.limits.records)));
+/// Gives the rows of all parts to the sink, in the order of ranks, and adds them up.
+fn give_all(
+    parts: &mut [Part<RowMaker<'_>>],
+    merged: &Merged<'_>,
+    origin_s: i64,
+    most: usize,
+) -> Result<Option<LayerSummary>> {
+    let mut summary: Option<LayerSummary> = None;
+    let mut rows = 0;
+    for RowMaker { rows: buffer, files, calls, .. } in parts.iter_mut().map(|p| &mut p.sink) {
+        rows += buffer.requests.len();
+        if rows > most {
+            return Err(Error::limit("the trace has more rows", format!("{most} rows")));
         }
-        rows.append(std::mem::take(&mut sink.output.requests));
+        let more = LayerSummary::of_requests("requests", &buffer.requests, origin_s);
+        match &mut summary {
+            Some(sum) => sum.add(&more),
+            None => summary = Some(more),
+        }
+        buffer.give_merged(merged, files, calls)?;
     }
-    forget_shared_appends(&mut rows, &appended);
-    trace.data = Data::Requests(rows);
-    trace.layers = vec![trace.summarise("requests")];
-    Ok(trace)
+    Ok(summary)
 }
 
 /// The trace of some parts without rows and names.
-fn facts<O: Output>(parts: &[Part<Rows<O>>], origin_s: i64) -> Result<Trace> {
+fn facts(parts: &[Part<RowMaker<'_>>], origin_s: i64) -> Result<Trace> {
     let mut trace = Trace { format: Strace.name(), timing: Timing::Request, origin_s, ..Trace::default() };
     trace.ranks = parts.len() as u64;
     let notes = Notes::of(parts);
@@ -477,34 +441,23 @@ fn facts<O: Output>(parts: &[Part<Rows<O>>], origin_s: i64) -> Result<Trace> {
     Ok(trace)
 }
 
-/// Where several ranks write to a file that one of them appends to, no rank's trace alone tells the end of the file.
-fn forget_shared_appends(rows: &mut Requests, appended: &[FileId]) {
-    if appended.is_empty() {
-        return;
-    }
-    let mut writer: HashMap<FileId, Option<u32>> = appended.iter().map(|&f| (f, None)).collect();
-    let mut shared = Vec::new();
-    for r in rows.iter().filter(|r| r.op == Op::Write) {
-        match writer.get_mut(&r.file) {
-            Some(w) if w.is_some_and(|w| w != r.rank) => shared.push(r.file),
-            Some(w) => *w = Some(r.rank),
-            None => {}
+/// Files that several ranks write to and one of them appends to.
+fn shared_appends(parts: &[Part<RowMaker<'_>>]) -> HashSet<String> {
+    let sinks = || parts.iter().map(|p| &p.sink);
+    let mut writers: HashMap<&str, u32> =
+        sinks().flat_map(|s| s.appended.iter().map(|&f| (s.files.name(f), 0))).collect();
+    if !writers.is_empty() {
+        for s in sinks() {
+            for (_, name) in s.files.iter().zip(&s.written).filter(|(_, w)| **w).map(|(file, _)| file) {
+                writers.entry(name).and_modify(|n| *n += 1);
+            }
         }
     }
-    shared.sort_unstable();
-    shared.dedup();
-    if shared.is_empty() {
-        return;
-    }
-    let offsets: Vec<u64> = rows
-        .iter()
-        .map(|r| if r.op == Op::Write && shared.binary_search(&r.file).is_ok() { UNKNOWN_OFFSET } else { r.offset })
-        .collect();
-    rows.offset = offsets.into();
+    writers.into_iter().filter(|(_, n)| *n > 1).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// The error for files without a single call.
-fn nothing<O: Output>(parts: &[Part<Rows<O>>]) -> Error {
+fn nothing(parts: &[Part<RowMaker<'_>>]) -> Error {
     let error = match parts.iter().find_map(|p| p.stats.first_unparsed) {
         Some(line) => Error::malformed(Place::Line(line), "no system call in the whole trace"),
         None => Error::new(ErrorKind::Empty, "no system call in the whole trace").at(Place::Line(1)),
@@ -513,7 +466,7 @@ fn nothing<O: Output>(parts: &[Part<Rows<O>>]) -> Error {
 }
 
 /// Facts about the job: the first program, and begin and end if the clock is that of the calendar.
-fn job<O: Output>(parts: &[Part<Rows<O>>], notes: &Notes) -> Option<Job> {
+fn job(parts: &[Part<RowMaker<'_>>], notes: &Notes) -> Option<Job> {
     let span = parts.iter().filter_map(|p| p.stats.span_ns).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
     let seconds = |ns: i64| ns as f64 / 1e9;
     let calendar = notes.epoch && !notes.mixed;

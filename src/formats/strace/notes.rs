@@ -1,6 +1,6 @@
 //! What a person should know about the files of a job.
 
-use super::requests::{Output, Rows};
+use super::requests::RowMaker;
 use super::{Part, Stats};
 use crate::record::Warning;
 
@@ -18,8 +18,8 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    pub(super) fn of<O: Output>(parts: &[Part<Rows<O>>]) -> Notes {
-        let sum = |f: fn(&Part<Rows<O>>) -> u64| parts.iter().map(f).sum::<u64>();
+    pub(super) fn of(parts: &[Part<RowMaker<'_>>]) -> Notes {
+        let sum = |f: fn(&Part<RowMaker<'_>>) -> u64| parts.iter().map(f).sum::<u64>();
         let any = |f: fn(&Stats) -> bool| parts.iter().any(|p| f(&p.stats));
         let (epoch, day, relative) = (any(|s| s.epoch), any(|s| s.time_of_day), any(|s| s.relative));
         let mut n = Notes {
@@ -56,7 +56,7 @@ impl Notes {
         self.warnings.push(w);
     }
 
-    fn damage<O>(&mut self, parts: &[Part<Rows<O>>]) {
+    fn damage(&mut self, parts: &[Part<RowMaker<'_>>]) {
         for p in parts {
             let what = match &p.damage {
                 Some(why) => format!("the input breaks off after line {}: {why}", p.lines),
@@ -72,7 +72,7 @@ impl Notes {
         }
     }
 
-    fn losses<O>(&mut self, parts: &[Part<Rows<O>>]) {
+    fn losses(&mut self, parts: &[Part<RowMaker<'_>>]) {
         let cut = parts.iter().filter(|p| p.unterminated && p.last_unparsed).count() as u64;
         if self.unparsed > cut {
             let first = parts.iter().find_map(|p| p.stats.first_unparsed).unwrap_or(0);
@@ -97,7 +97,7 @@ impl Notes {
         }
     }
 
-    fn times<O>(&mut self, parts: &[Part<Rows<O>>], relative: bool) {
+    fn times(&mut self, parts: &[Part<RowMaker<'_>>], relative: bool) {
         let timed: u64 = parts.iter().map(|p| p.stats.timed_calls).sum();
         if timed == 0 && self.calls > 0 {
             self.warn(

@@ -1,125 +1,27 @@
 //! Calls to rows: which file, which offset, how many bytes.
 
-mod handing;
-
 use std::collections::BTreeSet;
 
 use memchr::memmem;
 
+use super::batches::RowBuffer;
 use super::calls::{self, Action, Place};
 use super::descriptors::{Descriptors, OpenId, Sizes};
 use super::path;
 use super::stream::{Event, Sink};
 use super::text::{self, Outcome};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::formats::Detail;
-use crate::record::{self, CallId, Calls, FileId, Files, Op, Request, Requests, UNKNOWN_OFFSET};
-
-pub(super) use handing::{Handing, Hub};
+use crate::record::{CallId, Calls, FileId, Files, Op, Request, UNKNOWN_OFFSET};
 
 /// Longest command line kept, in bytes.
 const MAX_COMMAND: usize = 4096;
 
-/// How rows are made.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
-    /// Rank of all rows of the file.
-    pub(super) rank: u32,
-    /// Time zero of the rows, in nanoseconds of the trace's clock.
-    pub(super) origin_ns: i64,
-    /// Rows at most.
-    pub(super) max_rows: usize,
-}
-
-/// Where the rows of one file go.
-pub(super) trait Output: Send {
-    /// A row was made; times of the row are those of `e`.
-    fn row(&mut self, e: &Event<'_>, row: Row, names: Names<'_>) -> Result<()>;
-    /// As [`Sink::begun`].
-    fn begun(&mut self, _pid: u32, _line: u64) {}
-    /// As [`Sink::given_up`].
-    fn given_up(&mut self, _line: u64) {}
-}
-
-/// What a row says beside the times.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
-    call: CallId,
-    pub(super) op: Op,
-    pub(super) file: FileId,
-    offset: u64,
-    pub(super) size: u64,
-}
-
-/// The names that rows refer to.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Names<'a> {
-    calls: &'a Calls,
-    pub(super) files: &'a Files,
-}
-
-/// Rows as columns.
-pub(super) struct Table {
-    plan: Plan,
-    /// The rows.
-    pub(super) requests: Requests,
-}
-
-impl Table {
-    pub(super) fn new(plan: Plan) -> Self {
-        Table { plan, requests: Requests::default() }
-    }
-}
-
-impl Output for Table {
-    fn row(&mut self, e: &Event<'_>, r: Row, _names: Names<'_>) -> Result<()> {
-        if self.requests.len() >= self.plan.max_rows {
-            return Err(Error::limit("the trace has more rows", format!("{} rows", self.plan.max_rows)));
-        }
-        let seconds = |ns: i64| ns.saturating_sub(self.plan.origin_ns) as f64 / 1e9;
-        let start = seconds(e.start);
-        let end = seconds(e.start.saturating_add(e.call.duration.max(0)));
-        let Row { call, op, file, offset, size } = r;
-        self.requests.push(Request { op, call, rank: self.plan.rank, task: e.pid, file, offset, size, start, end });
-        Ok(())
-    }
-}
-
-/// Rows handed on one by one.
-pub(super) struct Passing<'s>(pub(super) &'s mut dyn record::EventSink);
-
-impl Output for Passing<'_> {
-    fn row(&mut self, e: &Event<'_>, r: Row, names: Names<'_>) -> Result<()> {
-        self.0.event(&record::Event {
-            order: e.line,
-            task: e.pid,
-            op: r.op,
-            call: r.call,
-            file: r.file,
-            size: r.size,
-            start_ns: e.start,
-            duration_ns: u64::try_from(e.call.duration).ok(),
-            interrupted: e.call.errno.of(e.text).starts_with(b"ERESTART"),
-            calls: names.calls,
-            files: names.files,
-        });
-        Ok(())
-    }
-
-    fn begun(&mut self, pid: u32, line: u64) {
-        self.0.begun(line, pid);
-    }
-
-    fn given_up(&mut self, line: u64) {
-        self.0.given_up(line);
-    }
-}
-
 /// Follows the calls of one file and makes rows of them, with names of its own.
-pub(super) struct Rows<O = Table> {
+pub(super) struct RowMaker<'s> {
     detail: Detail,
-    /// Where the rows go.
-    pub(super) output: O,
+    /// The rows.
+    pub(super) rows: RowBuffer<'s>,
     /// File names.
     pub(super) files: Files,
     /// Call names.
@@ -134,6 +36,8 @@ pub(super) struct Rows<O = Table> {
     pub(super) nameless: u64,
     /// Files that were appended to at an offset worked out from this file of the trace alone.
     pub(super) appended: BTreeSet<FileId>,
+    /// Files that were written to, by their numbers.
+    pub(super) written: Vec<bool>,
     /// Mappings of data files into memory, and the first such file.
     pub(super) mapped: Option<(u64, FileId)>,
     /// Command line of the first program.
@@ -152,11 +56,11 @@ enum Target {
     Nowhere,
 }
 
-impl<O: Output> Rows<O> {
-    pub(super) fn new(detail: Detail, output: O) -> Self {
-        Rows {
+impl<'s> RowMaker<'s> {
+    pub(super) fn new(detail: Detail, rows: RowBuffer<'s>) -> Self {
+        RowMaker {
             detail,
-            output,
+            rows,
             files: Files::default(),
             calls: Calls::default(),
             counts: Vec::new(),
@@ -164,6 +68,7 @@ impl<O: Output> Rows<O> {
             failed: 0,
             nameless: 0,
             appended: BTreeSet::new(),
+            written: Vec::new(),
             mapped: None,
             command: None,
             ids: vec![CallId::NONE; calls::KNOWN],
@@ -196,8 +101,13 @@ impl<O: Output> Rows<O> {
     }
 
     fn push(&mut self, e: &Event<'_>, call: CallId, op: Op, file: FileId, offset: u64, size: u64) -> Result<()> {
-        let names = Names { calls: &self.calls, files: &self.files };
-        self.output.row(e, Row { call, op, file, offset, size }, names)
+        let row = Request { call, op, file, offset, size, ..Request::default() };
+        self.rows.push(e, row, &self.files, &self.calls)
+    }
+
+    /// Gives the rows that are left to their sink.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.rows.give(&self.files, &self.calls)
     }
 
     /// The number of a name, from its annotation.
@@ -282,6 +192,11 @@ impl<O: Output> Rows<O> {
             f.position = end;
         }
         if op == Op::Write && f.file != FileId::NONE {
+            let i = f.file.0 as usize;
+            if i >= self.written.len() {
+                self.written.resize(i + 1, false);
+            }
+            self.written[i] = true;
             if end == UNKNOWN_OFFSET && n > 0 {
                 self.sizes.set(f.file, UNKNOWN_OFFSET);
             } else {
@@ -320,13 +235,11 @@ impl<O: Output> Rows<O> {
     /// A transfer that moved nothing.
     fn left_out(&mut self, e: &Event<'_>, call: CallId) -> Result<()> {
         self.failed += 1;
-        match self.detail {
-            Detail::Transfers => Ok(()),
-            Detail::Calls => {
-                let file = self.file_of(e);
-                self.push(e, call, Op::Other, file, UNKNOWN_OFFSET, 0)
-            }
+        if self.detail == Detail::Transfers {
+            return Ok(());
         }
+        let file = self.file_of(e);
+        self.push(e, call, Op::Other, file, UNKNOWN_OFFSET, 0)
     }
 
     /// A transfer between two descriptors. Where only transfers are wanted these are two rows, a read and a write; where every
@@ -492,7 +405,7 @@ impl<O: Output> Rows<O> {
     }
 }
 
-impl<O: Output> Sink for Rows<O> {
+impl Sink for RowMaker<'_> {
     fn call(&mut self, e: &Event<'_>) -> Result<()> {
         self.descriptors.allow();
         let call = self.count(e);
@@ -503,7 +416,7 @@ impl<O: Output> Sink for Rows<O> {
             Action::CopyRange => return self.copy(e, call, false),
             _ => {}
         }
-        if self.detail == Detail::Calls {
+        if self.detail != Detail::Transfers {
             let file = self.file_of(e);
             let op = if e.call.succeeded() { action.op() } else { Op::Other };
             self.push(e, call, op, file, UNKNOWN_OFFSET, 0)?;
@@ -519,15 +432,15 @@ impl<O: Output> Sink for Rows<O> {
     }
 
     fn begun(&mut self, pid: u32, line: u64, text: &[u8]) {
-        self.output.begun(pid, line);
+        self.rows.split(line, Some(pid));
         let spec = text::call_name(text).and_then(|name| calls::spec(calls::find(name)));
         if spec.is_some_and(|s| s.action == Action::Clone) {
             self.descriptors.clone_begun(pid, memmem::find(text, b"CLONE_FILES").is_some());
         }
     }
 
-    fn given_up(&mut self, line: u64) {
-        self.output.given_up(line);
+    fn cancelled(&mut self, line: u64) {
+        self.rows.split(line, None);
     }
 
     fn exited(&mut self, pid: u32) {

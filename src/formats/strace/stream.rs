@@ -86,7 +86,7 @@ pub(super) trait Sink: Send {
     /// A call began in this line and was interrupted; `text` is what is known of it.
     fn begun(&mut self, _pid: u32, _line: u64, _text: &[u8]) {}
     /// The call that began in this line never ended.
-    fn given_up(&mut self, _line: u64) {}
+    fn cancelled(&mut self, _line: u64) {}
     /// A process ended.
     fn exited(&mut self, _pid: u32) {}
     /// Thread `by` became process `leader` by an `execve`.
@@ -349,7 +349,7 @@ impl<S: Sink> Stream<S> {
 
     fn give_up(&mut self, p: &Pending) {
         self.stats.never_resumed += 1;
-        self.sink.given_up(p.line);
+        self.sink.cancelled(p.line);
     }
 
     fn give_up_of(&mut self, pid: u32) {
@@ -387,7 +387,7 @@ impl<S: Sink> Stream<S> {
         };
         p.text.extend_from_slice(rest);
         if p.text.len() > self.line_bytes {
-            self.sink.given_up(p.line);
+            self.sink.cancelled(p.line);
             return self.unparsed(number);
         }
         if again {
@@ -405,7 +405,7 @@ impl<S: Sink> Stream<S> {
                 done
             }
             None => {
-                self.sink.given_up(p.line);
+                self.sink.cancelled(p.line);
                 self.unparsed(number)
             }
         }
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_cut_without_end_is_given_up() {
+    fn a_line_cut_without_end_is_cancelled() {
         let cut = "x strace: Process 9 attached\n".repeat(1000);
         let (calls, stats) = run(&format!("{cut}end of it\n1 00:00:01 getpid() = 1\n"));
         assert_eq!((calls.len(), stats.unparsed), (1, 1001_u64.div_ceil(u64::from(MAX_CUTS) + 2)));

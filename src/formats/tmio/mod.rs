@@ -16,9 +16,9 @@ pub(super) use msgpack::begins_object;
 
 use super::json::member_names;
 use super::series::{self, Section};
-use super::{Format, ReadOptions, Sniff, Source};
+use super::{Format, ReadOptions, Sniff, Source, only};
 use crate::error::Result;
-use crate::record::Trace;
+use crate::record::{RowSink, Trace};
 
 /// The format.
 pub struct Tmio;
@@ -56,13 +56,15 @@ impl Format for Tmio {
         }
     }
 
-    fn read(&self, source: &Source, options: &ReadOptions) -> Result<Trace> {
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+        let source = only(sources, self)?;
         // What was named `tmio` by hand may be damaged at its start: JSON has a brace there.
-        if json_text(source.head()).starts_with(b"{") {
-            series::read(source, options, self.name())
+        let trace = if json_text(source.head()).starts_with(b"{") {
+            series::read(source, options, self.name())?
         } else {
-            msgpack::read(source, options, self.name())
-        }
+            msgpack::read(source, options, self.name())?
+        };
+        trace.give_rows(sink)
     }
 }
 

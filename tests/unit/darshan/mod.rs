@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use self::write::Writer;
 use iophase::formats::darshan::{Darshan, DxtRecord, Log, Module, Schema, Segment, segment_bytes};
-use iophase::formats::{self, Format, Limits, ReadOptions, Source};
+use iophase::formats::{self, Format, Limits, ReadOptions, Source, collect};
 use iophase::record::{Data, Interval, Layer, LayerSummary, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
 use iophase::{Error, ErrorKind, Remedy};
 use serde_json::Value;
@@ -317,7 +317,7 @@ fn hostile_logs_give_the_stored_error() {
         // Another format may claim what is no Darshan log, so ask this one.
         let source = Source::from_bytes(name, bytes);
         for options in [ReadOptions::default(), survey()] {
-            let result = Darshan.read(&source, &options);
+            let result = collect(&Darshan, std::slice::from_ref(&source), &options);
             let flagged = result.as_ref().is_ok_and(|t| !t.warnings.is_empty());
             let fine = match verdict["expect"].as_str().unwrap() {
                 "error" => result.is_err(),
@@ -868,7 +868,7 @@ fn most_rows(bytes: &[u8]) -> usize {
 fn survives(bytes: &[u8]) {
     for options in [ReadOptions::default(), survey(), layer(Layer::Mpiio), layer(Layer::Stdio)] {
         let source = Source::from_bytes("damaged", bytes);
-        if let Ok(t) = Darshan.read(&source, &options) {
+        if let Ok(t) = collect(&Darshan, std::slice::from_ref(&source), &options) {
             check_rows(&t);
             assert!(t.data.len() <= most_rows(bytes) / 32);
         }
@@ -894,7 +894,7 @@ fn every_truncation_is_survived() {
         for n in 0..log.len() {
             let source = Source::from_bytes("cut", &log[..n]);
             // The header says where the last region ends, so every cut is noticed.
-            assert!(Darshan.read(&source, &ReadOptions::default()).is_err(), "{n}");
+            assert!(collect(&Darshan, &[source], &ReadOptions::default()).is_err(), "{n}");
         }
     }
 }

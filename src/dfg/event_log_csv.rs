@@ -7,12 +7,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::case::{CaseId, Origin};
-use super::collector::{Collector, Plan};
+use super::case::{Case, CaseId, Origin};
+use super::collector::{Collector, Plan, Skipped, finish_all};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Calls, Event, EventSink, FileId, Files, Op, Warning};
+use crate::record::{Batch, Calls, Data, FileId, Files, LoggedCall, Op, Request, Restart, RowSink, Warning};
 
 const HEADER: &str = "cid,host,rid,pid,line,call,start_ns,duration_ns,size,path";
 
@@ -21,7 +22,7 @@ pub fn is_log(head: &[u8]) -> bool {
     head.strip_prefix(HEADER.as_bytes()).is_some_and(|rest| matches!(rest.first(), None | Some(b'\n' | b'\r')))
 }
 
-/// Writes an event log; each case has a [`LogSink`] of its own.
+/// Writes an event log; the cases of each trace have [`LogCases`].
 pub struct LogWriter<W> {
     state: Mutex<State<W>>,
 }
@@ -43,17 +44,23 @@ impl<W: Write + Send> LogWriter<W> {
         Ok(LogWriter { state: Mutex::new(State { out, cases: HashSet::new(), failed: None, rows: 0 }) })
     }
 
-    /// Takes the calls of this case. Two cases of one name could not be told apart again: the log fails.
-    pub fn sink(&self, id: &CaseId) -> LogSink<'_, W> {
+    fn state(&self) -> MutexGuard<'_, State<W>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the calls of these cases. Two cases of one name could not be told apart again: the log fails.
+    pub fn cases(&self, ids: impl IntoIterator<Item = CaseId>) -> LogCases<'_, W> {
         let part = |p: &Option<String>| field(p.as_deref().unwrap_or("")).into_owned();
-        let case = format!("{},{},{}", field(&id.cid), part(&id.host), part(&id.rid));
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if !state.cases.insert(case.clone()) {
-            let twice = std::io::Error::other(format!("two cases are called {id}; name files cid_host_rid.st"));
-            state.failed.get_or_insert(twice);
-        }
-        drop(state);
-        LogSink { writer: self, case, again: false }
+        let mut state = self.state();
+        let mut case = |id: CaseId| {
+            let case = format!("{},{},{}", field(&id.cid), part(&id.host), part(&id.rid));
+            if !state.cases.insert(case.clone()) {
+                let twice = std::io::Error::other(format!("two cases are called {id}; name files cid_host_rid.st"));
+                state.failed.get_or_insert(twice);
+            }
+            (case, AtomicBool::new(false))
+        };
+        LogCases { writer: self, cases: ids.into_iter().map(&mut case).collect() }
     }
 
     /// Ends the log; gives the number of rows.
@@ -73,35 +80,42 @@ fn failed(e: std::io::Error) -> Error {
     Error::new(ErrorKind::Output, format!("the event log cannot be written: {e}"))
 }
 
-/// Writes the calls of one case.
-pub struct LogSink<'w, W> {
+/// Writes the calls of some cases.
+pub struct LogCases<'w, W> {
     writer: &'w LogWriter<W>,
-    case: String,
-    again: bool,
+    /// Each as it is written, and whether its calls come again.
+    cases: Vec<(String, AtomicBool)>,
 }
 
-impl<W: Write + Send> EventSink for LogSink<'_, W> {
-    fn begun(&mut self, _order: u64, _task: u32) {}
-
-    fn given_up(&mut self, _order: u64) {}
-
-    fn event(&mut self, e: &Event<'_>) {
-        let mut state = self.writer.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if e.interrupted || self.again || state.failed.is_some() {
-            return;
+impl<W: Write + Send> RowSink for LogCases<'_, W> {
+    fn take(&self, batch: Batch<'_>) -> Result<()> {
+        let (Data::Requests(rows), Some(log)) = (&*batch.rows, &batch.log) else { return Ok(()) };
+        let Some((case, again)) = self.cases.get(batch.part) else { return Ok(()) };
+        let mut state = self.writer.state();
+        if again.load(Ordering::Relaxed) || state.failed.is_some() {
+            return Ok(());
         }
-        let Event { task, order, start_ns, .. } = *e;
-        let number = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
-        let (duration, size) = (number(e.duration_ns), number(e.op.moves_bytes().then_some(e.size)));
-        let (call, path) = (field(e.calls.name(e.call)), field(e.files.name(e.file)));
-        let row = writeln!(state.out, "{},{task},{order},{call},{start_ns},{duration},{size},{path}", self.case);
-        state.failed = row.err();
-        state.rows += 1;
+        for (r, log) in rows.iter().zip(&log.calls).filter(|(_, log)| !log.interrupted) {
+            let number = |n: Option<u64>| n.map_or(String::new(), |n| n.to_string());
+            let (duration, size) = (number(log.duration_ns), number(r.op.moves_bytes().then_some(r.size)));
+            let (call, path) = (field(batch.calls.name(r.call)), field(batch.files.name(r.file)));
+            let (task, LoggedCall { line, start_ns, .. }) = (r.task, log);
+            if let Err(e) = writeln!(state.out, "{case},{task},{line},{call},{start_ns},{duration},{size},{path}") {
+                state.failed = Some(e);
+                return Ok(());
+            }
+            state.rows += 1;
+        }
+        Ok(())
     }
 
     /// All calls are written, and who reads the log puts them in order.
-    fn unordered(&mut self) {
-        self.again = true;
+    fn restart(&self, why: Restart) {
+        for (i, (_, again)) in self.cases.iter().enumerate() {
+            if why == Restart::Trace || why == Restart::ClockSteps(i) {
+                again.store(true, Ordering::Relaxed);
+            }
+        }
     }
 }
 
@@ -166,7 +180,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-struct Row {
+struct LogRow {
     id: CaseId,
     pid: u32,
     line: u64,
@@ -177,11 +191,11 @@ struct Row {
     path: String,
 }
 
-fn row(text: &str) -> Option<Row> {
+fn row(text: &str) -> Option<LogRow> {
     let [cid, host, rid, pid, line, call, start, duration, size, path]: [String; 10] = fields(text)?.try_into().ok()?;
     let known = |t: String| (!t.is_empty()).then_some(t);
     let number = |t: &str| if t.is_empty() { Some(None) } else { t.parse().ok().map(Some) };
-    Some(Row {
+    Some(LogRow {
         id: CaseId { cid, host: known(host), rid: known(rid), pid: None },
         pid: pid.parse().ok()?,
         line: line.parse().ok()?,
@@ -193,19 +207,19 @@ fn row(text: &str) -> Option<Row> {
     })
 }
 
-/// Reads an event log into a collector for each case, in the order in which cases first show.
+/// Reads the cases of an event log, in the order in which they first show.
 ///
 /// # Errors
 /// [`ErrorKind::Io`]; [`ErrorKind::Malformed`] with the line if a row is none; [`ErrorKind::Limit`] for a line longer than
 /// `line_bytes`. A last row without its line end that cannot be read is left out with a warning.
-pub fn read_log<'p>(
+pub fn read_log(
     reader: impl Read,
-    plan: &'p Plan,
+    plan: &Plan,
     name: &str,
     line_bytes: usize,
-) -> Result<(Vec<Collector<'p>>, Vec<Warning>)> {
+) -> Result<((Vec<Case>, Skipped), Vec<Warning>)> {
     let mut input = std::io::BufReader::with_capacity(256 << 10, reader);
-    let mut collectors: Vec<Collector<'p>> = Vec::new();
+    let mut collectors: Vec<Collector<'_>> = Vec::new();
     let mut places: HashMap<CaseId, usize> = HashMap::new();
     let (mut calls, mut files) = (Calls::default(), Files::default());
     let mut warnings = Vec::new();
@@ -236,24 +250,21 @@ pub fn read_log<'p>(
         if place == next {
             let mut c = Collector::new(plan, r.id, Origin { input: name.to_owned(), file: name.to_owned() });
             // Rows stand in the order in which calls ended.
-            c.unordered();
+            c.restart();
             collectors.push(c);
         }
-        collectors[place].event(&Event {
-            order: r.line,
-            task: r.pid,
+        let row = Request {
             op: if r.size.is_some() { Op::Read } else { Op::Other },
             call: calls.intern(&r.call),
+            task: r.pid,
             file: if r.path.is_empty() { FileId::NONE } else { files.intern(&r.path) },
             size: r.size.unwrap_or(0),
-            start_ns: r.start_ns,
-            duration_ns: r.duration_ns,
-            interrupted: false,
-            calls: &calls,
-            files: &files,
-        });
+            ..Request::default()
+        };
+        let call = LoggedCall { line: r.line, start_ns: r.start_ns, duration_ns: r.duration_ns, interrupted: false };
+        collectors[place].call(&row, &call, &files, &calls);
     }
-    Ok((collectors, warnings))
+    Ok((finish_all(collectors), warnings))
 }
 
 #[cfg(test)]
@@ -282,7 +293,7 @@ mod tests {
         let plan = Plan::default();
         let good = "a,h,1,7,3,read,5,2,832,/x\n";
         let read = |rows: &str| read_log(format!("{HEADER}\n{rows}").as_bytes(), &plan, "x", 60);
-        assert_eq!(read(good).unwrap().0.len(), 1);
+        assert_eq!(read(good).unwrap().0.0.len(), 1);
         assert_eq!(read(&format!("{good}a,h,1,7,")).unwrap().1.len(), 1);
         let place = |rows: &str| read(rows).err().unwrap().place();
         assert_eq!(place(&format!("{good}a,h,1,x,3,read,5,2,832,/x\n")), Some(Place::Line(3)));

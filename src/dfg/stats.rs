@@ -4,7 +4,7 @@ use super::spans::Spans;
 
 /// What the statistics of an activity are made from (section IV-B).
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tally {
+pub(super) struct Stats {
     /// Events.
     pub(super) events: u64,
     /// Bytes moved.
@@ -21,7 +21,7 @@ pub(super) struct Tally {
     pub(super) spans: Spans,
 }
 
-impl Tally {
+impl Stats {
     /// Adds an event; `transfer` is the bytes of a transfer that succeeded.
     pub(super) fn add(&mut self, start_ns: i64, duration_ns: Option<u64>, transfer: Option<u64>) {
         self.events += 1;

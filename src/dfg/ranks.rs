@@ -1,0 +1,96 @@
+//! Traces whose rows are in memory as logs of calls: one for each rank.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::case::{CaseId, Origin};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{
+    BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, LoggedCall, Op, Request, Requests, RowSink, Trace,
+};
+
+/// The calls of each rank of a trace, in the order of their starts.
+pub struct RankLogs<'t> {
+    trace: &'t Trace,
+    rows: &'t Requests,
+    calls: Calls,
+    /// Names of calls that have none, by what they do.
+    by_op: [CallId; 7],
+    ranks: BTreeMap<u32, Vec<usize>>,
+}
+
+impl<'t> RankLogs<'t> {
+    /// Sorts the rows of a trace. Rows without the name of a call are called `read`, `write` and so on by what they do.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Empty`] if the trace holds no single calls, but phases, bins or totals.
+    pub fn new(trace: &'t Trace) -> Result<Self> {
+        let Data::Requests(rows) = &trace.data else {
+            let timing = format!("{:?}", trace.timing).to_lowercase();
+            return Err(Error::new(ErrorKind::Empty, format!("the trace holds no single calls ({timing} timing)"))
+                .remedy("record single calls: strace, or Darshan with DXT")
+                .in_file(&trace.path));
+        };
+        let mut calls = trace.calls.clone();
+        let by_op =
+            [Op::Read, Op::Write, Op::Open, Op::Close, Op::Seek, Op::Sync, Op::Other].map(|op| calls.intern(op.name()));
+        let mut ranks: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for i in 0..rows.len() {
+            ranks.entry(rows.rank.get(i)).or_default().push(i);
+        }
+        let by_start = |&a: &usize, &b: &usize| rows.start[a].total_cmp(&rows.start[b]);
+        ranks.par_iter_mut().for_each(|(_, order)| order.sort_by(by_start));
+        Ok(RankLogs { trace, rows, calls, by_op, ranks })
+    }
+
+    /// The cases that the ranks are.
+    pub fn cases(&self) -> Vec<(CaseId, Origin)> {
+        let path = &self.trace.path;
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let origin = Origin { input: path.clone(), file: path.clone() };
+        self.ranks.keys().map(|&rank| (CaseId::of_rank(name, rank), origin.clone())).collect()
+    }
+
+    /// Gives the calls to a sink, those of each rank as a part of their own.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn give(&self, sink: &dyn RowSink) -> Result<()> {
+        let ranks: Vec<&[usize]> = self.ranks.values().map(Vec::as_slice).collect();
+        ranks.into_par_iter().enumerate().try_for_each(|(part, order)| {
+            for (k, rows) in order.chunks(BATCH_ROWS).enumerate() {
+                sink.take(self.batch(part, k * BATCH_ROWS, rows))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Some rows of a rank, of which `before` come before.
+    fn batch(&self, part: usize, before: usize, rows: &[usize]) -> Batch<'_> {
+        let nanos = |s: f64| (s * 1e9).round() as i64;
+        let origin_ns = self.trace.origin_s.saturating_mul(1_000_000_000);
+        let (mut requests, mut log) = (Requests::default(), CallLog::default());
+        for (place, &i) in rows.iter().enumerate() {
+            let r = self.rows.get(i);
+            let call = if r.call == CallId::NONE { self.by_op[r.op as usize] } else { r.call };
+            requests.push(Request { call, ..r });
+            let start = nanos(r.start);
+            log.calls.push(LoggedCall {
+                line: (before + place) as u64,
+                start_ns: origin_ns.saturating_add(start),
+                duration_ns: Some(nanos(r.end).saturating_sub(start).max(0).unsigned_abs()),
+                interrupted: false,
+            });
+        }
+        Batch {
+            part,
+            origin_s: self.trace.origin_s,
+            files: &self.trace.files,
+            calls: &self.calls,
+            rows: Cow::Owned(Data::Requests(requests)),
+            log: Some(log),
+        }
+    }
+}

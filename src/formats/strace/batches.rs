@@ -1,0 +1,141 @@
+//! Rows of the files of a job on their way to a sink.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::stream::Event;
+use crate::error::{Error, Result};
+use crate::record::{
+    BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, FileId, Files, LoggedCall, Op, Request, Requests, RowSink,
+    SplitCall, UNKNOWN_OFFSET,
+};
+
+/// Where rows go.
+#[derive(Clone, Copy)]
+pub(super) enum Destination<'s> {
+    /// They stay in the buffer, at most so many.
+    Memory(usize),
+    /// To a sink, with the log of the calls and the names of their file.
+    Log(&'s dyn RowSink),
+    /// To a sink, with the names of all files.
+    Merged(&'s Merged<'s>),
+}
+
+/// A sink and the names of all files of a job.
+pub(super) struct Merged<'s> {
+    sink: &'s dyn RowSink,
+    names: Mutex<(Files, Calls)>,
+    /// Files that several ranks write to and one appends to: no rank's trace alone tells the end of the file.
+    shared_appends: HashSet<String>,
+}
+
+impl<'s> Merged<'s> {
+    pub(super) fn new(sink: &'s dyn RowSink, shared_appends: HashSet<String>) -> Self {
+        Merged { sink, names: Mutex::default(), shared_appends }
+    }
+
+    pub(super) fn into_names(self) -> (Files, Calls) {
+        self.names.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Rows of one file that have not been given to a sink.
+pub(super) struct RowBuffer<'s> {
+    destination: Destination<'s>,
+    part: usize,
+    rank: u32,
+    origin_s: i64,
+    pub(super) requests: Requests,
+    pub(super) log: Option<CallLog>,
+    /// The names of the file as numbered in [`Merged`], and whether writes to it have no known offset.
+    files: Vec<(FileId, bool)>,
+    calls: Vec<CallId>,
+}
+
+impl<'s> RowBuffer<'s> {
+    /// For the file that is `part` of those read. Times become relative to `origin_s`.
+    pub(super) fn new(destination: Destination<'s>, part: usize, rank: u32, origin_s: i64) -> Self {
+        RowBuffer {
+            destination,
+            part,
+            rank,
+            origin_s,
+            requests: Requests::default(),
+            log: matches!(destination, Destination::Log(_)).then(CallLog::default),
+            files: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    /// Adds the row of a call, which lacks rank, task and times.
+    pub(super) fn push(&mut self, e: &Event<'_>, row: Request, files: &Files, calls: &Calls) -> Result<()> {
+        let origin_ns = self.origin_s * super::NANOS;
+        let seconds = |ns: i64| ns.saturating_sub(origin_ns) as f64 / 1e9;
+        let (start, end) = (seconds(e.start), seconds(e.start.saturating_add(e.call.duration.max(0))));
+        self.requests.push(Request { rank: self.rank, task: e.pid, start, end, ..row });
+        if let Some(log) = &mut self.log {
+            log.calls.push(LoggedCall {
+                line: e.line,
+                start_ns: e.start,
+                duration_ns: u64::try_from(e.call.duration).ok(),
+                interrupted: e.call.errno.of(e.text).starts_with(b"ERESTART"),
+            });
+        }
+        match self.destination {
+            Destination::Memory(most) if self.requests.len() > most => {
+                Err(Error::limit("the trace has more rows", format!("{most} rows")))
+            }
+            Destination::Log(_) | Destination::Merged(_) if self.requests.len() >= BATCH_ROWS => {
+                self.give(files, calls)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A call began in this line and goes on in another; `begun_by`: its process, or `None` if it was cancelled.
+    pub(super) fn split(&mut self, line: u64, begun_by: Option<u32>) {
+        if let (Destination::Log(_), Some(log)) = (self.destination, &mut self.log) {
+            log.split.push(SplitCall { before_row: self.requests.len(), line, begun_by });
+        }
+    }
+
+    /// Gives the rows to the sink, if they have one.
+    pub(super) fn give(&mut self, files: &Files, calls: &Calls) -> Result<()> {
+        match self.destination {
+            Destination::Memory(_) => Ok(()),
+            Destination::Merged(merged) => self.give_merged(merged, files, calls),
+            Destination::Log(sink) => {
+                let rows = Cow::Owned(Data::Requests(std::mem::take(&mut self.requests)));
+                let log = self.log.replace(CallLog::default());
+                sink.take(Batch { part: self.part, origin_s: self.origin_s, files, calls, rows, log })
+            }
+        }
+    }
+
+    /// Gives the rows to the sink with the names of all files.
+    pub(super) fn give_merged(&mut self, merged: &Merged<'_>, files: &Files, calls: &Calls) -> Result<()> {
+        let mut rows = std::mem::take(&mut self.requests);
+        let mut names = merged.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let (all_files, all_calls) = &mut *names;
+        let new = files.iter().skip(self.files.len());
+        self.files.extend(new.map(|(_, name)| (all_files.intern(name), merged.shared_appends.contains(name))));
+        let new = self.calls.len()..calls.len();
+        self.calls.extend(new.map(|i| all_calls.intern(calls.name(CallId(i as u16)))));
+        if !merged.shared_appends.is_empty() {
+            let shared = |f: FileId| self.files.get(f.0 as usize).is_some_and(|(_, shared)| *shared);
+            let offset = |r: Request| if r.op == Op::Write && shared(r.file) { UNKNOWN_OFFSET } else { r.offset };
+            rows.offset = rows.iter().map(offset).collect::<Vec<_>>().into();
+        }
+        rows.file.map_in_place(|f| self.files.get(f.0 as usize).map_or(FileId::NONE, |(id, _)| *id));
+        rows.call.map_in_place(|c| self.calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+        merged.sink.take(Batch {
+            part: self.part,
+            origin_s: self.origin_s,
+            files: all_files,
+            calls: all_calls,
+            rows: Cow::Owned(Data::Requests(rows)),
+            log: None,
+        })
+    }
+}
