@@ -27,7 +27,7 @@ fn after(n: u64) -> Session {
 
 fn online(c: &mut Criterion) {
     let mut group = c.benchmark_group("feed");
-    let events: Vec<Event> = (0..100_000).map(event).collect();
+    let events: Vec<Interval> = (0..100_000).map(event).collect();
     group.throughput(Throughput::Elements(events.len() as u64));
     group.bench_function("one by one", |b| {
         b.iter_batched(

@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use iophase::formats::strace::Strace;
-use iophase::formats::{Detail, Format, ReadOptions, Source};
+use iophase::formats::{Detail, ReadOptions, Source, collect};
 
 /// Four processes that write blocks to files of their own; every 16th call is cut in two.
 fn log(calls: u32, annotated: bool) -> Vec<u8> {
@@ -48,7 +48,10 @@ fn reading(c: &mut Criterion) {
         for threads in [1, 2] {
             let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else { continue };
             group.bench_function(format!("{what}, {threads} threads"), |b| {
-                b.iter(|| pool.install(|| black_box(Strace.read(black_box(&source), &options))).is_ok());
+                b.iter(|| {
+                    pool.install(|| black_box(collect(&Strace, black_box(std::slice::from_ref(&source)), &options)))
+                        .is_ok()
+                });
             });
         }
     }

@@ -41,11 +41,11 @@ pub fn event_log(
             }
             Part::Traces(format, traces) => {
                 let collectors = |parts| Collectors::new(plan, parts);
-                let made = pass(format, &traces, options, &collectors, &mut log.warnings)?;
-                made.into_iter().map(Collectors::finish).collect()
+                pass(format, &traces, options, &collectors, &mut log.warnings)?
             }
         };
-        for (cases, skipped) in made {
+        for collectors in made {
+            let (cases, skipped) = collectors.finish();
             log.cases.extend(cases);
             log.skipped.add(skipped);
         }

@@ -46,7 +46,7 @@ pub struct Info {
 }
 
 impl Info {
-    /// Of a trace that was read with [`survey`](crate::formats::ReadOptions::survey).
+    /// Of a trace that was read with [`all_layers`](crate::formats::ReadOptions::all_layers).
     pub fn of(trace: &Trace) -> Info {
         let (start_s, end_s) = extent(trace);
         let first = trace.layers.iter().filter_map(|l| l.first_s).reduce(f64::min);

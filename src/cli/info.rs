@@ -33,7 +33,7 @@ pub struct InfoArgs {
 /// # Errors
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
-    let read = ReadOptions { detail: Detail::Calls, survey: true, ..a.input.read_options() };
+    let read = ReadOptions { detail: Detail::Calls, all_layers: true, ..a.input.read_options() };
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
     let compute = |trace: Trace| Ok(Info::of(&trace));
     let worst = each_trace(&a.input, &a.verbosity, &read, compute, |mut info| {

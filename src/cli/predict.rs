@@ -12,7 +12,7 @@ use super::output;
 use super::shared::Verbosity;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
-use crate::formats::follow::{self, Faults, Follower, Form, Message};
+use crate::formats::tail::{self, Faults, Form, Message, Tail};
 use crate::online::change::ChangeMethod;
 use crate::online::checkpoint::{self, Checkpoint, Reading};
 use crate::online::outbox::{Item, Outbox, WhenFull};
@@ -182,14 +182,14 @@ fn write_out(outbox: &Outbox, state: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// What goes on between the source and the outbox.
+/// State between the source and the outbox.
 struct Intake<'a> {
     outbox: &'a Outbox,
     options: Options,
     every: Option<Every>,
     most_jobs: usize,
     jobs: Option<Jobs>,
-    /// Faults of the follower, added to those of the run before.
+    /// Faults of the tail, added to those of the run before.
     faults: Faults,
     /// Faults that a prediction has reported.
     reported: u64,
@@ -253,18 +253,18 @@ impl<'a> Intake<'a> {
     fn bytes(&mut self, a: &PredictArgs) -> Result<()> {
         let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
         let format = Some(a.format.as_str()).filter(|f| *f != "auto");
-        let mut follower = Follower::new(format, &limits)?;
+        let mut tail = Tail::new(format, &limits)?;
         let before = self.faults.clone();
         let mut file = if a.source == "-" { None } else { Some(GrowingFile::open(Path::new(&a.source))?) };
         // Bytes that were taken before and are read again for what they tell about the rest.
         let mut again = 0;
         if let (Some(file), Some(Reading { mark: Some(mark), form })) = (&mut file, self.reading.take()) {
             if file.go_to(&mark)? {
-                if Follower::rereads(&form) {
+                if Tail::rereads(&form) {
                     again = mark.position;
                     *file = GrowingFile::open(Path::new(&a.source))?;
                 }
-                follower = Follower::resume(form, mark.position, &limits)?;
+                tail = Tail::resume(form, mark.position, &limits)?;
             } else if let Some(jobs) = &mut self.jobs {
                 jobs.begin_anew();
                 jobs.warn(&Warning::new(
@@ -287,7 +287,7 @@ impl<'a> Intake<'a> {
             };
             let ends = match grown {
                 Grown::Bytes(n) => {
-                    follower.push(&block[..n]);
+                    tail.push(&block[..n]);
                     last = Instant::now();
                     false
                 }
@@ -295,15 +295,15 @@ impl<'a> Intake<'a> {
                     let ends =
                         a.once || file.is_none() || a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
                     if ends {
-                        follower.end();
+                        tail.end();
                     } else {
-                        self.store(&mut file, &follower, false)?;
+                        self.store(&mut file, &tail, false)?;
                         thread::sleep(Duration::from_secs_f64(a.poll));
                     }
                     ends
                 }
                 Grown::Anew => {
-                    follower.restart();
+                    tail.restart();
                     again = 0;
                     if let Some(jobs) = &mut self.jobs {
                         jobs.begin_anew();
@@ -311,28 +311,28 @@ impl<'a> Intake<'a> {
                     false
                 }
             };
-            while let Some(message) = follower.next_message()? {
-                if follower.position() <= again {
+            while let Some(message) = tail.next_message()? {
+                if tail.position() <= again {
                     continue;
                 }
-                self.faults = sum(&before, follower.faults());
-                let options = self.jobs.is_none().then(|| self.options_for(follower.form()));
+                self.faults = sum(&before, tail.faults());
+                let options = self.jobs.is_none().then(|| self.options_for(tail.form()));
                 if let Some(options) = options {
                     self.jobs = Some(Jobs::new(options, self.most_jobs));
                 }
                 let due = self.jobs.as_mut().map(|jobs| jobs.feed(&message).due());
                 if due == Some(true) {
                     self.predict(false)?;
-                    self.store(&mut file, &follower, false)?;
+                    self.store(&mut file, &tail, false)?;
                 }
             }
-            self.faults = sum(&before, follower.faults());
+            self.faults = sum(&before, tail.faults());
             if ends || self.outbox.is_closed() {
                 break;
             }
         }
         self.predict(true)?;
-        self.store(&mut file, &follower, true)?;
+        self.store(&mut file, &tail, true)?;
         if self.jobs.is_none() {
             let faults = self.faults.first.as_ref().map_or(String::new(), |f| format!("; the first fault: {f}"));
             return Err(Error::new(ErrorKind::Empty, format!("no transfer has come{faults}"))
@@ -359,7 +359,7 @@ impl<'a> Intake<'a> {
             let mut taken = 0;
             while let Some(p) = parcel {
                 match p {
-                    Parcel::Message(job, body) => match follow::decode(&body) {
+                    Parcel::Message(job, body) => match tail::decode(&body) {
                         Ok(message) => {
                             let message = Message { job: job.or(message.job), ..message };
                             if let Some(jobs) = &mut self.jobs {
@@ -376,7 +376,7 @@ impl<'a> Intake<'a> {
             }
             let over = idle && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
             self.predict(over)?;
-            self.store(&mut None, &Follower::new(None, &Limits::default())?, over)?;
+            self.store(&mut None, &Tail::new(None, &Limits::default())?, over)?;
             if over || self.outbox.is_closed() {
                 return Ok(());
             }
@@ -420,14 +420,14 @@ impl<'a> Intake<'a> {
     }
 
     /// Stores the state after what was said, from time to time, and at the end.
-    fn store(&mut self, file: &mut Option<GrowingFile>, follower: &Follower, end: bool) -> Result<()> {
+    fn store(&mut self, file: &mut Option<GrowingFile>, tail: &Tail, end: bool) -> Result<()> {
         let recent = self.stored.is_some_and(|t| t.elapsed() < STORE);
-        if !self.keeps_state || (recent && !end) || !follower.may_stop() {
+        if !self.keeps_state || (recent && !end) || !tail.may_stop() {
             return Ok(());
         }
         let Some(jobs) = &self.jobs else { return Ok(()) };
-        let mark = file.as_mut().map(|f| f.mark(follower.position())).transpose()?;
-        let reading = follower.form().map(|form| Reading { mark, form: form.clone() });
+        let mark = file.as_mut().map(|f| f.mark(tail.position())).transpose()?;
+        let reading = tail.form().map(|form| Reading { mark, form: form.clone() });
         let state = Checkpoint::new(reading, self.faults.clone(), jobs.clone());
         self.outbox.put(Item::State(state.to_bytes()?));
         self.stored = Some(Instant::now());

@@ -16,7 +16,7 @@ use super::output;
 use super::watch::Watched;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
-use crate::formats::follow::{self, Follower, Message};
+use crate::formats::tail::{self, Message, Tail};
 use crate::online::Options;
 use crate::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, endpoint};
 
@@ -88,14 +88,14 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
         let pull = Pull::bind(&endpoint(&watch.source, watch.allow_remote)?, &PullOptions::default())?;
         loop {
             let Some(Parcel::Message(job, body)) = pull.receive(Duration::from_secs(1)) else { continue };
-            let Ok(message) = follow::decode(&body) else { continue };
+            let Ok(message) = tail::decode(&body) else { continue };
             if sender.send(Ok(Message { job: job.or(message.job), ..message })).is_err() {
                 return Ok(());
             }
         }
     }
     let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
-    let mut follower = Follower::new(watch.format.as_deref(), &limits)?;
+    let mut tail = Tail::new(watch.format.as_deref(), &limits)?;
     let mut file = if watch.source == "-" { None } else { Some(GrowingFile::open(Path::new(&watch.source))?) };
     let mut block = vec![0; BLOCK];
     loop {
@@ -110,15 +110,15 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
         };
         let mut last = false;
         match grown {
-            Grown::Bytes(n) => follower.push(block.get(..n).unwrap_or_default()),
-            Grown::Anew => follower.restart(),
+            Grown::Bytes(n) => tail.push(block.get(..n).unwrap_or_default()),
+            Grown::Anew => tail.restart(),
             Grown::Nothing if watch.once || file.is_none() => {
-                follower.end();
+                tail.end();
                 last = true;
             }
             Grown::Nothing => thread::sleep(watch.poll),
         }
-        while let Some(message) = follower.next_message()? {
+        while let Some(message) = tail.next_message()? {
             if sender.send(Ok(message)).is_err() {
                 return Ok(());
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 
-use crate::formats::follow::Message;
+use crate::formats::tail::Message;
 use crate::online::live::Live;
 use crate::online::{Jobs, Options};
 use crate::render::tui::{self, JobLine};

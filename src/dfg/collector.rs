@@ -13,7 +13,7 @@ use crate::record::{Batch, CallId, Calls, Data, FileId, Files, LoggedCall, Reque
 /// An event that is not in the graph.
 const UNMAPPED: Activity = Activity::MAX;
 
-/// What becomes of events.
+/// How events become cases.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     /// Calls to activities.
@@ -70,7 +70,7 @@ pub struct Collectors<'p>(Vec<Mutex<Collector<'p>>>);
 impl<'p> Collectors<'p> {
     /// For parts with these names.
     pub fn new(plan: &'p Plan, parts: Vec<(CaseId, Origin)>) -> Self {
-        Collectors(parts.into_iter().map(|(id, origin)| Mutex::new(Collector::new(plan, id, origin))).collect())
+        parts.into_iter().map(|(id, origin)| Collector::new(plan, id, origin)).collect()
     }
 
     fn of_part(&self, part: usize) -> Option<MutexGuard<'_, Collector<'p>>> {
@@ -79,30 +79,33 @@ impl<'p> Collectors<'p> {
 
     /// The cases, part by part and by process, and the calls that are not in them.
     pub fn finish(self) -> (Vec<Case>, Skipped) {
-        let collectors = self.0.into_iter().map(|c| c.into_inner().unwrap_or_else(PoisonError::into_inner));
-        finish_all(collectors)
+        let (mut all, mut skipped) = (Vec::new(), Skipped::default());
+        for c in self.0 {
+            let (cases, more) = c.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+            all.extend(cases);
+            skipped.add(more);
+        }
+        (all, skipped)
     }
 }
 
-/// The cases of several collectors.
-pub(super) fn finish_all<'p>(collectors: impl IntoIterator<Item = Collector<'p>>) -> (Vec<Case>, Skipped) {
-    let (mut all, mut skipped) = (Vec::new(), Skipped::default());
-    for c in collectors {
-        let (cases, more) = c.finish();
-        all.extend(cases);
-        skipped.add(more);
+impl<'p> FromIterator<Collector<'p>> for Collectors<'p> {
+    fn from_iter<I: IntoIterator<Item = Collector<'p>>>(all: I) -> Self {
+        Collectors(all.into_iter().map(Mutex::new).collect())
     }
-    (all, skipped)
 }
 
 impl RowSink for Collectors<'_> {
     fn take(&self, batch: Batch<'_>) -> Result<()> {
-        if let (Data::Requests(rows), Some(log), Some(mut c)) = (&*batch.rows, &batch.log, self.of_part(batch.part)) {
+        if let (Data::Requests(rows), Some(log), Some(mut c)) = (&*batch.rows, batch.log, self.of_part(batch.part)) {
             let mut split = log.split.iter().peekable();
-            for (i, (row, call)) in rows.iter().zip(&log.calls).enumerate() {
+            for (i, call) in log.calls.iter().enumerate() {
                 while let Some(s) = split.next_if(|s| s.before_row <= i) {
                     c.split(s);
                 }
+                let (op, name, task) = (rows.op.get(i), rows.call.get(i), rows.task.get(i));
+                let (file, size) = (rows.file.get(i), rows.size.get(i));
+                let row = Request { op, call: name, task, file, size, ..Request::default() };
                 c.call(&row, call, batch.files, batch.calls);
             }
             split.for_each(|s| c.split(s));
@@ -123,7 +126,7 @@ impl RowSink for Collectors<'_> {
 
 /// Takes the events of one part of a trace.
 #[derive(Debug)]
-pub(super) struct Collector<'p> {
+pub struct Collector<'p> {
     plan: &'p Plan,
     id: CaseId,
     origin: Origin,

@@ -10,8 +10,8 @@ use std::io::{BufRead, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::case::{Case, CaseId, Origin};
-use super::collector::{Collector, Plan, Skipped, finish_all};
+use super::case::{CaseId, Origin};
+use super::collector::{Collector, Collectors, Plan};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::{Batch, Calls, Data, FileId, Files, LoggedCall, Op, Request, Restart, RowSink, Warning};
 
@@ -48,7 +48,7 @@ impl<W: Write + Send> LogWriter<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the calls of these cases. Two cases of one name could not be told apart again: the log fails.
+    /// Takes the calls of these cases. Two cases of one name could not be separated again: the log fails.
     pub fn cases(&self, ids: impl IntoIterator<Item = CaseId>) -> LogCases<'_, W> {
         let part = |p: &Option<String>| field(p.as_deref().unwrap_or("")).into_owned();
         let mut state = self.state();
@@ -89,7 +89,7 @@ pub struct LogCases<'w, W> {
 
 impl<W: Write + Send> RowSink for LogCases<'_, W> {
     fn take(&self, batch: Batch<'_>) -> Result<()> {
-        let (Data::Requests(rows), Some(log)) = (&*batch.rows, &batch.log) else { return Ok(()) };
+        let (Data::Requests(rows), Some(log)) = (&*batch.rows, batch.log) else { return Ok(()) };
         let Some((case, again)) = self.cases.get(batch.part) else { return Ok(()) };
         let mut state = self.writer.state();
         if again.load(Ordering::Relaxed) || state.failed.is_some() {
@@ -212,12 +212,12 @@ fn row(text: &str) -> Option<LogRow> {
 /// # Errors
 /// [`ErrorKind::Io`]; [`ErrorKind::Malformed`] with the line if a row is none; [`ErrorKind::Limit`] for a line longer than
 /// `line_bytes`. A last row without its line end that cannot be read is left out with a warning.
-pub fn read_log(
+pub fn read_log<'p>(
     reader: impl Read,
-    plan: &Plan,
+    plan: &'p Plan,
     name: &str,
     line_bytes: usize,
-) -> Result<((Vec<Case>, Skipped), Vec<Warning>)> {
+) -> Result<(Collectors<'p>, Vec<Warning>)> {
     let mut input = std::io::BufReader::with_capacity(256 << 10, reader);
     let mut collectors: Vec<Collector<'_>> = Vec::new();
     let mut places: HashMap<CaseId, usize> = HashMap::new();
@@ -264,7 +264,7 @@ pub fn read_log(
         let call = LoggedCall { line: r.line, start_ns: r.start_ns, duration_ns: r.duration_ns, interrupted: false };
         collectors[place].call(&row, &call, &files, &calls);
     }
-    Ok((finish_all(collectors), warnings))
+    Ok((collectors.into_iter().collect(), warnings))
 }
 
 #[cfg(test)]
@@ -293,7 +293,7 @@ mod tests {
         let plan = Plan::default();
         let good = "a,h,1,7,3,read,5,2,832,/x\n";
         let read = |rows: &str| read_log(format!("{HEADER}\n{rows}").as_bytes(), &plan, "x", 60);
-        assert_eq!(read(good).unwrap().0.0.len(), 1);
+        assert_eq!(read(good).unwrap().0.finish().0.len(), 1);
         assert_eq!(read(&format!("{good}a,h,1,7,")).unwrap().1.len(), 1);
         let place = |rows: &str| read(rows).err().unwrap().place();
         assert_eq!(place(&format!("{good}a,h,1,x,3,read,5,2,832,/x\n")), Some(Place::Line(3)));

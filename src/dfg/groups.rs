@@ -62,7 +62,7 @@ pub enum Group {
     Red,
 }
 
-/// Which cases are green and which red. If only one is told, the other is all the rest.
+/// Which cases are green and which red. If only one is given, the other is all the rest.
 #[derive(Debug, Clone, Default)]
 pub struct Partition {
     /// Patterns of the green cases.

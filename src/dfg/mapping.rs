@@ -31,7 +31,7 @@ impl FromStr for Alias {
 }
 
 impl Alias {
-    /// What follows the path of the alias, if it is this path or one below it.
+    /// The rest of a path after that of the alias, if it is this path or one below it.
     fn rest<'p>(&self, path: &'p str) -> Option<&'p str> {
         path.strip_prefix(&*self.path).filter(|r| r.is_empty() || r.starts_with('/'))
     }

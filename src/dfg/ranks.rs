@@ -60,37 +60,36 @@ impl<'t> RankLogs<'t> {
     pub fn give(&self, sink: &dyn RowSink) -> Result<()> {
         let ranks: Vec<&[usize]> = self.ranks.values().map(Vec::as_slice).collect();
         ranks.into_par_iter().enumerate().try_for_each(|(part, order)| {
-            for (k, rows) in order.chunks(BATCH_ROWS).enumerate() {
-                sink.take(self.batch(part, k * BATCH_ROWS, rows))?;
+            let (mut rows, mut log) = (Data::default(), CallLog::default());
+            for (k, places) in order.chunks(BATCH_ROWS).enumerate() {
+                let Data::Requests(requests) = &mut rows else { break };
+                requests.clear();
+                log.calls.clear();
+                for (place, &i) in places.iter().enumerate() {
+                    let (row, call) = self.call(i, k * BATCH_ROWS + place);
+                    requests.push(row);
+                    log.calls.push(call);
+                }
+                let (files, calls) = (&self.trace.files, &self.calls);
+                let origin_s = self.trace.origin_s;
+                sink.take(Batch { part, origin_s, files, calls, rows: Cow::Borrowed(&rows), log: Some(&log) })?;
             }
             Ok(())
         })
     }
 
-    /// Some rows of a rank, of which `before` come before.
-    fn batch(&self, part: usize, before: usize, rows: &[usize]) -> Batch<'_> {
+    /// A row, which is the call in this place of the log of its rank.
+    fn call(&self, row: usize, place: usize) -> (Request, LoggedCall) {
+        let r = self.rows.get(row);
         let nanos = |s: f64| (s * 1e9).round() as i64;
-        let origin_ns = self.trace.origin_s.saturating_mul(1_000_000_000);
-        let (mut requests, mut log) = (Requests::default(), CallLog::default());
-        for (place, &i) in rows.iter().enumerate() {
-            let r = self.rows.get(i);
-            let call = if r.call == CallId::NONE { self.by_op[r.op as usize] } else { r.call };
-            requests.push(Request { call, ..r });
-            let start = nanos(r.start);
-            log.calls.push(LoggedCall {
-                line: (before + place) as u64,
-                start_ns: origin_ns.saturating_add(start),
-                duration_ns: Some(nanos(r.end).saturating_sub(start).max(0).unsigned_abs()),
-                interrupted: false,
-            });
-        }
-        Batch {
-            part,
-            origin_s: self.trace.origin_s,
-            files: &self.trace.files,
-            calls: &self.calls,
-            rows: Cow::Owned(Data::Requests(requests)),
-            log: Some(log),
-        }
+        let start = nanos(r.start);
+        let call = if r.call == CallId::NONE { self.by_op[r.op as usize] } else { r.call };
+        let log = LoggedCall {
+            line: place as u64,
+            start_ns: self.trace.origin_s.saturating_mul(1_000_000_000).saturating_add(start),
+            duration_ns: Some(nanos(r.end).saturating_sub(start).max(0).unsigned_abs()),
+            interrupted: false,
+        };
+        (Request { call, ..r }, log)
     }
 }

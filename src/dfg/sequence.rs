@@ -90,7 +90,7 @@ impl Sequence {
         }
     }
 
-    /// The counts; holes are given up.
+    /// The counts; holes that are still open are dropped.
     pub(super) fn finish(mut self) -> EdgeCounts {
         for i in 0..self.links.len() {
             if matches!(self.links[i].kind, Kind::Hole) {

@@ -2,7 +2,7 @@
 
 use super::spans::Spans;
 
-/// What the statistics of an activity are made from (section IV-B).
+/// Sums for the statistics of an activity (section IV-B).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stats {
     /// Events.

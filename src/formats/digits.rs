@@ -29,7 +29,7 @@ pub(crate) fn seconds(out: &mut Vec<u8>, seconds: f64, origin: i64) {
         return;
     }
     let (whole, places) = text.split_once('.').unwrap_or((&text, ""));
-    // 18 decimals fit beside an epoch stamp; what is smaller no clock tells.
+    // 18 decimals fit beside an epoch stamp; no clock is finer.
     let places = &places[..places.len().min(18)];
     let digits: i128 = format!("{whole}{places}").parse().unwrap_or(0);
     let scale = 10i128.pow(places.len() as u32);

@@ -10,7 +10,7 @@ use crate::error::{Error, Place, Result};
 
 /// Bytes of numbers that one task parses.
 const PIECE: usize = 128 << 10;
-/// Longest name of a member that is told apart; longer ones are cut.
+/// Longest name of a member; longer ones are truncated.
 const NAME_BYTES: usize = 256;
 /// Longest number.
 const NUMBER_BYTES: usize = 1024;

@@ -1,6 +1,6 @@
 //! Trace formats: bytes on disk to the event model, and back ([`mod@write`]).
 //!
-//! A format is a folder here and one line in [`ALL`]. It tells from the first bytes of an input whether it is its own
+//! A format is a folder here and one line in [`ALL`]. It recognises an input by its first bytes
 //! ([`Format::sniff`]) and gives its rows to a sink ([`Format::read`]). [`read`] does both for an input of unknown format and keeps
 //! the rows, [`read_into`] does not.
 
@@ -8,7 +8,6 @@ mod clock;
 pub mod custom;
 pub mod darshan;
 mod digits;
-pub mod follow;
 mod json;
 mod limits;
 mod lines;
@@ -20,6 +19,7 @@ pub mod radar;
 mod series;
 mod source;
 pub mod strace;
+pub mod tail;
 pub mod tmio;
 mod window;
 pub mod write;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 pub use limits::Limits;
 pub use probe::{Inputs, collect, find, inputs, probe, read, read_into};
-pub use source::{HEAD_BYTES, Source, Wrapping, is_damage};
+pub use source::{Compression, HEAD_BYTES, Source, is_damage};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Layer, RowSink, Trace};
@@ -37,7 +37,7 @@ use crate::record::{Layer, RowSink, Trace};
 /// Every format that can be read, the most certain to probe first.
 pub const ALL: &[&dyn Format] = &[&darshan::Darshan, &radar::Radar, &tmio::Tmio, &strace::Strace, &custom::Custom];
 
-/// What a format says about the first bytes of an input.
+/// The verdict of a format on the first bytes of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sniff {
     /// Not mine, because.
@@ -57,7 +57,7 @@ pub trait Format: Sync {
     fn sniff(&self, head: &[u8]) -> Sniff;
 
     /// Reads the files of one job: gives the rows to `sink` and returns the trace without them. Memory does not grow with the trace
-    /// if the sink does not keep rows, except where the rows can only be told at the end of the input.
+    /// if the sink does not keep rows, unless the rows can only be made at the end of the input.
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`], [`ErrorKind::Unsupported`] or [`ErrorKind::Limit`] with the place; a damaged tail is no error
@@ -87,7 +87,7 @@ fn only<'s>(sources: &'s [Source], format: &dyn Format) -> Result<&'s Source> {
     }
 }
 
-/// Told about every stretch of stored bytes that has been read.
+/// Called with the number of stored bytes after every stretch that has been read.
 pub type Progress = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// How much of a trace is wanted.
@@ -102,7 +102,7 @@ pub enum Detail {
     Log,
 }
 
-/// What a reader is asked for.
+/// Options of a reader.
 #[derive(Clone, Default)]
 pub struct ReadOptions {
     /// Layer to take from a log that records several; `None` chooses the one with the most exact data.
@@ -110,10 +110,10 @@ pub struct ReadOptions {
     /// How much is wanted.
     pub detail: Detail,
     /// Fill [`Trace::layers`] with everything the file holds, at the cost of reading it all.
-    pub survey: bool,
+    pub all_layers: bool,
     /// Bounds.
     pub limits: Limits,
-    /// Told about every stretch of stored bytes that has been read.
+    /// Called with the number of stored bytes after every stretch that has been read.
     pub progress: Option<Progress>,
 }
 
@@ -122,7 +122,7 @@ impl fmt::Debug for ReadOptions {
         f.debug_struct("ReadOptions")
             .field("layer", &self.layer)
             .field("detail", &self.detail)
-            .field("survey", &self.survey)
+            .field("all_layers", &self.all_layers)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

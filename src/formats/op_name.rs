@@ -1,4 +1,4 @@
-//! What a call does, by its name.
+//! The operation of a call, by its name.
 
 use crate::record::Op;
 

@@ -5,7 +5,7 @@ use super::clock::origin_of;
 use crate::error::{Error, Result};
 use crate::record::{Column, Data, Intervals, Job, Op, Timing, Trace, Warning};
 
-/// What the calls of a section do.
+/// Direction and kind of the calls of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mode {
     pub(crate) op: Op,
@@ -22,7 +22,7 @@ impl Mode {
     }
 }
 
-/// What a file says about the phases of one mode, beside the phases.
+/// Totals that a file states for the phases of one mode.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Announced {
     /// Bytes.

@@ -126,7 +126,7 @@ pub fn read_into(
     let mut trace = f.read(&inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
     trace.warnings.extend(inputs.warning);
     trace.path = source.name().to_owned();
-    if let Some(w) = source.wrapping().name() {
+    if let Some(w) = source.compression().name() {
         trace.header.compression.get_or_insert_with(|| w.to_owned());
     }
     Ok(trace)

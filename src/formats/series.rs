@@ -12,12 +12,12 @@ use super::{Limits, ReadOptions, Source};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::{Op, Trace, Warning};
 
-/// What a section holds.
+/// The contents of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Section {
     /// Transfers.
     Transfers(Mode),
-    /// What asynchronous transfers would have needed; not transfers of its own.
+    /// Rates that asynchronous transfers would have needed; no transfers.
     Required,
     /// Run times.
     Times,
@@ -93,7 +93,7 @@ enum Shape {
     Phases(Vec<f64>, Vec<f64>, Vec<f64>),
     /// Rate, time.
     Curve(Vec<f64>, Vec<f64>),
-    /// None do: so many values are of no use.
+    /// None do: the number of values without a partner.
     Nothing(usize),
 }
 
@@ -148,7 +148,7 @@ impl Group {
     }
 }
 
-/// What is known of the JSON value that is being read.
+/// The JSON value that is being read, so far.
 #[derive(Debug, Default)]
 struct Value {
     /// The section that is open.

@@ -11,9 +11,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// Bytes of the start of an input that probing may look at.
 pub const HEAD_BYTES: usize = 64 << 10;
 
-/// Compression around an input, told by its first bytes.
+/// Compression of a whole input, recognised by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrapping {
+pub enum Compression {
     /// As it is.
     None,
     /// gzip, any number of members.
@@ -22,22 +22,22 @@ pub enum Wrapping {
     Zstd,
 }
 
-impl Wrapping {
+impl Compression {
     /// By the first bytes.
-    pub(crate) fn of(head: &[u8]) -> Wrapping {
+    pub(crate) fn of(head: &[u8]) -> Compression {
         match head {
-            [0x1f, 0x8b, ..] => Wrapping::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Wrapping::Zstd,
-            _ => Wrapping::None,
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+            _ => Compression::None,
         }
     }
 
     /// `gzip`, `zstd`, or `None`.
     pub fn name(self) -> Option<&'static str> {
         match self {
-            Wrapping::None => None,
-            Wrapping::Gzip => Some("gzip"),
-            Wrapping::Zstd => Some("zstd"),
+            Compression::None => None,
+            Compression::Gzip => Some("gzip"),
+            Compression::Zstd => Some("zstd"),
         }
     }
 }
@@ -54,7 +54,7 @@ enum Kind {
 pub struct Source {
     name: String,
     kind: Kind,
-    wrapping: Wrapping,
+    compression: Compression,
     head: Vec<u8>,
     len: u64,
 }
@@ -90,7 +90,7 @@ impl Source {
             return Ok(Source {
                 name,
                 kind: Kind::Folder(members),
-                wrapping: Wrapping::None,
+                compression: Compression::None,
                 head: Vec::new(),
                 len: 0,
             });
@@ -101,8 +101,8 @@ impl Source {
         }
         let mut raw = Vec::new();
         File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut raw)?;
-        let wrapping = Wrapping::of(&raw);
-        let mut s = Source { name, kind: Kind::File(path.into()), wrapping, head: raw, len: meta.len() };
+        let compression = Compression::of(&raw);
+        let mut s = Source { name, kind: Kind::File(path.into()), compression, head: raw, len: meta.len() };
         s.unwrap_head();
         Ok(s)
     }
@@ -110,17 +110,17 @@ impl Source {
     /// An input from memory.
     pub fn from_bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Source {
         let bytes: Arc<[u8]> = bytes.into();
-        let wrapping = Wrapping::of(&bytes);
+        let compression = Compression::of(&bytes);
         let head = bytes[..bytes.len().min(HEAD_BYTES)].to_vec();
         let len = bytes.len() as u64;
-        let mut s = Source { name: name.into(), kind: Kind::Memory(bytes), wrapping, head, len };
+        let mut s = Source { name: name.into(), kind: Kind::Memory(bytes), compression, head, len };
         s.unwrap_head();
         s
     }
 
     /// Replaces the compressed head by the decompressed one. What cannot be decompressed shows when it is read.
     fn unwrap_head(&mut self) {
-        if self.wrapping != Wrapping::None {
+        if self.compression != Compression::None {
             let mut head = Vec::new();
             if let Ok(r) = self.reader(&ReadOptions::default()) {
                 // A damaged stream gives what came before the damage.
@@ -152,8 +152,8 @@ impl Source {
     }
 
     /// Compression around the input.
-    pub fn wrapping(&self) -> Wrapping {
-        self.wrapping
+    pub fn compression(&self) -> Compression {
+        self.compression
     }
 
     /// The regular files of a folder in the order of their names (numbers by value), `None` for anything else.
@@ -177,10 +177,12 @@ impl Source {
             }
         };
         let raw = Counting { inner: raw, progress: options.progress.clone() };
-        Ok(match self.wrapping {
-            Wrapping::None => Box::new(raw),
-            Wrapping::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(256 << 10, raw))),
-            Wrapping::Zstd => {
+        Ok(match self.compression {
+            Compression::None => Box::new(raw),
+            Compression::Gzip => {
+                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(256 << 10, raw)))
+            }
+            Compression::Zstd => {
                 let r = BufReader::with_capacity(256 << 10, raw);
                 let d = ruzstd::decoding::StreamingDecoder::new(r).map_err(|e| {
                     Error::new(ErrorKind::Malformed, format!("not a sound zstd stream: {e}")).in_file(&self.name)
@@ -196,7 +198,7 @@ impl Source {
     /// As [`Source::reader`]; [`ErrorKind::Io`] if reading fails; [`ErrorKind::Limit`] above `limits.memory_bytes`.
     pub fn read_all(&self, options: &ReadOptions) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        if self.wrapping == Wrapping::None {
+        if self.compression == Compression::None {
             bytes.reserve_exact(self.len.min(options.limits.memory_bytes) as usize);
         }
         let mut r = self.reader(options)?;
@@ -274,7 +276,7 @@ mod tests {
         let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         z.write_all(b"hello").unwrap();
         let s = Source::from_bytes("x/a_b_1.st.gz", z.finish().unwrap());
-        assert_eq!((s.head(), s.file_name(), s.wrapping()), (&b"hello"[..], "a_b_1.st", Wrapping::Gzip));
+        assert_eq!((s.head(), s.file_name(), s.compression()), (&b"hello"[..], "a_b_1.st", Compression::Gzip));
         assert_eq!(s.read_all(&ReadOptions::default()).unwrap(), b"hello");
     }
 

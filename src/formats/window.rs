@@ -39,14 +39,14 @@ impl<'a> Window<'a> {
         Self::in_blocks(source, options, BLOCK)
     }
 
-    /// The same with blocks of at most so many bytes: a reader that does not share a block out among threads gains nothing from
+    /// The same with blocks of at most `most_block` bytes: a reader that does not share a block out among threads gains nothing from
     /// more than the caches hold.
     pub(crate) fn in_blocks(source: &'a Source, options: &ReadOptions, most_block: usize) -> Result<Self> {
         // A small file takes one small block; what is compressed may be of any size.
         let stored = usize::try_from(source.stored_bytes()).unwrap_or(usize::MAX);
-        let whole = if source.wrapping().name().is_none() { stored.saturating_add(1) } else { usize::MAX };
+        let whole = if source.compression().name().is_none() { stored.saturating_add(1) } else { usize::MAX };
         let block = whole.min(most_block);
-        let most = match source.wrapping().name() {
+        let most = match source.compression().name() {
             Some(_) => options.limits.expansion.saturating_mul(source.stored_bytes()).saturating_add(1 << 20),
             None => u64::MAX,
         };
@@ -66,7 +66,7 @@ impl<'a> Window<'a> {
         Ok(window)
     }
 
-    /// What is in memory and not consumed.
+    /// The bytes in memory that are not consumed.
     #[inline]
     pub(crate) fn data(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
@@ -221,7 +221,7 @@ mod tests {
             steps in prop::collection::vec((0usize..12, 0u8..3), 0..60),
         ) {
             let source = Source::from_bytes("x", bytes.clone());
-            prop_assume!(source.wrapping().name().is_none());
+            prop_assume!(source.compression().name().is_none());
             let mut w = small(&source);
             let mut seen = Vec::new();
             for (n, kind) in steps.into_iter().chain([(100, 0); 40].into_iter().flat_map(|s| [s, (0, 1)])) {

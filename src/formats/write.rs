@@ -1,7 +1,7 @@
 //! Writers of trace formats: rows to bytes on disk.
 //!
 //! A writer is a type in its format's folder and one line in [`WRITERS`]. It goes through the rows once and hands bytes to a
-//! [`Sink`] in pieces, so that its memory does not grow with the rows. What a format cannot hold is told in [`Written::notes`].
+//! [`Sink`] in pieces, so that its memory does not grow with the rows. Fields that a format cannot hold are listed in [`Written::notes`].
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -55,12 +55,12 @@ pub trait Sink {
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()>;
 }
 
-/// What was written.
+/// Report of a writer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Written {
     /// Rows that are in the output.
     pub rows: u64,
-    /// What the format could not hold.
+    /// Warnings about fields that the format could not hold.
     pub notes: Vec<Warning>,
 }
 

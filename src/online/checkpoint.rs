@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::jobs::Jobs;
 use super::source::Mark;
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::follow::{Faults, Form};
+use crate::formats::tail::{Faults, Form};
 
 /// Name and version of the file.
 const SCHEMA: &str = "iophase.predict-state.v3";
@@ -29,7 +29,7 @@ pub struct Checkpoint {
     schema: String,
     /// Place in the source; `None` for sockets.
     pub reading: Option<Reading>,
-    /// What could not be read so far.
+    /// Messages that could not be read so far.
     pub faults: Faults,
     /// The jobs.
     pub jobs: Jobs,

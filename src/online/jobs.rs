@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::prediction::Prediction;
 use super::session::{Options, Session};
-use crate::formats::follow::Message;
+use crate::formats::tail::Message;
 use crate::record::Warning;
 
 /// Longest name of a job in characters; the rest is cut.
@@ -30,7 +30,7 @@ pub struct Jobs {
     sessions: BTreeMap<String, Entry>,
     /// Messages taken.
     fed: u64,
-    /// Sessions given up for newer ones.
+    /// Sessions evicted for newer ones.
     evicted: u64,
 }
 
@@ -50,7 +50,7 @@ impl Jobs {
         self.fed
     }
 
-    /// Sessions given up for newer ones so far.
+    /// Sessions evicted for newer ones so far.
     pub fn evicted(&self) -> u64 {
         self.evicted
     }

@@ -198,7 +198,7 @@ impl Session {
         periodic.max_by(|a, b| weight(a).total_cmp(&weight(b)))
     }
 
-    /// What the transfers so far say about the next burst. Costs at most one analysis of the window of each signal that has
+    /// Predicts the next burst from the transfers so far. Costs at most one analysis of the window of each signal that has
     /// new data, two right after a change; the window is bounded.
     pub fn predict(&mut self) -> Prediction {
         let now_s = self.now_s.unwrap_or(0.0);

@@ -6,8 +6,8 @@ use super::names::{Calls, Files};
 use super::trace::{Data, Trace};
 use crate::error::Result;
 
-/// Rows of a batch for a sink that does not keep them, about.
-pub const BATCH_ROWS: usize = 1 << 14;
+/// Rows of a batch for a sink that does not keep them, about: they fit in a second-level cache.
+pub const BATCH_ROWS: usize = 1 << 10;
 
 /// Some rows of a trace. Those of one rank come in their order; ranks may come in any order.
 #[derive(Debug)]
@@ -20,13 +20,13 @@ pub struct Batch<'a> {
     pub files: &'a Files,
     /// Call names so far, in the same way.
     pub calls: &'a Calls,
-    /// The rows; owned if they were made for this batch.
+    /// The rows; owned if they go to a sink that keeps rows.
     pub rows: Cow<'a, Data>,
     /// The log of the calls that `rows` are, if it was asked for and the format has it.
-    pub log: Option<CallLog>,
+    pub log: Option<&'a CallLog>,
 }
 
-/// What a log of calls says beyond the rows.
+/// Facts that a log of calls has beyond the rows.
 #[derive(Debug, Default)]
 pub struct CallLog {
     /// One for each row.

@@ -100,6 +100,14 @@ impl<T: Copy + PartialEq> Column<T> {
         }
     }
 
+    /// Removes all rows but keeps the memory of a vector.
+    pub fn clear(&mut self) {
+        match self {
+            Column::Constant { len, .. } => *len = 0,
+            Column::Values(v) => v.clear(),
+        }
+    }
+
     fn materialise(&mut self) {
         if let Column::Constant { value, len } = *self {
             *self = Column::Values(vec![value; len]);

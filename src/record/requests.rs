@@ -177,6 +177,19 @@ impl Requests {
         }
     }
 
+    /// Removes all rows but keeps the memory.
+    pub fn clear(&mut self) {
+        self.op.clear();
+        self.call.clear();
+        self.rank.clear();
+        self.task.clear();
+        self.file.clear();
+        self.offset.clear();
+        self.size.clear();
+        self.start.clear();
+        self.end.clear();
+    }
+
     /// True if any row that moves bytes knows where.
     pub fn has_offsets(&self) -> bool {
         match self.offset.as_constant() {

@@ -216,48 +216,31 @@ pub struct Trace {
 }
 
 impl LayerSummary {
-    /// Totals of requests whose times count from `origin_s`.
-    pub fn of_requests(layer: &str, rows: &Requests, origin_s: i64) -> LayerSummary {
-        let (mut count, mut bytes) = ([0; 2], [0u128; 2]);
+    /// Totals of rows whose times count from `origin_s`.
+    pub fn of(layer: &str, rows: &Data, origin_s: i64) -> LayerSummary {
+        // Reads, then writes.
+        let (mut count, mut whole, mut real) = ([0u64; 2], [0u64; 2], [0.0f64; 2]);
         let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
-        for x in rows.iter().filter(|x| x.op.moves_bytes()) {
-            let direction = usize::from(x.op == Op::Write);
+        let mut add = |op: Op, start: f64, end: f64| {
+            let direction = usize::from(op == Op::Write);
             count[direction] += 1;
-            bytes[direction] += u128::from(x.size);
-            (first, last) = (first.min(x.start), last.max(x.end));
-        }
-        let bytes = bytes.map(|b| u64::try_from(b).unwrap_or(u64::MAX));
-        Self::of(layer, rows.len(), count, bytes, (first, last), origin_s)
-    }
-
-    /// Totals of intervals whose times count from `origin_s`.
-    pub fn of_intervals(layer: &str, rows: &Intervals, origin_s: i64) -> LayerSummary {
-        let (mut count, mut bytes) = ([0; 2], [0.0; 2]);
-        let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
-        for ((op, &moved), (&start, &end)) in rows.op.iter().zip(&rows.bytes).zip(rows.start.iter().zip(&rows.end)) {
-            let direction = usize::from(op != Op::Read);
-            count[direction] += 1;
-            bytes[direction] += moved;
             (first, last) = (first.min(start), last.max(end));
+            direction
+        };
+        match rows {
+            Data::Requests(r) => r.iter().filter(|x| x.op.moves_bytes()).for_each(|x| {
+                let sum = &mut whole[add(x.op, x.start, x.end)];
+                *sum = sum.saturating_add(x.size);
+            }),
+            Data::Intervals(v) => v.iter().for_each(|x| real[add(x.op, x.start, x.end)] += x.bytes),
         }
-        Self::of(layer, rows.len(), count, bytes.map(|b: f64| b.round() as u64), (first, last), origin_s)
-    }
-
-    fn of(
-        layer: &str,
-        records: usize,
-        [reads, writes]: [u64; 2],
-        [bytes_read, bytes_written]: [u64; 2],
-        (first, last): (f64, f64),
-        origin_s: i64,
-    ) -> LayerSummary {
         let mut s = LayerSummary {
             layer: layer.into(),
-            records: records as u64,
-            reads: Some(reads),
-            writes: Some(writes),
-            bytes_read,
-            bytes_written,
+            records: rows.len() as u64,
+            reads: Some(count[0]),
+            writes: Some(count[1]),
+            bytes_read: whole[0].saturating_add(real[0].round() as u64),
+            bytes_written: whole[1].saturating_add(real[1].round() as u64),
             ..LayerSummary::default()
         };
         if first <= last {
@@ -291,9 +274,6 @@ impl LayerSummary {
 impl Trace {
     /// Totals of `data` as a layer: for formats with one kind of data.
     pub fn summarise(&self, layer: &str) -> LayerSummary {
-        match &self.data {
-            Data::Requests(r) => LayerSummary::of_requests(layer, r, self.origin_s),
-            Data::Intervals(v) => LayerSummary::of_intervals(layer, v, self.origin_s),
-        }
+        LayerSummary::of(layer, &self.data, self.origin_s)
     }
 }

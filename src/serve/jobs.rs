@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
-use crate::formats::follow::{self, Follower, Message};
+use crate::formats::tail::{self, Message, Tail};
 use crate::online::live::{Live, Snapshot};
 use crate::online::{Options, Prediction, Session};
 
@@ -110,16 +110,16 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// What the readers say; [`ErrorKind::Malformed`] if nothing in it can be read.
 pub(super) fn messages(block: &[u8], limits: &Limits) -> Result<Vec<Message>> {
     if matches!(block.first(), Some(0x80..=0x8f | 0xde | 0xdf)) {
-        return Ok(vec![follow::decode(block)?]);
+        return Ok(vec![tail::decode(block)?]);
     }
-    let mut follower = Follower::new(None, limits)?;
-    follower.push(block);
-    follower.end();
+    let mut tail = Tail::new(None, limits)?;
+    tail.push(block);
+    tail.end();
     let mut messages = Vec::new();
-    while let Some(m) = follower.next_message()? {
+    while let Some(m) = tail.next_message()? {
         messages.push(m);
     }
-    let first = follower.faults().first.clone();
+    let first = tail.faults().first.clone();
     match first {
         Some(what) if messages.is_empty() => Err(Error::new(ErrorKind::Malformed, what)),
         None if messages.is_empty() => Err(Error::new(ErrorKind::Empty, "no transfer in the block")),

@@ -10,12 +10,12 @@
 //! Times are seconds, offsets and sizes bytes. A quoted field of CSV may hold commas and doubled quotes, not line breaks; a
 //! column `file_escaped` is `file` with `\\`, `\n`, `\r` for backslash and line breaks.
 
-mod follow;
 mod records;
 mod row;
+mod tail;
 pub(super) mod write;
 
-pub(super) use follow::{Records, is_record_line};
+pub(super) use tail::{TailedRecords, is_record_line};
 
 use super::json::member_names;
 use super::lines::{is_remark, lines};

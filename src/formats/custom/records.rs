@@ -9,7 +9,7 @@ use super::super::clock::origin_of;
 use super::super::lines::{is_remark, lines};
 use super::super::window::Window;
 use super::super::{Detail, ReadOptions, Source};
-use super::row::{Bad, Field, LAYERS, Row, Rows};
+use super::row::{Bad, Field, LAYERS, RecordFields, RecordRows};
 use crate::error::{Error, Place, Result};
 use crate::record::{Batch, Column, Data, Quality, Requests, Restart, RowSink, Timing, Trace, Warning};
 use crate::remedy::Remedy;
@@ -19,7 +19,7 @@ const PIECE: usize = 256 << 10;
 
 /// How a line becomes fields.
 pub(super) trait Layout: Sync {
-    fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad>;
+    fn row<'l>(&self, line: &'l [u8]) -> Result<RecordFields<'l>, Bad>;
 }
 
 /// The columns of a CSV file.
@@ -117,8 +117,8 @@ fn without_escapes(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
 
 impl Layout for Columns {
     #[inline]
-    fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad> {
-        let mut row = Row::default();
+    fn row<'l>(&self, line: &'l [u8]) -> Result<RecordFields<'l>, Bad> {
+        let mut row = RecordFields::default();
         let mut i = 0;
         fields(line, |text| {
             if let Some(Some(field)) = self.fields.get(i) {
@@ -136,8 +136,8 @@ impl Layout for Columns {
 pub(super) struct Objects;
 
 impl Layout for Objects {
-    fn row<'l>(&self, line: &'l [u8]) -> Result<Row<'l>, Bad> {
-        let mut row = Row::default();
+    fn row<'l>(&self, line: &'l [u8]) -> Result<RecordFields<'l>, Bad> {
+        let mut row = RecordFields::default();
         object(line, &mut row).map_err(|at| {
             Bad::new("JSON", line.get(at..).unwrap_or_default(), "an object with the keys op, size, start")
         })?;
@@ -146,7 +146,7 @@ impl Layout for Objects {
 }
 
 /// Reads the members of the object in `line`. An error is the place of what is no JSON.
-fn object<'l>(line: &'l [u8], row: &mut Row<'l>) -> Result<(), usize> {
+fn object<'l>(line: &'l [u8], row: &mut RecordFields<'l>) -> Result<(), usize> {
     let space = |mut at: usize| {
         while line.get(at).is_some_and(u8::is_ascii_whitespace) {
             at += 1;
@@ -305,10 +305,10 @@ impl Bad {
     }
 }
 
-/// What a stretch of lines gave.
+/// The records of a stretch of lines.
 #[derive(Default)]
 struct Part {
-    rows: Rows,
+    rows: RecordRows,
     /// Lines, and those of them that should be records.
     lines: u64,
     records: u64,
@@ -516,7 +516,7 @@ fn pieces(text: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Keeps the records of one layer: the same bytes pass through all of them.
-fn choose_layer(rows: &mut Rows, options: &ReadOptions, trace: &mut Trace) {
+fn choose_layer(rows: &mut RecordRows, options: &ReadOptions, trace: &mut Trace) {
     let mut count = [0usize; LAYERS.len() + 1];
     match rows.layer.as_constant() {
         Some(l) => count[usize::from(l)] = rows.layer.len(),

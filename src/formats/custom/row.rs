@@ -48,9 +48,9 @@ impl Field {
 
 /// The fields of a record as text, empty where there is none.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Row<'l>([Cow<'l, [u8]>; Field::COUNT]);
+pub(super) struct RecordFields<'l>([Cow<'l, [u8]>; Field::COUNT]);
 
-impl<'l> Row<'l> {
+impl<'l> RecordFields<'l> {
     /// Sets a field.
     #[inline]
     pub(super) fn set(&mut self, field: Field, text: Cow<'l, [u8]>) {
@@ -98,7 +98,7 @@ impl Bad {
     }
 }
 
-/// What is known of a name of an operation or call.
+/// A name of an operation or call.
 struct Name {
     text: Box<[u8]>,
     op: Op,
@@ -108,7 +108,7 @@ struct Name {
 
 /// The records of a stretch of lines.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct RecordRows {
     pub(super) requests: Requests,
     /// The layer of each request: 0 none, else one more than the place in [`LAYERS`].
     pub(super) layer: Column<u8>,
@@ -126,7 +126,7 @@ pub(super) struct Rows {
 /// The layers that a record may name.
 pub(super) const LAYERS: [Layer; 3] = [Layer::Posix, Layer::Mpiio, Layer::Stdio];
 
-impl Rows {
+impl RecordRows {
     /// How often each call occurs.
     pub(super) fn call_counts(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.names.iter().filter(|n| n.count > 0).map(|n| (&*n.text, n.count))
@@ -134,7 +134,7 @@ impl Rows {
 
     /// Adds a record; one that moves no bytes only if `all`. Times become relative to `origin`.
     #[inline]
-    pub(super) fn push(&mut self, row: &Row, origin: i64, all: bool) -> Result<(), Bad> {
+    pub(super) fn push(&mut self, row: &RecordFields, origin: i64, all: bool) -> Result<(), Bad> {
         let (mut counted, mut op) = self.name(row.get(Field::Op));
         if !row.get(Field::Call).is_empty() {
             let does;
@@ -209,7 +209,7 @@ impl Rows {
     }
 
     /// Appends rows of the lines that follow, whose names are of other tables.
-    pub(super) fn append(&mut self, mut other: Rows) {
+    pub(super) fn append(&mut self, mut other: RecordRows) {
         let files: Vec<FileId> = other.files.iter().map(|(_, name)| self.files.intern(name)).collect();
         other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
         let mut calls = vec![CallId::NONE; other.calls.len()];

@@ -167,7 +167,7 @@ impl CounterRecord {
     }
 }
 
-/// What a walk over counters met besides the records it gave.
+/// Counts of a walk over counters, beside the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Walked {
     /// Records given.

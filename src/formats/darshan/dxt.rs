@@ -16,7 +16,7 @@ const RECORD_BYTES: usize = 104;
 /// Bytes of the host name in it.
 const HOST_BYTES: usize = 64;
 
-/// What a DXT record says before its segments: one record for each file and process.
+/// The head of a DXT record: one record for each file and process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DxtHeader {
     /// Record id of the file.
@@ -118,7 +118,7 @@ impl Segments<'_> {
     }
 }
 
-/// Told about records and their segments while a region is opened.
+/// Visits the records of a region and their segments.
 pub(super) trait Visitor {
     /// A record begins.
     fn record(&mut self, header: &DxtHeader) -> Result<()>;
@@ -138,7 +138,7 @@ fn layout(module: Module, version: u32, order: ByteOrder) -> Layout {
     }
 }
 
-/// Walks over all records of a region. What the visitor was told before an error is sound, as far as the region is.
+/// Walks over all records of a region. The visits before an error are sound, as far as the region is.
 pub(super) fn walk(region: &mut Region, slot: &Slot, order: ByteOrder, visitor: &mut impl Visitor) -> Result<()> {
     let layout = layout(slot.module, slot.version, order);
     let size = layout.segment_bytes();
@@ -188,7 +188,7 @@ pub(super) fn walk(region: &mut Region, slot: &Slot, order: ByteOrder, visitor: 
 
 /// Walks over a large region in parts, one visitor each, on several cores. The visitors' findings in order are those of [`walk`].
 ///
-/// `None` if the region is small, cannot be cut or is not sound: then [`walk`] tells.
+/// `None` if the region is small, cannot be cut or is not sound: then use [`walk`].
 pub(super) fn walk_parts<V: Visitor + Send>(log: &Log, slot: &Slot, visitor: impl Fn() -> V + Sync) -> Option<Vec<V>> {
     let size = layout(slot.module, slot.version, log.order()).segment_bytes() as u64;
     let starts_record = |plain: &[u8]| {

@@ -14,7 +14,7 @@ const VERSIONS: [&str; 5] = ["3.00", "3.10", "3.20", "3.21", "3.41"];
 
 /// Compression of all regions of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
+pub enum RegionCompression {
     /// zlib streams.
     Zlib,
     /// bzip2 streams.
@@ -23,13 +23,13 @@ pub enum Compression {
     None,
 }
 
-impl Compression {
+impl RegionCompression {
     /// `zlib`, `bzip2` or `none`.
     pub fn name(self) -> &'static str {
         match self {
-            Compression::Zlib => "zlib",
-            Compression::Bzip2 => "bzip2",
-            Compression::None => "none",
+            RegionCompression::Zlib => "zlib",
+            RegionCompression::Bzip2 => "bzip2",
+            RegionCompression::None => "none",
         }
     }
 }
@@ -155,7 +155,7 @@ pub struct Header {
     /// Byte order of all numbers.
     pub order: ByteOrder,
     /// Compression of all regions.
-    pub compression: Compression,
+    pub compression: RegionCompression,
     /// Bytes of the header.
     pub length: u64,
     /// The partial flags as stored, by the module numbers of this file.
@@ -218,9 +218,9 @@ impl Header {
         };
         let f = Fields { bytes, order };
         let compression = match bytes[16] {
-            0 => Compression::Zlib,
-            1 => Compression::Bzip2,
-            2 => Compression::None,
+            0 => RegionCompression::Zlib,
+            1 => RegionCompression::Bzip2,
+            2 => RegionCompression::None,
             x => {
                 return Err(Error::new(ErrorKind::Unsupported, format!("compression {x}"))
                     .at(Place::Byte(16))

@@ -11,7 +11,7 @@ const RECORD_BYTES: usize = 48;
 /// One record: one process, one layer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatmapRecord {
-    /// Record id; its name tells the layer.
+    /// Record id; its name is that of the layer.
     pub id: u64,
     /// Rank as stored.
     pub rank: i64,

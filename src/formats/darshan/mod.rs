@@ -12,25 +12,25 @@
 //! [`Log`] gives access to everything else in a log.
 
 mod bytes;
-mod choice;
 mod counter_names;
 mod counters;
 mod dxt;
 mod header;
 mod heatmap;
 mod job;
+mod layer_summary;
 mod log;
 mod names;
 mod others;
 mod region;
 mod rows;
-mod survey;
+mod selection;
 mod warnings;
 
 pub use bytes::ByteOrder;
 pub use counters::{CounterRecord, CounterTable, MISSING, Schema, Walked};
 pub use dxt::{DxtHeader, DxtRecord, Segment, segment_bytes};
-pub use header::{Compression, Header, Module, Slot};
+pub use header::{Header, Module, RegionCompression, Slot};
 pub use heatmap::HeatmapRecord;
 pub use job::JobRecord;
 pub use log::Log;
@@ -38,10 +38,10 @@ pub use names::Names;
 
 use rayon::prelude::*;
 
-use self::choice::{Choice, choose};
+use self::layer_summary::Overview;
 use self::log::dxt_module;
-use self::rows::{Placement, Taken, take};
-use self::survey::Overview;
+use self::rows::{Placement, SelectedRows, take};
+use self::selection::{LayerData, select};
 use super::{Format, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Files, Job, Layer, LayerSummary, Restart, RowSink, Timing, Trace, Warning};
@@ -111,14 +111,14 @@ fn open_all(sources: &[Source], options: &ReadOptions) -> Result<Vec<Log>> {
 /// Gives the segments of a sound log to a sink as they are read; `None` if there are none, or the log has to be read as a whole.
 fn in_batches(log: &Log, options: &ReadOptions, sink: &dyn RowSink) -> Result<Option<Trace>> {
     let overview = Overview::new(log)?;
-    let Some(first) = choice::first(&overview, log, options.layer) else { return Ok(None) };
+    let Some(first) = selection::first(&overview, log, options.layer) else { return Ok(None) };
     if first.timing != Timing::Request {
         return Ok(None);
     }
     match rows::give_segments(log, first.layer, sink) {
         Ok((taken, files)) if taken.quality.records_read > taken.quality.records_dropped => {
             let mut trace = assemble(log, &overview, Some(first), taken, files, options);
-            check_others(log, options.survey, true, &mut trace)?;
+            check_others(log, options.all_layers, true, &mut trace)?;
             Ok(Some(trace))
         }
         Ok(_) => Ok(None),
@@ -149,26 +149,26 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
             (overview, None)
         }
     };
-    let mut fetch = |choice: Choice| match ahead.take() {
-        Some((made, result)) if made == choice => result,
+    let mut fetch = |selected: LayerData| match ahead.take() {
+        Some((made, result)) if made == selected => result,
         _ => {
-            let (mut all, mut files) = (Taken::default(), Files::default());
+            let (mut all, mut files) = (SelectedRows::default(), Files::default());
             for (log, &p) in logs.iter().zip(&placements) {
-                all.absorb(take(log, choice, &mut files, p)?);
+                all.absorb(take(log, selected, &mut files, p)?);
             }
             Ok((all, files))
         }
     };
-    let (choice, taken, files) = choose(&overview, logs, options, &mut fetch)?;
-    let mut trace = assemble(first, &overview, choice, taken, files, options);
+    let (selected, taken, files) = select(&overview, logs, options, &mut fetch)?;
+    let mut trace = assemble(first, &overview, selected, taken, files, options);
     if logs.len() > 1 {
         as_one_job(logs, &placements, &mut trace);
     }
     let rows = !trace.data.is_empty();
     for (log, p) in logs.iter().zip(&placements) {
-        check_others(log, options.survey, rows, &mut trace)?;
-        if options.survey {
-            survey_segments(log, p.shift_s, choice, &mut trace);
+        check_others(log, options.all_layers, rows, &mut trace)?;
+        if options.all_layers {
+            summarise_segments(log, p.shift_s, selected, &mut trace);
         }
     }
     trace.layers.sort_by_key(|s| layer_order(&s.layer));
@@ -189,17 +189,17 @@ fn placements(logs: &[Log], first: &Log) -> Vec<Placement> {
     logs.iter().enumerate().map(place).collect()
 }
 
-/// Rows of a choice, made before it was known to be the one.
-type Ahead = Option<(Choice, Result<(Taken, Files)>)>;
+/// Rows of a selected, made before it was known to be the one.
+type Ahead = Option<(LayerData, Result<(SelectedRows, Files)>)>;
 
 /// The totals of a log and, as most logs give POSIX segments, these while the totals that decide are added up.
 fn overview_and_guess(log: &Log, options: &ReadOptions) -> Result<(Overview, Ahead)> {
     let guess = matches!(options.layer, None | Some(Layer::Posix)) && log.readable(Module::DxtPosix).is_some();
-    let guess = guess.then_some(Choice { timing: Timing::Request, layer: Layer::Posix });
+    let guess = guess.then_some(LayerData { timing: Timing::Request, layer: Layer::Posix });
     let ahead = || {
-        guess.map(|choice| {
+        guess.map(|selected| {
             let mut files = Files::default();
-            (choice, take(log, choice, &mut files, Placement::default()).map(|t| (t, files)))
+            (selected, take(log, selected, &mut files, Placement::default()).map(|t| (t, files)))
         })
     };
     let (overview, ahead) = if log.bytes() >= PARALLEL_BYTES {
@@ -210,7 +210,7 @@ fn overview_and_guess(log: &Log, options: &ReadOptions) -> Result<(Overview, Ahe
     Ok((overview?, ahead))
 }
 
-/// What the logs of the processes of one job say together.
+/// Merges the facts of the logs of the processes of one job.
 fn as_one_job(logs: &[Log], placements: &[Placement], trace: &mut Trace) {
     trace.ranks = logs.len() as u64;
     if let Some(job) = &mut trace.job {
@@ -239,18 +239,18 @@ fn as_one_job(logs: &[Log], placements: &[Placement], trace: &mut Trace) {
     }
 }
 
-/// The trace of what was taken, without the totals of a survey.
+/// The trace of the selected rows, without the totals of further layers.
 fn assemble(
     log: &Log,
     overview: &Overview,
-    choice: Option<Choice>,
-    taken: Taken,
+    selected: Option<LayerData>,
+    taken: SelectedRows,
     files: Files,
     options: &ReadOptions,
 ) -> Trace {
     let (header, job) = (log.header(), log.job());
     let mut warnings = warnings::of_modules(log);
-    warnings.extend(warnings::of_choice(overview, choice, &taken, log, options));
+    warnings.extend(warnings::of_selection(overview, selected, &taken, log, options));
     warnings.extend(warnings::of_rows(overview, &taken, log));
     let mut layers: Vec<LayerSummary> =
         overview.counters.iter().chain(&overview.heatmaps).filter_map(Clone::clone).collect();
@@ -272,11 +272,11 @@ fn assemble(
             end_unix_s: Some(job.end_s()),
             run_time_s: Some(job.run_time_s()),
         }),
-        layer: choice.map(|c| c.layer),
+        layer: selected.map(|c| c.layer),
         ranks: job.ranks().unwrap_or(taken.ranks.len() as u64),
         files,
         data: taken.data,
-        timing: choice.map_or(Timing::Request, |c| c.timing),
+        timing: selected.map_or(Timing::Request, |c| c.timing),
         bin_s: taken.bin_s,
         layers,
         call_counts: overview.calls.clone(),
@@ -292,7 +292,7 @@ fn partial(log: &Log) -> Vec<String> {
 
 /// Checks the modules that give no rows: damage is a warning if there are rows, else the error.
 fn check_others(log: &Log, thorough: bool, rows: bool, trace: &mut Trace) -> Result<()> {
-    for (module, e) in survey::check_others(log, thorough) {
+    for (module, e) in layer_summary::check_others(log, thorough) {
         if !rows {
             return Err(e);
         }
@@ -304,13 +304,13 @@ fn check_others(log: &Log, thorough: bool, rows: bool, trace: &mut Trace) -> Res
 }
 
 /// Adds the totals of segments that were not taken.
-fn survey_segments(log: &Log, shift_s: f64, choice: Option<Choice>, trace: &mut Trace) {
+fn summarise_segments(log: &Log, shift_s: f64, selected: Option<LayerData>, trace: &mut Trace) {
     for layer in [Layer::Posix, Layer::Mpiio] {
-        if choice == Some(Choice { timing: Timing::Request, layer }) {
+        if selected == Some(LayerData { timing: Timing::Request, layer }) {
             continue;
         }
         let Some(module) = dxt_module(layer) else { continue };
-        match survey::dxt_totals(log, layer, module, shift_s) {
+        match layer_summary::dxt_totals(log, layer, module, shift_s) {
             Ok(Some(s)) => match trace.layers.iter_mut().find(|t| t.layer == s.layer) {
                 Some(t) => t.add(&s),
                 None => trace.layers.push(s),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::header::Compression;
+use super::header::RegionCompression;
 use crate::error::{Error, Place, Result};
 use crate::formats::Limits;
 
@@ -64,7 +64,7 @@ impl<'a> Region<'a> {
         name: Cow<'static, str>,
         file: &'a [u8],
         at: (u64, u64),
-        compression: Compression,
+        compression: RegionCompression,
         limits: &Limits,
     ) -> Self {
         let start = usize::try_from(at.0).unwrap_or(usize::MAX).min(file.len());
@@ -72,9 +72,9 @@ impl<'a> Region<'a> {
         let input = &file[start..end];
         let piece = input.len().saturating_mul(8).next_power_of_two().clamp(1 << 10, PIECE);
         let (codec, room) = match compression {
-            Compression::Zlib => (Codec::Zlib(Box::new(Decompress::new(true))), piece),
-            Compression::Bzip2 => (Codec::Bzip2(Box::new(bzip2::Decompress::new(false))), piece),
-            Compression::None => (Codec::Stored, 0),
+            RegionCompression::Zlib => (Codec::Zlib(Box::new(Decompress::new(true))), piece),
+            RegionCompression::Bzip2 => (Codec::Bzip2(Box::new(bzip2::Decompress::new(false))), piece),
+            RegionCompression::None => (Codec::Stored, 0),
         };
         let ratio = limits.expansion.min(EXPANSION);
         let most = FREE.saturating_add(ratio.saturating_mul(input.len() as u64));
@@ -284,7 +284,7 @@ const SEARCH: usize = 16 << 20;
 /// That a part starts there is a guess: the parts before it must prove it by ending there, at the end of a stream and of a record.
 pub(super) fn guess_parts(
     input: &[u8],
-    compression: Compression,
+    compression: RegionCompression,
     parts: usize,
     looks_right: impl Fn(&[u8]) -> bool,
 ) -> Vec<usize> {
@@ -305,26 +305,28 @@ pub(super) fn guess_parts(
 fn find_stream(
     input: &[u8],
     within: usize,
-    compression: Compression,
+    compression: RegionCompression,
     looks_right: &impl Fn(&[u8]) -> bool,
 ) -> Option<usize> {
     let mut zlib = Decompress::new(true);
     let mut plain = [0; 512];
     let first = match compression {
-        Compression::Zlib => 0x78,
-        Compression::Bzip2 => b'B',
-        Compression::None => return None,
+        RegionCompression::Zlib => 0x78,
+        RegionCompression::Bzip2 => b'B',
+        RegionCompression::None => return None,
     };
     memchr::memchr_iter(first, input.get(..within)?).find(|&at| {
         let stream = &input[at..];
         let made = match (compression, stream) {
             // The second byte makes the two a multiple of 31 and asks for no dictionary (RFC 1950).
-            (Compression::Zlib, &[a, b, ..]) if (u16::from(a) * 256 + u16::from(b)) % 31 == 0 && b & 0x20 == 0 => {
+            (RegionCompression::Zlib, &[a, b, ..])
+                if (u16::from(a) * 256 + u16::from(b)) % 31 == 0 && b & 0x20 == 0 =>
+            {
                 zlib.reset(true);
                 let ok = zlib.decompress(stream, &mut plain, FlushDecompress::None).is_ok();
                 if ok { zlib.total_out() } else { 0 }
             }
-            (Compression::Bzip2, &[b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]) => {
+            (RegionCompression::Bzip2, &[b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]) => {
                 let mut z = bzip2::Decompress::new(false);
                 let ok = z.decompress(stream, &mut plain).is_ok();
                 if ok { z.total_out() } else { 0 }

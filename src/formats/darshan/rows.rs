@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::choice::Choice;
 use super::counters::{self, Schema};
 use super::dxt::{self, DxtHeader, Segments, Visitor};
 use super::header::{Module, Slot};
 use super::heatmap;
+use super::layer_summary::{self, add_segments};
 use super::log::{Log, dxt_module};
-use super::survey::{self, add_segments};
+use super::selection::LayerData;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::record::{
@@ -28,7 +28,7 @@ pub(super) struct Placement {
 
 /// Rows with what was learned on the way.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct SelectedRows {
     pub data: Data,
     pub bin_s: Option<f64>,
     /// Totals of the rows as a layer, for DXT.
@@ -48,16 +48,16 @@ pub(super) struct Taken {
     pub damage: Vec<Warning>,
 }
 
-impl Taken {
+impl SelectedRows {
     /// Appends the rows of another log, whose files are of the same table.
-    pub fn absorb(&mut self, other: Taken) {
+    pub fn absorb(&mut self, other: SelectedRows) {
         self.data.append(other.data);
         self.bin_s = match (self.bin_s, other.bin_s) {
             (Some(a), Some(b)) => Some(a.max(b)),
             (a, b) => a.or(b),
         };
         if let Some(s) = other.summary {
-            survey::add(&mut self.summary, s);
+            layer_summary::add(&mut self.summary, s);
         }
         let (q, o) = (&mut self.quality, other.quality);
         q.records_read += o.records_read;
@@ -74,19 +74,19 @@ impl Taken {
     }
 }
 
-/// Reads the rows of a choice; none if the log has no such data.
-pub(super) fn take(log: &Log, choice: Choice, files: &mut Files, placement: Placement) -> Result<Taken> {
-    match choice.timing {
-        Timing::Request => match dxt_module(choice.layer).and_then(|m| log.readable(m)) {
-            Some(slot) => segments(log, choice.layer, slot, files, placement),
-            None => Ok(Taken::default()),
+/// Reads the rows of a selected; none if the log has no such data.
+pub(super) fn take(log: &Log, selected: LayerData, files: &mut Files, placement: Placement) -> Result<SelectedRows> {
+    match selected.timing {
+        Timing::Request => match dxt_module(selected.layer).and_then(|m| log.readable(m)) {
+            Some(slot) => segments(log, selected.layer, slot, files, placement),
+            None => Ok(SelectedRows::default()),
         },
-        Timing::Heatmap => bins(log, choice.layer, placement),
-        _ => totals(log, choice.layer, files, placement),
+        Timing::Heatmap => bins(log, selected.layer, placement),
+        _ => totals(log, selected.layer, files, placement),
     }
 }
 
-fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: Placement) -> Result<Taken> {
+fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: Placement) -> Result<SelectedRows> {
     let fresh = || SegmentRows::new(log, layer, placement);
     if let Some(parts) = dxt::walk_parts(log, slot, fresh) {
         let mut rows = fresh();
@@ -120,10 +120,10 @@ fn segments(log: &Log, layer: Layer, slot: &Slot, files: &mut Files, placement: 
 ///
 /// # Errors
 /// As [`take`], but also where only a part of the data is damaged; those of the sink.
-pub(super) fn give_segments(log: &Log, layer: Layer, sink: &dyn RowSink) -> Result<(Taken, Files)> {
+pub(super) fn give_segments(log: &Log, layer: Layer, sink: &dyn RowSink) -> Result<(SelectedRows, Files)> {
     let mut files = Files::default();
     let Some(slot) = dxt_module(layer).and_then(|m| log.readable(m)) else {
-        return Ok((Taken::default(), files));
+        return Ok((SelectedRows::default(), files));
     };
     let mut rows = SegmentRows { sink: Some(sink), ..SegmentRows::new(log, layer, Placement::default()) };
     dxt::walk(&mut log.region(slot), slot, log.order(), &mut rows)?;
@@ -161,7 +161,7 @@ impl<'a> SegmentRows<'a> {
             files: Files::default(),
             placement,
             requests: Requests::default(),
-            summary: survey::DxtTotals::new(layer).summary,
+            summary: layer_summary::DxtTotals::new(layer).summary,
             quality: Quality::default(),
             ranks: HashSet::new(),
             bad_ranks: 0,
@@ -214,21 +214,21 @@ impl<'a> SegmentRows<'a> {
     }
 
     /// The rows, with their files numbered as in `files`.
-    fn finish(mut self, files: &mut Files) -> Taken {
+    fn finish(mut self, files: &mut Files) -> SelectedRows {
         if files.is_empty() {
             *files = self.files;
         } else {
             adopt(&mut self.requests, &self.files, files);
         }
         self.quality.records_read = self.summary.records;
-        Taken {
+        SelectedRows {
             data: Data::Requests(self.requests),
             summary: Some(self.summary),
             quality: self.quality,
             bad_ranks: self.bad_ranks,
             ranks: self.ranks,
             damage: self.damage,
-            ..Taken::default()
+            ..SelectedRows::default()
         }
     }
 }
@@ -313,8 +313,8 @@ fn thread_number(threads: &mut HashMap<u64, u32>, handle: u64) -> u32 {
     *threads.entry(handle).or_insert(next)
 }
 
-fn bins(log: &Log, layer: Layer, placement: Placement) -> Result<Taken> {
-    let mut taken = Taken::default();
+fn bins(log: &Log, layer: Layer, placement: Placement) -> Result<SelectedRows> {
+    let mut taken = SelectedRows::default();
     let Some(slot) = log.readable(Module::Heatmap) else {
         return Ok(taken);
     };
@@ -351,8 +351,8 @@ fn bins(log: &Log, layer: Layer, placement: Placement) -> Result<Taken> {
     Ok(taken)
 }
 
-fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> Result<Taken> {
-    let mut taken = Taken::default();
+fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> Result<SelectedRows> {
+    let mut taken = SelectedRows::default();
     let schema = Schema::of(layer);
     let Some(slot) = log.readable(schema.module()) else {
         return Ok(taken);

@@ -1,10 +1,10 @@
-//! What a person should know before trusting the numbers.
+//! Warnings about a log.
 
-use super::choice::Choice;
 use super::header::Module;
+use super::layer_summary::{self, LAYERS, Overview};
 use super::log::Log;
-use super::rows::Taken;
-use super::survey::{self, LAYERS, Overview};
+use super::rows::SelectedRows;
+use super::selection::LayerData;
 use crate::formats::ReadOptions;
 use crate::record::{Layer, Timing, Warning};
 use crate::remedy::Remedy;
@@ -56,15 +56,15 @@ pub(super) fn of_modules(log: &Log) -> Vec<Warning> {
 }
 
 /// Warnings about what was taken, and what of the job's I/O it leaves out.
-pub(super) fn of_choice(
+pub(super) fn of_selection(
     o: &Overview,
-    choice: Option<Choice>,
-    taken: &Taken,
+    selected: Option<LayerData>,
+    taken: &SelectedRows,
     log: &Log,
     options: &ReadOptions,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let Some(Choice { timing, layer }) = choice else {
+    let Some(LayerData { timing, layer }) = selected else {
         let what = if log.header().slots.iter().any(|s| s.length > 0) {
             Warning::new("no-transfers", "the log holds no reads or writes that could be taken")
         } else {
@@ -85,8 +85,8 @@ pub(super) fn of_choice(
     let totals = o.counters[layer as usize].as_ref();
     let held = match (timing, &taken.summary) {
         (Timing::Request, Some(s)) => {
-            let moved = survey::bytes(s);
-            let counted = totals.map_or(0, survey::bytes);
+            let moved = layer_summary::bytes(s);
+            let counted = totals.map_or(0, layer_summary::bytes);
             if counted > moved {
                 warnings.push(
                     Warning::new(
@@ -106,7 +106,7 @@ pub(super) fn of_choice(
     if layer == Layer::Mpiio && o.mpiio_only_bytes > o.bytes(Layer::Posix) {
         warnings.push(
             Warning::new(
-                "layer-choice",
+                "layer-selected",
                 format!("MPI-IO moved {} bytes without POSIX, so MPI-IO was taken", o.mpiio_only_bytes),
             )
             .remedy(Remedy::TakePosix),
@@ -149,22 +149,22 @@ fn some(n: u64, one: &str, more: &str, rest: &str) -> String {
 }
 
 /// Warnings about single records.
-pub(super) fn of_rows(overview: &Overview, taken: &Taken, log: &Log) -> Vec<Warning> {
+pub(super) fn of_rows(overview: &Overview, taken: &SelectedRows, log: &Log) -> Vec<Warning> {
     let mut warnings = taken.damage.clone();
-    let mut tell = |n: u64, code: &str, message: String| {
+    let mut warn = |n: u64, code: &str, message: String| {
         if n > 0 {
             warnings.push(Warning::new(code, message));
         }
     };
     let q = &taken.quality;
     let (dropped, read) = (q.records_dropped, q.records_read);
-    tell(
+    warn(
         dropped,
         "unusable-records",
         format!("{dropped} of {read} records have times that are no numbers or negative bytes, and were dropped"),
     );
     let bent = q.clamped.saturating_sub(taken.untimed);
-    tell(
+    warn(
         bent,
         "clamped-records",
         format!(
@@ -172,27 +172,27 @@ pub(super) fn of_rows(overview: &Overview, taken: &Taken, log: &Log) -> Vec<Warn
         ),
     );
     let n = taken.untimed;
-    tell(
+    warn(
         n,
         "untimed-records",
         some(n, "file record moves", "file records move", "bytes at no time; spread over the run"),
     );
     let n = taken.bad_ranks;
-    tell(n, "bad-ranks", some(n, "record has", "records have", "an impossible rank; listed under rank 0"));
+    warn(n, "bad-ranks", some(n, "record has", "records have", "an impossible rank; listed under rank 0"));
     let n = taken.widths.len();
-    tell(
+    warn(
         u64::from(n > 1),
         "mixed-bins",
         format!("the heatmap records have bins of {n} widths; the widest is reported"),
     );
     let n = taken.shared;
-    tell(
+    warn(
         n,
         "shared-records",
         some(n, "file record holds", "file records hold", "totals over all ranks; listed under rank 0"),
     );
     let n = overview.mixed_records;
-    tell(
+    warn(
         n,
         "mixed-records",
         some(n, "POSIX record counts", "POSIX records count", "stdio calls, too; left out, as Darshan does"),
@@ -200,10 +200,10 @@ pub(super) fn of_rows(overview: &Overview, taken: &Taken, log: &Log) -> Vec<Warn
     for (module, &bytes) in &overview.trailing {
         let message =
             format!("the {} data ends with {bytes} bytes that are no whole record; they were left out", module.name());
-        tell(bytes, "trailing-bytes", message);
+        warn(bytes, "trailing-bytes", message);
     }
     let job = log.job();
-    tell(
+    warn(
         u64::from(job.ranks().is_none()),
         "bad-process-count",
         format!("the log says that the job had {} processes; the ranks met are counted instead", job.processes),

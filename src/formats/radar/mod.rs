@@ -80,7 +80,7 @@ enum Spelling {
     TwoTimes,
 }
 
-/// What the numbers after the operation of a record mean under either spelling.
+/// The numbers after the operation of a record, under either spelling.
 #[derive(Debug, Clone, Copy, Default)]
 struct Numbers {
     /// The first: a time in any case.
@@ -116,7 +116,7 @@ impl Numbers {
         }
     }
 
-    /// True if a record of this spelling with so many accesses makes sense.
+    /// True if a record of this spelling can have this number of accesses.
     fn fits(&self, spelling: Spelling, accesses: u64) -> bool {
         let times = spelling == Spelling::OneTime || self.end.is_some_and(|e| e >= self.start);
         times && self.accesses(spelling) == Some(accesses)

@@ -15,7 +15,7 @@ pub struct Text;
 /// Rows held back until their blocks are written.
 pub(crate) const GROUP: usize = 1 << 20;
 
-/// What a record needs of a row.
+/// The fields of a row that a record has.
 struct Access {
     file: FileId,
     rank: u32,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::stream::Event;
+use super::stream::CallEvent;
 use crate::error::{Error, Result};
 use crate::record::{
     BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, FileId, Files, LoggedCall, Op, Request, Requests, RowSink,
@@ -14,7 +14,7 @@ use crate::record::{
 /// Where rows go.
 #[derive(Clone, Copy)]
 pub(super) enum Destination<'s> {
-    /// They stay in the buffer, at most so many.
+    /// They stay in the buffer, at most this number.
     Memory(usize),
     /// To a sink, with the log of the calls and the names of their file.
     Log(&'s dyn RowSink),
@@ -26,7 +26,7 @@ pub(super) enum Destination<'s> {
 pub(super) struct Merged<'s> {
     sink: &'s dyn RowSink,
     names: Mutex<(Files, Calls)>,
-    /// Files that several ranks write to and one appends to: no rank's trace alone tells the end of the file.
+    /// Files that several ranks write to and one appends to: the trace of one rank does not show where the file ends.
     shared_appends: HashSet<String>,
 }
 
@@ -69,11 +69,12 @@ impl<'s> RowBuffer<'s> {
     }
 
     /// Adds the row of a call, which lacks rank, task and times.
-    pub(super) fn push(&mut self, e: &Event<'_>, row: Request, files: &Files, calls: &Calls) -> Result<()> {
+    pub(super) fn push(&mut self, e: &CallEvent<'_>, row: Request, files: &Files, calls: &Calls) -> Result<()> {
         let origin_ns = self.origin_s * super::NANOS;
         let seconds = |ns: i64| ns.saturating_sub(origin_ns) as f64 / 1e9;
         let (start, end) = (seconds(e.start), seconds(e.start.saturating_add(e.call.duration.max(0))));
         self.requests.push(Request { rank: self.rank, task: e.pid, start, end, ..row });
+        let len = self.requests.len();
         if let Some(log) = &mut self.log {
             log.calls.push(LoggedCall {
                 line: e.line,
@@ -83,12 +84,10 @@ impl<'s> RowBuffer<'s> {
             });
         }
         match self.destination {
-            Destination::Memory(most) if self.requests.len() > most => {
+            Destination::Memory(most) if len > most => {
                 Err(Error::limit("the trace has more rows", format!("{most} rows")))
             }
-            Destination::Log(_) | Destination::Merged(_) if self.requests.len() >= BATCH_ROWS => {
-                self.give(files, calls)
-            }
+            Destination::Log(_) | Destination::Merged(_) if len >= BATCH_ROWS => self.give(files, calls),
             _ => Ok(()),
         }
     }
@@ -101,27 +100,23 @@ impl<'s> RowBuffer<'s> {
     }
 
     /// Gives the rows to the sink, if they have one.
-    pub(super) fn give(&mut self, files: &Files, calls: &Calls) -> Result<()> {
+    fn give(&mut self, files: &Files, calls: &Calls) -> Result<()> {
         match self.destination {
             Destination::Memory(_) => Ok(()),
+            Destination::Log(sink) => self.give_to(sink, files, calls),
             Destination::Merged(merged) => self.give_merged(merged, files, calls),
-            Destination::Log(sink) => {
-                let rows = Cow::Owned(Data::Requests(std::mem::take(&mut self.requests)));
-                let log = self.log.replace(CallLog::default());
-                sink.take(Batch { part: self.part, origin_s: self.origin_s, files, calls, rows, log })
-            }
         }
     }
 
-    /// Gives the rows to the sink with the names of all files.
+    /// Gives the rows to a sink with the names of all files.
     pub(super) fn give_merged(&mut self, merged: &Merged<'_>, files: &Files, calls: &Calls) -> Result<()> {
-        let mut rows = std::mem::take(&mut self.requests);
         let mut names = merged.names.lock().unwrap_or_else(PoisonError::into_inner);
         let (all_files, all_calls) = &mut *names;
         let new = files.iter().skip(self.files.len());
         self.files.extend(new.map(|(_, name)| (all_files.intern(name), merged.shared_appends.contains(name))));
         let new = self.calls.len()..calls.len();
         self.calls.extend(new.map(|i| all_calls.intern(calls.name(CallId(i as u16)))));
+        let rows = &mut self.requests;
         if !merged.shared_appends.is_empty() {
             let shared = |f: FileId| self.files.get(f.0 as usize).is_some_and(|(_, shared)| *shared);
             let offset = |r: Request| if r.op == Op::Write && shared(r.file) { UNKNOWN_OFFSET } else { r.offset };
@@ -129,13 +124,39 @@ impl<'s> RowBuffer<'s> {
         }
         rows.file.map_in_place(|f| self.files.get(f.0 as usize).map_or(FileId::NONE, |(id, _)| *id));
         rows.call.map_in_place(|c| self.calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
-        merged.sink.take(Batch {
-            part: self.part,
-            origin_s: self.origin_s,
-            files: all_files,
-            calls: all_calls,
-            rows: Cow::Owned(Data::Requests(rows)),
-            log: None,
-        })
+        self.give_to(merged.sink, all_files, all_calls)
+    }
+
+    fn give_to(&mut self, sink: &dyn RowSink, files: &Files, calls: &Calls) -> Result<()> {
+        let (part, origin_s) = (self.part, self.origin_s);
+        let rows = Data::Requests(std::mem::take(&mut self.requests));
+        if sink.keeps_rows() {
+            return sink.take(Batch { part, origin_s, files, calls, rows: Cow::Owned(rows), log: None });
+        }
+        sink.take(Batch { part, origin_s, files, calls, rows: Cow::Borrowed(&rows), log: self.log.as_ref() })?;
+        // The memory is used again.
+        if let Data::Requests(rows) = rows {
+            self.requests = rows;
+        }
+        self.clear();
+        Ok(())
+    }
+
+    /// Gives the last rows to the sink, if they have one, and frees their memory.
+    pub(super) fn finish(&mut self, files: &Files, calls: &Calls) -> Result<()> {
+        self.give(files, calls)?;
+        if !matches!(self.destination, Destination::Memory(_)) {
+            (self.requests, self.log) = (Requests::default(), None);
+        }
+        Ok(())
+    }
+
+    /// Drops the rows but keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.requests.clear();
+        if let Some(log) = &mut self.log {
+            log.calls.clear();
+            log.split.clear();
+        }
     }
 }

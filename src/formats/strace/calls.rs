@@ -1,4 +1,4 @@
-//! What is known of each system call: what it does to files and descriptors, and where its path stands.
+//! The table of system calls: their effect on files and descriptors, and the place of the path.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use crate::record::Op;
 
 /// Where a transfer happens in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum OffsetSource {
     /// At the file position, which it moves.
     Position,
     /// At the offset in the last argument.
@@ -18,11 +18,11 @@ pub(super) enum Place {
     Nowhere,
 }
 
-/// What a call does to descriptors.
+/// The effect of a call on descriptors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// Moves bytes between memory and the descriptor in its first argument.
-    Transfer(Op, Place),
+    Transfer(Op, OffsetSource),
     /// `sendfile(out, in, offset, count)`
     SendFile,
     /// `copy_file_range`, `splice`: `(in, offset, out, offset, count, flags)`
@@ -73,7 +73,7 @@ impl Action {
         matches!(self, Action::Transfer(..) | Action::SendFile | Action::CopyRange)
     }
 
-    /// What the call does to its file, seen from the first descriptor: `sendfile` writes to it, `copy_file_range` reads it.
+    /// The operation on the file, seen from the first descriptor: `sendfile` writes to it, `copy_file_range` reads it.
     pub(super) fn op(self) -> Op {
         match self {
             Action::Transfer(op, _) => op,
@@ -93,7 +93,7 @@ impl Action {
 pub(super) struct Spec {
     /// Its name.
     pub(super) name: &'static str,
-    /// What it does.
+    /// Its effect.
     pub(super) action: Action,
     /// Its first string is a path.
     pub(super) path: bool,
@@ -118,22 +118,22 @@ const fn path(name: &'static str, action: Action) -> Spec {
 }
 
 const TABLE: &[Spec] = &[
-    fd("read", Action::Transfer(Op::Read, Place::Position)),
-    fd("pread64", Action::Transfer(Op::Read, Place::Last)),
-    fd("write", Action::Transfer(Op::Write, Place::Position)),
-    fd("pwrite64", Action::Transfer(Op::Write, Place::Last)),
-    fd("pread", Action::Transfer(Op::Read, Place::Last)),
-    fd("pwrite", Action::Transfer(Op::Write, Place::Last)),
-    fd("readv", Action::Transfer(Op::Read, Place::Position)),
-    fd("preadv", Action::Transfer(Op::Read, Place::Last)),
-    fd("preadv2", Action::Transfer(Op::Read, Place::LastButOne)),
-    fd("recvfrom", Action::Transfer(Op::Read, Place::Nowhere)),
-    fd("recvmsg", Action::Transfer(Op::Read, Place::Nowhere)),
-    fd("writev", Action::Transfer(Op::Write, Place::Position)),
-    fd("pwritev", Action::Transfer(Op::Write, Place::Last)),
-    fd("pwritev2", Action::Transfer(Op::Write, Place::LastButOne)),
-    fd("sendto", Action::Transfer(Op::Write, Place::Nowhere)),
-    fd("sendmsg", Action::Transfer(Op::Write, Place::Nowhere)),
+    fd("read", Action::Transfer(Op::Read, OffsetSource::Position)),
+    fd("pread64", Action::Transfer(Op::Read, OffsetSource::Last)),
+    fd("write", Action::Transfer(Op::Write, OffsetSource::Position)),
+    fd("pwrite64", Action::Transfer(Op::Write, OffsetSource::Last)),
+    fd("pread", Action::Transfer(Op::Read, OffsetSource::Last)),
+    fd("pwrite", Action::Transfer(Op::Write, OffsetSource::Last)),
+    fd("readv", Action::Transfer(Op::Read, OffsetSource::Position)),
+    fd("preadv", Action::Transfer(Op::Read, OffsetSource::Last)),
+    fd("preadv2", Action::Transfer(Op::Read, OffsetSource::LastButOne)),
+    fd("recvfrom", Action::Transfer(Op::Read, OffsetSource::Nowhere)),
+    fd("recvmsg", Action::Transfer(Op::Read, OffsetSource::Nowhere)),
+    fd("writev", Action::Transfer(Op::Write, OffsetSource::Position)),
+    fd("pwritev", Action::Transfer(Op::Write, OffsetSource::Last)),
+    fd("pwritev2", Action::Transfer(Op::Write, OffsetSource::LastButOne)),
+    fd("sendto", Action::Transfer(Op::Write, OffsetSource::Nowhere)),
+    fd("sendmsg", Action::Transfer(Op::Write, OffsetSource::Nowhere)),
     fd("sendfile", Action::SendFile),
     fd("sendfile64", Action::SendFile),
     fd("copy_file_range", Action::CopyRange),
@@ -294,7 +294,7 @@ pub(super) fn find(name: &[u8]) -> u8 {
     }
 }
 
-/// What is known of the call with this number.
+/// The entry of the call with this number.
 pub(super) fn spec(number: u8) -> Option<&'static Spec> {
     TABLE.get(number as usize)
 }

@@ -1,7 +1,7 @@
 //! Descriptors as the kernel keeps them: tables of processes that refer to open files with a position.
 //!
 //! Two descriptors made by `dup` or inherited by a child refer to the same open file and move the same position; threads
-//! share the table itself. What was opened before the trace began has an unknown position until a seek tells it.
+//! share the table itself. What was opened before the trace began has an unknown position until a seek returns it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -359,7 +359,7 @@ impl Descriptors {
     }
 }
 
-/// Sizes of files, as far as the trace tells them: after a truncation, or when a seek went to the end.
+/// Sizes of files, as far as the trace shows them: after a truncation, or when a seek went to the end.
 #[derive(Debug, Default)]
 pub(super) struct Sizes {
     of: Vec<(u32, u64)>,

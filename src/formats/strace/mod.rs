@@ -8,21 +8,21 @@
 //!
 //! Offsets: `pread64` and its kin say them; for `read`, `write` and theirs they follow from the opens, seeks and transfers
 //! before, also through `dup`, `fork` and threads. Where a descriptor was opened before the trace began the offset is unknown
-//! until a seek tells it.
+//! until a seek returns it.
 
 mod batches;
 mod blocks;
 mod calls;
 mod descriptors;
-mod follow;
-mod notes;
+mod diagnostics;
 mod path;
 mod requests;
 mod stream;
+mod tail;
 mod text;
 pub(super) mod write;
 
-pub(super) use follow::{Calls, has_calls};
+pub(super) use tail::{TailedCalls, has_calls};
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -32,14 +32,14 @@ use rayon::prelude::*;
 
 use self::batches::{Destination, Merged, RowBuffer};
 use self::blocks::Blocks;
-use self::notes::Notes;
+use self::diagnostics::Diagnostics;
 use self::requests::RowMaker;
 pub use self::stream::Stats;
-use self::stream::{Event, Sink, Stream};
+use self::stream::{CallEvent, CallStream, Sink};
 use self::text::{Line, Message, Outcome, Time};
 use super::{Detail, Format, Limits, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{CallId, Job, LayerSummary, Restart, RowSink, Timing, Trace};
+use crate::record::{CallId, Data, Job, LayerSummary, Restart, RowSink, Timing, Trace};
 
 const NANOS: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * NANOS;
@@ -65,7 +65,7 @@ impl Format for Strace {
             match line.message {
                 Message::Blank => {}
                 Message::Unparsed => others += 1,
-                Message::Cut(..) => messages += 1,
+                Message::Truncated(..) => messages += 1,
                 Message::Call(_) | Message::Unfinished(_) | Message::Resumed { .. } => {
                     messages += 1;
                     times += usize::from(line.time != Time::None);
@@ -181,7 +181,7 @@ pub struct SystemCall<'a> {
     pub result: Option<i64>,
     /// Symbolic error, also of an interrupted call.
     pub errno: Option<&'a str>,
-    /// The file, as far as the lines of the call tell; `pipe`, `socket`, `anon_inode` ... for what has no path.
+    /// The file, as far as it follows from the lines of the call; `pipe`, `socket`, `anon_inode` ... for what has no path.
     pub path: Option<Cow<'a, str>>,
     /// Bytes moved, if it is a transfer that succeeded.
     pub bytes: Option<u64>,
@@ -194,7 +194,7 @@ pub struct SystemCall<'a> {
 pub fn visit(source: &Source, options: &ReadOptions, visitor: impl FnMut(&SystemCall<'_>) + Send) -> Result<Stats> {
     struct Visit<F>(F);
     impl<F: FnMut(&SystemCall<'_>) + Send> Sink for Visit<F> {
-        fn call(&mut self, e: &Event<'_>) -> Result<()> {
+        fn call(&mut self, e: &CallEvent<'_>) -> Result<()> {
             let c = e.call;
             let errno = c.errno.of(e.text);
             (self.0)(&SystemCall {
@@ -219,7 +219,7 @@ pub fn visit(source: &Source, options: &ReadOptions, visitor: impl FnMut(&System
     Ok(read_part(source, options, Visit(visitor), &Head::of(source.head()), 0, true)?.stats)
 }
 
-/// What one file gave.
+/// The result of reading one file.
 struct Part<S> {
     sink: S,
     stats: Stats,
@@ -289,8 +289,12 @@ fn read_part<S: Sink>(
     share: bool,
 ) -> Result<Part<S>> {
     let mut input = Blocks::new(source.reader(options)?, &options.limits);
-    let mut stream =
-        Stream::new(sink, head.root.or(process_of(source.file_name())).unwrap_or(0), days, options.limits.line_bytes);
+    let mut stream = CallStream::new(
+        sink,
+        head.root.or(process_of(source.file_name())).unwrap_or(0),
+        days,
+        options.limits.line_bytes,
+    );
     let mut last_unparsed = false;
     let (mut now, mut ahead) = (Block::default(), Block::default());
     let mut more = ahead.next(&mut input, &options.limits, share)?;
@@ -324,7 +328,7 @@ fn read_part<S: Sink>(
     })
 }
 
-/// What the first lines of a file tell about all of it.
+/// Facts about a file that its first lines show.
 #[derive(Debug, Default)]
 struct Head {
     /// Second since 1970 of the first timestamp.
@@ -348,7 +352,7 @@ impl Head {
         let mut timed = false;
         for bytes in bytes.split(|&b| b == b'\n') {
             let line = text::parse_line(bytes);
-            if let Message::Cut(_, pid) = line.message {
+            if let Message::Truncated(_, pid) = line.message {
                 attached.extend(pid);
             }
             if !timed && !matches!(line.message, Message::Unparsed) {
@@ -401,14 +405,18 @@ fn give_all(
     let mut summary: Option<LayerSummary> = None;
     let mut rows = 0;
     for RowMaker { rows: buffer, files, calls, .. } in parts.iter_mut().map(|p| &mut p.sink) {
-        rows += buffer.requests.len();
+        let of_part = Data::Requests(std::mem::take(&mut buffer.requests));
+        rows += of_part.len();
         if rows > most {
             return Err(Error::limit("the trace has more rows", format!("{most} rows")));
         }
-        let more = LayerSummary::of_requests("requests", &buffer.requests, origin_s);
+        let more = LayerSummary::of("requests", &of_part, origin_s);
         match &mut summary {
             Some(sum) => sum.add(&more),
             None => summary = Some(more),
+        }
+        if let Data::Requests(rows) = of_part {
+            buffer.requests = rows;
         }
         buffer.give_merged(merged, files, calls)?;
     }
@@ -419,25 +427,25 @@ fn give_all(
 fn facts(parts: &[Part<RowMaker<'_>>], origin_s: i64) -> Result<Trace> {
     let mut trace = Trace { format: Strace.name(), timing: Timing::Request, origin_s, ..Trace::default() };
     trace.ranks = parts.len() as u64;
-    let notes = Notes::of(parts);
-    if notes.calls == 0 {
+    let diagnostics = Diagnostics::of(parts);
+    if diagnostics.calls == 0 {
         return Err(nothing(parts));
     }
-    trace.job = job(parts, &notes);
+    trace.job = job(parts, &diagnostics);
     for part in parts {
         for (i, &n) in part.sink.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
             *trace.call_counts.entry(part.sink.calls.name(CallId(i as u16)).to_owned()).or_default() += n;
         }
     }
     let q = &mut trace.quality;
-    q.records_read = notes.calls + notes.never_resumed;
-    q.records_dropped = notes.unparsed + notes.orphan_resumed;
-    q.records_left_out = parts.iter().map(|p| p.sink.failed).sum::<u64>() + notes.never_resumed;
+    q.records_read = diagnostics.calls + diagnostics.never_resumed;
+    q.records_dropped = diagnostics.unparsed + diagnostics.orphan_resumed;
+    q.records_left_out = parts.iter().map(|p| p.sink.failed).sum::<u64>() + diagnostics.never_resumed;
     q.clock_backwards = parts.iter().map(|p| p.stats.clock_backwards).sum();
-    if notes.damaged {
+    if diagnostics.damaged {
         q.partial.push("requests".into());
     }
-    trace.warnings = notes.warnings;
+    trace.warnings = diagnostics.warnings;
     Ok(trace)
 }
 
@@ -466,15 +474,15 @@ fn nothing(parts: &[Part<RowMaker<'_>>]) -> Error {
 }
 
 /// Facts about the job: the first program, and begin and end if the clock is that of the calendar.
-fn job(parts: &[Part<RowMaker<'_>>], notes: &Notes) -> Option<Job> {
+fn job(parts: &[Part<RowMaker<'_>>], diagnostics: &Diagnostics) -> Option<Job> {
     let span = parts.iter().filter_map(|p| p.stats.span_ns).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
     let seconds = |ns: i64| ns as f64 / 1e9;
-    let calendar = notes.epoch && !notes.mixed;
+    let calendar = diagnostics.epoch && !diagnostics.mixed;
     Some(Job {
         executable: parts.iter().find_map(|p| p.sink.command.clone()),
         start_unix_s: calendar.then(|| seconds(span.0)),
         end_unix_s: calendar.then(|| seconds(span.1)),
-        run_time_s: (!notes.mixed).then(|| seconds(span.1.saturating_sub(span.0))),
+        run_time_s: (!diagnostics.mixed).then(|| seconds(span.1.saturating_sub(span.0))),
         ..Job::default()
     })
 }

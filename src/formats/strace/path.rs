@@ -123,7 +123,7 @@ pub(super) fn joined(raw: &[u8], folder: Option<&str>) -> Option<String> {
     }
 }
 
-/// The path of a call, as far as the line itself tells.
+/// The path of a call, as far as it follows from the line alone.
 ///
 /// 1. A successful open: the annotation of the result, in which symbolic links are resolved.
 /// 2. Calls with a path argument: the first string; if relative, joined to the annotated descriptor before it, else to

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use memchr::memmem;
 
 use super::batches::RowBuffer;
-use super::calls::{self, Action, Place};
+use super::calls::{self, Action, OffsetSource};
 use super::descriptors::{Descriptors, OpenId, Sizes};
 use super::path;
-use super::stream::{Event, Sink};
+use super::stream::{CallEvent, Sink};
 use super::text::{self, Outcome};
 use crate::error::Result;
 use crate::formats::Detail;
@@ -78,7 +78,7 @@ impl<'s> RowMaker<'s> {
     }
 
     /// Counts the call and gives the number of its name.
-    fn count(&mut self, e: &Event<'_>) -> CallId {
+    fn count(&mut self, e: &CallEvent<'_>) -> CallId {
         let id = match self.ids.get(e.call.known as usize) {
             Some(&id) if id != CallId::NONE => id,
             known => {
@@ -100,14 +100,14 @@ impl<'s> RowMaker<'s> {
         id
     }
 
-    fn push(&mut self, e: &Event<'_>, call: CallId, op: Op, file: FileId, offset: u64, size: u64) -> Result<()> {
+    fn push(&mut self, e: &CallEvent<'_>, call: CallId, op: Op, file: FileId, offset: u64, size: u64) -> Result<()> {
         let row = Request { call, op, file, offset, size, ..Request::default() };
         self.rows.push(e, row, &self.files, &self.calls)
     }
 
     /// Gives the rows that are left to their sink.
     pub(super) fn finish(&mut self) -> Result<()> {
-        self.rows.give(&self.files, &self.calls)
+        self.rows.finish(&self.files, &self.calls)
     }
 
     /// The number of a name, from its annotation.
@@ -142,14 +142,14 @@ impl<'s> RowMaker<'s> {
     }
 
     /// The descriptor in the first argument.
-    fn first(&mut self, e: &Event<'_>) -> Option<OpenId> {
+    fn first(&mut self, e: &CallEvent<'_>) -> Option<OpenId> {
         let c = e.call;
         let annotation = if c.annotates_first { c.annotation.of(e.text) } else { &[] };
         (c.fd >= 0).then(|| self.resolve(e.pid, c.fd, annotation))
     }
 
     /// The folder of the descriptor in the first argument, where a path is relative to it and the line does not name it.
-    fn folder(&mut self, e: &Event<'_>) -> Option<String> {
+    fn folder(&mut self, e: &CallEvent<'_>) -> Option<String> {
         if e.call.fd < 0 || e.call.annotates_first || !e.call.spec().is_some_and(|s| s.path) {
             return None;
         }
@@ -159,7 +159,7 @@ impl<'s> RowMaker<'s> {
     }
 
     /// The file of a call: what the line says, else what its descriptor is known to be.
-    fn file_of(&mut self, e: &Event<'_>) -> FileId {
+    fn file_of(&mut self, e: &CallEvent<'_>) -> FileId {
         let folder = self.folder(e);
         if let Some(name) = path::of_call(e.text, e.call, folder.as_deref()) {
             return self.files.intern(&name);
@@ -209,13 +209,13 @@ impl<'s> RowMaker<'s> {
         offset
     }
 
-    fn transfer(&mut self, e: &Event<'_>, call: CallId, op: Op, place: Place) -> Result<()> {
+    fn transfer(&mut self, e: &CallEvent<'_>, call: CallId, op: Op, place: OffsetSource) -> Result<()> {
         let Some(n) = e.call.bytes() else { return self.left_out(e, call) };
         let target = match place {
-            Place::Position => Target::Position,
-            Place::Nowhere => Target::Nowhere,
-            Place::Last => explicit(e.call.last_arg(e.text)),
-            Place::LastButOne => match e.call.last_arg_but_one(e.text) {
+            OffsetSource::Position => Target::Position,
+            OffsetSource::Nowhere => Target::Nowhere,
+            OffsetSource::Last => explicit(e.call.last_arg(e.text)),
+            OffsetSource::LastButOne => match e.call.last_arg_but_one(e.text) {
                 b"-1" => Target::Position,
                 x => explicit(x),
             },
@@ -233,7 +233,7 @@ impl<'s> RowMaker<'s> {
     }
 
     /// A transfer that moved nothing.
-    fn left_out(&mut self, e: &Event<'_>, call: CallId) -> Result<()> {
+    fn left_out(&mut self, e: &CallEvent<'_>, call: CallId) -> Result<()> {
         self.failed += 1;
         if self.detail == Detail::Transfers {
             return Ok(());
@@ -244,7 +244,7 @@ impl<'s> RowMaker<'s> {
 
     /// A transfer between two descriptors. Where only transfers are wanted these are two rows, a read and a write; where every
     /// call is one row, it is that of the first descriptor.
-    fn copy(&mut self, e: &Event<'_>, call: CallId, sends: bool) -> Result<()> {
+    fn copy(&mut self, e: &CallEvent<'_>, call: CallId, sends: bool) -> Result<()> {
         let Some(n) = e.call.bytes() else { return self.left_out(e, call) };
         let args: Vec<&[u8]> = text::split_args(e.call.args.of(e.text)).take(6).collect();
         let arg = |i: usize| args.get(i).copied().unwrap_or_default();
@@ -274,7 +274,7 @@ impl<'s> RowMaker<'s> {
     }
 
     /// Follows what a successful call does to descriptors.
-    fn follow(&mut self, e: &Event<'_>, action: Action) {
+    fn follow(&mut self, e: &CallEvent<'_>, action: Action) {
         let c = e.call;
         let args = c.args.of(e.text);
         let has = |word: &str| memmem::find(args, word.as_bytes()).is_some();
@@ -364,7 +364,7 @@ impl<'s> RowMaker<'s> {
         }
     }
 
-    fn control(&mut self, e: &Event<'_>, number: Option<i32>) {
+    fn control(&mut self, e: &CallEvent<'_>, number: Option<i32>) {
         let args = e.call.args.of(e.text);
         let has = |word: &str| memmem::find(args, word.as_bytes()).is_some();
         match text::split_args(args).nth(1).unwrap_or_default() {
@@ -383,8 +383,8 @@ impl<'s> RowMaker<'s> {
         }
     }
 
-    /// Notes the mapping of a data file: what is read or written through it makes no call.
-    fn map(&mut self, e: &Event<'_>) {
+    /// Diagnostics the mapping of a data file: what is read or written through it makes no call.
+    fn map(&mut self, e: &CallEvent<'_>) {
         let args: Vec<&[u8]> = text::split_args(e.call.args.of(e.text)).take(6).collect();
         let &[_, _, protection, flags, fd, _] = &args[..] else { return };
         let without = |text: &[u8], words: &[&str]| words.iter().all(|w| memmem::find(text, w.as_bytes()).is_none());
@@ -406,7 +406,7 @@ impl<'s> RowMaker<'s> {
 }
 
 impl Sink for RowMaker<'_> {
-    fn call(&mut self, e: &Event<'_>) -> Result<()> {
+    fn call(&mut self, e: &CallEvent<'_>) -> Result<()> {
         self.descriptors.allow();
         let call = self.count(e);
         let action = e.call.spec().map_or(Action::None, |s| s.action);
@@ -472,7 +472,7 @@ fn signed(text: &[u8]) -> Option<i64> {
 
 /// The new process as strace numbers it, where the caller, in a namespace of its own, numbers it otherwise:
 /// `= 2 /* 8516 in strace's PID NS */`.
-fn child_of(e: &Event<'_>) -> Option<u32> {
+fn child_of(e: &CallEvent<'_>) -> Option<u32> {
     let comment = e.call.comment.of(e.text).trim_ascii();
     let inner = comment.strip_prefix(b"/* ")?;
     memmem::find(inner, b" in strace's PID NS")?;
@@ -480,7 +480,7 @@ fn child_of(e: &Event<'_>) -> Option<u32> {
 }
 
 /// The command line of an `execve`.
-fn command(e: &Event<'_>) -> String {
+fn command(e: &CallEvent<'_>) -> String {
     let list = text::split_args(e.call.args.of(e.text)).find(|a| a.starts_with(b"[")).unwrap_or_default();
     let inner = list.strip_prefix(b"[").and_then(|l| l.strip_suffix(b"]")).unwrap_or_default();
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! The lines of one file in their order: calls cut in two are joined, clocks made absolute, processes told apart.
+//! The lines of one file in their order: split calls are joined, clocks made absolute, processes identified.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,13 +13,13 @@ pub(super) const MIDNIGHT_STEP: i64 = 7200 * NANOS;
 /// Days a trace may last before steps back count as faults of the clock.
 const MAX_DAYS: i64 = 3660;
 /// Messages of strace that may cut one line.
-const MAX_CUTS: u32 = 100;
+const MAX_TRUNCATIONS: u32 = 100;
 /// Calls that may be unfinished at one time; threads of a large job are fewer.
 const MAX_PENDING: usize = 1 << 16;
 /// Bytes that unfinished calls may hold.
 const MAX_PENDING_BYTES: usize = 64 << 20;
 
-/// What was found in a file.
+/// Counts of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Lines that are not empty, without the messages of strace itself.
@@ -52,7 +52,7 @@ pub struct Stats {
     pub timed_calls: u64,
     /// Where the first line that is none of strace's stands, from 1.
     pub first_unparsed: Option<u64>,
-    /// Unfinished calls given up because there were too many.
+    /// Unfinished calls dropped because there were too many.
     pub pending_dropped: u64,
     /// Time of the first and of the last line, in nanoseconds.
     pub span_ns: Option<(i64, i64)>,
@@ -66,7 +66,7 @@ impl Stats {
 }
 
 /// A complete call with its place in the trace.
-pub(super) struct Event<'a> {
+pub(super) struct CallEvent<'a> {
     /// The text that the spans of `call` refer to.
     pub(super) text: &'a [u8],
     /// The call.
@@ -82,7 +82,7 @@ pub(super) struct Event<'a> {
 /// Takes what happens in a file, in order.
 pub(super) trait Sink: Send {
     /// A call is complete.
-    fn call(&mut self, event: &Event<'_>) -> Result<()>;
+    fn call(&mut self, event: &CallEvent<'_>) -> Result<()>;
     /// A call began in this line and was interrupted; `text` is what is known of it.
     fn begun(&mut self, _pid: u32, _line: u64, _text: &[u8]) {}
     /// The call that began in this line never ended.
@@ -220,10 +220,10 @@ impl Processes {
 }
 
 /// State of a file between lines.
-pub(super) struct Stream<S> {
-    /// What receives the calls.
+pub(super) struct CallStream<S> {
+    /// Receives the calls.
     pub(super) sink: S,
-    /// What was found so far.
+    /// Counts so far.
     pub(super) stats: Stats,
     line: u64,
     clock: Clock,
@@ -235,10 +235,10 @@ pub(super) struct Stream<S> {
     line_bytes: usize,
 }
 
-impl<S: Sink> Stream<S> {
+impl<S: Sink> CallStream<S> {
     /// A file whose lines belong to process `root` unless they say otherwise, with times of day counted from `days`.
     pub(super) fn new(sink: S, root: u32, days: i64, line_bytes: usize) -> Self {
-        Stream {
+        CallStream {
             sink,
             stats: Stats::default(),
             line: 0,
@@ -256,7 +256,7 @@ impl<S: Sink> Stream<S> {
         self.line += 1;
         let Some((mut whole, at, cuts)) = self.held.take() else { return self.take(bytes, line, self.line, 0) };
         whole.extend_from_slice(bytes);
-        let line = if whole.len() > self.line_bytes || cuts > MAX_CUTS {
+        let line = if whole.len() > self.line_bytes || cuts > MAX_TRUNCATIONS {
             Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed }
         } else {
             text::parse_line(&whole)
@@ -279,7 +279,7 @@ impl<S: Sink> Stream<S> {
     fn take(&mut self, bytes: &[u8], line: &Line, number: u64, cuts: u32) -> Result<()> {
         match line.message {
             Message::Blank => return Ok(()),
-            Message::Cut(at, attached) => {
+            Message::Truncated(at, attached) => {
                 self.processes.attached.extend(attached);
                 self.held = Some((bytes[..(at as usize).min(bytes.len())].to_vec(), number, cuts + 1));
                 return Ok(());
@@ -337,7 +337,7 @@ impl<S: Sink> Stream<S> {
                 self.sink.superseded(pid, by);
                 Ok(())
             }
-            Message::Cut(..) | Message::Blank | Message::Unparsed => Ok(()),
+            Message::Truncated(..) | Message::Blank | Message::Unparsed => Ok(()),
         }
     }
 
@@ -414,7 +414,7 @@ impl<S: Sink> Stream<S> {
     fn complete(&mut self, text: &[u8], call: &Call, line: u64, pid: u32, start: i64) -> Result<()> {
         self.stats.calls += 1;
         self.stats.timed_calls += u64::from(call.duration >= 0);
-        self.sink.call(&Event { text, call, line, pid, start })
+        self.sink.call(&CallEvent { text, call, line, pid, start })
     }
 }
 
@@ -426,14 +426,14 @@ mod tests {
     struct Log(Vec<(u64, u32, i64, String)>);
 
     impl Sink for Log {
-        fn call(&mut self, e: &Event<'_>) -> Result<()> {
+        fn call(&mut self, e: &CallEvent<'_>) -> Result<()> {
             self.0.push((e.line, e.pid, e.start, String::from_utf8_lossy(e.call.name.of(e.text)).into_owned()));
             Ok(())
         }
     }
 
     fn run(text: &str) -> (Vec<(u64, u32, i64, String)>, Stats) {
-        let mut s = Stream::new(Log::default(), 0, 0, 1 << 20);
+        let mut s = CallStream::new(Log::default(), 0, 0, 1 << 20);
         for l in text.lines() {
             s.feed(l.as_bytes(), &text::parse_line(l.as_bytes())).unwrap();
         }
@@ -485,7 +485,7 @@ mod tests {
     fn a_line_cut_without_end_is_cancelled() {
         let cut = "x strace: Process 9 attached\n".repeat(1000);
         let (calls, stats) = run(&format!("{cut}end of it\n1 00:00:01 getpid() = 1\n"));
-        assert_eq!((calls.len(), stats.unparsed), (1, 1001_u64.div_ceil(u64::from(MAX_CUTS) + 2)));
+        assert_eq!((calls.len(), stats.unparsed), (1, 1001_u64.div_ceil(u64::from(MAX_TRUNCATIONS) + 2)));
     }
 
     #[test]

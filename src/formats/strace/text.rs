@@ -33,7 +33,7 @@ pub(super) enum Time {
     Plain(i64),
 }
 
-/// What a line says.
+/// The contents of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Message {
     /// A call from begin to end.
@@ -50,7 +50,7 @@ pub(super) enum Message {
     Superseded(u32),
     /// A message of strace itself in the middle of the line, which goes on in the next line without it. Holds where the message
     /// begins, and the process if one was attached.
-    Cut(u32, Option<u32>),
+    Truncated(u32, Option<u32>),
     /// Nothing, or a line of a stack trace (`-k`).
     Blank,
     /// None of these.
@@ -79,7 +79,7 @@ pub(super) fn parse_line(text: &[u8]) -> Line {
         return line;
     }
     if let Some((at, attached)) = own_message(text) {
-        line.message = Message::Cut(at as u32, attached);
+        line.message = Message::Truncated(at as u32, attached);
         return line;
     }
     let Some(at) = parse_prefix(text, &mut line) else { return line };
@@ -280,10 +280,10 @@ mod tests {
             Message::Resumed { again: false, .. }
         ));
         assert!(matches!(m("1 00:00:00 <... read resumed> <unfinished ...>"), Message::Resumed { again: true, .. }));
-        assert!(matches!(m("00:00:00 vfork(strace: Process 78 attached"), Message::Cut(15, Some(78))));
-        assert!(matches!(m("strace: Process 78 detached"), Message::Cut(0, None)));
-        assert!(matches!(m("strace: Process 78 attached with 3 threads"), Message::Cut(0, Some(78))));
-        assert!(matches!(m("strace: [ Process PID=7 runs in 32 bit mode. ]"), Message::Cut(0, None)));
+        assert!(matches!(m("00:00:00 vfork(strace: Process 78 attached"), Message::Truncated(15, Some(78))));
+        assert!(matches!(m("strace: Process 78 detached"), Message::Truncated(0, None)));
+        assert!(matches!(m("strace: Process 78 attached with 3 threads"), Message::Truncated(0, Some(78))));
+        assert!(matches!(m("strace: [ Process PID=7 runs in 32 bit mode. ]"), Message::Truncated(0, None)));
         assert!(matches!(m(""), Message::Blank));
         assert!(matches!(m(" > /usr/lib/libc.so.6(read+0x10) [0x1234]"), Message::Blank));
     }

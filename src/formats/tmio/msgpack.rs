@@ -70,7 +70,7 @@ pub(super) enum Token {
     /// A number; NaN for nil.
     Number(f64),
     Bool,
-    /// Text, binary or extension with so many bytes to follow.
+    /// Text, binary or extension; the number of bytes that follow.
     Bytes(u64),
     /// So many values follow.
     Values(u64),
@@ -328,7 +328,7 @@ impl Reader<'_> {
                     self.phases.announce_ranks(n);
                 }
                 PHASES => {
-                    let mut rows = Rows::default();
+                    let mut rows = PhaseRows::default();
                     let outcome = self.phases(&mut rows);
                     rows.finish(&mut self.phases, mode, self.limits)?;
                     outcome?;
@@ -341,7 +341,7 @@ impl Reader<'_> {
     }
 
     /// The array of phases.
-    fn phases(&mut self, rows: &mut Rows) -> Result<()> {
+    fn phases(&mut self, rows: &mut PhaseRows) -> Result<()> {
         // Tag and fields of a phase of the most fields accepted.
         const MOST_BYTES: usize = 5 + 64 * NUMBER_BYTES;
         let Token::Values(n) = self.token("the array of phases")? else {
@@ -382,7 +382,7 @@ impl Reader<'_> {
 
 /// Phases of one section.
 #[derive(Default)]
-struct Rows {
+struct PhaseRows {
     bytes: Vec<f64>,
     start: Vec<f64>,
     end: Vec<f64>,
@@ -391,7 +391,7 @@ struct Rows {
     clamped: u64,
 }
 
-impl Rows {
+impl PhaseRows {
     fn reserve(&mut self, n: usize) {
         [&mut self.bytes, &mut self.start, &mut self.end].into_iter().for_each(|column| column.reserve(n));
     }

@@ -1,4 +1,4 @@
-//! A file that grows, is cut, or is replaced by another of its name.
+//! A file that grows, is truncated, or is replaced by another of its name.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::remedy::Remedy;
 
-/// What reading brought.
+/// Result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grown {
-    /// So many bytes.
+    /// The number of bytes read.
     Bytes(usize),
     /// Nothing new.
     Nothing,
-    /// The file was cut or replaced: what comes next is the start of another.
+    /// The file was truncated or replaced: what comes next is the start of another.
     Anew,
 }
 
-/// Bytes at the start of a file that tell it from another.
+/// Bytes at the start of a file that identify it.
 const HEAD: u64 = 4096;
 
 /// A place in a file, and what the file began with: enough to find the place again, in a copy, too.
@@ -143,7 +143,7 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Without inodes a replaced file is told by its creation time.
+/// Without inodes a replaced file is recognised by its creation time.
 #[cfg(not(unix))]
 fn is_same(a: &Metadata, b: &Metadata) -> bool {
     a.created().ok() == b.created().ok()

@@ -1,6 +1,6 @@
 //! One connection of ZMTP 3.0 without security (rfc.zeromq.org/spec/23), as far as PULL and PUSH need it.
 //!
-//! A peer is told by its greeting and its READY command; then frames come, each with flags and length. A frame longer than
+//! A peer is recognised by its greeting and its READY command; then frames come, each with flags and length. A frame longer than
 //! allowed ends the connection before anything of it is stored.
 
 use std::io::{self, Read, Write};
@@ -20,7 +20,7 @@ fn broken(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// What a peer must be to talk to us.
+/// Our side of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// We receive; the peer pushes.
@@ -119,7 +119,7 @@ fn frame_body(stream: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// What comes from a peer that pushes.
+/// Input from a peer that pushes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
     /// The parts of a message.

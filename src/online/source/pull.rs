@@ -20,7 +20,7 @@ pub struct PullOptions {
     pub rate: f64,
     /// Senders at one time.
     pub senders: usize,
-    /// Messages that wait; when there are so many, senders wait.
+    /// Messages that wait; senders wait when the queue is full.
     pub queue: usize,
 }
 
@@ -30,7 +30,7 @@ impl Default for PullOptions {
     }
 }
 
-/// What has come.
+/// Input from a sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parcel {
     /// A message: the job if it has two parts, of which the first names it, and the message itself.
@@ -72,7 +72,7 @@ impl Pull {
         Ok(Pull { queue, address })
     }
 
-    /// Where it listens; tells the port if 0 was asked for.
+    /// The address it listens on, with the port that was chosen for 0.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -92,7 +92,7 @@ impl Pull {
 fn accept(listener: &TcpListener, queue: &SyncSender<Parcel>, options: &PullOptions) {
     let open = Arc::new(AtomicU64::new(0));
     // One fault of a kind that waits is enough: a sender that tries again and again must not fill the queue with it.
-    let told = Arc::new(Mutex::new(None::<String>));
+    let reported = Arc::new(Mutex::new(None::<String>));
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
             // Out of descriptors, say; without a pause this would spin.
@@ -101,16 +101,17 @@ fn accept(listener: &TcpListener, queue: &SyncSender<Parcel>, options: &PullOpti
         };
         if open.fetch_add(1, Ordering::Relaxed) >= options.senders as u64 {
             open.fetch_sub(1, Ordering::Relaxed);
-            tell(queue, &told, format!("more than {} senders at one time", options.senders));
+            report(queue, &reported, format!("more than {} senders at one time", options.senders));
             continue;
         }
-        let (queue, options, mine, told) = (queue.clone(), options.clone(), Arc::clone(&open), Arc::clone(&told));
+        let (queue, options, mine, reported) =
+            (queue.clone(), options.clone(), Arc::clone(&open), Arc::clone(&reported));
         let serve = move || {
             let from = stream.peer_addr().map_or_else(|_| "a sender".into(), |a| a.to_string());
             if let Err(e) = serve(stream, &queue, &options)
                 && !matches!(e.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
             {
-                tell(&queue, &told, format!("{from}: {e}"));
+                report(&queue, &reported, format!("{from}: {e}"));
             }
             mine.fetch_sub(1, Ordering::Relaxed);
         };
@@ -120,9 +121,9 @@ fn accept(listener: &TcpListener, queue: &SyncSender<Parcel>, options: &PullOpti
     }
 }
 
-fn tell(queue: &SyncSender<Parcel>, told: &Mutex<Option<String>>, what: String) {
+fn report(queue: &SyncSender<Parcel>, reported: &Mutex<Option<String>>, what: String) {
     let kind = what.rsplit(": ").next().unwrap_or_default().to_owned();
-    if let Ok(mut last) = told.lock()
+    if let Ok(mut last) = reported.lock()
         && last.as_ref() != Some(&kind)
     {
         *last = Some(kind);

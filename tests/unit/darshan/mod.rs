@@ -39,8 +39,8 @@ fn read_path(path: &Path, options: &ReadOptions) -> Result<Trace, Error> {
     formats::read(&Source::open(path, &options.limits)?, None, options)
 }
 
-fn survey() -> ReadOptions {
-    ReadOptions { survey: true, ..ReadOptions::default() }
+fn all_layers() -> ReadOptions {
+    ReadOptions { all_layers: true, ..ReadOptions::default() }
 }
 
 fn layer(of: Layer) -> ReadOptions {
@@ -279,7 +279,7 @@ fn expect_segments(what: &str, log: &Log, layer: Layer, module: Module, want: &V
     // The rows of the trace are the same segments.
     let trace = read_bytes(
         &std::fs::read(data().join("good").join(what.split(':').next().unwrap())).unwrap(),
-        &ReadOptions { layer: Some(layer), survey: true, ..ReadOptions::default() },
+        &ReadOptions { layer: Some(layer), all_layers: true, ..ReadOptions::default() },
     )
     .unwrap();
     check_rows(&trace);
@@ -316,7 +316,7 @@ fn hostile_logs_give_the_stored_error() {
         };
         // Another format may claim what is no Darshan log, so ask this one.
         let source = Source::from_bytes(name, bytes);
-        for options in [ReadOptions::default(), survey()] {
+        for options in [ReadOptions::default(), all_layers()] {
             let result = collect(&Darshan, std::slice::from_ref(&source), &options);
             let flagged = result.as_ref().is_ok_and(|t| !t.warnings.is_empty());
             let fine = match verdict["expect"].as_str().unwrap() {
@@ -347,7 +347,7 @@ fn figures_equal_those_of_the_reference_library() {
     };
     let reference = json(&data().join("reference.json"));
     for (name, want) in reference.as_object().unwrap() {
-        let trace = read_path(&shared.join(name), &survey()).unwrap_or_else(|e| panic!("{e}"));
+        let trace = read_path(&shared.join(name), &all_layers()).unwrap_or_else(|e| panic!("{e}"));
         check_rows(&trace);
         if want["failed"].as_array().is_some_and(|f| f.iter().any(|x| x == "open")) {
             // The published builds of the library have no bzip2.
@@ -646,7 +646,7 @@ fn unknown_and_newer_modules_are_skipped_with_a_warning() {
         .module(15, 9, vec![vec![1; 100]])
         .module(40, 1, vec![vec![2; 100]])
         .finish();
-    let t = read_bytes(&log, &survey()).unwrap();
+    let t = read_bytes(&log, &all_layers()).unwrap();
     assert_eq!((t.data.len(), codes(&t)), (1, vec!["unsupported-module", "unknown-module"]));
     assert_eq!(Log::new(log, &Limits::default()).unwrap().heatmaps().unwrap_err().kind(), ErrorKind::Unsupported);
 }
@@ -690,7 +690,7 @@ fn damaged_segments_fall_back_to_the_heatmap() {
     let t = read_bytes(&log, &ReadOptions::default()).unwrap();
     assert_eq!((t.timing, codes(&t)), (Timing::Heatmap, vec!["damaged-module"]));
     assert!(t.warnings[0].message.contains("DXT_POSIX"), "{:?}", t.warnings);
-    let t = read_bytes(&log, &survey()).unwrap();
+    let t = read_bytes(&log, &all_layers()).unwrap();
     assert_eq!(codes(&t), ["damaged-module"]);
     let e = read_bytes(&log, &layer(Layer::Mpiio)).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Empty);
@@ -808,7 +808,7 @@ fn logs_of_processes_form_one_job() {
         ("p2.darshan", process(7, 250_000_000, 0).finish()),
         ("p3.darshan", names(Writer::new(7, 1)).finish()),
     ];
-    let t = read_folder(&logs, &survey()).unwrap();
+    let t = read_folder(&logs, &all_layers()).unwrap();
     check_rows(&t);
     // The order of the names by their numbers gives the ranks, the earliest start the zero of time.
     let rows: Vec<_> = requests(&t).iter().map(|r| (r.rank, r.offset, r.start)).collect();
@@ -827,7 +827,7 @@ fn a_folder_of_process_logs_has_the_sum_of_their_bytes() {
         println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
         return;
     };
-    let t = read_path(&shared.join("thirdparty/darshan/dlio_logs"), &survey()).unwrap();
+    let t = read_path(&shared.join("thirdparty/darshan/dlio_logs"), &all_layers()).unwrap();
     check_rows(&t);
     let reference = json(&data().join("reference.json"));
     let members: Vec<&Value> =
@@ -866,7 +866,7 @@ fn most_rows(bytes: &[u8]) -> usize {
 }
 
 fn survives(bytes: &[u8]) {
-    for options in [ReadOptions::default(), survey(), layer(Layer::Mpiio), layer(Layer::Stdio)] {
+    for options in [ReadOptions::default(), all_layers(), layer(Layer::Mpiio), layer(Layer::Stdio)] {
         let source = Source::from_bytes("damaged", bytes);
         if let Ok(t) = collect(&Darshan, std::slice::from_ref(&source), &options) {
             check_rows(&t);
@@ -957,7 +957,7 @@ fn large_records(threads: bool) -> Vec<Vec<u8>> {
 
 fn with_threads(log: &[u8], threads: usize) -> (Vec<Request>, Vec<String>, Vec<LayerSummary>, u64) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let t = pool.install(|| read_bytes(log, &survey())).unwrap();
+    let t = pool.install(|| read_bytes(log, &all_layers())).unwrap();
     assert!(t.warnings.is_empty(), "{:?}", t.warnings);
     let names = t.files.iter().map(|(_, n)| n.to_owned()).collect();
     (requests(&t), names, t.layers, t.quality.clock_backwards)

@@ -4,7 +4,7 @@ use memchr::{memchr, memmem};
 
 use super::scan::{Span, digits};
 
-/// What a byte means between arguments.
+/// The meaning of a byte between arguments.
 pub(super) const CLASS: [u8; 256] = {
     let mut t = [0u8; 256];
     t[b'"' as usize] = STRING;
@@ -39,7 +39,7 @@ pub(super) fn string_end(text: &[u8], i: usize) -> Option<usize> {
     }
 }
 
-/// What stands at a `<`.
+/// The text that begins with a `<`.
 pub(super) enum Angle {
     /// The annotation of a descriptor: its name without device suffix, and where the text goes on.
     Annotation(Span, usize),

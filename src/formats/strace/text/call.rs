@@ -12,7 +12,7 @@ const MAX_DEPTH: u32 = 256;
 /// Longest duration of a call, in seconds; more is damage.
 const MAX_DURATION_S: u64 = 1_000_000_000;
 
-/// What stands after the equals sign.
+/// The result: the text after the equals sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Outcome {
     /// A decimal number.
@@ -46,7 +46,7 @@ pub(in super::super) struct Call {
     pub(in super::super) annotates_first: bool,
     /// The first string, without quotes.
     pub(in super::super) string: Span,
-    /// What it returned.
+    /// Its result.
     pub(in super::super) outcome: Outcome,
     /// Annotation of the returned descriptor, without `<` and `>`.
     pub(in super::super) result_annotation: Span,
@@ -59,7 +59,7 @@ pub(in super::super) struct Call {
 }
 
 impl Call {
-    /// What is known of calls of this name.
+    /// The entry of the table of calls for this name.
     pub(in super::super) fn spec(&self) -> Option<&'static Spec> {
         calls::spec(self.known)
     }
@@ -74,7 +74,7 @@ impl Call {
         text.get(self.last_but_one as usize..(self.last as usize).saturating_sub(1)).unwrap_or_default().trim_ascii()
     }
 
-    /// What follows the first string: the flags of an open.
+    /// The text after the first string: the flags of an open.
     pub(in super::super) fn after_string<'t>(&self, text: &'t [u8]) -> &'t [u8] {
         if self.string.is_some() {
             text.get(self.string.end()..self.args.end()).unwrap_or_default()

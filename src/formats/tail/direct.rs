@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::super::tmio::{Map, begins_object, read_map};
 use super::super::{Format, ReadOptions, Source, collect, custom, tmio};
-use super::{Message, text_of};
+use super::{Message, TailedLines, text_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, Interval, Op, Trace};
 
@@ -20,9 +20,9 @@ pub fn decode(message: &[u8]) -> Result<Message> {
         Some(_) if begins_object(message) => read(message, "tmio"),
         Some(_) if message.trim_ascii_start().starts_with(b"{") => {
             if custom::is_record_line(message) {
-                let record = custom::Records::json_lines().transfer(message);
-                let transfer = record.map_err(|what| Error::new(ErrorKind::Malformed, what))?;
-                return Ok(Message { transfers: transfer.into_iter().collect(), ..Message::default() });
+                let mut records = custom::TailedRecords::json_lines();
+                records.feed(message).map_err(|what| Error::new(ErrorKind::Malformed, what))?;
+                return Ok(Message { transfers: records.next().into_iter().collect(), ..Message::default() });
             }
             read(message, "tmio")
         }

@@ -1,4 +1,4 @@
-//! What a log holds, layer by layer: totals of counters, heatmaps and segments.
+//! Totals of the counters, heatmaps and segments of a log, by layer.
 
 use std::collections::{BTreeMap, HashSet};
 

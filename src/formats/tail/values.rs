@@ -10,7 +10,7 @@ use super::super::series::Section;
 use super::Faults;
 use super::lines::Lines;
 
-/// What is known of the values that wait.
+/// State of the scan over the bytes that wait.
 #[derive(Debug, Default)]
 pub(super) struct Values {
     /// Bytes looked at.

@@ -1,8 +1,8 @@
 //! Which layer and which kind of data a trace is made of.
 
+use super::layer_summary::{self, LAYERS, Overview};
 use super::log::{Log, dxt_module};
-use super::rows::Taken;
-use super::survey::{self, LAYERS, Overview};
+use super::rows::SelectedRows;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::ReadOptions;
 use crate::record::{Files, Layer, Timing, Warning};
@@ -10,18 +10,18 @@ use crate::remedy::Remedy;
 
 /// A kind of data of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct LayerData {
     pub timing: Timing,
     pub layer: Layer,
 }
 
-/// What could be taken, the best first.
-fn candidates(o: &Overview, logs: &[Log], wanted: Option<Layer>) -> Vec<Choice> {
+/// The data that could be read, the best first.
+fn candidates(o: &Overview, logs: &[Log], wanted: Option<Layer>) -> Vec<LayerData> {
     let has_segments = |layer: Layer| dxt_module(layer).is_some_and(|m| logs.iter().any(|l| l.readable(m).is_some()));
-    let has = |c: &Choice| match c.timing {
+    let has = |c: &LayerData| match c.timing {
         Timing::Request => has_segments(c.layer),
-        Timing::Heatmap => o.heatmaps[c.layer as usize].as_ref().is_some_and(|s| survey::bytes(s) > 0),
-        _ => o.counters[c.layer as usize].as_ref().is_some_and(|s| survey::bytes(s) > 0),
+        Timing::Heatmap => o.heatmaps[c.layer as usize].as_ref().is_some_and(|s| layer_summary::bytes(s) > 0),
+        _ => o.counters[c.layer as usize].as_ref().is_some_and(|s| layer_summary::bytes(s) > 0),
     };
     let bypassed = o.mpiio_only_bytes > o.bytes(Layer::Posix);
     let layers = match wanted {
@@ -38,28 +38,28 @@ fn candidates(o: &Overview, logs: &[Log], wanted: Option<Layer>) -> Vec<Choice> 
         {
             layers.rotate_right(1);
         }
-        all.extend(layers.into_iter().map(|layer| Choice { timing, layer }).filter(has));
+        all.extend(layers.into_iter().map(|layer| LayerData { timing, layer }).filter(has));
     }
     all
 }
 
 /// The best that could be taken.
-pub(super) fn first(overview: &Overview, log: &Log, wanted: Option<Layer>) -> Option<Choice> {
+pub(super) fn first(overview: &Overview, log: &Log, wanted: Option<Layer>) -> Option<LayerData> {
     candidates(overview, std::slice::from_ref(log), wanted).first().copied()
 }
 
-/// Takes the first candidate that gives rows; damaged ones are told, and are the error if nothing else is left. Without any: no
+/// Takes the first candidate that gives rows; damaged ones give a warning, or the error if nothing else is left. Without any: no
 /// rows, which is an error only if a layer was asked for.
-pub(super) fn choose(
+pub(super) fn select(
     overview: &Overview,
     logs: &[Log],
     options: &ReadOptions,
-    fetch: &mut dyn FnMut(Choice) -> Result<(Taken, Files)>,
-) -> Result<(Option<Choice>, Taken, Files)> {
-    let mut empty = Taken::default();
+    fetch: &mut dyn FnMut(LayerData) -> Result<(SelectedRows, Files)>,
+) -> Result<(Option<LayerData>, SelectedRows, Files)> {
+    let mut empty = SelectedRows::default();
     let mut damage: Option<Error> = None;
-    for choice in candidates(overview, logs, options.layer) {
-        let (mut taken, files) = match fetch(choice) {
+    for selected in candidates(overview, logs, options.layer) {
+        let (mut taken, files) = match fetch(selected) {
             Err(e) if e.kind() == ErrorKind::Malformed => {
                 damage.get_or_insert(e);
                 continue;
@@ -71,7 +71,7 @@ pub(super) fn choose(
                 Warning::new("damaged-module", format!("more exact data is damaged and was left out: {e}"))
                     .remedy("copy the log again if it was damaged on the way")
             }));
-            return Ok((Some(choice), taken, files));
+            return Ok((Some(selected), taken, files));
         }
         // Segments that had to be dropped are worth telling, even if nothing is left of them.
         if empty.summary.is_none() {
@@ -102,7 +102,7 @@ pub(super) fn choose(
     Err(Error::new(ErrorKind::Empty, found).remedy(remedy))
 }
 
-fn candidates_of_all(overview: &Overview, logs: &[Log]) -> Vec<Choice> {
+fn candidates_of_all(overview: &Overview, logs: &[Log]) -> Vec<LayerData> {
     LAYERS.iter().flat_map(|&l| candidates(overview, logs, Some(l))).collect()
 }
 

@@ -1,50 +1,48 @@
 //! The transfers of a growing file, a line at a time.
 
+use super::super::tail::TailedLines;
 use super::batches::{Destination, RowBuffer};
 use super::requests::RowMaker;
-use super::stream::Stream;
+use super::stream::CallStream;
 use super::text::{Line, Message, Time, parse_line};
 use super::{NANOS, Strace};
 use crate::formats::{Detail, Format, Sniff};
 use crate::record::{CallLog, Interval};
 
-/// Rows that are dropped at once, after they have been taken.
-const DROPPED_AT_ONCE: usize = 4096;
-
 /// Follows the calls of one file.
-pub(in super::super) struct Calls {
-    stream: Stream<RowMaker<'static>>,
+pub(in super::super) struct TailedCalls {
+    stream: CallStream<RowMaker<'static>>,
     line_bytes: usize,
     /// Rows that were taken, of those in the buffer.
     taken: usize,
 }
 
-impl Calls {
+impl TailedCalls {
     pub(in super::super) fn new(line_bytes: usize) -> Self {
         let mut rows = RowBuffer::new(Destination::Memory(usize::MAX), 0, 0, 0);
         rows.log = Some(CallLog::default());
         let rows = RowMaker::new(Detail::Transfers, rows);
-        Calls { stream: Stream::new(rows, 0, 0, line_bytes), line_bytes, taken: 0 }
+        TailedCalls { stream: CallStream::new(rows, 0, 0, line_bytes), line_bytes, taken: 0 }
     }
+}
 
-    /// Takes the next line; false if it is none of strace's.
-    pub(in super::super) fn feed(&mut self, bytes: &[u8]) -> bool {
+impl TailedLines for TailedCalls {
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), String> {
         let line = if bytes.len() > self.line_bytes {
             Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed }
         } else {
             parse_line(bytes)
         };
         let before = self.stream.stats.unparsed;
-        self.stream.feed(bytes, &line).is_ok() && self.stream.stats.unparsed == before
+        let fed = self.stream.feed(bytes, &line);
+        if fed.is_ok() && self.stream.stats.unparsed == before { Ok(()) } else { Err("no line of strace".to_owned()) }
     }
 
-    /// True if there are transfers that have not been taken.
-    pub(in super::super) fn has_more(&self) -> bool {
+    fn has_more(&self) -> bool {
         self.taken < self.stream.sink.rows.requests.len()
     }
 
-    /// The next transfer that is complete.
-    pub(in super::super) fn next(&mut self) -> Option<Interval> {
+    fn next(&mut self) -> Option<Interval> {
         let RowMaker { rows, files, .. } = &mut self.stream.sink;
         let log = rows.log.get_or_insert_default();
         while self.taken < rows.requests.len() {
@@ -59,10 +57,8 @@ impl Calls {
                 return Some(Interval { op: r.op, start, end, bytes, ..Interval::default() });
             }
         }
-        if self.taken >= DROPPED_AT_ONCE {
-            self.taken = 0;
-            (rows.requests, log.calls) = Default::default();
-        }
+        self.taken = 0;
+        rows.clear();
         None
     }
 }

@@ -1,6 +1,6 @@
 //! Traces that grow: bytes as they come to whole messages.
 //!
-//! A [`Follower`] is given the bytes of a source in pieces of any size and gives back messages: a record of CSV or JSON Lines, a
+//! A [`Tail`] is given the bytes of a source in pieces of any size and gives back messages: a record of CSV or JSON Lines, a
 //! call of strace, a flush of TMIO, an object with arrays. What is not whole yet waits for the rest. A message that cannot be
 //! read is counted and left out; nothing of it is kept. [`decode`] does the same for a message that comes by itself.
 
@@ -11,7 +11,7 @@ mod values;
 use std::borrow::Cow;
 
 use super::tmio::ObjectScanner;
-use super::{Limits, Wrapping, custom, strace};
+use super::{Compression, Limits, custom, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Interval;
 use crate::remedy::Remedy;
@@ -19,18 +19,18 @@ pub use direct::decode;
 use lines::Lines;
 use values::Values;
 
-/// What comes at once.
+/// Transfers that come at once.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Message {
     /// The job, where the message names one.
     pub job: Option<String>,
-    /// Ranks of the job, where the message tells.
+    /// Ranks of the job, if the message has them.
     pub ranks: Option<u64>,
     /// The transfers, with times on the trace's own clock; may be none.
     pub transfers: Vec<Interval>,
 }
 
-/// How a source is read: as much of a follower as has to be known to go on in the middle.
+/// How a source is read: as much of a tail as has to be known to go on in the middle.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
@@ -46,12 +46,12 @@ pub enum Form {
     Strace,
 }
 
-/// What could not be read.
+/// Messages that could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Faults {
     /// Lines or values that are no messages.
     pub malformed: u64,
-    /// What was wrong with the first.
+    /// The error of the first.
     pub first: Option<String>,
 }
 
@@ -65,17 +65,26 @@ impl Faults {
     }
 }
 
+/// Reads a source whose messages are lines or calls in lines.
+pub(super) trait TailedLines: Send {
+    /// Takes the next line. An error says what is wrong with it.
+    fn feed(&mut self, line: &[u8]) -> std::result::Result<(), String>;
+    /// The next transfer that is complete.
+    fn next(&mut self) -> Option<Interval>;
+    /// True if there are transfers that have not been taken.
+    fn has_more(&self) -> bool;
+}
+
 enum Reader {
     /// The form is not known yet.
     Unknown,
-    Records(custom::Records),
-    Strace(Box<strace::Calls>),
+    Lines(Box<dyn TailedLines>),
     Json(Values),
     Msgpack(ObjectScanner),
 }
 
 /// See the module.
-pub struct Follower {
+pub struct Tail {
     reader: Reader,
     form: Option<Form>,
     lines: Lines,
@@ -87,18 +96,18 @@ pub struct Follower {
 /// Bytes from which on the form of a source must show.
 const ENOUGH: usize = 64 << 10;
 
-impl Follower {
-    /// A follower of a source from its start; `format` is `tmio`, `strace` or `custom` if it is known.
+impl Tail {
+    /// A tail of a source from its start; `format` is `tmio`, `strace` or `custom` if it is known.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for formats that do not grow.
-    pub fn new(format: Option<&str>, limits: &Limits) -> Result<Follower> {
+    pub fn new(format: Option<&str>, limits: &Limits) -> Result<Tail> {
         if let Some(name) = format.filter(|f| !["tmio", "strace", "custom"].contains(f)) {
             return Err(Error::new(ErrorKind::Unsupported, format!("format {name} cannot be followed"))
                 .expected("tmio, strace or custom")
                 .remedy(Remedy::AnalyzeFinished));
         }
-        Ok(Follower {
+        Ok(Tail {
             reader: Reader::Unknown,
             form: None,
             lines: Lines::new(limits.memory_bytes.try_into().unwrap_or(usize::MAX)),
@@ -108,14 +117,14 @@ impl Follower {
         })
     }
 
-    /// A follower that goes on at `position` bytes of a source of this form.
+    /// A tail that goes on at `position` bytes of a source of this form.
     ///
-    /// Calls of strace depend on those before: their source has to be read again from its start, see [`Follower::rereads`].
-    pub fn resume(form: Form, position: u64, limits: &Limits) -> Result<Follower> {
-        let mut follower = Follower::new(None, limits)?;
-        follower.lines.start_at(if form == Form::Strace { 0 } else { position });
-        follower.set_form(form)?;
-        Ok(follower)
+    /// Calls of strace depend on those before: their source has to be read again from its start, see [`Tail::rereads`].
+    pub fn resume(form: Form, position: u64, limits: &Limits) -> Result<Tail> {
+        let mut tail = Tail::new(None, limits)?;
+        tail.lines.start_at(if form == Form::Strace { 0 } else { position });
+        tail.set_form(form)?;
+        Ok(tail)
     }
 
     /// True if a form can only be read from the start.
@@ -138,7 +147,7 @@ impl Follower {
         self.ended = true;
     }
 
-    /// The source begins anew (it was rotated or cut): what was not whole is given up.
+    /// The source begins anew (it was rotated or truncated): an incomplete message is dropped.
     pub fn restart(&mut self) {
         if self.lines.waiting() > 0 {
             self.faults.add(|| "the source began anew in the middle of a message".into());
@@ -147,22 +156,22 @@ impl Follower {
         match &mut self.reader {
             Reader::Json(v) => *v = Values::default(),
             Reader::Msgpack(s) => *s = ObjectScanner::default(),
-            Reader::Unknown | Reader::Records(_) | Reader::Strace(_) => {}
+            Reader::Unknown | Reader::Lines(_) => {}
         }
     }
 
-    /// Bytes of the source up to the end of the last message given: where another follower can go on.
+    /// Bytes of the source up to the end of the last message given: where another tail can go on.
     pub fn position(&self) -> u64 {
         self.lines.position()
     }
 
-    /// True if another follower can go on at [`Follower::position`]; false while one line has given several messages of which
+    /// True if another tail can go on at [`Tail::position`]; false while one line has given several messages of which
     /// some wait.
     pub fn may_stop(&self) -> bool {
-        !matches!(&self.reader, Reader::Strace(calls) if calls.has_more())
+        !matches!(&self.reader, Reader::Lines(tailed) if tailed.has_more())
     }
 
-    /// What could not be read so far.
+    /// Messages that could not be read so far.
     pub fn faults(&self) -> &Faults {
         &self.faults
     }
@@ -179,25 +188,14 @@ impl Follower {
             let (lines, faults, ended) = (&mut self.lines, &mut self.faults, self.ended);
             match &mut self.reader {
                 Reader::Unknown => return Ok(None),
-                Reader::Records(records) => {
-                    let Some(line) = lines.next(self.limits.line_bytes, ended, faults) else { return Ok(None) };
-                    match records.transfer(line) {
-                        Ok(Some(t)) => return Ok(Some(Message { transfers: vec![t], ..Message::default() })),
-                        Ok(None) => {}
-                        Err(what) => {
-                            let at = lines.position();
-                            faults.add(|| format!("before byte {at}: {what}"));
-                        }
-                    }
-                }
-                Reader::Strace(calls) => {
-                    if let Some(t) = calls.next() {
+                Reader::Lines(tailed) => {
+                    if let Some(t) = tailed.next() {
                         return Ok(Some(Message { transfers: vec![t], ..Message::default() }));
                     }
                     let Some(line) = lines.next(self.limits.line_bytes, ended, faults) else { return Ok(None) };
-                    if !calls.feed(line) {
+                    if let Err(what) = tailed.feed(line) {
                         let at = lines.position();
-                        faults.add(|| format!("before byte {at}: no line of strace"));
+                        faults.add(|| format!("before byte {at}: {what}"));
                     }
                 }
                 Reader::Json(values) => {
@@ -233,10 +231,10 @@ impl Follower {
         let data = self.lines.data();
         let text = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).trim_ascii_start();
         let enough = self.ended || data.len() >= ENOUGH;
-        if let Some(wrapping) = Wrapping::of(data).name() {
+        if let Some(compression) = Compression::of(data).name() {
             return Err(Error::new(
                 ErrorKind::Unsupported,
-                format!("what {wrapping} has compressed cannot be followed"),
+                format!("what {compression} has compressed cannot be followed"),
             )
             .expected("a source that grows as plain text or MessagePack")
             .remedy(Remedy::Decompress));
@@ -267,16 +265,18 @@ impl Follower {
     }
 
     fn set_form(&mut self, form: Form) -> Result<()> {
-        self.reader =
-            match &form {
-                Form::Csv(header) => Reader::Records(custom::Records::csv(header.as_bytes()).map_err(|what| {
+        self.reader = match &form {
+            Form::Csv(header) => {
+                let records = custom::TailedRecords::csv(header.as_bytes());
+                Reader::Lines(Box::new(records.map_err(|what| {
                     Error::new(ErrorKind::Malformed, what).remedy("name the columns in the first line")
-                })?),
-                Form::JsonLines => Reader::Records(custom::Records::json_lines()),
-                Form::Json => Reader::Json(Values::default()),
-                Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
-                Form::Strace => Reader::Strace(Box::new(strace::Calls::new(self.limits.line_bytes))),
-            };
+                })?))
+            }
+            Form::JsonLines => Reader::Lines(Box::new(custom::TailedRecords::json_lines())),
+            Form::Json => Reader::Json(Values::default()),
+            Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
+            Form::Strace => Reader::Lines(Box::new(strace::TailedCalls::new(self.limits.line_bytes))),
+        };
         self.form = Some(form);
         Ok(())
     }
@@ -287,7 +287,7 @@ fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
     if first.starts_with(b"{") {
         return Some(if custom::is_record_line(first) { Form::JsonLines } else { Form::Json });
     }
-    if custom::Records::csv(first).is_ok() {
+    if custom::TailedRecords::csv(first).is_ok() {
         return Some(Form::Csv(String::from_utf8_lossy(first).into_owned()));
     }
     strace::has_calls(text).then_some(Form::Strace)
@@ -324,9 +324,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn all(data: &[u8], piece: usize) -> (Vec<Message>, Faults, Vec<u64>) {
-        let mut f = Follower::new(None, &Limits::default()).unwrap();
+        let mut f = Tail::new(None, &Limits::default()).unwrap();
         let (mut messages, mut positions) = (Vec::new(), Vec::new());
-        let mut take = |f: &mut Follower| {
+        let mut take = |f: &mut Tail| {
             while let Some(m) = f.next_message().unwrap() {
                 positions.push(f.position());
                 messages.push(m);
@@ -354,11 +354,11 @@ mod tests {
     }
 
     #[test]
-    fn another_follower_goes_on_where_one_stopped() {
+    fn another_tail_goes_on_where_one_stopped() {
         let (messages, _, positions) = all(CSV, 7);
         for (i, &at) in positions.iter().enumerate() {
             let form = Form::Csv("op,start,end,size".into());
-            let mut f = Follower::resume(form, at, &Limits::default()).unwrap();
+            let mut f = Tail::resume(form, at, &Limits::default()).unwrap();
             f.push(&CSV[at as usize..]);
             f.end();
             let rest: Vec<_> = std::iter::from_fn(|| f.next_message().unwrap()).collect();
@@ -370,18 +370,18 @@ mod tests {
     #[test]
     fn what_cannot_be_followed_is_told() {
         for text in [&b"\x00\x01\x02 nothing\n"[..], b"HEADER\nx\n", b"just words\n"] {
-            let mut f = Follower::new(None, &Limits::default()).unwrap();
+            let mut f = Tail::new(None, &Limits::default()).unwrap();
             f.push(text);
             assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
         }
-        assert!(Follower::new(Some("darshan"), &Limits::default()).is_err());
+        assert!(Tail::new(Some("darshan"), &Limits::default()).is_err());
     }
 
     proptest! {
         #[test]
         fn any_bytes_in_any_pieces(data in prop::collection::vec(any::<u8>(), 0..300), piece in 1usize..40, prefix in 0usize..5) {
             let starts: [&[u8]; 5] = [b"", b"op,size,start\n", b"{\"op\":\"read\",\"size\":1,\"start\":2}\n", b"\x9e\xaaread_async", b"{\"read_sync\":{"];
-            let mut f = Follower::new(None, &Limits::default()).unwrap();
+            let mut f = Tail::new(None, &Limits::default()).unwrap();
             let data = [starts[prefix], &data].concat();
             for part in data.chunks(piece) {
                 f.push(part);

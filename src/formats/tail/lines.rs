@@ -43,7 +43,7 @@ impl Lines {
         self.buffer.extend_from_slice(data);
     }
 
-    /// What waits.
+    /// The bytes that wait.
     pub(super) fn data(&self) -> &[u8] {
         &self.buffer[self.used..]
     }

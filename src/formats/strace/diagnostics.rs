@@ -1,4 +1,4 @@
-//! What a person should know about the files of a job.
+//! Warnings about the files of a job.
 
 use super::requests::RowMaker;
 use super::{Part, Stats};
@@ -6,7 +6,7 @@ use crate::record::Warning;
 
 /// Sums over the files of a job, and what a person should know about them.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct Diagnostics {
     pub(super) calls: u64,
     pub(super) unparsed: u64,
     pub(super) never_resumed: u64,
@@ -17,19 +17,19 @@ pub(super) struct Notes {
     pub(super) warnings: Vec<Warning>,
 }
 
-impl Notes {
-    pub(super) fn of(parts: &[Part<RowMaker<'_>>]) -> Notes {
+impl Diagnostics {
+    pub(super) fn of(parts: &[Part<RowMaker<'_>>]) -> Diagnostics {
         let sum = |f: fn(&Part<RowMaker<'_>>) -> u64| parts.iter().map(f).sum::<u64>();
         let any = |f: fn(&Stats) -> bool| parts.iter().any(|p| f(&p.stats));
         let (epoch, day, relative) = (any(|s| s.epoch), any(|s| s.time_of_day), any(|s| s.relative));
-        let mut n = Notes {
+        let mut n = Diagnostics {
             calls: sum(|p| p.stats.calls),
             unparsed: sum(|p| p.stats.unparsed),
             never_resumed: sum(|p| p.stats.never_resumed),
             orphan_resumed: sum(|p| p.stats.orphan_resumed),
             epoch,
             mixed: [epoch, day, relative].into_iter().filter(|&k| k).count() > 1,
-            ..Notes::default()
+            ..Diagnostics::default()
         };
         n.damage(parts);
         n.losses(parts);
