@@ -2,7 +2,6 @@
 //!
 //! `cargo run --release --example detect_suite -- SUITE_DIR RESULTS.json`
 
-use iophase::analysis::search_options;
 use iophase::period::chains;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -34,7 +33,7 @@ fn main() -> Result<(), suite::Failure> {
         .map(|name| {
             let profile = suite::profile(&folder.join(&name))?;
             let begun = std::time::Instant::now();
-            let detection = chains::detect(&profile, search_options(profile.duration()));
+            let detection = chains::detect(&profile, chains::Options::for_run(profile.duration()));
             let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
             let dominant = detection.periods.first();
             let answer = Answer {

@@ -1,8 +1,7 @@
 //! Writes the judge's view of a suite: the features of every hypothesis of every case, for `scripts/train_judge.py`.
 //!
-//! `cargo run --release --example hypotheses -- SUITE_DIR OUT.json`
+//! `cargo run --release --features training --example hypotheses -- SUITE_DIR OUT.json`
 
-use iophase::analysis::search_options;
 use iophase::period::chains;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -36,7 +35,7 @@ fn main() -> Result<(), suite::Failure> {
         .into_par_iter()
         .map(|(name, truth)| {
             let profile = suite::profile(&folder.join(&name))?;
-            let rounds = chains::training_rounds(&profile, search_options(profile.duration()));
+            let rounds = chains::training_rounds(&profile, chains::Options::for_run(profile.duration()));
             Ok(Case { name, truth, origin: profile.origin(), rounds })
         })
         .collect();

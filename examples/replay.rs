@@ -7,7 +7,6 @@
 
 use std::path::Path;
 
-use iophase::analysis::search_options;
 use iophase::online::{Options, Session};
 use iophase::period::chains;
 use iophase::record::{Data, Interval, Op};
@@ -37,8 +36,8 @@ fn offline(events: &[Interval]) -> Vec<Value> {
     let of = |(op, mode): (Op, &str)| {
         let spans = events.iter().filter(|e| e.op == op);
         let profile = Profile::from_spans(spans.map(|e| Span { start: e.start, end: e.end, bytes: e.bytes }));
-        let found = chains::detect(&profile, search_options(profile.duration())).periods;
-        let regime = |f: &chains::Found| {
+        let found = chains::detect(&profile, chains::Options::for_run(profile.duration())).periods;
+        let regime = |f: &chains::BurstPeriod| {
             let starts: Vec<f64> = f.bursts.iter().map(|b| b.start_s).collect();
             json!({"mode": mode, "period_s": f.period_s, "starts_s": starts})
         };

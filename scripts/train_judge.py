@@ -4,7 +4,7 @@
     train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 24] [--ridge 0.0003] [--folds 2]
                    [--members 2] [--importance CLASS=FACTOR ...]
 
-Each DUMP comes from `cargo run --release --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
+Each DUMP comes from `cargo run --release --features training --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
 
 Objective, per search round of each case, hypotheses i, right ones R: maximise log(sum_R e^z / (1 + sum_all e^z)); where
 none is right, log(1 / (1 + sum_all e^z)). z = bias + linear x + sum_h output_h tanh(hidden_h x + hidden_bias_h), x the

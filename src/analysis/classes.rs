@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{ModeChoice, Options, SignalReport, analyze_signal};
+use super::{ModeChoice, Options, Request, SignalReport};
 use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and_sketch};
 use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
@@ -175,9 +175,10 @@ fn staging(trace: &Trace, mode: Mode, selection: &Selection) -> Result<Option<Ad
     if extent.count == 0 {
         return Ok(None);
     }
-    let signal = Options { selection: selection.clone(), mode: ModeChoice::One(mode), ..Options::default() };
+    let options = Options { selection: selection.clone(), mode: ModeChoice::One(mode), ..Options::default() };
     let profile = Profile::from_counted(activity.spans(), activity.rows());
-    let (report, ..) = analyze_signal(trace, mode, &activity, &extent, Some(profile), &signal)?;
+    let request = Request { trace, mode, activity: &activity, extent: &extent, options: &options };
+    let (report, ..) = request.analyze(Some(profile))?;
     Ok(staging_of(&report))
 }
 

@@ -3,16 +3,16 @@
 //! [`analyze`] takes a trace and [`Options`] and gives a [`Report`] and the [`Evidence`] for each of its signals. It prints
 //! nothing, reads no environment and uses the thread pool it is called in.
 
-mod bursts_in_time;
 mod classes;
+mod components;
 mod event_log;
 mod info;
 mod options;
 mod patterns;
 mod report;
-mod sampled;
 
 pub use classes::{classes, classes_of, train_on};
+pub use components::strongest;
 pub use event_log::{EventLog, event_log, save_log};
 pub use info::{INFO_SCHEMA, Info};
 pub use options::{ModeChoice, Options};
@@ -20,14 +20,12 @@ pub use patterns::PatternOptions;
 pub use report::{
     PATTERNS_SCHEMA, PatternsOfTrace, QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary,
 };
-pub use sampled::{Seen, TrackPoint, strongest};
-
-use bursts_in_time::Clock;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::period::Method;
-use crate::period::chains;
+pub use crate::period::Seen;
+use crate::period::methods::Settings;
 use crate::period::spectrum::Powers;
+use crate::period::{Route, TraceClock, scores};
 use crate::record::{Data, Op, Trace, Warning};
 use crate::remedy::Remedy;
 use crate::signal::profile::Profile;
@@ -35,12 +33,8 @@ use crate::signal::{Activity, Extent, Length, Mode, Sampling, Selection, Signal,
 use crate::transform::Spectrum;
 use rayon::prelude::*;
 
-/// A period has to hold over this share of the run without a break. Inside one burst requests often follow each other like
-/// clockwork; that is no period of the job.
-const SHORTEST_WINDOW: f64 = 0.05;
-/// Shortest period of a job in seconds. Below it lie the calls of one burst, the rounds of a collective call, the seeks of a
-/// disk and the time slices of a scheduler (4 to 10 ms), which can be as regular as any period.
-const SHORTEST_PERIOD_S: f64 = 0.02;
+/// A share of the bytes lost between the sample points from which a warning is due.
+const COARSE: f64 = 0.05;
 
 /// A report and the data behind it.
 #[derive(Debug, Clone)]
@@ -78,9 +72,10 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         let activity = Activity::new(trace, mode, &options.selection);
         let (extent, profile) = rayon::join(
             || Extent::of(activity.spans()),
-            || needs_profile(options).then(|| Profile::from_counted(activity.spans(), activity.rows())),
+            || options.needs_profile().then(|| Profile::from_counted(activity.spans(), activity.rows())),
         );
-        let result = (extent.count > 0).then(|| analyze_signal(trace, mode, &activity, &extent, profile, options));
+        let result = (extent.count > 0)
+            .then(|| Request { trace, mode, activity: &activity, extent: &extent, options }.analyze(profile));
         (activity.left_out(), result)
     };
     let mut signals = Vec::new();
@@ -105,8 +100,7 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
-    let window = SHORTEST_WINDOW * run_s(trace);
-    let found = patterns::patterns(trace, mode, &options.selection, window, &PatternOptions::default())?;
+    let found = patterns::patterns(trace, mode, &options.selection, run_s(trace), &PatternOptions::default())?;
     let report = Report {
         schema: REPORT_SCHEMA.into(),
         tool: Tool::this(),
@@ -135,8 +129,7 @@ pub fn patterns(
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
-    let window = SHORTEST_WINDOW * run_s(trace);
-    let (report, found) = patterns::patterns(trace, mode, selection, window, options)?.ok_or_else(|| {
+    let (report, found) = patterns::patterns(trace, mode, selection, run_s(trace), options)?.ok_or_else(|| {
         Error::new(ErrorKind::Empty, "no patterns: no read or write that is selected tells its place in its file")
             .remedy(Remedy::NeedOffsets)
             .in_file(&trace.path)
@@ -222,103 +215,88 @@ fn quality(trace: &Trace, left_out: u64) -> QualityReport {
     }
 }
 
-/// What the default method looks for in a run of `run_s` seconds.
-#[doc(hidden)]
-pub fn search_options(run_s: f64) -> chains::Options {
-    chains::Options {
-        shortest_window_s: SHORTEST_WINDOW * run_s,
-        shortest_period_s: SHORTEST_PERIOD_S,
-        ..chains::Options::default()
-    }
-}
-
-/// A filter works on samples; chains need the requests themselves.
-fn in_time(options: &Options) -> bool {
-    options.method == Method::Auto && options.filter.is_none()
-}
-
-/// The exact bandwidth is needed for chains and for an automatic sampling rate.
-fn needs_profile(options: &Options) -> bool {
-    in_time(options) || options.rate_hz.is_none()
-}
-
-fn analyze_signal(
-    trace: &Trace,
+/// One signal on its way through the pipeline.
+struct Request<'a> {
+    trace: &'a Trace,
     mode: Mode,
-    activity: &Activity<'_>,
-    extent: &Extent,
-    profile: Option<Profile>,
-    options: &Options,
-) -> Result<(SignalReport, Evidence, Vec<Warning>)> {
-    let mut warnings = Vec::new();
-    let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
-    let search = search_options(run_s);
-    let found = profile.as_ref().filter(|_| in_time(options)).map(|p| chains::detect(p, search));
-    let rate_hz = options.rate_hz.unwrap_or_else(|| {
-        let median = found.as_ref().and_then(bursts_in_time::median_width);
-        auto_rate(extent, trace.bin_s, median.or_else(|| profile.as_ref().and_then(burst_width)))
-    });
-    drop(profile);
-    // a rate of the user's own has exactly the bins that it says
-    let chosen = options.rate_hz.is_none() && trace.bin_s.is_none() && options.sampling == Sampling::Bin;
-    let length = if chosen { Length::Fast } else { Length::Covering };
-    let sampled =
-        Signal::build(activity, extent, rate_hz, options.sampling, length).map_err(|e| e.in_file(&trace.path))?;
-    if sampled.abstraction_error > 0.05 {
-        warnings.push(
-            Warning::new(
-                "coarse-sampling",
-                format!(
-                    "{:.0} % of the bytes of {} are lost between the sample points",
-                    100.0 * sampled.abstraction_error,
-                    mode.name()
-                ),
-            )
-            .remedy(Remedy::RaiseSamplingRate),
+    activity: &'a Activity<'a>,
+    extent: &'a Extent,
+    options: &'a Options,
+}
+
+impl Request<'_> {
+    fn analyze(&self, profile: Option<Profile>) -> Result<(SignalReport, Evidence, Vec<Warning>)> {
+        let Request { trace, mode, activity, extent, options } = *self;
+        let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
+        let route = Route::new(options.method, options.filter.is_some(), profile.as_ref(), run_s);
+        let rate_hz = options.rate_hz.unwrap_or_else(|| {
+            let width = route.burst_width_s().or_else(|| profile.as_ref().and_then(burst_width));
+            auto_rate(extent, trace.bin_s, width)
+        });
+        drop(profile);
+        let raw = Signal::build(activity, extent, rate_hz, options.sampling, self.length())
+            .map_err(|e| e.in_file(&trace.path))?;
+        let mut warnings: Vec<Warning> = coarse_sampling(&raw, mode).into_iter().collect();
+        let filtered = options.filter.map(|f| raw.filtered(f)).transpose().map_err(|e| e.in_file(&trace.path))?;
+        let signal = filtered.as_ref().unwrap_or(&raw);
+        let origin_s = trace.origin_s as f64;
+        let settings = Settings {
+            detector: options.detector,
+            tolerance: options.tolerance,
+            wavelet: options.wavelet,
+            level: options.level,
+        };
+        let clock = TraceClock { origin_s, bin_s: trace.bin_s.unwrap_or(0.0) };
+        let (mut period, (spectrum, powers)) = rayon::join(
+            || route.report(signal, &raw, clock, &settings),
+            || {
+                let spectrum = Spectrum::of(&signal.samples);
+                let powers = Powers::of(&spectrum, rate_hz);
+                (spectrum, powers)
+            },
         );
+        if let Route::Bursts(_) = route {
+            period.detection.spectrum = powers.as_ref().map(|p| p.statistics);
+        }
+        let (components, fit) = components::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
+        let dominant = period.detection.dominant.as_ref();
+        let scores = options.scores.then(|| scores::of(signal, powers.as_ref(), dominant));
+        let report = SignalReport {
+            mode,
+            sampling_hz: rate_hz,
+            samples: signal.samples.len() as u64,
+            start_s: origin_s + signal.start,
+            end_s: origin_s + signal.end,
+            bytes: signal.bytes,
+            abstraction_error: signal.abstraction_error,
+            sampling: signal.sampling,
+            period: period.detection,
+            components,
+            fit,
+            validity: period.validity,
+            bursts: period.bursts,
+            prediction: period.prediction,
+            track: period.track,
+            scores,
+        };
+        let evidence = Evidence { signal: filtered.unwrap_or(raw), powers, spectrum, seen: period.seen };
+        Ok((report, evidence, warnings))
     }
-    let origin = trace.origin_s as f64;
-    let filtered = sampled::filtered(&sampled, options).map_err(|e| e.in_file(&trace.path))?;
-    let raw = &sampled;
-    let signal = filtered.as_ref().unwrap_or(raw);
-    let (answer, (spectrum, powers)) = rayon::join(
-        || match &found {
-            Some(found) => {
-                let clock = Clock { origin_s: origin, bin_s: trace.bin_s.unwrap_or(0.0) };
-                bursts_in_time::answer(found, raw, clock, options)
-            }
-            None => sampled::answer(signal, raw, options, origin),
-        },
-        || {
-            let spectrum = Spectrum::of(&signal.samples);
-            let powers = Powers::of(&spectrum, rate_hz);
-            (spectrum, powers)
-        },
-    );
-    let mut answer = answer;
-    if found.is_some() {
-        answer.detection.spectrum = powers.as_ref().map(|p| p.statistics);
+
+    /// A rate that the user gave has exactly the bins it says; only a chosen one may be padded for a fast transform.
+    fn length(&self) -> Length {
+        let chosen = self.options.rate_hz.is_none() && self.trace.bin_s.is_none();
+        if chosen && self.options.sampling == Sampling::Bin { Length::PaddedForFft } else { Length::Exact }
     }
-    let (components, fit) = sampled::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
-    let scores = sampled::scores(signal, powers.as_ref(), &answer.detection, options);
-    let report = SignalReport {
-        mode,
-        sampling_hz: rate_hz,
-        samples: signal.samples.len() as u64,
-        start_s: origin + signal.start,
-        end_s: origin + signal.end,
-        bytes: signal.bytes,
-        abstraction_error: signal.abstraction_error,
-        sampling: signal.sampling,
-        period: answer.detection,
-        components,
-        fit,
-        validity: answer.validity,
-        bursts: answer.bursts,
-        prediction: answer.prediction,
-        track: answer.track,
-        scores,
-    };
-    let evidence = Evidence { signal: filtered.unwrap_or(sampled), powers, spectrum, seen: answer.seen };
-    Ok((report, evidence, warnings))
+}
+
+fn coarse_sampling(signal: &Signal, mode: Mode) -> Option<Warning> {
+    let lost = signal.abstraction_error;
+    (lost > COARSE).then(|| {
+        Warning::new(
+            "coarse-sampling",
+            format!("{:.0} % of the bytes of {} are lost between the sample points", 100.0 * lost, mode.name()),
+        )
+        .remedy(Remedy::RaiseSamplingRate)
+    })
 }

@@ -1,6 +1,6 @@
 //! What the pipeline is asked to do.
 
-use crate::period::{Detector, Method};
+use crate::period::{Detector, Method, Route};
 use crate::signal::{Filter, Mode, Sampling, Selection};
 use crate::transform::Wavelet;
 
@@ -62,5 +62,12 @@ impl Default for Options {
             level: None,
             scores: false,
         }
+    }
+}
+
+impl Options {
+    /// Whether the exact bandwidth is needed: for the bursts, or to choose a sampling rate.
+    pub(super) fn needs_profile(&self) -> bool {
+        self.rate_hz.is_none() || Route::needs_profile(self.method, self.filter.is_some())
     }
 }

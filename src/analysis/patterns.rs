@@ -9,6 +9,7 @@ use crate::nest::Loop;
 use crate::pattern::{
     self, Access, Coverage, Found, Kind, Pattern, PatternPeriod, PatternReport, PatternsReport, Ranks, Step, detect,
 };
+use crate::period::Verdict;
 use crate::period::chains;
 use crate::record::{Data, FileId, Op, Requests, Trace, UNKNOWN_OFFSET, stem};
 use crate::signal::profile::Profile;
@@ -39,7 +40,7 @@ pub fn patterns(
     trace: &Trace,
     mode: Mode,
     selection: &Selection,
-    shortest_window_s: f64,
+    run_s: f64,
     options: &PatternOptions,
 ) -> Result<Option<(PatternsReport, Vec<Pattern>)>> {
     let Data::Requests(requests) = &trace.data else { return Ok(None) };
@@ -61,7 +62,7 @@ pub fn patterns(
         .iter()
         .map(|p| PatternReport { next: p.next(options.next), ..PatternReport::of(p, trace.files.name(p.file), origin) })
         .collect();
-    annotate(trace, &found.patterns, &mut reports, shortest_window_s);
+    annotate(trace, &found.patterns, &mut reports, run_s);
     let coverage = Coverage {
         records: found.records,
         matched: found.matched(),
@@ -86,14 +87,14 @@ type Answer = std::result::Result<PatternPeriod, String>;
 type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Loop], u32);
 
 /// Gives each pattern its period: that of its own accesses, or of its family if its own are too few.
-fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], shortest_window_s: f64) {
+fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], run_s: f64) {
     let families = families(trace, patterns);
     let bytes = |f: &[usize]| f.iter().map(|&i| u128::from(patterns[i].bytes)).sum::<u128>();
     let mut order: Vec<usize> = (0..families.len()).collect();
     order.sort_by_cached_key(|&f| (std::cmp::Reverse(bytes(&families[f])), f));
     let late = order.split_off(order.len().min(MOST_FAMILIES));
     let answers: Vec<(usize, Vec<Answer>)> =
-        order.into_par_iter().map(|f| (f, of_family(patterns, &families[f], shortest_window_s))).collect();
+        order.into_par_iter().map(|f| (f, of_family(patterns, &families[f], run_s))).collect();
     let not_sought = || Err(format!("not sought: {MOST_FAMILIES} other walks move more bytes"));
     let answers = answers.into_iter().chain(late.into_iter().map(|f| (f, vec![not_sought(); families[f].len()])));
     for (f, periods) in answers {
@@ -131,13 +132,13 @@ fn families(trace: &Trace, patterns: &[Pattern]) -> Vec<Vec<usize>> {
     families
 }
 
-fn of_family(patterns: &[Pattern], family: &[usize], shortest_window_s: f64) -> Vec<Answer> {
-    let own = |i: usize| period(patterns[i].steps.list().iter(), shortest_window_s);
+fn of_family(patterns: &[Pattern], family: &[usize], run_s: f64) -> Vec<Answer> {
+    let own = |i: usize| period(patterns[i].steps.list().iter(), run_s);
     if let [i] = family {
         return vec![own(*i)];
     }
     let all = family.iter().flat_map(|&i| patterns[i].steps.list());
-    let together = period(all, shortest_window_s);
+    let together = period(all, run_s);
     let answer = |&i: &usize| match own(i) {
         Ok(period) => Ok(period),
         Err(reason) => together.clone().map_err(|_| reason),
@@ -146,7 +147,7 @@ fn of_family(patterns: &[Pattern], family: &[usize], shortest_window_s: f64) -> 
 }
 
 /// The period of some steps.
-fn period<'a>(steps: impl Iterator<Item = &'a Step>, shortest_window_s: f64) -> Answer {
+fn period<'a>(steps: impl Iterator<Item = &'a Step>, run_s: f64) -> Answer {
     let spans: Vec<Span> = steps.map(|s| Span { start: s.start, end: s.end, bytes: s.bytes.max(1) as f64 }).collect();
     let first = spans.iter().map(|s| s.start).fold(f64::INFINITY, f64::min);
     let last = spans.iter().map(|s| s.end).fold(f64::NEG_INFINITY, f64::max);
@@ -156,17 +157,17 @@ fn period<'a>(steps: impl Iterator<Item = &'a Step>, shortest_window_s: f64) -> 
     if spans.len() < FEWEST_BURSTS {
         return Err(format!("too few accesses: {}", if spans.len() == 1 { "one burst" } else { "two bursts" }));
     }
-    if last - first <= shortest_window_s {
+    let search = chains::Options { most_periods: 1, ..chains::Options::for_run(run_s) };
+    if last - first <= search.shortest_window_s {
         return Err("one burst: all of it lasts less than a twentieth of the run".into());
     }
-    let options = chains::Options { most_periods: 1, shortest_window_s, ..super::search_options(0.0) };
-    let found = chains::detect(&Profile::from_spans(spans), options);
+    let found = chains::detect(&Profile::from_spans(spans), search);
     match found.periods.first() {
         Some(f) => Ok(PatternPeriod { period_s: f.period_s, confidence: f.confidence }),
         None => Err(match found.verdict {
-            chains::Verdict::TooFewCycles => "too few accesses: too few bursts".into(),
-            chains::Verdict::SingleBurst => "one burst".into(),
-            chains::Verdict::Constant => "no bursts: the accesses follow each other evenly".into(),
+            Verdict::TooFewCycles => "too few accesses: too few bursts".into(),
+            Verdict::SingleBurst => "one burst".into(),
+            Verdict::Constant => "no bursts: the accesses follow each other evenly".into(),
             _ => "aperiodic".into(),
         }),
     }
@@ -182,9 +183,9 @@ mod tests {
             starts.iter().map(|&start| Step { start, end: start + width, bytes: 100, records: 1 }).collect()
         };
         let even: Vec<f64> = (0..20).map(|i| 60.0 * f64::from(i)).collect();
-        let found = period(steps(&even, 2.0).iter(), 50.0).unwrap();
+        let found = period(steps(&even, 2.0).iter(), 1000.0).unwrap();
         assert!((found.period_s - 60.0).abs() < 0.1 && found.confidence > 0.8, "{found:?}");
-        let reason = |starts: &[f64], width| period(steps(starts, width).iter(), 1.0).unwrap_err();
+        let reason = |starts: &[f64], width| period(steps(starts, width).iter(), 20.0).unwrap_err();
         assert!(reason(&[1.0, 2.0], 0.1).starts_with("too few"));
         assert!(reason(&[1.0, 1.0, 1.0], 0.0).starts_with("no times"));
         assert!(reason(&[1.0, 1.1, 1.2], 0.01).starts_with("one burst"));

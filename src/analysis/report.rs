@@ -5,10 +5,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::sampled::TrackPoint;
 use crate::pattern::{Coverage, Pattern, PatternReport, PatternsReport};
 use crate::period::scores::Scores;
-use crate::period::{Bursts, Component, Detection, Fit, Prediction, Validity};
+use crate::period::{Bursts, Component, Detection, Fit, Prediction, TrackPoint, Validity};
 use crate::record::{Job, Layer, Timing, Warning};
 use crate::signal::{Mode, Sampling};
 

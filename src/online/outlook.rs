@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::foot::{self, Lead};
-use crate::analysis::search_options;
 use crate::period::Spread;
-use crate::period::chains::{self, Clock, Evidence, Found, Kind, Next};
+use crate::period::chains::{self, BurstPeriod, Clock, Evidence, Kind, Next};
 use crate::signal::profile::Profile;
 
 /// Bursts that bytes and widths of the next one are taken from.
@@ -136,9 +135,9 @@ impl Answer {
             most_periods: 1,
             // Three bursts span two idle times; what holds for less is the rhythm inside a burst.
             shortest_window_s: (2.0 * idle_s).max(share * profile.duration()),
-            ..search_options(profile.duration())
+            ..chains::Options::for_run(profile.duration())
         };
-        let holds = |f: &&Found| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
+        let holds = |f: &&BurstPeriod| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
         let first = chains::detect(profile, search(share));
         let rejected = first.rejected.as_ref().map(|r| (r.period_s, r.confidence)).filter(|r| r.0 > 0.0);
         let mut answer = Answer { rejected, ..Answer::default() };
@@ -155,7 +154,7 @@ impl Answer {
             && let Some((from, distance)) = regular_lately(profile, idle_s)
         {
             let rest = profile.without(&[(0.0, from - profile.origin())]);
-            let is_it = |f: &&Found| f.confidence >= SURE && (f.period_s / distance).ln().abs() <= REGULAR;
+            let is_it = |f: &&BurstPeriod| f.confidence >= SURE && (f.period_s / distance).ln().abs() <= REGULAR;
             found = chains::detect(&rest, search(0.0)).periods.iter().filter(holds).find(is_it).cloned();
         }
         if let Some(f) = &found {
@@ -179,7 +178,7 @@ fn regular_lately(profile: &Profile, idle_s: f64) -> Option<(f64, f64)> {
     (s.max <= (1.0 + REGULAR) * s.median && s.min >= (1.0 - REGULAR) * s.median).then_some((last[0].start_s, s.median))
 }
 
-fn cut_of(f: &Found) -> Option<Cut> {
+fn cut_of(f: &BurstPeriod) -> Option<Cut> {
     let bytes = Spread::of(f.bursts.iter().map(|b| b.bytes))?.median;
     let Evidence { threshold, merge_distance_s, .. } = f.evidence;
     Some(Cut { threshold, merge_s: merge_distance_s, bytes })
@@ -201,7 +200,7 @@ impl Outlook {
         Outlook { next_start_s, gap_s, ..self.clone() }
     }
 
-    fn of(f: &Found, profile: &Profile, cut: Option<Cut>, now_s: f64) -> Option<Outlook> {
+    fn of(f: &BurstPeriod, profile: &Profile, cut: Option<Cut>, now_s: f64) -> Option<Outlook> {
         let period = f.period_s;
         let last = f.bursts.last()?;
         // The last burst may still be going on.

@@ -4,7 +4,7 @@
 //! is the shortest stretch that holds [`SHARE`] of the cycle's bytes: no threshold, so neither background nor a slow start
 //! matters. All of it is O(N).
 
-use super::findings::{Bursts, Dominant, Prediction, Set10, Spread};
+use super::findings::{Burst, Bursts, Dominant, Prediction, Set10, Spread, percentile_95};
 use crate::signal::Signal;
 
 /// Share of the bytes of a cycle that its burst holds (the published program's choice, there of the squared bandwidth).
@@ -15,17 +15,6 @@ const MISSED: f64 = 0.1;
 
 /// Cycles from which the place of the first cut is found: few enough that an inexact period does not smear them.
 const FOLDED: f64 = 8.0;
-
-/// A burst, in seconds on the clock of the signal.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Burst {
-    /// Start of the shortest stretch that holds [`SHARE`] of the bytes of its cycle.
-    pub start: f64,
-    /// End of that stretch.
-    pub end: f64,
-    /// All bytes of the cycle.
-    pub bytes: f64,
-}
 
 /// The bursts of a period of `period_s` seconds inside `windows` (start and end in seconds on the clock of the signal; none:
 /// the whole run), in the order of time. Empty if a period has less than two samples or nothing moves.
@@ -53,7 +42,7 @@ pub fn find(signal: &Signal, period_s: f64, windows: &[(f64, f64)]) -> Vec<Burst
     let burst = |c: (usize, usize)| {
         let bytes = bytes(c);
         let (a, b) = shortest(&signal.samples[c.0..c.1], SHARE)?;
-        (bytes > MISSED * typical.median).then(|| Burst { start: time(c.0 + a), end: time(c.0 + b), bytes })
+        (bytes > MISSED * typical.median).then(|| Burst { start_s: time(c.0 + a), end_s: time(c.0 + b), bytes })
     };
     cycles.iter().filter_map(|c| burst(*c)).collect()
 }
@@ -159,13 +148,13 @@ fn shortest_of(x: &[f64], wanted: f64) -> Option<(usize, usize)> {
 /// Number, widths and bytes of bursts, as a report has them; `origin` seconds are added to their times. `None` if there are
 /// none.
 pub fn summary(bursts: &[Burst], period_s: f64, origin: f64) -> Option<Bursts> {
-    let width_s = Spread::of(bursts.iter().map(|b| b.end - b.start))?;
+    let width_s = Spread::of(bursts.iter().map(|b| b.end_s - b.start_s))?;
     Some(Bursts {
         count: bursts.len() as u64,
         width_s,
         bytes: Spread::of(bursts.iter().map(|b| b.bytes))?,
         duty_cycle: (width_s.median / period_s).min(1.0),
-        starts_s: bursts.iter().map(|b| origin + b.start).collect(),
+        starts_s: bursts.iter().map(|b| origin + b.start_s).collect(),
     })
 }
 
@@ -184,17 +173,17 @@ pub fn next(bursts: &[Burst], dominant: &Dominant, end: f64, origin: f64) -> Opt
     let mut slots = vec![0.0];
     let mut slot = 0.0;
     for w in bursts.windows(2) {
-        slot += ((w[1].start - w[0].start) / period).round().max(1.0);
+        slot += ((w[1].start_s - w[0].start_s) / period).round().max(1.0);
         slots.push(slot);
     }
     let clock = line(&slots, bursts);
-    let gaps = || bursts.windows(2).zip(slots.windows(2)).map(|(b, k)| (b[1].start - b[0].start, k[1] - k[0]));
-    let mean_gap = (last.start - bursts[0].start) / slot;
+    let gaps = || bursts.windows(2).zip(slots.windows(2)).map(|(b, k)| (b[1].start_s - b[0].start_s, k[1] - k[0]));
+    let mean_gap = (last.start_s - bursts[0].start_s) / slot;
     let walk = gaps().map(|(g, k)| (g - k * mean_gap).powi(2) / k).sum::<f64>() / gaps().count().max(1) as f64;
     // A random walk wanders off its line; its gaps spread less than its starts.
     let (next, step, variance) = match clock {
         Some(c) if c.variance < 0.7 * walk => (c.start + c.period * (slot + 1.0), c.period, c.variance),
-        _ => (last.start + mean_gap, mean_gap, walk),
+        _ => (last.start_s + mean_gap, mean_gap, walk),
     };
     // No burst came where the data still go on: the next one is later, or will not come.
     let missed = ((end - next) / step).ceil().max(0.0);
@@ -202,17 +191,15 @@ pub fn next(bursts: &[Burst], dominant: &Dominant, end: f64, origin: f64) -> Opt
         return None;
     }
     let next_start = next + missed * step;
-    let mut bytes: Vec<f64> = bursts.iter().map(|b| b.bytes).collect();
-    bytes.sort_by(f64::total_cmp);
-    let rank = (0.95 * bytes.len() as f64).ceil() as usize;
-    let width = Spread::of(bursts.iter().map(|b| b.end - b.start))?.median;
+    let bytes = || bursts.iter().map(|b| b.bytes);
+    let width = Spread::of(bursts.iter().map(|b| b.end_s - b.start_s))?.median;
     Some(Prediction {
         next_start_s: origin + next_start,
         next_start_std_s: Some((variance * (missed + 1.0)).sqrt()),
         next_end_s: origin + next_start + width,
-        bytes: Spread::of(bytes.iter().copied())?.median,
-        bytes_p95: *bytes.get(rank.clamp(1, bytes.len()) - 1)?,
-        idle_s: (next_start - last.end).max(0.0),
+        bytes: Spread::of(bytes())?.median,
+        bytes_p95: percentile_95(bytes())?,
+        idle_s: (next_start - last.end_s).max(0.0),
         period_s: period,
         confidence: dominant.confidence,
         valid_until_s: origin + next_start + step,
@@ -239,8 +226,8 @@ fn line(slots: &[f64], bursts: &[Burst]) -> Option<Line> {
         return None;
     }
     let mean_k = slots.iter().sum::<f64>() / n;
-    let mean_t = bursts.iter().map(|b| b.start).sum::<f64>() / n;
-    let points = || slots.iter().zip(bursts).map(|(k, b)| (k - mean_k, b.start - mean_t));
+    let mean_t = bursts.iter().map(|b| b.start_s).sum::<f64>() / n;
+    let points = || slots.iter().zip(bursts).map(|(k, b)| (k - mean_k, b.start_s - mean_t));
     let period = points().map(|(k, t)| k * t).sum::<f64>() / points().map(|(k, _)| k * k).sum::<f64>();
     let variance = points().map(|(k, t)| (t - period * k).powi(2)).sum::<f64>() / (n - 2.0);
     Some(Line { start: mean_t - period * mean_k, period, variance })
@@ -289,7 +276,7 @@ mod tests {
         assert_eq!(b.len(), 10);
         for (i, b) in b.iter().enumerate() {
             // 95 % of 20 even samples are 19 of them, the first 19.
-            assert!((b.start - 12.0 * i as f64).abs() < 1e-9 && (b.end - b.start - 1.9).abs() < 1e-9, "{b:?}");
+            assert!((b.start_s - 12.0 * i as f64).abs() < 1e-9 && (b.end_s - b.start_s - 1.9).abs() < 1e-9, "{b:?}");
             assert!((b.bytes - 1e6).abs() < 1e-3);
         }
         let r = summary(&b, 12.0, 1000.0).unwrap();
@@ -304,7 +291,7 @@ mod tests {
         for period in [10.0 * 60.5 / 60.0, 10.0 * 59.5 / 60.0] {
             let b = find(&s, period, &[]);
             assert_eq!(b.len(), 60, "{period}");
-            assert!(b.iter().enumerate().all(|(i, b)| (b.start - 10.0 * i as f64).abs() < 0.3));
+            assert!(b.iter().enumerate().all(|(i, b)| (b.start_s - 10.0 * i as f64).abs() < 0.3));
         }
     }
 
@@ -318,21 +305,21 @@ mod tests {
         let b = find(&s, 30.0, &[]);
         assert_eq!(b.len(), 19);
         let starts: Vec<f64> = t[..19].iter().map(|b| b.0).collect();
-        assert!(b.iter().zip(starts).all(|(b, t)| (b.start - t).abs() <= 0.5 && b.end - b.start <= 6.6), "{b:?}");
-        assert!(b.iter().all(|b| (b.start - gone.0).abs() > 10.0));
+        assert!(b.iter().zip(starts).all(|(b, t)| (b.start_s - t).abs() <= 0.5 && b.end_s - b.start_s <= 6.6), "{b:?}");
+        assert!(b.iter().all(|b| (b.start_s - gone.0).abs() > 10.0));
     }
 
     #[test]
     fn a_window_hides_the_rest() {
         let s = signal(&train(10, 12.0, 2.0, |_| 0.0), 10.0, 110.0);
         let b = find(&s, 12.0, &[(24.0, 50.0), (72.0, 98.0)]);
-        let starts: Vec<f64> = b.iter().map(|b| b.start.round()).collect();
+        let starts: Vec<f64> = b.iter().map(|b| b.start_s.round()).collect();
         assert_eq!(starts, [24.0, 36.0, 48.0, 72.0, 84.0, 96.0]);
     }
 
     #[test]
     fn the_next_burst_of_a_clock_and_of_a_walk() {
-        let burst = |start: f64| Burst { start, end: start + 2.0, bytes: 1e6 };
+        let burst = |start: f64| Burst { start_s: start, end_s: start + 2.0, bytes: 1e6 };
         // A clock with alternating errors of half a second.
         let clock: Vec<Burst> = (0..20).map(|i| burst(f64::from(i) * 10.0 + 0.5 * f64::from(i % 2))).collect();
         let p = next(&clock, &dominant(10.0), 192.5, 0.0).unwrap();
@@ -355,7 +342,7 @@ mod tests {
 
     #[test]
     fn what_has_ended_is_not_predicted() {
-        let burst = |i: i32| Burst { start: f64::from(i) * 10.0, end: f64::from(i) * 10.0 + 1.0, bytes: 1.0 };
+        let burst = |i: i32| Burst { start_s: f64::from(i) * 10.0, end_s: f64::from(i) * 10.0 + 1.0, bytes: 1.0 };
         let b: Vec<Burst> = (0..6).map(burst).collect();
         let at = |end: f64| next(&b, &dominant(10.0), end, 0.0);
         assert!((at(51.0).unwrap().next_start_s - 60.0).abs() < 1e-9);
@@ -399,8 +386,8 @@ mod tests {
             let b = find(&s, period, &[(0.0, 5.0 + 0.7 * end), (5.0 + 0.8 * end, f64::INFINITY)]);
             let total: f64 = s.samples.iter().map(|v| v.max(0.0)).sum::<f64>() / rate;
             prop_assert!(b.iter().map(|b| b.bytes).sum::<f64>() <= total * (1.0 + 1e-9));
-            prop_assert!(b.windows(2).all(|w| w[0].end <= w[1].start + 1e-9));
-            prop_assert!(b.iter().all(|b| b.end > b.start));
+            prop_assert!(b.windows(2).all(|w| w[0].end_s <= w[1].start_s + 1e-9));
+            prop_assert!(b.iter().all(|b| b.end_s > b.start_s));
             next(&b, &dominant(period), 5.0 + end, 0.0);
         }
     }

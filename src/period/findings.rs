@@ -195,6 +195,24 @@ impl Spread {
     }
 }
 
+/// The smallest of the values that 95 % of them do not exceed; `None` if there is none.
+pub fn percentile_95(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut v: Vec<f64> = values.collect();
+    v.sort_by(f64::total_cmp);
+    v.get(((0.95 * v.len() as f64).ceil() as usize).saturating_sub(1)).copied()
+}
+
+/// One burst. Times are seconds; the clock is that of the analysed signal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Burst {
+    /// Start.
+    pub start_s: f64,
+    /// End.
+    pub end_s: f64,
+    /// Bytes of the burst.
+    pub bytes: f64,
+}
+
 /// The bursts of the dominant period.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Bursts {

@@ -1,15 +1,33 @@
-//! From a bandwidth signal to its periods.
+//! From the bandwidth of a signal to its periods.
+//!
+//! Two pipelines lead from a signal to one answer, [`PeriodReport`]; [`Route`] chooses between them.
+//!
+//! - **Bursts** (method `auto`, [`chains`]): cuts the exact step curve of the bandwidth into bursts, searches chains of bursts
+//!   at multiples of a trial period, and lets a trained classifier choose. Own work; `docs/confidence.md` describes training and
+//!   accuracy.
+//! - **Samples** ([`methods`], one file per published method): DFT, DWT, STFT, CWT or autocorrelation of the sampled signal.
+//!   Spectral methods take their candidates from a detector ([`detectors`], one file each: z-score, DBSCAN, isolation forest,
+//!   local outlier factor, peaks) on the normalised power spectrum ([`spectrum`]).
+//!
+//! [`validity`] says where a period holds, by wavelet smoothing and sliding correlation. [`bursts`] finds the bursts of a
+//! sampled signal, once its period is known, and predicts the next one. [`scores`] are further measures of periodicity.
+//! `findings` holds the plain types that reports serialize.
+//!
+//! Sources: FTIO (Tarraf et al., IPDPS 2024) for spectrum, z-score and tolerance; Tarraf & Wolf (Front. High Perform. Comput.
+//! 2025) for validity windows; IO-Sets (Boito et al., TPDS 2023) for the characteristic time.
 
 pub mod bursts;
 pub mod chains;
 pub mod detectors;
 mod findings;
 pub mod methods;
+pub mod report;
 pub mod scores;
 pub mod spectrum;
 pub mod validity;
 
 pub use findings::{
-    Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10, SpectrumStatistics,
-    Spread, Validity, Verdict,
+    Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10,
+    SpectrumStatistics, Spread, Validity, Verdict, percentile_95,
 };
+pub use report::{PeriodReport, Route, Seen, TraceClock, TrackPoint};

@@ -8,8 +8,7 @@
 //! of the data, not to where the last window begins. Before a stretch the first burst is seen up to a period too early:
 //! [`to_bursts`] moves both ends to bursts, and drops windows that hold but one.
 
-use super::bursts::Burst;
-use super::findings::Validity;
+use super::findings::{Burst, Validity};
 use crate::transform::{Band, Boundary, Cosine, Decomposition, Wavelet, cosine_wave, sliding_pearson};
 
 /// Samples of a coefficient per period, at least: fundamental and first harmonic are below the end of the approximation's
@@ -111,16 +110,16 @@ fn wave(n: usize, rate_hz: f64, cosine: &Cosine) -> Vec<f64> {
 /// period away, and drops windows with less than two: one burst is in step with every period. `bursts` are those of the
 /// period over the whole run, in the order of time, on the clock of the windows.
 pub fn to_bursts(windows: Vec<Validity>, bursts: &[Burst], period_s: f64) -> Vec<Validity> {
-    let middle = |b: &Burst| 0.5 * (b.start + b.end);
+    let middle = |b: &Burst| 0.5 * (b.start_s + b.end_s);
     let moved = |mut w: Validity| {
         let from = bursts.partition_point(|b| middle(b) < w.start_s);
         let to = bursts.partition_point(|b| middle(b) <= w.end_s);
         let [first, .., last] = bursts.get(from..to)? else { return None };
-        if (first.start - w.start_s).abs() < period_s {
-            w.start_s = first.start;
+        if (first.start_s - w.start_s).abs() < period_s {
+            w.start_s = first.start_s;
         }
-        if (last.end - w.end_s).abs() < period_s {
-            w.end_s = last.end;
+        if (last.end_s - w.end_s).abs() < period_s {
+            w.end_s = last.end_s;
         }
         Some(w)
     };
@@ -184,13 +183,13 @@ mod tests {
         let (_, w) = windows(&bursts(&train, 2.0, 100.0), &cosine);
         assert_eq!(w.len(), 1, "{w:?}");
         let (_, w) = windows(&bursts(&[50.0], 2.0, 100.0), &cosine);
-        let one = [Burst { start: 50.0, end: 52.0, bytes: 1.0 }];
+        let one = [Burst { start_s: 50.0, end_s: 52.0, bytes: 1.0 }];
         assert_eq!((w.len(), to_bursts(w, &one, 10.0).len()), (1, 0));
     }
 
     #[test]
     fn ends_move_to_bursts() {
-        let burst = |start: f64| Burst { start, end: start + 2.0, bytes: 1.0 };
+        let burst = |start: f64| Burst { start_s: start, end_s: start + 2.0, bytes: 1.0 };
         let b: Vec<Burst> = [3.0, 23.0, 33.0, 43.0, 53.0, 80.0].map(burst).to_vec();
         let window = |start_s, end_s| Validity { start_s, end_s, correlation: None };
         let w = to_bursts(vec![window(18.5, 57.0), window(60.0, 70.0), window(70.0, 120.0)], &b, 10.0);

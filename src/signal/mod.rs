@@ -75,9 +75,9 @@ pub struct Signal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// As many as the run at the sampling rate.
-    Covering,
+    Exact,
     /// Up to a hundredth more, so that transforms of them are fast.
-    Fast,
+    PaddedForFft,
 }
 
 /// The next length without large prime factors if it is at most a hundredth longer, else `len`.
@@ -90,7 +90,7 @@ impl Signal {
     /// The signal of `activity`, whose extent is `extent`, at `rate_hz`.
     ///
     /// With [`Sampling::Bin`] there are ⌈f (t_end − t_start)⌉ samples, so that all bytes are in; with [`Sampling::Point`]
-    /// ⌊f (t_end − t_start)⌋, as the published program has it. [`Length::Fast`] may add samples after the end, where nothing
+    /// ⌊f (t_end − t_start)⌋, as the published program has it. [`Length::PaddedForFft`] may add samples after the end, where nothing
     /// is active.
     ///
     /// # Errors
@@ -125,8 +125,8 @@ impl Signal {
             .remedy(Remedy::LowerSamplingRate));
         }
         let cells = match length {
-            Length::Covering => cells as usize,
-            Length::Fast => with_small_factors(cells as usize),
+            Length::Exact => cells as usize,
+            Length::PaddedForFft => with_small_factors(cells as usize),
         };
         let grid = Grid { start: extent.start, width: 1.0 / rate_hz, cells };
         let samples = match sampling {

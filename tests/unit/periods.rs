@@ -1,11 +1,12 @@
 //! The default detector on trains made by hand, whose answers are known.
 
-use iophase::period::chains::{Clock, Detection, Kind, Options, Verdict, detect};
+use iophase::period::Verdict;
+use iophase::period::chains::{BurstPeriods, Clock, Kind, Options, detect};
 use iophase::signal::Span;
 use iophase::signal::profile::Profile;
 use proptest::prelude::*;
 
-fn run(spans: &[Span]) -> Detection {
+fn run(spans: &[Span]) -> BurstPeriods {
     detect(&Profile::from_spans(spans.iter().copied()), Options::default())
 }
 
@@ -35,7 +36,7 @@ fn noise(i: usize) -> f64 {
 }
 
 #[track_caller]
-fn assert_period(detection: &Detection, period: f64, tolerance: f64) {
+fn assert_period(detection: &BurstPeriods, period: f64, tolerance: f64) {
     assert_eq!(detection.verdict, Verdict::Periodic, "{:?}", detection.rejected);
     let found = detection.periods[0].period_s;
     assert!((found / period - 1.0).abs() <= tolerance, "found {found}, expected {period}");

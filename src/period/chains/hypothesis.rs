@@ -94,9 +94,14 @@ pub(crate) struct Hypothesis {
     /// Bytes that the hypothesis explains.
     pub bytes: f64,
     pub features: [f64; FEATURES.len()],
-    /// The judge's logit.
+    pub judged: Judged,
+}
+
+/// The judge's opinion of a hypothesis; all 0 until it was asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Judged {
     pub logit: f64,
-    /// The same, with the agreement of other hypotheses on the period added.
+    /// The logit, with the agreement of other hypotheses on the period added.
     pub pooled: f64,
     pub confidence: f64,
 }
@@ -157,18 +162,18 @@ impl<'a> Searched<'a> {
 /// compounds, and the list as a whole.
 pub(crate) fn of_list(index: usize, searched: Searched, context: &Context) -> Vec<Hypothesis> {
     let Searched { list, found, .. } = searched;
+    let source = Source { index, list, context };
     // most of what is found is not kept: the costly features come last
     let mut kept: Vec<(Hypothesis, Folding)> = best_of(found)
         .into_iter()
         .map(|explained| {
             let folding = fold::of(list, &explained.scored.chain, &explained.scored.fit, context.grain);
-            (describe(Kind::Chain, index, list, explained, 1, folding, context), folding)
+            (source.describe(Kind::Chain, explained, 1, folding), folding)
         })
         .collect();
-    let whole = if !context.further && list.len() <= MOST_IN_ORDER { every_burst(index, list, context) } else { None };
+    let whole = if !context.further && list.len() <= MOST_IN_ORDER { source.every_burst() } else { None };
     kept.extend(whole);
-    let compounds: Vec<Hypothesis> =
-        kept.iter().filter_map(|(h, folding)| compound(h, *folding, list, context)).collect();
+    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|(h, folding)| source.compound(h, *folding)).collect();
     let mut kept: Vec<Hypothesis> = kept.into_iter().map(|(h, _)| h).collect();
     for c in compounds {
         let known = kept.iter().any(|h| {
@@ -217,62 +222,6 @@ fn best_of(found: Vec<Explained>) -> Vec<Explained> {
     keep.into_iter().filter_map(|i| found[i].take()).collect()
 }
 
-/// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
-fn every_burst(index: usize, list: &BurstList, context: &Context) -> Option<(Hypothesis, Folding)> {
-    let n = list.len() as u32;
-    let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
-    chain.drop_small_ends(list, 3);
-    // a burst longer than the period is a stretch of something else: dropping it changes the period
-    loop {
-        let before = chain.len();
-        let period = chain.fit(list).period;
-        chain.drop_long_ends(list, period, before.saturating_sub(1).max(3));
-        if chain.len() == before {
-            break;
-        }
-    }
-    let fit = chain.fit(list);
-    if !(fit.period > 0.0 && fit.period.is_finite()) {
-        return None;
-    }
-    let tolerance = fit.gap_deviation.max(0.01);
-    // every burst is a cycle: nothing was passed over, and all idle time is explained
-    let trial = Trial { period: fit.period, tolerance, extra: search::ANYTHING };
-    let (first, last) = (chain.first(), chain.last());
-    let mean_idle = list.mean_gap(first, last).max(1e-6 * fit.period);
-    let score =
-        search::local_score(list, &chain, chain.onsets(list), trial) + (list.idle[last] - list.idle[first]) / mean_idle;
-    let scored = Scored { chain: Arc::new(chain), fit, score, tolerance, extra: 0.0 };
-    let folding = fold::of(list, &scored.chain, &scored.fit, context.grain);
-    let explained = Explained::of(list, scored);
-    Some((describe(Kind::EveryBurst, index, list, explained, 1, folding, context), folding))
-}
-
-/// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
-fn compound(base: &Hypothesis, folding: Folding, list: &BurstList, context: &Context) -> Option<Hypothesis> {
-    let slots = folding.slots?;
-    let onsets = fold::aligned(list, &base.chain, slots, base.period());
-    let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
-    let m = slots as f64;
-    let tolerance = per_slot.gap_deviation.max(search::TOLERANCES[0]);
-    let trial = Trial { period: per_slot.period, tolerance, extra: search::RARE };
-    // each further place in the period is a free parameter
-    let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
-    let score = search::local_score(list, &base.chain, onsets.iter().copied(), trial) - price;
-    let fit = Fit {
-        period: per_slot.period * m,
-        period_std: per_slot.period_std * m,
-        gap_deviation: per_slot.gap_deviation / m,
-        ..per_slot
-    };
-    if base.chain.slot_count() < 2 * slots + 1 || fit.period * 1.5 > context.profile.duration() {
-        return None;
-    }
-    let scored = Scored { chain: base.chain.clone(), fit, score, tolerance: tolerance / m, extra: base.extra };
-    let explained = Explained::of(list, scored);
-    Some(describe(Kind::Compound, base.list, list, explained, slots, folding, context))
-}
-
 /// What tells hypotheses apart beyond their fit, score and window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Traits {
@@ -311,96 +260,94 @@ pub(crate) struct Traits {
     pub left_over: f64,
 }
 
-impl Hypothesis {
-    /// Puts a hypothesis and its features together.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one record, each computed by its kind's own module")]
-    pub fn new(
-        kind: Kind,
-        list: usize,
-        chain: Arc<Chain>,
-        slots_per_period: usize,
-        fit: Fit,
-        score: f64,
-        window: (f64, f64),
-        bytes: f64,
-        traits: Traits,
-        context: &Context,
-    ) -> Self {
-        let period = fit.period;
-        let (mut correlation, mut multiple, mut part, mut valley) = (0.0, 0.0, 0.0, 0.0);
+/// Correlation of the signal at a period, and how that compares with its parts and multiples.
+#[derive(Default)]
+struct Repetition {
+    correlation: f64,
+    /// How much higher it is at the best multiple.
+    multiple: f64,
+    /// Correlation at the best part of the period, over that at the period.
+    part: f64,
+    /// Depth of the valley between two repetitions.
+    valley: f64,
+    /// Correlation in coarse bins.
+    coarse: f64,
+}
+
+impl Repetition {
+    fn of(period: f64, context: &Context) -> Self {
+        let mut found = Self::default();
         if let Some(c) = context.correlation {
-            correlation = c.near(period);
+            found.correlation = c.near(period);
             let highest = (2..=6).map(|m| c.near(f64::from(m) * period)).fold(f64::MIN, f64::max);
-            multiple = (highest - correlation).max(0.0);
+            found.multiple = (highest - found.correlation).max(0.0);
             let hills = (2..=6).map(|m| c.hill(period / f64::from(m))).fold(0.0, f64::max);
-            part = (hills / correlation.max(0.05)).min(1.2);
-            valley = correlation - c.valley(period);
+            found.part = (hills / found.correlation.max(0.05)).min(1.2);
+            found.valley = found.correlation - c.valley(period);
         }
-        let coarse = match context.coarse {
+        found.coarse = match context.coarse {
             Some(c) if period > 16.0 * c.width => c.near(period),
-            _ => correlation,
+            _ => found.correlation,
         };
-        // stamps rounded to a grain stray by their rounding, which says nothing about the clock
-        let grain = context.grain / period;
-        let without_grain =
-            |deviation: f64, variance: f64| (deviation * deviation - variance * grain * grain).max(0.0).sqrt();
-        let gap_deviation = without_grain(fit.gap_deviation, 1.0 / 6.0);
-        let line_deviation = without_grain(fit.line_sd / period, 1.0 / 12.0);
-        let length = window.1 - window.0;
-        let flag = |k: Kind| f64::from(u8::from(kind == k));
-        let features = [
-            score.max(0.0).ln_1p(),
-            traits.cycles.ln(),
-            traits.share,
-            traits.share_in_window,
-            traits.share_of_list,
-            (length / context.profile.duration()).clamp(0.0, 1.0).sqrt(),
-            traits.fill,
-            (gap_deviation + 0.005).ln(),
-            (line_deviation + 0.005).ln(),
-            traits.size_mad.min(3.0),
-            traits.size_sd.min(1.5),
-            correlation,
-            coarse,
-            part,
-            multiple,
-            valley,
-            traits.cut,
-            traits.dip,
-            traits.folding.gaps,
-            traits.folding.sizes,
-            traits.gap_shape,
-            traits.gap_memory,
-            traits.gap_skew,
-            traits.evidence[0],
-            traits.evidence[1],
-            traits.fold_evidence,
-            (without_grain(traits.trend_deviation, 1.0 / 6.0) + 0.005).ln(),
-            traits.duty,
-            (grain + 1e-4).ln(),
-            traits.left_over,
-            flag(Kind::EveryBurst),
-            flag(Kind::Compound),
-            flag(Kind::Wave),
-            f64::from(u8::from(context.further)),
-        ];
-        Self {
-            kind,
-            list,
-            chain,
-            slots_per_period,
-            fit,
-            tolerance: 0.0,
-            extra: search::RARE,
-            score,
-            window,
-            bytes,
-            features,
-            logit: 0.0,
-            pooled: 0.0,
-            confidence: 0.0,
-        }
+        found
     }
+}
+
+/// The judge's features of a hypothesis, in the order of [`FEATURES`].
+pub(crate) fn features(
+    kind: Kind,
+    fit: &Fit,
+    score: f64,
+    window: (f64, f64),
+    traits: &Traits,
+    context: &Context,
+) -> [f64; FEATURES.len()] {
+    let period = fit.period;
+    let repetition = Repetition::of(period, context);
+    // stamps rounded to a grain stray by their rounding, which says nothing about the clock
+    let grain = context.grain / period;
+    let without_grain =
+        |deviation: f64, variance: f64| (deviation * deviation - variance * grain * grain).max(0.0).sqrt();
+    let gap_deviation = without_grain(fit.gap_deviation, 1.0 / 6.0);
+    let line_deviation = without_grain(fit.line_sd / period, 1.0 / 12.0);
+    let length = window.1 - window.0;
+    let flag = |k: Kind| f64::from(u8::from(kind == k));
+    [
+        score.max(0.0).ln_1p(),
+        traits.cycles.ln(),
+        traits.share,
+        traits.share_in_window,
+        traits.share_of_list,
+        (length / context.profile.duration()).clamp(0.0, 1.0).sqrt(),
+        traits.fill,
+        (gap_deviation + 0.005).ln(),
+        (line_deviation + 0.005).ln(),
+        traits.size_mad.min(3.0),
+        traits.size_sd.min(1.5),
+        repetition.correlation,
+        repetition.coarse,
+        repetition.part,
+        repetition.multiple,
+        repetition.valley,
+        traits.cut,
+        traits.dip,
+        traits.folding.gaps,
+        traits.folding.sizes,
+        traits.gap_shape,
+        traits.gap_memory,
+        traits.gap_skew,
+        traits.evidence[0],
+        traits.evidence[1],
+        traits.fold_evidence,
+        (without_grain(traits.trend_deviation, 1.0 / 6.0) + 0.005).ln(),
+        traits.duty,
+        (grain + 1e-4).ln(),
+        traits.left_over,
+        flag(Kind::EveryBurst),
+        flag(Kind::Compound),
+        flag(Kind::Wave),
+        f64::from(u8::from(context.further)),
+    ]
 }
 
 /// A chain and what it explains.
@@ -438,58 +385,131 @@ impl Explained {
     }
 }
 
-/// Works out the features of a chain.
-fn describe(
-    kind: Kind,
+/// A burst list, its index, and the profile it was cut from.
+struct Source<'a> {
     index: usize,
-    list: &BurstList,
-    explained: Explained,
-    slots_per_period: usize,
-    folding: Folding,
-    context: &Context,
-) -> Hypothesis {
-    let Explained { scored, window, of_chain, of_list, bytes } = explained;
-    let Scored { chain, fit, score, tolerance, extra } = scored;
-    let profile = context.profile;
-    let length = (window.1 - window.0).max(1e-12);
-    let sizes: Vec<f64> = chain.indices().map(|i| list.bytes[i]).collect();
-    let in_window = profile.bytes_until(window.1) - profile.bytes_until(window.0);
-    let busy: f64 = chain.indices().map(|i| list.end[i] - list.start[i]).sum();
-    let rate_inside = of_chain / busy.max(1e-12) + list.background;
-    let rate_between = (in_window - of_chain - list.background * busy).max(0.0) / (length - busy).max(1e-9 * length);
-    let logs: Vec<f64> = sizes.iter().map(|b| b.max(1e-300).ln()).collect();
-    let middle = median(&logs);
-    let gaps = if kind == Kind::Compound {
-        GapStatistics { trend_deviation: fit.gap_deviation, ..GapStatistics::default() }
-    } else {
-        GapStatistics::of(list, &chain, &fit)
-    };
-    let slot = fit.period / slots_per_period as f64;
-    let plain = gap_evidence(list, &chain, slot, 1);
-    let folded = folding.slots.map_or(plain, |places| gap_evidence(list, &chain, slot, places));
-    let n = chain.len() as f64;
-    let traits = Traits {
-        share: bytes / context.bytes,
-        share_in_window: bytes / in_window.max(1e-300),
-        share_of_list: bytes / of_list.max(1e-300),
-        fill: n / chain.slot_count() as f64,
-        size_mad: median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>()),
-        size_sd: deviation(&logs),
-        cut: list.cut,
-        dip: (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0),
-        folding,
-        gap_shape: gaps.shape,
-        gap_memory: gaps.memory,
-        gap_skew: gaps.skew,
-        evidence: if kind == Kind::Compound { folded } else { plain }.map(evidence::within_reach),
-        fold_evidence: evidence::within_reach(folded[0] - plain[0]),
-        trend_deviation: gaps.trend_deviation,
-        duty: (busy / length).min(1.0),
-        cycles: n / slots_per_period as f64,
-        left_over: (list.len() as f64 / n).ln(),
-    };
-    let hypothesis = Hypothesis::new(kind, index, chain, slots_per_period, fit, score, window, bytes, traits, context);
-    Hypothesis { tolerance, extra, ..hypothesis }
+    list: &'a BurstList,
+    context: &'a Context<'a>,
+}
+
+impl Source<'_> {
+    /// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
+    fn every_burst(&self) -> Option<(Hypothesis, Folding)> {
+        let list = self.list;
+        let n = list.len() as u32;
+        let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
+        chain.drop_small_ends(list, 3);
+        // a burst longer than the period is a stretch of something else: dropping it changes the period
+        loop {
+            let before = chain.len();
+            let period = chain.fit(list).period;
+            chain.drop_long_ends(list, period, before.saturating_sub(1).max(3));
+            if chain.len() == before {
+                break;
+            }
+        }
+        let fit = chain.fit(list);
+        if !(fit.period > 0.0 && fit.period.is_finite()) {
+            return None;
+        }
+        let tolerance = fit.gap_deviation.max(0.01);
+        // every burst is a cycle: nothing was passed over, and all idle time is explained
+        let trial = Trial { period: fit.period, tolerance, extra: search::ANYTHING };
+        let (first, last) = (chain.first(), chain.last());
+        let mean_idle = list.mean_gap(first, last).max(1e-6 * fit.period);
+        let score = search::local_score(list, &chain, chain.onsets(list), trial)
+            + (list.idle[last] - list.idle[first]) / mean_idle;
+        let scored = Scored { chain: Arc::new(chain), fit, score, tolerance, extra: 0.0 };
+        let folding = fold::of(list, &scored.chain, &scored.fit, self.context.grain);
+        let explained = Explained::of(list, scored);
+        Some((self.describe(Kind::EveryBurst, explained, 1, folding), folding))
+    }
+
+    /// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
+    fn compound(&self, base: &Hypothesis, folding: Folding) -> Option<Hypothesis> {
+        let list = self.list;
+        let slots = folding.slots?;
+        let onsets = fold::aligned(list, &base.chain, slots, base.period());
+        let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
+        let m = slots as f64;
+        let tolerance = per_slot.gap_deviation.max(search::TOLERANCES[0]);
+        let trial = Trial { period: per_slot.period, tolerance, extra: search::RARE };
+        // each further place in the period is a free parameter
+        let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
+        let score = search::local_score(list, &base.chain, onsets.iter().copied(), trial) - price;
+        let fit = Fit {
+            period: per_slot.period * m,
+            period_std: per_slot.period_std * m,
+            gap_deviation: per_slot.gap_deviation / m,
+            ..per_slot
+        };
+        if base.chain.slot_count() < 2 * slots + 1 || fit.period * 1.5 > self.context.profile.duration() {
+            return None;
+        }
+        let scored = Scored { chain: base.chain.clone(), fit, score, tolerance: tolerance / m, extra: base.extra };
+        let explained = Explained::of(list, scored);
+        Some(self.describe(Kind::Compound, explained, slots, folding))
+    }
+
+    /// Works out the features of a chain.
+    fn describe(&self, kind: Kind, explained: Explained, slots_per_period: usize, folding: Folding) -> Hypothesis {
+        let Source { index, list, context } = *self;
+        let Explained { scored, window, of_chain, of_list, bytes } = explained;
+        let Scored { chain, fit, score, tolerance, extra } = scored;
+        let profile = context.profile;
+        let length = (window.1 - window.0).max(1e-12);
+        let sizes: Vec<f64> = chain.indices().map(|i| list.bytes[i]).collect();
+        let in_window = profile.bytes_until(window.1) - profile.bytes_until(window.0);
+        let busy: f64 = chain.indices().map(|i| list.end[i] - list.start[i]).sum();
+        let rate_inside = of_chain / busy.max(1e-12) + list.background;
+        let rate_between =
+            (in_window - of_chain - list.background * busy).max(0.0) / (length - busy).max(1e-9 * length);
+        let logs: Vec<f64> = sizes.iter().map(|b| b.max(1e-300).ln()).collect();
+        let middle = median(&logs);
+        let gaps = if kind == Kind::Compound {
+            GapStatistics { trend_deviation: fit.gap_deviation, ..GapStatistics::default() }
+        } else {
+            GapStatistics::of(list, &chain, &fit)
+        };
+        let slot = fit.period / slots_per_period as f64;
+        let plain = gap_evidence(list, &chain, slot, 1);
+        let folded = folding.slots.map_or(plain, |places| gap_evidence(list, &chain, slot, places));
+        let n = chain.len() as f64;
+        let traits = Traits {
+            share: bytes / context.bytes,
+            share_in_window: bytes / in_window.max(1e-300),
+            share_of_list: bytes / of_list.max(1e-300),
+            fill: n / chain.slot_count() as f64,
+            size_mad: median(&logs.iter().map(|l| (l - middle).abs()).collect::<Vec<_>>()),
+            size_sd: deviation(&logs),
+            cut: list.cut,
+            dip: (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0),
+            folding,
+            gap_shape: gaps.shape,
+            gap_memory: gaps.memory,
+            gap_skew: gaps.skew,
+            evidence: if kind == Kind::Compound { folded } else { plain }.map(evidence::within_reach),
+            fold_evidence: evidence::within_reach(folded[0] - plain[0]),
+            trend_deviation: gaps.trend_deviation,
+            duty: (busy / length).min(1.0),
+            cycles: n / slots_per_period as f64,
+            left_over: (list.len() as f64 / n).ln(),
+        };
+        Hypothesis {
+            kind,
+            list: index,
+            features: features(kind, &fit, score, window, &traits, context),
+            chain,
+            slots_per_period,
+            fit,
+            tolerance,
+            extra,
+            score,
+            window,
+            bytes,
+            judged: Judged::default(),
+        }
+    }
 }
 
 /// Share of the bytes of the bursts `first..=last` that lie in bursts with a partner of like size one period away.

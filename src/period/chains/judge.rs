@@ -20,7 +20,8 @@ const CLOSE: f64 = 0.5;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Weights {
     /// Version of the recipe.
-    pub version: u32,
+    #[serde(rename = "version")]
+    _version: u32,
     features: Vec<String>,
     /// Features are standardised: (x - mean) / scale, then clipped.
     mean: Vec<f64>,
@@ -85,9 +86,9 @@ impl Weights {
     /// Gives every hypothesis its logit, pools those that agree, and turns the result into a confidence.
     pub fn score(&self, hypotheses: &mut [Hypothesis], further: bool) {
         for h in hypotheses.iter_mut() {
-            h.logit = self.logit(&self.standardised(&h.features));
+            h.judged.logit = self.logit(&self.standardised(&h.features));
         }
-        let mut order: Vec<(f64, f64)> = hypotheses.iter().map(|h| (h.period().ln(), h.logit)).collect();
+        let mut order: Vec<(f64, f64)> = hypotheses.iter().map(|h| (h.period().ln(), h.judged.logit)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let [a, b] = self.calibration[usize::from(further)];
         for h in hypotheses.iter_mut() {
@@ -95,9 +96,9 @@ impl Weights {
             let from = order.partition_point(|o| o.0 <= t - AGREE);
             let to = order.partition_point(|o| o.0 < t + AGREE);
             let agreeing = &order[from.min(to)..to];
-            let top = agreeing.iter().map(|o| o.1).fold(h.logit, f64::max);
-            h.pooled = top + agreeing.iter().map(|o| (o.1 - top).exp()).sum::<f64>().max(f64::MIN_POSITIVE).ln();
-            h.confidence = 1.0 / (1.0 + (-(a + b * h.pooled)).exp());
+            let top = agreeing.iter().map(|o| o.1).fold(h.judged.logit, f64::max);
+            h.judged.pooled = top + agreeing.iter().map(|o| (o.1 - top).exp()).sum::<f64>().max(f64::MIN_POSITIVE).ln();
+            h.judged.confidence = 1.0 / (1.0 + (-(a + b * h.judged.pooled)).exp());
         }
     }
 
@@ -128,16 +129,16 @@ pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
 
 /// The same among some of the hypotheses.
 pub(crate) fn winner_of(hypotheses: &[Hypothesis], some: &[usize]) -> Option<usize> {
-    let top = some.iter().map(|&i| hypotheses[i].pooled).fold(f64::NEG_INFINITY, f64::max);
+    let top = some.iter().map(|&i| hypotheses[i].judged.pooled).fold(f64::NEG_INFINITY, f64::max);
     some.iter()
         .copied()
-        .filter(|&i| hypotheses[i].pooled > top - CLOSE)
+        .filter(|&i| hypotheses[i].judged.pooled > top - CLOSE)
         .reduce(|a, b| if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) { b } else { a })
 }
 
 /// Bursts tell the onsets better than a wave does, where both agree.
 fn told_by(h: &Hypothesis) -> f64 {
-    if h.kind == Kind::Wave { h.logit - WAVE_HANDICAP } else { h.logit }
+    if h.kind == Kind::Wave { h.judged.logit - WAVE_HANDICAP } else { h.judged.logit }
 }
 
 /// How much stronger a wave must be to tell the period instead of a chain that agrees with it.
@@ -148,5 +149,15 @@ pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usiz
     let t = hypotheses[winner].period();
     (0..hypotheses.len())
         .filter(|&i| (hypotheses[i].period() / t).ln().abs() >= AGREE)
-        .reduce(|a, b| if hypotheses[b].pooled > hypotheses[a].pooled { b } else { a })
+        .reduce(|a, b| if hypotheses[b].judged.pooled > hypotheses[a].judged.pooled { b } else { a })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weights_fit_the_features() {
+        assert!(weights().is_some());
+    }
 }

@@ -28,8 +28,8 @@ pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: us
     let related: Vec<usize> = (0..hypotheses.len())
         .filter(|&i| {
             let h = &hypotheses[i];
-            h.confidence >= answer
-                && h.logit >= OWN_LOGIT
+            h.judged.confidence >= answer
+                && h.judged.logit >= OWN_LOGIT
                 && h.kind != Kind::Wave
                 && (h.period() / best.period()).ln().abs() >= FEWEST_PARTS.ln()
                 && if h.period() > best.period() { inside(best, h, lists) } else { inside(h, best, lists) }

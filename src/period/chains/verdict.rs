@@ -2,24 +2,8 @@
 
 use super::bursts::{Levels, stretches};
 use super::stats::{deviation, mean};
+use crate::period::Verdict;
 use crate::signal::profile::Profile;
-
-/// What kind of trace it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// At least one period was found.
-    Periodic,
-    /// Several bursts, but no period explains them.
-    Irregular,
-    /// One burst.
-    SingleBurst,
-    /// Two bursts: one gap is not yet a period.
-    TooFewCycles,
-    /// I/O all the time, at about the same rate.
-    Constant,
-    /// No bytes.
-    Empty,
-}
 
 /// Bursts are what exceeds this share of the burst level here.
 const LEVEL: f64 = 0.1;

@@ -9,9 +9,9 @@
 
 use super::bursts::{BurstList, Levels};
 use super::fit::{Clock, Fit};
-use super::hypothesis::{Context, Hypothesis, Kind, Traits};
+use super::hypothesis::{Context, Hypothesis, Judged, Kind, Traits, features};
 use super::plans;
-use super::search::Chain;
+use super::search::{self, Chain};
 use super::stats::{deviation, median};
 use crate::transform::tone;
 use realfft::num_complex::Complex;
@@ -290,7 +290,20 @@ impl Signal {
             trend_deviation: gap_sd / period,
             ..Traits::default()
         };
-        let h = Hypothesis::new(Kind::Wave, 0, chain, 1, fit, score, window, bytes, traits, context);
+        let h = Hypothesis {
+            kind: Kind::Wave,
+            list: 0,
+            features: features(Kind::Wave, &fit, score, window, &traits, context),
+            chain,
+            slots_per_period: 1,
+            fit,
+            tolerance: 0.0,
+            extra: search::RARE,
+            score,
+            window,
+            bytes,
+            judged: Judged::default(),
+        };
         Some((list, h))
     }
 

@@ -1,0 +1,190 @@
+//! The peeling loop: find a period, erase its bursts, search what is left.
+
+use super::Options;
+use super::bursts::{self, BurstList, Levels};
+use super::correlation::{self, Correlation};
+use super::hypothesis::{self, Context, Hypothesis, Searched};
+use super::judge;
+use super::nested;
+use super::wave;
+use super::windows::{self, Extent};
+use crate::signal::profile::Profile;
+use rayon::prelude::*;
+
+/// One search over the bursts that earlier iterations have left.
+pub(crate) struct Iteration<'a> {
+    pub number: usize,
+    pub lists: Vec<BurstList>,
+    pub hypotheses: Vec<Hypothesis>,
+    /// Bytes left in this iteration.
+    pub bytes: f64,
+    pub winner: usize,
+    /// Accepted hypotheses and where they hold: the winner if it is sure enough, and the period inside or around its bursts.
+    /// The longer period comes first.
+    pub accepted: Vec<(usize, Extent)>,
+    /// Periods found before.
+    #[cfg_attr(not(feature = "training"), expect(dead_code, reason = "read by the training dump"))]
+    pub before: &'a [Reported],
+}
+
+/// A period that an earlier iteration has reported.
+pub(crate) struct Reported {
+    pub period: f64,
+    pub windows: Vec<(f64, f64)>,
+}
+
+/// The loop ends when less than this share of the bytes is left.
+const LEAST_LEFT: f64 = 1e-3;
+
+/// Searches, erases the winner's bursts, and searches again, until no hypothesis is sure enough.
+pub(crate) fn run(profile: &Profile, weights: &judge::Weights, options: Options, each: &mut dyn FnMut(Iteration<'_>)) {
+    let mut erased: Vec<(f64, f64)> = Vec::new();
+    let mut rest: Option<Profile> = None;
+    let mut reported: Vec<Reported> = Vec::new();
+    for number in 0..options.most_periods {
+        let left = rest.as_ref().unwrap_or(profile);
+        if left.bytes() <= LEAST_LEFT * profile.bytes() {
+            return;
+        }
+        let (lists, mut hypotheses) = hypotheses(left, &erased);
+        weights.score(&mut hypotheses, number > 0);
+        hypotheses.retain(|h| {
+            h.period() >= options.shortest_period_s
+                && h.window.1 - h.window.0 >= options.shortest_window_s
+                && !reported.iter().any(|r| repeats(h, r))
+        });
+        let Some(winner) = judge::winner(&hypotheses) else {
+            return;
+        };
+        let chosen = accept(&mut hypotheses, &lists, winner, weights.answer[usize::from(number > 0)]);
+        let accepted: Vec<(usize, Extent)> = chosen
+            .into_iter()
+            .map(|i| (i, windows::extent(&hypotheses[i], &lists[hypotheses[i].list], left)))
+            .collect();
+        let mut next = Vec::new();
+        for (i, extent) in &accepted {
+            erased.extend(&extent.bursts);
+            next.push(Reported { period: hypotheses[*i].period(), windows: extent.windows.clone() });
+        }
+        erased = windows::join(std::mem::take(&mut erased));
+        let bytes = left.bytes();
+        each(Iteration { number, lists, hypotheses, bytes, winner, accepted, before: &reported });
+        if next.is_empty() {
+            return;
+        }
+        reported.extend(next);
+        rest = Some(profile.without(&erased));
+    }
+}
+
+/// The winner and its nested partner if they are at least as sure as `answer`, the longer period first.
+fn accept(hypotheses: &mut [Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Vec<usize> {
+    if hypotheses[winner].judged.confidence < answer {
+        return Vec::new();
+    }
+    let mut chosen = vec![winner];
+    chosen.extend(nested::partner(hypotheses, lists, winner, answer));
+    chosen.sort_by(|&a, &b| hypotheses[b].period().total_cmp(&hypotheses[a].period()));
+    if let [long, short] = chosen[..]
+        && let Some(period) = nested::period_inside(&hypotheses[short], &hypotheses[long], lists)
+    {
+        hypotheses[short].fit.period = period;
+    }
+    chosen
+}
+
+/// From this many bursts on the autocorrelation needs finer bins.
+const MANY_BURSTS: usize = 400;
+
+/// All hypotheses about a profile from which intervals were erased.
+fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<Hypothesis>) {
+    let Some(levels) = Levels::of(profile) else {
+        return Default::default();
+    };
+    let mut lists = bursts::burst_lists(profile, &levels, erased);
+    let many = lists.iter().any(|list| list.merge > 0.0 && list.len() > MANY_BURSTS);
+    let bins = if many { correlation::BINS_LONG } else { correlation::BINS };
+    let duration = profile.duration();
+    // the lists need no correlation to begin with
+    let (searched, (fine, coarse)) = rayon::join(
+        || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, erased, duration)).collect() },
+        || {
+            rayon::join(
+                || Correlation::of(profile, erased, bins),
+                || Correlation::of(profile, erased, correlation::BINS_COARSE),
+            )
+        },
+    );
+    let correlated = fine.as_ref().map(Correlation::trial_periods).unwrap_or_default();
+    let context = Context {
+        profile,
+        correlation: fine.as_ref(),
+        coarse: coarse.as_ref(),
+        bytes: profile.bytes(),
+        further: !erased.is_empty(),
+        grain: grain(profile),
+    };
+    let (found, waves) = rayon::join(
+        || -> Vec<Vec<Hypothesis>> {
+            let of_list = |(i, mut searched): (usize, Searched)| {
+                searched.at_peaks(&correlated, duration);
+                hypothesis::of_list(i, searched, &context)
+            };
+            searched.into_par_iter().enumerate().map(of_list).collect()
+        },
+        || {
+            if erased.is_empty() { wave::waves(&correlated, &levels, lists.len(), &context) } else { Vec::new() }
+        },
+    );
+    let mut found: Vec<Hypothesis> = found.into_iter().flatten().collect();
+    for (list, hypothesis) in waves {
+        lists.push(list);
+        found.push(hypothesis);
+    }
+    (lists, found)
+}
+
+/// Most breakpoints looked at for a common grain.
+const GRAIN_SAMPLE: usize = 4096;
+
+/// Seconds of which (nearly) all breakpoints are multiples, as in a heat map of bins; 0 if there is no such grain.
+fn grain(profile: &Profile) -> f64 {
+    let times = profile.times();
+    let sample = &times[..times.len().min(GRAIN_SAMPLE)];
+    let smallest = sample.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
+    if !smallest.is_finite() || sample.len() < 4 {
+        return 0.0;
+    }
+    let fits = |t: f64| ((t / smallest).round() * smallest - t).abs() <= 1e-3 * smallest + 1e-9 * t;
+    let multiples = sample.windows(2).filter(|w| fits(w[1] - w[0])).count();
+    if multiples as f64 >= 0.98 * (sample.len() - 1) as f64 { smallest } else { 0.0 }
+}
+
+/// Is this a period already found, in the same place: leftovers of the bursts that were erased?
+fn repeats(h: &Hypothesis, reported: &Reported) -> bool {
+    let length = h.window.1 - h.window.0;
+    if windows::overlap(h.window, &reported.windows) < 0.3 * length {
+        return false;
+    }
+    let ratio = (h.period() / reported.period).max(reported.period / h.period());
+    let whole = ratio.round();
+    whole <= 2.0 && (ratio - whole).abs() < 0.03 * whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::Span;
+
+    #[test]
+    fn a_grain_is_found_only_where_there_is_one() {
+        let bins = Profile::from_spans([0, 1, 5, 6, 11].map(|i| Span {
+            start: 0.4 * f64::from(i),
+            end: 0.4 * f64::from(i + 1),
+            bytes: f64::from(i + 1),
+        }));
+        assert!((grain(&bins) - 0.4).abs() < 1e-9);
+        let free = Profile::from_spans([0.0, 1.7, 5.1, 7.3].map(|t| Span { start: t, end: t + 0.3333, bytes: 1.0 }));
+        assert_eq!(grain(&free), 0.0);
+    }
+}

@@ -1,0 +1,128 @@
+//! The parts of a signal's report that describe its period: one type, filled by either pipeline.
+
+mod from_bursts;
+mod from_samples;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::chains::{self, BurstPeriods};
+use super::methods::{Settings, Sight};
+use super::validity::{self, Sliding};
+use super::{Bursts, Detection, Method, Prediction, Validity};
+use crate::signal::Signal;
+use crate::signal::profile::Profile;
+use crate::transform::Cosine;
+
+/// The pipeline that answers for a signal.
+#[derive(Debug, Clone)]
+pub enum Route {
+    /// Bursts of the exact bandwidth ([`chains`]), already searched.
+    Bursts(BurstPeriods),
+    /// A method on the sampled signal ([`super::methods`]).
+    Sampled(Method),
+}
+
+impl Route {
+    /// Whether [`Route::new`] needs the exact bandwidth.
+    pub fn needs_profile(method: Method, filtered: bool) -> bool {
+        method == Method::Auto && !filtered
+    }
+
+    /// The route of `method` for a run of `run_s` seconds. A filter needs samples: with it, or without a profile, method
+    /// `auto` is `autocorrelation`.
+    pub fn new(method: Method, filtered: bool, profile: Option<&Profile>, run_s: f64) -> Route {
+        match (method, profile) {
+            (Method::Auto, Some(p)) if !filtered => Route::Bursts(chains::detect(p, chains::Options::for_run(run_s))),
+            (Method::Auto, _) => Route::Sampled(Method::Autocorrelation),
+            (method, _) => Route::Sampled(method),
+        }
+    }
+
+    /// Median width of the bursts of the dominant period, if bursts were searched.
+    pub fn burst_width_s(&self) -> Option<f64> {
+        match self {
+            Route::Bursts(found) => found.periods.first()?.median_width_s(),
+            Route::Sampled(_) => None,
+        }
+    }
+
+    /// The report of a signal. `signal` may be filtered; bytes and bursts are those of `raw`.
+    pub fn report(&self, signal: &Signal, raw: &Signal, clock: TraceClock, settings: &Settings) -> PeriodReport {
+        match self {
+            Route::Bursts(found) => PeriodReport::from_bursts(found, raw, clock, settings),
+            Route::Sampled(method) => PeriodReport::from_samples(*method, signal, raw, settings, clock.origin_s),
+        }
+    }
+}
+
+/// The clock of a trace.
+#[derive(Debug, Clone, Copy)]
+pub struct TraceClock {
+    /// Seconds to add to every time.
+    pub origin_s: f64,
+    /// Width of the bins that times are rounded to; 0 for traces of requests, whose stamps are exact to the microsecond.
+    pub bin_s: f64,
+}
+
+impl TraceClock {
+    /// Standard deviation of a time stamp: uniform in its bin, or in a microsecond.
+    fn stamp_std_s(self) -> f64 {
+        self.bin_s.max(1e-6) / 12f64.sqrt()
+    }
+}
+
+/// The period at one time, for methods that follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct TrackPoint {
+    /// Seconds on the trace's own clock.
+    pub time_s: f64,
+    /// The strongest period around that time.
+    pub period_s: f64,
+}
+
+/// The period of a signal, where it holds, its bursts and the next one.
+#[derive(Debug, Clone)]
+pub struct PeriodReport {
+    /// The period, or why there is none.
+    pub detection: Detection,
+    /// Where the dominant period holds.
+    pub validity: Vec<Validity>,
+    /// Bursts of the dominant period.
+    pub bursts: Option<Bursts>,
+    /// The next burst.
+    pub prediction: Option<Prediction>,
+    /// The period over time, from methods that follow it.
+    pub track: Vec<TrackPoint>,
+    /// Intermediate results for pictures.
+    pub seen: Seen,
+}
+
+/// Intermediate results that pictures show.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The representation that the method searched.
+    pub sight: Sight,
+    /// The smoothed signal and its correlation with the dominant cosine, if there is one.
+    pub sliding: Option<(Vec<f64>, Sliding)>,
+    /// Bursts: start and end in seconds on the trace's own clock.
+    pub bursts: Vec<(f64, f64)>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen { sight: Sight::Nothing, sliding: None, bursts: Vec::new() }
+    }
+}
+
+/// The wavelet approximation of the signal and its correlation with a cosine, over one period at a time (Tarraf & Wolf
+/// 2026, section 5.3).
+fn correlation(signal: &Signal, cosine: &Cosine, settings: &Settings) -> (Vec<f64>, Option<Sliding>) {
+    let x = &signal.samples;
+    let deepest = settings.wavelet.max_level(x.len());
+    let period = signal.rate_hz / cosine.frequency_hz;
+    let level = settings.level.map_or_else(|| validity::level(period, &settings.wavelet, x.len()), |l| l.min(deepest));
+    let smooth = validity::approximation(x, &settings.wavelet, level);
+    let sliding = Sliding::of(&smooth, signal.rate_hz, cosine);
+    (smooth, sliding)
+}
