@@ -5,7 +5,7 @@
 //! levels and longer idle times are tried; the lowest and longest at which the bursts stay apart and keep time as well tell the
 //! start.
 
-use super::outlook::Cut;
+use super::burst_threshold::BurstThreshold;
 use crate::period::Spread;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
@@ -37,7 +37,7 @@ pub(super) struct Lead {
 }
 
 /// The lead of the feet of `bursts`, which follow the period and stand out at the level of `cut`.
-pub(super) fn lead(profile: &Profile, cut: &Cut, bursts: &[Burst], period_s: f64) -> Lead {
+pub(super) fn lead(profile: &Profile, cut: &BurstThreshold, bursts: &[Burst], period_s: f64) -> Lead {
     let recent = &bursts[bursts.len().saturating_sub(RECENT)..];
     let pieces = chains::cut(profile, cut.threshold, 0.0);
     let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return Lead::default() };
@@ -123,7 +123,7 @@ mod tests {
             Span { start, end: start + 0.01 * f64::from(1 + i * 7919 % 29), bytes: background }
         });
         let profile = Profile::from_spans(all.chain(noise.filter(|s| s.bytes > 0.0)));
-        let cut = Cut { threshold: share * 5e6, merge_s: 0.5, bytes: 1e7 };
+        let cut = BurstThreshold { threshold: share * 5e6, merge_s: 0.5, bytes: 1e7 };
         let bursts = cut.bursts(&profile);
         lead(&profile, &cut, &bursts, 10.0)
     }
@@ -143,7 +143,7 @@ mod tests {
             let ranks = |t: f64| (0..5).map(move |r| begin + t + 1.7 * f64::from(r));
             let spans = (0..12).flat_map(|k| ranks(20.0 * f64::from(k)));
             let profile = Profile::from_spans(spans.map(|start| Span { start, end: start + 0.5, bytes: 1e6 }));
-            let cut = Cut { threshold: 1e5, merge_s: 0.0, bytes: 1e6 };
+            let cut = BurstThreshold { threshold: 1e5, merge_s: 0.0, bytes: 1e6 };
             // the third rank of each was taken for the burst
             let bursts: Vec<Burst> = cut.bursts(&profile).into_iter().skip(2).step_by(5).collect();
             assert!((lead(&profile, &cut, &bursts, 20.0).typical_s - 3.4).abs() < 1e-9, "{begin}");
@@ -157,7 +157,7 @@ mod tests {
         let mut spans: Vec<Span> = (0..16).flat_map(|k| pieces(10.0 * f64::from(k))).collect();
         spans.extend((0..4).map(|k| 40.0 * f64::from(k)).map(|t| span(t - 0.5, t - 0.02, 5e6)));
         let profile = Profile::from_spans(spans);
-        let cut = Cut { threshold: 8e6, merge_s: 0.0, bytes: 7.5e6 };
+        let cut = BurstThreshold { threshold: 8e6, merge_s: 0.0, bytes: 7.5e6 };
         // the second pieces were taken for the bursts
         let all = cut.bursts(&profile);
         let bursts: Vec<Burst> = all.into_iter().filter(|b| (0.7..0.8).contains(&(b.start_s % 10.0))).collect();

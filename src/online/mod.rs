@@ -5,6 +5,7 @@
 //! points ([`change`]) that begin a new window, and the [`automaton`] of regimes that names what the job is doing.
 
 pub mod automaton;
+mod burst_threshold;
 pub mod change;
 mod channel;
 pub mod checkpoint;

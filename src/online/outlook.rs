@@ -2,18 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::burst_threshold::{BurstThreshold, IDLE, PUNCTUAL, typical_idle};
 use super::foot::{self, Lead};
 use crate::period::Spread;
-use crate::period::chains::{self, BurstPeriod, Clock, Evidence, Kind, Next};
+use crate::period::chains::{self, BurstPeriod, Clock, Kind, Next};
 use crate::signal::profile::Profile;
 
 /// Bursts that bytes and widths of the next one are taken from.
 const RECENT: usize = 32;
-/// A burst that begins within so many standard deviations of when it was expected is the expected one, ...
-const UNSURE: f64 = 3.0;
-/// ... within this share of the period at most, and this at least; the latter for one of which little has come.
-const EXPECTED: f64 = 0.25;
-const PUNCTUAL: f64 = 0.05;
 /// So many distances in a row that agree to [`REGULAR`] make what was not found in the whole window worth a look by itself, ...
 const LATELY: usize = 4;
 const REGULAR: f64 = 0.05;
@@ -21,8 +17,6 @@ const REGULAR: f64 = 0.05;
 const SURE: f64 = 0.9;
 /// Share of the typical idle time that parts bursts.
 const PARTING: f64 = 0.25;
-/// Share of the mean rate that is as good as idle.
-const IDLE: f64 = 1e-3;
 /// Bursts that may fail to come before the period is over.
 const MISSED: u32 = 2;
 
@@ -54,74 +48,15 @@ pub(super) struct Answer {
     /// Period and probability of the best hypothesis that was turned down, if nothing was found.
     pub(super) rejected: Option<(f64, f64)>,
     /// How the window falls into bursts, if a period was found.
-    pub(super) cut: Option<Cut>,
+    pub(super) cut: Option<BurstThreshold>,
     /// First and last burst of the window in which the period holds now, and their number.
     pub(super) holds: Option<(f64, f64, usize)>,
     /// Share of the bytes that the period explains.
     pub(super) share: f64,
 }
 
-/// What counts as a burst.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Cut {
-    /// Bytes per second.
-    pub(super) threshold: f64,
-    /// Pieces closer than this many seconds are one burst.
-    pub(super) merge_s: f64,
-    /// Median bytes of a burst.
-    pub(super) bytes: f64,
-}
-
-impl Cut {
-    /// Share of the median below which a burst is noise.
-    const SMALLEST: f64 = 0.2;
-
-    /// The bursts of a profile.
-    pub(super) fn bursts(&self, profile: &Profile) -> Vec<chains::Burst> {
-        let mut bursts = chains::cut(profile, self.threshold, self.merge_s);
-        bursts.retain(|b| b.bytes >= Self::SMALLEST * self.bytes);
-        bursts
-    }
-
-    /// Start of the last burst, if it is the one that is due at `next`. Of one that goes on where the data end little may have
-    /// come so far; it has to be punctual, since it could be another.
-    fn latest(&self, profile: &Profile, next: Next, period: f64, now_s: f64) -> Option<f64> {
-        let bursts = chains::cut(profile, self.threshold, self.merge_s);
-        let expected = (UNSURE * next.std_s / period).clamp(PUNCTUAL, EXPECTED);
-        let is_it = |b: &chains::Burst| {
-            let off = (b.start_s - next.start_s).abs() / period;
-            let whole = b.bytes >= Self::SMALLEST * self.bytes;
-            (whole && off <= expected) || (b.end_s >= now_s && off <= PUNCTUAL)
-        };
-        bursts.iter().rev().find(|b| is_it(b)).map(|b| b.start_s)
-    }
-}
-
 fn known(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
-}
-
-/// Length of the idle times between bursts: half of all idle time lies in idle times this long or longer. Those inside bursts
-/// are short and weigh little; at least two have to be this long, so that a single pause is none of them.
-pub(super) fn typical_idle(profile: &Profile) -> f64 {
-    idle_times(profile).0
-}
-
-/// The typical idle time, as in [`typical_idle`], and the longest.
-pub(super) fn idle_times(profile: &Profile) -> (f64, f64) {
-    let mean = profile.bytes() / profile.duration();
-    let active = chains::cut(profile, IDLE * mean, 0.0);
-    let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
-    idle.sort_by(f64::total_cmp);
-    let half = 0.5 * idle.iter().sum::<f64>();
-    let longest = idle.last().copied().unwrap_or(0.0);
-    let second = idle.len().checked_sub(2).map_or(0.0, |i| idle[i]);
-    let mut sum = 0.0;
-    let median = idle.into_iter().find(|t| {
-        sum += t;
-        sum >= half
-    });
-    (median.unwrap_or(0.0).min(second), longest)
 }
 
 impl Answer {
@@ -144,7 +79,7 @@ impl Answer {
         let mut found = first.periods.iter().find(holds).cloned();
         if let (None, Some(over)) = (&found, first.periods.first()) {
             // A period that has ended still says what a burst is; another may have begun since.
-            answer.cut = cut_of(over);
+            answer.cut = BurstThreshold::of(over);
             // stray requests close behind its last burst begin nothing
             let end = over.windows.last().map_or(0.0, |w| w.1) - profile.origin() + PARTING * idle_s;
             let rest = profile.without(&[(0.0, end)]);
@@ -158,7 +93,7 @@ impl Answer {
             found = chains::detect(&rest, search(0.0)).periods.iter().filter(holds).find(is_it).cloned();
         }
         if let Some(f) = &found {
-            answer.cut = cut_of(f).or(answer.cut);
+            answer.cut = BurstThreshold::of(f).or(answer.cut);
             answer.share = f.bytes / profile.bytes();
             answer.outlook = Outlook::of(f, profile, answer.cut, now_s);
             let since = f.windows.last().map_or(f64::NEG_INFINITY, |w| w.0);
@@ -178,12 +113,6 @@ fn regular_lately(profile: &Profile, idle_s: f64) -> Option<(f64, f64)> {
     (s.max <= (1.0 + REGULAR) * s.median && s.min >= (1.0 - REGULAR) * s.median).then_some((last[0].start_s, s.median))
 }
 
-fn cut_of(f: &BurstPeriod) -> Option<Cut> {
-    let bytes = Spread::of(f.bursts.iter().map(|b| b.bytes))?.median;
-    let Evidence { threshold, merge_distance_s, .. } = f.evidence;
-    Some(Cut { threshold, merge_s: merge_distance_s, bytes })
-}
-
 impl Outlook {
     /// The same period some time later, after a burst that stands out from `last_s` on.
     pub(super) fn later(&self, last_s: f64, now_s: f64) -> Outlook {
@@ -200,7 +129,7 @@ impl Outlook {
         Outlook { next_start_s, gap_s, ..self.clone() }
     }
 
-    fn of(f: &BurstPeriod, profile: &Profile, cut: Option<Cut>, now_s: f64) -> Option<Outlook> {
+    fn of(f: &BurstPeriod, profile: &Profile, cut: Option<BurstThreshold>, now_s: f64) -> Option<Outlook> {
         let period = f.period_s;
         let last = f.bursts.last()?;
         // The last burst may still be going on.

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::outlook::idle_times;
+use super::burst_threshold::idle_times;
 use crate::signal::Span;
 use crate::signal::profile::Profile;
 

@@ -16,8 +16,9 @@ mod distances;
 use serde::{Deserialize, Serialize};
 
 use self::beat::{Beat, ESTABLISHED, MISSED, SAME};
+use super::burst_threshold::BurstThreshold;
 use super::change::{ChangeDetector, ChangeMethod};
-use super::outlook::{Answer, Cut};
+use super::outlook::Answer;
 use crate::signal::profile::Profile;
 
 /// Confidence that the analysis needs to end a regime.
@@ -60,7 +61,7 @@ impl Rhythm {
     }
 
     /// What counts as a burst in the regime at hand.
-    pub(super) fn cut(&self) -> Option<Cut> {
+    pub(super) fn cut(&self) -> Option<BurstThreshold> {
         self.beat.map(|b| b.cut)
     }
 

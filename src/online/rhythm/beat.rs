@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::outlook::{Answer, Cut, typical_idle};
+use super::super::burst_threshold::{BurstThreshold, typical_idle};
+use super::super::outlook::Answer;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
 
@@ -45,7 +46,7 @@ const WELL_FILLED: f64 = 0.75;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Beat {
     pub(super) period_s: f64,
-    pub(super) cut: Cut,
+    pub(super) cut: BurstThreshold,
     /// First burst.
     pub(super) since_s: f64,
     /// Last burst that kept the beat.

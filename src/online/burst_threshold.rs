@@ -1,0 +1,80 @@
+//! The level above which the bandwidth of a followed job counts as a burst, and the idle times between bursts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::period::Spread;
+use crate::period::chains::{self, BurstPeriod, Evidence, Next};
+use crate::signal::profile::Profile;
+
+/// A burst that begins within so many standard deviations of when it was expected is the expected one, ...
+const UNSURE: f64 = 3.0;
+/// ... within this share of the period at most, and this at least; the latter for one of which little has come.
+const EXPECTED: f64 = 0.25;
+pub(super) const PUNCTUAL: f64 = 0.05;
+/// Share of the mean rate that is as good as idle.
+pub(super) const IDLE: f64 = 1e-3;
+/// What counts as a burst.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct BurstThreshold {
+    /// Bytes per second.
+    pub(super) threshold: f64,
+    /// Pieces closer than this many seconds are one burst.
+    pub(super) merge_s: f64,
+    /// Median bytes of a burst.
+    pub(super) bytes: f64,
+}
+
+impl BurstThreshold {
+    /// Share of the median below which a burst is noise.
+    const SMALLEST: f64 = 0.2;
+
+    /// Of a period that was found; `None` if it has no bursts.
+    pub(super) fn of(f: &BurstPeriod) -> Option<BurstThreshold> {
+        let bytes = Spread::of(f.bursts.iter().map(|b| b.bytes))?.median;
+        let Evidence { threshold, merge_distance_s, .. } = f.evidence;
+        Some(BurstThreshold { threshold, merge_s: merge_distance_s, bytes })
+    }
+
+    /// The bursts of a profile.
+    pub(super) fn bursts(&self, profile: &Profile) -> Vec<chains::Burst> {
+        let mut bursts = chains::cut(profile, self.threshold, self.merge_s);
+        bursts.retain(|b| b.bytes >= Self::SMALLEST * self.bytes);
+        bursts
+    }
+
+    /// Start of the last burst, if it is the one that is due at `next`. Of one that goes on where the data end little may have
+    /// come so far; it has to be punctual, since it could be another.
+    pub(super) fn latest(&self, profile: &Profile, next: Next, period: f64, now_s: f64) -> Option<f64> {
+        let bursts = chains::cut(profile, self.threshold, self.merge_s);
+        let expected = (UNSURE * next.std_s / period).clamp(PUNCTUAL, EXPECTED);
+        let is_it = |b: &chains::Burst| {
+            let off = (b.start_s - next.start_s).abs() / period;
+            let whole = b.bytes >= Self::SMALLEST * self.bytes;
+            (whole && off <= expected) || (b.end_s >= now_s && off <= PUNCTUAL)
+        };
+        bursts.iter().rev().find(|b| is_it(b)).map(|b| b.start_s)
+    }
+}
+
+/// Length of the idle times between bursts: half of all idle time lies in idle times this long or longer. Those inside bursts
+/// are short and weigh little; at least two have to be this long, so that a single pause is none of them.
+pub(super) fn typical_idle(profile: &Profile) -> f64 {
+    idle_times(profile).0
+}
+
+/// The typical idle time, as in [`typical_idle`], and the longest.
+pub(super) fn idle_times(profile: &Profile) -> (f64, f64) {
+    let mean = profile.bytes() / profile.duration();
+    let active = chains::cut(profile, IDLE * mean, 0.0);
+    let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
+    idle.sort_by(f64::total_cmp);
+    let half = 0.5 * idle.iter().sum::<f64>();
+    let longest = idle.last().copied().unwrap_or(0.0);
+    let second = idle.len().checked_sub(2).map_or(0.0, |i| idle[i]);
+    let mut sum = 0.0;
+    let median = idle.into_iter().find(|t| {
+        sum += t;
+        sum >= half
+    });
+    (median.unwrap_or(0.0).min(second), longest)
+}
