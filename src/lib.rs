@@ -42,6 +42,10 @@ pub mod render;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod signal;
+#[cfg(feature = "sensitivity")]
+pub mod thresholds;
+#[cfg(not(feature = "sensitivity"))]
+mod thresholds;
 pub mod transform;
 pub mod workload;
 

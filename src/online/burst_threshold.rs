@@ -1,18 +1,12 @@
 //! The level above which the bandwidth of a followed job counts as a burst, and the idle times between bursts.
 
+use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use crate::period::Spread;
 use crate::period::chains::{self, BurstPeriod, Evidence, Next};
 use crate::signal::profile::Profile;
 
-/// A burst that begins within so many standard deviations of when it was expected is the expected one, ...
-const UNSURE: f64 = 3.0;
-/// ... within this share of the period at most, and this at least; the latter for one of which little has come.
-const EXPECTED: f64 = 0.25;
-pub(super) const PUNCTUAL: f64 = 0.05;
-/// Share of the mean rate that is as good as idle.
-pub(super) const IDLE: f64 = 1e-3;
 /// What counts as a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct BurstThreshold {
@@ -25,9 +19,6 @@ pub(super) struct BurstThreshold {
 }
 
 impl BurstThreshold {
-    /// Share of the median below which a burst is noise.
-    const SMALLEST: f64 = 0.2;
-
     /// Of a period that was found; `None` if it has no bursts.
     pub(super) fn of(f: &BurstPeriod) -> Option<BurstThreshold> {
         let bytes = Spread::of(f.bursts.iter().map(|b| b.bytes))?.median;
@@ -38,7 +29,7 @@ impl BurstThreshold {
     /// The bursts of a profile.
     pub(super) fn bursts(&self, profile: &Profile) -> Vec<chains::Burst> {
         let mut bursts = chains::cut(profile, self.threshold, self.merge_s);
-        bursts.retain(|b| b.bytes >= Self::SMALLEST * self.bytes);
+        bursts.retain(|b| b.bytes >= LIMITS.smallest_burst * self.bytes);
         bursts
     }
 
@@ -46,11 +37,11 @@ impl BurstThreshold {
     /// come so far; it has to be punctual, since it could be another.
     pub(super) fn latest(&self, profile: &Profile, next: Next, period: f64, now_s: f64) -> Option<f64> {
         let bursts = chains::cut(profile, self.threshold, self.merge_s);
-        let expected = (UNSURE * next.std_s / period).clamp(PUNCTUAL, EXPECTED);
+        let expected = (LIMITS.expected_sds * next.std_s / period).clamp(LIMITS.expected_least, LIMITS.expected_most);
         let is_it = |b: &chains::Burst| {
             let off = (b.start_s - next.start_s).abs() / period;
-            let whole = b.bytes >= Self::SMALLEST * self.bytes;
-            (whole && off <= expected) || (b.end_s >= now_s && off <= PUNCTUAL)
+            let whole = b.bytes >= LIMITS.smallest_burst * self.bytes;
+            (whole && off <= expected) || (b.end_s >= now_s && off <= LIMITS.expected_least)
         };
         bursts.iter().rev().find(|b| is_it(b)).map(|b| b.start_s)
     }
@@ -65,7 +56,7 @@ pub(super) fn typical_idle(profile: &Profile) -> f64 {
 /// The typical idle time, as in [`typical_idle`], and the longest.
 pub(super) fn idle_times(profile: &Profile) -> (f64, f64) {
     let mean = profile.bytes() / profile.duration();
-    let active = chains::cut(profile, IDLE * mean, 0.0);
+    let active = chains::cut(profile, LIMITS.idle * mean, 0.0);
     let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
     idle.sort_by(f64::total_cmp);
     let half = 0.5 * idle.iter().sum::<f64>();

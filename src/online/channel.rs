@@ -1,5 +1,6 @@
 //! One signal of a followed job: its picture, its bursts, and what they say.
 
+use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::change::ChangeMethod;
@@ -8,15 +9,6 @@ use super::picture::Picture;
 use super::rhythm::{Change, Rhythm};
 use super::window::Window;
 use crate::signal::{Mode, Span};
-
-/// In a window that begins with a regime a period has to hold over this share of it.
-const SHARE: f64 = 0.2;
-/// Periods that differ by no more than this, of the logarithm, are the same.
-const SAME: f64 = 0.1;
-/// Cut this share of a period before the first burst that is to be kept.
-const MARGIN: f64 = 0.25;
-/// What comes before a first period is left behind once that has lasted so many cycles and is so sure.
-const SETTLED: (u64, f64) = (4, 0.9);
 
 /// See the module.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -83,7 +75,7 @@ impl Channel {
             }
         }
         self.stale = false;
-        let share = if window == Window::Change { SHARE } else { 0.0 };
+        let share = if window == Window::Change { LIMITS.window_share } else { 0.0 };
         let profile = self.picture.profile();
         let before = std::mem::replace(&mut self.answer, Answer::of(&profile, now_s, share));
         let since = |from: f64| {
@@ -93,7 +85,7 @@ impl Channel {
         };
         let change = self.rhythm.follow(&profile, &self.answer, now_s, &since);
         if let (Some((period_s, last_s)), Some(o)) = (self.rhythm.kept(), before.outlook)
-            && (o.period_s / period_s).ln().abs() <= SAME
+            && (o.period_s / period_s).ln().abs() <= LIMITS.kept_period
         {
             self.answer.outlook = Some(o.later(last_s, now_s));
             self.answer.holds = before.holds;
@@ -107,11 +99,11 @@ impl Channel {
             self.rhythm.restart(&self.answer);
             self.settled = true;
         } else if let (false, Some(o), Some((since, ..))) = (self.settled, &self.answer.outlook, self.answer.holds)
-            && o.cycles >= SETTLED.0
-            && o.confidence >= SETTLED.1
+            && o.cycles >= LIMITS.settled_cycles
+            && o.confidence >= LIMITS.settled_confidence
         {
             // no regime was left, but what came before this one is none of it
-            self.picture.cut_before(since - MARGIN * o.period_s);
+            self.picture.cut_before(since - LIMITS.margin * o.period_s);
             self.settled = true;
         }
         change
@@ -120,7 +112,7 @@ impl Channel {
     /// Keeps the last `periods` periods only.
     pub(super) fn keep_periods(&mut self, periods: u32) {
         if let (Some(o), Some((_, end))) = (&self.answer.outlook, self.extent()) {
-            let from = end - (f64::from(periods) + MARGIN) * o.period_s;
+            let from = end - (f64::from(periods) + LIMITS.margin) * o.period_s;
             self.picture.cut_before(from);
         }
     }

@@ -6,28 +6,10 @@
 //! start.
 
 use super::burst_threshold::BurstThreshold;
+use crate::online::thresholds::LIMITS;
 use crate::period::Spread;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
-
-/// Levels tried, each half of the one before.
-const LEVELS: i32 = 10;
-/// Bursts looked at, the latest.
-const RECENT: usize = 32;
-/// Feet keep time as well as bursts if they scatter no more than this much more, ...
-const AS_WELL: f64 = 1.25;
-/// ... or by less than this share of the period.
-const STEADY: f64 = 0.01;
-/// A foot further ahead than this share of the period is a background.
-const FARTHEST: f64 = 0.5;
-/// Idle times within a burst that are tried, as shares of the period, ...
-const IDLE: [f64; 3] = [0.1, 0.2, 0.3];
-/// ... those of pieces of one level that all but touch, which may be one burst although stray requests lie ahead of some, if
-/// there are so many distances that strays can be told from the rest, ...
-const TOUCHING: [f64; 2] = [0.01, 0.03];
-const MANY: usize = 6;
-/// ... and the share of the bytes that must come ahead for them: less could be anything.
-const AHEAD: f64 = 0.03;
 
 /// Seconds between the start of a burst and its onset at a level, typical and of the last burst.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -38,18 +20,18 @@ pub(super) struct Lead {
 
 /// The lead of the feet of `bursts`, which follow the period and stand out at the level of `cut`.
 pub(super) fn lead(profile: &Profile, cut: &BurstThreshold, bursts: &[Burst], period_s: f64) -> Lead {
-    let recent = &bursts[bursts.len().saturating_sub(RECENT)..];
+    let recent = &bursts[bursts.len().saturating_sub(LIMITS.onset_recent)..];
     let pieces = chains::cut(profile, cut.threshold, 0.0);
     let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return Lead::default() };
-    let steady = (AS_WELL * scatter(&onsets, period_s, false)).max(STEADY * period_s);
+    let steady = (LIMITS.onset_scatter * scatter(&onsets, period_s, false)).max(LIMITS.onset_steady * period_s);
     let bytes: f64 = recent.iter().map(|b| b.bytes).sum();
     let until = |t: f64| profile.bytes_until(t - profile.origin());
     let mut best = Lead::default();
-    let longer = IDLE.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
-    let touching = TOUCHING.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
+    let longer = LIMITS.onset_idle.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
+    let touching = LIMITS.onset_touching.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
     let all = [cut.merge_s].into_iter().chain(longer).map(|s| (s, false));
     let mut merges: Vec<(f64, bool)> = all.chain(touching.map(|s| (s, true))).collect();
-    for halvings in 0..=LEVELS {
+    for halvings in 0..=LIMITS.halvings {
         let pieces = chains::cut(profile, cut.threshold * 0.5f64.powi(halvings), 0.0);
         // once two bursts are one they are at every lower level
         merges.retain(|&(merge_s, strays)| {
@@ -60,10 +42,12 @@ pub(super) fn lead(profile: &Profile, cut: &BurstThreshold, bursts: &[Burst], pe
             let leads = || onsets.iter().zip(&feet).map(|(o, f)| (o - f).max(0.0));
             let Some(typical_s) = Spread::of(leads()).map(|s| s.median) else { return false };
             let between = |t: (&f64, &f64)| until(*t.0) - until(*t.1);
-            let enough =
-                || merge_s <= cut.merge_s || onsets.iter().zip(&feet).map(between).sum::<f64>() >= AHEAD * bytes;
+            let enough = || {
+                merge_s <= cut.merge_s
+                    || onsets.iter().zip(&feet).map(between).sum::<f64>() >= LIMITS.onset_bytes * bytes
+            };
             if typical_s > best.typical_s
-                && typical_s <= FARTHEST * period_s
+                && typical_s <= LIMITS.onset_farthest * period_s
                 && scatter(&feet, period_s, strays) <= steady
                 && enough()
             {
@@ -97,7 +81,7 @@ fn scatter(starts: &[f64], period_s: f64, strays: bool) -> f64 {
         (slots - slots.round()) * period_s
     });
     let mut squares: Vec<f64> = off.map(|d| d * d).collect();
-    if strays && squares.len() >= MANY {
+    if strays && squares.len() >= LIMITS.onset_many {
         squares.sort_by(f64::total_cmp);
         squares.truncate(squares.len().div_ceil(2));
     }

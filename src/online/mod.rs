@@ -20,6 +20,7 @@ mod prediction;
 mod rhythm;
 mod session;
 pub mod source;
+pub(crate) mod thresholds;
 mod trigger;
 mod window;
 

@@ -1,24 +1,13 @@
 //! What the analysis of one window says of the next burst.
 
+use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
-use super::burst_threshold::{BurstThreshold, IDLE, PUNCTUAL, typical_idle};
+use super::burst_threshold::{BurstThreshold, typical_idle};
 use super::foot::{self, Lead};
 use crate::period::Spread;
 use crate::period::chains::{self, BurstPeriod, Clock, Kind, Next};
 use crate::signal::profile::Profile;
-
-/// Bursts that bytes and widths of the next one are taken from.
-const RECENT: usize = 32;
-/// So many distances in a row that agree to [`REGULAR`] make what was not found in the whole window worth a look by itself, ...
-const LATELY: usize = 4;
-const REGULAR: f64 = 0.05;
-/// ... and so sure must be what is found there: the look was chosen for its regularity.
-const SURE: f64 = 0.9;
-/// Share of the typical idle time that parts bursts.
-const PARTING: f64 = 0.25;
-/// Bursts that may fail to come before the period is over.
-const MISSED: u32 = 2;
 
 /// A period that holds where the data end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,7 +70,7 @@ impl Answer {
             // A period that has ended still says what a burst is; another may have begun since.
             answer.cut = BurstThreshold::of(over);
             // stray requests close behind its last burst begin nothing
-            let end = over.windows.last().map_or(0.0, |w| w.1) - profile.origin() + PARTING * idle_s;
+            let end = over.windows.last().map_or(0.0, |w| w.1) - profile.origin() + LIMITS.parting * idle_s;
             let rest = profile.without(&[(0.0, end)]);
             found = chains::detect(&rest, search(0.0)).periods.iter().find(holds).cloned();
         }
@@ -89,7 +78,9 @@ impl Answer {
             && let Some((from, distance)) = regular_lately(profile, idle_s)
         {
             let rest = profile.without(&[(0.0, from - profile.origin())]);
-            let is_it = |f: &&BurstPeriod| f.confidence >= SURE && (f.period_s / distance).ln().abs() <= REGULAR;
+            let is_it = |f: &&BurstPeriod| {
+                f.confidence >= LIMITS.regular_confidence && (f.period_s / distance).ln().abs() <= LIMITS.regular
+            };
             found = chains::detect(&rest, search(0.0)).periods.iter().filter(holds).find(is_it).cloned();
         }
         if let Some(f) = &found {
@@ -107,10 +98,11 @@ impl Answer {
 
 /// First burst and distance of the last bursts, if these have come regularly.
 fn regular_lately(profile: &Profile, idle_s: f64) -> Option<(f64, f64)> {
-    let bursts = chains::cut(profile, IDLE * profile.bytes() / profile.duration(), PARTING * idle_s);
-    let last = &bursts[bursts.len().checked_sub(LATELY + 1)?..];
+    let bursts = chains::cut(profile, LIMITS.idle * profile.bytes() / profile.duration(), LIMITS.parting * idle_s);
+    let last = &bursts[bursts.len().checked_sub(LIMITS.regular_gaps + 1)?..];
     let s = Spread::of(last.windows(2).map(|w| w[1].start_s - w[0].start_s))?;
-    (s.max <= (1.0 + REGULAR) * s.median && s.min >= (1.0 - REGULAR) * s.median).then_some((last[0].start_s, s.median))
+    (s.max <= (1.0 + LIMITS.regular) * s.median && s.min >= (1.0 - LIMITS.regular) * s.median)
+        .then_some((last[0].start_s, s.median))
 }
 
 impl Outlook {
@@ -137,7 +129,7 @@ impl Outlook {
             n if n > 3 && last.end_s >= now_s => &f.bursts[..n - 1],
             _ => &f.bursts[..],
         };
-        let recent = &whole[whole.len().saturating_sub(RECENT)..];
+        let recent = &whole[whole.len().saturating_sub(LIMITS.recent)..];
         let mut bytes: Vec<f64> = recent.iter().map(|b| b.bytes).collect();
         bytes.sort_by(f64::total_cmp);
         let p95 = *bytes.get(((0.95 * bytes.len() as f64).ceil() as usize).saturating_sub(1))?;
@@ -149,14 +141,16 @@ impl Outlook {
         if compound {
             // each place of the period has its own burst; of those that have not come the first is the next
             let come = cut.map_or(Vec::new(), |c| chains::cut(profile, c.threshold, c.merge_s));
-            let has_come = |t: f64| come.iter().rev().take(RECENT).any(|b| (b.start_s - t).abs() <= PUNCTUAL * period);
+            let has_come = |t: f64| {
+                come.iter().rev().take(LIMITS.recent).any(|b| (b.start_s - t).abs() <= LIMITS.expected_least * period)
+            };
             let place = |p: &Next| {
                 let over = ((now_s - p.start_s) / p.gap_s).floor() + 1.0;
                 let start = p.start_s + over.max(0.0) * p.gap_s;
                 if has_come(start) { start + p.gap_s } else { start }
             };
             next = f.places.iter().map(place).fold(f64::INFINITY, f64::min);
-            if now_s > last.start_s + (f64::from(MISSED) + 1.0) * period {
+            if now_s > last.start_s + (f64::from(LIMITS.missed) + 1.0) * period {
                 return None;
             }
         } else {
@@ -170,7 +164,7 @@ impl Outlook {
         let mut missed = 0;
         while next <= now_s {
             missed += 1;
-            if missed > MISSED {
+            if missed > LIMITS.missed {
                 return None;
             }
             next += f.next.gap_s;

@@ -5,6 +5,7 @@
 //! are left. The edges of what stands out stay where they are, to the digits of the trace's clock; bytes are conserved. Where
 //! joining would blur what matters, the oldest steps are forgotten instead: the window then begins later.
 
+use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::burst_threshold::idle_times;
@@ -15,15 +16,6 @@ use crate::signal::profile::Profile;
 const FULL: usize = 2048;
 /// Steps that are left then.
 const LEAN: usize = 384;
-/// What is shorter than this share of the idle time between bursts is inside of a burst, and may be joined first.
-const INSIDE: f64 = 0.1;
-/// What is shorter than this share of the longest idle time may be joined before anything is forgotten, even if that was the
-/// only one of its length so far.
-const FAR_INSIDE: f64 = 1e-3;
-/// Bytes, as a share of those in the picture, that joining other steps may move in time: far less than one of [`FULL`] equal
-/// bursts has. Where both steps are active no edge of a burst is lost, and it may be more.
-const BLUR: f64 = 5e-5;
-const BLUR_ACTIVE: f64 = 2e-4;
 /// Joining begins with unions that move this much less, and goes on with four times as much a pass.
 const PASSES: i32 = 14;
 
@@ -110,12 +102,12 @@ impl Picture {
             .map(|(t, &rate)| Step { start: t[0], length: t[1] - t[0], bytes: rate * (t[1] - t[0]) })
             .collect();
         let (typical, longest) = idle_times(&profile);
-        let (inside, far_inside) = (INSIDE * typical, FAR_INSIDE * longest);
+        let (inside, far_inside) = (LIMITS.inside * typical, LIMITS.far_inside * longest);
         let all = profile.bytes();
         for (bytes, length, idle) in [
             (all, inside, true),
-            (BLUR_ACTIVE * all, f64::INFINITY, false),
-            (BLUR * all, f64::INFINITY, true),
+            (LIMITS.blur_active * all, f64::INFINITY, false),
+            (LIMITS.blur * all, f64::INFINITY, true),
             (all, far_inside, true),
         ] {
             for pass in (0..PASSES).rev() {

@@ -13,18 +13,14 @@
 mod beat;
 mod distances;
 
+use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
-use self::beat::{Beat, ESTABLISHED, MISSED, SAME};
+use self::beat::Beat;
 use super::burst_threshold::BurstThreshold;
 use super::change::{ChangeDetector, ChangeMethod};
 use super::outlook::Answer;
 use crate::signal::profile::Profile;
-
-/// Confidence that the analysis needs to end a regime.
-const SURE: f64 = 0.8;
-/// What the analysis has said for so many periods, its own and those of the regime, is no passing confusion.
-const INSISTS: f64 = 2.0;
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,22 +84,22 @@ impl Rhythm {
         }
         beat.advance(profile);
         self.beat = Some(beat);
-        let other = found.filter(|f| f.confidence >= SURE && !f.same(&beat)).map(|f| f.period_s);
+        let other = found.filter(|f| f.confidence >= LIMITS.other_confidence && !f.same(&beat)).map(|f| f.period_s);
         self.rival = other.map(|period_s| match self.rival {
-            Some((before_s, since_s)) if (period_s / before_s).ln().abs() <= SAME => (period_s, since_s),
+            Some((before_s, since_s)) if (period_s / before_s).ln().abs() <= LIMITS.same_period => (period_s, since_s),
             _ => (period_s, now_s),
         });
-        let insists = self.rival.is_some_and(|(p, since_s)| now_s - since_s >= INSISTS * p.max(beat.period_s));
+        let insists = self.rival.is_some_and(|(p, since_s)| now_s - since_s >= LIMITS.insists * p.max(beat.period_s));
         match found {
             Some(found) if found.same(&beat) => {
                 // after a pause it begins anew
-                let goes_on = found.since_s - beat.until_s <= (MISSED + 0.5) * beat.period_s;
+                let goes_on = found.since_s - beat.until_s <= (LIMITS.missed_cycles + 0.5) * beat.period_s;
                 let since_s = if goes_on { beat.since_s.min(found.since_s) } else { found.since_s };
                 let confidence = found.confidence.max(beat.confidence);
                 self.beat = Some(Beat { since_s, until_s: found.until_s.max(beat.until_s), confidence, ..found });
             }
             Some(found) => {
-                let sure = found.confidence >= SURE;
+                let sure = found.confidence >= LIMITS.other_confidence;
                 let follows = changes && sure && found.follows(&beat, profile);
                 if follows && found.is_settled(&beat) {
                     self.begin(found);
@@ -111,7 +107,7 @@ impl Rhythm {
                 }
                 self.keeps = beat.goes_on(found.period_s, now_s) && !found.is_better(&beat) && !insists;
                 // what may be told as a change soon does not take over in silence
-                if !self.keeps && !follows && (sure || beat.lasted() < ESTABLISHED * beat.period_s) {
+                if !self.keeps && !follows && (sure || beat.lasted() < LIMITS.established * beat.period_s) {
                     self.begin(found);
                 }
             }

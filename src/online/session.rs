@@ -1,5 +1,6 @@
 //! One job, followed.
 
+use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::automaton::{Automaton, Cause, Regime};
@@ -38,10 +39,6 @@ impl Default for Options {
     }
 }
 
-/// Two periods of predictions in a row agree if they differ by at most this, of the logarithm.
-const AGREE: f64 = 0.1;
-/// Another signal is told once it has moved this many times the bytes of the one told so far.
-const CLEARLY_MORE: f64 = 1.5;
 /// Most warnings that wait for a prediction.
 const WARNINGS: usize = 16;
 
@@ -193,7 +190,7 @@ impl Session {
     /// The channel to act on: of those that are periodic the one that has moved the most bytes, or the one told last as long as
     /// none has moved clearly more.
     fn primary(&self) -> Option<&Channel> {
-        let weight = |c: &Channel| c.fed * if self.told == Some(c.mode) { CLEARLY_MORE } else { 1.0 };
+        let weight = |c: &Channel| c.fed * if self.told == Some(c.mode) { LIMITS.clearly_more } else { 1.0 };
         let periodic = self.channels.iter().filter(|c| c.answer.outlook.is_some());
         periodic.max_by(|a, b| weight(a).total_cmp(&weight(b)))
     }
@@ -224,7 +221,7 @@ impl Session {
         self.outlook_into(&mut p);
         let period = p.period_s.filter(|_| p.periodic);
         let hits = match (self.last, period) {
-            (Some((before, hits)), Some(t)) if (t / before).ln().abs() <= AGREE => hits + 1,
+            (Some((before, hits)), Some(t)) if (t / before).ln().abs() <= LIMITS.state_period => hits + 1,
             _ => 0,
         };
         self.last = period.map(|t| (t, hits));

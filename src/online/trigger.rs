@@ -1,5 +1,6 @@
 //! When a prediction is due.
 
+use crate::online::thresholds::LIMITS;
 use std::fmt;
 use std::str::FromStr;
 
@@ -52,27 +53,6 @@ impl FromStr for Every {
 
 /// Less is no idle time but the rounding of a clock, in seconds.
 const TICK: f64 = 1e-6;
-/// Idle times of at least this share of the longest one seen lately are between bursts.
-const LONG: f64 = 0.25;
-/// The longest idle time is forgotten by this factor an idle time.
-const FORGET: f64 = 0.9;
-/// Shares of the bytes of a burst at which a prediction is due: it seems to have begun, and without doubt. Where the next one
-/// follows too soon to be told from it, it is the second that is without doubt once there are more bytes than in one, and so on,
-/// as far as this many.
-const SEEMING: f64 = 0.05;
-const DOUBTLESS: f64 = 0.3;
-const SOON: f64 = 8.0;
-/// What begins this share of a period before a burst is due, or later, is that burst.
-const PUNCTUAL: f64 = 0.05;
-/// Periods without a prediction after which one is due.
-const OVERDUE: f64 = 1.25;
-/// While nothing is known, idle times between two predictions: one in so many of those so far, and no more than so many.
-const SELDOM: u64 = 64;
-const SELDOM_MOST: u64 = 128;
-/// The same for idle times of any length, as a share of the time since the first transfer.
-const LEAST: f64 = 0.02;
-/// Share of the window after which a prediction is due while nothing is periodic.
-const GROWTH: f64 = 0.125;
 
 /// What the trigger knows of the job.
 #[derive(Debug, Clone, Copy, Default)]
@@ -146,28 +126,29 @@ impl Trigger {
                 let unknown = known.bytes.is_none();
                 // what counted as a burst of another regime, or a long pause before this one, must not hide the next
                 let lost = known.period_s.is_none();
-                self.due |= lost && idle > TICK && since >= LEAST * (now - self.began_s.unwrap_or(now));
+                self.due |= lost && idle > TICK && since >= LIMITS.least_time * (now - self.began_s.unwrap_or(now));
                 // after a long burst the next one may follow soon
-                let due_now = |t: f64| before < t && e.start >= t - PUNCTUAL * known.period_s.unwrap_or(0.0);
-                if idle > TICK && (idle >= LONG * self.longest_idle_s || known.next_s.is_some_and(due_now)) {
-                    self.waits_for = Some(SEEMING);
+                let due_now = |t: f64| before < t && e.start >= t - LIMITS.punctual * known.period_s.unwrap_or(0.0);
+                if idle > TICK && (idle >= LIMITS.long_idle * self.longest_idle_s || known.next_s.is_some_and(due_now))
+                {
+                    self.waits_for = Some(LIMITS.seeming);
                     self.bytes = 0.0;
                     (self.idle, self.idle_since) = (self.idle.saturating_add(1), self.idle_since.saturating_add(1));
-                    self.due |= unknown && self.idle_since >= (self.idle / SELDOM).clamp(1, SELDOM_MOST);
-                    self.longest_idle_s = idle.max(FORGET * self.longest_idle_s);
+                    self.due |= unknown && self.idle_since >= (self.idle / LIMITS.seldom).clamp(1, LIMITS.seldom_most);
+                    self.longest_idle_s = idle.max(LIMITS.forget * self.longest_idle_s);
                 }
                 self.bytes += e.bytes.max(0.0);
                 if let (Some(share), Some(bytes)) = (self.waits_for, known.bytes)
                     && self.bytes >= share * bytes
                 {
-                    let whole = (self.bytes / bytes - DOUBTLESS).floor() + 1.0;
-                    self.waits_for = (whole <= SOON).then_some(DOUBTLESS + whole.max(0.0));
+                    let whole = (self.bytes / bytes - LIMITS.doubtless).floor() + 1.0;
+                    self.waits_for = (whole <= LIMITS.soon).then_some(LIMITS.doubtless + whole.max(0.0));
                     self.due = true;
                 }
                 self.due |= known.expected_s.is_some_and(|t| now >= t && self.predicted_s.is_some_and(|p| p < t));
                 self.due |= match (known.period_s, known.window_start_s) {
-                    (Some(period), _) => since >= OVERDUE * period,
-                    (None, Some(start)) => since >= GROWTH * (now - start),
+                    (Some(period), _) => since >= LIMITS.overdue * period,
+                    (None, Some(start)) => since >= LIMITS.growth * (now - start),
                     (None, None) => false,
                 };
             }

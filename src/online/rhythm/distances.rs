@@ -5,56 +5,15 @@
 //! or Student's t for the latest distances against those before says whether it is chance, and the analysis of what follows the
 //! change alone has to find the new period there.
 
+use crate::online::thresholds::LIMITS;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::change::{ChangeDetector, ChangeMethod};
 use super::super::outlook::Answer;
-use super::beat::{Beat, ESTABLISHED, KNOWN, MEMORY, MULTIPLE, ON_BEAT, SAME, WHOLE};
+use super::beat::{Beat, MEMORY};
 use crate::period::Spread;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
-
-/// Distances that may tell a change: fewer could be a burst that was missed or came twice, what takes more is drift.
-const TELLING: std::ops::RangeInclusive<usize> = 2..=6;
-/// They may differ from their mean by this share of what that differs from the beat by, and by so much, of the logarithm, if
-/// there are two or more of them.
-const AGREE: (f64, f64, f64) = (0.25, 0.05, 0.1);
-/// Distances within this share of the way from the beat to them are near the beat, or near them.
-const NEAR: f64 = 0.5;
-/// Distances that all must have kept the beat before two multiples of it are a change. Otherwise, where the new bursts are in
-/// places of the beat and as large as those before, there must be [`MULTIPLE`] times as many as each spans places or, if they
-/// halve the beat, one more than it has room for, unless all is exact and of one size.
-const FIRM: usize = 8;
-/// Sizes that differ by no more than this, of the logarithm, are the same.
-const SAME_SIZE: f64 = 0.2;
-/// Distances that tell a change span this much more than the longest burst: bursts long ago are known with less detail than the
-/// latest one, so that its pieces may be new.
-const LONGER: f64 = 1.1;
-/// So many bytes between the bursts before, as a share of those in the latest ones, may be such bursts without their edges.
-const BLURRED: f64 = 0.5;
-/// Confidence in the new period that the analysis of what follows a change must have, and how many such analyses a look may
-/// cost.
-const CONFIRMED: f64 = 0.8;
-const LOOKS: usize = 2;
-/// Chance that distances of one regime ever look like those of two. Every burst is another look: after k distances it may be
-/// 1 / k (k + 1) of this, which sums to all of it, shared evenly among the numbers of distances that may tell.
-const CHANCE: f64 = 1e-4;
-/// Spread of distances, of the logarithm, that is assumed before any are known, and how many values that is worth.
-const PRIOR_SD: f64 = 0.03;
-const PRIOR_VALUES: f64 = 3.0;
-/// Levels tried, as shares of that of the beat: of a burst that goes on the top is still missing.
-const LOWER: [f64; 3] = [1.0, 0.25, 0.0625];
-/// Merge distances tried, as shares of that of the beat, and of its period.
-const FINER: [f64; 3] = [1.0, 0.25, 0.0625];
-const SMALL: [f64; 3] = [0.05, 0.01, 0.0];
-/// Share of a distance that must be idle: what touches is one burst in pieces.
-const APART: f64 = 0.1;
-/// Share of the bytes of a burst below which it is noise.
-const SMALLEST: f64 = 0.2;
-/// If the distances of its bursts tell its end, before the analysis does, so many periods of the next one are enough.
-const OUTLASTS: f64 = 1.25;
-/// The same if that is a multiple of its own, and in its places.
-const NESTED: f64 = 2.5;
 
 /// The first of the bursts that have left the beat, and the beat that they keep.
 pub(super) fn newly_kept(
@@ -63,16 +22,21 @@ pub(super) fn newly_kept(
     profile: &Profile,
     since: &dyn Fn(f64) -> Answer,
 ) -> Option<(f64, Beat)> {
-    if beat.confidence < KNOWN || beat.lasted() < ESTABLISHED * beat.period_s {
+    if beat.confidence < LIMITS.known || beat.lasted() < LIMITS.established * beat.period_s {
         return None;
     }
     let longest = beat.longest_burst(profile);
     let mut looks = Looks { since, made: Vec::new() };
     let after = |b: &&Burst| b.start_s > beat.until_s;
     let mut tried: Vec<Vec<f64>> = Vec::new();
-    let merges = FINER.map(|share| share * beat.cut.merge_s).into_iter().chain(SMALL.map(|s| s * beat.period_s));
-    let merges: Vec<f64> = merges.filter(|m| *m <= beat.cut.merge_s.max(SMALL[0] * beat.period_s)).collect();
-    let levels = LOWER.map(|share| share * beat.cut.threshold);
+    let merges = LIMITS
+        .finer_merges
+        .map(|share| share * beat.cut.merge_s)
+        .into_iter()
+        .chain(LIMITS.small_merges.map(|s| s * beat.period_s));
+    let merges: Vec<f64> =
+        merges.filter(|m| *m <= beat.cut.merge_s.max(LIMITS.small_merges[0] * beat.period_s)).collect();
+    let levels = LIMITS.finer_levels.map(|share| share * beat.cut.threshold);
     for (threshold, &merge_s) in levels.iter().flat_map(|&l| merges.iter().map(move |m| (l, m))) {
         let mut all = chains::cut(profile, threshold, merge_s);
         // where the picture begins a burst may be cut in two, unless the regime begins there
@@ -80,27 +44,27 @@ pub(super) fn newly_kept(
         all.retain(|b| b.end_s >= beat.since_s && whole(b));
         let lately = Spread::of(all.iter().filter(after).map(|b| b.bytes)).map_or(0.0, |s| s.median);
         for bytes in [beat.cut.bytes, lately.min(beat.cut.bytes)] {
-            let of_size = all.iter().filter(|b| b.bytes >= SMALLEST * bytes);
+            let of_size = all.iter().filter(|b| b.bytes >= LIMITS.smallest_new * bytes);
             let bursts: Vec<&Burst> = of_size.collect();
             let bursts = &bursts[bursts.len().saturating_sub(MEMORY + 1)..];
             let starts: Vec<f64> = bursts.iter().map(|b| b.start_s).collect();
             if tried.contains(&starts) {
                 continue;
             }
-            let apart = |w: &[&Burst]| w[1].start_s - w[0].end_s >= APART * (w[1].start_s - w[0].start_s);
+            let apart = |w: &[&Burst]| w[1].start_s - w[0].end_s >= LIMITS.apart * (w[1].start_s - w[0].start_s);
             let apart = bursts.windows(2).rev().take_while(|w| apart(w)).count();
             let distances: Vec<f64> = starts.windows(2).map(|w| (w[1] - w[0]).ln()).collect();
             let span = |n: usize| starts[starts.len() - 1] - starts[starts.len() - 1 - n];
             let may_tell = |n: &usize| {
                 *n < distances.len()
                     && *n <= apart
-                    && span(*n) >= LONGER * longest
-                    && starts[starts.len() - 1 - n] - beat.since_s >= ESTABLISHED * beat.period_s
-                    && beat.lasted() >= OUTLASTS * span(*n) / *n as f64
+                    && span(*n) >= LIMITS.longer * longest
+                    && starts[starts.len() - 1 - n] - beat.since_s >= LIMITS.established * beat.period_s
+                    && beat.lasted() >= LIMITS.outlasts * span(*n) / *n as f64
             };
             let differ =
                 |n: &usize| differ(method, beat, &distances, *n, bursts, &all) && !blurred(profile, bursts, *n);
-            let telling = TELLING.filter(may_tell).filter(differ);
+            let telling = (LIMITS.new_gaps_fewest..=LIMITS.new_gaps_most).filter(may_tell).filter(differ);
             let mut told = telling.map(|n| (starts[starts.len() - 1 - n], span(n) / n as f64));
             if let Some(found) = told.find_map(|(first, period_s)| Some((first, looks.confirm(first, period_s)?))) {
                 return Some(found);
@@ -117,24 +81,27 @@ fn differ(method: ChangeMethod, beat: &Beat, distances: &[f64], n: usize, bursts
     let (before, new) = distances.split_at(distances.len() - n);
     let (level, mean) = (beat.period_s.ln(), new.iter().sum::<f64>() / n as f64);
     let off = (mean - level).abs();
-    let near = |x: f64, y: f64| (x - y).abs() <= NEAR * off;
+    let near = |x: f64, y: f64| (x - y).abs() <= LIMITS.near * off;
     // the last one before may lead from one regime to the other
     let old = match before.split_last() {
         Some((last, rest)) if !near(*last, level) => rest,
         _ => before,
     };
     let on_beat = old.iter().filter(|x| near(**x, level)).count();
-    if off <= SAME
-        || !new.iter().all(|x| (x - mean).abs() <= (AGREE.0 * off).min(if n > 2 { AGREE.2 } else { AGREE.1 }))
+    if off <= LIMITS.same_period
+        || !new.iter().all(|x| {
+            (x - mean).abs()
+                <= (LIMITS.new_gaps_agree * off).min(if n > 2 { LIMITS.new_gaps_more } else { LIMITS.new_gaps_pair })
+        })
         || on_beat < 2
-        || (on_beat as f64) < ON_BEAT * old.len() as f64
+        || (on_beat as f64) < LIMITS.on_period * old.len() as f64
         || before.iter().any(|x| near(*x, mean))
     {
         return false;
     }
     let near_level = old.iter().filter(|x| near(**x, level));
     let spread = (near_level.map(|x| (x - level).powi(2)).sum::<f64>() / on_beat as f64).sqrt();
-    let exact = (WHOLE.0 * spread).clamp(WHOLE.1, WHOLE.2);
+    let exact = (LIMITS.in_phase_sds * spread).clamp(LIMITS.whole, LIMITS.in_phase_most);
     let places = new.iter().scan(0.0, |sum, x| {
         *sum += x.exp() / beat.period_s;
         Some(*sum)
@@ -142,18 +109,18 @@ fn differ(method: ChangeMethod, beat: &Beat, distances: &[f64], n: usize, bursts
     // bursts that are missing leave the others in their places, and so do bursts in between
     let kept = places.filter(|p| p.round() >= 1.0 && (p - p.round()).abs() <= exact).count();
     // the pieces of a burst and the bursts may keep one clock
-    let inside = || beat.lasted() < NESTED * mean.exp();
+    let inside = || beat.lasted() < LIMITS.nested * mean.exp();
     let smaller = || beat.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact);
     if kept > 0 && mean > level && (inside() || smaller()) {
         return false;
     }
     let exact_halves = || {
-        let half = |x: &f64| (level - x - std::f64::consts::LN_2).abs() <= WHOLE.1;
-        n == 2 && on_beat == before.len() && exact <= WHOLE.1 && new.iter().all(half) && same_size(bursts, n)
+        let half = |x: &f64| (level - x - std::f64::consts::LN_2).abs() <= LIMITS.whole;
+        n == 2 && on_beat == before.len() && exact <= LIMITS.whole && new.iter().all(half) && same_size(bursts, n)
     };
-    let firm = on_beat >= FIRM && on_beat == old.len() && (mean > level || exact_halves());
+    let firm = on_beat >= LIMITS.firm && on_beat == old.len() && (mean > level || exact_halves());
     let ratio = off.exp().round().max(1.5);
-    let enough = if mean < level && ratio <= 2.0 { ratio + 1.0 } else { MULTIPLE * ratio };
+    let enough = if mean < level && ratio <= 2.0 { ratio + 1.0 } else { LIMITS.multiple * ratio };
     if kept > 0 && !firm && (n as f64) < enough && !other_size(bursts, n) {
         return false;
     }
@@ -177,15 +144,15 @@ struct Looks<'a> {
 impl Looks<'_> {
     /// The beat that the analysis of what comes from `first` on finds there, if it has this period.
     fn confirm(&mut self, first: f64, period_s: f64) -> Option<Beat> {
-        let known = self.made.iter().position(|(from, _)| (from - first).abs() <= SAME * period_s);
+        let known = self.made.iter().position(|(from, _)| (from - first).abs() <= LIMITS.same_period * period_s);
         if known.is_none() {
-            if self.made.len() >= LOOKS {
+            if self.made.len() >= LIMITS.looks {
                 return None;
             }
             self.made.push((first, Beat::of(&(self.since)(first))));
         }
         let (_, found) = *self.made.get(known.unwrap_or(self.made.len() - 1))?;
-        found.filter(|b| b.confidence >= CONFIRMED && (b.period_s / period_s).ln().abs() <= SAME)
+        found.filter(|b| b.confidence >= LIMITS.confirmed && (b.period_s / period_s).ln().abs() <= LIMITS.same_period)
     }
 }
 
@@ -202,7 +169,7 @@ fn blurred(profile: &Profile, bursts: &[&Burst], n: usize) -> bool {
     };
     let begun = bursts.len() - 1 - n;
     let ((between, _), (between_new, in_new)) = (rates(&bursts[..=begun]), rates(&bursts[begun..]));
-    between - between_new >= BLURRED * in_new
+    between - between_new >= LIMITS.blurred * in_new
 }
 
 /// Do the bursts that the last `n` distances lie between have a size that those before did not have? The latest one may go on.
@@ -213,10 +180,10 @@ fn other_size(bursts: &[&Burst], n: usize) -> bool {
     let Some(middle) = Spread::of(old.iter().copied()).map(|s| s.median) else { return false };
     let mean = new.iter().sum::<f64>() / new.len() as f64;
     let off = (mean - middle).abs();
-    off > SAME_SIZE
-        && new.iter().all(|x| (x - mean).abs() <= AGREE.0 * off)
+    off > LIMITS.same_size
+        && new.iter().all(|x| (x - mean).abs() <= LIMITS.new_gaps_agree * off)
         && old.len() >= 2
-        && old.iter().all(|x| (x - mean).abs() > NEAR * off)
+        && old.iter().all(|x| (x - mean).abs() > LIMITS.near * off)
         && chance(old, new, off) <= share_of_chance(old.len())
 }
 
@@ -225,13 +192,13 @@ fn same_size(bursts: &[&Burst], n: usize) -> bool {
     let Some((_, whole)) = bursts.split_last() else { return false };
     let (old, new) = whole.split_at(whole.len().saturating_sub(n));
     let middle = Spread::of(old.iter().map(|b| b.bytes.ln())).map(|s| s.median);
-    middle.is_some_and(|m| new.iter().all(|b| (b.bytes.ln() - m).abs() <= SAME_SIZE))
+    middle.is_some_and(|m| new.iter().all(|b| (b.bytes.ln() - m).abs() <= LIMITS.same_size))
 }
 
-/// Part of [`CHANCE`] for one look after `known` distances.
+/// Part of [`LIMITS.chance`] for one look after `known` distances.
 fn share_of_chance(known: usize) -> f64 {
-    let (k, looks) = (known as f64, TELLING.count() as f64);
-    CHANCE / (k * (k + 1.0)).max(1.0) / looks
+    let (k, looks) = (known as f64, (LIMITS.new_gaps_most - LIMITS.new_gaps_fewest + 1) as f64);
+    LIMITS.chance / (k * (k + 1.0)).max(1.0) / looks
 }
 
 /// Two-sided chance that the means of two samples of one normal distribution differ by `off`: Student's t with the pooled
@@ -241,8 +208,9 @@ fn chance(old: &[f64], new: &[f64], off: f64) -> f64 {
     let (k, n) = (old.len() as f64, new.len() as f64);
     let mean = new.iter().sum::<f64>() / n;
     let squares = |values: &[f64], about: f64| values.iter().map(|x| (x - about).clamp(-off, off).powi(2)).sum::<f64>();
-    let freedom = PRIOR_VALUES + k + n - 2.0;
-    let variance = (PRIOR_VALUES * PRIOR_SD * PRIOR_SD + squares(old, middle) + squares(new, mean)) / freedom;
+    let freedom = LIMITS.prior_values + k + n - 2.0;
+    let variance =
+        (LIMITS.prior_values * LIMITS.prior_sd * LIMITS.prior_sd + squares(old, middle) + squares(new, mean)) / freedom;
     let t = off / (variance * (1.0 / k + 1.0 / n)).sqrt();
     StudentsT::new(0.0, 1.0, freedom).map_or(1.0, |d| 2.0 * d.sf(t))
 }
@@ -272,8 +240,9 @@ mod tests {
 
     #[test]
     fn the_looks_at_one_regime_share_its_chance() {
-        let all: f64 = (1..100_000).map(share_of_chance).sum::<f64>() * TELLING.count() as f64;
-        assert!(all <= CHANCE && all > 0.999 * CHANCE);
+        let all: f64 =
+            (1..100_000).map(share_of_chance).sum::<f64>() * (LIMITS.new_gaps_most - LIMITS.new_gaps_fewest + 1) as f64;
+        assert!(all <= LIMITS.chance && all > 0.999 * LIMITS.chance);
         // an exact regime of five bursts still ends at the second distance of another one that is half as long again
         let told = |off: f64| chance(&[0.0; 4], &[off; 2], off) <= share_of_chance(4);
         assert!(told(1.5f64.ln()) && !told(1.1f64.ln()));

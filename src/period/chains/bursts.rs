@@ -5,37 +5,14 @@
 //! segmentation is nearly always among them; choosing it is left to the judge.
 
 use super::stats::{median, weighted_quantile, weighted_quantile_of};
+use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use rayon::prelude::*;
 
 /// Lists of more bursts than this are not searched.
 pub(crate) const MAX_BURSTS: usize = 30_000;
-/// Longer lists of one level that differ in their number of bursts by less than [`ALIKE`] are alike.
-const LONG: usize = 24;
-const ALIKE: f64 = 0.1;
-/// The same for all levels together: longer lists, alike by this share. Beside a period that is gone the levels of what is left
-/// tell little apart.
-const ALIKE_AT_FIRST: (usize, f64) = (256, 0.15);
-const ALIKE_FURTHER: (usize, f64) = (64, 0.2);
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
-/// Shares of the burst level that count as burst.
-const LEVELS: [f64; 4] = [1e-4, 0.1, 0.3, 0.6];
-/// The same above a background.
-const LEVELS_ABOVE: [f64; 2] = [0.3, 0.6];
-/// Bursts smaller than this share of the byte-weighted median burst are dropped: none, headers, noise.
-const SMALLEST: [f64; 3] = [0.0, 0.03, 0.2];
-/// Of more than [`LONG`] bursts those of any size make no list of their own if all but one in this many are that small:
-/// they are crumbs of the others.
-const CRUMBS: usize = 4;
-/// A break between two neighbouring gaps of the sorted gaps needs at least this log ratio.
-const SMALLEST_BREAK: f64 = 0.15;
-/// Evidence of a break is capped here; a list that merges nothing has as much.
-const LARGEST_BREAK: f64 = 3.0;
-/// The rate that is not exceeded for this share of the time is no burst.
-const BACKGROUND: f64 = 0.2;
-/// The rates' top must be this much above the background to be bursts on it; less is a ripple.
-const BACKGROUND_CONTRAST: f64 = 1.25;
 
 /// One way to cut the profile into bursts; all columns have one entry per burst, in the order of time.
 #[derive(Debug, Clone)]
@@ -161,15 +138,15 @@ impl Levels {
         let of_time = || {
             // most traces are idle for longer than that
             let idle: f64 = pieces.clone().filter(|&k| rates[k] == 0.0).map(width).sum();
-            if idle >= BACKGROUND * profile.duration() {
+            if idle >= LIMITS.background * profile.duration() {
                 return Some((0.0, None));
             }
-            let background = weighted_quantile_of(pieces.clone().map(|k| (rates[k], width(k))), BACKGROUND)?;
+            let background = weighted_quantile_of(pieces.clone().map(|k| (rates[k], width(k))), LIMITS.background)?;
             let floor = 1.02 * background;
             let over = pieces.clone().filter(|&k| rates[k] > floor);
             let over = over.map(|k| (rates[k], (rates[k] - floor) * width(k)));
             let top = (background > 0.0).then(|| weighted_quantile_of(over, 0.5)).flatten();
-            Some((background, top.filter(|&top| top > BACKGROUND_CONTRAST * background)))
+            Some((background, top.filter(|&top| top > LIMITS.background_contrast * background)))
         };
         let (burst, of_time) = rayon::join(of_bytes, of_time);
         let (burst, (background, above)) = (burst?, of_time?);
@@ -182,15 +159,15 @@ impl Levels {
 /// `erased`: sorted, disjoint intervals that earlier rounds have taken out; bursts that begin at the edge of one are
 /// leftovers and are dropped.
 pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f64)]) -> Vec<BurstList> {
-    let mut cuts: Vec<(f64, f64, f64)> = LEVELS.iter().map(|&f| (f, 0.0, levels.burst)).collect();
+    let mut cuts: Vec<(f64, f64, f64)> = LIMITS.levels.iter().map(|&f| (f, 0.0, levels.burst)).collect();
     if let Some(top) = levels.above {
-        cuts.extend(LEVELS_ABOVE.iter().map(|&f| (f, levels.background, top)));
+        cuts.extend(LIMITS.levels_above.iter().map(|&f| (f, levels.background, top)));
     }
     let of_cuts: Vec<Vec<BurstList>> = cuts.into_par_iter().map(|cut| lists_of_cut(profile, cut, erased)).collect();
     let mut seen = std::collections::HashSet::new();
     let mut lists: Vec<BurstList> =
         of_cuts.into_iter().flatten().filter(|list| seen.insert(fingerprint(list, profile.duration()))).collect();
-    let (longest, alike) = if erased.is_empty() { ALIKE_AT_FIRST } else { ALIKE_FURTHER };
+    let (longest, alike) = if erased.is_empty() { LIMITS.alike_first } else { LIMITS.alike_further };
     without_alike(&mut lists, longest, alike);
     lists.iter_mut().for_each(BurstList::sum_up);
     lists
@@ -223,9 +200,9 @@ fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), er
         let Some(reference) = weighted_quantile(&mut weighted, 0.5) else {
             continue;
         };
-        let large = bytes.iter().filter(|&&b| b >= SMALLEST[1] * reference).count();
-        for smallest in SMALLEST {
-            if smallest == 0.0 && merged.len() > LONG && large * CRUMBS < merged.len() {
+        let large = bytes.iter().filter(|&&b| b >= LIMITS.smallest[1] * reference).count();
+        for smallest in LIMITS.smallest {
+            if smallest == 0.0 && merged.len() > LIMITS.long_list && large * LIMITS.crumbs < merged.len() {
                 continue;
             }
             let keep: Vec<usize> = (0..merged.len())
@@ -234,8 +211,8 @@ fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), er
             if keep.len() < 3 || keep.len() > MAX_BURSTS {
                 continue;
             }
-            if keep.len() > LONG {
-                let alike = |&n: &usize| keep.len().abs_diff(n) as f64 <= ALIKE * n as f64;
+            if keep.len() > LIMITS.long_list {
+                let alike = |&n: &usize| keep.len().abs_diff(n) as f64 <= LIMITS.alike * n as f64;
                 if long.iter().any(alike) {
                     continue;
                 }
@@ -327,7 +304,7 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
     let mut gaps: Vec<f64> = stretches.windows(2).map(|w| w[1].start - w[0].end).filter(|&g| g > 0.0).collect();
     let mut distances = Vec::new();
     if stretches.len() <= MAX_BURSTS {
-        distances.push((0.0, LARGEST_BREAK));
+        distances.push((0.0, LIMITS.largest_break));
     }
     if gaps.len() > MAX_GAPS {
         let cut = gaps.len() - MAX_GAPS;
@@ -337,8 +314,10 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
     gaps.sort_unstable_by(f64::total_cmp);
     if gaps.len() > 2 {
         // at least two gaps stay longer than the distance
-        let mut breaks: Vec<(f64, usize)> =
-            (0..gaps.len() - 2).map(|i| ((gaps[i + 1] / gaps[i]).ln(), i)).filter(|b| b.0 > SMALLEST_BREAK).collect();
+        let mut breaks: Vec<(f64, usize)> = (0..gaps.len() - 2)
+            .map(|i| ((gaps[i + 1] / gaps[i]).ln(), i))
+            .filter(|b| b.0 > LIMITS.smallest_break)
+            .collect();
         breaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut chosen: Vec<usize> = breaks.iter().take(3).map(|b| b.1).collect();
         // among long gaps the breaks that matter are small next to those among the tiny gaps inside a burst
@@ -348,7 +327,7 @@ fn merge_distances(stretches: &[Stretch]) -> Vec<(f64, f64)> {
         chosen.dedup();
         for i in chosen {
             let ratio = (gaps[i + 1] / gaps[i]).ln();
-            distances.push(((gaps[i] * gaps[i + 1]).sqrt(), ratio.min(LARGEST_BREAK)));
+            distances.push(((gaps[i] * gaps[i + 1]).sqrt(), ratio.min(LIMITS.largest_break)));
         }
     }
     distances

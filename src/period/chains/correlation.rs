@@ -2,6 +2,7 @@
 
 use super::plans;
 use super::stats::weighted_quantile;
+use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 
 /// Bins of the run, usually.
@@ -10,14 +11,6 @@ pub(crate) const BINS: usize = 1 << 13;
 pub(crate) const BINS_LONG: usize = 1 << 17;
 /// Bins in which a burst of many short requests looks like one.
 pub(crate) const BINS_COARSE: usize = 1 << 10;
-/// Trial periods come from peaks above this.
-const SMALLEST_PEAK: f64 = 0.1;
-/// Peaks closer than this in log lag are one.
-const PEAK_DISTANCE: f64 = 0.05;
-/// At most this many peaks are proposed.
-const PEAKS: usize = 6;
-/// Lags beyond this share of the run rest on too few products.
-const LONGEST_LAG: f64 = 0.7;
 
 /// Normalised, unbiased autocorrelation at the lags 0, 1, 2, ... bins.
 pub(crate) struct Correlation {
@@ -79,22 +72,22 @@ impl Correlation {
     /// Lags in seconds of the highest peaks, and of the first one that is nearly as high as the highest.
     pub fn trial_periods(&self) -> Vec<f64> {
         let a = &self.values;
-        let last = (LONGEST_LAG * a.len() as f64) as usize;
+        let last = (LIMITS.longest_lag * a.len() as f64) as usize;
         let mut peaks: Vec<usize> =
-            (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > SMALLEST_PEAK).collect();
+            (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > LIMITS.smallest_peak).collect();
         let first = peaks.clone();
         peaks.sort_by(|&i, &j| a[j].total_cmp(&a[i]).then(i.cmp(&j)));
         let Some(&highest) = peaks.first() else {
             return Vec::new();
         };
         let mut periods: Vec<f64> = Vec::new();
-        let apart = |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > PEAK_DISTANCE);
+        let apart = |periods: &[f64], t: f64| periods.iter().all(|q| (t / q).ln().abs() > LIMITS.peak_distance);
         for k in peaks {
             let t = self.summit(k);
             if apart(&periods, t) {
                 periods.push(t);
             }
-            if periods.len() == PEAKS {
+            if periods.len() == LIMITS.peaks {
                 break;
             }
         }

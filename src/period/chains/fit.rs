@@ -7,6 +7,7 @@
 //! (Bayesian model averaging).
 
 use super::stats::median_of;
+use crate::period::chains::thresholds::LIMITS;
 
 /// Which model the onsets follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +36,9 @@ pub(crate) struct Fit {
 
 /// Squared errors below this share of the squared mean gap are not told apart: the clock's grain.
 const EXACT: f64 = 1e-18;
-/// Huber's constant, in robust standard deviations.
-const HUBER: f64 = 1.5;
 const HUBER_ROUNDS: usize = 10;
 /// The weights stay once the slope moves by less than this share.
 const SETTLED: f64 = 1e-11;
-/// From this many onsets on single outliers can be told from the rest.
-const HUBER_FROM: usize = 6;
 /// MAD to standard deviation of a normal distribution.
 const MAD: f64 = 1.4826;
 
@@ -126,7 +123,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
     let mut residuals = vec![0.0; n];
     let mut absolute = Vec::with_capacity(n);
     let mut line = Line { slope: 0.0, intercept: 0.0, middle: 0.0, squares: 0.0, mad: 0.0, spread: 0.0 };
-    let rounds = if n < HUBER_FROM { 1 } else { HUBER_ROUNDS };
+    let rounds = if n < LIMITS.huber_from { 1 } else { HUBER_ROUNDS };
     let origin = t[0];
     for _ in 0..rounds {
         let total: f64 = weights.iter().sum();
@@ -158,7 +155,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
             break;
         }
         // a floor of the clock's grain keeps exact trains from dividing by zero
-        let scale = HUBER * (MAD * line.mad + 1e-9 * slope.abs() + 1e-7);
+        let scale = LIMITS.huber * (MAD * line.mad + 1e-9 * slope.abs() + 1e-7);
         for i in 0..n {
             weights[i] = (scale / residuals[i].abs()).min(1.0);
         }
@@ -177,40 +174,25 @@ pub(crate) struct Trend {
     pub std: f64,
 }
 
-/// Fewest gaps that show a trend.
-const TREND_GAPS: usize = 4;
-/// Standard errors by which the slope of the gaps has to differ from none. Gaps that vary at random have such a slope in 15
-/// of 1000 chains of four gaps, 4 of five, and soon none (Student's t).
-const TREND_ERRORS: f64 = 8.0;
-/// A trend foretells nothing beyond these multiples of the mean gap.
-const TREND_REACH: (f64, f64) = (0.5, 2.0);
-
-/// Stray gaps, where a burst was cut in two, count for nothing if there are so many gaps and at least this share of them lies
-/// within so many standard deviations, and this share of the typical gap, of the line through their medians (Theil and Sen).
-const STRAY_FROM: usize = 12;
-const KEEP: f64 = 0.85;
-const STRAY: (f64, f64) = (5.0, 0.02);
-/// Gaps that the medians are taken of: the latest.
-const MEDIANS: usize = 48;
-
 /// The trend of the gaps between the onsets `t` at the slots `k`, if they have one: a least-squares line through the gaps of
 /// one slot over their number.
 pub(crate) fn trend(t: &[f64], k: &[f64]) -> Option<Trend> {
     let gaps: Vec<(f64, f64)> =
         t.windows(2).zip(k.windows(2)).map(|(t, k)| (0.5 * (k[0] + k[1]), (t[1] - t[0]) / (k[1] - k[0]))).collect();
-    if gaps.len() < TREND_GAPS {
+    if gaps.len() < LIMITS.trend_gaps {
         return None;
     }
     let end = k[k.len() - 1];
     // the beginning of the first burst may not have been seen
-    let later = || gaps.get(1..).filter(|later| later.len() > TREND_GAPS).and_then(|later| line_of_gaps(later, end));
+    let later =
+        || gaps.get(1..).filter(|later| later.len() > LIMITS.trend_gaps).and_then(|later| line_of_gaps(later, end));
     line_of_gaps(&gaps, end).or_else(later).or_else(|| line_of_gaps(&without_strays(&gaps)?, end))
 }
 
 /// The gaps that lie near the line through their medians, if few do not. The last one has to: the next one follows it.
 fn without_strays(gaps: &[(f64, f64)]) -> Option<Vec<(f64, f64)>> {
-    let gaps = &gaps[gaps.len().saturating_sub(MEDIANS)..];
-    if gaps.len() < STRAY_FROM {
+    let gaps = &gaps[gaps.len().saturating_sub(LIMITS.trend_recent)..];
+    if gaps.len() < LIMITS.outliers_from {
         return None;
     }
     let pairs = gaps.iter().enumerate().flat_map(|(i, a)| gaps[i + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)));
@@ -219,9 +201,9 @@ fn without_strays(gaps: &[(f64, f64)]) -> Option<Vec<(f64, f64)>> {
     let off = |g: &(f64, f64)| (g.1 - level - slope * g.0).abs();
     let mad = median_of(&mut gaps.iter().map(off).collect::<Vec<f64>>());
     let typical = median_of(&mut gaps.iter().map(|g| g.1).collect::<Vec<f64>>());
-    let most = (STRAY.0 * MAD * mad).max(STRAY.1 * typical);
+    let most = (LIMITS.outlier_sds * MAD * mad).max(LIMITS.outlier_share * typical);
     let near: Vec<(f64, f64)> = gaps.iter().filter(|g| off(g) <= most).copied().collect();
-    let enough = near.len() as f64 >= KEEP * gaps.len() as f64;
+    let enough = near.len() as f64 >= LIMITS.trend_kept * gaps.len() as f64;
     (enough && near.len() < gaps.len() && near.last() == gaps.last()).then_some(near)
 }
 
@@ -236,8 +218,8 @@ fn line_of_gaps(gaps: &[(f64, f64)], end: f64) -> Option<Trend> {
     let ahead = end + 0.5 - x;
     let gap = y + slope * ahead;
     let std = (variance * (1.0 + 1.0 / n + ahead * ahead / spread)).sqrt();
-    let holds = slope * slope * spread > TREND_ERRORS * TREND_ERRORS * variance;
-    (holds && gap > TREND_REACH.0 * y && gap < TREND_REACH.1 * y).then_some(Trend { gap, slope, std })
+    let holds = slope * slope * spread > LIMITS.trend_errors * LIMITS.trend_errors * variance;
+    (holds && gap > LIMITS.trend_shortest * y && gap < LIMITS.trend_longest * y).then_some(Trend { gap, slope, std })
 }
 
 #[cfg(test)]

@@ -8,17 +8,13 @@
 use super::bursts::BurstList;
 use super::fit::Fit;
 use super::search::Chain;
+use crate::period::chains::thresholds::LIMITS;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 /// Largest number of bursts per period that is looked for.
 const MOST_PARTS: usize = 6;
 /// Evidence is capped at this many decimal digits.
 const CAP: f64 = 12.0;
-/// Gaps that differ by less than this share of a slot, root mean square, are no structure: a timer that fires late every
-/// other time does not double the period.
-const SMALLEST_WOBBLE: f64 = 0.03;
-/// A compound needs this much evidence, from the gaps or from the sizes.
-const ENOUGH: f64 = 2.5;
 
 /// Evidence, -log10 of the probability by chance (after five tests), that gaps and sizes repeat.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,15 +46,18 @@ pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Fold
     let mut folding = Folding::default();
     let mut best = f64::INFINITY;
     for m in 2..=MOST_PARTS {
-        let of_gaps =
-            if rounded { Grouped::default() } else { Grouped::of(&gaps, m, gap_floor, SMALLEST_WOBBLE * fit.period) };
+        let of_gaps = if rounded {
+            Grouped::default()
+        } else {
+            Grouped::of(&gaps, m, gap_floor, LIMITS.smallest_wobble * fit.period)
+        };
         let of_sizes = Grouped::of(&sizes, m, 1e-3, 0.0);
         folding.gaps = folding.gaps.max(of_gaps.evidence);
         folding.sizes = folding.sizes.max(of_sizes.evidence);
         // multiples of the right number repeat as well: each further place has its price (Schwarz's criterion)
         let price = 2.0 * m as f64 * (sizes.len() as f64).ln();
         let misfit = of_gaps.misfit + of_sizes.misfit + price;
-        if of_gaps.evidence.max(of_sizes.evidence) >= ENOUGH && misfit < best {
+        if of_gaps.evidence.max(of_sizes.evidence) >= LIMITS.multiple_evidence && misfit < best {
             best = misfit;
             folding.slots = Some(m);
         }

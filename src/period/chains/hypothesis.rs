@@ -8,6 +8,7 @@ use super::fold::{self, Folding};
 use super::search::{self, Chain, Scored, Trial};
 use super::stats::{deviation, mean, median};
 use super::trials;
+use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use std::sync::Arc;
 
@@ -188,8 +189,6 @@ pub(crate) fn of_list(index: usize, searched: Searched, context: &Context) -> Ve
 
 /// Lists longer than this are not tried as "every burst is a cycle".
 const MOST_IN_ORDER: usize = 20_000;
-/// Hypotheses kept per list and ranking.
-const KEPT: usize = 4;
 
 /// The best by score and the best by score times share, with periods apart from each other.
 fn best_of(found: Vec<Explained>) -> Vec<Explained> {
@@ -208,7 +207,7 @@ fn best_of(found: Vec<Explained>) -> Vec<Explained> {
             if chosen.iter().all(apart) {
                 chosen.push(i);
             }
-            if chosen.len() == KEPT {
+            if chosen.len() == LIMITS.kept {
                 break;
             }
         }
@@ -432,8 +431,8 @@ impl Source<'_> {
         let onsets = fold::aligned(list, &base.chain, slots, base.period());
         let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
         let m = slots as f64;
-        let tolerance = per_slot.gap_deviation.max(search::TOLERANCES[0]);
-        let trial = Trial { period: per_slot.period, tolerance, extra: search::RARE };
+        let tolerance = per_slot.gap_deviation.max(LIMITS.tolerances[0]);
+        let trial = Trial { period: per_slot.period, tolerance, extra: LIMITS.rare };
         // each further place in the period is a free parameter
         let price = 0.5 * (m - 1.0) * (onsets.len() as f64).ln();
         let score = search::local_score(list, &base.chain, onsets.iter().copied(), trial) - price;

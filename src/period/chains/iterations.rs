@@ -8,6 +8,7 @@ use super::judge;
 use super::nested;
 use super::wave;
 use super::windows::{self, Extent};
+use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use rayon::prelude::*;
 
@@ -33,9 +34,6 @@ pub(crate) struct Reported {
     pub windows: Vec<(f64, f64)>,
 }
 
-/// The loop ends when less than this share of the bytes is left.
-const LEAST_LEFT: f64 = 1e-3;
-
 /// Searches, erases the winner's bursts, and searches again, until no hypothesis is sure enough.
 pub(crate) fn run(profile: &Profile, weights: &judge::Weights, options: Options, each: &mut dyn FnMut(Iteration<'_>)) {
     let mut erased: Vec<(f64, f64)> = Vec::new();
@@ -43,7 +41,7 @@ pub(crate) fn run(profile: &Profile, weights: &judge::Weights, options: Options,
     let mut reported: Vec<Reported> = Vec::new();
     for number in 0..options.most_periods {
         let left = rest.as_ref().unwrap_or(profile);
-        if left.bytes() <= LEAST_LEFT * profile.bytes() {
+        if left.bytes() <= LIMITS.least_left * profile.bytes() {
             return;
         }
         let (lists, mut hypotheses) = hypotheses(left, &erased);
@@ -93,16 +91,13 @@ fn accept(hypotheses: &mut [Hypothesis], lists: &[BurstList], winner: usize, ans
     chosen
 }
 
-/// From this many bursts on the autocorrelation needs finer bins.
-const MANY_BURSTS: usize = 400;
-
 /// All hypotheses about a profile from which intervals were erased.
 fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<Hypothesis>) {
     let Some(levels) = Levels::of(profile) else {
         return Default::default();
     };
     let mut lists = bursts::burst_lists(profile, &levels, erased);
-    let many = lists.iter().any(|list| list.merge > 0.0 && list.len() > MANY_BURSTS);
+    let many = lists.iter().any(|list| list.merge > 0.0 && list.len() > LIMITS.many_bursts);
     let bins = if many { correlation::BINS_LONG } else { correlation::BINS };
     let duration = profile.duration();
     // the lists need no correlation to begin with

@@ -7,13 +7,9 @@
 //! `weights.json`, made by `scripts/train_judge.py`, described in `docs/confidence.md`.
 
 use super::hypothesis::{FEATURES, Hypothesis, Kind};
+use crate::period::chains::thresholds::LIMITS;
 use serde::Deserialize;
 use std::sync::OnceLock;
-
-/// Hypotheses whose periods differ by less than this, in log, agree.
-const AGREE: f64 = 0.03;
-/// Among periods this close to the best in pooled logit, the single strongest hypothesis is the answer.
-const CLOSE: f64 = 0.5;
 
 /// Trained numbers.
 #[derive(Debug, Deserialize)]
@@ -93,8 +89,8 @@ impl Weights {
         let [a, b] = self.calibration[usize::from(further)];
         for h in hypotheses.iter_mut() {
             let t = h.period().ln();
-            let from = order.partition_point(|o| o.0 <= t - AGREE);
-            let to = order.partition_point(|o| o.0 < t + AGREE);
+            let from = order.partition_point(|o| o.0 <= t - LIMITS.agree);
+            let to = order.partition_point(|o| o.0 < t + LIMITS.agree);
             let agreeing = &order[from.min(to)..to];
             let top = agreeing.iter().map(|o| o.1).fold(h.judged.logit, f64::max);
             h.judged.pooled = top + agreeing.iter().map(|o| (o.1 - top).exp()).sum::<f64>().max(f64::MIN_POSITIVE).ln();
@@ -132,23 +128,20 @@ pub(crate) fn winner_of(hypotheses: &[Hypothesis], some: &[usize]) -> Option<usi
     let top = some.iter().map(|&i| hypotheses[i].judged.pooled).fold(f64::NEG_INFINITY, f64::max);
     some.iter()
         .copied()
-        .filter(|&i| hypotheses[i].judged.pooled > top - CLOSE)
+        .filter(|&i| hypotheses[i].judged.pooled > top - LIMITS.close)
         .reduce(|a, b| if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) { b } else { a })
 }
 
 /// Bursts tell the onsets better than a wave does, where both agree.
 fn told_by(h: &Hypothesis) -> f64 {
-    if h.kind == Kind::Wave { h.judged.logit - WAVE_HANDICAP } else { h.judged.logit }
+    if h.kind == Kind::Wave { h.judged.logit - LIMITS.modulation_handicap } else { h.judged.logit }
 }
-
-/// How much stronger a wave must be to tell the period instead of a chain that agrees with it.
-const WAVE_HANDICAP: f64 = 4.0;
 
 /// The best hypothesis that competes with the winner: another period.
 pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usize> {
     let t = hypotheses[winner].period();
     (0..hypotheses.len())
-        .filter(|&i| (hypotheses[i].period() / t).ln().abs() >= AGREE)
+        .filter(|&i| (hypotheses[i].period() / t).ln().abs() >= LIMITS.agree)
         .reduce(|a, b| if hypotheses[b].judged.pooled > hypotheses[a].judged.pooled { b } else { a })
 }
 

@@ -22,6 +22,7 @@ mod nested;
 mod plans;
 mod search;
 mod stats;
+pub(crate) mod thresholds;
 #[cfg(feature = "training")]
 mod training;
 mod trials;
@@ -35,6 +36,7 @@ pub use hypothesis::Kind;
 #[cfg(feature = "training")]
 pub use training::{TrainingRound, feature_names, training_rounds};
 
+use crate::period::chains::thresholds::LIMITS;
 use crate::period::{Spread, Verdict};
 use crate::signal::profile::Profile;
 
@@ -56,17 +58,14 @@ impl Default for Options {
     }
 }
 
-/// Share of the run over which a period has to hold without a break. Inside one burst requests often follow each other like
-/// clockwork; that is no period of the job.
-const SHORTEST_WINDOW: f64 = 0.05;
-/// Shortest period of a job in seconds. Below it lie the calls of one burst, the rounds of a collective call, the seeks of a
-/// disk and the time slices of a scheduler (4 to 10 ms), which can be as regular as any period.
-const SHORTEST_PERIOD_S: f64 = 0.02;
-
 impl Options {
     /// For a run of `run_s` seconds.
     pub fn for_run(run_s: f64) -> Self {
-        Self { shortest_window_s: SHORTEST_WINDOW * run_s, shortest_period_s: SHORTEST_PERIOD_S, ..Self::default() }
+        Self {
+            shortest_window_s: LIMITS.shortest_window * run_s,
+            shortest_period_s: LIMITS.shortest_period_s,
+            ..Self::default()
+        }
     }
 }
 
@@ -184,7 +183,7 @@ pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
                 // the rhythm inside bursts explains no more than the bursts do
                 found.bytes = found.bytes.min(most);
                 most = found.bytes;
-                match periods.iter_mut().find(|a| (a.period_s / found.period_s).ln().abs() < SAME_PERIOD) {
+                match periods.iter_mut().find(|a| (a.period_s / found.period_s).ln().abs() < LIMITS.same_period) {
                     Some(earlier) => earlier.merge(found),
                     None => periods.push(found),
                 }
@@ -219,9 +218,6 @@ pub fn cut(profile: &Profile, threshold: f64, merge_distance_s: f64) -> Vec<Burs
         .map(|s| Burst { start_s: s.start + origin, end_s: s.end + origin, bytes: s.after - s.before })
         .collect()
 }
-
-/// Periods of two rounds that differ by less than this, in log, are one period with several windows.
-const SAME_PERIOD: f64 = 0.02;
 
 impl BurstPeriod {
     /// Median width of the bursts in seconds.

@@ -7,17 +7,10 @@
 use super::bursts::BurstList;
 use super::hypothesis::{Hypothesis, Kind};
 use super::judge;
+use crate::period::chains::thresholds::LIMITS;
 
-/// A burst of the long period holds at least this many bursts of the short one, in the mean.
-const FEWEST_PARTS: f64 = 2.5;
-/// The long period needs this many bursts: three stretches between two pauses are no epochs yet.
-const FEWEST_EPOCHS: usize = 4;
 /// The partner must be likely by itself, not only because others agree with it.
 const OWN_LOGIT: f64 = 0.0;
-/// Periods closer than this are the same.
-const SAME: f64 = 0.01;
-/// Share of the bytes of either that the other one has to explain as well.
-const SHARED: f64 = 0.8;
 
 /// The strongest hypothesis, at least as sure as `answer`, whose bursts contain those of the winner or lie inside them.
 pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Option<usize> {
@@ -31,7 +24,7 @@ pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: us
             h.judged.confidence >= answer
                 && h.judged.logit >= OWN_LOGIT
                 && h.kind != Kind::Wave
-                && (h.period() / best.period()).ln().abs() >= FEWEST_PARTS.ln()
+                && (h.period() / best.period()).ln().abs() >= LIMITS.nested_parts.ln()
                 && if h.period() > best.period() { inside(best, h, lists) } else { inside(h, best, lists) }
         })
         .collect();
@@ -54,7 +47,7 @@ pub(crate) fn period_inside(short: &Hypothesis, long: &Hypothesis, lists: &[Burs
         previous = holder;
     }
     let period = time / slots;
-    (period > 0.0 && (period / short.period() - 1.0).abs() > SAME).then_some(period)
+    (period > 0.0 && (period / short.period() - 1.0).abs() > LIMITS.nested_same).then_some(period)
 }
 
 /// For each burst of `short` the burst of `long` that holds its middle.
@@ -70,7 +63,7 @@ fn holders(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> impl I
 
 /// Are the bursts of `short` parts of those of `long`, nearly all of both?
 fn inside(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> bool {
-    if long.chain.len() < FEWEST_EPOCHS {
+    if long.chain.len() < LIMITS.nested_bursts {
         return false;
     }
     let total = |h: &Hypothesis| h.chain.indices().map(|i| lists[h.list].bytes[i]).sum::<f64>();
@@ -81,7 +74,8 @@ fn inside(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> bool {
             count += 1.0;
         }
     }
-    count >= FEWEST_PARTS * long.chain.len() as f64 && within >= SHARED * total(short).max(total(long))
+    count >= LIMITS.nested_parts * long.chain.len() as f64
+        && within >= LIMITS.nested_shared * total(short).max(total(long))
 }
 
 #[cfg(test)]

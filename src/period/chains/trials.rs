@@ -2,24 +2,12 @@
 
 use super::bursts::BurstList;
 use super::stats::{mean, median};
-
-/// Half widths, in log gap, of the windows in which gaps are counted: exact trains and jittered ones need different ones.
-const HALF_WIDTHS: [f64; 2] = [0.02, 0.1];
-/// Densest places kept per width.
-const PLACES: usize = 5;
-/// Trial periods closer than this in log are the same.
-const SAME: f64 = 0.004;
-/// A period must fit this many times into the run.
-const FEWEST_CYCLES: f64 = 1.5;
-
-/// The most lags and places where a period was found before.
-const FURTHER_LAGS: usize = 2;
-const FURTHER_PLACES: usize = 3;
+use crate::period::chains::thresholds::LIMITS;
 
 /// How much effort a list of `n` bursts gets: (gap lags, dense places per width, autocorrelation peaks).
 fn effort(n: usize) -> (usize, usize, usize) {
     match n {
-        0..=150 => (4, PLACES, usize::MAX),
+        0..=150 => (4, LIMITS.dense_gaps, usize::MAX),
         151..=1000 => (2, 3, 8),
         1001..=5000 => (2, 2, 3),
         _ => (1, 1, 2),
@@ -30,7 +18,8 @@ fn effort(n: usize) -> (usize, usize, usize) {
 pub(crate) fn from_gaps(list: &BurstList, duration: f64, further: bool) -> Vec<f64> {
     let (lags, places, _) = effort(list.len());
     // what is left beside a period is patchy: its bursts' own gaps count, hardly those over several bursts
-    let (lags, places) = if further { (lags.min(FURTHER_LAGS), places.min(FURTHER_PLACES)) } else { (lags, places) };
+    let (lags, places) =
+        if further { (lags.min(LIMITS.further_lags), places.min(LIMITS.further_dense_gaps)) } else { (lags, places) };
     let mut trials = Vec::new();
     add(&mut trials, dense_gaps(&list.start, lags, places), duration);
     trials
@@ -44,7 +33,10 @@ pub(crate) fn add_correlated(trials: &mut Vec<f64>, list: &BurstList, correlated
 
 fn add(trials: &mut Vec<f64>, periods: impl IntoIterator<Item = f64>, duration: f64) {
     for period in periods {
-        if period > 0.0 && FEWEST_CYCLES * period <= duration && trials.iter().all(|q| (period / q).ln().abs() > SAME) {
+        if period > 0.0
+            && LIMITS.fewest_cycles * period <= duration
+            && trials.iter().all(|q| (period / q).ln().abs() > LIMITS.same_trial)
+        {
             trials.push(period);
         }
     }
@@ -72,7 +64,7 @@ fn dense_gaps(onsets: &[f64], lags: usize, places: usize) -> Vec<f64> {
         moment.push(moment[i] + w * g);
     }
     let mut periods = Vec::new();
-    for half in HALF_WIDTHS {
+    for half in LIMITS.gap_half_widths {
         // (density, centre) of the window around each gap
         let mut windows = Vec::with_capacity(gaps.len());
         let (mut lo, mut hi) = (0, 0);

@@ -11,8 +11,9 @@ use super::bursts::{BurstList, Levels};
 use super::fit::{Clock, Fit};
 use super::hypothesis::{Context, Hypothesis, Judged, Kind, Traits, features};
 use super::plans;
-use super::search::{self, Chain};
+use super::search::Chain;
 use super::stats::{deviation, median};
+use crate::period::chains::thresholds::LIMITS;
 use crate::transform::tone;
 use realfft::num_complex::Complex;
 use std::f64::consts::TAU;
@@ -20,32 +21,16 @@ use std::sync::{Arc, LazyLock};
 
 /// Bins of the run.
 const BINS: usize = 2048;
-/// Rates above this many burst levels are clipped.
-const CLIP: f64 = 3.0;
 /// Harmonics that count.
 const HARMONICS: usize = 3;
-/// A period must fit this many times into the run.
-const FEWEST_CYCLES: f64 = 2.8;
-/// ... and must span this many bins.
-const FEWEST_BINS: f64 = 8.0;
-/// Highest peaks of the spectrum that are tried.
-const PEAKS: usize = 4;
-/// Frequencies refined.
-const TRIED: usize = 4;
 /// The spectrum is sampled this many times finer than the run's own bins; the transform is then as long as that of the
 /// correlation, whose plan serves both.
 const FINER: usize = 8;
 /// Parabolas at most for one frequency, and how close, in steps of the fine grid, the last one's top has to be.
 const PARABOLAS: usize = 5;
 const CLOSE: f64 = 1e-3;
-/// Hypotheses kept.
-const KEPT: usize = 2;
-/// The line must hold this share of the variance.
-const SMALLEST_SHARE: f64 = 0.05;
 /// Places in the mean cycle.
 const PLACES: usize = 32;
-/// Correlation with the mean cycle that a cycle needs to speak for the period.
-const ALIKE: f64 = 0.25;
 
 /// The best waves of a profile, each with a list of its cycles; `next_list` is the index the first list will get.
 pub(crate) fn waves(
@@ -64,21 +49,21 @@ pub(crate) fn waves(
         .chain(signal.peaks())
         .filter(|f| {
             let cycles = f * context.profile.duration();
-            cycles >= FEWEST_CYCLES && cycles * FEWEST_BINS <= BINS as f64
+            cycles >= LIMITS.modulation_cycles && cycles * LIMITS.modulation_bins <= BINS as f64
         })
         .map(|f| signal.near(f))
         .collect();
     starts.sort_by(|a, b| b.0.total_cmp(&a.0));
     starts.dedup_by(|a, b| (a.1 / b.1).ln().abs() < 0.003);
-    for &(_, start) in starts.iter().take(TRIED) {
+    for &(_, start) in starts.iter().take(LIMITS.modulation_tried) {
         let line = signal.refined(start);
         let known = |l: &Line| (l.frequency / line.frequency).ln().abs() < 0.01;
-        if line.share >= SMALLEST_SHARE && !lines.iter().any(known) {
+        if line.share >= LIMITS.modulation_share && !lines.iter().any(known) {
             lines.push(line);
         }
     }
     lines.sort_by(|a, b| b.share.total_cmp(&a.share));
-    lines.truncate(KEPT);
+    lines.truncate(LIMITS.modulation_kept);
     let hypotheses = lines.iter().filter_map(|line| signal.hypothesis(line, levels, context));
     hypotheses
         .enumerate()
@@ -116,7 +101,7 @@ impl Signal {
         if width.is_nan() || width <= 0.0 {
             return None;
         }
-        let ceiling = CLIP * levels.burst;
+        let ceiling = LIMITS.clip * levels.burst;
         let mut values: Vec<f64> = profile.binned(BINS).iter().map(|b| (b / width).min(ceiling) / ceiling).collect();
         let mean = values.iter().sum::<f64>() / BINS as f64;
         values.iter_mut().for_each(|v| *v -= mean);
@@ -137,11 +122,11 @@ impl Signal {
     /// Frequencies of the highest peaks of the spectrum that are long enough.
     fn peaks(&self) -> Vec<f64> {
         let s = &self.spectrum;
-        let last = (s.len() as f64 * 2.0 / FEWEST_BINS) as usize;
+        let last = (s.len() as f64 * 2.0 / LIMITS.modulation_bins) as usize;
         let mut tops: Vec<usize> =
             (2..last.min(s.len() - 1)).filter(|&k| s[k] >= s[k - 1] && s[k] > s[k + 1]).collect();
         tops.sort_by(|&i, &j| s[j].total_cmp(&s[i]).then(i.cmp(&j)));
-        tops.truncate(PEAKS);
+        tops.truncate(LIMITS.modulation_peaks);
         tops.iter().map(|&k| k as f64 / (BINS as f64 * self.width)).collect()
     }
 
@@ -274,7 +259,7 @@ impl Signal {
         let bytes: f64 = list.bytes.iter().sum();
         let lowest = template.iter().copied().fold(f64::MAX, f64::min);
         let highest = template.iter().copied().fold(f64::MIN, f64::max);
-        let mean = (profile.bytes() / run) / (CLIP * levels.burst);
+        let mean = (profile.bytes() / run) / (LIMITS.clip * levels.burst);
         let traits = Traits {
             share: line.share,
             share_in_window: median(&alike[from..=to]),
@@ -298,7 +283,7 @@ impl Signal {
             slots_per_period: 1,
             fit,
             tolerance: 0.0,
-            extra: search::RARE,
+            extra: LIMITS.rare,
             score,
             window,
             bytes,
@@ -393,7 +378,7 @@ fn correlation(x: &[f64], y: &[f64]) -> f64 {
     if norm > 0.0 { xy / norm } else { 0.0 }
 }
 
-/// The stretch in which the cycles' correlations, less [`ALIKE`] each, add up to the most (Kadane).
+/// The stretch in which the cycles' correlations, less [`LIMITS.cycle_likeness`] each, add up to the most (Kadane).
 fn best_stretch(alike: &[f64]) -> Option<(usize, usize)> {
     let mut best: Option<(f64, usize, usize)> = None;
     let (mut sum, mut from) = (0.0, 0);
@@ -401,7 +386,7 @@ fn best_stretch(alike: &[f64]) -> Option<(usize, usize)> {
         if sum <= 0.0 {
             (sum, from) = (0.0, i);
         }
-        sum += a - ALIKE;
+        sum += a - LIMITS.cycle_likeness;
         if best.is_none_or(|b| sum > b.0) {
             best = Some((sum, from, i));
         }

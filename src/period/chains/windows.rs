@@ -3,16 +3,8 @@
 use super::bursts::{BurstList, stretches};
 use super::hypothesis::{Hypothesis, Kind};
 use super::search::{self, Chain, Trial};
+use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
-
-/// A further window needs this log-likelihood ratio.
-const FURTHER_SCORE: f64 = 2.0;
-/// ... and a period this close, or within the tolerance.
-const SAME_PERIOD: f64 = 0.03;
-/// Bursts are erased down to this share of their level ...
-const FLANK: f64 = 0.15;
-/// ... but widened by at most this share of their length.
-const WIDEST_FLANK: f64 = 0.25;
 
 /// All stretches in which a hypothesis holds, with the bursts that belong to it.
 pub(crate) struct Extent {
@@ -36,7 +28,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             steps.iter().filter(|&&r| r).count() as f64 >= share * steps.len().max(1) as f64
         };
         let settled = mostly(&h.chain.regular_steps(list), 0.7);
-        let extra = if h.tolerance > 0.05 { h.extra.min(search::RARE) } else { h.extra };
+        let extra = if h.tolerance > 0.05 { h.extra.min(LIMITS.rare) } else { h.extra };
         let tolerance = h.tolerance.max(0.01);
         let trial = Trial { period: h.period(), tolerance, extra };
         let mut scratch = search::Scratch::<1>::default();
@@ -58,7 +50,8 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             }
             let score = search::local_score(&part, &chain, chain.onsets(&part), trial);
             let period = chain.fit(&part).period;
-            if score < FURTHER_SCORE || (period / trial.period - 1.0).abs() > tolerance.max(SAME_PERIOD) {
+            if score < LIMITS.further_score || (period / trial.period - 1.0).abs() > tolerance.max(LIMITS.window_period)
+            {
                 continue;
             }
             windows.push(span(&part, &chain));
@@ -102,13 +95,13 @@ pub(crate) fn join(mut intervals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 /// to see the first and the last writer.
 pub(crate) fn with_flanks(list: &BurstList, members: &[usize], profile: &Profile) -> Vec<(f64, f64)> {
     let height = (list.threshold - list.background) / list.level;
-    let low = if list.level < 1e-3 { list.threshold } else { list.background + FLANK * height };
+    let low = if list.level < 1e-3 { list.threshold } else { list.background + LIMITS.rise * height };
     let flanks = stretches(profile, low);
     members
         .iter()
         .map(|&i| {
             let (a, b) = (list.start[i], list.end[i]);
-            let most = WIDEST_FLANK * (b - a);
+            let most = LIMITS.longest_rise * (b - a);
             let before = flanks.partition_point(|s| s.start <= a).checked_sub(1).map(|k| flanks[k]);
             let after = flanks.get(flanks.partition_point(|s| s.end < b));
             let from = before.filter(|s| s.end >= a).map_or(a, |s| s.start.max(a - most));

@@ -1,13 +1,10 @@
 //! The best chains of a burst list, by dynamic programming, for several trials side by side.
 
-use super::{Chain, LN_SQRT_TAU, LOG_EMPTY, MOST_SLOTS};
+use super::{Chain, LN_SQRT_TAU, MOST_SLOTS};
 use crate::period::chains::bursts::BurstList;
+use crate::period::chains::thresholds::LIMITS;
 use std::sync::LazyLock;
 
-/// The log probability of an empty slot that lies in an interval erased by an earlier round.
-const LOG_HIDDEN: f64 = -0.2;
-/// Gaps further off than this many standard deviations do not continue a chain.
-pub(super) const FARTHEST: f64 = 3.5;
 /// Rounding that the bounds of [`best_chains`] may suffer, relative to their terms.
 const ROUNDING: f64 = 1e-9;
 
@@ -60,7 +57,7 @@ pub(crate) fn best_chains<const N: usize>(
     let log_extra = trials.map(|trial| trial.extra.ln());
     let off_chain = trials.map(|trial| 1.0 - trial.extra);
     let reward: [f64; N] = std::array::from_fn(|l| off_chain[l] * per_idle[l]);
-    let least_empty = if erased.is_empty() { LOG_EMPTY } else { LOG_HIDDEN };
+    let least_empty = if erased.is_empty() { LIMITS.log_empty } else { LIMITS.log_hidden };
     let base: [f64; N] = std::array::from_fn(|l| (mean_idle[l] / trials[l].period).ln() - trials[l].tolerance.ln());
     let slots: [Slot<N>; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s, trials, &base, least_empty));
     let one_period = trials.iter().all(|trial| trial.period == trials[0].period);
@@ -119,9 +116,9 @@ pub(crate) fn best_chains<const N: usize>(
                 });
                 if s > 0 {
                     if erased.is_empty() {
-                        gain.iter_mut().for_each(|gain| *gain += s as f64 * LOG_EMPTY);
+                        gain.iter_mut().for_each(|gain| *gain += s as f64 * LIMITS.log_empty);
                     } else {
-                        let hopeful = |l: usize| gain[l] + s as f64 * LOG_HIDDEN > best[l];
+                        let hopeful = |l: usize| gain[l] + s as f64 * LIMITS.log_hidden > best[l];
                         if !(0..N).any(hopeful) {
                             continue;
                         }
@@ -210,8 +207,9 @@ impl<const N: usize> Slot<N> {
         // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
         let widest_below = if s == 0 { 1.0 } else { 0.5 };
         let shortest_of: [f64; N] =
-            std::array::from_fn(|l| (count - (FARTHEST * sd[l]).min(widest_below)) * trials[l].period);
-        let longest_of: [f64; N] = std::array::from_fn(|l| (count + (FARTHEST * sd[l]).min(0.5)) * trials[l].period);
+            std::array::from_fn(|l| (count - (LIMITS.farthest * sd[l]).min(widest_below)) * trials[l].period);
+        let longest_of: [f64; N] =
+            std::array::from_fn(|l| (count + (LIMITS.farthest * sd[l]).min(0.5)) * trials[l].period);
         Self {
             count,
             inverse_sd: sd.map(|sd| 1.0 / sd),
@@ -239,7 +237,7 @@ fn empty_slots(from: f64, to: f64, slots: usize, period: f64, erased: &[(f64, f6
                 after += erased[after..].iter().take_while(|e| begun(e)).count();
             }
             let hidden = after > 0 && erased[after - 1].1 > x - 0.05 * period;
-            if hidden { LOG_HIDDEN } else { LOG_EMPTY }
+            if hidden { LIMITS.log_hidden } else { LIMITS.log_empty }
         })
         .sum()
 }
@@ -260,7 +258,7 @@ mod tests {
                 let off = ((list.start[b] - list.start[a]) / trial.period - f64::from(slots)) / sd;
                 let idle = ((list.idle[b] - list.idle[a]) / mean_idle).min(3.0 + (b - a) as f64);
                 let empty = if erased.is_empty() {
-                    f64::from(slots - 1) * LOG_EMPTY
+                    f64::from(slots - 1) * LIMITS.log_empty
                 } else {
                     empty_slots(list.start[a], list.start[b], slots as usize, trial.period, erased)
                 };

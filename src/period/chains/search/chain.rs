@@ -3,11 +3,7 @@
 use crate::period::chains::bursts::BurstList;
 use crate::period::chains::fit::{Fit, fit};
 use crate::period::chains::stats::median_of;
-
-/// End bursts with less than this share of the median bytes are no part of the period.
-const SMALL_END: f64 = 0.1;
-/// A burst longer than this share of the period is a stretch of something else.
-const LONGEST_BURST: f64 = 0.95;
+use crate::period::chains::thresholds::LIMITS;
 
 /// Bursts of a list with their slot numbers, both rising; the first slot is 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,7 +78,7 @@ impl Chain {
     /// burst and summaries after the last.
     pub fn drop_small_ends(&mut self, list: &BurstList, keep: usize) {
         let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();
-        let least = SMALL_END * median_of(&mut sizes);
+        let least = LIMITS.small_end * median_of(&mut sizes);
         let small = |i: u32| list.bytes[i as usize] < least;
         while self.len() > keep && self.members.last().is_some_and(|&i| small(i)) {
             self.cut(0, self.len() - 2);
@@ -124,5 +120,5 @@ impl Chain {
 }
 
 fn long(list: &BurstList, period: f64, member: Option<&u32>) -> bool {
-    member.is_some_and(|&i| list.end[i as usize] - list.start[i as usize] > LONGEST_BURST * period)
+    member.is_some_and(|&i| list.end[i as usize] - list.start[i as usize] > LIMITS.longest_burst * period)
 }

@@ -13,30 +13,19 @@ pub(crate) use chain::Chain;
 
 use super::bursts::BurstList;
 use super::fit::Fit;
-use best::{FARTHEST, ROOTS};
+use crate::period::chains::thresholds::LIMITS;
+use best::ROOTS;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A chain's neighbours are at most this many slots apart.
 const MOST_SLOTS: usize = 6;
-/// Log probability of an empty slot.
-const LOG_EMPTY: f64 = -std::f64::consts::LN_10;
-/// Relative tolerances of a gap, factors of 2 to 4 apart.
-pub(crate) const TOLERANCES: [f64; 6] = [0.003, 0.012, 0.04, 0.1, 0.2, 0.4];
-/// Probability that a burst is off the chain, where that is rare.
-pub(crate) const RARE: f64 = 0.15;
 /// The same where anything may lie in between.
 pub(crate) const ANYTHING: f64 = 1.0;
 /// ln sqrt(2 pi).
 const LN_SQRT_TAU: f64 = 0.918_938_533_204_672_7;
 /// Pairs of bursts one search may look at, besides [`MOST_SLOTS`] for each burst; beyond it tolerances are given up.
 const MOST_PAIRS: f64 = 1e5;
-/// With more bursts per period than this, wide tolerances join whatever is near: such a list is too fine for them.
-const DENSE: f64 = 3.0;
-/// Tolerances from here on are wide.
-const WIDE: f64 = 0.1;
-/// From this many bursts on the tolerances stop rising once two in a row got worse.
-const PATIENT_BELOW: usize = 200;
 
 /// Log-likelihood ratio of a chain against exponential idle times with the mean of the chain's own window.
 ///
@@ -64,7 +53,7 @@ pub(crate) fn local_score(list: &BurstList, chain: &Chain, mut onsets: impl Iter
         });
         let off = ((onset - before) / trial.period - slots) / sd;
         before = onset;
-        score += -0.5 * off * off - log_sd - LN_SQRT_TAU + scale + LOG_EMPTY * (slots - 1.0);
+        score += -0.5 * off * off - log_sd - LN_SQRT_TAU + scale + LIMITS.log_empty * (slots - 1.0);
         weight += list.passed[m[1] as usize - 1] - list.passed[m[0] as usize];
     }
     score += (1.0 - trial.extra) * (list.idle[last] - list.idle[first]) / mean_idle;
@@ -88,7 +77,7 @@ pub(crate) struct Search<'a> {
     single: Scratch<1>,
     several: Scratch<LANES>,
     /// For each tolerance and price of a burst off the chain: what searches have settled on.
-    settled: [[Vec<Scored>; EXTRAS.len()]; TOLERANCES.len()],
+    settled: [[Vec<Scored>; 2]; 6],
     /// Chains met lately, as found and as trimmed, with the fit of the latter.
     fitted: VecDeque<(Chain, Arc<Chain>, Option<Fit>)>,
 }
@@ -96,24 +85,17 @@ pub(crate) struct Search<'a> {
 /// Trials searched side by side.
 const LANES: usize = 4;
 /// Prices of a burst off the chain.
-const EXTRAS: [f64; 2] = [RARE, ANYTHING];
-/// What is tried for a period, the same tolerances next to each other: places in [`TOLERANCES`] and [`EXTRAS`]. "Anything may
+fn off_chain() -> [f64; 2] {
+    [LIMITS.rare, ANYTHING]
+}
+/// What is tried for a period, the same tolerances next to each other: indices into the tolerances and [`off_chain`]. "Anything may
 /// lie in between" needs onsets that are precise. If one group is enough, the next is not searched.
 const GROUPS: [&[Place]; 3] = [&[(0, 0), (0, 1), (1, 0), (1, 1)], &[(2, 0), (2, 1), (3, 0), (4, 0)], &[(5, 0)]];
 type Place = (usize, usize);
 /// The group that tells a hopeless trial.
 const LOOK: usize = 1;
-/// Lists of more bursts than this have chance chains at every period; so have all that are left once a period was found.
-const CHANCE_FROM: usize = 32;
-/// The best score of that group from which the others are worth a search, in such lists and in such that are left. (Of 1733 right
-/// periods that later rounds of generated traces left, the best chains of 14 had scores below 5.)
-const WORTH_MORE: f64 = 6.0;
-const WORTH_MORE_LEFT: f64 = 5.0;
 /// Chains remembered with their fits.
 const REMEMBERED: usize = 8;
-/// A search whose period moves by less than this share of the tolerance has settled; trial periods as near to it would end
-/// there too.
-const SETTLED: f64 = 0.3;
 
 impl<'a> Search<'a> {
     /// `erased`: see [`super::bursts::burst_lists`].
@@ -135,9 +117,9 @@ impl<'a> Search<'a> {
         let mut widest: Option<(f64, Scored)> = None;
         let mut falling = 0;
         let mut previous = f64::NEG_INFINITY;
-        let worth_more = match (self.erased.is_empty(), list.len() > CHANCE_FROM) {
-            (false, _) => Some(WORTH_MORE_LEFT),
-            (true, true) => Some(WORTH_MORE),
+        let worth_more = match (self.erased.is_empty(), list.len() > LIMITS.chance_from) {
+            (false, _) => Some(LIMITS.worth_more_left),
+            (true, true) => Some(LIMITS.worth_more),
             (true, false) => None,
         };
         let mut looked = None;
@@ -175,7 +157,7 @@ impl<'a> Search<'a> {
                 falling = if here < previous { falling + 1 } else { 0 };
                 previous = here;
                 // all bursts in a row: the tolerance that fits them best is behind
-                if falling == 1 && complete || falling == 2 && list.len() > PATIENT_BELOW {
+                if falling == 1 && complete || falling == 2 && list.len() > LIMITS.patient_below {
                     break 'groups;
                 }
             }
@@ -199,7 +181,7 @@ impl<'a> Search<'a> {
         let mut found = [const { None }; LANES];
         let mut first = Vec::with_capacity(LANES);
         for (lane, &(i, j)) in group.iter().enumerate() {
-            let trial = Trial { period, tolerance: TOLERANCES[i], extra: EXTRAS[j] };
+            let trial = Trial { period, tolerance: LIMITS.tolerances[i], extra: off_chain()[j] };
             found[lane] = self.known(group[lane], trial);
             if found[lane].is_none() {
                 first.push((lane, trial));
@@ -300,12 +282,12 @@ impl<'a> Search<'a> {
 
 /// Is a period so near to that of a trial that a search would not move it?
 fn near(period: f64, trial: Trial) -> bool {
-    (period / trial.period - 1.0).abs() <= SETTLED * trial.tolerance
+    (period / trial.period - 1.0).abs() <= LIMITS.settled * trial.tolerance
 }
 
 /// The first places of a group, up to the one whose search is out of proportion.
 fn in_proportion<'a>(list: &BurstList, period: f64, group: &'a [Place]) -> &'a [Place] {
-    &group[..group.partition_point(|&(i, _)| !out_of_proportion(list, period, TOLERANCES[i]))]
+    &group[..group.partition_point(|&(i, _)| !out_of_proportion(list, period, LIMITS.tolerances[i]))]
 }
 
 /// Is a search with this tolerance pointless, or would it look at more pairs of bursts than is reasonable?
@@ -313,6 +295,6 @@ fn out_of_proportion(list: &BurstList, period: f64, tolerance: f64) -> bool {
     let n = list.len() as f64;
     let run = list.start[list.len() - 1] - list.start[0];
     let per_period = n * period / run.max(f64::MIN_POSITIVE);
-    let reach: f64 = ROOTS.iter().map(|(root, _)| (2.0 * FARTHEST * tolerance * root).min(1.0)).sum();
-    tolerance >= WIDE && per_period > DENSE || n * per_period * reach > MOST_PAIRS + n * MOST_SLOTS as f64
+    let reach: f64 = ROOTS.iter().map(|(root, _)| (2.0 * LIMITS.farthest * tolerance * root).min(1.0)).sum();
+    tolerance >= LIMITS.wide && per_period > LIMITS.dense || n * per_period * reach > MOST_PAIRS + n * MOST_SLOTS as f64
 }

@@ -1,0 +1,192 @@
+//! Thresholds that decide a prediction.
+//!
+//! Set on replayed traces of generated jobs and of the corpus (`scripts/replay_score.py`), unless a row names another source.
+//! The change detectors keep the parameters of their papers in their own files.
+
+use crate::thresholds::thresholds;
+
+thresholds! {
+    /// Thresholds of a followed job.
+    "online":
+
+    // Burst threshold and forecast
+    /// Share of the mean rate that counts as idle.
+    idle: f64 = 1e-3;
+    /// A burst within this many standard deviations of its forecast is the forecast one,
+    expected_sds: f64 = 3.0;
+    /// but at most this share of the period away,
+    expected_most: f64 = 0.25;
+    /// and always if it is no further away than this share. A burst still going on has to be that close.
+    expected_least: f64 = 0.05;
+    /// Bursts with less than this share of the median bytes are noise.
+    smallest_burst: f64 = 0.2;
+    /// Latest bursts that forecast bytes and width.
+    recent: usize = 32;
+    /// Latest gaps that have to agree for a second search, of the latest bursts alone,
+    regular_gaps: usize = 4;
+    /// by no more than this share of their median;
+    regular: f64 = 0.05;
+    /// confidence that the second search needs: its window was chosen for its regularity.
+    regular_confidence: f64 = 0.9;
+    /// Share of the typical idle time that parts two bursts.
+    parting: f64 = 0.25;
+    /// Bursts that may be missing before the period is over.
+    missed: u32 = 2;
+
+    // Onset correction
+    /// Levels tried below the burst threshold, each half of the one above.
+    halvings: i32 = 10;
+    /// Latest bursts looked at.
+    onset_recent: usize = 32;
+    /// Earlier onsets may scatter this many times as much as the bursts do,
+    onset_scatter: f64 = 1.25;
+    /// or by this share of the period.
+    onset_steady: f64 = 0.01;
+    /// An onset further ahead than this share of the period is background.
+    onset_farthest: f64 = 0.5;
+    /// Idle times within a burst that are tried, as shares of the period.
+    onset_idle: [f64; 3] = [0.1, 0.2, 0.3];
+    /// Shorter ones that join pieces of one level although stray requests precede some bursts.
+    onset_touching: [f64; 2] = [0.01, 0.03];
+    /// Gaps from which such strays can be told from the rest.
+    onset_many: usize = 6;
+    /// Share of the bytes that has to come before the bursts if idle times are joined.
+    onset_bytes: f64 = 0.03;
+
+    // Per-mode state
+    /// In a window that begins with a regime a period has to hold over this share of it.
+    window_share: f64 = 0.2;
+    /// Periods closer than this in log are one.
+    kept_period: f64 = 0.1;
+    /// The window is cut this share of a period before the first burst that is kept.
+    margin: f64 = 0.25;
+    /// The window drops what came before the first period once that has lasted this many cycles
+    settled_cycles: u64 = 4;
+    /// with this confidence.
+    settled_confidence: f64 = 0.9;
+    /// Two predictions in a row agree if their periods are closer than this in log.
+    state_period: f64 = 0.1;
+    /// Another mode is reported once it has moved this many times the bytes of the one reported.
+    clearly_more: f64 = 1.5;
+
+    // Bounded profile
+    /// Steps shorter than this share of the idle time between bursts are joined first.
+    inside: f64 = 0.1;
+    /// Steps shorter than this share of the longest idle time are joined before anything is dropped.
+    far_inside: f64 = 1e-3;
+    /// Share of the bytes that joining other steps may move in time.
+    blur: f64 = 5e-5;
+    /// The same where both steps are active, so that no edge of a burst is lost.
+    blur_active: f64 = 2e-4;
+
+    // Regime tracker
+    /// Confidence that another period needs to end a regime.
+    other_confidence: f64 = 0.8;
+    /// Periods, the longer of both, for which the analysis has to report another one before it replaces the regime.
+    insists: f64 = 2.0;
+    /// Periods closer than this in log are one.
+    same_period: f64 = 0.1;
+    /// Share of the cycles that need a burst, and of the gaps that have to follow the period.
+    on_period: f64 = 0.6;
+    /// A burst is in phase within this many standard deviations of the gaps,
+    in_phase_sds: f64 = 3.0;
+    /// but at least this share of the period; a ratio of periods this close to a whole number is a multiple;
+    whole: f64 = 0.015;
+    /// and at most this share.
+    in_phase_most: f64 = 0.05;
+    /// Cycles in a row that may be empty, plus one.
+    missed_cycles: f64 = 3.0;
+    /// Periods, the longer of both, that a regime has to last before its end is a change.
+    established: f64 = 2.9;
+    /// Confidence that a regime must once have had for its end to be a change.
+    known: f64 = 0.98;
+    /// Where the new bursts fall on multiples of the period, cycles asked for per multiple.
+    multiple: f64 = 2.0;
+    /// Share of the typical idle time that does not part two bursts where the longest one is measured.
+    longest_parting: f64 = 0.25;
+    /// A burst within this share of the period of its place continues the regime.
+    in_phase: f64 = 0.15;
+    /// Periods of the former regime that the next one has to last.
+    followed: f64 = 1.5;
+    /// A period longer by this in log is not the former one with jitter.
+    far: f64 = 0.4;
+    /// Share of the gaps of a regime that may look like those of another.
+    stray: f64 = 0.2;
+    /// Periods after its last burst for which a regime is kept against other results,
+    kept: f64 = 1.25;
+    /// unless these explain this share of the bytes more, or no less than that with a half or a third of the period
+    better: f64 = 0.1;
+    /// and a burst in this share of the cycles.
+    well_filled: f64 = 0.75;
+
+    // Changes of the gap between bursts
+    /// A gap is near the old period, or the new one, within this share of their difference.
+    near: f64 = 0.5;
+    /// Latest gaps that may show a change: with fewer a burst may be missing or cut in two,
+    new_gaps_fewest: usize = 2;
+    /// with more it is drift.
+    new_gaps_most: usize = 6;
+    /// They differ from their mean by at most this share of its distance from the old period,
+    new_gaps_agree: f64 = 0.25;
+    /// and, if there are two, by at most this in log,
+    new_gaps_pair: f64 = 0.05;
+    /// or this if there are more.
+    new_gaps_more: f64 = 0.1;
+    /// Gaps that all follow the period before two multiples of it are a change.
+    firm: usize = 8;
+    /// Burst sizes closer than this in log are one.
+    same_size: f64 = 0.2;
+    /// The new gaps have to span this many times the longest burst; pieces of a burst may look new.
+    longer: f64 = 1.1;
+    /// Bytes between the former bursts, over those in the new ones, that may be such bursts without edges.
+    blurred: f64 = 0.5;
+    /// Confidence in the new period that the analysis of what follows needs.
+    confirmed: f64 = 0.8;
+    /// Such analyses per update.
+    looks: usize = 2;
+    /// Probability that the gaps of one regime ever look like two, over all looks at it: 1 / k (k + 1) of it after k
+    /// gaps.
+    chance: f64 = 1e-4;
+    /// Prior standard deviation of the log gaps,
+    prior_sd: f64 = 0.03;
+    /// and how many values it is worth.
+    prior_values: f64 = 3.0;
+    /// Levels tried, as shares of the burst threshold: the top of a burst that goes on is still missing.
+    finer_levels: [f64; 3] = [1.0, 0.25, 0.0625];
+    /// Merge distances tried, as shares of that of the burst threshold,
+    finer_merges: [f64; 3] = [1.0, 0.25, 0.0625];
+    /// and of the period.
+    small_merges: [f64; 3] = [0.05, 0.01, 0.0];
+    /// Share of a gap that has to be idle: bursts that touch are pieces of one.
+    apart: f64 = 0.1;
+    /// Bursts with less than this share of the bytes of a burst are noise.
+    smallest_new: f64 = 0.2;
+    /// Periods of the next regime that the former one has to last.
+    outlasts: f64 = 1.25;
+    /// The same if the next period is a multiple and its bursts are in phase.
+    nested: f64 = 2.5;
+
+    // When a prediction is due
+    /// Idle times of at least this share of the longest recent one part bursts.
+    long_idle: f64 = 0.25;
+    /// Factor by which the longest idle time shrinks at each idle time.
+    forget: f64 = 0.9;
+    /// Share of the bytes of a burst at which it seems to have begun,
+    seeming: f64 = 0.05;
+    /// and at which there is no doubt.
+    doubtless: f64 = 0.3;
+    /// Bursts without idle time between them that are counted by their bytes.
+    soon: f64 = 8.0;
+    /// A burst that begins at most this share of a period early is the one that is due.
+    punctual: f64 = 0.05;
+    /// Periods without a prediction after which one is due.
+    overdue: f64 = 1.25;
+    /// While no burst is known, one idle time in this many of those so far triggers a prediction,
+    seldom: u64 = 64;
+    /// or one in this many if that is fewer.
+    seldom_most: u64 = 128;
+    /// While no period is known, share of the time so far between two predictions at idle times.
+    least_time: f64 = 0.02;
+    /// Share of the window after which a prediction is due while nothing is periodic.
+    growth: f64 = 0.125;
+}

@@ -1,0 +1,189 @@
+//! Thresholds of the burst pipeline that decide an answer.
+//!
+//! Set on generated traces (`docs/confidence.md`: seeds below 200), unless a row names another source. Sizes of buffers and
+//! bounds of cost stand where they are used, and so do the parameters of the features that the classifier was trained on.
+
+use crate::thresholds::thresholds;
+
+thresholds! {
+    /// Thresholds of the burst pipeline.
+    "period::chains":
+
+    // Burst lists
+    /// Levels at which the profile is cut, as shares of the byte-weighted median rate.
+    levels: [f64; 4] = [1e-4, 0.1, 0.3, 0.6];
+    /// The same above a background.
+    levels_above: [f64; 2] = [0.3, 0.6];
+    /// Bursts smaller than this share of the byte-weighted median burst are dropped; one list for each share.
+    smallest: [f64; 3] = [0.0, 0.03, 0.2];
+    /// The list that keeps all sizes is left out if at most one burst in this many is larger than the second of
+    /// `smallest`.
+    crumbs: usize = 4;
+    /// Smallest log ratio of two neighbouring sorted gaps that makes a merge distance.
+    smallest_break: f64 = 0.15;
+    /// Cap of that log ratio as evidence; a list that merges nothing has as much.
+    largest_break: f64 = 3.0;
+    /// The background is the rate not exceeded for this share of the time.
+    background: f64 = 0.2;
+    /// The median rate above the background has to be this many times the background; less is a ripple.
+    background_contrast: f64 = 1.25;
+    /// Shorter lists of one level are never dropped as duplicates.
+    long_list: usize = 24;
+    /// Longer lists of one level whose lengths differ by less than this share are duplicates.
+    alike: f64 = 0.1;
+    /// The same over all levels: shortest list, share.
+    alike_first: (usize, f64) = (256, 0.15);
+    /// The same after a period was erased; what is left differs less between levels.
+    alike_further: (usize, f64) = (64, 0.2);
+
+    // Trial periods
+    /// Half widths in log gap of the windows that count gaps: for exact and for jittered trains.
+    gap_half_widths: [f64; 2] = [0.02, 0.1];
+    /// Densest windows kept per width.
+    dense_gaps: usize = 5;
+    /// Trial periods closer than this in log are one.
+    same_trial: f64 = 0.004;
+    /// A trial period has to fit this many times into the run.
+    fewest_cycles: f64 = 1.5;
+    /// Bursts over which a gap may reach after a period was erased.
+    further_lags: usize = 2;
+    /// Densest windows kept per width after a period was erased.
+    further_dense_gaps: usize = 3;
+    /// Smallest autocorrelation of a peak that proposes a trial period.
+    smallest_peak: f64 = 0.1;
+    /// Peaks closer than this in log lag are one.
+    peak_distance: f64 = 0.05;
+    /// Peaks that propose a trial period.
+    peaks: usize = 6;
+    /// Longest lag as a share of the run; longer ones rest on too few products.
+    longest_lag: f64 = 0.7;
+    /// Bursts of a list from which the autocorrelation gets finer bins.
+    many_bursts: usize = 400;
+
+    // Chain search
+    /// Relative standard deviations of a gap that are tried.
+    tolerances: [f64; 6] = [0.003, 0.012, 0.04, 0.1, 0.2, 0.4];
+    /// Probability that a burst is off the chain, where that is rare.
+    rare: f64 = 0.15;
+    /// Log probability of an empty cycle.
+    log_empty: f64 = -std::f64::consts::LN_10;
+    /// Log probability of an empty cycle where an earlier iteration has erased bursts.
+    log_hidden: f64 = -0.2;
+    /// A gap further off than this many standard deviations does not continue a chain.
+    farthest: f64 = 3.5;
+    /// Bursts per period from which wide tolerances are not tried: they join whatever is near.
+    dense: f64 = 3.0;
+    /// Tolerances from here on are wide.
+    wide: f64 = 0.1;
+    /// Longer lists stop at the second tolerance in a row that scores worse.
+    patient_below: usize = 200;
+    /// Bursts of a list from which chance makes chains at every period, so that a trial has to score `worth_more`.
+    chance_from: usize = 32;
+    /// Best score at the middle tolerances from which the others are searched.
+    worth_more: f64 = 6.0;
+    /// The same after a period was erased. Set on 1733 true periods of later iterations: 14 scored below.
+    worth_more_left: f64 = 5.0;
+    /// A search whose period moves by less than this share of the tolerance has converged.
+    settled: f64 = 0.3;
+    /// End bursts with less than this share of the median bytes are dropped.
+    small_end: f64 = 0.1;
+    /// End bursts longer than this share of the period are dropped.
+    longest_burst: f64 = 0.95;
+
+    // Period and trend
+    /// Huber's constant, in robust standard deviations (Huber 1964).
+    huber: f64 = 1.5;
+    /// Onsets from which single outliers can be told from the rest.
+    huber_from: usize = 6;
+    /// Fewest gaps that show a trend.
+    trend_gaps: usize = 4;
+    /// Standard errors by which the slope of the gaps has to differ from 0. Random gaps have such a slope in 15 of 1000
+    /// chains of four gaps, 4 of five (Student's t).
+    trend_errors: f64 = 8.0;
+    /// A trend predicts no gap shorter than this multiple of the mean gap,
+    trend_shortest: f64 = 0.5;
+    /// and none longer than this one.
+    trend_longest: f64 = 2.0;
+    /// Gaps from which outliers are dropped before a trend is fitted.
+    outliers_from: usize = 12;
+    /// Share of the gaps that have to be left then.
+    trend_kept: f64 = 0.85;
+    /// Gaps within this many robust standard deviations of the line are no outliers,
+    outlier_sds: f64 = 5.0;
+    /// nor are those within this share of the median gap.
+    outlier_share: f64 = 0.02;
+    /// Latest gaps whose medians (Theil-Sen) find those outliers.
+    trend_recent: usize = 48;
+    /// Gaps that alternate by less than this share do not multiply the period.
+    smallest_wobble: f64 = 0.03;
+    /// Decimal digits of evidence that a multiple of the period needs.
+    multiple_evidence: f64 = 2.5;
+
+    // Periodic modulation
+    /// Rates above this many burst levels are clipped.
+    clip: f64 = 3.0;
+    /// A modulation has to fit this many times into the run.
+    modulation_cycles: f64 = 2.8;
+    /// A modulation has to span this many bins.
+    modulation_bins: f64 = 8.0;
+    /// Highest peaks of the spectrum that are tried.
+    modulation_peaks: usize = 4;
+    /// Frequencies that are refined.
+    modulation_tried: usize = 4;
+    /// Modulations that become hypotheses.
+    modulation_kept: usize = 2;
+    /// Share of the variance that a modulation has to hold.
+    modulation_share: f64 = 0.05;
+    /// Correlation with the mean cycle that a cycle needs to count for the period.
+    cycle_likeness: f64 = 0.25;
+
+    // Choice among hypotheses
+    /// Hypotheses kept per list and ranking.
+    kept: usize = 4;
+    /// Hypotheses closer than this in log period support each other.
+    agree: f64 = 0.03;
+    /// Among periods this close to the best pooled logit the single strongest hypothesis wins.
+    close: f64 = 0.5;
+    /// Logit that a modulation has to be ahead of a chain with the same period to report it.
+    modulation_handicap: f64 = 4.0;
+    /// Bursts of the short period per burst of the long one, in the mean, that make them nested.
+    nested_parts: f64 = 2.5;
+    /// Bursts that the long period needs.
+    nested_bursts: usize = 4;
+    /// Relative difference from which the short period is measured inside the long bursts only.
+    nested_same: f64 = 0.01;
+    /// Share of the bytes of either that the other has to explain.
+    nested_shared: f64 = 0.8;
+
+    // Windows and further iterations
+    /// Log-likelihood ratio that a further window of a period needs.
+    further_score: f64 = 2.0;
+    /// Relative difference of its period, unless the tolerance is larger.
+    window_period: f64 = 0.03;
+    /// Bursts are erased down to this share of their level.
+    rise: f64 = 0.15;
+    /// Their rise and fall are at most this share of their length each.
+    longest_rise: f64 = 0.25;
+    /// The iterations end when less than this share of the bytes is left.
+    least_left: f64 = 1e-3;
+    /// Periods of two iterations closer than this in log are one with several windows.
+    same_period: f64 = 0.02;
+    /// Share of the run over which a period has to hold without a break: inside a burst requests often follow each
+    /// other like clockwork, which is no period of the job.
+    shortest_window: f64 = 0.05;
+    /// Shortest period in seconds. Below lie the calls of a burst, the steps of a collective call, disk seeks and
+    /// scheduler time slices (4 to 10 ms), which can be as regular as any period.
+    shortest_period_s: f64 = 0.02;
+
+    // Traces without a period
+    /// Level of a burst, as a share of the burst level.
+    verdict_level: f64 = 0.1;
+    /// Gaps shorter than this share of the run do not part two bursts.
+    verdict_gap: f64 = 0.01;
+    /// Bursts with less than this share of the bytes are headers and summaries.
+    verdict_small: f64 = 0.03;
+    /// Largest coefficient of variation of a constant rate.
+    flat: f64 = 0.35;
+    /// Requests in a row per writer from which one stretch of I/O is a stream, not a burst.
+    streaming: f64 = 8.0;
+}
