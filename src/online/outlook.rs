@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::burst_threshold::{BurstThreshold, typical_idle};
 use super::foot::{self, Lead};
-use crate::period::Spread;
 use crate::period::chains::{self, BurstPeriod, Clock, Kind, Next};
+use crate::period::{Spread, percentile_95};
 use crate::signal::profile::Profile;
 
 /// A period that holds where the data end.
@@ -130,29 +130,17 @@ impl Outlook {
             _ => &f.bursts[..],
         };
         let recent = &whole[whole.len().saturating_sub(LIMITS.recent)..];
-        let mut bytes: Vec<f64> = recent.iter().map(|b| b.bytes).collect();
-        bytes.sort_by(f64::total_cmp);
-        let p95 = *bytes.get(((0.95 * bytes.len() as f64).ceil() as usize).saturating_sub(1))?;
+        let bytes = || recent.iter().map(|b| b.bytes);
         let width_s = Spread::of(recent.iter().map(|b| b.end_s - b.start_s))?.median;
         let compound = f.kind == Kind::Compound;
         let lead = cut.filter(|_| !compound).map_or(Lead::default(), |c| foot::lead(profile, &c, whole, period));
         let mut next = f.next.start_s;
         let mut variance = f.next.std_s * f.next.std_s;
         if compound {
-            // each place of the period has its own burst; of those that have not come the first is the next
-            let come = cut.map_or(Vec::new(), |c| chains::cut(profile, c.threshold, c.merge_s));
-            let has_come = |t: f64| {
-                come.iter().rev().take(LIMITS.recent).any(|b| (b.start_s - t).abs() <= LIMITS.expected_least * period)
-            };
-            let place = |p: &Next| {
-                let over = ((now_s - p.start_s) / p.gap_s).floor() + 1.0;
-                let start = p.start_s + over.max(0.0) * p.gap_s;
-                if has_come(start) { start + p.gap_s } else { start }
-            };
-            next = f.places.iter().map(place).fold(f64::INFINITY, f64::min);
             if now_s > last.start_s + (f64::from(LIMITS.missed) + 1.0) * period {
                 return None;
             }
+            next = next_of_compound(f, profile, cut, now_s);
         } else {
             // the last burst of the window need not be on the chain yet
             let began = cut.and_then(|c| c.latest(profile, f.next, period, now_s));
@@ -178,11 +166,27 @@ impl Outlook {
             next_start_s: next,
             next_start_std_s: known(variance.sqrt()),
             width_s: width_s + lead.typical_s,
-            bytes: Spread::of(bytes.iter().copied())?.median,
-            bytes_p95: p95,
+            bytes: Spread::of(bytes())?.median,
+            bytes_p95: percentile_95(bytes())?,
             gap_s: (f.clock == Clock::Walk).then_some(f.next.gap_s),
             drift_s: f.next.drift_s,
             lead_s: lead.typical_s,
         })
     }
+}
+
+/// Start of the next burst of a period with several: each place has its own burst, and of those that have not come the first
+/// is the next.
+fn next_of_compound(f: &BurstPeriod, profile: &Profile, cut: Option<BurstThreshold>, now_s: f64) -> f64 {
+    let seen = cut.map_or(Vec::new(), |c| chains::cut(profile, c.threshold, c.merge_s));
+    let has_come = |t: f64| {
+        let mut latest = seen.iter().rev().take(LIMITS.recent);
+        latest.any(|b| (b.start_s - t).abs() <= LIMITS.expected_least * f.period_s)
+    };
+    let at_place = |p: &Next| {
+        let passed = ((now_s - p.start_s) / p.gap_s).floor() + 1.0;
+        let start = p.start_s + passed.max(0.0) * p.gap_s;
+        if has_come(start) { start + p.gap_s } else { start }
+    };
+    f.places.iter().map(at_place).fold(f64::INFINITY, f64::min)
 }

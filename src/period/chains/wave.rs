@@ -214,82 +214,89 @@ impl Signal {
             return None;
         }
         let inside = &cycles[from..=to];
-        let mut list = BurstList::from_bursts(
-            inside.iter().filter_map(|c| {
-                let (a, b) = (c.start.clamp(0.0, run), (c.start + 0.5 * period).clamp(0.0, run));
-                (b > a).then(|| (a, b, profile.bytes_until(b) - profile.bytes_until(a)))
-            }),
-            levels.burst,
-        )?;
+        let upper_half = |c: &Cycle| {
+            let (a, b) = (c.start.clamp(0.0, run), (c.start + 0.5 * period).clamp(0.0, run));
+            (b > a).then(|| (a, b, profile.bytes_until(b) - profile.bytes_until(a)))
+        };
+        let mut list = BurstList::from_bursts(inside.iter().filter_map(upper_half), levels.burst)?;
         if list.len() < 3 {
             return None;
         }
         list.threshold = profile.bytes() / run;
         let n = list.len() as u32;
-        let chain = Arc::new(Chain { members: (0..n).collect(), slots: (0..n).collect() });
         let window = (
             if inside[0].start < period { 0.0 } else { inside[0].start },
             (inside[inside.len() - 1].start + period).min(run),
         );
-        // phase of each cycle's own fundamental against the line's: how far the cycles stray
-        let strays: Vec<f64> = inside.iter().filter(|c| c.full).map(|c| c.stray()).collect();
-        let line_sd = rms(&strays) * period;
-        let steps: Vec<f64> = strays.windows(2).map(|w| wrapped(w[1] - w[0])).collect();
-        let gap_sd = rms(&steps) * period;
-        let noise = (1.0 - line.share).max(1e-6) * self.variance;
-        let signal: f64 =
-            line.amplitudes.iter().enumerate().map(|(h, c)| ((h + 1) as f64).powi(2) * 4.0 * c.norm_sqr()).sum();
-        // Cramer-Rao bound of a frequency in white noise, radians per bin
-        let bound = (24.0 * noise / (signal.max(1e-12) * (BINS as f64).powi(3))).sqrt();
-        let fit = Fit {
-            period,
-            period_std: period * period * bound / (TAU * self.width),
-            clock: Clock::Grid,
-            phase: list.start[0],
-            line_sd,
-            gap_sd,
-            gap_deviation: gap_sd / period,
-        };
+        let fit = self.fit(line, inside, list.start[0]);
         // independent samples: no more than the signal has pieces
         let samples = (0.5 * profile.rates().len() as f64).min(0.25 * BINS as f64);
         let free = (samples - 2.0 * HARMONICS as f64 - 1.0).max(1.0);
         let score = 0.5 * free * -(1.0 - line.share).max(1e-6).ln() - (BINS as f64).ln();
-        let full: Vec<f64> = inside.iter().filter(|c| c.full).map(|c| c.swing().max(1e-9).ln()).collect();
-        let middle = median(&full);
-        let bytes: f64 = list.bytes.iter().sum();
-        let lowest = template.iter().copied().fold(f64::MAX, f64::min);
-        let highest = template.iter().copied().fold(f64::MIN, f64::max);
         let mean = (profile.bytes() / run) / (LIMITS.clip * levels.burst);
         let traits = Traits {
-            share: line.share,
-            share_in_window: median(&alike[from..=to]),
-            share_of_list: alike[from..=to].iter().filter(|&&a| a > 0.5).count() as f64 / inside.len() as f64,
-            fill: 1.0,
-            size_mad: median(&full.iter().map(|s| (s - middle).abs()).collect::<Vec<_>>()),
-            size_sd: deviation(&full),
-            cut: self.contrast(line),
-            dip: (highest - lowest) / (mean + highest).max(1e-9),
-            // share of the line's power in its fundamental
-            duty: line.amplitudes[0].norm_sqr() / line.amplitudes.iter().map(Complex::norm_sqr).sum::<f64>().max(1e-30),
-            cycles: inside.len() as f64,
-            trend_deviation: gap_sd / period,
-            ..Traits::default()
+            trend_deviation: fit.gap_deviation,
+            ..self.traits(line, inside, &alike[from..=to], &template, mean)
         };
         let h = Hypothesis {
             kind: Kind::Wave,
             list: 0,
             features: features(Kind::Wave, &fit, score, window, &traits, context),
-            chain,
+            chain: Arc::new(Chain { members: (0..n).collect(), slots: (0..n).collect() }),
             slots_per_period: 1,
             fit,
             tolerance: 0.0,
             extra: LIMITS.rare,
             score,
             window,
-            bytes,
+            bytes: list.bytes.iter().sum(),
             judged: Judged::default(),
         };
         Some((list, h))
+    }
+
+    /// Period and errors: how far the cycles' own fundamentals stray from the line, and the Cramer-Rao bound of its frequency.
+    fn fit(&self, line: &Line, cycles: &[Cycle], phase: f64) -> Fit {
+        let period = 1.0 / line.frequency;
+        let strays: Vec<f64> = cycles.iter().filter(|c| c.full).map(|c| c.stray()).collect();
+        let steps: Vec<f64> = strays.windows(2).map(|w| wrapped(w[1] - w[0])).collect();
+        let gap_sd = rms(&steps) * period;
+        let noise = (1.0 - line.share).max(1e-6) * self.variance;
+        let signal: f64 =
+            line.amplitudes.iter().enumerate().map(|(h, c)| ((h + 1) as f64).powi(2) * 4.0 * c.norm_sqr()).sum();
+        // of a frequency in white noise, radians per bin
+        let bound = (24.0 * noise / (signal.max(1e-12) * (BINS as f64).powi(3))).sqrt();
+        Fit {
+            period,
+            period_std: period * period * bound / (TAU * self.width),
+            clock: Clock::Grid,
+            phase,
+            line_sd: rms(&strays) * period,
+            gap_sd,
+            gap_deviation: gap_sd / period,
+        }
+    }
+
+    /// Features of the cycles; `alike` are their correlations with the mean cycle `template`, `mean` is that of the signal.
+    fn traits(&self, line: &Line, cycles: &[Cycle], alike: &[f64], template: &[f64], mean: f64) -> Traits {
+        let swings: Vec<f64> = cycles.iter().filter(|c| c.full).map(|c| c.swing().max(1e-9).ln()).collect();
+        let middle = median(&swings);
+        let lowest = template.iter().copied().fold(f64::MAX, f64::min);
+        let highest = template.iter().copied().fold(f64::MIN, f64::max);
+        Traits {
+            share: line.share,
+            share_in_window: median(alike),
+            share_of_list: alike.iter().filter(|&&a| a > 0.5).count() as f64 / cycles.len() as f64,
+            fill: 1.0,
+            size_mad: median(&swings.iter().map(|s| (s - middle).abs()).collect::<Vec<_>>()),
+            size_sd: deviation(&swings),
+            cut: self.contrast(line),
+            dip: (highest - lowest) / (mean + highest).max(1e-9),
+            // share of the line's power in its fundamental
+            duty: line.amplitudes[0].norm_sqr() / line.amplitudes.iter().map(Complex::norm_sqr).sum::<f64>().max(1e-30),
+            cycles: cycles.len() as f64,
+            ..Traits::default()
+        }
     }
 
     /// The signal cut into cycles from `start` on; those cut off by the ends of the run are marked.

@@ -51,17 +51,7 @@ pub(crate) fn best_chains<const N: usize>(
 ) {
     let n = list.len();
     let (t, idle, passed) = (&list.start[..n], &list.idle[..n], &list.passed[..n]);
-    let mean_idle = trials.map(|trial| list.mean_idle.max(1e-9).min(trial.period));
-    let per_period = trials.map(|trial| 1.0 / trial.period);
-    let per_idle = mean_idle.map(|idle| 1.0 / idle);
-    let log_extra = trials.map(|trial| trial.extra.ln());
-    let off_chain = trials.map(|trial| 1.0 - trial.extra);
-    let reward: [f64; N] = std::array::from_fn(|l| off_chain[l] * per_idle[l]);
-    let least_empty = if erased.is_empty() { LIMITS.log_empty } else { LIMITS.log_hidden };
-    let base: [f64; N] = std::array::from_fn(|l| (mean_idle[l] / trials[l].period).ln() - trials[l].tolerance.ln());
-    let slots: [Slot<N>; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s, trials, &base, least_empty));
-    let one_period = trials.iter().all(|trial| trial.period == trials[0].period);
-
+    let terms = Terms::new(list, trials, erased);
     let Scratch { score, before, promise, chains } = scratch;
     // every entry is written before it is read
     score.resize(n, [0.0; N]);
@@ -71,22 +61,16 @@ pub(crate) fn best_chains<const N: usize>(
     // bursts lo..hi lie k slots before burst i, within the tolerance of a trial
     let mut lo = [0usize; MOST_SLOTS];
     let mut hi = [0usize; MOST_SLOTS];
-    let promise_of = |best: f64, i: usize, l: usize| best - reward[l] * idle[i] - log_extra[l] * passed[i];
     (score[0], before[0]) = ([0.0; N], [0; N]);
-    promise[0] = std::array::from_fn(|l| promise_of(0.0, 0, l));
+    promise[0] = terms.promise(&[0.0; N], idle[0], passed[0]);
     let mut highest = promise[0];
     for i in 1..n {
-        let mut best = [0.0; N];
-        let mut best_before = [0u64; N];
-        let passed_before = passed[i - 1];
-        let arrival: [f64; N] = std::array::from_fn(|l| {
-            let arrival = reward[l] * idle[i] + log_extra[l] * passed_before;
-            arrival + ROUNDING * (1.0 + arrival.abs() + highest[l].abs())
-        });
-        for (s, slot) in slots.iter().enumerate() {
+        let mut best = Best { gain: [0.0; N], before: [0; N] };
+        let arrival = terms.arrival(idle[i], passed[i - 1], &highest);
+        for (s, slot) in terms.slots.iter().enumerate() {
             let at_most: [f64; N] = std::array::from_fn(|l| slot.at_most[l] + arrival[l]);
             // more slots gain less
-            if (0..N).all(|l| at_most[l] + highest[l] <= best[l]) {
+            if best.beats(&at_most, &highest) {
                 break;
             }
             while lo[s] < i && t[i] - t[lo[s]] > slot.longest {
@@ -97,54 +81,149 @@ pub(crate) fn best_chains<const N: usize>(
                 hi[s] += 1;
             }
             for j in lo[s]..hi[s] {
-                let promised = &promise[j];
-                if (0..N).all(|l| at_most[l] + promised[l] <= best[l]) {
+                if best.beats(&at_most, &promise[j]) {
                     continue;
                 }
-                let apart = t[i] - t[j];
-                let idle_between = idle[i] - idle[j];
-                let passed_between = passed_before - passed[j];
-                // one long pause is no evidence: the reward for idle time is capped
-                let cap = 3.0 + (i - j) as f64;
-                let mut gain: [f64; N] = std::array::from_fn(|l| {
-                    let off = (apart * per_period[l] - slot.count) * slot.inverse_sd[l];
-                    let idle = idle_between * per_idle[l];
-                    slot.constant[l] - 0.5 * off * off
-                        + score[j][l]
-                        + off_chain[l] * if idle < cap { idle } else { cap }
-                        + log_extra[l] * passed_between
-                });
-                if s > 0 {
-                    if erased.is_empty() {
-                        gain.iter_mut().for_each(|gain| *gain += s as f64 * LIMITS.log_empty);
-                    } else {
-                        let hopeful = |l: usize| gain[l] + s as f64 * LIMITS.log_hidden > best[l];
-                        if !(0..N).any(hopeful) {
-                            continue;
-                        }
-                        let empty = |period: f64| empty_slots(t[j], t[i], s + 1, period, erased);
-                        let first = empty(trials[0].period);
-                        for l in 0..N {
-                            gain[l] += if one_period || l == 0 { first } else { empty(trials[l].period) };
-                        }
-                    }
+                let step = Step {
+                    apart: t[i] - t[j],
+                    idle: idle[i] - idle[j],
+                    passed: passed[i - 1] - passed[j],
+                    // one long pause is no evidence: the reward for idle time is capped
+                    idle_cap: 3.0 + (i - j) as f64,
+                };
+                let mut gain = terms.gain(slot, &score[j], &step);
+                if s > 0 && !terms.add_empty(&mut gain, s, (t[j], t[i]), &best) {
+                    continue;
                 }
-                let from = (j as u64) << 8 | (s as u64 + 1);
-                for l in 0..N {
-                    let inside = apart >= slot.shortest_of[l] && apart <= slot.longest_of[l];
-                    let better = inside && gain[l] > best[l];
-                    best[l] = if better { gain[l] } else { best[l] };
-                    best_before[l] = if better { from } else { best_before[l] };
-                }
+                best.take(slot, step.apart, &gain, (j as u64) << 8 | (s as u64 + 1));
             }
         }
-        (score[i], before[i]) = (best, best_before);
-        promise[i] = std::array::from_fn(|l| promise_of(best[l], i, l));
+        (score[i], before[i]) = (best.gain, best.before);
+        promise[i] = terms.promise(&best.gain, idle[i], passed[i]);
         highest = std::array::from_fn(|l| highest[l].max(promise[i][l]));
     }
     for (l, chain) in chains.iter_mut().enumerate() {
         let end = (1..n).fold(0, |a, b| if score[b][l] > score[a][l] { b } else { a });
         walk_back(end, |i| before[i][l], chain);
+    }
+}
+
+/// A gap between two bursts.
+struct Step {
+    /// Seconds from onset to onset.
+    apart: f64,
+    /// Idle seconds in between.
+    idle: f64,
+    /// Cost of the bursts in between, see [`BurstList::passed`].
+    passed: f64,
+    /// Mean idle times that are rewarded at most.
+    idle_cap: f64,
+}
+
+/// The best step to a burst so far, for each trial.
+struct Best<const N: usize> {
+    gain: [f64; N],
+    /// See [`Scratch::before`].
+    before: [u64; N],
+}
+
+impl<const N: usize> Best<N> {
+    /// Whether no trial can gain by a step that earns at most the sum of both parts.
+    #[inline(always)]
+    fn beats(&self, at_most: &[f64; N], promise: &[f64; N]) -> bool {
+        (0..N).all(|l| at_most[l] + promise[l] <= self.gain[l])
+    }
+
+    #[inline(always)]
+    fn take(&mut self, slot: &Slot<N>, apart: f64, gain: &[f64; N], from: u64) {
+        for l in 0..N {
+            let inside = apart >= slot.shortest_of[l] && apart <= slot.longest_of[l];
+            let better = inside && gain[l] > self.gain[l];
+            self.gain[l] = if better { gain[l] } else { self.gain[l] };
+            self.before[l] = if better { from } else { self.before[l] };
+        }
+    }
+}
+
+/// What a search needs of its trials, worked out once.
+struct Terms<'a, const N: usize> {
+    trials: &'a [Trial; N],
+    erased: &'a [(f64, f64)],
+    one_period: bool,
+    per_period: [f64; N],
+    per_idle: [f64; N],
+    log_extra: [f64; N],
+    off_chain: [f64; N],
+    /// Reward of an idle second.
+    reward: [f64; N],
+    slots: [Slot<N>; MOST_SLOTS],
+}
+
+impl<'a, const N: usize> Terms<'a, N> {
+    fn new(list: &BurstList, trials: &'a [Trial; N], erased: &'a [(f64, f64)]) -> Self {
+        let mean_idle = trials.map(|trial| list.mean_idle.max(1e-9).min(trial.period));
+        let per_idle = mean_idle.map(|idle| 1.0 / idle);
+        let off_chain = trials.map(|trial| 1.0 - trial.extra);
+        let least_empty = if erased.is_empty() { LIMITS.log_empty } else { LIMITS.log_hidden };
+        let base: [f64; N] = std::array::from_fn(|l| (mean_idle[l] / trials[l].period).ln() - trials[l].tolerance.ln());
+        Terms {
+            trials,
+            erased,
+            one_period: trials.iter().all(|trial| trial.period == trials[0].period),
+            per_period: trials.map(|trial| 1.0 / trial.period),
+            per_idle,
+            log_extra: trials.map(|trial| trial.extra.ln()),
+            off_chain,
+            reward: std::array::from_fn(|l| off_chain[l] * per_idle[l]),
+            slots: std::array::from_fn(|s| Slot::new(s, trials, &base, least_empty)),
+        }
+    }
+
+    /// The part of what a step can gain that belongs to the burst it leaves.
+    #[inline(always)]
+    fn promise(&self, score: &[f64; N], idle: f64, passed: f64) -> [f64; N] {
+        std::array::from_fn(|l| score[l] - self.reward[l] * idle - self.log_extra[l] * passed)
+    }
+
+    /// The part that belongs to the burst it reaches, rounded up.
+    #[inline(always)]
+    fn arrival(&self, idle: f64, passed: f64, highest: &[f64; N]) -> [f64; N] {
+        std::array::from_fn(|l| {
+            let arrival = self.reward[l] * idle + self.log_extra[l] * passed;
+            arrival + ROUNDING * (1.0 + arrival.abs() + highest[l].abs())
+        })
+    }
+
+    /// What a chain with this score gains by a step, empty slots not counted.
+    #[inline(always)]
+    fn gain(&self, slot: &Slot<N>, score: &[f64; N], step: &Step) -> [f64; N] {
+        std::array::from_fn(|l| {
+            let off = (step.apart * self.per_period[l] - slot.count) * slot.inverse_sd[l];
+            let idle = step.idle * self.per_idle[l];
+            slot.constant[l] - 0.5 * off * off
+                + score[l]
+                + self.off_chain[l] * if idle < step.idle_cap { idle } else { step.idle_cap }
+                + self.log_extra[l] * step.passed
+        })
+    }
+
+    /// Adds the cost of `empty` empty slots between two onsets; false if no trial can gain by the step.
+    #[inline(always)]
+    fn add_empty(&self, gain: &mut [f64; N], empty: usize, (from, to): (f64, f64), best: &Best<N>) -> bool {
+        if self.erased.is_empty() {
+            gain.iter_mut().for_each(|gain| *gain += empty as f64 * LIMITS.log_empty);
+            return true;
+        }
+        let hopeful = |l: usize| gain[l] + empty as f64 * LIMITS.log_hidden > best.gain[l];
+        if !(0..N).any(hopeful) {
+            return false;
+        }
+        let cost = |period: f64| empty_slots(from, to, empty + 1, period, self.erased);
+        let first = cost(self.trials[0].period);
+        for (l, gain) in gain.iter_mut().enumerate() {
+            *gain += if self.one_period || l == 0 { first } else { cost(self.trials[l].period) };
+        }
+        true
     }
 }
 

@@ -117,20 +117,9 @@ impl<'a> Search<'a> {
         let mut widest: Option<(f64, Scored)> = None;
         let mut falling = 0;
         let mut previous = f64::NEG_INFINITY;
-        let worth_more = match (self.erased.is_empty(), list.len() > LIMITS.chance_from) {
-            (false, _) => Some(LIMITS.worth_more_left),
-            (true, true) => Some(LIMITS.worth_more),
-            (true, false) => None,
+        let Ok(mut looked) = self.look(period) else {
+            return Vec::new();
         };
-        let mut looked = None;
-        if let Some(worth_more) = worth_more {
-            let group = in_proportion(list, period, GROUPS[LOOK]);
-            let found = self.refined(period, group);
-            if !group.is_empty() && found.iter().flatten().all(|found| found.score < worth_more) {
-                return Vec::new();
-            }
-            looked = Some(found);
-        }
         'groups: for (k, whole) in GROUPS.into_iter().enumerate() {
             let group = in_proportion(list, period, whole);
             let found = if k == LOOK { looked.take() } else { None };
@@ -165,15 +154,21 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        let mut found: Vec<Scored> = best.into_iter().collect();
-        if let Some((_, wide)) = widest {
-            let same =
-                |a: &Scored| a.chain.len() == wide.chain.len() && (a.fit.period / wide.fit.period - 1.0).abs() < 1e-3;
-            if !found.iter().any(same) {
-                found.push(wide);
-            }
-        }
-        found
+        both(best, widest.map(|w| w.1))
+    }
+
+    /// In lists in which chance makes chains at every period: what the searches of the group [`LOOK`] find; an error if that is
+    /// not worth more searches.
+    fn look(&mut self, period: f64) -> Result<Option<[Option<Scored>; LANES]>, Hopeless> {
+        let worth_more = match (self.erased.is_empty(), self.list.len() > LIMITS.chance_from) {
+            (false, _) => LIMITS.worth_more_left,
+            (true, true) => LIMITS.worth_more,
+            (true, false) => return Ok(None),
+        };
+        let group = in_proportion(self.list, period, GROUPS[LOOK]);
+        let found = self.refined(period, group);
+        let hopeless = !group.is_empty() && found.iter().flatten().all(|found| found.score < worth_more);
+        if hopeless { Err(Hopeless) } else { Ok(Some(found)) }
     }
 
     /// Searches at the places of a group, refits the period on each chain, and searches once more where it moved.
@@ -278,6 +273,17 @@ impl<'a> Search<'a> {
         };
         (fit.period > 0.0 && fit.period.is_finite()).then_some((chain, fit))
     }
+}
+
+/// A trial period at which only chance makes chains.
+struct Hopeless;
+
+/// The best chain and the one that explains most, if that is another.
+fn both(best: Option<Scored>, widest: Option<Scored>) -> Vec<Scored> {
+    let same =
+        |a: &Scored, b: &Scored| a.chain.len() == b.chain.len() && (a.fit.period / b.fit.period - 1.0).abs() < 1e-3;
+    let other = widest.filter(|w| !best.iter().any(|b| same(b, w)));
+    best.into_iter().chain(other).collect()
 }
 
 /// Is a period so near to that of a trial that a search would not move it?
