@@ -15,7 +15,7 @@ use crate::formats::Limits;
 use crate::formats::tail::{self, Faults, Form, Message, Tail};
 use crate::online::change::ChangeMethod;
 use crate::online::checkpoint::{self, Checkpoint, Reading};
-use crate::online::outbox::{Item, Outbox, WhenFull};
+use crate::online::output_queue::{Item, OutputQueue, WhenFull};
 use crate::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, Push, endpoint};
 use crate::online::{Every, Jobs, Options, Prediction, Window};
 use crate::record::Warning;
@@ -132,7 +132,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
         });
     }
     let when_full = if a.once { WhenFull::Wait } else { WhenFull::DropOldest };
-    let outbox = Outbox::new(a.queue as usize, when_full);
+    let outbox = OutputQueue::new(a.queue as usize, when_full);
     let failure: Mutex<Option<Error>> = Mutex::new(None);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -166,7 +166,7 @@ fn options(a: &PredictArgs) -> Options {
 }
 
 /// Writes lines and states as they come. A reader that has gone away ends this and is no error.
-fn write_out(outbox: &Outbox, state: Option<&Path>) -> Result<()> {
+fn write_out(outbox: &OutputQueue, state: Option<&Path>) -> Result<()> {
     let mut out = io::stdout().lock();
     while let Some(item) = outbox.take() {
         match (item, state) {
@@ -184,7 +184,7 @@ fn write_out(outbox: &Outbox, state: Option<&Path>) -> Result<()> {
 
 /// State between the source and the outbox.
 struct Intake<'a> {
-    outbox: &'a Outbox,
+    outbox: &'a OutputQueue,
     options: Options,
     every: Option<Every>,
     most_jobs: usize,
@@ -202,7 +202,7 @@ struct Intake<'a> {
 }
 
 impl<'a> Intake<'a> {
-    fn new(a: &PredictArgs, outbox: &'a Outbox) -> Result<Self> {
+    fn new(a: &PredictArgs, outbox: &'a OutputQueue) -> Result<Self> {
         let options = options(a);
         let reply = a.reply.as_deref().map(|r| Push::connect(endpoint(r, a.allow_remote)?)).transpose()?;
         let mut intake = Intake {

@@ -7,7 +7,7 @@ use crate::period::Spread;
 use crate::period::chains::{self, BurstPeriod, Evidence, Next};
 use crate::signal::profile::Profile;
 
-/// What counts as a burst.
+/// The level and merge distance that define a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct BurstThreshold {
     /// Bytes per second.
@@ -33,8 +33,8 @@ impl BurstThreshold {
         bursts
     }
 
-    /// Start of the last burst, if it is the one that is due at `next`. Of one that goes on where the data end little may have
-    /// come so far; it has to be punctual, since it could be another.
+    /// Start of the last burst, if it is the one that is due at `next`. A burst that is still going on may be small so far, so
+    /// it has to be punctual.
     pub(super) fn latest(&self, profile: &Profile, next: Next, period: f64, now_s: f64) -> Option<f64> {
         let bursts = chains::cut(profile, self.threshold, self.merge_s);
         let expected = (LIMITS.expected_sds * next.std_s / period).clamp(LIMITS.expected_least, LIMITS.expected_most);
@@ -47,8 +47,8 @@ impl BurstThreshold {
     }
 }
 
-/// Length of the idle times between bursts: half of all idle time lies in idle times this long or longer. Those inside bursts
-/// are short and weigh little; at least two have to be this long, so that a single pause is none of them.
+/// Typical idle time between bursts: half of all idle time lies in idle times at least this long. Those inside bursts are short
+/// and weigh little. At least two have to be this long, so that a single pause does not count.
 pub(super) fn typical_idle(profile: &Profile) -> f64 {
     idle_times(profile).0
 }

@@ -1,8 +1,8 @@
-//! How often a frequency was found periodic: the predictions so far, their frequencies merged to ranges.
+//! How often a frequency was found periodic: the frequencies of the predictions so far, merged to ranges.
 //!
 //! FTIO's predictor does the same with its dominant frequencies (Tarraf et al., IPDPS 2024, online part): neighbouring
-//! frequencies are merged to an interval and the share of the predictions in it is told. Here the candidates that were turned
-//! down are counted, too, so that the share of those accepted is a conditional probability.
+//! frequencies are merged to an interval and the share of the predictions in it is reported. Here rejected candidates are counted
+//! as well, so that the share of the accepted ones is a conditional probability.
 
 use std::collections::VecDeque;
 

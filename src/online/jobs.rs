@@ -93,7 +93,7 @@ impl Jobs {
 
     /// Predicts for every job of which something has come since its last prediction.
     pub fn predict_news(&mut self) -> Vec<Prediction> {
-        self.sessions.values_mut().filter(|e| e.session.has_news()).map(|e| e.session.predict()).collect()
+        self.sessions.values_mut().filter(|e| e.session.is_updated()).map(|e| e.session.predict()).collect()
     }
 
     /// The source begins anew: a job whose clock then turns out to have been set back begins anew, too.

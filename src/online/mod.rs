@@ -1,23 +1,27 @@
 //! The same analysis fed piece by piece: what a job is doing now, and when its next burst comes.
 //!
-//! A [`Session`] follows one job. It keeps a bounded picture of the bandwidth in its window, not the transfers, so that memory
-//! does not grow with the job, and an update costs the new data plus one analysis of that picture. Beside it stand the change
-//! points ([`change`]) that begin a new window, and the [`automaton`] of regimes that names what the job is doing.
+//! A [`Session`] follows one job. For each mode it keeps a bounded profile of the bandwidth, not the transfers, so that memory
+//! does not grow with the job; an update costs the new data plus one analysis of that profile. Change points ([`change`]) begin a
+//! new window, and the [`automaton`] names the regimes of the job.
+//!
+//! The way of a transfer: [`source`] → `Session` (`session`, `trigger` decides when a prediction is due) → `mode_state` →
+//! `bounded_profile` → `forecast` (burst pipeline of `period`, onset correction) → `regime` (does the current period go on?) →
+//! [`Prediction`]. Thresholds of all of it are in `thresholds`.
 
 pub mod automaton;
+mod bounded_profile;
 mod burst_threshold;
 pub mod change;
-mod channel;
 pub mod checkpoint;
-mod foot;
+mod forecast;
 mod history;
 mod jobs;
 pub mod live;
-pub mod outbox;
-mod outlook;
-mod picture;
+mod mode_state;
+mod onset;
+pub mod output_queue;
 mod prediction;
-mod rhythm;
+mod regime;
 mod session;
 pub mod source;
 pub(crate) mod thresholds;

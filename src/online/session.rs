@@ -1,14 +1,14 @@
-//! One job, followed.
+//! A followed job.
 
 use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::automaton::{Automaton, Cause, Regime};
 use super::change::ChangeMethod;
-use super::channel::Channel;
 use super::history::History;
+use super::mode_state::ModeState;
 use super::prediction::{PREDICTION_SCHEMA, Prediction, WindowSpan};
-use super::rhythm::Change;
+use super::regime::Change;
 use super::trigger::{Every, Known, Trigger};
 use super::window::Window;
 use crate::record::{Interval, Op, Warning};
@@ -50,40 +50,43 @@ pub struct Session {
     sequence: u64,
     now_s: Option<f64>,
     ranks: Option<u64>,
-    channels: Vec<Channel>,
+    #[serde(rename = "channels")]
+    modes: Vec<ModeState>,
     trigger: Trigger,
     history: History,
     automaton: Automaton,
-    /// The signal told last.
-    told: Option<Mode>,
+    /// The mode reported last.
+    #[serde(rename = "told")]
+    reported: Option<Mode>,
     /// Period of the last prediction and how many before it agreed.
     last: Option<(f64, u32)>,
     /// Why the next regime differs from the last, and since when.
     cause: Option<(Cause, f64)>,
     unusable: u64,
     warnings: Vec<Warning>,
-    /// Something has come since the last prediction.
-    news: bool,
+    /// There are new data since the last prediction.
+    #[serde(rename = "news")]
+    updated: bool,
 }
 
 impl Session {
-    /// A session for a job of which nothing is known yet.
+    /// A session for a new job.
     pub fn new(job: Option<String>, options: Options) -> Self {
         Session {
             job,
             sequence: 0,
             now_s: None,
             ranks: None,
-            channels: options.modes.iter().map(|&m| Channel::new(m, options.change)).collect(),
+            modes: options.modes.iter().map(|&m| ModeState::new(m, options.change)).collect(),
             trigger: Trigger::new(options.every),
             history: History::default(),
             automaton: Automaton::default(),
-            told: None,
+            reported: None,
             last: None,
             cause: None,
             unusable: 0,
             warnings: Vec::new(),
-            news: false,
+            updated: false,
             options,
         }
     }
@@ -99,7 +102,7 @@ impl Session {
             }
             self.now_s = Some(self.now_s.map_or(e.end, |t| t.max(e.end)));
             let mut taken = false;
-            for c in &mut self.channels {
+            for c in &mut self.modes {
                 let takes = match c.mode {
                     Mode::Write | Mode::WriteSync | Mode::WriteAsync => e.op == Op::Write,
                     Mode::Read | Mode::ReadSync | Mode::ReadAsync => e.op == Op::Read,
@@ -115,10 +118,10 @@ impl Session {
             }
         }
         self.trigger.message();
-        self.news |= !transfers.is_empty();
+        self.updated |= !transfers.is_empty();
     }
 
-    /// Notes the number of ranks, if a source tells it. Another number than before is a change of regime.
+    /// Sets the number of ranks, if a source reports it. A new number is a change of regime.
     pub fn set_ranks(&mut self, ranks: u64) {
         let before = self.ranks.replace(ranks);
         if before.is_some_and(|b| b != ranks) {
@@ -138,20 +141,20 @@ impl Session {
         self.trigger.due()
     }
 
-    /// True if something has come since the last prediction.
-    pub fn has_news(&self) -> bool {
-        self.news
+    /// True if there are new data since the last prediction.
+    pub fn is_updated(&self) -> bool {
+        self.updated
     }
 
-    /// Where the data of a source begin anew and their first end at `end_s`: if that lies far back, another run has begun, of
-    /// which the bursts so far say nothing. The regimes known are kept.
+    /// Called where a source starts over and its first transfer ends at `end_s`. If that lies far back, a new run has begun and
+    /// the bursts so far are dropped. Known regimes are kept.
     pub fn begin_anew_before(&mut self, end_s: f64) {
-        let start = self.channels.iter().filter_map(Channel::extent).map(|w| w.0).reduce(f64::min);
+        let start = self.modes.iter().filter_map(ModeState::extent).map(|w| w.0).reduce(f64::min);
         let (Some(now), Some(start)) = (self.now_s, start) else { return };
         if end_s < 0.5 * (now + start) {
-            self.channels = self.options.modes.iter().map(|&m| Channel::new(m, self.options.change)).collect();
+            self.modes = self.options.modes.iter().map(|&m| ModeState::new(m, self.options.change)).collect();
             self.trigger = Trigger::new(self.options.every);
-            (self.now_s, self.last, self.cause, self.told) = (None, None, None, None);
+            (self.now_s, self.last, self.cause, self.reported) = (None, None, None, None);
             self.warn(Warning::new(
                 "clock-set-back",
                 "the source began anew with earlier times; the job is followed from there",
@@ -176,22 +179,22 @@ impl Session {
 
     fn known(&self) -> Known {
         let primary = self.primary();
-        let outlook = primary.and_then(|c| c.answer.outlook.as_ref());
-        let window = primary.or(self.channels.first()).and_then(Channel::extent);
+        let forecast = primary.and_then(|c| c.analysis.forecast.as_ref());
+        let window = primary.or(self.modes.first()).and_then(ModeState::extent);
         Known {
-            bytes: primary.or(self.channels.first()).and_then(Channel::burst_bytes),
-            period_s: outlook.map(|o| o.period_s),
-            next_s: outlook.map(|o| o.next_start_s),
-            expected_s: outlook.map(|o| o.next_start_s + 0.5 * o.width_s),
+            bytes: primary.or(self.modes.first()).and_then(ModeState::burst_bytes),
+            period_s: forecast.map(|o| o.period_s),
+            next_s: forecast.map(|o| o.next_start_s),
+            expected_s: forecast.map(|o| o.next_start_s + 0.5 * o.width_s),
             window_start_s: window.map(|w| w.0),
         }
     }
 
     /// The channel to act on: of those that are periodic the one that has moved the most bytes, or the one told last as long as
     /// none has moved clearly more.
-    fn primary(&self) -> Option<&Channel> {
-        let weight = |c: &Channel| c.fed * if self.told == Some(c.mode) { LIMITS.clearly_more } else { 1.0 };
-        let periodic = self.channels.iter().filter(|c| c.answer.outlook.is_some());
+    fn primary(&self) -> Option<&ModeState> {
+        let weight = |c: &ModeState| c.fed * if self.reported == Some(c.mode) { LIMITS.clearly_more } else { 1.0 };
+        let periodic = self.modes.iter().filter(|c| c.analysis.forecast.is_some());
         periodic.max_by(|a, b| weight(a).total_cmp(&weight(b)))
     }
 
@@ -200,45 +203,45 @@ impl Session {
     pub fn predict(&mut self) -> Prediction {
         let now_s = self.now_s.unwrap_or(0.0);
         let mut change: Option<Change> = None;
-        for c in &mut self.channels {
+        for c in &mut self.modes {
             let of_channel = c.update(now_s, self.options.window);
             change = match (change, of_channel) {
-                (Some(Change::Distance(t)), _) => Some(Change::Distance(t)),
+                (Some(Change::Gap(t)), _) => Some(Change::Gap(t)),
                 (_, Some(c)) => Some(c),
                 (c, None) => c,
             };
         }
         if let Some(change) = change {
             self.cause = Some(match change {
-                Change::Distance(t) => (Cause::Period, t),
+                Change::Gap(t) => (Cause::Period, t),
                 Change::Size(t) => (Cause::Statistics, t),
             });
         }
         let mut p = self.blank(now_s);
-        if let Some(Change::Distance(t)) = change {
+        if let Some(Change::Gap(t)) = change {
             (p.change_point, p.change_s) = (true, Some(t));
         }
-        self.outlook_into(&mut p);
+        self.forecast_into(&mut p);
         let period = p.period_s.filter(|_| p.periodic);
         let hits = match (self.last, period) {
             (Some((before, hits)), Some(t)) if (t / before).ln().abs() <= LIMITS.state_period => hits + 1,
             _ => 0,
         };
         self.last = period.map(|t| (t, hits));
-        self.told = p.mode.or(self.told);
+        self.reported = p.mode.or(self.reported);
         self.name_state(&mut p, hits);
         if let Window::LastPeriods(k) = self.options.window
             && hits >= k
         {
-            self.channels.iter_mut().for_each(|c| c.keep_periods(k));
+            self.modes.iter_mut().for_each(|c| c.keep_periods(k));
         }
         self.trigger.done();
-        self.news = false;
+        self.updated = false;
         self.sequence += 1;
         p
     }
 
-    /// A prediction of nothing.
+    /// A prediction without a forecast.
     fn blank(&mut self, now_s: f64) -> Prediction {
         let mut warnings = std::mem::take(&mut self.warnings);
         if self.unusable > 0 {
@@ -275,14 +278,14 @@ impl Session {
         }
     }
 
-    /// Puts what the primary channel says into a prediction.
-    fn outlook_into(&mut self, p: &mut Prediction) {
+    /// Fills in the forecast of the primary mode.
+    fn forecast_into(&mut self, p: &mut Prediction) {
         let primary = self.primary();
-        let told = primary.or_else(|| self.channels.iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes())));
-        let window = told.and_then(Channel::extent);
+        let told = primary.or_else(|| self.modes.iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes())));
+        let window = told.and_then(ModeState::extent);
         p.window = WindowSpan { start_s: window.map(|w| w.0), end_s: window.map(|w| w.1) };
         let frequency;
-        if let Some((mode, o)) = primary.and_then(|c| Some((c.mode, c.answer.outlook.as_ref()?))) {
+        if let Some((mode, o)) = primary.and_then(|c| Some((c.mode, c.analysis.forecast.as_ref()?))) {
             p.periodic = true;
             p.mode = Some(mode);
             p.period_s = Some(o.period_s);
@@ -298,7 +301,7 @@ impl Session {
             p.valid_until_s = Some(o.next_start_s + o.period_s);
             frequency = Some(1.0 / o.period_s);
         } else {
-            let rejected = told.and_then(|c| c.answer.rejected);
+            let rejected = told.and_then(|c| c.analysis.rejected);
             p.confidence = rejected.map(|r| r.1);
             frequency = rejected.map(|r| 1.0 / r.0);
         }

@@ -15,11 +15,11 @@ use crate::record::Interval;
 pub enum Every {
     /// With every message.
     Message,
-    /// Once a burst: when it seems to have begun, and when so much of it has come that leaves no doubt; while the bursts are
-    /// not known yet, when activity goes on after an idle time; and when a burst has failed to come.
+    /// At each burst, when it seems to have begun and when that is certain; while bursts are not known yet, when activity
+    /// resumes after an idle time; and when a burst has failed to come.
     #[default]
     Burst,
-    /// Whenever so many seconds of the trace's own clock have passed.
+    /// At intervals of this many seconds of the trace's own clock.
     Seconds(f64),
 }
 
@@ -51,10 +51,10 @@ impl FromStr for Every {
     }
 }
 
-/// Less is no idle time but the rounding of a clock, in seconds.
+/// Seconds; shorter idle times are rounding of a clock.
 const TICK: f64 = 1e-6;
 
-/// What the trigger knows of the job.
+/// State of the job that the trigger needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Known {
     /// Bytes of a burst.
@@ -66,7 +66,7 @@ pub(super) struct Known {
     pub(super) expected_s: Option<f64>,
 }
 
-/// Watches the transfers of a job go by.
+/// Decides from the transfers of a job when a prediction is due.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Trigger {
     every: Every,
@@ -95,7 +95,7 @@ impl Trigger {
         self.due
     }
 
-    /// A message has passed whole.
+    /// Takes the end of a message.
     pub(super) fn message(&mut self) {
         self.due |= self.every == Every::Message;
     }
@@ -107,7 +107,7 @@ impl Trigger {
         self.predicted_s = self.end_s;
     }
 
-    /// A transfer passes.
+    /// Takes a transfer.
     pub(super) fn take(&mut self, e: &Interval, known: Known) {
         let before = self.end_s.replace(self.end_s.map_or(e.end, |t| t.max(e.end)));
         let Some(before) = before else {
@@ -124,7 +124,7 @@ impl Trigger {
             Every::Burst => {
                 let idle = e.start - before;
                 let unknown = known.bytes.is_none();
-                // what counted as a burst of another regime, or a long pause before this one, must not hide the next
+                // the burst size of another regime, or a long pause before this one, must not hide the next burst
                 let lost = known.period_s.is_none();
                 self.due |= lost && idle > TICK && since >= LIMITS.least_time * (now - self.began_s.unwrap_or(now));
                 // after a long burst the next one may follow soon

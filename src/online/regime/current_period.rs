@@ -1,54 +1,64 @@
-//! A regime that bursts have kept so far: its beat, and how two readings of the same bursts compare.
+//! The period that the bursts of a job follow now, and the rules that compare it with another result for the same bursts.
 
 use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::super::burst_threshold::{BurstThreshold, typical_idle};
-use super::super::outlook::Answer;
+use super::super::forecast::WindowAnalysis;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
 
-/// Distances looked back at.
+/// Latest gaps that are looked at.
 pub(super) const MEMORY: usize = 64;
+/// A half or a third of a period may replace it.
 const PARTS: [f64; 2] = [2.0, 3.0];
 
-/// A regime: its period, and its bursts so far.
+/// A period and the stretch of time over which it has held.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(super) struct Beat {
+pub(super) struct CurrentPeriod {
     pub(super) period_s: f64,
-    pub(super) cut: BurstThreshold,
+    #[serde(rename = "cut")]
+    pub(super) threshold: BurstThreshold,
     /// First burst.
     pub(super) since_s: f64,
-    /// Last burst that kept the beat.
+    /// Last burst in phase.
     pub(super) until_s: f64,
-    /// Share of the places in between at which there was a burst.
+    /// Share of the cycles in between that had a burst.
     pub(super) filled: f64,
-    /// Share of the bytes that it explains.
+    /// Share of the bytes that the period explains.
     pub(super) share: f64,
-    /// Highest confidence that the analysis has had in it.
+    /// Highest confidence of any analysis in it.
     pub(super) confidence: f64,
 }
 
-impl Beat {
-    pub(super) fn of(answer: &Answer) -> Option<Beat> {
+impl CurrentPeriod {
+    pub(super) fn of(answer: &WindowAnalysis) -> Option<CurrentPeriod> {
         let (since_s, until_s, bursts) = answer.holds?;
-        let outlook = answer.outlook.as_ref()?;
-        let (period_s, confidence) = (outlook.period_s, outlook.confidence);
+        let forecast = answer.forecast.as_ref()?;
+        let (period_s, confidence) = (forecast.period_s, forecast.confidence);
         let filled = bursts as f64 / ((until_s - since_s) / period_s + 1.0);
-        Some(Beat { period_s, cut: answer.cut?, since_s, until_s, filled, share: answer.share, confidence })
+        Some(CurrentPeriod {
+            period_s,
+            threshold: answer.threshold?,
+            since_s,
+            until_s,
+            filled,
+            share: answer.share,
+            confidence,
+        })
     }
 
-    /// Seconds for which it is known to have held; none if most of its places are empty.
+    /// Seconds over which it has held; 0 if most of its cycles are empty.
     pub(super) fn lasted(&self) -> f64 {
         if self.filled >= LIMITS.on_period { self.until_s - self.since_s } else { 0.0 }
     }
 
-    pub(super) fn same(&self, other: &Beat) -> bool {
+    pub(super) fn same(&self, other: &CurrentPeriod) -> bool {
         (self.period_s / other.period_s).ln().abs() <= LIMITS.same_period
     }
 
-    /// Is it known well enough, and its last burst not so long ago, that another reading of length `other_s` says nothing? One of
-    /// some of its periods need not be outlasted: it is made of the same bursts.
+    /// Whether it has held for so long, and until so recently, that a result with the period `other_s` is ignored. A multiple
+    /// of its own period is made of the same bursts, so it need not have held for several of those.
     pub(super) fn goes_on(&self, other_s: f64, now_s: f64) -> bool {
         let ratio = other_s / self.period_s;
         let multiple = ratio > 1.5 && (ratio - ratio.round()).abs() <= LIMITS.whole * ratio;
@@ -56,15 +66,15 @@ impl Beat {
         self.lasted() >= LIMITS.established * outlasted && now_s <= self.until_s + LIMITS.kept * self.period_s
     }
 
-    /// Does this reading of the bursts explain clearly more than another, or as much with a half or a third of its period?
-    pub(super) fn is_better(&self, other: &Beat) -> bool {
+    /// Whether it explains clearly more than another result, or as much with a half or a third of its period.
+    pub(super) fn is_better(&self, other: &CurrentPeriod) -> bool {
         let ratio = other.period_s / self.period_s;
         let part = PARTS.contains(&ratio.round()) && (ratio - ratio.round()).abs() <= LIMITS.whole * ratio;
         self.share > other.share + LIMITS.better
             || (part && self.filled >= LIMITS.well_filled && self.share >= other.share - LIMITS.better)
     }
 
-    /// Do smaller bursts, `all` has them, keep it in most of its places between bursts that are further apart?
+    /// Whether most cycles between the bursts `apart` hold a smaller burst of `all`, in phase to the share `exact`.
     pub(super) fn goes_on_smaller(&self, apart: &[&Burst], all: &[Burst], exact: f64) -> bool {
         let (mut places, mut filled) = (0, 0);
         for w in apart.windows(2) {
@@ -78,21 +88,21 @@ impl Beat {
         2 * filled > places
     }
 
-    /// Length of the longest burst of the window as it knows them, from before it began, too. The last one may have grown
-    /// together with what follows.
+    /// Length of the longest burst of the window, those before the regime included. The last burst is left out: it may have
+    /// merged with the one that follows.
     pub(super) fn longest_burst(&self, profile: &Profile) -> f64 {
-        let merge_s = self.cut.merge_s.max(LIMITS.longest_parting * typical_idle(profile));
-        let bursts = chains::cut(profile, self.cut.threshold, merge_s).into_iter();
+        let merge_s = self.threshold.merge_s.max(LIMITS.longest_parting * typical_idle(profile));
+        let bursts = chains::cut(profile, self.threshold.threshold, merge_s).into_iter();
         let inside = bursts.filter(|b| b.start_s <= self.until_s - 0.5 * self.period_s);
         inside.map(|b| b.end_s - b.start_s).fold(0.0, f64::max)
     }
 
-    /// Its bursts that begin in a stretch of time.
+    /// Bursts that overlap `from..to`.
     fn bursts(&self, profile: &Profile, from: f64, to: f64) -> impl Iterator<Item = Burst> {
-        self.cut.bursts(profile).into_iter().filter(move |b| b.end_s >= from && b.start_s <= to)
+        self.threshold.bursts(profile).into_iter().filter(move |b| b.end_s >= from && b.start_s <= to)
     }
 
-    /// True if it does not look, in a stretch of time, as if its bursts came at its distance.
+    /// Whether hardly any gap in `from..to` equals the period.
     fn is_absent(&self, profile: &Profile, from: f64, to: f64) -> bool {
         let starts: Vec<f64> = self.bursts(profile, from, to).map(|b| b.start_s).collect();
         let near =
@@ -100,10 +110,10 @@ impl Beat {
         near as f64 <= LIMITS.stray * starts.len().saturating_sub(1) as f64
     }
 
-    /// Has another regime ended where this one begins?
-    pub(super) fn follows(&self, before: &Beat, profile: &Profile) -> bool {
+    /// Whether the regime `before` ended where this one begins.
+    pub(super) fn follows(&self, before: &CurrentPeriod, profile: &Profile) -> bool {
         let lasted = before.lasted().min(self.since_s - before.since_s);
-        // bursts of a multiple of the period go on in its places
+        // bursts of a multiple of the period stay in phase with it
         let ended = self.since_s >= before.until_s - 0.5 * before.period_s;
         before.confidence >= LIMITS.known
             && (ended || (self.period_s / before.period_s).ln() >= LIMITS.far)
@@ -112,9 +122,9 @@ impl Beat {
             && before.is_absent(profile, self.since_s, self.until_s)
     }
 
-    /// Has this one, which follows another, lasted for long enough? With a multiple of its period the other one may only have
-    /// missed some bursts.
-    pub(super) fn is_settled(&self, before: &Beat) -> bool {
+    /// Whether this regime, which follows `before`, has lasted long enough. At a multiple of the former period, bursts may only
+    /// be missing.
+    pub(super) fn is_settled(&self, before: &CurrentPeriod) -> bool {
         let ratio = self.period_s / before.period_s;
         let places = (self.since_s - before.until_s) / before.period_s;
         let in_place = (places - places.round()).abs() <= LIMITS.in_phase_most;
@@ -123,12 +133,12 @@ impl Beat {
         self.lasted() >= periods * before.period_s
     }
 
-    /// Notes the bursts that go on in the beat.
+    /// Moves the end on to the last burst in phase.
     pub(super) fn advance(&mut self, profile: &Profile) {
-        for b in self.cut.bursts(profile) {
-            let places = (b.start_s - self.until_s) / self.period_s;
-            if (1.0..=LIMITS.missed_cycles).contains(&places.round())
-                && (places - places.round()).abs() <= LIMITS.in_phase
+        for b in self.threshold.bursts(profile) {
+            let cycles = (b.start_s - self.until_s) / self.period_s;
+            if (1.0..=LIMITS.missed_cycles).contains(&cycles.round())
+                && (cycles - cycles.round()).abs() <= LIMITS.in_phase
             {
                 self.until_s = b.start_s;
             }

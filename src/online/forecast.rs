@@ -1,17 +1,17 @@
-//! What the analysis of one window says of the next burst.
+//! The analysis of one window and its forecast of the next burst.
 
 use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::burst_threshold::{BurstThreshold, typical_idle};
-use super::foot::{self, Lead};
+use super::onset::{self, OnsetCorrection};
 use crate::period::chains::{self, BurstPeriod, Clock, Kind, Next};
 use crate::period::{Spread, percentile_95};
 use crate::signal::profile::Profile;
 
 /// A period that holds where the data end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Outlook {
+pub(super) struct Forecast {
     pub(super) period_s: f64,
     pub(super) period_std_s: Option<f64>,
     pub(super) confidence: f64,
@@ -23,21 +23,23 @@ pub(super) struct Outlook {
     pub(super) bytes_p95: f64,
     /// Seconds from one burst to the next, if each waits for the one before instead of keeping to a clock.
     gap_s: Option<f64>,
-    /// By how much that grows from burst to burst.
+    /// Seconds by which the gap grows from burst to burst.
     drift_s: f64,
-    /// Seconds from the start of a burst until it stands out.
+    /// Seconds from the true onset of a burst to the one at the threshold.
     lead_s: f64,
 }
 
-/// The answer for one window.
+/// The result for one window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Answer {
+pub(super) struct WindowAnalysis {
     /// The period that holds now.
-    pub(super) outlook: Option<Outlook>,
-    /// Period and probability of the best hypothesis that was turned down, if nothing was found.
+    #[serde(rename = "outlook")]
+    pub(super) forecast: Option<Forecast>,
+    /// Period and probability of the best rejected hypothesis, if no period was found.
     pub(super) rejected: Option<(f64, f64)>,
-    /// How the window falls into bursts, if a period was found.
-    pub(super) cut: Option<BurstThreshold>,
+    /// The burst threshold, if a period was found.
+    #[serde(rename = "cut")]
+    pub(super) threshold: Option<BurstThreshold>,
     /// First and last burst of the window in which the period holds now, and their number.
     pub(super) holds: Option<(f64, f64, usize)>,
     /// Share of the bytes that the period explains.
@@ -48,27 +50,27 @@ fn known(x: f64) -> Option<f64> {
     x.is_finite().then_some(x)
 }
 
-impl Answer {
-    /// Analyses a window whose data end at `now_s`. A period has to hold over `share` of the window.
-    pub(super) fn of(profile: &Profile, now_s: f64, share: f64) -> Answer {
+impl WindowAnalysis {
+    /// Analyses a window whose data end at `now_s`. A period has to hold over the share `share` of the window.
+    pub(super) fn of(profile: &Profile, now_s: f64, share: f64) -> WindowAnalysis {
         if profile.is_empty() {
-            return Answer::default();
+            return WindowAnalysis::default();
         }
         let idle_s = typical_idle(profile);
         let search = |share: f64| chains::Options {
             most_periods: 1,
-            // Three bursts span two idle times; what holds for less is the rhythm inside a burst.
+            // Three bursts span two idle times; a period that holds for less lies inside a burst.
             shortest_window_s: (2.0 * idle_s).max(share * profile.duration()),
             ..chains::Options::for_run(profile.duration())
         };
         let holds = |f: &&BurstPeriod| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
         let first = chains::detect(profile, search(share));
         let rejected = first.rejected.as_ref().map(|r| (r.period_s, r.confidence)).filter(|r| r.0 > 0.0);
-        let mut answer = Answer { rejected, ..Answer::default() };
+        let mut answer = WindowAnalysis { rejected, ..WindowAnalysis::default() };
         let mut found = first.periods.iter().find(holds).cloned();
         if let (None, Some(over)) = (&found, first.periods.first()) {
-            // A period that has ended still says what a burst is; another may have begun since.
-            answer.cut = BurstThreshold::of(over);
+            // The burst threshold of a period that has ended still holds; another period may have begun since.
+            answer.threshold = BurstThreshold::of(over);
             // stray requests close behind its last burst begin nothing
             let end = over.windows.last().map_or(0.0, |w| w.1) - profile.origin() + LIMITS.parting * idle_s;
             let rest = profile.without(&[(0.0, end)]);
@@ -84,9 +86,9 @@ impl Answer {
             found = chains::detect(&rest, search(0.0)).periods.iter().filter(holds).find(is_it).cloned();
         }
         if let Some(f) = &found {
-            answer.cut = BurstThreshold::of(f).or(answer.cut);
+            answer.threshold = BurstThreshold::of(f).or(answer.threshold);
             answer.share = f.bytes / profile.bytes();
-            answer.outlook = Outlook::of(f, profile, answer.cut, now_s);
+            answer.forecast = Forecast::of(f, profile, answer.threshold, now_s);
             let since = f.windows.last().map_or(f64::NEG_INFINITY, |w| w.0);
             let inside =
                 &f.bursts[f.bursts.partition_point(|b| b.start_s < since).min(f.bursts.len().saturating_sub(1))..];
@@ -96,7 +98,7 @@ impl Answer {
     }
 }
 
-/// First burst and distance of the last bursts, if these have come regularly.
+/// First burst and median gap of the latest bursts, if these are regular.
 fn regular_lately(profile: &Profile, idle_s: f64) -> Option<(f64, f64)> {
     let bursts = chains::cut(profile, LIMITS.idle * profile.bytes() / profile.duration(), LIMITS.parting * idle_s);
     let last = &bursts[bursts.len().checked_sub(LIMITS.regular_gaps + 1)?..];
@@ -105,9 +107,9 @@ fn regular_lately(profile: &Profile, idle_s: f64) -> Option<(f64, f64)> {
         .then_some((last[0].start_s, s.median))
 }
 
-impl Outlook {
-    /// The same period some time later, after a burst that stands out from `last_s` on.
-    pub(super) fn later(&self, last_s: f64, now_s: f64) -> Outlook {
+impl Forecast {
+    /// The forecast after a later burst, which exceeds the threshold from `last_s` on.
+    pub(super) fn later(&self, last_s: f64, now_s: f64) -> Forecast {
         let (period, last) = (self.period_s, last_s - self.lead_s);
         let periods = ((last - self.next_start_s) / period + 1.0).round();
         let gap_s = self.gap_s.map(|gap| {
@@ -118,10 +120,10 @@ impl Outlook {
         if next_start_s <= now_s {
             next_start_s += gap_s.unwrap_or(period);
         }
-        Outlook { next_start_s, gap_s, ..self.clone() }
+        Forecast { next_start_s, gap_s, ..self.clone() }
     }
 
-    fn of(f: &BurstPeriod, profile: &Profile, cut: Option<BurstThreshold>, now_s: f64) -> Option<Outlook> {
+    fn of(f: &BurstPeriod, profile: &Profile, threshold: Option<BurstThreshold>, now_s: f64) -> Option<Forecast> {
         let period = f.period_s;
         let last = f.bursts.last()?;
         // The last burst may still be going on.
@@ -133,17 +135,19 @@ impl Outlook {
         let bytes = || recent.iter().map(|b| b.bytes);
         let width_s = Spread::of(recent.iter().map(|b| b.end_s - b.start_s))?.median;
         let compound = f.kind == Kind::Compound;
-        let lead = cut.filter(|_| !compound).map_or(Lead::default(), |c| foot::lead(profile, &c, whole, period));
+        let lead = threshold
+            .filter(|_| !compound)
+            .map_or(OnsetCorrection::default(), |c| onset::correction(profile, &c, whole, period));
         let mut next = f.next.start_s;
         let mut variance = f.next.std_s * f.next.std_s;
         if compound {
             if now_s > last.start_s + (f64::from(LIMITS.missed) + 1.0) * period {
                 return None;
             }
-            next = next_of_compound(f, profile, cut, now_s);
+            next = next_of_compound(f, profile, threshold, now_s);
         } else {
             // the last burst of the window need not be on the chain yet
-            let began = cut.and_then(|c| c.latest(profile, f.next, period, now_s));
+            let began = threshold.and_then(|c| c.latest(profile, f.next, period, now_s));
             if let Some(start) = began {
                 next = if f.clock == Clock::Walk { start } else { next } + f.next.gap_s;
             }
@@ -158,7 +162,7 @@ impl Outlook {
             next += f.next.gap_s;
             variance += f.next.std_s * f.next.std_s;
         }
-        Some(Outlook {
+        Some(Forecast {
             period_s: period,
             period_std_s: known(f.period_std_s),
             confidence: f.confidence,
@@ -177,8 +181,8 @@ impl Outlook {
 
 /// Start of the next burst of a period with several: each place has its own burst, and of those that have not come the first
 /// is the next.
-fn next_of_compound(f: &BurstPeriod, profile: &Profile, cut: Option<BurstThreshold>, now_s: f64) -> f64 {
-    let seen = cut.map_or(Vec::new(), |c| chains::cut(profile, c.threshold, c.merge_s));
+fn next_of_compound(f: &BurstPeriod, profile: &Profile, threshold: Option<BurstThreshold>, now_s: f64) -> f64 {
+    let seen = threshold.map_or(Vec::new(), |c| chains::cut(profile, c.threshold, c.merge_s));
     let has_come = |t: f64| {
         let mut latest = seen.iter().rev().take(LIMITS.recent);
         latest.any(|b| (b.start_s - t).abs() <= LIMITS.expected_least * f.period_s)

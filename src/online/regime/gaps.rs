@@ -1,49 +1,48 @@
-//! Distances between bursts that are those of another regime than the one at hand.
+//! Detects a new regime from the gaps between bursts, before the analysis of the window does.
 //!
-//! Bursts are cut as they were for the beat and finer, since those of a faster regime may lie closer than what was one burst
-//! before; each cut is judged by itself, its past by its present, so that the pieces of a burst are no news. The change detector
-//! or Student's t for the latest distances against those before says whether it is chance, and the analysis of what follows the
-//! change alone has to find the new period there.
+//! Bursts are cut at the current threshold and at finer ones, because the bursts of a faster regime may lie within one burst of
+//! the former. Each cut is compared with its own past, so pieces of a burst do not look new. The latest gaps are a change if the
+//! change detector or Student's t test says so, and if the analysis of the data since then finds the new period.
 
 use crate::online::thresholds::LIMITS;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::super::change::{ChangeDetector, ChangeMethod};
-use super::super::outlook::Answer;
-use super::beat::{Beat, MEMORY};
+use super::super::forecast::WindowAnalysis;
+use super::current_period::{CurrentPeriod, MEMORY};
 use crate::period::Spread;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
 
-/// The first of the bursts that have left the beat, and the beat that they keep.
-pub(super) fn newly_kept(
+/// The first burst of the new regime, and its period.
+pub(super) fn new_regime(
     method: ChangeMethod,
-    beat: &Beat,
+    current: &CurrentPeriod,
     profile: &Profile,
-    since: &dyn Fn(f64) -> Answer,
-) -> Option<(f64, Beat)> {
-    if beat.confidence < LIMITS.known || beat.lasted() < LIMITS.established * beat.period_s {
+    since: &dyn Fn(f64) -> WindowAnalysis,
+) -> Option<(f64, CurrentPeriod)> {
+    if current.confidence < LIMITS.known || current.lasted() < LIMITS.established * current.period_s {
         return None;
     }
-    let longest = beat.longest_burst(profile);
+    let longest = current.longest_burst(profile);
     let mut looks = Looks { since, made: Vec::new() };
-    let after = |b: &&Burst| b.start_s > beat.until_s;
+    let after = |b: &&Burst| b.start_s > current.until_s;
     let mut tried: Vec<Vec<f64>> = Vec::new();
     let merges = LIMITS
         .finer_merges
-        .map(|share| share * beat.cut.merge_s)
+        .map(|share| share * current.threshold.merge_s)
         .into_iter()
-        .chain(LIMITS.small_merges.map(|s| s * beat.period_s));
+        .chain(LIMITS.small_merges.map(|s| s * current.period_s));
     let merges: Vec<f64> =
-        merges.filter(|m| *m <= beat.cut.merge_s.max(LIMITS.small_merges[0] * beat.period_s)).collect();
-    let levels = LIMITS.finer_levels.map(|share| share * beat.cut.threshold);
+        merges.filter(|m| *m <= current.threshold.merge_s.max(LIMITS.small_merges[0] * current.period_s)).collect();
+    let levels = LIMITS.finer_levels.map(|share| share * current.threshold.threshold);
     for (threshold, &merge_s) in levels.iter().flat_map(|&l| merges.iter().map(move |m| (l, m))) {
         let mut all = chains::cut(profile, threshold, merge_s);
-        // where the picture begins a burst may be cut in two, unless the regime begins there
-        let whole = |b: &Burst| b.start_s > profile.origin() || b.start_s >= beat.since_s;
-        all.retain(|b| b.end_s >= beat.since_s && whole(b));
+        // a burst may be cut in two where the profile begins, unless the regime begins there
+        let whole = |b: &Burst| b.start_s > profile.origin() || b.start_s >= current.since_s;
+        all.retain(|b| b.end_s >= current.since_s && whole(b));
         let lately = Spread::of(all.iter().filter(after).map(|b| b.bytes)).map_or(0.0, |s| s.median);
-        for bytes in [beat.cut.bytes, lately.min(beat.cut.bytes)] {
+        for bytes in [current.threshold.bytes, lately.min(current.threshold.bytes)] {
             let of_size = all.iter().filter(|b| b.bytes >= LIMITS.smallest_new * bytes);
             let bursts: Vec<&Burst> = of_size.collect();
             let bursts = &bursts[bursts.len().saturating_sub(MEMORY + 1)..];
@@ -59,14 +58,14 @@ pub(super) fn newly_kept(
                 *n < distances.len()
                     && *n <= apart
                     && span(*n) >= LIMITS.longer * longest
-                    && starts[starts.len() - 1 - n] - beat.since_s >= LIMITS.established * beat.period_s
-                    && beat.lasted() >= LIMITS.outlasts * span(*n) / *n as f64
+                    && starts[starts.len() - 1 - n] - current.since_s >= LIMITS.established * current.period_s
+                    && current.lasted() >= LIMITS.outlasts * span(*n) / *n as f64
             };
             let differ =
-                |n: &usize| differ(method, beat, &distances, *n, bursts, &all) && !blurred(profile, bursts, *n);
+                |n: &usize| differ(method, current, &distances, *n, bursts, &all) && !blurred(profile, bursts, *n);
             let telling = (LIMITS.new_gaps_fewest..=LIMITS.new_gaps_most).filter(may_tell).filter(differ);
-            let mut told = telling.map(|n| (starts[starts.len() - 1 - n], span(n) / n as f64));
-            if let Some(found) = told.find_map(|(first, period_s)| Some((first, looks.confirm(first, period_s)?))) {
+            let mut found = telling.map(|n| (starts[starts.len() - 1 - n], span(n) / n as f64));
+            if let Some(found) = found.find_map(|(first, period_s)| Some((first, looks.confirm(first, period_s)?))) {
                 return Some(found);
             }
             tried.push(starts);
@@ -75,14 +74,21 @@ pub(super) fn newly_kept(
     None
 }
 
-/// Are the last `n` distances between `bursts`, given by their logarithms, of another regime than those before? `all`: these
-/// and smaller bursts.
-fn differ(method: ChangeMethod, beat: &Beat, distances: &[f64], n: usize, bursts: &[&Burst], all: &[Burst]) -> bool {
+/// Whether the last `n` gaps between `bursts`, given as logarithms, belong to another regime than those before. `all` holds
+/// smaller bursts as well.
+fn differ(
+    method: ChangeMethod,
+    current: &CurrentPeriod,
+    distances: &[f64],
+    n: usize,
+    bursts: &[&Burst],
+    all: &[Burst],
+) -> bool {
     let (before, new) = distances.split_at(distances.len() - n);
-    let (level, mean) = (beat.period_s.ln(), new.iter().sum::<f64>() / n as f64);
+    let (level, mean) = (current.period_s.ln(), new.iter().sum::<f64>() / n as f64);
     let off = (mean - level).abs();
     let near = |x: f64, y: f64| (x - y).abs() <= LIMITS.near * off;
-    // the last one before may lead from one regime to the other
+    // the last gap before may span the change
     let old = match before.split_last() {
         Some((last, rest)) if !near(*last, level) => rest,
         _ => before,
@@ -103,14 +109,14 @@ fn differ(method: ChangeMethod, beat: &Beat, distances: &[f64], n: usize, bursts
     let spread = (near_level.map(|x| (x - level).powi(2)).sum::<f64>() / on_beat as f64).sqrt();
     let exact = (LIMITS.in_phase_sds * spread).clamp(LIMITS.whole, LIMITS.in_phase_most);
     let places = new.iter().scan(0.0, |sum, x| {
-        *sum += x.exp() / beat.period_s;
+        *sum += x.exp() / current.period_s;
         Some(*sum)
     });
-    // bursts that are missing leave the others in their places, and so do bursts in between
+    // missing bursts leave the others in phase, and so do additional ones
     let kept = places.filter(|p| p.round() >= 1.0 && (p - p.round()).abs() <= exact).count();
-    // the pieces of a burst and the bursts may keep one clock
-    let inside = || beat.lasted() < LIMITS.nested * mean.exp();
-    let smaller = || beat.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact);
+    // pieces of a burst and the bursts may share one clock
+    let inside = || current.lasted() < LIMITS.nested * mean.exp();
+    let smaller = || current.goes_on_smaller(&bursts[bursts.len() - 1 - n..], all, exact);
     if kept > 0 && mean > level && (inside() || smaller()) {
         return false;
     }
@@ -127,7 +133,7 @@ fn differ(method: ChangeMethod, beat: &Beat, distances: &[f64], n: usize, bursts
     chance(old, new, off) <= share_of_chance(old.len()) || noticed(method, distances, n)
 }
 
-/// Does the change detector say that the last `n` distances are another regime?
+/// Whether the change detector reports that the last `n` gaps are another regime.
 fn noticed(method: ChangeMethod, distances: &[f64], n: usize) -> bool {
     let mut detector = ChangeDetector::new(method);
     let from = distances.len() - n;
@@ -135,29 +141,29 @@ fn noticed(method: ChangeMethod, distances: &[f64], n: usize) -> bool {
     told.filter(|(i, begun)| *i > from && begun.is_some_and(|k| i + 1 - k.min(i + 1) + 1 >= from)).count() > 0
 }
 
-/// Analyses of what follows a supposed change, each with where it begins.
+/// Analyses of the data since a supposed change, each with its start.
 struct Looks<'a> {
-    since: &'a dyn Fn(f64) -> Answer,
-    made: Vec<(f64, Option<Beat>)>,
+    since: &'a dyn Fn(f64) -> WindowAnalysis,
+    made: Vec<(f64, Option<CurrentPeriod>)>,
 }
 
 impl Looks<'_> {
-    /// The beat that the analysis of what comes from `first` on finds there, if it has this period.
-    fn confirm(&mut self, first: f64, period_s: f64) -> Option<Beat> {
+    /// The result for the data since `first`, if it has this period.
+    fn confirm(&mut self, first: f64, period_s: f64) -> Option<CurrentPeriod> {
         let known = self.made.iter().position(|(from, _)| (from - first).abs() <= LIMITS.same_period * period_s);
         if known.is_none() {
             if self.made.len() >= LIMITS.looks {
                 return None;
             }
-            self.made.push((first, Beat::of(&(self.since)(first))));
+            self.made.push((first, CurrentPeriod::of(&(self.since)(first))));
         }
         let (_, found) = *self.made.get(known.unwrap_or(self.made.len() - 1))?;
         found.filter(|b| b.confidence >= LIMITS.confirmed && (b.period_s / period_s).ln().abs() <= LIMITS.same_period)
     }
 }
 
-/// Do so many more bytes lie between the bursts before the last `n` distances than between the latest ones that the picture may
-/// have blurred bursts like those there?
+/// Whether so many more bytes lie between the bursts before the last `n` gaps than between the latest ones that the bounded
+/// profile may have blurred bursts like these there.
 fn blurred(profile: &Profile, bursts: &[&Burst], n: usize) -> bool {
     let until = |t: f64| profile.bytes_until(t - profile.origin());
     // bytes per second between bursts, and in them
@@ -172,7 +178,7 @@ fn blurred(profile: &Profile, bursts: &[&Burst], n: usize) -> bool {
     between - between_new >= LIMITS.blurred * in_new
 }
 
-/// Do the bursts that the last `n` distances lie between have a size that those before did not have? The latest one may go on.
+/// Whether the bursts of the last `n` gaps have a size that those before did not have. The latest burst may go on.
 fn other_size(bursts: &[&Burst], n: usize) -> bool {
     let Some((_, whole)) = bursts.split_last() else { return false };
     let sizes: Vec<f64> = whole.iter().map(|b| b.bytes.ln()).collect();
@@ -187,7 +193,7 @@ fn other_size(bursts: &[&Burst], n: usize) -> bool {
         && chance(old, new, off) <= share_of_chance(old.len())
 }
 
-/// Do the bursts that the last `n` distances lie between have the size of those before? The latest one may go on.
+/// Whether the bursts of the last `n` gaps have the size of those before. The latest burst may go on.
 fn same_size(bursts: &[&Burst], n: usize) -> bool {
     let Some((_, whole)) = bursts.split_last() else { return false };
     let (old, new) = whole.split_at(whole.len().saturating_sub(n));
@@ -195,14 +201,14 @@ fn same_size(bursts: &[&Burst], n: usize) -> bool {
     middle.is_some_and(|m| new.iter().all(|b| (b.bytes.ln() - m).abs() <= LIMITS.same_size))
 }
 
-/// Part of [`LIMITS.chance`] for one look after `known` distances.
+/// Share of the chance of a false alarm that one look after `known` gaps may use.
 fn share_of_chance(known: usize) -> f64 {
     let (k, looks) = (known as f64, (LIMITS.new_gaps_most - LIMITS.new_gaps_fewest + 1) as f64);
     LIMITS.chance / (k * (k + 1.0)).max(1.0) / looks
 }
 
-/// Two-sided chance that the means of two samples of one normal distribution differ by `off`: Student's t with the pooled
-/// spread of both and a prior for it. What lies further off than `off` counts as if it lay there.
+/// Two-sided probability that the means of two samples of one normal distribution differ by `off`: Student's t with the
+/// pooled spread of both and a prior for it. Values further off than `off` are clipped.
 fn chance(old: &[f64], new: &[f64], off: f64) -> f64 {
     let Some(middle) = Spread::of(old.iter().copied()).map(|s| s.median) else { return 1.0 };
     let (k, n) = (old.len() as f64, new.len() as f64);
@@ -221,7 +227,7 @@ mod tests {
     use crate::signal::Span;
 
     #[test]
-    fn small_bursts_that_the_picture_has_blurred_are_not_new() {
+    fn small_bursts_blurred_by_the_bounded_profile_are_not_new() {
         let span = |start: f64, end: f64, bytes: f64| Span { start, end, bytes };
         let large = || (0..12).map(|k| 300.0 + 100.0 * f64::from(k)).map(|t| span(t, t + 20.0, 2e9));
         let small = || (0..4).map(|k| 1430.0 + 15.0 * f64::from(k)).map(|t| span(t, t + 3.0, 3e7));
@@ -239,17 +245,17 @@ mod tests {
     }
 
     #[test]
-    fn the_looks_at_one_regime_share_its_chance() {
+    fn false_alarm_probability_sums_to_its_bound() {
         let all: f64 =
             (1..100_000).map(share_of_chance).sum::<f64>() * (LIMITS.new_gaps_most - LIMITS.new_gaps_fewest + 1) as f64;
         assert!(all <= LIMITS.chance && all > 0.999 * LIMITS.chance);
-        // an exact regime of five bursts still ends at the second distance of another one that is half as long again
+        // an exact regime of five bursts ends at the second gap of one whose period is half as long again
         let told = |off: f64| chance(&[0.0; 4], &[off; 2], off) <= share_of_chance(4);
         assert!(told(1.5f64.ln()) && !told(1.1f64.ln()));
     }
 
     #[test]
-    fn chance_is_students() {
+    fn probability_is_that_of_students_t() {
         // two samples of equal spread: t = 2.306 is the 97.5 % point at 8 degrees of freedom
         let (old, new) = ([-0.03, 0.0, 0.03], [0.27, 0.3, 0.3, 0.33]);
         let freedom: f64 = 3.0 + 3.0 + 4.0 - 2.0;

@@ -1,9 +1,8 @@
-//! Where a burst really begins: the first writer may be far below the level at which its bursts keep time.
+//! Onset correction: the first writer of a burst may stay far below the level at which the period was found.
 //!
-//! Ranks out of step raise the rate in steps. The level at which a period was found then cuts each burst somewhere on its
-//! flank, and where may differ from one analysis to the next; ranks far out of step leave idle times within a burst. Lower
-//! levels and longer idle times are tried; the lowest and longest at which the bursts stay apart and keep time as well tell the
-//! start.
+//! Ranks out of step raise the rate in steps, so that level cuts each burst somewhere on its rise, and not at the same point in
+//! every analysis. Ranks far out of step leave idle times within a burst. Lower levels and longer idle times are tried. The
+//! earliest onsets win at which the bursts stay apart and follow the period as closely.
 
 use super::burst_threshold::BurstThreshold;
 use crate::online::thresholds::LIMITS;
@@ -11,47 +10,47 @@ use crate::period::Spread;
 use crate::period::chains::{self, Burst};
 use crate::signal::profile::Profile;
 
-/// Seconds between the start of a burst and its onset at a level, typical and of the last burst.
+/// Seconds from the true onset of a burst to its onset at the burst threshold: median, and of the last burst.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Lead {
+pub(super) struct OnsetCorrection {
     pub(super) typical_s: f64,
     pub(super) last_s: f64,
 }
 
-/// The lead of the feet of `bursts`, which follow the period and stand out at the level of `cut`.
-pub(super) fn lead(profile: &Profile, cut: &BurstThreshold, bursts: &[Burst], period_s: f64) -> Lead {
+/// The correction for `bursts`, which follow the period at the threshold `cut`.
+pub(super) fn correction(profile: &Profile, cut: &BurstThreshold, bursts: &[Burst], period_s: f64) -> OnsetCorrection {
     let recent = &bursts[bursts.len().saturating_sub(LIMITS.onset_recent)..];
     let pieces = chains::cut(profile, cut.threshold, 0.0);
-    let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return Lead::default() };
+    let Some(onsets) = starts(&pieces, cut.merge_s, recent) else { return OnsetCorrection::default() };
     let steady = (LIMITS.onset_scatter * scatter(&onsets, period_s, false)).max(LIMITS.onset_steady * period_s);
     let bytes: f64 = recent.iter().map(|b| b.bytes).sum();
     let until = |t: f64| profile.bytes_until(t - profile.origin());
-    let mut best = Lead::default();
+    let mut best = OnsetCorrection::default();
     let longer = LIMITS.onset_idle.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
     let touching = LIMITS.onset_touching.map(|share| share * period_s).into_iter().filter(|s| *s > cut.merge_s);
     let all = [cut.merge_s].into_iter().chain(longer).map(|s| (s, false));
     let mut merges: Vec<(f64, bool)> = all.chain(touching.map(|s| (s, true))).collect();
     for halvings in 0..=LIMITS.halvings {
         let pieces = chains::cut(profile, cut.threshold * 0.5f64.powi(halvings), 0.0);
-        // once two bursts are one they are at every lower level
+        // bursts that merge at one level merge at every lower one
         merges.retain(|&(merge_s, strays)| {
             if strays && halvings > 0 {
                 return false;
             }
-            let Some(feet) = starts(&pieces, merge_s, recent) else { return false };
-            let leads = || onsets.iter().zip(&feet).map(|(o, f)| (o - f).max(0.0));
+            let Some(earlier) = starts(&pieces, merge_s, recent) else { return false };
+            let leads = || onsets.iter().zip(&earlier).map(|(o, f)| (o - f).max(0.0));
             let Some(typical_s) = Spread::of(leads()).map(|s| s.median) else { return false };
             let between = |t: (&f64, &f64)| until(*t.0) - until(*t.1);
             let enough = || {
                 merge_s <= cut.merge_s
-                    || onsets.iter().zip(&feet).map(between).sum::<f64>() >= LIMITS.onset_bytes * bytes
+                    || onsets.iter().zip(&earlier).map(between).sum::<f64>() >= LIMITS.onset_bytes * bytes
             };
             if typical_s > best.typical_s
                 && typical_s <= LIMITS.onset_farthest * period_s
-                && scatter(&feet, period_s, strays) <= steady
+                && scatter(&earlier, period_s, strays) <= steady
                 && enough()
             {
-                best = Lead { typical_s, last_s: leads().next_back().unwrap_or(0.0) };
+                best = OnsetCorrection { typical_s, last_s: leads().next_back().unwrap_or(0.0) };
             }
             true
         });
@@ -73,8 +72,8 @@ fn starts(pieces: &[Burst], merge_s: f64, bursts: &[Burst]) -> Option<Vec<f64>> 
     bursts.iter().map(of).collect()
 }
 
-/// Root mean square distance of the starts from a grid of the period: each measured from its neighbour, so that a slot that
-/// is empty or a slow drift counts for nothing. With `strays`, of many only the nearer half counts.
+/// Root mean square deviation of the gaps from multiples of the period, so that empty cycles and slow drift do not count.
+/// With `strays`, only the smaller half of many deviations counts.
 fn scatter(starts: &[f64], period_s: f64, strays: bool) -> f64 {
     let off = starts.windows(2).map(|w| {
         let slots = (w[1] - w[0]) / period_s;
@@ -93,8 +92,8 @@ mod tests {
     use super::*;
     use crate::signal::Span;
 
-    /// Twelve bursts of five ranks, each rank later than the one before; the level that `share` of them reach.
-    fn lead_of(share: f64, background: f64) -> Lead {
+    /// Correction for twelve bursts of five ranks, each later than the one before, at the level that `share` of them reach.
+    fn correction_of(share: f64, background: f64) -> OnsetCorrection {
         let ranks = |t: f64| {
             (0..5).map(move |r| {
                 let start = t + 0.3 * f64::from(r);
@@ -109,13 +108,13 @@ mod tests {
         let profile = Profile::from_spans(all.chain(noise.filter(|s| s.bytes > 0.0)));
         let cut = BurstThreshold { threshold: share * 5e6, merge_s: 0.5, bytes: 1e7 };
         let bursts = cut.bursts(&profile);
-        lead(&profile, &cut, &bursts, 10.0)
+        correction(&profile, &cut, &bursts, 10.0)
     }
 
     #[test]
     fn the_first_rank_begins_the_burst() {
         for share in [0.3, 0.5, 0.9] {
-            let lead = lead_of(share, 0.0);
+            let lead = correction_of(share, 0.0);
             let ahead = 0.3 * ((5.0 * share).ceil() - 1.0);
             assert!((lead.typical_s - ahead).abs() < 1e-9 && (lead.last_s - ahead).abs() < 1e-9, "{share}: {lead:?}");
         }
@@ -130,7 +129,7 @@ mod tests {
             let cut = BurstThreshold { threshold: 1e5, merge_s: 0.0, bytes: 1e6 };
             // the third rank of each was taken for the burst
             let bursts: Vec<Burst> = cut.bursts(&profile).into_iter().skip(2).step_by(5).collect();
-            assert!((lead(&profile, &cut, &bursts, 20.0).typical_s - 3.4).abs() < 1e-9, "{begin}");
+            assert!((correction(&profile, &cut, &bursts, 20.0).typical_s - 3.4).abs() < 1e-9, "{begin}");
         }
     }
 
@@ -146,13 +145,13 @@ mod tests {
         let all = cut.bursts(&profile);
         let bursts: Vec<Burst> = all.into_iter().filter(|b| (0.7..0.8).contains(&(b.start_s % 10.0))).collect();
         assert_eq!(bursts.len(), 16);
-        let lead = lead(&profile, &cut, &bursts, 10.0);
+        let lead = correction(&profile, &cut, &bursts, 10.0);
         assert!((lead.typical_s - 0.75).abs() < 1e-9, "{lead:?}");
     }
 
     #[test]
-    fn noise_between_bursts_is_no_foot() {
-        let lead = lead_of(0.9, 1e3);
+    fn noise_between_bursts_is_no_onset() {
+        let lead = correction_of(0.9, 1e3);
         assert!((lead.typical_s - 1.2).abs() < 1e-6, "{lead:?}");
     }
 }

@@ -1,130 +1,139 @@
-//! The beat that the bursts of a followed signal keep, and when it ends.
+//! Tracks the regime of a job: its current period, and when that ends.
 //!
-//! What is known of the regime at hand is its period, how its bursts are told from the rest, and from when until when they
-//! have kept it. Two things are a change:
+//! A regime is a period, a burst threshold, and the stretch of time over which the bursts followed the period. Either is a
+//! change:
 //!
-//! - the latest distances between bursts agree with each other, differ from the beat, and are new: the regime has none like
-//!   them (see [`distances`]).
-//! - the analysis of the whole window finds another period that begins where the beat has ended.
+//! - the latest gaps between bursts agree with each other, differ from the period, and have no equal in the regime ([`gaps`]).
+//! - the analysis of the whole window finds another period that begins where the current one ended.
 //!
-//! A period of another length that holds where the beat held is no change but a better reading of the same bursts: two nested
-//! rhythms, a rhythm inside of bursts, every second burst.
+//! Another period over the same stretch of time is no change but a better result for the same bursts: nested periods, a period
+//! inside bursts, or every second burst.
 
-mod beat;
-mod distances;
+mod current_period;
+mod gaps;
 
 use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
-use self::beat::Beat;
+use self::current_period::CurrentPeriod;
 use super::burst_threshold::BurstThreshold;
 use super::change::{ChangeDetector, ChangeMethod};
-use super::outlook::Answer;
+use super::forecast::WindowAnalysis;
 use crate::signal::profile::Profile;
 
 /// What changed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Change {
-    /// The bursts from this start on have another distance.
-    Distance(f64),
+    /// The bursts from this start on have another gap.
+    Gap(f64),
     /// The bursts from this start on have another size.
     Size(f64),
 }
 
 /// See the module.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Rhythm {
+pub(super) struct RegimeTracker {
     method: ChangeMethod,
-    beat: Option<Beat>,
+    #[serde(rename = "beat")]
+    current: Option<CurrentPeriod>,
     sizes: ChangeDetector,
-    /// End of the latest burst whose size was taken.
+    /// End of the latest burst whose size was observed.
     sized: Option<f64>,
-    /// The regime goes on although the analysis of the window does not say so.
+    /// The regime goes on although the analysis of the window does not find it.
     keeps: bool,
-    /// The other period that the analysis is sure of all the while, and since when.
+    /// The other period that the analysis has been sure of, and since when.
     #[serde(default)]
     rival: Option<(f64, f64)>,
 }
 
-impl Rhythm {
+impl RegimeTracker {
     pub(super) fn new(method: ChangeMethod) -> Self {
-        Rhythm { method, beat: None, sizes: ChangeDetector::new(method), sized: None, keeps: false, rival: None }
+        RegimeTracker {
+            method,
+            current: None,
+            sizes: ChangeDetector::new(method),
+            sized: None,
+            keeps: false,
+            rival: None,
+        }
     }
 
-    /// If the regime goes on although the analysis of the window does not say so: its period, and when its last burst began.
+    /// Period and last burst of a regime that goes on although the analysis of the window does not find it.
     pub(super) fn kept(&self) -> Option<(f64, f64)> {
-        self.beat.filter(|_| self.keeps).map(|b| (b.period_s, b.until_s))
+        self.current.filter(|_| self.keeps).map(|b| (b.period_s, b.until_s))
     }
 
-    /// What counts as a burst in the regime at hand.
-    pub(super) fn cut(&self) -> Option<BurstThreshold> {
-        self.beat.map(|b| b.cut)
+    /// The burst threshold of the regime.
+    pub(super) fn threshold(&self) -> Option<BurstThreshold> {
+        self.current.map(|b| b.threshold)
     }
 
-    /// Compares the bursts of the window and what the analysis says of it with the regime at hand. `now_s`: end of the data; a
-    /// burst that lasts until then may go on. `since` analyses what comes from a time on. A change of distance goes before one of
-    /// size.
+    /// Compares the bursts of the window and the result of its analysis with the current regime. A burst that lasts until
+    /// `now_s`, the end of the data, may go on. `since` analyses the data from a time on. A change of the gap comes before one of
+    /// the size.
     pub(super) fn follow(
         &mut self,
         profile: &Profile,
-        answer: &Answer,
+        answer: &WindowAnalysis,
         now_s: f64,
-        since: &dyn Fn(f64) -> Answer,
+        since: &dyn Fn(f64) -> WindowAnalysis,
     ) -> Option<Change> {
-        let found = Beat::of(answer);
+        let found = CurrentPeriod::of(answer);
         self.keeps = false;
-        let Some(mut beat) = self.beat else {
-            self.beat = found;
+        let Some(mut current) = self.current else {
+            self.current = found;
             return None;
         };
         let changes = self.method != ChangeMethod::None;
-        if changes && let Some((first, next)) = distances::newly_kept(self.method, &beat, profile, since) {
+        if changes && let Some((first, next)) = gaps::new_regime(self.method, &current, profile, since) {
             self.begin(next);
-            return Some(Change::Distance(first));
+            return Some(Change::Gap(first));
         }
-        beat.advance(profile);
-        self.beat = Some(beat);
-        let other = found.filter(|f| f.confidence >= LIMITS.other_confidence && !f.same(&beat)).map(|f| f.period_s);
+        current.advance(profile);
+        self.current = Some(current);
+        let other = found.filter(|f| f.confidence >= LIMITS.other_confidence && !f.same(&current)).map(|f| f.period_s);
         self.rival = other.map(|period_s| match self.rival {
             Some((before_s, since_s)) if (period_s / before_s).ln().abs() <= LIMITS.same_period => (period_s, since_s),
             _ => (period_s, now_s),
         });
-        let insists = self.rival.is_some_and(|(p, since_s)| now_s - since_s >= LIMITS.insists * p.max(beat.period_s));
+        let insists =
+            self.rival.is_some_and(|(p, since_s)| now_s - since_s >= LIMITS.insists * p.max(current.period_s));
         match found {
-            Some(found) if found.same(&beat) => {
+            Some(found) if found.same(&current) => {
                 // after a pause it begins anew
-                let goes_on = found.since_s - beat.until_s <= (LIMITS.missed_cycles + 0.5) * beat.period_s;
-                let since_s = if goes_on { beat.since_s.min(found.since_s) } else { found.since_s };
-                let confidence = found.confidence.max(beat.confidence);
-                self.beat = Some(Beat { since_s, until_s: found.until_s.max(beat.until_s), confidence, ..found });
+                let goes_on = found.since_s - current.until_s <= (LIMITS.missed_cycles + 0.5) * current.period_s;
+                let since_s = if goes_on { current.since_s.min(found.since_s) } else { found.since_s };
+                let confidence = found.confidence.max(current.confidence);
+                self.current =
+                    Some(CurrentPeriod { since_s, until_s: found.until_s.max(current.until_s), confidence, ..found });
             }
             Some(found) => {
                 let sure = found.confidence >= LIMITS.other_confidence;
-                let follows = changes && sure && found.follows(&beat, profile);
-                if follows && found.is_settled(&beat) {
+                let follows = changes && sure && found.follows(&current, profile);
+                if follows && found.is_settled(&current) {
                     self.begin(found);
-                    return Some(Change::Distance(found.since_s));
+                    return Some(Change::Gap(found.since_s));
                 }
-                self.keeps = beat.goes_on(found.period_s, now_s) && !found.is_better(&beat) && !insists;
-                // what may be told as a change soon does not take over in silence
-                if !self.keeps && !follows && (sure || beat.lasted() < LIMITS.established * beat.period_s) {
+                self.keeps = current.goes_on(found.period_s, now_s) && !found.is_better(&current) && !insists;
+                // a result that may soon be reported as a change does not replace the regime before that
+                if !self.keeps && !follows && (sure || current.lasted() < LIMITS.established * current.period_s) {
                     self.begin(found);
                 }
             }
-            None => self.keeps = beat.goes_on(0.0, now_s),
+            None => self.keeps = current.goes_on(0.0, now_s),
         }
         self.new_size(profile, now_s)
     }
 
-    /// Takes what the analysis says of the window that begins with a change, if it says anything.
-    pub(super) fn restart(&mut self, answer: &Answer) {
-        if let Some(found) = Beat::of(answer) {
+    /// Adopts the result for the window that begins with a change, if there is one.
+    pub(super) fn restart(&mut self, answer: &WindowAnalysis) {
+        if let Some(found) = CurrentPeriod::of(answer) {
             self.begin(found);
         }
     }
 
-    fn begin(&mut self, beat: Beat) {
-        self.beat = Some(beat);
+    fn begin(&mut self, current: CurrentPeriod) {
+        self.current = Some(current);
         self.sizes.reset();
         self.sized = None;
         self.rival = None;
@@ -132,7 +141,7 @@ impl Rhythm {
 
     /// A change of the size of bursts.
     fn new_size(&mut self, profile: &Profile, now_s: f64) -> Option<Change> {
-        let bursts = self.beat?.cut.bursts(profile);
+        let bursts = self.current?.threshold.bursts(profile);
         let mut change = None;
         for (i, b) in bursts.iter().enumerate() {
             if b.end_s >= now_s || self.sized.is_some_and(|until| b.start_s <= until) {
@@ -159,23 +168,23 @@ mod tests {
         starts.iter().flat_map(|&t| (0..4).map(move |i| piece(t, i))).collect()
     }
 
-    /// The changes, and when each was noticed, if an analysis follows the start of every burst.
+    /// The changes, and when each was noticed, with one analysis after the start of every burst.
     fn changes(spans: &[Span]) -> Vec<(f64, Change)> {
-        let mut rhythm = Rhythm::new(ChangeMethod::Bayesian);
-        let mut told = Vec::new();
+        let mut rhythm = RegimeTracker::new(ChangeMethod::Bayesian);
+        let mut reported = Vec::new();
         for n in (1..=spans.len()).filter(|n| n % 4 == 2) {
             let profile = Profile::from_spans(spans[..n].iter().copied());
             let now_s = spans[n - 1].end;
-            let answer = Answer::of(&profile, now_s, 0.0);
+            let answer = WindowAnalysis::of(&profile, now_s, 0.0);
             let since = |from: f64| {
                 let rest = spans[..n].iter().filter(|s| s.start >= from);
-                Answer::of(&Profile::from_spans(rest.copied()), now_s, 0.0)
+                WindowAnalysis::of(&Profile::from_spans(rest.copied()), now_s, 0.0)
             };
             if let Some(change) = rhythm.follow(&profile, &answer, now_s, &since) {
-                told.push((now_s, change));
+                reported.push((now_s, change));
             }
         }
-        told
+        reported
     }
 
     fn every(from: f64, period: f64, n: u32) -> impl Iterator<Item = f64> {
@@ -183,20 +192,20 @@ mod tests {
     }
 
     #[test]
-    fn longer_and_shorter_periods_are_noticed_at_their_second_cycle() {
+    fn a_new_period_is_noticed_at_its_second_cycle() {
         for period in [2.2, 3.1, 7.0, 9.0, 16.0] {
             let starts: Vec<f64> = every(0.0, 5.0, 11).chain(every(50.0 + period, period, 8)).collect();
             let told = changes(&bursts(&starts, 1e6));
-            let [(when, Change::Distance(first))] = told[..] else { panic!("{period}: {told:?}") };
+            let [(when, Change::Gap(first))] = told[..] else { panic!("{period}: {told:?}") };
             assert!((first - 50.0).abs() < 1e-9 && when <= 50.5 + 2.0 * period, "{period}: {told:?}");
         }
     }
 
     #[test]
-    fn a_half_needs_more_than_one_beat_of_it_and_a_double_a_firm_one() {
+    fn halved_and_doubled_periods_need_more_evidence() {
         let halves: Vec<f64> = every(0.0, 5.0, 11).chain(every(52.5, 2.5, 12)).collect();
         let told = changes(&bursts(&halves, 1e6));
-        assert!(matches!(told[..], [(when, Change::Distance(50.0))] if when < 55.6), "{told:?}");
+        assert!(matches!(told[..], [(when, Change::Gap(50.0))] if when < 55.6), "{told:?}");
         // one burst more between two, once
         for extra in [97.2, 97.8] {
             let split: Vec<f64> = every(0.0, 5.0, 20).chain([extra]).chain(every(100.0, 5.0, 8)).collect();
@@ -211,11 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn nested_rhythms_and_missing_bursts_are_one_regime() {
+    fn nested_periods_and_missing_bursts_are_one_regime() {
         let mut nested = bursts(&every(0.0, 6.0, 20).collect::<Vec<_>>(), 1e7);
         nested.extend(bursts(&every(0.7, 1.5, 76).collect::<Vec<_>>(), 1e5));
         nested.sort_by(|a, b| a.start.total_cmp(&b.start));
-        let distance = |c: &(f64, Change)| matches!(c.1, Change::Distance(_));
+        let distance = |c: &(f64, Change)| matches!(c.1, Change::Gap(_));
         assert!(!changes(&nested).iter().any(distance));
         let missing: Vec<f64> = every(0.0, 5.0, 40).filter(|t| ![30.0, 65.0, 70.0, 120.0].contains(t)).collect();
         assert_eq!(changes(&bursts(&missing, 1e6)), []);
@@ -225,8 +234,8 @@ mod tests {
     fn a_half_with_half_the_bytes_is_noticed_at_its_second_cycle() {
         let mut all = bursts(&every(0.0, 5.0, 11).collect::<Vec<_>>(), 1e6);
         all.extend(bursts(&every(55.0, 2.5, 8).collect::<Vec<_>>(), 5e5));
-        let told: Vec<_> = changes(&all).into_iter().filter(|c| matches!(c.1, Change::Distance(_))).collect();
-        assert!(matches!(told[..], [(when, Change::Distance(55.0))] if when < 60.5), "{told:?}");
+        let told: Vec<_> = changes(&all).into_iter().filter(|c| matches!(c.1, Change::Gap(_))).collect();
+        assert!(matches!(told[..], [(when, Change::Gap(55.0))] if when < 60.5), "{told:?}");
         // one burst more, of another size, in the middle
         let mut split = bursts(&every(0.0, 5.0, 20).collect::<Vec<_>>(), 1e6);
         split.extend(bursts(&[97.5], 5e5));
@@ -235,17 +244,17 @@ mod tests {
     }
 
     #[test]
-    fn small_bursts_between_large_ones_are_no_longer_period() {
+    fn alternating_burst_sizes_do_not_double_the_period() {
         let large = every(0.0, 5.0, 12).chain(every(65.0, 10.0, 6));
         let mut all = bursts(&large.collect::<Vec<_>>(), 1e6);
         all.extend(bursts(&every(60.0, 10.0, 6).collect::<Vec<_>>(), 1e5));
         all.sort_by(|a, b| a.start.total_cmp(&b.start));
-        let distance = |c: &(f64, Change)| matches!(c.1, Change::Distance(_));
+        let distance = |c: &(f64, Change)| matches!(c.1, Change::Gap(_));
         assert!(!changes(&all).iter().any(distance), "{:?}", changes(&all));
     }
 
     #[test]
-    fn another_size_is_no_other_distance() {
+    fn a_change_of_size_is_no_change_of_period() {
         let mut all = bursts(&every(0.0, 5.0, 12).collect::<Vec<_>>(), 1e6);
         all.extend(bursts(&every(60.0, 5.0, 8).collect::<Vec<_>>(), 4e6));
         let told = changes(&all);
@@ -253,20 +262,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_analysis_insists_on_takes_over_in_silence() {
+    fn a_period_reported_for_two_cycles_replaces_the_regime() {
         let small = bursts(&every(0.0, 1.5, 60).collect::<Vec<_>>(), 1e5);
         let large = bursts(&every(0.8, 9.7, 9).collect::<Vec<_>>(), 1e6);
         let until =
             |now_s: f64, spans: &[Span]| -> Vec<Span> { spans.iter().filter(|s| s.end <= now_s).copied().collect() };
         let answer_of = |now_s: f64, spans: &[Span]| {
-            let answer = Answer::of(&Profile::from_spans(until(now_s, spans)), now_s, 0.0);
-            assert!(answer.outlook.is_some(), "{now_s}");
-            Answer { share: 0.5, ..answer }
+            let answer = WindowAnalysis::of(&Profile::from_spans(until(now_s, spans)), now_s, 0.0);
+            assert!(answer.forecast.is_some(), "{now_s}");
+            WindowAnalysis { share: 0.5, ..answer }
         };
-        let mut rhythm = Rhythm::new(ChangeMethod::Bayesian);
+        let mut rhythm = RegimeTracker::new(ChangeMethod::Bayesian);
         let mut follow = |now_s: f64, heard: &[Span]| {
             let profile = Profile::from_spans(until(now_s, &small).into_iter().chain(until(now_s, &large)));
-            let change = rhythm.follow(&profile, &answer_of(now_s, heard), now_s, &|_| Answer::default());
+            let change = rhythm.follow(&profile, &answer_of(now_s, heard), now_s, &|_| WindowAnalysis::default());
             assert_eq!(change, None, "{now_s}");
             rhythm.kept().map(|k| k.0)
         };

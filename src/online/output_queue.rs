@@ -1,4 +1,4 @@
-//! Lines on their way to a reader that may be slow, in a bounded queue.
+//! A bounded queue of lines for a reader that may be slow.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -6,13 +6,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// What to do when the queue is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenFull {
-    /// The sender waits: for sources that can wait, too.
+    /// The sender waits: for sources that can wait as well.
     Wait,
     /// The oldest line is dropped and counted: a late prediction is worth nothing.
     DropOldest,
 }
 
-/// What waits to be written.
+/// An entry that waits to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// A line.
@@ -30,17 +30,17 @@ struct Inner {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Outbox {
+pub struct OutputQueue {
     inner: Mutex<Inner>,
     changed: Condvar,
     most: usize,
     when_full: WhenFull,
 }
 
-impl Outbox {
+impl OutputQueue {
     /// A queue of at most `most` items.
     pub fn new(most: usize, when_full: WhenFull) -> Self {
-        Outbox { inner: Mutex::default(), changed: Condvar::new(), most: most.max(2), when_full }
+        OutputQueue { inner: Mutex::default(), changed: Condvar::new(), most: most.max(2), when_full }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -87,13 +87,13 @@ impl Outbox {
         }
     }
 
-    /// No more items: what waits is still taken.
+    /// No more items; those that wait can still be taken.
     pub fn close(&self) {
         self.inner().closed = true;
         self.changed.notify_all();
     }
 
-    /// True once nothing more is taken in.
+    /// True once no more items are accepted.
     pub fn is_closed(&self) -> bool {
         self.inner().closed
     }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_oldest_lines_go_and_are_counted() {
-        let b = Outbox::new(3, WhenFull::DropOldest);
+        let b = OutputQueue::new(3, WhenFull::DropOldest);
         assert!(b.put(Item::State(vec![1])));
         assert!(b.put(Item::State(vec![2])));
         for n in 0..10 {
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_sender_that_waits_loses_nothing() {
-        let b = Outbox::new(2, WhenFull::Wait);
+        let b = OutputQueue::new(2, WhenFull::Wait);
         std::thread::scope(|s| {
             s.spawn(|| {
                 (0..1000).for_each(|n| assert!(b.put(line(n))));

@@ -1,9 +1,9 @@
-//! A bounded picture of the bandwidth in a window.
+//! The bandwidth of a window in bounded memory.
 //!
-//! Transfers are kept as they come until there are [`FULL`] of them; then they are added up to one step curve, and neighbouring
-//! steps are joined, those first whose union moves the fewest bytes in time, and those inside a burst before others, until [`LEAN`]
-//! are left. The edges of what stands out stay where they are, to the digits of the trace's clock; bytes are conserved. Where
-//! joining would blur what matters, the oldest steps are forgotten instead: the window then begins later.
+//! Up to [`FULL`] transfers are kept as they are. Then they are summed to a step curve, and neighbouring steps are joined until
+//! [`LEAN`] are left: first those inside a burst, and first those whose union moves the fewest bytes in time. Edges of bursts
+//! keep their exact times, and bytes are conserved. Where joining would blur an edge, the oldest steps are dropped instead, and
+//! the window begins later.
 
 use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
@@ -21,16 +21,16 @@ const PASSES: i32 = 14;
 
 /// See the module.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Picture {
+pub(super) struct BoundedProfile {
     spans: Vec<Span>,
-    /// What came before this was cut off; later arrivals from before it are left out.
+    /// Start of the window; transfers before it are ignored.
     from: Option<f64>,
     start: Option<f64>,
     end: Option<f64>,
 }
 
-impl Picture {
-    /// Adds a transfer; what cannot be used, or lies before the window, is left out.
+impl BoundedProfile {
+    /// Adds a transfer, unless it is unusable or lies before the window.
     pub(super) fn add(&mut self, span: Span) {
         let Some(span) = self.from.map_or(Some(span), |from| after(span, from)) else { return };
         if !(span.start.is_finite() && span.end >= span.start && span.end.is_finite() && span.bytes > 0.0) {
@@ -62,7 +62,7 @@ impl Picture {
         Profile::from_spans(self.spans.iter().copied())
     }
 
-    /// Cuts off what lies before `from`.
+    /// Drops the data before `from`.
     pub(super) fn cut_before(&mut self, from: f64) {
         if !from.is_finite() || self.from.is_some_and(|f| f >= from) {
             return;
@@ -72,7 +72,7 @@ impl Picture {
         self.measure();
     }
 
-    /// Cuts off the oldest transfers until at most `most` bytes are left.
+    /// Drops the oldest transfers until at most `most` bytes are left.
     pub(super) fn keep_bytes(&mut self, most: f64) {
         if self.bytes() <= most {
             return;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn bursts_keep_their_edges_and_bytes() {
-        let mut p = Picture::default();
+        let mut p = BoundedProfile::default();
         for burst in 0..50 {
             for i in 0..400 {
                 let t = f64::from(burst) * 7.3 + f64::from(i) * 5e-3;
@@ -204,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn gaps_inside_a_burst_go_before_bursts() {
-        let mut p = Picture::default();
+    fn gaps_inside_a_burst_are_joined_before_bursts() {
+        let mut p = BoundedProfile::default();
         for burst in 0..60 {
             for i in 0..128 {
                 let t = f64::from(burst) * 2.0 + f64::from(i) * 3.4e-3;
@@ -223,13 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn one_pause_is_enough_not_to_forget_the_burst_before_it() {
-        let mut p = Picture::default();
+    fn the_burst_before_a_single_pause_is_kept() {
+        let mut p = BoundedProfile::default();
         for burst in 0..2 {
             for i in 0..5000 {
                 let t = 30.0 * f64::from(burst) + 1e-3 * f64::from(i);
                 p.add(span(t, t + 9e-4, 1_048_576.0));
-                // a look that comes often must not forget either
+                // frequent reads must not drop data either
                 if burst == 1 && i % 500 == 0 {
                     p.profile();
                 }
@@ -240,8 +240,8 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_forgotten_from_the_front() {
-        let mut p = Picture::default();
+    fn the_oldest_data_are_dropped_first() {
+        let mut p = BoundedProfile::default();
         for i in 0..100_000 {
             p.add(span(f64::from(i), f64::from(i) + 0.25, 1e6 + f64::from(i % 7)));
         }
@@ -255,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_splits_what_lies_across() {
-        let mut p = Picture::default();
+    fn a_cut_splits_a_transfer() {
+        let mut p = BoundedProfile::default();
         p.add(span(0.0, 10.0, 100.0));
         p.cut_before(4.0);
         assert_eq!((p.extent(), p.bytes()), (Some((4.0, 10.0)), 60.0));
@@ -272,7 +272,7 @@ mod tests {
     proptest! {
         #[test]
         fn bytes_are_conserved(lengths in prop::collection::vec((0.0..3.0f64, 0.0..2.0f64, 0.0..1e6f64), 1..600)) {
-            let mut p = Picture::default();
+            let mut p = BoundedProfile::default();
             let mut t = 1.7e9;
             let mut total = 0.0;
             for (gap, length, bytes) in lengths {

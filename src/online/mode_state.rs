@@ -1,0 +1,122 @@
+//! One mode of a followed job: its bounded profile, its regime, and the latest analysis.
+
+use crate::online::thresholds::LIMITS;
+use serde::{Deserialize, Serialize};
+
+use super::bounded_profile::BoundedProfile;
+use super::change::ChangeMethod;
+use super::forecast::WindowAnalysis;
+use super::regime::{Change, RegimeTracker};
+use super::window::Window;
+use crate::signal::{Mode, Span};
+
+/// See the module.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct ModeState {
+    pub(super) mode: Mode,
+    #[serde(rename = "picture")]
+    profile: BoundedProfile,
+    #[serde(rename = "rhythm")]
+    regime: RegimeTracker,
+    #[serde(rename = "answer")]
+    pub(super) analysis: WindowAnalysis,
+    /// Bytes so far.
+    pub(super) fed: f64,
+    /// The data before the first period have been dropped, or need not be.
+    settled: bool,
+    /// The analysis is older than the data.
+    stale: bool,
+}
+
+impl ModeState {
+    pub(super) fn new(mode: Mode, change: ChangeMethod) -> Self {
+        ModeState {
+            mode,
+            profile: BoundedProfile::default(),
+            regime: RegimeTracker::new(change),
+            analysis: WindowAnalysis::default(),
+            fed: 0.0,
+            settled: false,
+            stale: false,
+        }
+    }
+
+    pub(super) fn add(&mut self, span: Span) {
+        self.profile.add(span);
+        self.fed += span.bytes;
+        self.stale = true;
+    }
+
+    /// First start and last end of the window.
+    pub(super) fn extent(&self) -> Option<(f64, f64)> {
+        self.profile.extent()
+    }
+
+    /// Bytes in the window.
+    pub(super) fn bytes(&self) -> f64 {
+        self.profile.bytes()
+    }
+
+    /// Bytes of a burst, as far as bursts are known.
+    pub(super) fn burst_bytes(&self) -> Option<f64> {
+        self.regime.threshold().map(|c| c.bytes)
+    }
+
+    /// Analyses the window up to `now_s`, the end of the job's data, and returns a change. With [`Window::Change`] the window
+    /// then begins at a change of the gap.
+    pub(super) fn update(&mut self, now_s: f64, window: Window) -> Option<Change> {
+        match window {
+            Window::Seconds(s) => self.profile.cut_before(now_s - s),
+            Window::Bytes(b) => self.profile.keep_bytes(b),
+            Window::None | Window::LastPeriods(_) | Window::Change => {}
+        }
+        if !self.stale {
+            // no new data, but time has passed
+            let late = self.analysis.forecast.as_ref().is_some_and(|o| o.next_start_s <= now_s);
+            if !late {
+                return None;
+            }
+        }
+        self.stale = false;
+        let share = if window == Window::Change { LIMITS.window_share } else { 0.0 };
+        let profile = self.profile.profile();
+        let before = std::mem::replace(&mut self.analysis, WindowAnalysis::of(&profile, now_s, share));
+        let since = |from: f64| {
+            let mut rest = self.profile.clone();
+            rest.cut_before(from);
+            WindowAnalysis::of(&rest.profile(), now_s, share)
+        };
+        let change = self.regime.follow(&profile, &self.analysis, now_s, &since);
+        if let (Some((period_s, last_s)), Some(o)) = (self.regime.kept(), before.forecast)
+            && (o.period_s / period_s).ln().abs() <= LIMITS.kept_period
+        {
+            self.analysis.forecast = Some(o.later(last_s, now_s));
+            self.analysis.holds = before.holds;
+        }
+        if window != Window::Change {
+            return change;
+        }
+        if let Some(Change::Gap(from)) = change {
+            self.profile.cut_before(from);
+            self.analysis = WindowAnalysis::of(&self.profile.profile(), now_s, share);
+            self.regime.restart(&self.analysis);
+            self.settled = true;
+        } else if let (false, Some(o), Some((since, ..))) = (self.settled, &self.analysis.forecast, self.analysis.holds)
+            && o.cycles >= LIMITS.settled_cycles
+            && o.confidence >= LIMITS.settled_confidence
+        {
+            // no regime ended here, but the data before this one do not belong to it
+            self.profile.cut_before(since - LIMITS.margin * o.period_s);
+            self.settled = true;
+        }
+        change
+    }
+
+    /// Keeps the last `periods` periods only.
+    pub(super) fn keep_periods(&mut self, periods: u32) {
+        if let (Some(o), Some((_, end))) = (&self.analysis.forecast, self.extent()) {
+            let from = end - (f64::from(periods) + LIMITS.margin) * o.period_s;
+            self.profile.cut_before(from);
+        }
+    }
+}
