@@ -1,4 +1,4 @@
-//! Writes the judge's view of a suite: the features of every hypothesis of every case, for `scripts/train_judge.py`.
+//! Writes the judge's view of a suite: the features of every hypothesis of every case, for `scripts/train_classifier.py`.
 //!
 //! `cargo run --release --features training --example hypotheses -- SUITE_DIR OUT.json`
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Further kinds of traces to train and check the judge of the default detector on.
+"""Further kinds of traces to train and check the classifier of the default detector on.
 
     more_classes.py --seed 100 --out DIR [--per-class 14] [--classes ...]      output as make_suite.py's
 

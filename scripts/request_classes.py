@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kinds of traces as request-level tracers record them, to train and check the judge of the default detector on.
+"""Kinds of traces as request-level tracers record them, to train and check the classifier of the default detector on.
 
     request_classes.py --seed 100 --out DIR [--per-class 14] [--classes ...]      output as make_suite.py's
 

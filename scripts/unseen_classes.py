@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kinds of traces that the judge of the default detector is never trained on: an estimate of how it does on new ones.
+"""Kinds of traces that the classifier of the default detector is never trained on: an estimate of how it does on new ones.
 
     unseen_classes.py --seed 900 --out DIR [--per-class 14] [--classes ...]      output as make_suite.py's
 

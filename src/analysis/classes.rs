@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::{Batch, Data, Interval, Intervals, Op, Restart, RowSink, Trace};
 use crate::signal::profile::Profile;
-use crate::signal::{Activity, Extent, Folded, Mode, Selection, Sieve};
+use crate::signal::{Activity, Decimated, Extent, Mode, RowFilter, Selection};
 
 /// Bursts that have to be seen.
 const FEWEST_BURSTS: u64 = 3;
@@ -74,7 +74,7 @@ pub fn classes_of(
 }
 
 /// The classes so far, and the writes of the job so far.
-type Streamed<'s, 'm> = (classify::Reader<'s, 'm>, Option<(Mode, Sieve<'s>, Folded)>);
+type Streamed<'s, 'm> = (classify::Reader<'s, 'm>, Option<(Mode, RowFilter<'s>, Decimated)>);
 
 /// Classifies the rows of a trace as they are read.
 struct ClassSink<'s, 'm, F> {
@@ -91,7 +91,7 @@ impl<'s, 'm> ClassSink<'s, 'm, ()> {
         writes: Option<Mode>,
     ) -> ClassSink<'s, 'm, impl Fn() -> Streamed<'s, 'm> + Sync> {
         let fresh = move || {
-            let writes = writes.map(|mode| (mode, Sieve::new(mode, selection), Folded::default()));
+            let writes = writes.map(|mode| (mode, RowFilter::new(mode, selection), Decimated::default()));
             (classify::Reader::new(selection, options, draw), writes)
         };
         ClassSink { state: Mutex::new(fresh()), fresh, restarted: AtomicBool::new(false) }

@@ -14,7 +14,7 @@ pub struct EventLog {
     pub cases: Vec<Case>,
     /// Events that are in no case.
     pub skipped: Skipped,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 

@@ -1,4 +1,4 @@
-//! What a trace holds: schema `iophase.info.v1`.
+//! Contents of a trace: schema `iophase.info.v1`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::record::{Data, Job, LayerSummary, Trace, Warning};
 /// Name of the schema of [`Info`].
 pub const INFO_SCHEMA: &str = "iophase.info.v1";
 
-/// What a trace holds.
+/// Contents of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Info {
     /// [`INFO_SCHEMA`].
@@ -37,11 +37,11 @@ pub struct Info {
     pub end_s: Option<f64>,
     /// Parts known to be incomplete.
     pub partial: Vec<String>,
-    /// What each layer holds.
+    /// Contents of each layer.
     pub layers: Vec<LayerSummary>,
     /// How often each call occurs.
     pub calls: BTreeMap<String, u64>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 

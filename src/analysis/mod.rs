@@ -76,14 +76,14 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         );
         let result = (extent.count > 0)
             .then(|| Request { trace, mode, activity: &activity, extent: &extent, options }.analyze(profile));
-        (activity.left_out(), result)
+        (activity.excluded(), result)
     };
     let mut signals = Vec::new();
     let mut evidence = Vec::new();
     let mut warnings = trace.warnings.clone();
-    let mut left_out = 0;
+    let mut excluded = 0;
     for (of_mode, result) in modes.par_iter().map(one).collect::<Vec<_>>() {
-        left_out += of_mode;
+        excluded += of_mode;
         if let Some(result) = result {
             let (signal, behind, more) = result?;
             signals.push(signal);
@@ -92,7 +92,7 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         }
     }
     if signals.is_empty() {
-        return Err(nothing_left(trace, options, left_out));
+        return Err(nothing_left(trace, options, excluded));
     }
     let primary =
         signals.iter().filter(|s| s.period.periodic).max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map(|s| s.mode);
@@ -108,7 +108,7 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         signals,
         primary,
         patterns: found.map(|(report, _)| report),
-        quality: quality(trace, left_out),
+        quality: quality(trace, excluded),
         warnings,
     };
     Ok(Analysis { report, evidence })
@@ -152,12 +152,12 @@ fn run_s(trace: &Trace) -> f64 {
     trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(seen)
 }
 
-fn nothing_left(trace: &Trace, options: &Options, left_out: u64) -> Error {
+fn nothing_left(trace: &Trace, options: &Options, excluded: u64) -> Error {
     let what = match options.mode {
         ModeChoice::Auto => "read or write".to_owned(),
         ModeChoice::One(m) => m.name().replace('_', " "),
     };
-    let remedy = if left_out > 0 {
+    let remedy = if excluded > 0 {
         Remedy::KeepAllFiles
     } else if trace.data.is_empty() {
         Remedy::Inspect
@@ -201,12 +201,12 @@ fn summary(trace: &Trace) -> TraceSummary {
     }
 }
 
-fn quality(trace: &Trace, left_out: u64) -> QualityReport {
+fn quality(trace: &Trace, excluded: u64) -> QualityReport {
     let q = &trace.quality;
     QualityReport {
         records_read: q.records_read,
         records_dropped: q.records_dropped,
-        records_left_out: q.records_left_out + left_out,
+        records_left_out: q.records_left_out + excluded,
         clamped: q.clamped,
         clock_backwards: q.clock_backwards,
         partial: q.partial.clone(),

@@ -1,4 +1,4 @@
-//! What the pipeline is asked to do.
+//! Options of the pipeline.
 
 use crate::period::{Detector, Method, Route};
 use crate::signal::{Filter, Mode, Sampling, Selection};
@@ -37,7 +37,7 @@ pub struct Options {
     pub fourier_fit: bool,
     /// Filter of the sampled signal. With it, method `auto` is `autocorrelation`.
     pub filter: Option<Filter>,
-    /// Wavelet of the DWT: of method `dwt`, and of the smoothing before validity is judged.
+    /// Wavelet of the DWT: of method `dwt`, and of the smoothing before validity windows are found.
     pub wavelet: Wavelet,
     /// Level of the DWT; `None` chooses one from the period.
     pub level: Option<usize>,

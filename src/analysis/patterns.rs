@@ -21,18 +21,19 @@ const MOST_FAMILIES: usize = 2000;
 /// Bursts that a period takes.
 const FEWEST_BURSTS: usize = 3;
 
-/// What is asked of the patterns of a trace.
+/// Options of the pattern analysis.
 #[derive(Debug, Clone, Default)]
 pub struct PatternOptions {
     /// Settings of the detector.
     pub detector: pattern::Options,
-    /// Next accesses to tell of each pattern.
+    /// Next accesses to report for each pattern.
     pub next: usize,
     /// Check that nothing was lost.
     pub verify: bool,
 }
 
-/// Finds the patterns of the selected accesses, and the period of each: their report, and they themselves in the same order. `None` if no access tells its place in its file.
+/// Finds the patterns of the selected accesses, and the period of each: the report, and the patterns themselves
+/// in the same order. `None` if no access tells its place in its file.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] if accesses were lost or doubled, which only [`PatternOptions::verify`] looks for.
@@ -83,7 +84,7 @@ fn check(found: &Found, requests: &Requests, keep: impl Fn(usize) -> bool) -> Re
 /// A period, or why there is none.
 type Answer = std::result::Result<PatternPeriod, String>;
 
-/// What the patterns of a family have in common: the walk, and the name of the file but for its digits.
+/// Key of a family of patterns: the walk, and the name of the file without its digits.
 type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Loop], u32);
 
 /// Gives each pattern its period: that of its own accesses, or of its family if its own are too few.

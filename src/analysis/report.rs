@@ -57,7 +57,7 @@ pub struct TraceSummary {
     pub job: Option<Job>,
 }
 
-/// One signal and what was found in it.
+/// One signal and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SignalReport {
     /// Which transfers.
@@ -94,7 +94,7 @@ pub struct SignalReport {
     pub scores: Option<Scores>,
 }
 
-/// What was lost, left out or bent, and how exact the times are.
+/// Records that were lost, excluded or clamped, and how exact the times are.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct QualityReport {
     /// Records seen in the input.
@@ -109,7 +109,7 @@ pub struct QualityReport {
     pub clock_backwards: u64,
     /// Parts known to be incomplete.
     pub partial: Vec<String>,
-    /// What one row stands for.
+    /// Meaning of one row.
     pub timing: Timing,
     /// Width of the bins of a heatmap.
     pub bin_s: Option<f64>,
@@ -130,9 +130,9 @@ pub struct Report {
     pub primary: Option<Mode>,
     /// Access patterns; `null` if the trace has no offsets.
     pub patterns: Option<PatternsReport>,
-    /// What was lost.
+    /// Quality of the data.
     pub quality: QualityReport,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
@@ -152,7 +152,7 @@ pub struct PatternsOfTrace {
     pub coverage: Coverage,
     /// The patterns, in the order in which they began.
     pub patterns: Vec<PatternReport>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// The patterns with the times and places of their accesses, in the order of the reports; not part of the JSON.
     #[serde(skip)]

@@ -37,7 +37,7 @@ use rayon::prelude::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, FileId, Op, Trace, UNKNOWN_OFFSET, Warning};
 use crate::remedy::Remedy;
-use crate::signal::{Mode, Selection, Sieve};
+use crate::signal::{Mode, RowFilter, Selection};
 
 pub(crate) use self::advice::size as binary_size;
 pub use global::GlobalSequentiality;
@@ -143,7 +143,7 @@ pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: 
 
 /// Learns from a trace whose rows come a second time; [`Reader::train`] makes it.
 pub struct Trainer<'s> {
-    sieve: Sieve<'s>,
+    sieve: RowFilter<'s>,
     samples: Vec<(String, TrainingSample)>,
     index: HashMap<String, usize>,
     /// The sample of each file of this reading.
@@ -181,7 +181,7 @@ type Followed = (u32, Box<SizeClassStreams>, Option<Sketcher>);
 /// rows.
 pub struct Reader<'s, 'm> {
     options: Options<'m>,
-    sieve: Sieve<'s>,
+    sieve: RowFilter<'s>,
     draw: bool,
     all: Vec<(FileId, Followed)>,
     place: HashMap<(FileId, u32), usize>,
@@ -198,7 +198,7 @@ impl<'s, 'm> Reader<'s, 'm> {
     pub fn new(selection: &'s Selection, options: Options<'m>, draw: bool) -> Self {
         Self {
             options,
-            sieve: Sieve::new(options.mode, selection),
+            sieve: RowFilter::new(options.mode, selection),
             draw,
             all: Vec::new(),
             place: HashMap::new(),
@@ -331,7 +331,7 @@ impl<'s, 'm> Reader<'s, 'm> {
 
 /// Hands on every access that is kept, moves bytes and has an offset, in the order of the rows. Gives the number of those
 /// without an offset.
-fn accesses(rows: &Data, sieve: &Sieve<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
+fn accesses(rows: &Data, sieve: &RowFilter<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
     let Data::Requests(rows) = rows else { return 0 };
     let mut unplaced = 0;
     for i in 0..rows.len() {

@@ -13,7 +13,7 @@ use crate::formats::write::WRITERS;
 use crate::formats::{self, ReadOptions, Source};
 use crate::record::Rows;
 use crate::render::units;
-use crate::signal::{Excerpt, Mode, RankSet, Selection};
+use crate::signal::{Mode, RankSet, Selection, Slice};
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     }
     let selection =
         Selection { ranks: a.ranks.clone(), files: a.files.clone(), all_files: true, from_s: a.from, until_s: a.until };
-    let excerpt = Excerpt::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
+    let excerpt = Slice::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
     let written = output::rows(&excerpt, &a.output, writer, a.verbosity.quiet >= 2)?;
     if a.verbosity.quiet == 0 && a.verbosity.verbose > 0 {
         let all = units::counted(trace.data.len() as u64, "record");

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 /// Jitter moves the mean of few intervals by a few per cent; checkpoints grow and shrink with the mesh.
 const SAME_PERIOD: f64 = 0.1;
 const SAME_BYTES: f64 = 0.25;
-/// A state follows its regime as slowly as the mean of so many observations.
+/// A state follows its regime as slowly as a mean of this many observations.
 const INERTIA: u64 = 32;
 /// States and transitions that are kept; the state that was left longest ago goes first.
 const MAX_STATES: usize = 64;
 const MAX_TRANSITIONS: usize = 256;
 
-/// A stable regime: what stays the same from burst to burst.
+/// A stable regime: the quantities that stay constant from burst to burst.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Regime {
     /// Period in seconds, finite and above 0.

@@ -29,7 +29,7 @@ pub struct Checkpoint {
     schema: String,
     /// Place in the source; `None` for sockets.
     pub reading: Option<Reading>,
-    /// Messages that could not be read so far.
+    /// Faults of the input so far.
     pub faults: Faults,
     /// The jobs.
     pub jobs: Jobs,
@@ -49,7 +49,7 @@ impl Checkpoint {
         serde_json::to_vec(self).map_err(|e| Error::new(ErrorKind::Output, format!("the state cannot be stored: {e}")))
     }
 
-    /// Reads what was stored; `None` if nothing was.
+    /// Reads a stored checkpoint; `None` if there is none.
     ///
     /// # Errors
     /// [`ErrorKind::Io`], [`ErrorKind::Malformed`].

@@ -149,9 +149,9 @@ impl Forecast {
             // the last burst of the window need not be on the chain yet
             let began = threshold.and_then(|c| c.latest(profile, f.next, period, now_s));
             if let Some(start) = began {
-                next = if f.clock == Clock::Walk { start } else { next } + f.next.gap_s;
+                next = if f.clock == Clock::Renewal { start } else { next } + f.next.gap_s;
             }
-            next -= if f.clock == Clock::Walk && began.is_none() { lead.last_s } else { lead.typical_s };
+            next -= if f.clock == Clock::Renewal && began.is_none() { lead.last_s } else { lead.typical_s };
         }
         let mut missed = 0;
         while next <= now_s {
@@ -172,7 +172,7 @@ impl Forecast {
             width_s: width_s + lead.typical_s,
             bytes: Spread::of(bytes())?.median,
             bytes_p95: percentile_95(bytes())?,
-            gap_s: (f.clock == Clock::Walk).then_some(f.next.gap_s),
+            gap_s: (f.clock == Clock::Renewal).then_some(f.next.gap_s),
             drift_s: f.next.drift_s,
             lead_s: lead.typical_s,
         })

@@ -1,4 +1,4 @@
-//! What a person sees of a followed job: the recent bandwidth, its dominant cosine, the next burst, changes and regimes.
+//! The live view of a followed job: the recent bandwidth, its dominant cosine, the next burst, changes and regimes.
 
 use std::collections::VecDeque;
 use std::f64::consts::TAU;
@@ -85,7 +85,7 @@ impl Live {
         transfers.iter().filter(|t| t.op.moves_bytes()).for_each(|t| self.trail.add(t.start, t.end, t.bytes));
     }
 
-    /// Takes what the session said, and its regimes.
+    /// Takes a prediction of the session, and its regimes.
     pub fn note(&mut self, prediction: &Prediction, automaton: &Automaton) {
         if let Some(t) = prediction.change_s {
             while self.changes.len() >= CHANGES {
@@ -105,7 +105,7 @@ impl Live {
         self.prediction.as_ref()
     }
 
-    /// What is to be shown now.
+    /// The view at this moment.
     pub fn snapshot(&self) -> Snapshot {
         let signal = self.trail.signal();
         let period = self.prediction.as_ref().filter(|p| p.periodic).and_then(|p| p.period_s);
@@ -178,7 +178,7 @@ impl Trail {
         let (from, to) = (place(start), place(end));
         let last = self.bytes.len() - 1;
         let (first, end_bin) = ((from as usize).min(last), (to as usize).min(last));
-        // What lies before the first bin is not shown; the rest keeps its rate.
+        // Spans before the first bin are not shown; the rest keeps its rate.
         let rate = if end > start { bytes * self.width / (end - start) } else { 0.0 };
         for i in first..=end_bin {
             let share = (to.min(i as f64 + 1.0) - from.max(i as f64)).max(0.0);

@@ -1,4 +1,4 @@
-//! The same analysis fed piece by piece: what a job is doing now, and when its next burst comes.
+//! The same analysis fed piece by piece: the current regime of a job, and its next burst.
 //!
 //! A [`Session`] follows one job. For each mode it keeps a bounded profile of the bandwidth, not the transfers, so that memory
 //! does not grow with the job; an update costs the new data plus one analysis of that profile. Change points ([`change`]) begin a

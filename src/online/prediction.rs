@@ -1,4 +1,4 @@
-//! What `iophase predict` says, one object a line: schema `iophase.prediction.v1`.
+//! Output of `iophase predict`, one object per line: schema `iophase.prediction.v1`.
 //!
 //! Times are seconds on the trace's own clock, sizes bytes, frequencies Hz, probabilities 0 to 1, unknown is `null`.
 
@@ -75,7 +75,7 @@ pub struct Prediction {
     pub valid_until_s: Option<f64>,
     /// How this frequency did before; `null` if neither this prediction nor its best rejected candidate has one.
     pub frequency_range: Option<FrequencyRange>,
-    /// Ranks, if the source tells.
+    /// Ranks, if the source reports them.
     pub ranks: Option<u64>,
     /// The stretch the answer rests on.
     pub window: WindowSpan,
@@ -85,6 +85,6 @@ pub struct Prediction {
     pub change_s: Option<f64>,
     /// Name of the phase the job is in; `null` until one is known. A phase that returns has its old name.
     pub state: Option<String>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }

@@ -21,7 +21,7 @@ use super::change::{ChangeDetector, ChangeMethod};
 use super::forecast::WindowAnalysis;
 use crate::signal::profile::Profile;
 
-/// What changed.
+/// A change of the regime.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Change {
     /// The bursts from this start on have another gap.

@@ -18,7 +18,7 @@ use crate::signal::{Mode, Span};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// The signals: [`Mode::Write`], [`Mode::Read`], [`Mode::All`]. Of those that are periodic the one that moves the most bytes
-    /// is told.
+    /// is reported.
     pub modes: Vec<Mode>,
     /// How much of the past counts.
     pub window: Window,
@@ -190,7 +190,7 @@ impl Session {
         }
     }
 
-    /// The channel to act on: of those that are periodic the one that has moved the most bytes, or the one told last as long as
+    /// The mode to act on: of the periodic ones the one that has moved the most bytes, or the one reported last as long as
     /// none has moved clearly more.
     fn primary(&self) -> Option<&ModeState> {
         let weight = |c: &ModeState| c.fed * if self.reported == Some(c.mode) { LIMITS.clearly_more } else { 1.0 };

@@ -11,13 +11,13 @@ use crate::error::{Error, ErrorKind};
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
-    /// All that has come, as far as the bounded picture reaches.
+    /// All data, as far as the bounded profile reaches.
     None,
     /// The last k periods, once k predictions in a row agreed on the period (the frequency hits of FTIO).
     LastPeriods(u32),
-    /// The last so many seconds.
+    /// The last seconds.
     Seconds(f64),
-    /// The last so many bytes.
+    /// The last bytes.
     Bytes(f64),
     /// All since the last change.
     #[default]

@@ -1,6 +1,6 @@
 //! The bursts of a period in a sampled signal, and the next one: for methods that find a period but no bursts.
 //!
-//! The run is cut into cycles where it is idle, one period apart but for what bursts come early or late. The burst of a cycle
+//! The run is cut into cycles where it is idle, one period apart except for bursts that come early or late. The burst of a cycle
 //! is the shortest stretch that holds [`SHARE`] of the cycle's bytes: no threshold, so neither background nor a slow start
 //! matters. All of it is O(N).
 
@@ -50,7 +50,7 @@ pub fn find(signal: &Signal, period_s: f64, windows: &[(f64, f64)]) -> Vec<Burst
 /// Positions that cut `x` into cycles of about `period` samples, first 0, last the length of `x`.
 ///
 /// Each cut is made where least moves in the eighth of a period around it, at most a quarter of a period from where the cut
-/// before it says; of equal places the one nearest to that. So cuts follow a period that drifts or is not quite right.
+/// before it predicts; of equal places the one nearest to that. So cuts follow a period that drifts or is not quite right.
 fn cuts(x: &[f64], period: f64) -> Vec<usize> {
     let n = x.len();
     let reach = ((period / 4.0) as usize).min(n);
@@ -93,7 +93,7 @@ fn cuts(x: &[f64], period: f64) -> Vec<usize> {
             cuts.push(best.1);
         }
     }
-    // What is left behind the last cut is a cycle if it is most of one, or else belongs to the last.
+    // The rest behind the last cut is the last cycle.
     cuts.push(n);
     cuts
 }
@@ -161,7 +161,7 @@ pub fn summary(bursts: &[Burst], period_s: f64, origin: f64) -> Option<Bursts> {
 /// The burst after the last one, `origin` seconds added to its times; `end` is that of the data, on the clock of the bursts.
 ///
 /// Starts are either kept by a clock, t = a + k T + error, or each burst waits a time T ± error for the one before it. Which
-/// of the two holds is told by the spread of the starts around their line and of the gaps around T; it gives the next
+/// of the two holds follows from the spread of the starts around their line and of the gaps around T; it gives the next
 /// start and its standard deviation. `None` with fewer than three bursts, or if two in a row have failed to come before
 /// the data end: then the period is over.
 pub fn next(bursts: &[Burst], dominant: &Dominant, end: f64, origin: f64) -> Option<Prediction> {

@@ -1,4 +1,4 @@
-//! What period analysis says of a signal: the plain results that reports carry.
+//! Results of the period analysis: the plain types that reports carry.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// Chains of bursts in the time domain, judged by a calibrated probability: the most accurate.
+    /// Chains of bursts in the time domain, with a calibrated probability: the most accurate.
     #[default]
     Auto,
     /// Power spectrum of the sampled signal.
@@ -103,7 +103,7 @@ pub struct Candidate {
     pub period_s: f64,
     /// Confidence, as for the dominant period.
     pub confidence: f64,
-    /// What the detector goes by: the z-score or what it has in its place, or the logit of the judge.
+    /// Score of the detector (the z-score or its equivalent), or the logit of the classifier.
     pub score: f64,
     /// The candidate of which this is a harmonic.
     pub harmonic_of: Option<f64>,
@@ -131,7 +131,7 @@ pub struct Detection {
     pub detector: Detector,
     /// The period that moves the most bytes.
     pub dominant: Option<Dominant>,
-    /// What was considered, best first.
+    /// Periods that were considered, best first.
     pub candidates: Vec<Candidate>,
     /// Further independent periods.
     pub others: Vec<Dominant>,

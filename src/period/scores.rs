@@ -73,7 +73,7 @@ fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
         (xx, yy, xy) = (xx + a * a, yy + b * b, xy + a * b);
     }
     let r = xy / (xx.sqrt() * yy.sqrt());
-    // What rounding leaves of a constant correlates with anything.
+    // The rounding error of a constant correlates with anything.
     (r.is_finite() && xx > 1e-24 * n * mx * mx).then(|| r.clamp(-1.0, 1.0))
 }
 

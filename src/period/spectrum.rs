@@ -33,7 +33,7 @@ impl Powers {
     /// is no power beside it.
     pub fn of_power(mut power: Vec<f64>, resolution_hz: f64, constant: f64) -> Option<Powers> {
         let total: f64 = power.iter().sum();
-        // What rounding leaves of a constant is no power.
+        // The rounding error of a constant is no power.
         if !(total > 1e-20 * constant && total.is_finite() && total > 0.0) {
             return None;
         }

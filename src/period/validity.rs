@@ -15,7 +15,7 @@ use crate::transform::{Band, Boundary, Cosine, Decomposition, Wavelet, cosine_wa
 /// band, so that it still has the shape of the bursts.
 const COEFFICIENTS: f64 = 8.0;
 
-/// The level of the approximation for a period of so many samples: the deepest that leaves `COEFFICIENTS` coefficients to a
+/// The level of the approximation for a period in samples: the deepest that leaves `COEFFICIENTS` coefficients to a
 /// period, and that a signal of `len` samples allows. 0: the signal itself is as coarse as that.
 pub fn level(period: f64, wavelet: &Wavelet, len: usize) -> usize {
     let wanted = (period / COEFFICIENTS).log2().floor();
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn windows_of_the_published_figure() {
         // Figure 3 of the paper: 180.1 s, period 18.01 s, valid in [9.88, 72.08] and from 106.38 s on (there to 168.28 s, one
-        // window before the end). Nine bursts: in step with the cosine but for the fourth and the fifth.
+        // window before the end). Nine bursts: in step with the cosine except the fourth and the fifth.
         let period = 18.01;
         let in_step = [2, 3, 4, 7, 8, 9].map(|k| f64::from(k) * period - 3.0);
         let x = bursts(&[&[10.4, 81.5, 95.7], &in_step[..]].concat(), 6.0, 180.1);
@@ -212,7 +212,7 @@ mod tests {
         assert!(Sliding::of(&[], 10.0, &cosine).is_none());
         assert!(Sliding::of(&[1.0; 9], 10.0, &cosine).is_none());
         assert!(Sliding::of(&[1.0; 90], 1.0, &cosine).is_none());
-        // Nothing correlates with a constant or with what is no number.
+        // Nothing correlates with a constant or with NaN.
         assert!(Sliding::of(&[1.0; 90], 10.0, &cosine).unwrap().windows(10.0, 0.0).is_empty());
         assert!(Sliding::of(&[f64::NAN; 90], 10.0, &cosine).unwrap().windows(10.0, 0.0).is_empty());
         let still = Cosine { frequency_hz: 0.0, ..cosine };

@@ -1,22 +1,23 @@
 //! From records to bandwidth over time.
 //!
-//! [`Activity`] picks the transfers of a trace, [`Signal::build`] puts them on an even grid: the exact mean of each bin
-//! ([`bin`]), or the value at each point ([`points`]).
+//! [`Activity`] picks the transfers of a trace. Two representations of their bandwidth follow: [`profile::Profile`], the exact
+//! step curve that the burst pipeline needs, and [`Signal`], samples on an even grid for spectral methods and filters: the exact
+//! mean of each bin ([`bin`]), or the value at each point ([`points`]).
 
 mod binning;
-mod excerpt;
+mod decimated;
 mod filter;
-mod folding;
 pub mod profile;
 mod rate;
 mod selection;
+mod slice;
 
 pub use binning::{Grid, bin, points};
-pub use excerpt::Excerpt;
+pub use decimated::Decimated;
 pub use filter::Filter;
-pub use folding::Folded;
 pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
-pub use selection::{Activity, Mode, RankSet, Selection, Sieve, Spans};
+pub use selection::{Activity, Mode, RankSet, RowFilter, Selection, Spans};
+pub use slice::Slice;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

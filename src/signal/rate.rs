@@ -8,7 +8,7 @@ pub const MAX_AUTO_SAMPLES: usize = 1 << 16;
 /// Samples that an automatic rate gives at least, so that pictures and spectra have something to show.
 pub const MIN_AUTO_SAMPLES: usize = 1 << 9;
 
-/// What one pass over the transfers tells: extent, bytes, and how long those that carry the bytes last.
+/// Result of one pass over the transfers: extent, bytes, and how long those that carry the bytes last.
 #[derive(Debug, Clone)]
 pub struct Extent {
     /// Transfers.

@@ -86,7 +86,7 @@ impl FromStr for RankSet {
     }
 }
 
-/// What to keep of a trace, beside the mode.
+/// The part of a trace to keep, beside the mode.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Only these ranks.
@@ -95,15 +95,15 @@ pub struct Selection {
     pub files: Option<Regex>,
     /// Also pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries.
     pub all_files: bool,
-    /// Only what lies at or after this time, in seconds on the trace's own clock.
+    /// Only transfers at or after this time, in seconds on the trace's own clock.
     pub from_s: Option<f64>,
-    /// Only what lies before this time, in seconds on the trace's own clock.
+    /// Only transfers before this time, in seconds on the trace's own clock.
     pub until_s: Option<f64>,
 }
 
-/// What a mode and a selection keep, row by row, while the names of files become known.
+/// Decides row by row whether a mode and a selection keep it, while the names of files become known.
 #[derive(Debug, Clone)]
-pub struct Sieve<'a> {
+pub struct RowFilter<'a> {
     mode: Mode,
     selection: &'a Selection,
     /// For each file, whether it is kept.
@@ -113,10 +113,17 @@ pub struct Sieve<'a> {
     until: f64,
 }
 
-impl<'a> Sieve<'a> {
+impl<'a> RowFilter<'a> {
     /// Knows no file yet.
     pub fn new(mode: Mode, selection: &'a Selection) -> Self {
-        Sieve { mode, selection, keep_file: Vec::new(), keep_all: true, from: f64::NEG_INFINITY, until: f64::INFINITY }
+        RowFilter {
+            mode,
+            selection,
+            keep_file: Vec::new(),
+            keep_all: true,
+            from: f64::NEG_INFINITY,
+            until: f64::INFINITY,
+        }
     }
 
     /// Learns the files that are new, and to what the times of rows are relative ([`Trace::origin_s`]).
@@ -164,7 +171,7 @@ impl<'a> Sieve<'a> {
             && (self.from..self.until).contains(&requests.start[i])
     }
 
-    /// What is kept of row `i`, cut to the time window.
+    /// The kept part of row `i`, cut to the time window.
     #[inline]
     pub fn span(&self, requests: &Requests, i: usize) -> Option<Span> {
         self.request(requests, i, self.keeps_all_places())
@@ -213,13 +220,13 @@ impl<'a> Sieve<'a> {
 #[derive(Debug, Clone)]
 pub struct Activity<'a> {
     trace: &'a Trace,
-    sieve: Sieve<'a>,
+    sieve: RowFilter<'a>,
 }
 
 impl<'a> Activity<'a> {
     /// The transfers of `trace` for this mode and selection.
     pub fn new(trace: &'a Trace, mode: Mode, selection: &'a Selection) -> Self {
-        let mut sieve = Sieve::new(mode, selection);
+        let mut sieve = RowFilter::new(mode, selection);
         sieve.learn(&trace.files, trace.origin_s);
         Activity { trace, sieve }
     }
@@ -257,7 +264,7 @@ impl<'a> Activity<'a> {
     }
 
     /// Rows that the mode asks for but that belong to system files.
-    pub fn left_out(&self) -> u64 {
+    pub fn excluded(&self) -> u64 {
         if self.sieve.keep_all {
             return 0;
         }
@@ -276,7 +283,7 @@ impl<'a> Activity<'a> {
 #[derive(Debug, Clone)]
 pub struct Spans<'a> {
     data: &'a Data,
-    sieve: &'a Sieve<'a>,
+    sieve: &'a RowFilter<'a>,
     rows: std::ops::Range<usize>,
 }
 
@@ -344,7 +351,7 @@ mod tests {
         assert_eq!(starts(Mode::Write, &s), [0.0, 6.0]);
         assert_eq!(starts(Mode::All, &s), [0.0, 2.0, 6.0]);
         assert!(starts(Mode::WriteAsync, &s).is_empty());
-        assert_eq!(Activity::new(&trace(), Mode::All, &s).left_out(), 1);
+        assert_eq!(Activity::new(&trace(), Mode::All, &s).excluded(), 1);
         s.all_files = true;
         assert_eq!(starts(Mode::Read, &s), [2.0, 4.0]);
         s.ranks = Some("1,3-9".parse().unwrap());

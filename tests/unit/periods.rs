@@ -54,7 +54,7 @@ fn an_exact_train_has_its_period() {
     assert!(
         (found.windows[0].0 - 100.0).abs() < 1e-6 && (found.windows[0].1 - (100.0 + 19.0 * 12.5 + 3.0)).abs() < 1e-6
     );
-    assert!((found.next.start_s - found.flank_s - 350.0).abs() < 1e-6, "{found:?}");
+    assert!((found.next.start_s - found.rise_s - 350.0).abs() < 1e-6, "{found:?}");
     assert!((found.bytes / 20e9 - 1.0).abs() < 0.01);
 }
 
@@ -138,7 +138,7 @@ fn jitter_on_a_grid_differs_from_varying_gaps() {
     let grid = (0..40).map(|i| 50.0 + 20.0 * i as f64 + 2.0 * noise(i));
     let detection = run(&bursts(grid, 3.0, 1e9));
     assert_period(&detection, 20.0, 0.005);
-    assert_eq!(detection.periods[0].clock, Clock::Grid);
+    assert_eq!(detection.periods[0].clock, Clock::Clocked);
     let mut t = 0.0;
     let walk: Vec<f64> = (0..40)
         .map(|i| {

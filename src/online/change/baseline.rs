@@ -10,9 +10,9 @@ const PRIOR_SD: f64 = 0.07;
 const PRIOR_VALUES: f64 = 3.0;
 /// No regime is steadier than this: 2 %. Without it, the first late timer after a thousand equal intervals would be a change.
 const FLOOR_SD: f64 = 0.02;
-/// What is further off is learned as if it were so many standard deviations off.
+/// Values further off than this many standard deviations are learned as if they were that far off.
 const WINSOR: f64 = 3.0;
-/// Scores are cut here: the tail of the distribution has no more to say.
+/// Scores are clipped here: the tail of the distribution adds nothing.
 const MAX_SCORE: f64 = 8.0;
 
 /// Running mean and sum of squares (Welford 1962) with a prior for the variance.

@@ -1,5 +1,5 @@
 //! Bayesian online change-point detection (Adams and MacKay, arXiv:0710.3742, 2007): how probable it is, for every number of
-//! values, that the regime began so many values ago.
+//! values, that the regime began that many values ago.
 //!
 //! Each run of values is normal with unknown mean and variance under a normal-inverse-gamma prior; the next value then
 //! follows Student's t (their section 3.2; Murphy 2007, equation 110). A value may also be an outlier, of which nothing is
@@ -23,7 +23,7 @@ const BETA: f64 = 0.01;
 const FLOOR_SD: f64 = 0.02;
 /// A change is noticed when it is this probable, one within the last two values left out.
 const SURE: f64 = 0.995;
-/// What takes more values than this to be sure of is drift, not a change.
+/// A change that needs more values than this to be certain is drift.
 const LONGEST_NEW: usize = 64;
 /// Runs less probable are forgotten.
 const NEGLIGIBLE: f64 = 1e-9;

@@ -10,7 +10,7 @@
 //! | `adwin` | any shift that lasts, two standard deviations within tens of values | |
 //! | `cusum` | shifts of three standard deviations and more | smaller ones, but by luck; the start may be a value early |
 //! | `page-hinkley` | shifts of more than 15 %, whatever the jitter; ready at once | smaller ones, however small the jitter |
-//! | `k-sigma` | shifts of 3.8 standard deviations and more | smaller ones, and what the first two values of the new regime do not tell: it learns it |
+//! | `k-sigma` | shifts of 3.8 standard deviations and more | smaller ones, and changes that the first two values do not show: it learns them |
 //! | `bayesian` | any shift that lasts, two standard deviations within tens of values | drift over more than 64 values |
 //!
 //! A clear change, 5 s to 8 s or to 3 s with 5 % jitter, is noticed at its second value in at least 85 of 100 series by each of
@@ -102,7 +102,7 @@ impl FromStr for ChangeMethod {
     }
 }
 
-/// What every method does with the logarithms of the values.
+/// A method, applied to the logarithms of the values.
 trait Method {
     /// Takes a value. `Some(n)`: the last `n` values, this one among them, are a new regime.
     fn observe(&mut self, x: f64) -> Option<usize>;

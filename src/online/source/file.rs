@@ -16,7 +16,7 @@ pub enum Grown {
     Bytes(usize),
     /// Nothing new.
     Nothing,
-    /// The file was truncated or replaced: what comes next is the start of another.
+    /// The file was truncated or replaced; the next bytes begin another.
     Anew,
 }
 
@@ -75,7 +75,7 @@ impl GrowingFile {
         Ok(same)
     }
 
-    /// Marks a place that lies at or before what was read.
+    /// Marks a place at or before the current one.
     ///
     /// # Errors
     /// [`ErrorKind::Io`].
@@ -104,7 +104,7 @@ impl GrowingFile {
         Ok((bytes.len() as u64 == head).then_some(sum))
     }
 
-    /// Reads what is new, as far as `buffer` takes it. A file that was replaced is read to its end before the next is begun.
+    /// Reads new data, as far as `buffer` takes them. A file that was replaced is read to its end before the next is begun.
     ///
     /// # Errors
     /// [`ErrorKind::Io`]; a file that is gone for a moment is none.

@@ -109,7 +109,7 @@ fn frame_head(stream: &mut impl Read) -> io::Result<(u8, u64)> {
     Ok((flags[0], u64::from_be_bytes(n)))
 }
 
-/// Reads `length` bytes; memory grows with what comes, not with what was announced.
+/// Reads `length` bytes; memory grows with the data received, not with the announced length.
 fn frame_body(stream: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut body = Vec::with_capacity(length.min(STEP) as usize);
     if stream.take(length).read_to_end(&mut body)? as u64 == length {
@@ -211,7 +211,7 @@ mod tests {
     fn each_role_accepts_what_the_other_says() {
         let mut silent = pair(&[]);
         assert!(shake_hands(&mut silent, Role::Push).is_err());
-        // what a PUSH socket of libzmq 4.3 says: version 3.1, its type and an empty identity
+        // greeting of a PUSH socket of libzmq 4.3: version 3.1, its type and an empty identity
         let mut theirs = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 3, 1];
         theirs.extend(b"NULL");
         theirs.resize(64, 0);
@@ -220,7 +220,7 @@ mod tests {
         theirs[65] = length as u8;
         let mut ours = pair(&[&theirs]);
         shake_hands(&mut ours, Role::Pull).unwrap();
-        // what we say is understood by the other role
+        // our messages are understood by the other role
         let said = std::mem::take(&mut ours.1);
         shake_hands(&mut pair(&[&said]), Role::Push).unwrap();
         assert!(shake_hands(&mut pair(&[&said]), Role::Pull).is_err());

@@ -1,4 +1,4 @@
-//! A PULL socket: senders come and go, and what they push waits in a bounded queue.
+//! A PULL socket: senders come and go, and their messages wait in a bounded queue.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -20,7 +20,7 @@ pub struct PullOptions {
     pub rate: f64,
     /// Senders at one time.
     pub senders: usize,
-    /// Messages that wait; senders wait when the queue is full.
+    /// Messages that may wait; beyond that, senders wait.
     pub queue: usize,
 }
 
@@ -30,7 +30,7 @@ impl Default for PullOptions {
     }
 }
 
-/// Input from a sender.
+/// Received messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Parcel {
     /// A message: the job if it has two parts, of which the first names it, and the message itself.
@@ -72,7 +72,7 @@ impl Pull {
         Ok(Pull { queue, address })
     }
 
-    /// The address it listens on, with the port that was chosen for 0.
+    /// Address it listens at, with the actual port if 0 was requested.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -95,7 +95,7 @@ fn accept(listener: &TcpListener, queue: &SyncSender<Parcel>, options: &PullOpti
     let reported = Arc::new(Mutex::new(None::<String>));
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
-            // Out of descriptors, say; without a pause this would spin.
+            // For example out of descriptors; without a pause this would spin.
             thread::sleep(Duration::from_millis(50));
             continue;
         };

@@ -1,8 +1,8 @@
 //! Burst lists: the same profile cut into bursts in a dozen different ways.
 //!
-//! No single threshold is right for every trace. The lists differ in their level (what rate counts as a burst), in their
-//! merge distance (which pieces belong together) and in their smallest size (what is too small to count). The right
-//! segmentation is nearly always among them; choosing it is left to the judge.
+//! No single threshold is right for every trace. The lists differ in their level (the rate from which on there is a burst), in their
+//! merge distance (which pieces belong together) and in their smallest size (smaller bursts do not count). The right
+//! segmentation is nearly always among them; choosing it is left to the classifier.
 
 use super::stats::{median, weighted_quantile, weighted_quantile_of};
 use crate::period::chains::thresholds::LIMITS;
@@ -24,7 +24,7 @@ pub(crate) struct BurstList {
     pub bytes: Vec<f64>,
     /// Idle seconds of the list up to each onset.
     pub idle: Vec<f64>,
-    /// Running sum of min(1, bytes / reference), the burst itself included: what passing a burst over costs.
+    /// Running sum of min(1, bytes / reference), the burst itself included: the cost of leaving bursts off a chain.
     pub passed: Vec<f64>,
     /// Mean idle seconds between two bursts.
     pub mean_idle: f64,
@@ -157,7 +157,7 @@ impl Levels {
 /// All burst lists of a profile that differ from each other and hold at least three bursts.
 ///
 /// `erased`: sorted, disjoint intervals that earlier rounds have taken out; bursts that begin at the edge of one are
-/// leftovers and are dropped.
+/// remnants and are dropped.
 pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f64)]) -> Vec<BurstList> {
     let mut cuts: Vec<(f64, f64, f64)> = LIMITS.levels.iter().map(|&f| (f, 0.0, levels.burst)).collect();
     if let Some(top) = levels.above {
@@ -186,7 +186,7 @@ fn without_alike(lists: &mut Vec<BurstList>, longest: usize, alike: f64) {
     });
 }
 
-/// The lists of bursts above `background` by the share `level` of what the top is above it, without their sums.
+/// The lists of bursts above `background` by the share `level` of the height of the top above it, without their sums.
 fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), erased: &[(f64, f64)]) -> Vec<BurstList> {
     let mut lists: Vec<BurstList> = Vec::new();
     let mut long: Vec<usize> = Vec::new();
@@ -281,7 +281,7 @@ pub(crate) fn stretches(profile: &Profile, threshold: f64) -> Vec<Stretch> {
     found
 }
 
-/// Joins stretches that are at most `distance` apart; what lies between them counts.
+/// Joins stretches that are at most `distance` apart, with the bytes in between.
 pub(crate) fn merged(stretches: &[Stretch], distance: f64) -> Vec<Stretch> {
     let mut out: Vec<Stretch> = Vec::new();
     for s in stretches {

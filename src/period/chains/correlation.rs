@@ -1,4 +1,4 @@
-//! Autocorrelation of the clipped bandwidth: proposes trial periods and says how well a period repeats the signal.
+//! Autocorrelation of the clipped bandwidth: proposes trial periods and measures how well a period repeats the signal.
 
 use super::plans;
 use super::stats::weighted_quantile;
@@ -60,7 +60,7 @@ impl Correlation {
             None => values.iter_mut().enumerate().for_each(|(lag, value)| *value /= (n - lag) as f64),
         }
         let power = values[0];
-        // what is left of a constant signal is rounding
+        // the rest of a constant signal is rounding
         if power.is_nan() || power <= 1e-12 {
             return None;
         }

@@ -1,20 +1,20 @@
 //! How much likelier the gaps between bursts are if a period made them than if chance did.
 //!
-//! Both are marginal likelihoods: what is not known is integrated out, so that few gaps prove little however even they are.
-//! A period T with an error s is a grid or a walk ([`super::fit`]), half of each; T has a flat prior around the mean gap, s a
+//! Both are marginal likelihoods: unknown parameters are integrated out, so that few gaps prove little however even they are.
+//! A period T with an error s is a clock or a renewal process ([`super::fit`]), half of each; T has a flat prior around the mean gap, s a
 //! log-uniform one. Chance leaves independent exponential idle times, of a rate with the prior 1/rate.
 
 use statrs::function::gamma::ln_gamma;
 use std::f64::consts::TAU;
 
-/// Errors as shares of the mean gap: this and its multiples by [`STEP`], so many.
+/// Errors as shares of the mean gap: [`STEPS`] values from [`SMALLEST`] on, each [`STEP`] times the one before.
 const SMALLEST: f64 = 0.02;
 const STEP: f64 = 1.5;
 const STEPS: usize = 9;
 /// Beyond these nothing more is learnt.
 const REACH: (f64, f64) = (-10.0, 20.0);
 
-/// The evidence, within the bounds beyond which more of it says no more.
+/// The evidence, clipped to [`REACH`].
 pub(crate) fn within_reach(evidence: f64) -> f64 {
     evidence.clamp(REACH.0, REACH.1)
 }
@@ -23,7 +23,7 @@ pub(crate) fn within_reach(evidence: f64) -> f64 {
 /// nothing known of the idle times, then if those of up to `merge` seconds were not counted as such. 0 for fewer than three.
 ///
 /// `places`: bursts of a period, each of which has a place of its own that was taken out of `t` (see
-/// [`super::fold::aligned`]). The places are not known either: flat priors over the mean gap.
+/// [`super::multiples::aligned`]). The places are not known either: flat priors over the mean gap.
 pub(crate) fn of_gaps(t: &[f64], k: &[f64], idle: &[f64], merge: f64, places: usize) -> [f64; 2] {
     let n = t.len().min(k.len());
     if n < 3 {

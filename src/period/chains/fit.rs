@@ -1,9 +1,9 @@
 //! Period, phase and their errors from the onsets of a chain.
 //!
-//! Two models of the same data. *Grid*: onset = a + k T + an independent error; a timer fires, the work begins a little
-//! late. *Walk*: every gap is T plus an independent error; repeated work of varying length. Under a grid the error of the
-//! line's slope falls with n^-1.5, under a walk the mean gap is the efficient estimate and its error falls with n^-0.5.
-//! Few onsets do not tell which it is: the period is the mean of both, weighted by how likely each model makes the gaps
+//! Two models of the same data. *Clocked*: onset = a + k T + an independent error; a timer fires, the work begins a little
+//! late. *Renewal process*: every gap is T plus an independent error; repeated work of varying length. Under a clock the error of the
+//! line's slope falls with n^-1.5, under a renewal process the mean gap is the efficient estimate and its error falls with n^-0.5.
+//! Few onsets do not separate the two: the period is the mean of both, weighted by how likely each model makes the gaps
 //! (Bayesian model averaging).
 
 use super::stats::median_of;
@@ -13,12 +13,12 @@ use crate::period::chains::thresholds::LIMITS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
     /// Independent errors around a line: a + k T.
-    Grid,
+    Clocked,
     /// Independent gaps: errors add up.
-    Walk,
+    Renewal,
 }
 
-/// What the onsets of a chain say about its period.
+/// Period and errors of a chain.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fit {
     pub period: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Fit {
     pub gap_deviation: f64,
 }
 
-/// Squared errors below this share of the squared mean gap are not told apart: the clock's grain.
+/// Squared errors below this share of the squared mean gap are equal: the resolution of the clock.
 const EXACT: f64 = 1e-18;
 const HUBER_ROUNDS: usize = 10;
 /// The weights stay once the slope moves by less than this share.
@@ -61,7 +61,7 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
     let walk = Fit {
         period: mean_gap,
         period_std: (gap_variance / slots).sqrt(),
-        clock: Clock::Walk,
+        clock: Clock::Renewal,
         phase: t[0],
         line_sd: 0.7 * gap_variance.sqrt(),
         gap_sd: gap_variance.sqrt(),
@@ -83,13 +83,13 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
     if grid >= 0.5 {
         // through the middle of the onsets, where the line is known best
         let phase = line.intercept + (line.slope - period) * line.middle;
-        Fit { clock: Clock::Grid, phase, ..both }
+        Fit { clock: Clock::Clocked, phase, ..both }
     } else {
         both
     }
 }
 
-/// How likely it is that the onsets follow a grid rather than a walk, both as likely beforehand.
+/// Probability that the onsets follow a clock rather than a renewal process, with equal priors.
 ///
 /// The ratio of the two marginal likelihoods of the gaps, with a flat prior of the period and one of 1/s of the error s. Gaps of
 /// a grid have the covariance s^2 (2 on, -1 beside the diagonal), of determinant n s^(2n - 2) for n onsets.
@@ -154,7 +154,7 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
         if moved <= SETTLED * slope.abs() {
             break;
         }
-        // a floor of the clock's grain keeps exact trains from dividing by zero
+        // a floor at the resolution of the clock keeps exact trains from dividing by zero
         let scale = LIMITS.huber * (MAD * line.mad + 1e-9 * slope.abs() + 1e-7);
         for i in 0..n {
             weights[i] = (scale / residuals[i].abs()).min(1.0);
@@ -163,12 +163,12 @@ fn robust_line(t: &[f64], k: &[f64]) -> Line {
     line
 }
 
-/// The gap that a straight trend of the gaps foretells.
+/// The next gap by a straight trend of the gaps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trend {
     /// The next gap of one slot, seconds.
     pub gap: f64,
-    /// What every gap is longer than the one before, seconds.
+    /// Seconds by which each gap is longer than the one before.
     pub slope: f64,
     /// Its standard deviation.
     pub std: f64,
@@ -240,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn alternating_errors_mean_a_grid_and_the_slope_is_the_closed_form() {
+    fn alternating_errors_mean_a_clock_and_the_slope_is_the_closed_form() {
         let k = slots(8);
         let t: Vec<f64> = k.iter().map(|k| 10.0 * k + if k.rem_euclid(2.0) < 1.0 { 0.5 } else { -0.5 }).collect();
         let fit = fit(&t, &k);
-        assert_eq!(fit.clock, Clock::Grid);
+        assert_eq!(fit.clock, Clock::Clocked);
         // sum (k - 3.5) e = -2, sum (k - 3.5)^2 = 42; four gaps of 9 and three of 11
         let (slope, mean_gap) = (10.0 - 2.0 / 42.0, 69.0 / 7.0);
         let (line, walk) = (2.0 - 4.0 / 42.0, 7.0 - 1.0 / 7.0f64);
@@ -263,14 +263,14 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_add_up_mean_a_walk_and_the_mean_gap() {
+    fn accumulating_errors_mean_a_renewal_process_and_the_mean_gap() {
         let gaps = [11.0, 11.0, 10.5, 9.5, 9.0, 9.0, 9.5, 10.0];
         let mut t = vec![0.0];
         for g in gaps {
             t.push(t[t.len() - 1] + g);
         }
         let fit = fit(&t, &slots(9));
-        assert_eq!(fit.clock, Clock::Walk);
+        assert_eq!(fit.clock, Clock::Renewal);
         let line = robust_line(&t, &slots(9)).slope;
         let share = (fit.period - 79.5 / 8.0) / (line - 79.5 / 8.0);
         assert!((0.0..0.05).contains(&share), "{share}");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_drift_foretells_the_next_gap_and_jitter_does_not() {
+    fn a_steady_drift_predicts_the_next_gap_and_jitter_does_not() {
         let onsets = |gap: &dyn Fn(usize) -> f64, n: usize| {
             (0..n).scan(3.0, |t, i| Some(std::mem::replace(t, *t + gap(i)))).collect::<Vec<f64>>()
         };

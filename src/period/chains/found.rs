@@ -5,7 +5,7 @@ use super::fit::{self, Clock};
 use super::hypothesis::Hypothesis;
 use super::iterations::Iteration;
 use super::windows::{self, Extent};
-use super::{BurstPeriod, Evidence, Next, Rejected, judge, stats};
+use super::{BurstPeriod, Evidence, Next, Rejected, classifier, stats};
 use crate::period::Burst;
 use crate::signal::profile::Profile;
 
@@ -40,14 +40,14 @@ pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize,
         clock: h.fit.clock,
         kind: h.kind,
         next: on_clock(next),
-        flank_s: stats::median(&rises),
+        rise_s: stats::median(&rises),
         places: places.into_iter().map(on_clock).collect(),
         evidence: evidence(iteration, index),
     }
 }
 
 /// The winner of an iteration that accepted nothing.
-pub(crate) fn rejected(profile: &Profile, iteration: &Iteration<'_>, weights: &judge::Weights) -> Rejected {
+pub(crate) fn rejected(profile: &Profile, iteration: &Iteration<'_>, weights: &classifier::Weights) -> Rejected {
     let h = &iteration.hypotheses[iteration.winner];
     Rejected {
         period_s: h.period(),
@@ -88,12 +88,12 @@ fn evidence(iteration: &Iteration<'_>, index: usize) -> Evidence {
         share: (h.bytes / iteration.bytes).min(1.0),
         score: h.score,
         logit: h.judged.pooled,
-        runner_up: judge::runner_up(&iteration.hypotheses, index)
+        runner_up: classifier::runner_up(&iteration.hypotheses, index)
             .map(|i| (iteration.hypotheses[i].period(), iteration.hypotheses[i].judged.pooled)),
     }
 }
 
-/// One period after the last burst, or what a trend of the distances makes of it. On a grid without a trend the line predicts
+/// One period after the last burst, or one gap as the trend predicts it. On a clock without a trend the line predicts
 /// better than its last point.
 fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     let last = extent.members.last().map_or(h.window.1, |&i| list.start[i]);
@@ -102,14 +102,14 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     let step = fit.period / m as f64;
     let own_window_is_last = extent.windows.last().is_some_and(|w| w.0 <= h.window.0);
     let trend = if own_window_is_last { trend_of(h, list) } else { None };
-    if m > 1 || trend.is_some() || !own_window_is_last || fit.clock == Clock::Walk {
+    if m > 1 || trend.is_some() || !own_window_is_last || fit.clock == Clock::Renewal {
         // bursts of a compound are not evenly spaced: the same place of the last period, one period on
         let place = h.chain.len().saturating_sub(m);
         let anchor = if m > 1 { h.chain.members.get(place).map_or(last, |&i| list.start[i as usize]) } else { last };
         if let Some(trend) = trend {
             return Next { start_s: anchor + trend.gap, std_s: trend.std, gap_s: trend.gap, drift_s: trend.slope };
         }
-        let sd = if fit.clock == Clock::Grid { std::f64::consts::SQRT_2 * fit.line_sd } else { fit.gap_sd };
+        let sd = if fit.clock == Clock::Clocked { std::f64::consts::SQRT_2 * fit.line_sd } else { fit.gap_sd };
         return Next { start_s: anchor + fit.period, std_s: sd.hypot(fit.period_std), gap_s: fit.period, drift_s: 0.0 };
     }
     let n = h.chain.len() as f64;
@@ -119,7 +119,7 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     Next { start_s: fit.phase + ahead * step, std_s, gap_s: fit.period, drift_s: 0.0 }
 }
 
-/// Each place of a compound by itself: the bursts there that came in earlier periods tell when the next one is due.
+/// Each place of a compound by itself: the bursts there that came in earlier periods predict the next one.
 fn next_at_places(h: &Hypothesis, list: &BurstList) -> Vec<Next> {
     (0..h.slots_per_period).filter_map(|place| next_at(h, &onsets_at(h, list, place))).collect()
 }
@@ -137,8 +137,8 @@ fn next_at(h: &Hypothesis, (onsets, slots): &(Vec<f64>, Vec<f64>)) -> Option<Nex
     }
     let fit = fit::fit(onsets, slots);
     Some(match fit.clock {
-        Clock::Grid => next(fit.phase + (k + 1.0) * fit.period, fit.line_sd),
-        Clock::Walk => next(last + gap_s, fit.gap_sd),
+        Clock::Clocked => next(fit.phase + (k + 1.0) * fit.period, fit.line_sd),
+        Clock::Renewal => next(last + gap_s, fit.gap_sd),
     })
 }
 

@@ -1,10 +1,10 @@
-//! A hypothesis: "these bursts come with this period", and the numbers the judge looks at.
+//! A hypothesis, "these bursts have this period", and its features for the classifier.
 
 use super::bursts::BurstList;
 use super::correlation::Correlation;
 use super::evidence;
 use super::fit::Fit;
-use super::fold::{self, Folding};
+use super::multiples::{self, Multiples};
 use super::search::{self, Chain, Scored, Trial};
 use super::stats::{deviation, mean, median};
 use super::trials;
@@ -22,10 +22,10 @@ pub enum Kind {
     /// Several bursts per period, which keep their places in it.
     Compound,
     /// A smooth modulation of the bandwidth; there need not be bursts at all.
-    Wave,
+    Modulation,
 }
 
-/// Names of the judge's features, in the order of [`Hypothesis::features`].
+/// Names of the classifier's features, in the order of [`Hypothesis::features`].
 pub(crate) const FEATURES: [&str; 34] = [
     "score",
     "bursts",
@@ -63,7 +63,7 @@ pub(crate) const FEATURES: [&str; 34] = [
     "further",
 ];
 
-/// What all hypotheses of one profile share.
+/// Context shared by all hypotheses of one profile.
 pub(crate) struct Context<'a> {
     pub profile: &'a Profile,
     pub correlation: Option<&'a Correlation>,
@@ -73,7 +73,7 @@ pub(crate) struct Context<'a> {
     pub bytes: f64,
     /// Earlier rounds have taken a period already.
     pub further: bool,
-    /// Common grain of the time stamps, seconds; 0 if there is none.
+    /// Resolution of the time stamps in seconds; 0 if there is none.
     pub grain: f64,
 }
 
@@ -95,12 +95,12 @@ pub(crate) struct Hypothesis {
     /// Bytes that the hypothesis explains.
     pub bytes: f64,
     pub features: [f64; FEATURES.len()],
-    pub judged: Judged,
+    pub judged: Judgment,
 }
 
-/// The judge's opinion of a hypothesis; all 0 until it was asked.
+/// The classifier's opinion of a hypothesis; all 0 until it was asked.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Judged {
+pub(crate) struct Judgment {
     pub logit: f64,
     /// The logit, with the agreement of other hypotheses on the period added.
     pub pooled: f64,
@@ -164,17 +164,17 @@ impl<'a> Searched<'a> {
 pub(crate) fn of_list(index: usize, searched: Searched, context: &Context) -> Vec<Hypothesis> {
     let Searched { list, found, .. } = searched;
     let source = Source { index, list, context };
-    // most of what is found is not kept: the costly features come last
-    let mut kept: Vec<(Hypothesis, Folding)> = best_of(found)
+    // most chains are not kept, so the costly features come last
+    let mut kept: Vec<(Hypothesis, Multiples)> = best_of(found)
         .into_iter()
         .map(|explained| {
-            let folding = fold::of(list, &explained.scored.chain, &explained.scored.fit, context.grain);
-            (source.describe(Kind::Chain, explained, 1, folding), folding)
+            let multiples = multiples::of(list, &explained.scored.chain, &explained.scored.fit, context.grain);
+            (source.describe(Kind::Chain, explained, 1, multiples), multiples)
         })
         .collect();
     let whole = if !context.further && list.len() <= MOST_IN_ORDER { source.every_burst() } else { None };
     kept.extend(whole);
-    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|(h, folding)| source.compound(h, *folding)).collect();
+    let compounds: Vec<Hypothesis> = kept.iter().filter_map(|(h, multiples)| source.compound(h, *multiples)).collect();
     let mut kept: Vec<Hypothesis> = kept.into_iter().map(|(h, _)| h).collect();
     for c in compounds {
         let known = kept.iter().any(|h| {
@@ -221,7 +221,7 @@ fn best_of(found: Vec<Explained>) -> Vec<Explained> {
     keep.into_iter().filter_map(|i| found[i].take()).collect()
 }
 
-/// What tells hypotheses apart beyond their fit, score and window.
+/// Features beyond fit, score and window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Traits {
     /// Explained bytes over the bytes of the trace (waves: share of the variance).
@@ -236,11 +236,11 @@ pub(crate) struct Traits {
     pub size_mad: f64,
     /// Standard deviation of the log sizes.
     pub size_sd: f64,
-    /// How natural the list's merge distance is (waves: line above the continuum).
+    /// How natural the list's merge distance is (modulations: line above the continuum).
     pub cut: f64,
     /// How far the rate falls between the bursts.
     pub dip: f64,
-    pub folding: Folding,
+    pub multiples: Multiples,
     /// See [`GapStatistics`].
     pub gap_shape: f64,
     pub gap_memory: f64,
@@ -292,7 +292,7 @@ impl Repetition {
     }
 }
 
-/// The judge's features of a hypothesis, in the order of [`FEATURES`].
+/// The classifier's features of a hypothesis, in the order of [`FEATURES`].
 pub(crate) fn features(
     kind: Kind,
     fit: &Fit,
@@ -303,7 +303,7 @@ pub(crate) fn features(
 ) -> [f64; FEATURES.len()] {
     let period = fit.period;
     let repetition = Repetition::of(period, context);
-    // stamps rounded to a grain stray by their rounding, which says nothing about the clock
+    // rounded time stamps deviate by their rounding, which is no property of the clock
     let grain = context.grain / period;
     let without_grain =
         |deviation: f64, variance: f64| (deviation * deviation - variance * grain * grain).max(0.0).sqrt();
@@ -330,8 +330,8 @@ pub(crate) fn features(
         repetition.valley,
         traits.cut,
         traits.dip,
-        traits.folding.gaps,
-        traits.folding.sizes,
+        traits.multiples.gaps,
+        traits.multiples.sizes,
         traits.gap_shape,
         traits.gap_memory,
         traits.gap_skew,
@@ -344,12 +344,12 @@ pub(crate) fn features(
         traits.left_over,
         flag(Kind::EveryBurst),
         flag(Kind::Compound),
-        flag(Kind::Wave),
+        flag(Kind::Modulation),
         f64::from(u8::from(context.further)),
     ]
 }
 
-/// A chain and what it explains.
+/// A chain and the bytes it explains.
 struct Explained {
     scored: Scored,
     /// First onset and last end, seconds since the origin.
@@ -393,7 +393,7 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
-    fn every_burst(&self) -> Option<(Hypothesis, Folding)> {
+    fn every_burst(&self) -> Option<(Hypothesis, Multiples)> {
         let list = self.list;
         let n = list.len() as u32;
         let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
@@ -419,16 +419,16 @@ impl Source<'_> {
         let score = search::local_score(list, &chain, chain.onsets(list), trial)
             + (list.idle[last] - list.idle[first]) / mean_idle;
         let scored = Scored { chain: Arc::new(chain), fit, score, tolerance, extra: 0.0 };
-        let folding = fold::of(list, &scored.chain, &scored.fit, self.context.grain);
+        let multiples = multiples::of(list, &scored.chain, &scored.fit, self.context.grain);
         let explained = Explained::of(list, scored);
-        Some((self.describe(Kind::EveryBurst, explained, 1, folding), folding))
+        Some((self.describe(Kind::EveryBurst, explained, 1, multiples), multiples))
     }
 
     /// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
-    fn compound(&self, base: &Hypothesis, folding: Folding) -> Option<Hypothesis> {
+    fn compound(&self, base: &Hypothesis, multiples: Multiples) -> Option<Hypothesis> {
         let list = self.list;
-        let slots = folding.slots?;
-        let onsets = fold::aligned(list, &base.chain, slots, base.period());
+        let slots = multiples.slots?;
+        let onsets = multiples::aligned(list, &base.chain, slots, base.period());
         let per_slot = super::fit::fit(&onsets, &base.chain.slot_numbers());
         let m = slots as f64;
         let tolerance = per_slot.gap_deviation.max(LIMITS.tolerances[0]);
@@ -447,11 +447,11 @@ impl Source<'_> {
         }
         let scored = Scored { chain: base.chain.clone(), fit, score, tolerance: tolerance / m, extra: base.extra };
         let explained = Explained::of(list, scored);
-        Some(self.describe(Kind::Compound, explained, slots, folding))
+        Some(self.describe(Kind::Compound, explained, slots, multiples))
     }
 
     /// Works out the features of a chain.
-    fn describe(&self, kind: Kind, explained: Explained, slots_per_period: usize, folding: Folding) -> Hypothesis {
+    fn describe(&self, kind: Kind, explained: Explained, slots_per_period: usize, multiples: Multiples) -> Hypothesis {
         let Source { index, list, context } = *self;
         let Explained { scored, window, of_chain, of_list, bytes } = explained;
         let Scored { chain, fit, score, tolerance, extra } = scored;
@@ -472,7 +472,7 @@ impl Source<'_> {
         };
         let slot = fit.period / slots_per_period as f64;
         let plain = gap_evidence(list, &chain, slot, 1);
-        let folded = folding.slots.map_or(plain, |places| gap_evidence(list, &chain, slot, places));
+        let folded = multiples.slots.map_or(plain, |places| gap_evidence(list, &chain, slot, places));
         let n = chain.len() as f64;
         let traits = Traits {
             share: bytes / context.bytes,
@@ -483,7 +483,7 @@ impl Source<'_> {
             size_sd: deviation(&logs),
             cut: list.cut,
             dip: (1.0 - rate_between / rate_inside.max(1e-300)).clamp(-1.0, 1.0),
-            folding,
+            multiples,
             gap_shape: gaps.shape,
             gap_memory: gaps.memory,
             gap_skew: gaps.skew,
@@ -506,7 +506,7 @@ impl Source<'_> {
             score,
             window,
             bytes,
-            judged: Judged::default(),
+            judged: Judgment::default(),
         }
     }
 }
@@ -537,7 +537,7 @@ fn partner_share(list: &BurstList, first: usize, last: usize, period: f64, toler
 fn gap_evidence(list: &BurstList, chain: &Chain, slot: f64, places: usize) -> [f64; 2] {
     let between = |w: &[u32]| (list.start[w[1] as usize] - list.end[w[0] as usize]).max(0.0);
     let idle: Vec<f64> = chain.members.windows(2).map(between).collect();
-    let onsets = if places > 1 { fold::aligned(list, chain, places, slot) } else { chain.onsets(list).collect() };
+    let onsets = if places > 1 { multiples::aligned(list, chain, places, slot) } else { chain.onsets(list).collect() };
     evidence::of_gaps(&onsets, &chain.slot_numbers(), &idle, list.merge, places)
 }
 

@@ -1,12 +1,12 @@
-//! The peeling loop: find a period, erase its bursts, search what is left.
+//! The peeling loop: find a period, erase its bursts, search the rest.
 
 use super::Options;
 use super::bursts::{self, BurstList, Levels};
+use super::classifier;
 use super::correlation::{self, Correlation};
 use super::hypothesis::{self, Context, Hypothesis, Searched};
-use super::judge;
+use super::modulation;
 use super::nested;
-use super::wave;
 use super::windows::{self, Extent};
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
@@ -35,7 +35,12 @@ pub(crate) struct Reported {
 }
 
 /// Searches, erases the winner's bursts, and searches again, until no hypothesis is sure enough.
-pub(crate) fn run(profile: &Profile, weights: &judge::Weights, options: Options, each: &mut dyn FnMut(Iteration<'_>)) {
+pub(crate) fn run(
+    profile: &Profile,
+    weights: &classifier::Weights,
+    options: Options,
+    each: &mut dyn FnMut(Iteration<'_>),
+) {
     let mut erased: Vec<(f64, f64)> = Vec::new();
     let mut rest: Option<Profile> = None;
     let mut reported: Vec<Reported> = Vec::new();
@@ -51,7 +56,7 @@ pub(crate) fn run(profile: &Profile, weights: &judge::Weights, options: Options,
                 && h.window.1 - h.window.0 >= options.shortest_window_s
                 && !reported.iter().any(|r| repeats(h, r))
         });
-        let Some(winner) = judge::winner(&hypotheses) else {
+        let Some(winner) = classifier::winner(&hypotheses) else {
             return;
         };
         let chosen = accept(&mut hypotheses, &lists, winner, weights.answer[usize::from(number > 0)]);
@@ -117,7 +122,7 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
         coarse: coarse.as_ref(),
         bytes: profile.bytes(),
         further: !erased.is_empty(),
-        grain: grain(profile),
+        grain: resolution(profile),
     };
     let (found, waves) = rayon::join(
         || -> Vec<Vec<Hypothesis>> {
@@ -128,7 +133,11 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
             searched.into_par_iter().enumerate().map(of_list).collect()
         },
         || {
-            if erased.is_empty() { wave::waves(&correlated, &levels, lists.len(), &context) } else { Vec::new() }
+            if erased.is_empty() {
+                modulation::hypotheses(&correlated, &levels, lists.len(), &context)
+            } else {
+                Vec::new()
+            }
         },
     );
     let mut found: Vec<Hypothesis> = found.into_iter().flatten().collect();
@@ -139,13 +148,13 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
     (lists, found)
 }
 
-/// Most breakpoints looked at for a common grain.
-const GRAIN_SAMPLE: usize = 4096;
+/// Breakpoints looked at for a common resolution, at most.
+const RESOLUTION_SAMPLE: usize = 4096;
 
-/// Seconds of which (nearly) all breakpoints are multiples, as in a heat map of bins; 0 if there is no such grain.
-fn grain(profile: &Profile) -> f64 {
+/// Seconds of which (nearly) all breakpoints are multiples, as in a heat map of bins; 0 if there is no such resolution.
+fn resolution(profile: &Profile) -> f64 {
     let times = profile.times();
-    let sample = &times[..times.len().min(GRAIN_SAMPLE)];
+    let sample = &times[..times.len().min(RESOLUTION_SAMPLE)];
     let smallest = sample.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
     if !smallest.is_finite() || sample.len() < 4 {
         return 0.0;
@@ -155,7 +164,7 @@ fn grain(profile: &Profile) -> f64 {
     if multiples as f64 >= 0.98 * (sample.len() - 1) as f64 { smallest } else { 0.0 }
 }
 
-/// Is this a period already found, in the same place: leftovers of the bursts that were erased?
+/// Whether this is a reported period in the same place: remnants of the erased bursts.
 fn repeats(h: &Hypothesis, reported: &Reported) -> bool {
     let length = h.window.1 - h.window.0;
     if windows::overlap(h.window, &reported.windows) < 0.3 * length {
@@ -172,14 +181,14 @@ mod tests {
     use crate::signal::Span;
 
     #[test]
-    fn a_grain_is_found_only_where_there_is_one() {
+    fn a_resolution_is_found_only_where_there_is_one() {
         let bins = Profile::from_spans([0, 1, 5, 6, 11].map(|i| Span {
             start: 0.4 * f64::from(i),
             end: 0.4 * f64::from(i + 1),
             bytes: f64::from(i + 1),
         }));
-        assert!((grain(&bins) - 0.4).abs() < 1e-9);
+        assert!((resolution(&bins) - 0.4).abs() < 1e-9);
         let free = Profile::from_spans([0.0, 1.7, 5.1, 7.3].map(|t| Span { start: t, end: t + 0.3333, bytes: 1.0 }));
-        assert_eq!(grain(&free), 0.0);
+        assert_eq!(resolution(&free), 0.0);
     }
 }

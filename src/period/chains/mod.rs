@@ -3,21 +3,22 @@
 //! The bandwidth is cut into bursts in a dozen ways (`bursts`). Each list of bursts, and the autocorrelation of the
 //! signal, propose trial periods (`trials`, `correlation`). For each of them dynamic programming finds the best chain
 //! of bursts that follow each other at multiples of the period (`search`); a line through its onsets gives period, phase
-//! and error (`fit`). A trained judge weighs all hypotheses against each other and against "none" (`judge`); its
+//! and error (`fit`). A trained classifier weighs all hypotheses against each other and against "none" (`classifier`); its
 //! probability is calibrated (`docs/confidence.md`). The bursts of the winner are then erased and the search is repeated
 //! for further periods (`windows`).
 //!
 //! Onsets are exact to the trace's clock, so no spectral bin limits the period: its error is that of a regression line.
 
 mod bursts;
+mod classifier;
 mod correlation;
 mod evidence;
 mod fit;
-mod fold;
 mod found;
 mod hypothesis;
 mod iterations;
-mod judge;
+mod modulation;
+mod multiples;
 mod nested;
 mod plans;
 mod search;
@@ -27,7 +28,6 @@ pub(crate) mod thresholds;
 mod training;
 mod trials;
 mod verdict;
-mod wave;
 mod windows;
 
 pub use crate::period::Burst;
@@ -40,13 +40,13 @@ use crate::period::chains::thresholds::LIMITS;
 use crate::period::{Spread, Verdict};
 use crate::signal::profile::Profile;
 
-/// What [`detect`] may do.
+/// Parameters of [`detect`].
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// Most periods to report.
     pub most_periods: usize,
-    /// Shortest stretch in seconds over which a period must hold without a break. What is shorter is the rhythm of the
-    /// requests inside a burst, not that of the job.
+    /// Shortest stretch in seconds over which a period must hold without a break. Shorter ones are the rhythm of
+    /// the requests inside a burst, not that of the job.
     pub shortest_window_s: f64,
     /// Shortest period in seconds that is reported.
     pub shortest_period_s: f64,
@@ -103,8 +103,8 @@ pub struct BurstPeriod {
     pub kind: Kind,
     /// The onset of the next burst after the last one seen, at the level at which bursts keep time.
     pub next: Next,
-    /// Seconds by which bursts begin before that onset, with their flanks: the median.
-    pub flank_s: f64,
+    /// Seconds by which bursts begin before that onset, their rise time: the median.
+    pub rise_s: f64,
     /// The next burst at each place of the period, in the order of the places: several if a period holds several bursts.
     pub places: Vec<Next>,
     /// Why it was believed.
@@ -147,7 +147,7 @@ pub struct Evidence {
     pub share: f64,
     /// Log-likelihood ratio against bursts at random.
     pub score: f64,
-    /// The judge's logit, agreement of other hypotheses included.
+    /// The classifier's logit, agreement of other hypotheses included.
     pub logit: f64,
     /// The strongest rival period and its logit.
     pub runner_up: Option<(f64, f64)>,
@@ -162,7 +162,7 @@ pub struct Rejected {
     pub confidence: f64,
     /// First onset and last end of its bursts, on the trace's own clock.
     pub window: (f64, f64),
-    /// What spoke for it.
+    /// The evidence for it.
     pub evidence: Evidence,
     /// The feature that cost it most, and how much of the logit.
     pub weakest: Option<(&'static str, f64)>,
@@ -175,7 +175,7 @@ pub struct Rejected {
 pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
     let mut periods: Vec<BurstPeriod> = Vec::new();
     let mut rejected = None;
-    if let Some(weights) = judge::weights() {
+    if let Some(weights) = classifier::weights() {
         iterations::run(profile, weights, options, &mut |iteration| {
             let mut most = f64::INFINITY;
             for (i, extent) in &iteration.accepted {
@@ -199,10 +199,10 @@ pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
     BurstPeriods { verdict, periods, rejected }
 }
 
-/// Prepares what every detection needs and none changes, the plans of its transforms and the judge's weights; else the first
-/// detection does. Worth a thread while a trace is being read.
+/// Prepares the plans of the transforms and the weights of the classifier, which are shared by all detections; otherwise the
+/// first detection does. Worth a thread while a trace is being read.
 pub fn prepare() {
-    judge::weights();
+    classifier::weights();
     for bins in [correlation::BINS, correlation::BINS_COARSE] {
         plans::forward(2 * bins);
     }
@@ -225,7 +225,7 @@ impl BurstPeriod {
         Spread::of(self.bursts.iter().map(|b| b.end_s - b.start_s)).map(|s| s.median)
     }
 
-    /// Adds the windows and bursts of the same period found again elsewhere: bursts of another strength, say.
+    /// Adds the windows and bursts of the same period found again elsewhere, for example bursts of another strength.
     fn merge(&mut self, other: BurstPeriod) {
         self.cycles += other.cycles;
         self.bytes += other.bytes;
@@ -234,7 +234,7 @@ impl BurstPeriod {
         let last = |windows: &[(f64, f64)]| windows.last().map_or(f64::NEG_INFINITY, |w| w.1);
         if last(&other.windows) > last(&self.windows) {
             self.next = other.next;
-            self.flank_s = other.flank_s;
+            self.rise_s = other.rise_s;
             self.places = other.places;
         }
         let windows = std::mem::take(&mut self.windows);

@@ -5,8 +5,8 @@
 //! period inside it.
 
 use super::bursts::BurstList;
+use super::classifier;
 use super::hypothesis::{Hypothesis, Kind};
-use super::judge;
 use crate::period::chains::thresholds::LIMITS;
 
 /// The partner must be likely by itself, not only because others agree with it.
@@ -15,7 +15,7 @@ const OWN_LOGIT: f64 = 0.0;
 /// The strongest hypothesis, at least as sure as `answer`, whose bursts contain those of the winner or lie inside them.
 pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Option<usize> {
     let best = &hypotheses[winner];
-    if best.kind == Kind::Wave {
+    if best.kind == Kind::Modulation {
         return None;
     }
     let related: Vec<usize> = (0..hypotheses.len())
@@ -23,15 +23,15 @@ pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: us
             let h = &hypotheses[i];
             h.judged.confidence >= answer
                 && h.judged.logit >= OWN_LOGIT
-                && h.kind != Kind::Wave
+                && h.kind != Kind::Modulation
                 && (h.period() / best.period()).ln().abs() >= LIMITS.nested_parts.ln()
                 && if h.period() > best.period() { inside(best, h, lists) } else { inside(h, best, lists) }
         })
         .collect();
-    judge::winner_of(hypotheses, &related)
+    classifier::winner_of(hypotheses, &related)
 }
 
-/// The period of `short` as seen inside the bursts of `long`, if that differs from what a line through all onsets says:
+/// The period of `short` as seen inside the bursts of `long`, if that differs from the slope of a line through all onsets:
 /// pauses need not last a whole number of steps.
 pub(crate) fn period_inside(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> Option<f64> {
     let parts = &lists[short.list];

@@ -2,6 +2,9 @@
 //!
 //! Set on generated traces (`docs/confidence.md`: seeds below 200), unless a row names another source. Sizes of buffers and
 //! bounds of cost stand where they are used, and so do the parameters of the features that the classifier was trained on.
+//!
+//! Half, double: traces with another verdict, number of periods, period or next burst (1 % of the period) if the value is halved
+//! or doubled. Measured on 0 traces by `scripts/sensitivity.py`.
 
 use crate::thresholds::thresholds;
 

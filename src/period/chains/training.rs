@@ -1,7 +1,7 @@
-//! Dump of the classifier's inputs, for `scripts/train_judge.py`.
+//! Dump of the classifier's inputs, for `scripts/train_classifier.py`.
 
 use super::hypothesis::FEATURES;
-use super::{Options, iterations, judge};
+use super::{Options, classifier, iterations};
 use crate::signal::profile::Profile;
 
 /// The hypotheses of one iteration, as plain numbers.
@@ -17,10 +17,10 @@ pub struct TrainingRound {
     pub hypotheses: Vec<(f64, (f64, f64), Vec<f32>)>,
 }
 
-/// The hypotheses of every round, for `scripts/train_judge.py`.
+/// The hypotheses of every round, for `scripts/train_classifier.py`.
 pub fn training_rounds(profile: &Profile, options: Options) -> Vec<TrainingRound> {
     let mut out = Vec::new();
-    if let Some(weights) = judge::weights() {
+    if let Some(weights) = classifier::weights() {
         iterations::run(profile, weights, options, &mut |round| {
             out.push(TrainingRound {
                 taken: round.before.iter().map(|t| (t.period, t.windows.clone())).collect(),

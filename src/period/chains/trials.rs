@@ -17,7 +17,7 @@ fn effort(n: usize) -> (usize, usize, usize) {
 /// Periods worth a search: those of the list's own gaps, without duplicates; `further`: a period was found before.
 pub(crate) fn from_gaps(list: &BurstList, duration: f64, further: bool) -> Vec<f64> {
     let (lags, places, _) = effort(list.len());
-    // what is left beside a period is patchy: its bursts' own gaps count, hardly those over several bursts
+    // the rest after a period was erased is patchy: gaps between neighbours count, hardly those over several bursts
     let (lags, places) =
         if further { (lags.min(LIMITS.further_lags), places.min(LIMITS.further_dense_gaps)) } else { (lags, places) };
     let mut trials = Vec::new();

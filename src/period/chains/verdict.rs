@@ -6,7 +6,7 @@ use crate::period::Verdict;
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 
-/// Bins to judge whether the rate is about the same.
+/// Bins that show whether the rate is constant.
 const FLAT_BINS: usize = 64;
 
 /// The verdict on a profile in which no period was found.

@@ -1,4 +1,4 @@
-//! Where a period holds, and what is left of the trace once its bursts are taken out.
+//! Where a period holds, and the extent of its bursts, which are erased before the next search.
 
 use super::bursts::{BurstList, stretches};
 use super::hypothesis::{Hypothesis, Kind};
@@ -12,7 +12,7 @@ pub(crate) struct Extent {
     pub windows: Vec<(f64, f64)>,
     /// Indices into the burst list, rising.
     pub members: Vec<usize>,
-    /// Start and end of each member, its flanks included.
+    /// Start and end of each member, its rise and fall included.
     pub bursts: Vec<(f64, f64)>,
     pub bytes: f64,
 }
@@ -62,7 +62,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
         }
     }
     members.sort_unstable();
-    let bursts = with_flanks(list, &members, profile);
+    let bursts = with_rise(list, &members, profile);
     // the windows reach as far as their outer bursts
     let reach = |w: (f64, f64)| {
         let from = members.partition_point(|&i| list.start[i] < w.0);
@@ -91,9 +91,9 @@ pub(crate) fn join(mut intervals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     out
 }
 
-/// Start and end of each burst with its flanks, down to where the rate has fallen off: the level of a list may be too high
+/// Start and end of each burst with its rise and fall, down to where the rate has fallen off: the level of a list may be too high
 /// to see the first and the last writer.
-pub(crate) fn with_flanks(list: &BurstList, members: &[usize], profile: &Profile) -> Vec<(f64, f64)> {
+pub(crate) fn with_rise(list: &BurstList, members: &[usize], profile: &Profile) -> Vec<(f64, f64)> {
     let height = (list.threshold - list.background) / list.level;
     let low = if list.level < 1e-3 { list.threshold } else { list.background + LIMITS.rise * height };
     let flanks = stretches(profile, low);

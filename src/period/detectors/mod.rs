@@ -1,6 +1,6 @@
 //! Outliers of a power spectrum: the bins that stand out, and whether one of them is the period.
 //!
-//! A detector says which bins are outliers; the rest is the same for all, after equation 3 of Tarraf & Wolf 2026
+//! A detector marks the bins that are outliers; the rest is the same for all, after equation 3 of Tarraf & Wolf 2026
 //! (section 3.2): a candidate is an outlier with z / z_max ≥ `tolerance`; a candidate at a whole multiple of a lower one is
 //! its harmonic; one candidate is the period, of two it is the stronger, more are no period. A new detector is one file and
 //! one line in [`ALL`].
@@ -38,7 +38,7 @@ pub fn find(detector: Detector, powers: &Powers, tolerance: f64) -> (Detector, O
 pub struct Outlier {
     /// k ≥ 1.
     pub bin: usize,
-    /// What the detector ranks by; larger stands out more.
+    /// Score that the detector ranks by; larger stands out more.
     pub score: f64,
     /// Half the sum of two shares of z_k: one among the bins with z / z_max > tolerance, one among all outliers, harmonics of
     /// candidates left out of both. 0 to 1.

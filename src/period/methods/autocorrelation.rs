@@ -42,7 +42,7 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
             harmonic_of: None,
         };
         a.detection.candidates.push(candidate(first, line.lag));
-        // Multiples of the period are hills, too, and say nothing new.
+        // Multiples of the period are hills as well and add nothing.
         let multiple = |h: &Hill| {
             let cycles = h.lag as f64 / line.lag;
             cycles > 0.9 && (cycles - cycles.round()).abs() < 0.1

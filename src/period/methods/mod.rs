@@ -1,6 +1,6 @@
 //! Where a period is sought: one file a method, one line in [`ALL`].
 //!
-//! Each takes a sampled signal and gives a [`Detection`], with what it saw on the way for those who want to look at it.
+//! Each takes a sampled signal and gives a [`Detection`], with the representation it searched.
 
 pub mod autocorrelation;
 pub mod cwt;
@@ -36,7 +36,7 @@ pub fn find(method: Method, signal: &Signal, settings: &Settings) -> Answer {
     find(signal, settings)
 }
 
-/// What the methods may be told.
+/// Parameters of the methods.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Outliers of the spectrum (DFT, DWT, STFT).
@@ -55,14 +55,14 @@ impl Default for Settings {
     }
 }
 
-/// What a method found, and what it saw.
+/// The result of a method.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The period, or why there is none.
     pub detection: Detection,
     /// The period over time, where the method follows it.
     pub track: Vec<TrackPoint>,
-    /// What the method looked at.
+    /// The representation that was searched.
     pub sight: Sight,
 }
 
@@ -88,7 +88,7 @@ impl Answer {
     }
 }
 
-/// What a method looked at.
+/// The representation that a method searches.
 #[derive(Debug, Clone)]
 pub enum Sight {
     /// Nothing beside the spectrum of the signal.
@@ -125,7 +125,7 @@ pub struct TrackPoint {
     pub power: f64,
 }
 
-/// The powers of a signal and their spectrum, without what a constant leaves.
+/// The powers of a signal and their spectrum, without the rounding noise of a constant.
 fn spectrum(x: &[f64], rate_hz: f64) -> (Spectrum, Option<Powers>) {
     let spectrum = Spectrum::of(x);
     let powers = Powers::of(&spectrum, rate_hz);
@@ -165,7 +165,7 @@ fn dominant(cosine: Cosine, duration: f64, std: Option<f64>, confidence: f64, df
     }
 }
 
-/// The mean of every `factor` samples; what is left over at the end is dropped.
+/// The mean of every `factor` samples; a shorter rest at the end is dropped.
 fn coarser(x: &[f64], factor: usize) -> Vec<f64> {
     x.chunks_exact(factor.max(1)).map(|c| c.iter().sum::<f64>() / c.len() as f64).collect()
 }

@@ -1,7 +1,7 @@
 //! Method `stft`: the period over time, from spectra of a window that slides along.
 //!
 //! The window (Hann) holds eight periods as the autocorrelation sees them, or an eighth of the run if that sees none. Whether
-//! there is a period is told by the outliers of the mean spectrum of all frames (Welch's method); which one it is, by the
+//! there is a period follows from the outliers of the mean spectrum of all frames (Welch's method); which one it is, by the
 //! median over the frames of the frequency of their highest peak near it, each placed between the bins. Frames that disagree
 //! show where the period changes. O(N log N).
 
@@ -49,7 +49,7 @@ pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     let Ok(stft) = Stft::new(Window::Hann, len, hop) else { return a };
     let Ok(power) = stft.power(&x) else { return a };
     let mut welch: Vec<f64> = power.sum_axis(Axis(1)).into_iter().skip(1).collect();
-    // What falls off from the lowest bin on are slow changes of the mean, not a period.
+    // Powers that fall off from the lowest bin on are slow changes of the mean, not a period.
     let slow = welch.windows(2).take_while(|w| w[1] < w[0]).count();
     welch.iter_mut().take(slow.max(1)).for_each(|p| *p = 0.0);
     let Some(powers) = Powers::of_power(welch, stft.frequency(1, rate), mean * mean * n as f64) else { return a };

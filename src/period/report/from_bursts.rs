@@ -133,7 +133,7 @@ fn prediction(f: &BurstPeriod, bursts: &Bursts, signal: &Signal, clock: TraceClo
     if signal.end - holds_until > ENDED * f.period_s {
         return None;
     }
-    let start = clock.origin_s + f.next.start_s - f.flank_s;
+    let start = clock.origin_s + f.next.start_s - f.rise_s;
     Some(Prediction {
         next_start_s: start,
         next_start_std_s: finite(f.next.std_s.hypot(clock.stamp_std_s())),

@@ -33,11 +33,11 @@ impl ProfileBuilder {
         Self { starts: Vec::with_capacity(count), ends: Vec::with_capacity(count), ..Self::default() }
     }
 
-    /// Adds one span; what cannot be used is counted, see [`Census`].
+    /// Adds one span; unusable ones are counted, see [`Census`].
     pub fn add(&mut self, span: Span) {
         let Span { start, mut end, bytes } = span;
         if end == start {
-            // never less than what the clock can tell apart
+            // never less than the resolution of the clock
             end = (start + POINT_WIDTH).max(start + 4.0 * f64::EPSILON * start.abs());
         }
         let rate = bytes / (end - start);

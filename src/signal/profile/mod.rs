@@ -25,7 +25,7 @@ pub const BINS: usize = 1 << 20;
 /// Seconds given to a span that has bytes but no length.
 pub const POINT_WIDTH: f64 = 1e-6;
 
-/// What became of the spans that were fed.
+/// Counts of the spans that were fed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Census {
     /// Spans in the profile, points included.

@@ -24,7 +24,7 @@ pub(crate) struct Scratch<const N: usize> {
     score: Vec<[f64; N]>,
     /// The burst before on that chain, and in the lowest byte how many slots before; 0 if the chain begins here.
     before: Vec<[u64; N]>,
-    /// What a step from here can gain, see [`best_chains`].
+    /// Upper bound of the gain of a step from here, see [`best_chains`].
     promise: Vec<[f64; N]>,
     /// The best chain of each trial; empty if no two bursts follow each other.
     pub chains: [Chain; N],
@@ -39,7 +39,7 @@ impl<const N: usize> Default for Scratch<N> {
 
 /// Puts the best chain of the list for each trial into [`Scratch::chains`].
 ///
-/// Most pairs of bursts need no look: what a step can gain at most splits into a part that belongs to the burst it leaves
+/// Most pairs of bursts need no look: the upper bound of the gain of a step splits into a part that belongs to the burst it leaves
 /// (its promise) and one that belongs to the burst it reaches, so that the largest promise so far rules out whole slots.
 ///
 /// The loops over trials are short and of fixed length, for the processor's vectors.
@@ -145,7 +145,7 @@ impl<const N: usize> Best<N> {
     }
 }
 
-/// What a search needs of its trials, worked out once.
+/// Terms of the score that depend on the trials only.
 struct Terms<'a, const N: usize> {
     trials: &'a [Trial; N],
     erased: &'a [(f64, f64)],
@@ -179,7 +179,7 @@ impl<'a, const N: usize> Terms<'a, N> {
         }
     }
 
-    /// The part of what a step can gain that belongs to the burst it leaves.
+    /// The part of the bound that belongs to the burst a step leaves.
     #[inline(always)]
     fn promise(&self, score: &[f64; N], idle: f64, passed: f64) -> [f64; N] {
         std::array::from_fn(|l| score[l] - self.reward[l] * idle - self.log_extra[l] * passed)
@@ -194,7 +194,7 @@ impl<'a, const N: usize> Terms<'a, N> {
         })
     }
 
-    /// What a chain with this score gains by a step, empty slots not counted.
+    /// Score of a chain after a step, empty slots not counted.
     #[inline(always)]
     fn gain(&self, slot: &Slot<N>, score: &[f64; N], step: &Step) -> [f64; N] {
         std::array::from_fn(|l| {
@@ -227,7 +227,7 @@ impl<'a, const N: usize> Terms<'a, N> {
     }
 }
 
-/// The chain that ends at burst `end`, from what leads to each burst ([`Scratch::before`]).
+/// The chain that ends at burst `end`, from the links ([`Scratch::before`]).
 fn walk_back(end: usize, before: impl Fn(usize) -> u64, chain: &mut Chain) {
     chain.members.clear();
     chain.slots.clear();
@@ -253,12 +253,12 @@ fn walk_back(end: usize, before: impl Fn(usize) -> u64, chain: &mut Chain) {
     }
 }
 
-/// What a gap of `count` slots costs for each trial, and where its partners lie.
+/// Cost of a gap of `count` slots for each trial, and the range of such gaps.
 struct Slot<const N: usize> {
     count: f64,
     inverse_sd: [f64; N],
     constant: [f64; N],
-    /// Constant and what the empty slots cost at least: the most that a gap of this many slots can gain.
+    /// The constant and the least cost of the empty slots: an upper bound of the gain.
     at_most: [f64; N],
     /// Seconds.
     shortest_of: [f64; N],
@@ -277,7 +277,7 @@ pub(super) static ROOTS: LazyLock<[(f64, f64); MOST_SLOTS]> = LazyLock::new(|| {
 });
 
 impl<const N: usize> Slot<N> {
-    /// A gap of `s` + 1 slots; `base`: what a gap of any length gains, over the tolerance, in log.
+    /// A gap of `s` + 1 slots; `base`: gain of a gap of any length, over the tolerance, in log.
     fn new(s: usize, trials: &[Trial; N], base: &[f64; N], least_empty: f64) -> Self {
         let count = (s + 1) as f64;
         let (root, log_root) = ROOTS[s];

@@ -29,7 +29,7 @@ const MOST_PAIRS: f64 = 1e5;
 
 /// Log-likelihood ratio of a chain against exponential idle times with the mean of the chain's own window.
 ///
-/// The local mean is what keeps clusters from winning: pieces of one burst are surprising against the whole run's mean
+/// The local mean keeps clusters from winning: pieces of one burst are surprising against the whole run's mean
 /// gap, not against their own. The log of the number of bursts pays for the choice of where to begin.
 ///
 /// `onsets`: one per member, usually the bursts' own (see [`Chain::onsets`]).
@@ -70,13 +70,13 @@ pub(crate) struct Scored {
     pub extra: f64,
 }
 
-/// The searches of one list: buffers and what earlier searches have found.
+/// The searches of one list: buffers and the results of earlier searches.
 pub(crate) struct Search<'a> {
     list: &'a BurstList,
     erased: &'a [(f64, f64)],
     single: Scratch<1>,
     several: Scratch<LANES>,
-    /// For each tolerance and price of a burst off the chain: what searches have settled on.
+    /// Converged results for each tolerance and price of a burst off the chain.
     settled: [[Vec<Scored>; 2]; 6],
     /// Chains met lately, as found and as trimmed, with the fit of the latter.
     fitted: VecDeque<(Chain, Arc<Chain>, Option<Fit>)>,
@@ -88,11 +88,11 @@ const LANES: usize = 4;
 fn off_chain() -> [f64; 2] {
     [LIMITS.rare, ANYTHING]
 }
-/// What is tried for a period, the same tolerances next to each other: indices into the tolerances and [`off_chain`]. "Anything may
+/// Parameters tried for a period, equal tolerances next to each other: indices into the tolerances and [`off_chain`]. "Anything may
 /// lie in between" needs onsets that are precise. If one group is enough, the next is not searched.
 const GROUPS: [&[Place]; 3] = [&[(0, 0), (0, 1), (1, 0), (1, 1)], &[(2, 0), (2, 1), (3, 0), (4, 0)], &[(5, 0)]];
 type Place = (usize, usize);
-/// The group that tells a hopeless trial.
+/// The group that is searched first, to reject hopeless trials.
 const LOOK: usize = 1;
 /// Chains remembered with their fits.
 const REMEMBERED: usize = 8;
@@ -157,8 +157,8 @@ impl<'a> Search<'a> {
         both(best, widest.map(|w| w.1))
     }
 
-    /// In lists in which chance makes chains at every period: what the searches of the group [`LOOK`] find; an error if that is
-    /// not worth more searches.
+    /// Searches the group [`LOOK`] in lists in which chance makes chains at every period; an error if its result is not worth
+    /// more searches.
     fn look(&mut self, period: f64) -> Result<Option<[Option<Scored>; LANES]>, Hopeless> {
         let worth_more = match (self.erased.is_empty(), self.list.len() > LIMITS.chance_from) {
             (false, _) => LIMITS.worth_more_left,
@@ -212,7 +212,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// What an earlier search has settled on that a search for this trial would find as well.
+    /// The converged result of an earlier search that a search for this trial would repeat.
     fn known(&self, (i, j): Place, trial: Trial) -> Option<Scored> {
         let settled = self.settled[i][j].iter().filter(|s| near(s.fit.period, trial));
         settled.max_by(|a, b| a.score.total_cmp(&b.score)).cloned()

@@ -18,15 +18,15 @@ const CAP: f64 = 12.0;
 
 /// Evidence, -log10 of the probability by chance (after five tests), that gaps and sizes repeat.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Folding {
+pub(crate) struct Multiples {
     pub gaps: f64,
     pub sizes: f64,
     /// The number of slots after which they repeat, if the evidence is enough.
     pub slots: Option<usize>,
 }
 
-/// Tests a chain. `grain`: time stamps are multiples of this many seconds; such rounding repeats as well and proves nothing.
-pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Folding {
+/// Tests a chain. `resolution`: time stamps are multiples of this many seconds; such rounding repeats as well and is no evidence.
+pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, resolution: f64) -> Multiples {
     let mut gaps: Vec<(usize, f64)> = Vec::with_capacity(chain.len());
     for (m, k) in chain.members.windows(2).zip(chain.slots.windows(2)) {
         if k[1] - k[0] == 1 {
@@ -41,9 +41,9 @@ pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Fold
         .collect();
     let gap_floor = (3e-4 * fit.period).powi(2);
     let strays = fit.gap_deviation * fit.period;
-    // gaps of rounded stamps alternate between two neighbouring multiples of the grain
-    let rounded = strays * strays < 0.5 * grain * grain;
-    let mut folding = Folding::default();
+    // gaps of rounded stamps alternate between two neighbouring multiples of the resolution
+    let rounded = strays * strays < 0.5 * resolution * resolution;
+    let mut multiples = Multiples::default();
     let mut best = f64::INFINITY;
     for m in 2..=MOST_PARTS {
         let of_gaps = if rounded {
@@ -52,17 +52,17 @@ pub(crate) fn of(list: &BurstList, chain: &Chain, fit: &Fit, grain: f64) -> Fold
             Grouped::of(&gaps, m, gap_floor, LIMITS.smallest_wobble * fit.period)
         };
         let of_sizes = Grouped::of(&sizes, m, 1e-3, 0.0);
-        folding.gaps = folding.gaps.max(of_gaps.evidence);
-        folding.sizes = folding.sizes.max(of_sizes.evidence);
+        multiples.gaps = multiples.gaps.max(of_gaps.evidence);
+        multiples.sizes = multiples.sizes.max(of_sizes.evidence);
         // multiples of the right number repeat as well: each further place has its price (Schwarz's criterion)
         let price = 2.0 * m as f64 * (sizes.len() as f64).ln();
         let misfit = of_gaps.misfit + of_sizes.misfit + price;
         if of_gaps.evidence.max(of_sizes.evidence) >= LIMITS.multiple_evidence && misfit < best {
             best = misfit;
-            folding.slots = Some(m);
+            multiples.slots = Some(m);
         }
     }
-    folding
+    multiples
 }
 
 /// Values grouped by slot modulo m.
@@ -114,7 +114,7 @@ impl Grouped {
     }
 }
 
-/// Onsets of the chain with each group's own offset taken out: what is left is a plain train.
+/// Onsets of the chain with each group's own offset taken out: the rest is a plain train.
 pub(crate) fn aligned(list: &BurstList, chain: &Chain, m: usize, period: f64) -> Vec<f64> {
     // offsets from the mean gaps between neighbouring groups: robust to a train that drifts
     let mut count = vec![0.0f64; m];

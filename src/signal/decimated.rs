@@ -9,16 +9,16 @@ const MOST_SPANS: usize = 1 << 19;
 /// Bins, once there are more spans.
 const MOST_BINS: usize = 1 << 17;
 
-/// Transfers as they were, or, once they are too many, as one a bin: from the first start in the bin to the last end of those that
+/// Transfers as they were, or, once they are too many, as one transfer per bin: from the first start in the bin to the last end of those that
 /// begin in it, with all of their bytes. Bins double in width as the time grows.
 #[derive(Debug, Clone, Default)]
-pub struct Folded {
+pub struct Decimated {
     spans: Vec<Span>,
     bins: BTreeMap<i64, Span>,
     width: f64,
 }
 
-impl Folded {
+impl Decimated {
     /// Adds a transfer; times are finite and in order.
     pub fn push(&mut self, span: Span) {
         if self.width == 0.0 {
@@ -56,7 +56,7 @@ impl Folded {
         }
     }
 
-    /// The transfers, or what stands for them.
+    /// The transfers, or one per bin.
     pub fn into_spans(self) -> Vec<Span> {
         if self.width == 0.0 { self.spans } else { self.bins.into_values().collect() }
     }
@@ -78,14 +78,14 @@ mod tests {
 
     #[test]
     fn few_stay_as_they_are() {
-        let mut f = Folded::default();
+        let mut f = Decimated::default();
         (0..5000).for_each(|i| f.push(span(i)));
         assert_eq!(f.into_spans(), (0..5000).map(span).collect::<Vec<_>>());
     }
 
     #[test]
     fn many_become_few_and_lose_neither_bytes_nor_the_bursts() {
-        let mut f = Folded::default();
+        let mut f = Decimated::default();
         let n = 3_000_000;
         (0..n).for_each(|i| f.push(span(i)));
         let spans = f.into_spans();

@@ -6,19 +6,19 @@ use crate::record::{Calls, Details, Files, Layer, Row, Rows, Trace};
 
 /// A part of a trace: whole rows, in input order. A row is in a time window if it starts there; none is cut.
 #[derive(Debug, Clone)]
-pub struct Excerpt<'a> {
+pub struct Slice<'a> {
     trace: &'a Trace,
     activity: Activity<'a>,
 }
 
-impl<'a> Excerpt<'a> {
+impl<'a> Slice<'a> {
     /// The rows of `trace` for this mode and selection.
     pub fn new(trace: &'a Trace, mode: Mode, selection: &'a Selection) -> Self {
-        Excerpt { trace, activity: Activity::new(trace, mode, selection) }
+        Slice { trace, activity: Activity::new(trace, mode, selection) }
     }
 }
 
-impl Rows for Excerpt<'_> {
+impl Rows for Slice<'_> {
     fn files(&self) -> &Files {
         self.trace.files()
     }

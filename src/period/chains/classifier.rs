@@ -1,10 +1,10 @@
-//! The judge: which hypothesis is right, and how sure that is.
+//! The classifier: which hypothesis is right, and with which probability.
 //!
 //! A small network (a linear part plus one layer of tanh units) gives every hypothesis a logit. It was trained as a
 //! *competition*: in each trace the probability of hypothesis i is exp(z_i) / (1 + sum_j exp(z_j)), the 1 standing for
 //! "none", and the weights maximise the probability of the right ones. Hypotheses that agree on the period add up, and
 //! the logit of the winner, calibrated on traces the weights had not seen, is the confidence. Weights and recipe are data:
-//! `weights.json`, made by `scripts/train_judge.py`, described in `docs/confidence.md`.
+//! `weights.json`, made by `scripts/train_classifier.py`, described in `docs/confidence.md`.
 
 use super::hypothesis::{FEATURES, Hypothesis, Kind};
 use crate::period::chains::thresholds::LIMITS;
@@ -33,7 +33,7 @@ pub(crate) struct Weights {
     calibration: [[f64; 2]; 2],
     /// Confidence from which a period is reported, first for the first period, then for further ones.
     pub answer: [f64; 2],
-    /// Typical features of right answers, standardised: what a rejected hypothesis is compared with.
+    /// Typical features of right answers, standardised: the reference for rejected hypotheses.
     typical: Vec<f64>,
 }
 
@@ -115,10 +115,10 @@ impl Weights {
     }
 }
 
-/// The last features tell the kinds of hypotheses apart; they are no evidence.
+/// The last features encode the kind of a hypothesis; they are no evidence.
 const KINDS: usize = 4;
 
-/// The winner: the period with the largest pooled logit, told by its strongest hypothesis.
+/// The winner: the period with the largest pooled logit, represented by its strongest hypothesis.
 pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
     winner_of(hypotheses, &(0..hypotheses.len()).collect::<Vec<_>>())
 }
@@ -129,12 +129,12 @@ pub(crate) fn winner_of(hypotheses: &[Hypothesis], some: &[usize]) -> Option<usi
     some.iter()
         .copied()
         .filter(|&i| hypotheses[i].judged.pooled > top - LIMITS.close)
-        .reduce(|a, b| if told_by(&hypotheses[b]) > told_by(&hypotheses[a]) { b } else { a })
+        .reduce(|a, b| if represents(&hypotheses[b]) > represents(&hypotheses[a]) { b } else { a })
 }
 
-/// Bursts tell the onsets better than a wave does, where both agree.
-fn told_by(h: &Hypothesis) -> f64 {
-    if h.kind == Kind::Wave { h.judged.logit - LIMITS.modulation_handicap } else { h.judged.logit }
+/// Bursts give better onsets than a modulation with the same period.
+fn represents(h: &Hypothesis) -> f64 {
+    if h.kind == Kind::Modulation { h.judged.logit - LIMITS.modulation_handicap } else { h.judged.logit }
 }
 
 /// The best hypothesis that competes with the winner: another period.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Train the judge of the default detector (src/period/chains/weights.json).
+"""Train the classifier of the default detector (src/period/chains/weights.json).
 
-    train_judge.py DUMP.json ... --out src/period/chains/weights.json [--hidden 24] [--ridge 0.0003] [--folds 2]
+    train_classifier.py DUMP.json ... --out src/period/chains/weights.json [--hidden 24] [--ridge 0.0003] [--folds 2]
                    [--members 2] [--importance CLASS=FACTOR ...]
 
 Each DUMP comes from `cargo run --release --features training --example hypotheses -- SUITE_DIR DUMP.json`. Needs numpy and scipy.
@@ -23,7 +23,7 @@ from scipy.optimize import minimize
 
 VERSION = 2
 CLIP = 5.0
-AGREE, CLOSE, WAVE_HANDICAP = 0.03, 0.5, 4.0  # as in judge.rs
+AGREE, CLOSE, WAVE_HANDICAP = 0.03, 0.5, 4.0  # as in classifier.rs
 TOLERANCE = 0.05
 HARDEST = 25
 
@@ -193,7 +193,7 @@ class Network:
 
 
 def picks(z, data):
-    """The answer of every round: index of the winner and its pooled logit, as in judge.rs."""
+    """The answer of every round: index of the winner and its pooled logit, as in classifier.rs."""
     out = np.zeros(len(data.rounds), int)
     pooled = np.zeros(len(data.rounds))
     ends = np.append(data.start[1:], len(z))

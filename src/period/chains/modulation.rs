@@ -1,15 +1,15 @@
 //! Smooth modulation: a bandwidth that swings with a period, with or without bursts.
 //!
 //! Thresholds cut a noisy swing at the wrong places. Here the period is the frequency at which the first harmonics of the
-//! binned signal hold the most power, refined off the spectral grid; the continuum around the line says what a random
+//! binned signal hold the most power, refined off the spectral grid; the continuum around the line is the power that a random
 //! signal would show there. Each cycle is then compared with the mean cycle: where they look alike the period holds.
-//! The cycles' upper halves stand in as bursts, so that everything after the judge treats all hypotheses alike.
+//! The cycles' upper halves stand in as bursts, so that all later steps treat all hypotheses alike.
 //!
 //! Cost: a few hundred Fourier sums over [`BINS`] bins.
 
 use super::bursts::{BurstList, Levels};
 use super::fit::{Clock, Fit};
-use super::hypothesis::{Context, Hypothesis, Judged, Kind, Traits, features};
+use super::hypothesis::{Context, Hypothesis, Judgment, Kind, Traits, features};
 use super::plans;
 use super::search::Chain;
 use super::stats::{deviation, median};
@@ -32,8 +32,8 @@ const CLOSE: f64 = 1e-3;
 /// Places in the mean cycle.
 const PLACES: usize = 32;
 
-/// The best waves of a profile, each with a list of its cycles; `next_list` is the index the first list will get.
-pub(crate) fn waves(
+/// The best modulations of a profile, each with a list of its cycles; `next_list` is the index the first list will get.
+pub(crate) fn hypotheses(
     trials: &[f64],
     levels: &Levels,
     next_list: usize,
@@ -239,9 +239,9 @@ impl Signal {
             ..self.traits(line, inside, &alike[from..=to], &template, mean)
         };
         let h = Hypothesis {
-            kind: Kind::Wave,
+            kind: Kind::Modulation,
             list: 0,
-            features: features(Kind::Wave, &fit, score, window, &traits, context),
+            features: features(Kind::Modulation, &fit, score, window, &traits, context),
             chain: Arc::new(Chain { members: (0..n).collect(), slots: (0..n).collect() }),
             slots_per_period: 1,
             fit,
@@ -250,7 +250,7 @@ impl Signal {
             score,
             window,
             bytes: list.bytes.iter().sum(),
-            judged: Judged::default(),
+            judged: Judgment::default(),
         };
         Some((list, h))
     }
@@ -269,7 +269,7 @@ impl Signal {
         Fit {
             period,
             period_std: period * period * bound / (TAU * self.width),
-            clock: Clock::Grid,
+            clock: Clock::Clocked,
             phase,
             line_sd: rms(&strays) * period,
             gap_sd,
