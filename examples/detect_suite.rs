@@ -43,8 +43,8 @@ fn main() -> Result<(), suite::Failure> {
                 periods: detection.periods.iter().map(|f| f.period_s).collect(),
                 verdict: format!("{:?}", detection.verdict),
                 details: match (dominant, &detection.rejected) {
-                    (Some(f), _) => format!("{:?} {:?} {:?}", f.kind, f.clock, f.evidence),
-                    (None, Some(r)) => format!("{} {:.3} {:?} {:?}", r.period_s, r.confidence, r.weakest, r.evidence),
+                    (Some(f), _) => format!("{:?} {:?} {:?}", f.kind, f.clock, f.runner_up),
+                    (None, Some(r)) => format!("{} {:.3}", r.period_s, r.confidence),
                     (None, None) => String::new(),
                 },
                 milliseconds,

@@ -309,14 +309,12 @@ def main():
         return
     net, _ = whole.result()
     b, lin, u, c, v = net.parts(net.theta)
-    sure = right & (conf > 0.9)
-    typical = np.median(data.x[pick[sure]], axis=0) if sure.any() else np.zeros(n)
     num = lambda x: [float(f"{y:.6g}") for y in x]
     with open(a.out, "w") as f:
         rows = {
             "version": VERSION, "features": data.names, "mean": num(mean), "scale": num(scale), "clip": CLIP,
             "bias": float(f"{b:.6g}"), "linear": num(lin), "hidden": [num(r) for r in u], "hidden_bias": num(c), "output": num(v),
-            "calibration": [num(k) for k in calibration], "answer": list(a.answer), "typical": num(typical),
+            "calibration": [num(k) for k in calibration], "answer": list(a.answer),
         }
         f.write("{\n" + ",\n".join(f'  "{k}": {json.dumps(r)}' for k, r in rows.items()) + "\n}\n")
 

@@ -4,7 +4,7 @@ use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use crate::period::Spread;
-use crate::period::chains::{self, BurstPeriod, Evidence, Next};
+use crate::period::chains::{self, BurstPeriod, Next};
 use crate::signal::profile::Profile;
 
 /// The level and merge distance that define a burst.
@@ -22,8 +22,7 @@ impl BurstThreshold {
     /// Of a period that was found; `None` if it has no bursts.
     pub(super) fn of(f: &BurstPeriod) -> Option<BurstThreshold> {
         let bytes = Spread::of(f.bursts.iter().map(|b| b.bytes))?.median;
-        let Evidence { threshold, merge_distance_s, .. } = f.evidence;
-        Some(BurstThreshold { threshold, merge_s: merge_distance_s, bytes })
+        Some(BurstThreshold { threshold: f.threshold, merge_s: f.merge_distance_s, bytes })
     }
 
     /// The bursts of a profile.

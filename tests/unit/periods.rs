@@ -63,7 +63,7 @@ fn a_missing_burst_leaves_an_empty_cycle() {
     let onsets = every(8.0, 24).enumerate().filter(|(i, _)| *i != 9).map(|(_, t)| t);
     let detection = run(&bursts(onsets, 2.0, 1e8));
     assert_period(&detection, 8.0, 1e-9);
-    assert_eq!(detection.periods[0].evidence.empty_slots, 1);
+    assert_eq!(detection.periods[0].bursts.len(), 23);
     assert_eq!(detection.periods[0].cycles, 24);
 }
 
@@ -255,7 +255,7 @@ fn trains_without_a_period_have_a_reason() {
         .collect();
     let detection = run(&bursts(random, 3.0, 1e9));
     assert_eq!(detection.verdict, Verdict::Irregular, "{:?}", detection.periods);
-    assert!(detection.rejected.is_some_and(|r| r.confidence < 0.5 && r.weakest.is_some()));
+    assert!(detection.rejected.is_some_and(|r| r.confidence < 0.5));
 }
 
 #[test]

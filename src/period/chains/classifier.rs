@@ -33,8 +33,6 @@ pub(crate) struct Weights {
     calibration: [[f64; 2]; 2],
     /// Confidence from which a period is reported, first for the first period, then for further ones.
     pub answer: [f64; 2],
-    /// Typical features of right answers, standardised: the reference for rejected hypotheses.
-    typical: Vec<f64>,
 }
 
 /// The weights in `weights.json`; `None` if that file does not fit the features, which a test rules out.
@@ -53,7 +51,7 @@ impl Weights {
         let n = FEATURES.len();
         let units = self.hidden.len();
         self.features == FEATURES
-            && [&self.mean, &self.scale, &self.linear, &self.typical].iter().all(|v| v.len() == n)
+            && [&self.mean, &self.scale, &self.linear].iter().all(|v| v.len() == n)
             && self.hidden.iter().all(|row| row.len() == n)
             && self.hidden_bias.len() == units
             && self.output.len() == units
@@ -97,26 +95,7 @@ impl Weights {
             h.judged.confidence = 1.0 / (1.0 + (-(a + b * h.judged.pooled)).exp());
         }
     }
-
-    /// The feature that cost a hypothesis most: by how much its logit rises when the feature is that of a typical right
-    /// answer. (name, logit lost)
-    pub fn costliest(&self, h: &Hypothesis) -> Option<(&'static str, f64)> {
-        let x = self.standardised(&h.features);
-        let z = self.logit(&x);
-        let kinds = FEATURES.len() - KINDS;
-        (0..kinds)
-            .map(|i| {
-                let mut mended = x;
-                mended[i] = self.typical[i];
-                (FEATURES[i], self.logit(&mended) - z)
-            })
-            .filter(|c| c.1 > 0.0)
-            .max_by(|a, b| a.1.total_cmp(&b.1))
-    }
 }
-
-/// The last features encode the kind of a hypothesis; they are no evidence.
-const KINDS: usize = 4;
 
 /// The winner: the period with the largest pooled logit, represented by its strongest hypothesis.
 pub(crate) fn winner(hypotheses: &[Hypothesis]) -> Option<usize> {
@@ -138,11 +117,12 @@ fn represents(h: &Hypothesis) -> f64 {
 }
 
 /// The best hypothesis that competes with the winner: another period.
-pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<usize> {
+pub(crate) fn runner_up(hypotheses: &[Hypothesis], winner: usize) -> Option<&Hypothesis> {
     let t = hypotheses[winner].period();
-    (0..hypotheses.len())
-        .filter(|&i| (hypotheses[i].period() / t).ln().abs() >= LIMITS.agree)
-        .reduce(|a, b| if hypotheses[b].judged.pooled > hypotheses[a].judged.pooled { b } else { a })
+    hypotheses
+        .iter()
+        .filter(|h| (h.period() / t).ln().abs() >= LIMITS.agree)
+        .reduce(|a, b| if b.judged.pooled > a.judged.pooled { b } else { a })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::fit::{self, Clock};
 use super::hypothesis::Hypothesis;
 use super::iterations::Iteration;
 use super::windows::{self, Extent};
-use super::{BurstPeriod, Evidence, Next, Rejected, classifier, stats};
+use super::{BurstPeriod, Next, Rejected, classifier, stats};
 use crate::period::Burst;
 use crate::signal::profile::Profile;
 
@@ -42,20 +42,17 @@ pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize,
         next: on_clock(next),
         rise_s: stats::median(&rises),
         places: places.into_iter().map(on_clock).collect(),
-        evidence: evidence(iteration, index),
+        threshold: list.threshold,
+        merge_distance_s: list.merge,
+        logit: h.judged.pooled,
+        runner_up: classifier::runner_up(&iteration.hypotheses, index).map(|r| (r.period(), r.judged.pooled)),
     }
 }
 
 /// The winner of an iteration that accepted nothing.
-pub(crate) fn rejected(profile: &Profile, iteration: &Iteration<'_>, weights: &classifier::Weights) -> Rejected {
+pub(crate) fn rejected(iteration: &Iteration<'_>) -> Rejected {
     let h = &iteration.hypotheses[iteration.winner];
-    Rejected {
-        period_s: h.period(),
-        confidence: h.judged.confidence,
-        window: (h.window.0 + profile.origin(), h.window.1 + profile.origin()),
-        weakest: weights.costliest(h),
-        evidence: evidence(iteration, iteration.winner),
-    }
+    Rejected { period_s: h.period(), confidence: h.judged.confidence, logit: h.judged.pooled }
 }
 
 /// The bursts of an extent, with the bytes by which they were widened; seconds since the origin.
@@ -69,28 +66,6 @@ fn bursts(profile: &Profile, list: &BurstList, extent: &Extent) -> Vec<Burst> {
         bytes: list.bytes[i] + added(b.0, list.start[i]) + added(list.end[i], b.1),
     };
     extent.members.iter().zip(&extent.bursts).map(burst).collect()
-}
-
-fn evidence(iteration: &Iteration<'_>, index: usize) -> Evidence {
-    let h = &iteration.hypotheses[index];
-    let list = &iteration.lists[h.list];
-    let slots = h.chain.slot_count();
-    let inside = h.chain.last() + 1 - h.chain.first();
-    Evidence {
-        threshold: list.threshold,
-        merge_distance_s: list.merge,
-        bursts: h.chain.len(),
-        slots,
-        empty_slots: slots - h.chain.len(),
-        left_over: inside - h.chain.len(),
-        gap_deviation: h.fit.gap_deviation,
-        line_deviation: h.fit.line_sd / h.period(),
-        share: (h.bytes / iteration.bytes).min(1.0),
-        score: h.score,
-        logit: h.judged.pooled,
-        runner_up: classifier::runner_up(&iteration.hypotheses, index)
-            .map(|i| (iteration.hypotheses[i].period(), iteration.hypotheses[i].judged.pooled)),
-    }
 }
 
 /// One period after the last burst, or one gap as the trend predicts it. On a clock without a trend the line predicts

@@ -88,8 +88,6 @@ pub(crate) struct Hypothesis {
     pub fit: Fit,
     pub tolerance: f64,
     pub extra: f64,
-    /// Log-likelihood ratio against bursts at random.
-    pub score: f64,
     /// First onset and last end, seconds since the origin.
     pub window: (f64, f64),
     /// Bytes that the hypothesis explains.
@@ -503,7 +501,6 @@ impl Source<'_> {
             fit,
             tolerance,
             extra,
-            score,
             window,
             bytes,
             judged: Judgment::default(),

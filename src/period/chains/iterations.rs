@@ -17,8 +17,6 @@ pub(crate) struct Iteration<'a> {
     pub number: usize,
     pub lists: Vec<BurstList>,
     pub hypotheses: Vec<Hypothesis>,
-    /// Bytes left in this iteration.
-    pub bytes: f64,
     pub winner: usize,
     /// Accepted hypotheses and where they hold: the winner if it is sure enough, and the period inside or around its bursts.
     /// The longer period comes first.
@@ -70,8 +68,7 @@ pub(crate) fn run(
             next.push(Reported { period: hypotheses[*i].period(), windows: extent.windows.clone() });
         }
         erased = windows::join(std::mem::take(&mut erased));
-        let bytes = left.bytes();
-        each(Iteration { number, lists, hypotheses, bytes, winner, accepted, before: &reported });
+        each(Iteration { number, lists, hypotheses, winner, accepted, before: &reported });
         if next.is_empty() {
             return;
         }

@@ -107,8 +107,14 @@ pub struct BurstPeriod {
     pub rise_s: f64,
     /// The next burst at each place of the period, in the order of the places: several if a period holds several bursts.
     pub places: Vec<Next>,
-    /// Why it was believed.
-    pub evidence: Evidence,
+    /// Bytes per second above which the bandwidth counts as burst.
+    pub threshold: f64,
+    /// Pieces closer than this many seconds were taken for one burst.
+    pub merge_distance_s: f64,
+    /// The classifier's logit, agreement of other hypotheses included.
+    pub logit: f64,
+    /// The strongest rival period and its logit.
+    pub runner_up: Option<(f64, f64)>,
 }
 
 /// When the next burst is due.
@@ -124,35 +130,6 @@ pub struct Next {
     pub drift_s: f64,
 }
 
-/// Why a hypothesis was believed.
-#[derive(Debug, Clone)]
-pub struct Evidence {
-    /// Bytes per second above which the bandwidth counts as burst.
-    pub threshold: f64,
-    /// Pieces closer than this many seconds were taken for one burst.
-    pub merge_distance_s: f64,
-    /// Bursts on the chain.
-    pub bursts: usize,
-    /// Slots of the chain from its first to its last burst.
-    pub slots: usize,
-    /// Slots without a burst.
-    pub empty_slots: usize,
-    /// Bursts of the list inside the window that are not on the chain.
-    pub left_over: usize,
-    /// Root mean square deviation of the gaps, over the period.
-    pub gap_deviation: f64,
-    /// Root mean square distance of the onsets from a line, over the period.
-    pub line_deviation: f64,
-    /// Share of the bytes searched in this round that the hypothesis explains.
-    pub share: f64,
-    /// Log-likelihood ratio against bursts at random.
-    pub score: f64,
-    /// The classifier's logit, agreement of other hypotheses included.
-    pub logit: f64,
-    /// The strongest rival period and its logit.
-    pub runner_up: Option<(f64, f64)>,
-}
-
 /// The best hypothesis of a trace that is not periodic.
 #[derive(Debug, Clone)]
 pub struct Rejected {
@@ -160,12 +137,8 @@ pub struct Rejected {
     pub period_s: f64,
     /// Probability that it is right; below the threshold of an answer.
     pub confidence: f64,
-    /// First onset and last end of its bursts, on the trace's own clock.
-    pub window: (f64, f64),
-    /// The evidence for it.
-    pub evidence: Evidence,
-    /// The feature that cost it most, and how much of the logit.
-    pub weakest: Option<(&'static str, f64)>,
+    /// The classifier's logit, agreement of other hypotheses included.
+    pub logit: f64,
 }
 
 /// Finds the periods of a profile.
@@ -189,7 +162,7 @@ pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
                 }
             }
             if iteration.accepted.is_empty() && iteration.number == 0 {
-                rejected = Some(found::rejected(profile, &iteration, weights));
+                rejected = Some(found::rejected(&iteration));
             }
         });
     }
@@ -209,7 +182,7 @@ pub fn prepare() {
 }
 
 /// Cuts a profile into bursts: stretches of at least `threshold` bytes per second, those at most `merge_distance_s` apart taken
-/// for one, as in [`Evidence`]. Times are seconds on the trace's own clock, bytes are all that lie in between.
+/// for one, as in [`BurstPeriod`]. Times are seconds on the trace's own clock, bytes are all that lie in between.
 pub fn cut(profile: &Profile, threshold: f64, merge_distance_s: f64) -> Vec<Burst> {
     let stretches = bursts::stretches(profile, threshold.max(f64::MIN_POSITIVE));
     let origin = profile.origin();

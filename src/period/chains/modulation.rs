@@ -247,7 +247,6 @@ impl Signal {
             fit,
             tolerance: 0.0,
             extra: LIMITS.rare,
-            score,
             window,
             bytes: list.bytes.iter().sum(),
             judged: Judgment::default(),

@@ -63,14 +63,13 @@ fn candidates(found: &BurstPeriods) -> Vec<Candidate> {
         score,
         harmonic_of: None,
     };
-    let mut all: Vec<Candidate> =
-        found.periods.iter().map(|f| candidate(f.period_s, f.confidence, f.evidence.logit)).collect();
-    let rival = found.periods.first().and_then(|f| f.evidence.runner_up);
+    let mut all: Vec<Candidate> = found.periods.iter().map(|f| candidate(f.period_s, f.confidence, f.logit)).collect();
+    let rival = found.periods.first().and_then(|f| f.runner_up);
     let reported = |t: f64| found.periods.iter().any(|f| (t / f.period_s - 1.0).abs() < SAME_PERIOD);
     if let Some((period, logit)) = rival.filter(|(t, _)| !reported(*t)) {
         all.push(candidate(period, 1.0 / (1.0 + (-logit).exp()), logit));
     }
-    all.extend(found.rejected.as_ref().map(|r| candidate(r.period_s, r.confidence, r.evidence.logit)));
+    all.extend(found.rejected.as_ref().map(|r| candidate(r.period_s, r.confidence, r.logit)));
     all
 }
 

@@ -136,10 +136,10 @@ impl<const N: usize> Best<N> {
 
     #[inline(always)]
     fn take(&mut self, slot: &Slot<N>, apart: f64, gain: &[f64; N], from: u64) {
-        for l in 0..N {
+        for (l, &gain) in gain.iter().enumerate() {
             let inside = apart >= slot.shortest_of[l] && apart <= slot.longest_of[l];
-            let better = inside && gain[l] > self.gain[l];
-            self.gain[l] = if better { gain[l] } else { self.gain[l] };
+            let better = inside && gain > self.gain[l];
+            self.gain[l] = if better { gain } else { self.gain[l] };
             self.before[l] = if better { from } else { self.before[l] };
         }
     }
