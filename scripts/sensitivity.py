@@ -6,7 +6,7 @@
 
 Builds the example `sensitivity`, one binary for all values, unless BINARY is given, and runs it. In each table
 (`thresholds! { ... }` in a file `thresholds.rs`) the last line of the comment above a row becomes "Half: A, double: B.", and
-the line "Measured on N traces" of the file is updated. Rows without an effect are listed. Python 3, standard library only.
+the words "Measured on ..." of the file is updated. Rows without an effect are listed. Python 3, standard library only.
 """
 import json
 import os
@@ -44,7 +44,7 @@ def write(table, result):
             sys.exit(f"{path}: {rows} rows `{name}`")
         if half == double == 0:
             print(f"{table}: {name} changes nothing")
-    text = re.sub(r"Measured on \d+ traces", f"Measured on {result['traces']} traces", text)
+    text = re.sub(r"Measured on [^`;]*? by `scripts/sensitivity.py`(; rows without figures are not measured yet)?", f"Measured on {result['traces']} traces by `scripts/sensitivity.py`", text)
     with open(path, "w") as file:
         file.write(text)
 

@@ -4,7 +4,8 @@
 //! bounds of cost stand where they are used, and so do the parameters of the features that the classifier was trained on.
 //!
 //! Half, double: traces with another verdict, number of periods, period or next burst (1 % of the period) if the value is halved
-//! or doubled. Measured on 0 traces by `scripts/sensitivity.py`.
+//! or doubled. Measured on 85 traces, too few
+//! to call a row idle, by `scripts/sensitivity.py`; rows without figures are not measured yet.
 
 use crate::thresholds::thresholds;
 
@@ -14,134 +15,193 @@ thresholds! {
 
     // Burst lists
     /// Levels at which the profile is cut, as shares of the byte-weighted median rate.
+    /// Half: 3, double: 5.
     levels: [f64; 4] = [1e-4, 0.1, 0.3, 0.6];
     /// The same above a background.
+    /// Half: 0, double: 0.
     levels_above: [f64; 2] = [0.3, 0.6];
     /// Bursts smaller than this share of the byte-weighted median burst are dropped; one list for each share.
+    /// Half: 1, double: 1.
     smallest: [f64; 3] = [0.0, 0.03, 0.2];
     /// The list that keeps all sizes is left out if at most one burst in this many is larger than the second of
     /// `smallest`.
+    /// Half: 0, double: 0.
     crumbs: usize = 4;
     /// Smallest log ratio of two neighbouring sorted gaps that makes a merge distance.
+    /// Half: 0, double: 0.
     smallest_break: f64 = 0.15;
     /// Cap of that log ratio as evidence; a list that merges nothing has as much.
+    /// Half: 6, double: 1.
     largest_break: f64 = 3.0;
     /// The background is the rate not exceeded for this share of the time.
+    /// Half: 0, double: 0.
     background: f64 = 0.2;
     /// The median rate above the background has to be this many times the background; less is a ripple.
+    /// Half: 0, double: 0.
     background_contrast: f64 = 1.25;
     /// Shorter lists of one level are never dropped as duplicates.
+    /// Half: 0, double: 0.
     long_list: usize = 24;
     /// Longer lists of one level whose lengths differ by less than this share are duplicates.
+    /// Half: 1, double: 1.
     alike: f64 = 0.1;
     /// The same over all levels: shortest list, share.
+    /// Half: 0, double: 0.
     alike_first: (usize, f64) = (256, 0.15);
     /// The same after a period was erased; what is left differs less between levels.
+    /// Half: 0, double: 0.
     alike_further: (usize, f64) = (64, 0.2);
 
     // Trial periods
     /// Half widths in log gap of the windows that count gaps: for exact and for jittered trains.
+    /// Half: 0, double: 0.
     gap_half_widths: [f64; 2] = [0.02, 0.1];
     /// Densest windows kept per width.
+    /// Half: 0, double: 0.
     dense_gaps: usize = 5;
     /// Trial periods closer than this in log are one.
+    /// Half: 0, double: 0.
     same_trial: f64 = 0.004;
     /// A trial period has to fit this many times into the run.
+    /// Half: 0, double: 0.
     fewest_cycles: f64 = 1.5;
     /// Bursts over which a gap may reach after a period was erased.
+    /// Half: 0, double: 0.
     further_lags: usize = 2;
     /// Densest windows kept per width after a period was erased.
+    /// Half: 0, double: 0.
     further_dense_gaps: usize = 3;
     /// Smallest autocorrelation of a peak that proposes a trial period.
+    /// Half: 0, double: 0.
     smallest_peak: f64 = 0.1;
     /// Peaks closer than this in log lag are one.
+    /// Half: 0, double: 0.
     peak_distance: f64 = 0.05;
     /// Peaks that propose a trial period.
+    /// Half: 0, double: 0.
     peaks: usize = 6;
     /// Longest lag as a share of the run; longer ones rest on too few products.
+    /// Half: 0, double: 85.
     longest_lag: f64 = 0.7;
     /// Bursts of a list from which the autocorrelation gets finer bins.
+    /// Half: 0, double: 0.
     many_bursts: usize = 400;
 
     // Chain search
     /// Relative standard deviations of a gap that are tried.
+    /// Half: 0, double: 0.
     tolerances: [f64; 6] = [0.003, 0.012, 0.04, 0.1, 0.2, 0.4];
     /// Probability that a burst is off the chain, where that is rare.
+    /// Half: 0, double: 0.
     rare: f64 = 0.15;
     /// Log probability of an empty cycle.
+    /// Half: 1, double: 1.
     log_empty: f64 = -std::f64::consts::LN_10;
     /// Log probability of an empty cycle where an earlier iteration has erased bursts.
+    /// Half: 0, double: 0.
     log_hidden: f64 = -0.2;
     /// A gap further off than this many standard deviations does not continue a chain.
+    /// Half: 0, double: 0.
     farthest: f64 = 3.5;
     /// Bursts per period from which wide tolerances are not tried: they join whatever is near.
+    /// Half: 0, double: 0.
     dense: f64 = 3.0;
     /// Tolerances from here on are wide.
+    /// Half: 0, double: 0.
     wide: f64 = 0.1;
     /// Longer lists stop at the second tolerance in a row that scores worse.
+    /// Half: 0, double: 0.
     patient_below: usize = 200;
     /// Bursts of a list from which chance makes chains at every period, so that a trial has to score `worth_more`.
+    /// Half: 0, double: 0.
     chance_from: usize = 32;
     /// Best score at the middle tolerances from which the others are searched.
+    /// Half: 0, double: 0.
     worth_more: f64 = 6.0;
     /// The same after a period was erased. Set on 1733 true periods of later iterations: 14 scored below.
+    /// Half: 0, double: 0.
     worth_more_left: f64 = 5.0;
     /// A search whose period moves by less than this share of the tolerance has converged.
+    /// Half: 0, double: 0.
     settled: f64 = 0.3;
     /// End bursts with less than this share of the median bytes are dropped.
+    /// Half: 0, double: 0.
     small_end: f64 = 0.1;
     /// End bursts longer than this share of the period are dropped.
+    /// Half: 9, double: 0.
     longest_burst: f64 = 0.95;
 
     // Period and trend
     /// Huber's constant, in robust standard deviations (Huber 1964).
+    /// Half: 1, double: 0.
     huber: f64 = 1.5;
     /// Onsets from which single outliers can be told from the rest.
+    /// Half: 0, double: 0.
     huber_from: usize = 6;
     /// Fewest gaps that show a trend.
+    /// Half: 0, double: 0.
     trend_gaps: usize = 4;
     /// Standard errors by which the slope of the gaps has to differ from 0. Random gaps have such a slope in 15 of 1000
     /// chains of four gaps, 4 of five (Student's t).
+    /// Half: 0, double: 0.
     trend_errors: f64 = 8.0;
     /// A trend predicts no gap shorter than this multiple of the mean gap,
+    /// Half: 0, double: 3.
     trend_shortest: f64 = 0.5;
     /// and none longer than this one.
+    /// Half: 1, double: 0.
     trend_longest: f64 = 2.0;
     /// Gaps from which outliers are dropped before a trend is fitted.
+    /// Half: 0, double: 0.
     outliers_from: usize = 12;
     /// Share of the gaps that have to be left then.
+    /// Half: 0, double: 0.
     trend_kept: f64 = 0.85;
     /// Gaps within this many robust standard deviations of the line are no outliers,
+    /// Half: 0, double: 0.
     outlier_sds: f64 = 5.0;
     /// nor are those within this share of the median gap.
+    /// Half: 0, double: 0.
     outlier_share: f64 = 0.02;
     /// Latest gaps whose medians (Theil-Sen) find those outliers.
+    /// Half: 0, double: 0.
     trend_recent: usize = 48;
     /// Gaps that alternate by less than this share do not multiply the period.
+    /// Half: 0, double: 0.
     smallest_wobble: f64 = 0.03;
     /// Decimal digits of evidence that a multiple of the period needs.
+    /// Half: 0, double: 0.
     multiple_evidence: f64 = 2.5;
 
     // Periodic modulation
     /// Rates above this many burst levels are clipped.
+    /// Half: 0, double: 0.
     clip: f64 = 3.0;
     /// A modulation has to fit this many times into the run.
+    /// Half: 0, double: 0.
     modulation_cycles: f64 = 2.8;
     /// A modulation has to span this many bins.
+    /// Half: 0, double: 0.
     modulation_bins: f64 = 8.0;
     /// Highest peaks of the spectrum that are tried.
+    /// Half: 0, double: 0.
     modulation_peaks: usize = 4;
     /// Frequencies that are refined.
+    /// Half: 0, double: 0.
     modulation_tried: usize = 4;
     /// Modulations that become hypotheses.
+    /// Half: 0, double: 0.
     modulation_kept: usize = 2;
     /// Share of the variance that a modulation has to hold.
+    /// Half: 0, double: 0.
     modulation_share: f64 = 0.05;
     /// Correlation with the mean cycle that a cycle needs to count for the period.
+    /// Half: 0, double: 0.
     cycle_likeness: f64 = 0.25;
 
     // Choice among hypotheses
     /// Hypotheses kept per list and ranking.
+    /// Half: 0, double: 0.
     kept: usize = 4;
     /// Hypotheses closer than this in log period support each other.
     agree: f64 = 0.03;
