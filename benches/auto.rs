@@ -1,9 +1,9 @@
 //! Speed of the default detector: a small trace, one with many noise requests, and large ones.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use iophase::period::chains::{Options, detect};
-use iophase::signal::Span;
-use iophase::signal::profile::Profile;
+use iophase::internals::period::chains::{Options, detect};
+use iophase::internals::signal::Span;
+use iophase::internals::signal::profile::Profile;
 use std::hint::black_box;
 
 /// A small generator (Lehmer's, 64 bit): the bench needs repeatable numbers, not good ones.

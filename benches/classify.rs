@@ -2,8 +2,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use iophase::classify::{Choice, Model, Options, classify, train};
+use iophase::internals::signal::Selection;
 use iophase::record::{Data, Op, Request, Requests, Trace};
-use iophase::signal::Selection;
 use std::hint::black_box;
 
 const RANKS: u64 = 64;

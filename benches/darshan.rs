@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use iophase::formats::darshan::{Log, Module};
 use iophase::formats::{self, Limits, ReadOptions, Source};
+use iophase::internals::formats::darshan::{Log, Module};
 
 /// Appends a zlib stream to the log and enters it at `at` of the header.
 fn region(log: &mut Vec<u8>, at: Option<usize>, plain: &[u8]) {

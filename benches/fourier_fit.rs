@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use iophase::transform::fourier_fit;
+use iophase::internals::transform::fourier_fit;
 
 /// Bursts of a fifth of a period of 61.7 samples, over noise of a linear congruential generator.
 fn burst_train(samples: usize) -> Vec<f64> {

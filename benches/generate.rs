@@ -5,8 +5,8 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use iophase::Result;
 use iophase::formats::write::{Sink, WRITERS};
+use iophase::internals::workload::{Values, find, run};
 use iophase::record::{Row, Rows};
-use iophase::workload::{Values, find, run};
 
 /// Counts bytes and forgets them.
 #[derive(Default)]

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use iophase::formats::strace::Strace;
 use iophase::formats::{Detail, ReadOptions, Source, collect};
+use iophase::internals::formats::strace::Strace;
 
 /// Four processes that write blocks to files of their own; every 16th call is cut in two.
 fn log(calls: u32, annotated: bool) -> Vec<u8> {

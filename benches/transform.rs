@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use iophase::transform::{
+use iophase::internals::transform::{
     Boundary, Butterworth, Decomposition, Divisor, Morlet, Pass, Spectrum, Stft, Wavelet, Window, autocorrelation, dwt,
     fourier_fit, geometric_frequencies, refine_peak, sliding_pearson,
 };

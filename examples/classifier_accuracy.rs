@@ -3,7 +3,7 @@
 //!     classifier_accuracy [JOBS] [FIRST]
 
 use iophase::classify::{Choice, Classes, GlobalSequentiality as G, Model, Options, classify, train};
-use iophase::signal::Selection;
+use iophase::internals::signal::Selection;
 
 #[path = "../tests/unit/access_jobs.rs"]
 mod access_jobs;

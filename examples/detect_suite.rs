@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example detect_suite -- SUITE_DIR RESULTS.json`
 
-use iophase::period::chains;
+use iophase::internals::period::chains;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use iophase::analysis::{self, Options};
 use iophase::formats::{ReadOptions, Source, read};
-use iophase::transform::fourier_fit;
+use iophase::internals::transform::fourier_fit;
 
 const COMPONENTS: usize = 10;
 
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let options = Options { mode, rate_hz: Some(rate_hz), ..Options::default() };
             let Ok(again) = analysis::analyze(&trace, &options) else { continue };
             for evidence in &again.evidence {
-                let samples = &evidence.signal.samples;
+                let samples = evidence.samples();
                 let timed = || {
                     let begun = Instant::now();
                     let fit = fourier_fit(samples, 1.0, COMPONENTS);

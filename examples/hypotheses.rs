@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --features training --example hypotheses -- SUITE_DIR OUT.json`
 
-use iophase::period::chains;
+use iophase::internals::period::chains;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;

@@ -7,11 +7,11 @@
 
 use std::path::Path;
 
+use iophase::internals::period::chains;
+use iophase::internals::signal::Span;
+use iophase::internals::signal::profile::Profile;
 use iophase::online::{Options, Session};
-use iophase::period::chains;
 use iophase::record::{Data, Interval, Op};
-use iophase::signal::Span;
-use iophase::signal::profile::Profile;
 use iophase::{Error, ErrorKind, formats};
 use rayon::prelude::*;
 use serde_json::{Value, json};

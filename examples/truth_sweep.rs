@@ -13,7 +13,7 @@ mod score;
 #[path = "../tests/unit/sweep.rs"]
 mod sweep;
 
-use iophase::workload::Run;
+use iophase::internals::workload::Run;
 use rayon::prelude::*;
 
 /// Larger cases are left out.

@@ -1,12 +1,15 @@
 //! Reads the I/O traces of parallel jobs and says whether the I/O is periodic, with which period, how sure that is,
 //! when it holds, and when the next burst comes.
 //!
-//! Rooms, from the ground up; a room uses only those before it: [`record`] the event model, [`nest`] loop nests, [`formats`] bytes
-//! on disk to records and back, [`workload`] synthetic traces with known truth, [`transform`] pure numerics, [`signal`] records
-//! to bandwidth over time, [`period`] bandwidth to periods, [`pattern`] records to access patterns, [`classify`] records to
-//! access classes and advice, [`dfg`] records to directly-follows graphs, [`analysis`] the pipeline, [`online`] the same fed piece
-//! by piece, [`render`] text and pictures, [`cli`] the command line
-//! (and `serve`, the HTTP interface, behind its feature).
+//! [`formats::read`] turns a file into a [`record::Trace`], [`analysis::analyze`] a trace into a [`analysis::Report`];
+//! [`online::Session`] predicts the next burst of a job that runs. [`pattern`], [`classify`] and [`dfg`] describe how files are
+//! accessed. The command line, text, pictures and synthetic traces come with default features that a library can turn off.
+//!
+//! Rooms, from the ground up; a room uses only those before it: `record` the event model, `nest` loop nests, `formats` bytes
+//! on disk to records and back, `workload` synthetic traces with known truth, `transform` pure numerics, `signal` records
+//! to bandwidth over time, `period` bandwidth to periods, `pattern` records to access patterns, `classify` records to
+//! access classes and advice, `dfg` records to directly-follows graphs, `analysis` the pipeline, `online` the same fed piece
+//! by piece, `render` text and pictures, `serve` the HTTP interface. The program is in `main.rs` and `cli`.
 //!
 //! ```
 //! use iophase::{analysis, formats};
@@ -22,36 +25,41 @@
 //! # }
 //! ```
 
+// The program uses more of the private modules than the library itself.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 // Tests in `tests/unit` name the crate as its users do.
 #[cfg(test)]
 extern crate self as iophase;
 
 pub mod analysis;
 pub mod classify;
-pub mod cli;
 pub mod dfg;
-pub mod error;
+mod error;
 pub mod formats;
-pub mod nest;
+#[cfg(feature = "internals")]
+pub mod internals;
+mod nest;
 pub mod online;
 pub mod pattern;
-pub mod period;
+mod period;
 pub mod record;
 mod remedy;
-pub mod render;
+mod render;
 #[cfg(feature = "serve")]
-pub mod serve;
-pub mod signal;
+mod serve;
+mod signal;
 #[cfg(feature = "sensitivity")]
 pub mod thresholds;
 #[cfg(not(feature = "sensitivity"))]
 mod thresholds;
-pub mod transform;
-pub mod workload;
+mod transform;
+#[cfg(feature = "generate")]
+mod workload;
 
 pub use error::{Error, ErrorKind, Place, Result};
 pub use remedy::Remedy;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cli"))]
 #[path = "../tests/unit/mod.rs"]
 mod unit_tests;

@@ -1,5 +1,7 @@
 //! The `iophase` program.
 
+mod cli;
+
 fn main() -> std::process::ExitCode {
-    iophase::cli::run()
+    cli::run()
 }

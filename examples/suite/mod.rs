@@ -1,7 +1,7 @@
 //! Reads the cases of a suite folder: `suite.json` and one `trace.json` per case.
 
-use iophase::signal::Span;
-use iophase::signal::profile::Profile;
+use iophase::internals::signal::Span;
+use iophase::internals::signal::profile::Profile;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -21,15 +21,23 @@ pub use report::{
     PATTERNS_SCHEMA, PatternsOfTrace, QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary,
 };
 
+pub use crate::period::scores::Scores;
+pub(crate) use crate::period::Seen;
+pub use crate::period::{
+    Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10, SpectrumStatistics,
+    Spread, TrackPoint, Validity, Verdict,
+};
+pub use crate::signal::{Filter, Mode, RankSet, Sampling, Selection};
+pub use crate::transform::{Pass, Wavelet};
+
 use crate::error::{Error, ErrorKind, Result};
-pub use crate::period::Seen;
 use crate::period::methods::Settings;
 use crate::period::spectrum::Powers;
 use crate::period::{Route, TraceClock, scores};
 use crate::record::{Data, Op, Trace, Warning};
 use crate::remedy::Remedy;
 use crate::signal::profile::Profile;
-use crate::signal::{Activity, Extent, Length, Mode, Sampling, Selection, Signal, auto_rate, burst_width};
+use crate::signal::{Activity, Extent, Length, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
 use rayon::prelude::*;
 
@@ -49,13 +57,20 @@ pub struct Analysis {
 #[derive(Debug, Clone)]
 pub struct Evidence {
     /// The signal that was analysed: sampled, and filtered if that was asked for. Its times count from the origin of the trace.
-    pub signal: Signal,
+    pub(crate) signal: Signal,
     /// Powers of its spectrum; `None` if it is constant.
-    pub powers: Option<Powers>,
+    pub(crate) powers: Option<Powers>,
     /// Its spectrum.
-    pub spectrum: Spectrum,
+    pub(crate) spectrum: Spectrum,
     /// Intermediate results of the period search.
-    pub seen: Seen,
+    pub(crate) seen: Seen,
+}
+
+impl Evidence {
+    /// The signal that was analysed in bytes per second, at the sampling rate of the report.
+    pub fn samples(&self) -> &[f64] {
+        &self.signal.samples
+    }
 }
 
 /// Analyses a trace.

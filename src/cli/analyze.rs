@@ -8,14 +8,15 @@ use super::answers::{Answers, PictureNames};
 use super::inputs::each_trace;
 use super::shared::{Input, SelectionArgs, Verbosity, choices};
 use super::{output, remedy};
-use crate::analysis::{self, Analysis, Evidence, Options, SignalReport};
-use crate::error::{Error, ErrorKind, Result};
-use crate::period::{Detector, Method, chains};
-use crate::record::Trace;
-use crate::render::svg::{self, View};
-use crate::render::text;
-use crate::signal::{Filter, Sampling};
-use crate::transform::{Pass, Wavelet};
+use iophase::analysis::{self, Analysis, Evidence, Options, SignalReport};
+use iophase::analysis::{Detector, Method};
+use iophase::analysis::{Filter, Sampling};
+use iophase::analysis::{Pass, Wavelet};
+use iophase::internals::period::chains;
+use iophase::internals::render::svg::{self, View};
+use iophase::internals::render::text;
+use iophase::record::Trace;
+use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `analyze`.
 #[derive(Debug, Args)]

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::output::{self, Lines};
 use super::shared::Verbosity;
-use crate::error::Result;
-use crate::record::Warning;
-use crate::render::{json, text};
+use iophase::Result;
+use iophase::internals::render::{json, text};
+use iophase::record::Warning;
 
 /// Where the answers on several inputs go: JSON to its file, warnings and text to the terminal.
 pub(super) struct Answers {

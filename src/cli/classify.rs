@@ -10,12 +10,12 @@ use super::inputs::{each, each_source, with_progress};
 use super::output;
 use super::remedy;
 use super::shared::{Input, SelectionArgs, Verbosity, choices};
-use crate::analysis::{self, ModeChoice};
-use crate::classify::{Choice, Model, Options};
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::{Format, ReadOptions, Source};
-use crate::render::{self, svg, units};
-use crate::signal::Mode;
+use iophase::analysis::Mode;
+use iophase::analysis::{self, ModeChoice};
+use iophase::classify::{Choice, Model, Options};
+use iophase::formats::{Format, ReadOptions, Source};
+use iophase::internals::render::{self, svg, units};
+use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `classify`.
 #[derive(Debug, Args)]

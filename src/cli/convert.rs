@@ -8,12 +8,13 @@ use regex::Regex;
 use super::inputs::{format_named, with_progress};
 use super::shared::{LayerArg, ModeArg, Verbosity};
 use super::{output, remedy};
-use crate::error::Result;
-use crate::formats::write::WRITERS;
-use crate::formats::{self, ReadOptions, Source};
-use crate::record::Rows;
-use crate::render::units;
-use crate::signal::{Mode, RankSet, Selection, Slice};
+use iophase::Result;
+use iophase::analysis::{Mode, RankSet, Selection};
+use iophase::formats::write::WRITERS;
+use iophase::formats::{self, ReadOptions, Source};
+use iophase::internals::render::units;
+use iophase::internals::signal::Slice;
+use iophase::record::Rows;
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]

@@ -11,12 +11,12 @@ use super::inputs::{format_named, stored};
 use super::output::{self, Lines};
 use super::shared::{Input, Verbosity};
 use super::{exit_code, progress, remedy};
-use crate::analysis::{self, EventLog};
-use crate::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::{Format, ReadOptions, Source};
-use crate::render::dfg::{self as render, Coloring};
-use crate::render::{json, text};
+use iophase::analysis::{self, EventLog};
+use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
+use iophase::formats::{Format, ReadOptions, Source};
+use iophase::internals::render::dfg::{self as render, Coloring};
+use iophase::internals::render::{json, text};
+use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `dfg`.
 #[derive(Debug, Args)]

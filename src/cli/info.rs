@@ -8,11 +8,11 @@ use super::answers::Answers;
 use super::inputs::each_trace;
 use super::remedy;
 use super::shared::{Input, Verbosity};
-use crate::analysis::Info;
-use crate::error::Result;
-use crate::formats::{Detail, ReadOptions};
-use crate::record::Trace;
-use crate::render::text;
+use iophase::Result;
+use iophase::analysis::Info;
+use iophase::formats::{Detail, ReadOptions};
+use iophase::internals::render::text;
+use iophase::record::Trace;
 
 /// Arguments of `info`.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub struct InfoArgs {
 /// Summarises every trace; gives the worst exit code.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](crate::ErrorKind::Output) if the output cannot be created.
+/// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
     let read = ReadOptions { detail: Detail::Calls, all_layers: true, ..a.input.read_options() };
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;

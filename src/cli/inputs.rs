@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::shared::{Input, Verbosity};
 use super::{exit_code, progress};
-use crate::error::Result;
-use crate::formats::{self, Format, ReadOptions, Source};
-use crate::record::Trace;
+use iophase::Result;
+use iophase::formats::{self, Format, ReadOptions, Source};
+use iophase::record::Trace;
 
 /// Files of at most this many bytes are read side by side; a larger one has all threads to itself.
 const SMALL: u64 = 1 << 20;

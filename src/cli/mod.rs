@@ -27,9 +27,9 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::render::json;
 use args::{Cli, Command};
+use iophase::internals::render::json;
+use iophase::{Error, ErrorKind, Result};
 
 /// Runs the program on the arguments of the process.
 pub fn run() -> ExitCode {
@@ -71,9 +71,7 @@ fn with_threads(threads: Option<usize>, work: impl FnOnce() -> Result<u8> + Send
 }
 
 fn schema(name: &str) -> Result<()> {
-    let schema =
-        json::schema(name).ok_or_else(|| Error::new(ErrorKind::Usage, format!("no schema is called {name}")))?;
-    let text = serde_json::to_string_pretty(&schema).map_err(|e| Error::new(ErrorKind::Output, e.to_string()))?;
+    let text = json::schema(name).ok_or_else(|| Error::new(ErrorKind::Usage, format!("no schema is called {name}")))?;
     output::print(&format!("{text}\n"))
 }
 

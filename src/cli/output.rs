@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use super::remedy;
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::write::{self, Writer, Written};
-use crate::record::{Rows, Warning};
+use iophase::formats::write::{self, Writer, Written};
+use iophase::record::{Rows, Warning};
+use iophase::{Error, ErrorKind, Result};
 
 /// True if `stream` is a terminal that wants colour.
 pub fn wants_color(stream: &impl IsTerminal) -> bool {

@@ -8,11 +8,11 @@ use super::answers::{Answers, PictureNames};
 use super::inputs::each_trace;
 use super::shared::{Input, SelectionArgs, Verbosity};
 use super::{output, remedy};
-use crate::analysis::{self, PatternOptions};
-use crate::error::Result;
-use crate::pattern::{Age, Options};
-use crate::record::Trace;
-use crate::render::{svg, text};
+use iophase::Result;
+use iophase::analysis::{self, PatternOptions};
+use iophase::internals::render::{svg, text};
+use iophase::pattern::{Age, Options};
+use iophase::record::Trace;
 
 /// Arguments of `patterns`.
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ impl PatternsArgs {
 /// Finds the patterns of every trace; gives the worst exit code.
 ///
 /// # Errors
-/// [`ErrorKind::Output`](crate::ErrorKind::Output) if the output cannot be created.
+/// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
     let (mode, selection, options) = (a.selection.mode(), a.selection.selection(), a.options());

@@ -10,17 +10,17 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::output;
 use super::shared::Verbosity;
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::Limits;
-use crate::formats::tail::{self, Faults, Form, Message, Tail};
-use crate::online::change::ChangeMethod;
-use crate::online::checkpoint::{self, Checkpoint, Reading};
-use crate::online::output_queue::{Item, OutputQueue, WhenFull};
-use crate::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, Push, endpoint};
-use crate::online::{Every, Jobs, Options, Prediction, Window};
-use crate::record::Warning;
-use crate::render::json;
-use crate::signal::Mode;
+use iophase::analysis::Mode;
+use iophase::formats::Limits;
+use iophase::internals::formats::tail::{self, Faults, Form, Message, Tail};
+use iophase::internals::online::checkpoint::{self, Checkpoint, Reading};
+use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
+use iophase::internals::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, Push, endpoint};
+use iophase::internals::render::json;
+use iophase::online::ChangeMethod;
+use iophase::online::{Every, Jobs, Options, Prediction, Window};
+use iophase::record::Warning;
+use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::formats::Progress;
+use iophase::formats::Progress;
 
 /// How long work goes without a bar.
 const PATIENCE: Duration = Duration::from_secs(1);

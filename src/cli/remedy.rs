@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::Remedy;
-use crate::error::Error;
-use crate::record::Warning;
+use iophase::Error;
+use iophase::Remedy;
+use iophase::record::Warning;
 
 /// The error with a remedy that names options of the program.
 pub(super) fn of_error(e: &Error) -> Cow<'_, Error> {

@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::output;
 use super::shared::Verbosity;
-use crate::Remedy;
-use crate::error::{Error, ErrorKind, Result};
-use crate::online::change::ChangeMethod;
-use crate::online::{Options, Window};
-use crate::serve::{self, Bounds};
+use iophase::Remedy;
+use iophase::internals::serve::{self, Bounds};
+use iophase::online::ChangeMethod;
+use iophase::online::{Options, Window};
+use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]

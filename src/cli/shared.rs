@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use regex::Regex;
 
-use crate::analysis::ModeChoice;
-use crate::formats::ReadOptions;
-use crate::record::Layer;
-use crate::signal::{Mode, RankSet, Selection};
+use iophase::analysis::ModeChoice;
+use iophase::analysis::{Mode, RankSet, Selection};
+use iophase::formats::ReadOptions;
+use iophase::record::Layer;
 
 /// Where traces come from and how they are read.
 #[derive(Debug, Args)]

@@ -14,11 +14,11 @@ use ratatui::crossterm::{cursor, execute};
 
 use super::output;
 use super::watch::Watched;
-use crate::error::{Error, ErrorKind, Result};
-use crate::formats::Limits;
-use crate::formats::tail::{self, Message, Tail};
-use crate::online::Options;
-use crate::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, endpoint};
+use iophase::formats::Limits;
+use iophase::internals::formats::tail::{self, Message, Tail};
+use iophase::internals::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, endpoint};
+use iophase::online::Options;
+use iophase::{Error, ErrorKind, Result};
 
 /// Time between two frames.
 const FRAME: Duration = Duration::from_millis(50);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 
-use crate::formats::tail::Message;
-use crate::online::live::Live;
-use crate::online::{Jobs, Options};
-use crate::render::tui::{self, JobLine};
+use iophase::internals::formats::tail::Message;
+use iophase::internals::online::live::Live;
+use iophase::internals::render::tui::{self, JobLine};
+use iophase::online::{Jobs, Options};
 
 /// The jobs, in the order of their names. At most so many as [`Jobs`] keeps.
 pub(super) struct Watched {
@@ -89,8 +89,8 @@ impl Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::online::Every;
-    use crate::record::{Interval, Op};
+    use iophase::online::Every;
+    use iophase::record::{Interval, Op};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 

@@ -5,22 +5,22 @@
 //! the rows, [`read_into`] does not.
 
 mod clock;
-pub mod custom;
-pub mod darshan;
+pub(crate) mod custom;
+pub(crate) mod darshan;
 mod digits;
 mod json;
 mod limits;
 mod lines;
-pub mod number;
+pub(crate) mod number;
 mod op_name;
 mod phases;
 mod probe;
-pub mod radar;
+pub(crate) mod radar;
 mod series;
 mod source;
-pub mod strace;
-pub mod tail;
-pub mod tmio;
+pub(crate) mod strace;
+pub(crate) mod tail;
+pub(crate) mod tmio;
 mod window;
 pub mod write;
 

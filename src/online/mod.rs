@@ -8,26 +8,27 @@
 //! `bounded_profile` → `forecast` (burst pipeline of `period`, onset correction) → `regime` (does the current period go on?) →
 //! [`Prediction`]. Thresholds of all of it are in `thresholds`.
 
-pub mod automaton;
+pub(crate) mod automaton;
 mod bounded_profile;
 mod burst_threshold;
-pub mod change;
-pub mod checkpoint;
+pub(crate) mod change;
+pub(crate) mod checkpoint;
 mod forecast;
 mod history;
 mod jobs;
-pub mod live;
+pub(crate) mod live;
 mod mode_state;
 mod onset;
-pub mod output_queue;
+pub(crate) mod output_queue;
 mod prediction;
 mod regime;
 mod session;
-pub mod source;
+pub(crate) mod source;
 pub(crate) mod thresholds;
 mod trigger;
 mod window;
 
+pub use change::ChangeMethod;
 pub use jobs::Jobs;
 pub use prediction::{FrequencyRange, PREDICTION_SCHEMA, Prediction, WindowSpan};
 pub use session::{Options, Session};

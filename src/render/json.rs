@@ -1,6 +1,5 @@
 //! Reports as JSON, and the JSON Schemas of all outputs.
 
-use schemars::Schema;
 use serde::Serialize;
 
 use crate::analysis::{Info, PatternsOfTrace, Report};
@@ -9,6 +8,7 @@ use crate::dfg::DfgReport;
 use crate::error::{Error, ErrorKind, Result};
 use crate::online::Prediction;
 use crate::online::live::Snapshot;
+#[cfg(feature = "generate")]
 use crate::workload::Truth;
 
 /// One line of JSON.
@@ -23,10 +23,10 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth", "prediction", "live"];
 
 /// The JSON Schema of an output by its short name.
-pub fn schema(name: &str) -> Option<Schema> {
+pub fn schema(name: &str) -> Option<String> {
     // Output, not input: a field that may be null is still always there.
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
-    match name {
+    let schema = match name {
         "report" => Some(settings.into_generator().into_root_schema_for::<Report>()),
         "patterns" => Some(settings.into_generator().into_root_schema_for::<PatternsOfTrace>()),
         "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
@@ -34,7 +34,9 @@ pub fn schema(name: &str) -> Option<Schema> {
         "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
         "prediction" => Some(settings.into_generator().into_root_schema_for::<Prediction>()),
         "live" => Some(settings.into_generator().into_root_schema_for::<Snapshot>()),
+        #[cfg(feature = "generate")]
         "truth" => Some(settings.into_generator().into_root_schema_for::<Truth>()),
         _ => None,
-    }
+    };
+    schema.and_then(|s| serde_json::to_string_pretty(&s).ok())
 }

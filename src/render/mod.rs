@@ -1,11 +1,17 @@
 //! Reports as text, SVG and JSON.
 
+#[cfg(feature = "render")]
 pub mod classes;
+#[cfg(feature = "render")]
 pub mod dfg;
 pub mod json;
+#[cfg(feature = "render")]
 mod pattern_text;
+#[cfg(feature = "render")]
 pub mod svg;
+#[cfg(feature = "render")]
 pub mod text;
 #[cfg(feature = "tui")]
 pub mod tui;
+#[cfg(feature = "render")]
 pub mod units;

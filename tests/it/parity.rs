@@ -9,9 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use iophase::analysis::{self, ModeChoice, Options};
+use iophase::analysis::{Detector, Method};
+use iophase::analysis::{Mode, Sampling};
 use iophase::formats::{self, ReadOptions, Source};
-use iophase::period::{Detector, Method};
-use iophase::signal::{Mode, Sampling};
 
 fn check(name: &str, frequency: f64, confidence: f64) {
     let base = std::env::var_os("IOPHASE_CORPUS")

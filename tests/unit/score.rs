@@ -11,9 +11,9 @@
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 
+use iophase::internals::workload::{Run, TruePattern, Truth};
 use iophase::pattern::{Access, Found, Options, Pattern, detect, verify};
 use iophase::record::{Data, Op, Row, Rows, Trace};
-use iophase::workload::{Run, TruePattern, Truth};
 
 /// Numbers of an access in no pattern.
 const LITERAL: u64 = 2;

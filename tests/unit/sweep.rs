@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use iophase::workload::{self, Run, Values};
+use iophase::internals::workload::{self, Run, Values};
 
 /// Values that a parameter may have.
 type Axis = (&'static str, &'static [&'static str]);

@@ -162,11 +162,6 @@ impl ChangeDetector {
         ChangeDetector { method, machine: Machine::new(method), recent: VecDeque::new() }
     }
 
-    /// The method.
-    pub fn method(&self) -> ChangeMethod {
-        self.method
-    }
-
     /// Takes the next value. `Some(n)`: a change was noticed; the last `n` values taken, `n` at least 1 and at most
     /// [`MEMORY`], belong to the new regime, which the values to come are compared with.
     ///

@@ -1,0 +1,63 @@
+//! Modules for the program, the benches and the examples of this repository. **Not a stable interface:** anything here may change
+//! or go with any release.
+
+macro_rules! rooms {
+    ($($(#[$attribute:meta])* $room:ident)*) => {
+        $($(#[$attribute])* pub mod $room { pub use crate::$room::*; })*
+    };
+}
+
+rooms! {
+    /// Loop nests.
+    nest
+    /// Bandwidth to periods.
+    period
+    /// Reports as text, pictures and JSON.
+    render
+    /// The HTTP interface.
+    #[cfg(feature = "serve")]
+    serve
+    /// Records to bandwidth over time.
+    signal
+    /// Numerics.
+    transform
+    /// Synthetic traces with known truth.
+    #[cfg(feature = "generate")]
+    workload
+}
+
+/// Readers of single formats, and of traces that grow.
+pub mod formats {
+    /// Darshan logs.
+    pub mod darshan {
+        pub use crate::formats::darshan::*;
+    }
+    /// Traces that grow.
+    pub mod tail {
+        pub use crate::formats::tail::*;
+    }
+    /// Output of strace.
+    pub mod strace {
+        pub use crate::formats::strace::*;
+    }
+}
+
+/// Parts of a predictor that runs as a program.
+pub mod online {
+    /// State that survives a restart.
+    pub mod checkpoint {
+        pub use crate::online::checkpoint::*;
+    }
+    /// State of a job for a live view.
+    pub mod live {
+        pub use crate::online::live::*;
+    }
+    /// Output that waits for a slow reader.
+    pub mod output_queue {
+        pub use crate::online::output_queue::*;
+    }
+    /// Growing files and sockets.
+    pub mod source {
+        pub use crate::online::source::*;
+    }
+}
