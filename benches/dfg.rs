@@ -5,8 +5,9 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use iophase::analysis::event_log;
-use iophase::dfg::{Graph, Plan};
+use iophase::dfg::Plan;
 use iophase::formats::{ReadOptions, Source};
+use iophase::internals::dfg::Graph;
 
 /// A process with two threads that open files, write and read blocks; every 16th call is cut in two by the other thread.
 fn log(calls: u32) -> Vec<u8> {

@@ -26,6 +26,7 @@ pub enum ErrorKind {
 
 /// A place in an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
     /// Offset in bytes from the start of the (decompressed) input.
     Byte(u64),

@@ -42,8 +42,17 @@ pub mod formats {
     }
 }
 
+/// Directly-follows graphs before they are reported.
+pub mod dfg {
+    pub use crate::dfg::graph::*;
+}
+
 /// Parts of a predictor that runs as a program.
 pub mod online {
+    /// Predictors of several jobs.
+    pub mod jobs {
+        pub use crate::online::jobs::*;
+    }
     /// State that survives a restart.
     pub mod checkpoint {
         pub use crate::online::checkpoint::*;

@@ -9,6 +9,7 @@ use crate::record::{RowSink, Warning};
 
 /// All cases of some inputs.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct EventLog {
     /// In the order of the inputs, and of the files in a folder.
     pub cases: Vec<Case>,

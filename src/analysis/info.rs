@@ -12,6 +12,7 @@ pub const INFO_SCHEMA: &str = "iophase.info.v1";
 
 /// Contents of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Info {
     /// [`INFO_SCHEMA`].
     pub schema: String,

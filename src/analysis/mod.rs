@@ -27,7 +27,7 @@ pub use crate::period::{
     Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10, SpectrumStatistics,
     Spread, TrackPoint, Validity, Verdict,
 };
-pub use crate::signal::{Filter, Mode, RankSet, Sampling, Selection};
+pub use crate::signal::{Filter, Mode, NamePattern, RankSet, Sampling, Selection};
 pub use crate::transform::{Pass, Wavelet};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -46,6 +46,7 @@ const COARSE: f64 = 0.05;
 
 /// A report and the data behind it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Analysis {
     /// The answers.
     pub report: Report,
@@ -55,6 +56,7 @@ pub struct Analysis {
 
 /// The data behind the report of one signal.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Evidence {
     /// The signal that was analysed: sampled, and filtered if that was asked for. Its times count from the origin of the trace.
     pub(crate) signal: Signal,

@@ -16,6 +16,7 @@ pub const REPORT_SCHEMA: &str = "iophase.report.v1";
 
 /// Program and version that made a report.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Tool {
     /// `iophase`.
     pub name: String,
@@ -25,13 +26,14 @@ pub struct Tool {
 
 impl Tool {
     /// This program.
-    pub fn this() -> Tool {
+    pub(crate) fn this() -> Tool {
         Tool { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into() }
     }
 }
 
 /// The trace, in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct TraceSummary {
     /// As the user named it.
     pub path: String,
@@ -59,6 +61,7 @@ pub struct TraceSummary {
 
 /// One signal and its results.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SignalReport {
     /// Which transfers.
     pub mode: Mode,
@@ -96,6 +99,7 @@ pub struct SignalReport {
 
 /// Records that were lost, excluded or clamped, and how exact the times are.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct QualityReport {
     /// Records seen in the input.
     pub records_read: u64,
@@ -117,6 +121,7 @@ pub struct QualityReport {
 
 /// The report of one trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Report {
     /// [`REPORT_SCHEMA`].
     pub schema: String,
@@ -141,6 +146,7 @@ pub const PATTERNS_SCHEMA: &str = "iophase.patterns.v1";
 
 /// The access patterns of one trace, alone.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PatternsOfTrace {
     /// [`PATTERNS_SCHEMA`].
     pub schema: String,

@@ -44,6 +44,7 @@ pub(super) use named;
 /// Reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Mix {
     /// Only reads.
     ReadOnly,
@@ -65,6 +66,7 @@ impl Axis for Mix {
 
 /// How one rank walks through a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub enum Sequentiality {
     /// Back to back.
     #[serde(rename = "sequential")]
@@ -121,6 +123,7 @@ impl Size {
 /// Sizes of requests; small is below the stripe unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Size {
     /// All equal and small.
     UniformSmall,

@@ -41,13 +41,15 @@ use crate::signal::{Mode, RowFilter, Selection};
 
 pub(crate) use self::advice::size as binary_size;
 pub use global::GlobalSequentiality;
-pub use lattice::{Axis, Mix, Sequentiality, Size};
+pub(crate) use lattice::Axis;
+pub use lattice::{Mix, Sequentiality, Size};
 pub use markov::{MODEL_SCHEMA, Model};
 pub use network::training_features;
 pub use report::{
     Advice, Aside, CLASSES_SCHEMA, Classes, Classifier, Expected, ExpectedClass, FileClasses, GlobalClass, LocalClass,
 };
-pub use sketch::{Sketch, SketchedAccess};
+pub use sketch::Sketch;
+pub(crate) use sketch::SketchedAccess;
 
 use access::{Access, Settings, Voting};
 use group::Local;
@@ -58,6 +60,7 @@ use sketch::Sketcher;
 
 /// Which classifier is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Choice {
     /// The rules; the model, if there is one, where they find no order or too few accesses; else the network where they find
     /// no order.
@@ -115,7 +118,7 @@ pub fn classify(trace: &Trace, selection: &Selection, options: Options<'_>) -> R
 ///
 /// # Errors
 /// As [`classify`].
-pub fn classify_and_sketch(
+pub(crate) fn classify_and_sketch(
     trace: &Trace,
     selection: &Selection,
     options: Options<'_>,
@@ -142,7 +145,7 @@ pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: 
 }
 
 /// Learns from a trace whose rows come a second time; [`Reader::train`] makes it.
-pub struct Trainer<'s> {
+pub(crate) struct Trainer<'s> {
     sieve: RowFilter<'s>,
     samples: Vec<(String, TrainingSample)>,
     index: HashMap<String, usize>,
@@ -179,7 +182,7 @@ type Followed = (u32, Box<SizeClassStreams>, Option<Sketcher>);
 
 /// Classifies a trace whose rows come in batches: memory grows with pairs of file and rank and with their stretches, not with
 /// rows.
-pub struct Reader<'s, 'm> {
+pub(crate) struct Reader<'s, 'm> {
     options: Options<'m>,
     sieve: RowFilter<'s>,
     draw: bool,

@@ -15,6 +15,7 @@ pub const CLASSES_SCHEMA: &str = "iophase.classes.v1";
 /// What gave a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Classifier {
     /// The rules of the automaton.
     Rules,
@@ -30,6 +31,7 @@ impl Classifier {
 
 /// The classes of all files of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Classes {
     /// [`CLASSES_SCHEMA`].
     pub schema: String,
@@ -47,6 +49,7 @@ pub struct Classes {
 
 /// The classes of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct FileClasses {
     /// Its name; `null` if the trace does not tell.
     pub file: Option<String>,
@@ -62,6 +65,7 @@ pub struct FileClasses {
 
 /// Small accesses between the data, as a library makes them for itself: headers, indices.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Aside {
     /// The ranks.
     pub ranks: Vec<u32>,
@@ -77,6 +81,7 @@ pub struct Aside {
 
 /// What a model of earlier runs says of a file before it is accessed.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Expected {
     /// The file of the earlier runs that is matched: the same name, or one that differs in its digits.
     pub learned_from: String,
@@ -94,6 +99,7 @@ pub struct Expected {
 
 /// A class that a file will have for a while.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ExpectedClass {
     /// Number of ranks.
     pub ranks: u64,
@@ -113,6 +119,7 @@ pub struct ExpectedClass {
 
 /// What one rank does to a file for a while.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LocalClass {
     /// The rank.
     pub rank: u32,
@@ -138,6 +145,7 @@ pub struct LocalClass {
 
 /// What the job does to a file for a while.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct GlobalClass {
     /// From when on all of its ranks are at it; if `staggered`, when the first begins.
     pub start_s: f64,
@@ -165,6 +173,7 @@ pub struct GlobalClass {
 
 /// A policy, why, and what to set.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Advice {
     /// Its name.
     pub policy: String,

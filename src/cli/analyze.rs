@@ -110,7 +110,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         rayon::spawn(chains::prepare);
     }
     let compute = |trace: Trace| {
-        let Analysis { report, evidence } = analysis::analyze(&trace, &options)?;
+        let Analysis { report, evidence, .. } = analysis::analyze(&trace, &options)?;
         let view = |(s, e): (&SignalReport, Evidence)| View::new(&trace, s.mode, &options.selection, e);
         let views = a.svg.as_ref().map(|_| report.signals.iter().zip(evidence).map(view).collect::<Vec<_>>());
         Ok((report, views.unwrap_or_default()))

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use regex::Regex;
 
 use super::inputs::{format_named, with_progress};
 use super::shared::{LayerArg, ModeArg, Verbosity};
 use super::{output, remedy};
 use iophase::Result;
-use iophase::analysis::{Mode, RankSet, Selection};
+use iophase::analysis::{Mode, NamePattern, RankSet, Selection};
 use iophase::formats::write::WRITERS;
 use iophase::formats::{self, ReadOptions, Source};
 use iophase::internals::render::units;
@@ -43,7 +42,7 @@ pub struct ConvertArgs {
     ranks: Option<RankSet>,
     /// Keep only files whose name matches
     #[arg(long, value_name = "REGEX")]
-    files: Option<Regex>,
+    files: Option<NamePattern>,
     /// Keep only requests that start at or after this time
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     from: Option<f64>,

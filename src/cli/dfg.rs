@@ -5,13 +5,12 @@ use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
-use regex::Regex;
 
 use super::inputs::{format_named, stored};
 use super::output::{self, Lines};
 use super::shared::{Input, Verbosity};
 use super::{exit_code, progress, remedy};
-use iophase::analysis::{self, EventLog};
+use iophase::analysis::{self, EventLog, NamePattern};
 use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
 use iophase::formats::{Format, ReadOptions, Source};
 use iophase::internals::render::dfg::{self as render, Coloring};
@@ -35,7 +34,7 @@ pub struct DfgArgs {
     pub alias: Vec<Alias>,
     /// Only events whose path matches, before or after aliases
     #[arg(long = "match", value_name = "REGEX")]
-    pub matching: Option<Regex>,
+    pub matching: Option<NamePattern>,
     /// Only these calls; `*` and `?` stand for any text and any character
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub calls: Vec<Glob>,
@@ -211,7 +210,7 @@ fn finish(
     }
     let partition = Partition { green: a.green.clone(), red: a.red.clone() };
     let coloring = a.coloring(&partition)?;
-    let EventLog { cases, skipped, warnings } = log;
+    let EventLog { cases, skipped, warnings, .. } = log;
     let mut report = dfg::report(&cases, skipped, plan, &partition, warnings)?;
     remedy::name_options(&mut report.warnings);
     if let Some(path) = &a.save_log {

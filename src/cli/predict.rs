@@ -14,11 +14,12 @@ use iophase::analysis::Mode;
 use iophase::formats::Limits;
 use iophase::internals::formats::tail::{self, Faults, Form, Message, Tail};
 use iophase::internals::online::checkpoint::{self, Checkpoint, Reading};
+use iophase::internals::online::jobs::Jobs;
 use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
 use iophase::internals::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, Push, endpoint};
 use iophase::internals::render::json;
 use iophase::online::ChangeMethod;
-use iophase::online::{Every, Jobs, Options, Prediction, Window};
+use iophase::online::{Every, Options, Prediction, Window};
 use iophase::record::Warning;
 use iophase::{Error, ErrorKind, Result};
 

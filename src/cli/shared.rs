@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
-use regex::Regex;
 
-use iophase::analysis::ModeChoice;
 use iophase::analysis::{Mode, RankSet, Selection};
+use iophase::analysis::{ModeChoice, NamePattern};
 use iophase::formats::ReadOptions;
 use iophase::record::Layer;
 
@@ -56,7 +55,7 @@ pub struct SelectionArgs {
     pub ranks: Option<RankSet>,
     /// Keep only files whose name matches
     #[arg(long, value_name = "REGEX")]
-    pub files: Option<Regex>,
+    pub files: Option<NamePattern>,
     /// Also keep pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries
     #[arg(long)]
     pub all_files: bool,

@@ -6,9 +6,10 @@ use ratatui::Frame;
 use ratatui::crossterm::event::KeyCode;
 
 use iophase::internals::formats::tail::Message;
+use iophase::internals::online::jobs::Jobs;
 use iophase::internals::online::live::Live;
 use iophase::internals::render::tui::{self, JobLine};
-use iophase::online::{Jobs, Options};
+use iophase::online::Options;
 
 /// The jobs, in the order of their names. At most so many as [`Jobs`] keeps.
 pub(super) struct Watched {

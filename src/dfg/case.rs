@@ -18,6 +18,7 @@ pub enum By {
 
 /// Where a case came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Origin {
     /// The input as the user named it: a file, or the folder of the file.
     pub input: String,
@@ -70,6 +71,7 @@ impl fmt::Display for CaseId {
 
 /// A case after its events have passed: everything that graphs are made from.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Case {
     /// Its name.
     pub id: CaseId,

@@ -28,6 +28,7 @@ pub struct Plan {
 
 /// Events that are not in the graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Skipped {
     /// By the mapping or the time window.
     pub unmapped: u64,

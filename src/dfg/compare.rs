@@ -9,6 +9,7 @@ use super::graph::{Edge, Graph, Node};
 
 /// The whole of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct GroupTotals {
     /// Cases with events.
     pub cases: u64,
@@ -22,6 +23,7 @@ pub struct GroupTotals {
 
 /// An edge of one group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EdgeRef {
     /// An activity or `<start>`.
     pub from: String,
@@ -33,6 +35,7 @@ pub struct EdgeRef {
 
 /// What only one group has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Exclusive {
     /// Activities, by name.
     pub activities: Vec<String>,
@@ -42,6 +45,7 @@ pub struct Exclusive {
 
 /// The statistics of an activity in one group.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Measures {
     /// Events.
     pub events: u64,
@@ -59,6 +63,7 @@ pub struct Measures {
 
 /// An activity in both groups.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ActivityChange {
     /// Its name.
     pub activity: String,
@@ -72,6 +77,7 @@ pub struct ActivityChange {
 
 /// An edge whose counts differ.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EdgeChange {
     /// An activity or `<start>`.
     pub from: String,
@@ -87,6 +93,7 @@ pub struct EdgeChange {
 
 /// Two groups side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Comparison {
     /// All green cases.
     pub green: GroupTotals,
@@ -104,7 +111,7 @@ pub struct Comparison {
 
 impl Comparison {
     /// Of the graphs of two groups.
-    pub fn of(green: &Graph, red: &Graph) -> Comparison {
+    pub(crate) fn of(green: &Graph, red: &Graph) -> Comparison {
         let per_case = |x: f64, g: &Graph| x / g.cases.max(1) as f64;
         let names: BTreeSet<&str> = green.nodes.iter().chain(&red.nodes).map(|n| &*n.activity).collect();
         let seconds = |n: Option<&Node>, g: &Graph| per_case(n.map_or(0.0, |n| n.duration_ns as f64 / 1e9), g);

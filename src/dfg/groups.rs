@@ -47,7 +47,7 @@ impl FromStr for Glob {
 
 impl Glob {
     /// True if the whole name fits.
-    pub fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         self.regex.is_match(name)
     }
 }
@@ -81,7 +81,7 @@ impl Partition {
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] if a case is in both groups, or none in one of them.
-    pub fn groups(&self, cases: &[Case]) -> Result<Vec<Option<Group>>> {
+    pub(crate) fn groups(&self, cases: &[Case]) -> Result<Vec<Option<Group>>> {
         let groups: Vec<Option<Group>> = cases.iter().map(|c| self.group(c)).collect::<Result<_>>()?;
         for (group, name, patterns) in [(Group::Green, "green", &self.green), (Group::Red, "red", &self.red)] {
             if !self.is_empty() && !groups.contains(&Some(group)) {

@@ -2,12 +2,11 @@
 
 use std::str::FromStr;
 
-use regex::Regex;
-
 use super::case::CaseId;
 use super::groups::Glob;
 use super::template::Template;
 use crate::error::{Error, ErrorKind};
+use crate::signal::NamePattern;
 
 /// The start of paths that a short name stands for: `/p/scratch/user=$SCRATCH`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub struct Mapping {
     /// Only these calls; all if there are none.
     pub calls: Vec<Glob>,
     /// Only paths that match, before or after aliases.
-    pub paths: Option<Regex>,
+    pub paths: Option<NamePattern>,
     /// Also calls without a path, in templates that want one.
     pub pathless: bool,
 }
@@ -69,7 +68,7 @@ impl Default for Mapping {
 
 impl Mapping {
     /// The activity of a call of this case; `path` is empty for calls that have none.
-    pub fn activity(&self, case: &CaseId, call: &str, path: &str) -> Option<String> {
+    pub(crate) fn activity(&self, case: &CaseId, call: &str, path: &str) -> Option<String> {
         if !self.calls.is_empty() && !self.calls.iter().any(|g| g.matches(call)) {
             return None;
         }
@@ -109,7 +108,7 @@ mod tests {
         assert!(
             of(&m, "read", "/a").is_none() && of(&m, "p2read64", "/a").is_some() && of(&m, "write", "/a").is_some()
         );
-        m.paths = Some(Regex::new(r"^\$USER").unwrap());
+        m.paths = Some(r"^\$USER".parse().unwrap());
         assert!(of(&m, "write", "/p/scratch/user/x").is_some() && of(&m, "write", "/a").is_none());
         assert!("x".parse::<Alias>().is_err() && "=x".parse::<Alias>().is_err());
     }

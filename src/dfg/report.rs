@@ -18,6 +18,7 @@ pub const DFG_SCHEMA: &str = "iophase.dfg.v1";
 /// Which group a node or edge belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Color {
     /// Only in green cases.
     Green,
@@ -29,6 +30,7 @@ pub enum Color {
 
 /// A case.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct CaseReport {
     /// Its name: `cid_host_rid`, with `#pid` where cases are split by process.
     pub case: String,
@@ -50,6 +52,7 @@ pub struct CaseReport {
 
 /// An activity. `<start>` and `<end>` are no activities and have no node.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct NodeReport {
     /// Its name.
     pub activity: String,
@@ -75,6 +78,7 @@ pub struct NodeReport {
 
 /// An edge.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct EdgeReport {
     /// An activity or `<start>`.
     pub from: String,
@@ -88,6 +92,7 @@ pub struct EdgeReport {
 
 /// A directly-follows graph.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct DfgReport {
     /// [`DFG_SCHEMA`].
     pub schema: String,

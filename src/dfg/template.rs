@@ -112,7 +112,7 @@ fn piece(field: &str) -> Option<Piece> {
 
 impl Template {
     /// True if it says anything about the path: calls without one do not fit.
-    pub fn needs_path(&self) -> bool {
+    pub(crate) fn needs_path(&self) -> bool {
         self.pieces.iter().any(|p| matches!(p, Piece::Path(_) | Piece::Dir(_) | Piece::File | Piece::Ext))
     }
 

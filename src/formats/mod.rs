@@ -16,6 +16,7 @@ mod op_name;
 mod phases;
 mod probe;
 pub(crate) mod radar;
+mod sealed;
 mod series;
 mod source;
 pub(crate) mod strace;
@@ -28,8 +29,10 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use limits::Limits;
-pub use probe::{Inputs, collect, find, inputs, probe, read, read_into};
-pub use source::{Compression, HEAD_BYTES, Source, is_damage};
+pub(crate) use probe::{Inputs, inputs};
+pub use probe::{collect, find, probe, read, read_into};
+pub use source::Source;
+pub(crate) use source::{Compression, HEAD_BYTES, is_damage};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Layer, RowSink, Trace};
@@ -39,6 +42,7 @@ pub const ALL: &[&dyn Format] = &[&darshan::Darshan, &radar::Radar, &tmio::Tmio,
 
 /// The verdict of a format on the first bytes of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sniff {
     /// Not mine, because.
     No(&'static str),
@@ -49,7 +53,7 @@ pub enum Sniff {
 }
 
 /// A trace format.
-pub trait Format: Sync {
+pub trait Format: sealed::Sealed + Sync {
     /// Name on the command line and in reports.
     fn name(&self) -> &'static str;
 
@@ -92,6 +96,7 @@ pub type Progress = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// How much of a trace is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Detail {
     /// Only what moves bytes: enough for signals, patterns and classes. Other calls are counted, not kept.
     #[default]

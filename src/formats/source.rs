@@ -136,13 +136,13 @@ impl Source {
     }
 
     /// Last part of the name without `.gz` or `.zst`: what name conventions such as `cid_host_rid.st` look at.
-    pub fn file_name(&self) -> &str {
+    pub(crate) fn file_name(&self) -> &str {
         let n = self.name.rsplit('/').next().unwrap_or(&self.name);
         n.strip_suffix(".gz").or_else(|| n.strip_suffix(".zst")).unwrap_or(n)
     }
 
     /// The first [`HEAD_BYTES`] at most, decompressed.
-    pub fn head(&self) -> &[u8] {
+    pub(crate) fn head(&self) -> &[u8] {
         &self.head
     }
 
@@ -152,7 +152,7 @@ impl Source {
     }
 
     /// Compression around the input.
-    pub fn compression(&self) -> Compression {
+    pub(crate) fn compression(&self) -> Compression {
         self.compression
     }
 
@@ -168,7 +168,7 @@ impl Source {
     ///
     /// # Errors
     /// [`ErrorKind::Io`] if the file cannot be opened, [`ErrorKind::Usage`] for a folder.
-    pub fn reader(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send + '_>> {
+    pub(crate) fn reader(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send + '_>> {
         let raw: Box<dyn Read + Send + '_> = match &self.kind {
             Kind::File(p) => Box::new(File::open(p).map_err(|e| Error::from(e).in_file(&self.name))?),
             Kind::Memory(b) => Box::new(&b[..]),
@@ -196,7 +196,7 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::reader`]; [`ErrorKind::Io`] if reading fails; [`ErrorKind::Limit`] above `limits.memory_bytes`.
-    pub fn read_all(&self, options: &ReadOptions) -> Result<Vec<u8>> {
+    pub(crate) fn read_all(&self, options: &ReadOptions) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if self.compression == Compression::None {
             bytes.reserve_exact(self.len.min(options.limits.memory_bytes) as usize);

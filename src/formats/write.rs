@@ -3,7 +3,6 @@
 //! A writer is a type in its format's folder and one line in [`WRITERS`]. It goes through the rows once and hands bytes to a
 //! [`Sink`] in pieces, so that its memory does not grow with the rows. Fields that a format cannot hold are listed in [`Written::notes`].
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -27,7 +26,7 @@ pub const WRITERS: &[&dyn Writer] = &[
 pub(crate) const PIECE: usize = 256 << 10;
 
 /// A format that can be written.
-pub trait Writer: Sync {
+pub trait Writer: super::sealed::Sealed + Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;
 
@@ -57,6 +56,7 @@ pub trait Sink {
 
 /// Report of a writer.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Written {
     /// Rows that are in the output.
     pub rows: u64,
@@ -238,9 +238,11 @@ impl Sink for Folder {
 }
 
 /// Files in memory by name; the one file of other formats has the empty name.
+#[cfg(test)]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Memory(pub BTreeMap<String, Vec<u8>>);
+pub(crate) struct Memory(pub std::collections::BTreeMap<String, Vec<u8>>);
 
+#[cfg(test)]
 impl Sink for Memory {
     fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         match self.0.get_mut(name) {

@@ -15,7 +15,7 @@ pub(crate) mod change;
 pub(crate) mod checkpoint;
 mod forecast;
 mod history;
-mod jobs;
+pub(crate) mod jobs;
 pub(crate) mod live;
 mod mode_state;
 mod onset;
@@ -29,7 +29,6 @@ mod trigger;
 mod window;
 
 pub use change::ChangeMethod;
-pub use jobs::Jobs;
 pub use prediction::{FrequencyRange, PREDICTION_SCHEMA, Prediction, WindowSpan};
 pub use session::{Options, Session};
 pub use trigger::Every;

@@ -13,6 +13,7 @@ pub const PREDICTION_SCHEMA: &str = "iophase.prediction.v1";
 
 /// The stretch of the trace that a prediction rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct WindowSpan {
     /// First start in the window; `null` while nothing has come.
     pub start_s: Option<f64>,
@@ -23,6 +24,7 @@ pub struct WindowSpan {
 /// How often this frequency was found periodic before: a range of frequencies that belong together, merged over the
 /// history of predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct FrequencyRange {
     /// Lowest frequency of the range.
     pub low_hz: f64,
@@ -38,6 +40,7 @@ pub struct FrequencyRange {
 
 /// One prediction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Prediction {
     /// [`PREDICTION_SCHEMA`].
     pub schema: String,

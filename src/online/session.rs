@@ -142,13 +142,13 @@ impl Session {
     }
 
     /// True if there are new data since the last prediction.
-    pub fn is_updated(&self) -> bool {
+    pub(crate) fn is_updated(&self) -> bool {
         self.updated
     }
 
     /// Called where a source starts over and its first transfer ends at `end_s`. If that lies far back, a new run has begun and
     /// the bursts so far are dropped. Known regimes are kept.
-    pub fn begin_anew_before(&mut self, end_s: f64) {
+    pub(crate) fn begin_anew_before(&mut self, end_s: f64) {
         let start = self.modes.iter().filter_map(ModeState::extent).map(|w| w.0).reduce(f64::min);
         let (Some(now), Some(start)) = (self.now_s, start) else { return };
         if end_s < 0.5 * (now + start) {

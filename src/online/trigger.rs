@@ -12,6 +12,7 @@ use crate::record::Interval;
 /// How often a job is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Every {
     /// With every message.
     Message,

@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Window {
     /// All data, as far as the bounded profile reaches.
     None,

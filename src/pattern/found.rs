@@ -7,6 +7,7 @@ use super::piece::Piece;
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Found {
     /// Patterns in the order in which they began.
     pub patterns: Vec<Pattern>,
@@ -26,6 +27,7 @@ pub struct Found {
 
 /// Patterns that are counted and not listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Unlisted {
     /// How many.
     pub patterns: u64,

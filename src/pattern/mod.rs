@@ -65,5 +65,5 @@ pub use pattern::{Kind, NextAccess, Pattern};
 pub use piece::Ranks;
 pub use report::{Coverage, Direction, PatternPeriod, PatternReport, PatternsReport};
 pub use sizes::SizeSummary;
-pub use steps::{Step, Steps};
+pub(crate) use steps::Step;
 pub use verify::verify;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// Types of patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Kind {
     /// Accesses of one size, back to back.
     Contiguous,
@@ -45,6 +46,7 @@ impl Kind {
 
 /// One access of a pattern, as it is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct NextAccess {
     /// Bytes from the start of the file.
     pub offset: u64,
@@ -54,6 +56,7 @@ pub struct NextAccess {
 
 /// A pattern.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Pattern {
     /// Read or write.
     pub op: Op,
@@ -72,7 +75,7 @@ pub struct Pattern {
     /// End of the last access in seconds.
     pub end: f64,
     /// When it moved bytes.
-    pub steps: Steps,
+    pub(crate) steps: Steps,
     body: Body,
     loops: Vec<Loop>,
     /// The nest with the pass that had begun when the trace ended; `None` if there was none.
@@ -129,7 +132,7 @@ impl Pattern {
 
     /// Sizes of one pass of a sequential pattern in order: size and how often in a row. `None` for other patterns, and if the
     /// order was not kept ([`Options::keep_sizes`](super::Options::keep_sizes)).
-    pub fn sizes(&self) -> Option<&[(u64, u32)]> {
+    pub(crate) fn sizes(&self) -> Option<&[(u64, u32)]> {
         match &self.body {
             Body::One(_) => None,
             Body::Chain(sizes) => sizes.rows(),
@@ -149,19 +152,19 @@ impl Pattern {
     }
 
     /// The operation of access `i`.
-    pub fn op_of(&self, i: u64) -> Op {
+    pub(crate) fn op_of(&self, i: u64) -> Op {
         self.then.filter(|_| i % 2 == 1).unwrap_or(self.op)
     }
 
     /// The rank that makes access `i`.
-    pub fn rank_of(&self, i: u64) -> u32 {
+    pub(crate) fn rank_of(&self, i: u64) -> u32 {
         let Some(ranks) = self.ranks else { return self.rank };
         let of_each = (self.records / u64::from(ranks.count.max(1))).max(1);
         self.rank.saturating_add(ranks.step.saturating_mul((i / of_each) as u32))
     }
 
     /// The access that is number `k` in the order of time, as far as that is known: ranks work side by side.
-    pub fn in_time(&self, k: u64) -> u64 {
+    pub(crate) fn in_time(&self, k: u64) -> u64 {
         let Some(ranks) = self.ranks else { return k };
         let count = u64::from(ranks.count.max(1));
         let of_each = self.records / count;
@@ -169,7 +172,7 @@ impl Pattern {
     }
 
     /// Lowest offset, and one past the highest byte.
-    pub fn extent(&self) -> (u64, u64) {
+    pub(crate) fn extent(&self) -> (u64, u64) {
         extent(self.start_offset, self.body.bytes(), &self.loops)
     }
 
@@ -197,7 +200,7 @@ impl Pattern {
     }
 
     /// Gives offset and size of access `i`; of a sequential pattern those that it has on average.
-    pub fn places(&self) -> impl Fn(u64) -> (u64, u64) {
+    pub(crate) fn places(&self) -> impl Fn(u64) -> (u64, u64) {
         let nest = Growing::of(self.start_offset, &self.loops);
         let of_pass = self.body.records().max(1);
         let mean = self.body.bytes() as f64 / of_pass as f64;

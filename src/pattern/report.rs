@@ -12,6 +12,7 @@ use crate::record::Op;
 /// Where the bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Direction {
     /// From the file.
     Read,
@@ -35,6 +36,7 @@ impl Direction {
 
 /// The period of the accesses of one pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PatternPeriod {
     /// Seconds.
     pub period_s: f64,
@@ -44,6 +46,7 @@ pub struct PatternPeriod {
 
 /// One pattern.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PatternReport {
     /// Read or write.
     pub op: Direction,
@@ -130,7 +133,7 @@ impl PatternReport {
 
 impl PatternReport {
     /// All of its ranks.
-    pub fn all_ranks(&self) -> impl Iterator<Item = u32> {
+    pub(crate) fn all_ranks(&self) -> impl Iterator<Item = u32> {
         let Ranks { count, step } = self.ranks.unwrap_or(Ranks { count: 1, step: 0 });
         let first = self.rank;
         (0..count).map(move |i| first.saturating_add(i.saturating_mul(step)))
@@ -139,6 +142,7 @@ impl PatternReport {
 
 /// How much of a trace the patterns explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Coverage {
     /// Accesses: reads and writes at a known place.
     pub records: u64,
@@ -160,6 +164,7 @@ pub struct Coverage {
 
 /// The patterns of a trace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PatternsReport {
     /// How much they explain.
     pub coverage: Coverage,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Five-number summary of the sizes of a sequential pattern, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SizeSummary {
     /// Smallest.
     pub min: u64,

@@ -6,6 +6,7 @@ use serde::Serialize;
 /// Where the period is sought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Method {
     /// Chains of bursts in the time domain, with a calibrated probability: the most accurate.
     #[default]
@@ -25,6 +26,7 @@ pub enum Method {
 /// How outliers of a spectrum are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Detector {
     /// The one that suits the method.
     #[default]
@@ -44,6 +46,7 @@ pub enum Detector {
 /// The answer in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Verdict {
     /// There is a period.
     Periodic,
@@ -61,7 +64,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// In words that follow "not periodic: ".
-    pub fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Verdict::Periodic => "periodic",
             Verdict::Irregular => "bursts without a regular distance",
@@ -75,6 +78,7 @@ impl Verdict {
 
 /// A period that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Dominant {
     /// 1 / period.
     pub frequency_hz: f64,
@@ -96,6 +100,7 @@ pub struct Dominant {
 
 /// A period that was considered.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Candidate {
     /// 1 / period.
     pub frequency_hz: f64,
@@ -111,6 +116,7 @@ pub struct Candidate {
 
 /// Mean and standard deviation of the powers of a spectrum, normalised to a sum of 1 without the mean of the signal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SpectrumStatistics {
     /// Mean power of a bin.
     pub mean: f64,
@@ -120,6 +126,7 @@ pub struct SpectrumStatistics {
 
 /// The answer for one signal.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Detection {
     /// Is there a period?
     pub periodic: bool,
@@ -141,6 +148,7 @@ pub struct Detection {
 
 /// A cosine a cos(2π f (t − start) + φ) of the signal; f = 0 is the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Component {
     /// f.
     pub frequency_hz: f64,
@@ -152,6 +160,7 @@ pub struct Component {
 
 /// Mean square errors of the reconstructions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Fit {
     /// With the cosines of the DFT.
     pub mse_dft: f64,
@@ -163,6 +172,7 @@ pub struct Fit {
 
 /// A stretch of time in which the dominant period holds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Validity {
     /// Seconds on the trace's own clock.
     pub start_s: f64,
@@ -174,6 +184,7 @@ pub struct Validity {
 
 /// Smallest, middle and largest value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Spread {
     /// Smallest.
     pub min: f64,
@@ -215,6 +226,7 @@ pub struct Burst {
 
 /// The bursts of the dominant period.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Bursts {
     /// How many.
     pub count: u64,
@@ -230,6 +242,7 @@ pub struct Bursts {
 
 /// Class of a job in IO-Sets (Boito, Pallez et al., TPDS 2023): jobs of one set take turns.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Set10 {
     /// Seconds between the starts of I/O phases.
     pub characteristic_s: f64,
@@ -239,6 +252,7 @@ pub struct Set10 {
 
 /// The next burst.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Prediction {
     /// Start, seconds on the trace's own clock.
     pub next_start_s: f64,

@@ -20,6 +20,7 @@ const RADIUS: f64 = 0.3;
 
 /// How periodic a signal is. `null` where there is nothing to compute it from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Scores {
     /// Geometric over arithmetic mean of the powers of the spectrum: 0 for a line, 1 for white noise of equal powers.
     pub spectral_flatness: Option<f64>,

@@ -24,7 +24,7 @@ impl<T: Copy + PartialEq + Default> Default for Column<T> {
 
 impl<T: Copy + PartialEq> Column<T> {
     /// `len` rows of `value`.
-    pub fn constant(value: T, len: usize) -> Self {
+    pub(crate) fn constant(value: T, len: usize) -> Self {
         Column::Constant { value, len }
     }
 
@@ -78,7 +78,7 @@ impl<T: Copy + PartialEq> Column<T> {
     }
 
     /// Appends the rows of `other`.
-    pub fn append(&mut self, other: Column<T>) {
+    pub(crate) fn append(&mut self, other: Column<T>) {
         match other {
             Column::Constant { len: 0, .. } => {}
             o if self.is_empty() => *self = o,
@@ -115,7 +115,7 @@ impl<T: Copy + PartialEq> Column<T> {
     }
 
     /// Replaces every value by `f` of it.
-    pub fn map_in_place(&mut self, mut f: impl FnMut(T) -> T) {
+    pub(crate) fn map_in_place(&mut self, mut f: impl FnMut(T) -> T) {
         match self {
             Column::Constant { value, .. } => *value = f(*value),
             Column::Values(v) => v.iter_mut().for_each(|x| *x = f(*x)),
@@ -128,7 +128,7 @@ impl<T: Copy + PartialEq> Column<T> {
     }
 
     /// The one value of all rows, if that is how the column is kept.
-    pub fn as_constant(&self) -> Option<T> {
+    pub(crate) fn as_constant(&self) -> Option<T> {
         match self {
             Column::Constant { value, .. } => Some(*value),
             Column::Values(_) => None,
@@ -136,7 +136,8 @@ impl<T: Copy + PartialEq> Column<T> {
     }
 
     /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Column::Constant { .. } => 0,
             Column::Values(v) => v.capacity() * size_of::<T>(),

@@ -103,7 +103,7 @@ impl Intervals {
     }
 
     /// Appends the rows of `other`, whose files must be of the same table.
-    pub fn append(&mut self, other: Intervals) {
+    pub(crate) fn append(&mut self, other: Intervals) {
         self.op.append(other.op);
         self.asynchronous.append(other.asynchronous);
         self.rank.append(other.rank);

@@ -6,6 +6,7 @@ use super::names::{CallId, FileId};
 /// What a call does to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Op {
     /// Moves bytes from the file.
     Read,
@@ -161,7 +162,7 @@ impl Requests {
     }
 
     /// Appends the rows of `other`, whose names must be of the same tables.
-    pub fn append(&mut self, other: Requests) {
+    pub(crate) fn append(&mut self, other: Requests) {
         self.op.append(other.op);
         self.call.append(other.call);
         self.rank.append(other.rank);
@@ -199,7 +200,8 @@ impl Requests {
     }
 
     /// Bytes on the heap.
-    pub fn heap_bytes(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn heap_bytes(&self) -> usize {
         self.op.heap_bytes()
             + self.call.heap_bytes()
             + self.rank.heap_bytes()

@@ -13,6 +13,7 @@ use crate::remedy::Remedy;
 /// Layer of the I/O stack at which something was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Layer {
     /// POSIX calls.
     Posix,
@@ -36,6 +37,7 @@ impl Layer {
 /// What one row of the data stands for, and so how exact its times are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Timing {
     /// A single request.
     #[default]
@@ -90,6 +92,7 @@ impl Data {
 
 /// Facts about the job; `None` where the trace does not say.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Job {
     /// Job id of the batch system.
     pub id: Option<i64>,
@@ -107,6 +110,7 @@ pub struct Job {
 
 /// Totals of one kind of data in a trace (`posix`, `dxt-posix`, `heatmap-stdio`, `requests`, `phases`, ...).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct LayerSummary {
     /// `posix`, `mpiio`, `stdio` (counters), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `requests`, `phases`.
     pub layer: String,
@@ -128,6 +132,7 @@ pub struct LayerSummary {
 
 /// What was lost, left out or bent on the way from the file to the data.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Quality {
     /// Records seen in the input, kept or not.
     pub records_read: u64,
@@ -145,6 +150,7 @@ pub struct Quality {
 
 /// Something a person should know before trusting the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Warning {
     /// Stable kebab-case code, e.g. `damaged-tail`.
     pub code: String,
@@ -169,6 +175,7 @@ impl Warning {
 
 /// What the file says of itself.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Header {
     /// Version of the format.
     pub version: Option<String>,
@@ -217,7 +224,7 @@ pub struct Trace {
 
 impl LayerSummary {
     /// Totals of rows whose times count from `origin_s`.
-    pub fn of(layer: &str, rows: &Data, origin_s: i64) -> LayerSummary {
+    pub(crate) fn of(layer: &str, rows: &Data, origin_s: i64) -> LayerSummary {
         // Reads, then writes.
         let (mut count, mut whole, mut real) = ([0u64; 2], [0u64; 2], [0.0f64; 2]);
         let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);

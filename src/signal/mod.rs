@@ -7,6 +7,7 @@
 mod binning;
 mod decimated;
 mod filter;
+mod name_pattern;
 pub mod profile;
 mod rate;
 mod selection;
@@ -15,6 +16,7 @@ mod slice;
 pub use binning::{Grid, bin, points};
 pub use decimated::Decimated;
 pub use filter::Filter;
+pub use name_pattern::NamePattern;
 pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
 pub use selection::{Activity, Mode, RankSet, RowFilter, Selection, Spans};
 pub use slice::Slice;

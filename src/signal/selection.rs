@@ -3,17 +3,17 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::{NamePattern, Span};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, FileId, Files, Intervals, Op, Requests, Trace};
 
 /// Direction and kind of the transfers that enter a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Mode {
     /// All writes.
     Write,
@@ -65,7 +65,7 @@ pub struct RankSet(Vec<RangeInclusive<u32>>);
 
 impl RankSet {
     /// True if `rank` is in the set.
-    pub fn contains(&self, rank: u32) -> bool {
+    pub(crate) fn contains(&self, rank: u32) -> bool {
         self.0.iter().any(|r| r.contains(&rank))
     }
 }
@@ -92,7 +92,7 @@ pub struct Selection {
     /// Only these ranks.
     pub ranks: Option<RankSet>,
     /// Only files whose name matches.
-    pub files: Option<Regex>,
+    pub files: Option<NamePattern>,
     /// Also pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries.
     pub all_files: bool,
     /// Only transfers at or after this time, in seconds on the trace's own clock.
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(starts(Mode::Read, &s), [2.0, 4.0]);
         s.ranks = Some("1,3-9".parse().unwrap());
         assert_eq!(starts(Mode::All, &s), [2.0, 6.0]);
-        s.files = Some(Regex::new("^/data").unwrap());
+        s.files = Some("^/data".parse().unwrap());
         assert_eq!(starts(Mode::All, &s), [2.0]);
     }
 

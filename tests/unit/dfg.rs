@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use iophase::analysis::{EventLog, event_log, save_log};
-use iophase::dfg::{By, Case, Color, DfgReport, END, Graph, Mapping, Partition, Plan, START, report};
+use iophase::dfg::graph::{Edge, Graph};
+use iophase::dfg::{By, Case, Color, DfgReport, END, Mapping, Partition, Plan, START, report};
 use iophase::formats::{ReadOptions, Source};
 use proptest::prelude::*;
 
@@ -192,7 +193,7 @@ proptest! {
 
         // What comes in is what is there is what goes out.
         for n in &whole.nodes {
-            let sum = |f: &dyn Fn(&iophase::dfg::Edge) -> bool| whole.edges.iter().filter(|e| f(e)).map(|e| e.count).sum::<u64>();
+            let sum = |f: &dyn Fn(&Edge) -> bool| whole.edges.iter().filter(|e| f(e)).map(|e| e.count).sum::<u64>();
             prop_assert_eq!(sum(&|e| e.to == n.activity), n.events);
             prop_assert_eq!(sum(&|e| e.from == n.activity), n.events);
             let of: Vec<_> = cases.iter().flatten().filter(|t| t.0 == n.activity).collect();

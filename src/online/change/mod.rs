@@ -45,6 +45,7 @@ pub const MEMORY: usize = 256;
 /// How changes are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ChangeMethod {
     /// Not at all.
     None,
