@@ -23,7 +23,7 @@ pub struct EventLog {
 /// names, and a few bytes an event, not with the rows.
 ///
 /// # Errors
-/// As [`formats::read`], [`dfg::read_log`] and [`RankLogs::new`].
+/// As [`formats::read`], `dfg::read_log` and `dfg::RankLogs::new`.
 pub fn event_log(
     sources: &[Source],
     format: Option<&dyn Format>,

@@ -3,8 +3,8 @@
 //! After Sankaran, Zhukov, Frings and Bientinesi, "Inspection of I/O Operations from System Call Traces using
 //! Directly-Follows-Graph" (2024), sections III to V. Calls become events of cases (one trace file,
 //! process or rank: [`CaseId`]). A partial [`Mapping`] gives each an activity, by default the call and the top two levels of the
-//! path; what it does not map is not in the graph. [`Collectors`] take the logs of calls, in one pass and in
-//! parallel, and give [`Case`]s: counts of which activity directly follows which, and sums. A [`Graph`] is the sum of any set of
+//! path; what it does not map is not in the graph. `Collectors` take the logs of calls, in one pass and in
+//! parallel, and give [`Case`]s: counts of which activity directly follows which, and sums. A `Graph` is the sum of any set of
 //! cases; a [`Comparison`] sets two against each other.
 //!
 //! Memory grows with the activities and cases, and by 2 to 5 bytes an event for the times that the maximum concurrency is made

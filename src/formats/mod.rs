@@ -57,7 +57,7 @@ pub trait Format: sealed::Sealed + Sync {
     /// Name on the command line and in reports.
     fn name(&self) -> &'static str;
 
-    /// Judges an input by its (decompressed) first bytes, at most [`HEAD_BYTES`]. Never reads, never fails.
+    /// Judges an input by its (decompressed) first bytes, at most `HEAD_BYTES`. Never reads, never fails.
     fn sniff(&self, head: &[u8]) -> Sniff;
 
     /// Reads the files of one job: gives the rows to `sink` and returns the trace without them. Memory does not grow with the trace

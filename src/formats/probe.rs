@@ -102,10 +102,10 @@ pub fn inputs<'f>(
     Ok((f, Inputs { files, warning }))
 }
 
-/// Reads a file or folder, of the named format or of the one that its content shows, as [`inputs`] finds it.
+/// Reads a file or folder, of the named format or of the one that its content shows, as `inputs` finds it.
 ///
 /// # Errors
-/// As [`inputs`] and [`Format::read`], each with the name of the input.
+/// As `inputs` and [`Format::read`], each with the name of the input.
 pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
     let trace = read_into(source, format, options, &all)?;

@@ -60,7 +60,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens a file or folder, or standard input for `-`, and reads the first [`HEAD_BYTES`] of it.
+    /// Opens a file or folder, or standard input for `-`, and reads the first `HEAD_BYTES` of it.
     ///
     /// # Errors
     /// [`ErrorKind::Io`] if it cannot be read, [`ErrorKind::Unsupported`] if it is neither file nor folder,

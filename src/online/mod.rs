@@ -1,10 +1,10 @@
 //! The same analysis fed piece by piece: the current regime of a job, and its next burst.
 //!
 //! A [`Session`] follows one job. For each mode it keeps a bounded profile of the bandwidth, not the transfers, so that memory
-//! does not grow with the job; an update costs the new data plus one analysis of that profile. Change points ([`change`]) begin a
-//! new window, and the [`automaton`] names the regimes of the job.
+//! does not grow with the job; an update costs the new data plus one analysis of that profile. Change points (`change`) begin a
+//! new window, and the `automaton` names the regimes of the job.
 //!
-//! The way of a transfer: [`source`] → `Session` (`session`, `trigger` decides when a prediction is due) → `mode_state` →
+//! The way of a transfer: `source` → `Session` (`session`, `trigger` decides when a prediction is due) → `mode_state` →
 //! `bounded_profile` → `forecast` (burst pipeline of `period`, onset correction) → `regime` (does the current period go on?) →
 //! [`Prediction`]. Thresholds of all of it are in `thresholds`.
 
