@@ -21,8 +21,8 @@ pub use report::{
     PATTERNS_SCHEMA, PatternsOfTrace, QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary,
 };
 
-pub use crate::period::scores::Scores;
 pub(crate) use crate::period::Seen;
+pub use crate::period::scores::Scores;
 pub use crate::period::{
     Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10, SpectrumStatistics,
     Spread, TrackPoint, Validity, Verdict,
