@@ -106,7 +106,7 @@ pub(super) fn of_selection(
     if layer == Layer::Mpiio && o.mpiio_only_bytes > o.bytes(Layer::Posix) {
         warnings.push(
             Warning::new(
-                "layer-selected",
+                "layer-choice",
                 format!("MPI-IO moved {} bytes without POSIX, so MPI-IO was taken", o.mpiio_only_bytes),
             )
             .remedy(Remedy::TakePosix),

@@ -555,7 +555,7 @@ fn a_layer_can_be_selected() {
     let e = read_bytes(&log, &layer(Layer::Mpiio)).unwrap_err();
     assert_eq!(e.kind(), ErrorKind::Empty);
     let text = e.to_string();
-    for part in ["layer mpiio", "posix (segments)", "stdio (heatmap)", "--layer posix", "--layer stdio"] {
+    for part in ["layer mpiio", "posix (segments)", "stdio (heatmap)", "take layer posix or stdio"] {
         assert!(text.contains(part), "{text}");
     }
     let empty = Writer::new(5, 1).finish();
