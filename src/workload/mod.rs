@@ -9,8 +9,8 @@
 //! description of the same rows may exist, and a detector may find it.
 //!
 //! ```
+//! use iophase::internals::workload::{self, Values};
 //! use iophase::record::Rows;
-//! use iophase::workload::{self, Values};
 //!
 //! # fn main() -> iophase::Result<()> {
 //! let checkpoint = workload::find("checkpoint")?;

@@ -16,7 +16,8 @@ use crate::record::Layer;
 /// A Darshan log: header, job and names read, module data read on request.
 ///
 /// ```no_run
-/// use iophase::formats::{Limits, darshan::Log};
+/// use iophase::formats::Limits;
+/// use iophase::internals::formats::darshan::Log;
 /// use iophase::record::Layer;
 ///
 /// let log = Log::new(std::fs::read("job.darshan")?, &Limits::default())?;
