@@ -2,11 +2,11 @@
 //!
 //! A run of pieces of one shape at a constant stride is a piece with one more loop. That rule is applied to accesses, to runs
 //! of accesses, to runs of those, until nothing changes. Runs are sought first where they are least likely to be chance: pieces
-//! next to each other, then pieces with as many others between them, then any progression that is worth its bits, then pairs.
+//! with as many others between them each time, then any progression that is worth its bits, then pairs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use super::cost::{Pool, even_run_pays};
+use super::cost::Pool;
 use super::piece::{Piece, Shape};
 use super::progressions::{Point, interleaved};
 use crate::nest::Loop;
@@ -22,12 +22,8 @@ pub(super) fn fold(pieces: Vec<Piece>, pool: &Pool, seen: u64) -> Vec<Piece> {
         Some(shape) => work.entry((p.turns.len(), shape)).or_default().push(p),
         None => done.push(p),
     };
-    let pieces = continued(pieces);
-    let shapes: HashSet<Vec<Loop>> = pieces.iter().map(Piece::loops).collect();
-    for p in pieces {
-        let inner = p.loops().split_last().is_some_and(|(_, inner)| !inner.is_empty() && shapes.contains(inner));
-        let rows = if inner { rows_of_pair(p) } else { vec![p] };
-        rows.into_iter().for_each(|p| insert(&mut work, p));
+    for p in continued(pieces) {
+        insert(&mut work, p);
     }
     let mut settled = Vec::new();
     while let Some(((depth, _), mut group)) = work.pop_first() {
@@ -89,28 +85,6 @@ fn find<K: Eq + std::hash::Hash>(due: &HashMap<K, Vec<usize>>, key: K, fits: imp
     due.get(&key)?.iter().rev().copied().find(|&i| fits(i))
 }
 
-/// Two passes as pieces of their own: they may belong to a longer list of pieces of that shape.
-fn rows_of_pair(mut p: Piece) -> Vec<Piece> {
-    if p.turns.len() < 2 || p.turns.last().is_none_or(|t| t.count != 2) {
-        return vec![p];
-    }
-    let Some(outer) = p.turns.pop() else { return vec![p] };
-    let mut second = p.clone();
-    second.at = p.at.wrapping_add(outer.stride as u64);
-    second.steps = p.steps.split_off(p.records());
-    if let (Some(a), Some(b)) = (p.steps.span(), second.steps.span()) {
-        (p.start, p.end) = a;
-        (second.start, second.end) = b;
-    }
-    for (first, second) in [(&mut p.in_size, &mut second.in_size), (&mut p.in_stream, &mut second.in_stream)] {
-        let half = (first.last - first.first) / 2;
-        (first.last, second.first) = (first.first + half, first.first + half + 1);
-        first.breaks /= 2;
-        second.breaks = first.breaks;
-    }
-    vec![p, second]
-}
-
 /// Joins the listed members of a group; gives the joined pieces and the others.
 pub(super) fn take(group: Vec<Piece>, lists: &[Vec<usize>]) -> (Vec<Piece>, Vec<Piece>) {
     let mut all: Vec<Option<Piece>> = group.into_iter().map(Some).collect();
@@ -125,8 +99,6 @@ fn runs(group: &[Piece], depth: usize, pool: &Pool, seen: u64) -> Vec<Vec<usize>
     let number = group.iter().map(|p| p.in_size.first).collect();
     let mut found =
         Runs { number, at: group.iter().map(|p| p.at).collect(), used: vec![false; group.len()], lists: Vec::new() };
-    let pays = |stride: u64, n: usize| depth > 0 || even_run_pays(pool, seen, stride, size.unwrap_or(0), n as u64, 1);
-    found.neighbours(pays);
     found.periodic();
     let rest = found.rest();
     if rest.len() > 2 {
@@ -162,25 +134,6 @@ impl Runs {
 
     fn stride(&self, i: usize, j: usize) -> u64 {
         self.at[j].wrapping_sub(self.at[i])
-    }
-
-    /// Three or more next to each other.
-    fn neighbours(&mut self, pays: impl Fn(u64, usize) -> bool) {
-        let n = self.at.len();
-        let mut i = 0;
-        while i + 2 < n {
-            let stride = self.stride(i, i + 1);
-            let mut end = i + 2;
-            while end < n && self.stride(end - 1, end) == stride {
-                end += 1;
-            }
-            if end - i > 2 && pays(stride, end - i) {
-                self.add((i..end).collect());
-                i = end;
-            } else {
-                i += 1;
-            }
-        }
     }
 
     /// Lists that are gone through over and over, each time a distance further.
