@@ -187,7 +187,7 @@ fn staging_of(signal: &SignalReport) -> Option<Advice> {
     let (bursts, period) = (signal.bursts.as_ref()?, signal.period.dominant.as_ref()?);
     let calm = period.period_s - bursts.width_s.max;
     let fits = bursts.count >= FEWEST_BURSTS && bursts.duty_cycle <= LONGEST_DUTY && calm > 0.0;
-    if !signal.period.periodic || period.confidence < SURE || !fits {
+    if signal.period.periodic != Some(true) || period.confidence < SURE || !fits {
         return None;
     }
     let bytes = bursts.bytes.max.ceil();

@@ -34,7 +34,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::period::methods::Settings;
 use crate::period::spectrum::Powers;
 use crate::period::{Route, TraceClock, scores};
-use crate::record::{Data, Op, Trace, Warning};
+use crate::record::{Data, Op, Timing, Trace, Warning};
 use crate::remedy::Remedy;
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Length, Signal, auto_rate, burst_width};
@@ -112,7 +112,7 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         return Err(nothing_left(trace, options, excluded));
     }
     let primary =
-        signals.iter().filter(|s| s.period.periodic).max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map(|s| s.mode);
+        signals.iter().filter(|s| s.period.periodic == Some(true)).max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map(|s| s.mode);
     let mode = match options.mode {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
@@ -245,7 +245,10 @@ impl Request<'_> {
     fn analyze(&self, profile: Option<Profile>) -> Result<(SignalReport, Evidence, Vec<Warning>)> {
         let Request { trace, mode, activity, extent, options } = *self;
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
-        let route = Route::new(options.method, options.filter.is_some(), profile.as_ref(), run_s);
+        let route = match trace.timing {
+            Timing::Counter => Route::NotResolvable(options.method),
+            _ => Route::new(options.method, options.filter.is_some(), profile.as_ref(), run_s),
+        };
         let rate_hz = options.rate_hz.unwrap_or_else(|| {
             let width = route.burst_width_s().or_else(|| profile.as_ref().and_then(burst_width));
             auto_rate(extent, trace.bin_s, width)
@@ -272,7 +275,7 @@ impl Request<'_> {
                 (spectrum, powers)
             },
         );
-        if let Route::Bursts(_) = route {
+        if !matches!(route, Route::Sampled(_)) {
             period.detection.spectrum = powers.as_ref().map(|p| p.statistics);
         }
         let (components, fit) = components::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);

@@ -60,18 +60,26 @@ pub enum Verdict {
     Constant,
     /// There is no I/O.
     Empty,
+    /// The data cannot tell: totals per file say when a file was first and last accessed, not when its bytes moved.
+    NotResolvable,
 }
 
 impl Verdict {
-    /// In words that follow "not periodic: ".
+    /// Whether there is a period; `None` if the data cannot tell.
+    pub fn is_periodic(self) -> Option<bool> {
+        (self != Verdict::NotResolvable).then_some(self == Verdict::Periodic)
+    }
+
+    /// The answer in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Verdict::Periodic => "periodic",
-            Verdict::Irregular => "bursts without a regular distance",
-            Verdict::SingleBurst => "a single burst",
-            Verdict::TooFewCycles => "too few cycles to tell",
-            Verdict::Constant => "constant bandwidth",
-            Verdict::Empty => "no I/O",
+            Verdict::Irregular => "not periodic, bursts without a regular distance",
+            Verdict::SingleBurst => "not periodic, a single burst",
+            Verdict::TooFewCycles => "not periodic, too few cycles to tell",
+            Verdict::Constant => "not periodic, constant bandwidth",
+            Verdict::Empty => "not periodic, no I/O",
+            Verdict::NotResolvable => "period cannot be determined: this log has totals per file only",
         }
     }
 }
@@ -128,8 +136,8 @@ pub struct SpectrumStatistics {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Detection {
-    /// Is there a period?
-    pub periodic: bool,
+    /// Whether there is a period; `null` if the data cannot tell (verdict `not-resolvable`).
+    pub periodic: Option<bool>,
     /// The answer in one word.
     pub verdict: Verdict,
     /// Where it was sought.
@@ -144,6 +152,22 @@ pub struct Detection {
     pub others: Vec<Dominant>,
     /// Statistics of the power spectrum.
     pub spectrum: Option<SpectrumStatistics>,
+}
+
+impl Detection {
+    /// An answer without a period.
+    pub(crate) fn without_period(method: Method, verdict: Verdict) -> Detection {
+        Detection {
+            periodic: verdict.is_periodic(),
+            verdict,
+            method,
+            detector: Detector::Auto,
+            dominant: None,
+            candidates: Vec::new(),
+            others: Vec::new(),
+            spectrum: None,
+        }
+    }
 }
 
 /// A cosine a cos(2π f (t − start) + φ) of the signal; f = 0 is the mean.

@@ -174,7 +174,7 @@ fn signal(out: &mut String, s: &SignalReport, style: Style) {
             periodic(out, s, d);
         }
         None => {
-            let head = format!("{mode}: not periodic, {}", s.period.verdict.words());
+            let head = format!("{mode}: {}", s.period.verdict.words());
             let _ = writeln!(out, "{}", style.bold(&head));
             let span = units::seconds(s.end_s - s.start_s);
             line(out, "moves", &format!("{} in {span}", units::bytes(s.bytes)));

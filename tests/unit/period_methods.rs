@@ -1,8 +1,8 @@
 //! Every method through the whole pipeline on a trace made by hand.
 
 use iophase::analysis::{Analysis, ModeChoice, Options, analyze};
-use iophase::period::{Detector, Method};
-use iophase::record::{Data, Op, Request, Requests, Trace};
+use iophase::period::{Detector, Method, Verdict};
+use iophase::record::{Data, Op, Request, Requests, Timing, Trace};
 use iophase::render::svg::{self, View};
 use iophase::render::text;
 use iophase::signal::{Filter, Mode, Selection};
@@ -31,6 +31,19 @@ fn run(t: &Trace, options: Options) -> Analysis {
     analyze(t, &Options { mode: ModeChoice::One(Mode::Write), rate_hz: Some(10.0), ..options }).unwrap()
 }
 
+#[test]
+fn totals_per_file_are_not_judged() {
+    let t = Trace { timing: Timing::Counter, ..regular() };
+    for method in [Method::Auto].into_iter().chain(METHODS) {
+        let report = run(&t, Options { method, ..Options::default() }).report;
+        let s = &report.signals[0];
+        assert_eq!((s.period.periodic, s.period.verdict), (None, Verdict::NotResolvable), "{method:?}");
+        assert!(s.period.dominant.is_none() && s.prediction.is_none() && report.primary.is_none());
+        let text = text::report(&report, text::Style::default());
+        assert!(text.contains("cannot be determined") && !text.contains("not periodic"), "{text}");
+    }
+}
+
 const METHODS: [Method; 5] = [Method::Dft, Method::Dwt, Method::Stft, Method::Cwt, Method::Autocorrelation];
 
 #[test]
@@ -39,7 +52,7 @@ fn every_method_gives_period_validity_bursts_and_prediction() {
     for method in METHODS {
         let a = run(&t, Options { method, scores: true, ..Options::default() });
         let s = &a.report.signals[0];
-        assert_eq!((s.period.periodic, s.period.method), (true, method));
+        assert_eq!((s.period.periodic, s.period.method), (Some(true), method));
         let d = s.period.dominant.as_ref().unwrap();
         assert!((d.period_s / PERIOD - 1.0).abs() < 0.03, "{method:?}: {d:?}");
         assert_eq!(s.validity.len(), 1, "{method:?}: {:?}", s.validity);

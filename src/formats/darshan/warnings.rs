@@ -77,7 +77,7 @@ pub(super) fn of_selection(
         warnings.push(
             Warning::new(
                 "coarse-timing",
-                "the log holds only totals for each file: their bytes are spread from first to last access",
+                "no DXT and no heatmap: bytes are assumed to move evenly between the first and the last access of a file",
             )
             .remedy("record segments with DXT_ENABLE_IO_TRACE=1 (Darshan 3.1.3 or later)"),
         );

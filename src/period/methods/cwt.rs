@@ -48,7 +48,7 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
         let from = (all - SAMPLES * finer) / 2;
         of_samples(signal, from..from + SAMPLES * finer, finer)
     });
-    middle.filter(|a| a.detection.periodic).unwrap_or_else(|| of_samples(signal, 0..all, factor))
+    middle.filter(|a| a.detection.periodic == Some(true)).unwrap_or_else(|| of_samples(signal, 0..all, factor))
 }
 
 /// The same of some samples, `factor` of them taken for one.

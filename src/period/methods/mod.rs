@@ -68,21 +68,12 @@ pub struct Answer {
 
 impl Answer {
     fn new(method: Method, verdict: Verdict) -> Answer {
-        let detection = Detection {
-            periodic: false,
-            verdict,
-            method,
-            detector: Detector::Auto,
-            dominant: None,
-            candidates: Vec::new(),
-            others: Vec::new(),
-            spectrum: None,
-        };
+        let detection = Detection::without_period(method, verdict);
         Answer { detection, track: Vec::new(), sight: Sight::Nothing }
     }
 
     fn periodic(&mut self, dominant: Dominant) {
-        self.detection.periodic = true;
+        self.detection.periodic = Some(true);
         self.detection.verdict = Verdict::Periodic;
         self.detection.dominant = Some(dominant);
     }
@@ -216,7 +207,7 @@ mod tests {
                 _ => 0.003,
             };
             assert!((d.period_s / 12.3 - 1.0).abs() < exact, "{m:?}: {d:?}");
-            assert!((0.0..=1.0).contains(&d.confidence) && a.detection.method == *m && a.detection.periodic);
+            assert!((0.0..=1.0).contains(&d.confidence) && a.detection.method == *m && a.detection.periodic == Some(true));
             assert!(d.amplitude_bytes_per_s > 3e5 && d.amplitude_bytes_per_s < 6e5, "{m:?}: {d:?}");
         }
     }
@@ -226,7 +217,7 @@ mod tests {
         for (m, find) in ALL {
             for x in [vec![], vec![1.0], vec![0.0; 5], vec![3.3; 1000], vec![f64::NAN; 100]] {
                 let a = find(&signal(x.clone(), 1.0), &Settings::default());
-                assert!(!a.detection.periodic && a.detection.dominant.is_none(), "{m:?} {}", x.len());
+                assert!(a.detection.periodic == Some(false) && a.detection.dominant.is_none(), "{m:?} {}", x.len());
             }
         }
     }

@@ -27,7 +27,7 @@ impl PeriodReport {
         let first = found.periods.first();
         let mut dominants = found.periods.iter().map(|f| dominant(f, signal, clock));
         let detection = Detection {
-            periodic: first.is_some(),
+            periodic: found.verdict.is_periodic(),
             verdict: found.verdict,
             method: Method::Auto,
             detector: Detector::Auto,
@@ -36,14 +36,7 @@ impl PeriodReport {
             others: dominants.collect(),
             spectrum: None,
         };
-        let mut report = PeriodReport {
-            detection,
-            validity: Vec::new(),
-            bursts: None,
-            prediction: None,
-            track: Vec::new(),
-            seen: Seen::default(),
-        };
+        let mut report = PeriodReport::new(detection);
         if let Some((f, d)) = first.zip(report.detection.dominant.as_ref()) {
             report.seen = seen(f, d, signal, clock, settings);
             report.validity = validity(f, &report.seen, signal, clock);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::chains::{self, BurstPeriods};
 use super::methods::{Settings, Sight};
 use super::validity::{self, Sliding};
-use super::{Bursts, Detection, Method, Prediction, Validity};
+use super::{Bursts, Detection, Method, Prediction, Validity, Verdict};
 use crate::signal::Signal;
 use crate::signal::profile::Profile;
 use crate::transform::Cosine;
@@ -21,6 +21,8 @@ pub enum Route {
     Bursts(BurstPeriods),
     /// A method on the sampled signal ([`super::methods`]).
     Sampled(Method),
+    /// None: the times of the trace cannot show a period, whatever the method.
+    NotResolvable(Method),
 }
 
 impl Route {
@@ -43,7 +45,7 @@ impl Route {
     pub fn burst_width_s(&self) -> Option<f64> {
         match self {
             Route::Bursts(found) => found.periods.first()?.median_width_s(),
-            Route::Sampled(_) => None,
+            Route::Sampled(_) | Route::NotResolvable(_) => None,
         }
     }
 
@@ -52,6 +54,9 @@ impl Route {
         match self {
             Route::Bursts(found) => PeriodReport::from_bursts(found, raw, clock, settings),
             Route::Sampled(method) => PeriodReport::from_samples(*method, signal, raw, settings, clock.origin_s),
+            Route::NotResolvable(method) => {
+                PeriodReport::new(Detection::without_period(*method, Verdict::NotResolvable))
+            }
         }
     }
 }
@@ -96,6 +101,19 @@ pub struct PeriodReport {
     pub track: Vec<TrackPoint>,
     /// Intermediate results for pictures.
     pub seen: Seen,
+}
+
+impl PeriodReport {
+    fn new(detection: Detection) -> Self {
+        PeriodReport {
+            detection,
+            validity: Vec::new(),
+            bursts: None,
+            prediction: None,
+            track: Vec::new(),
+            seen: Seen::default(),
+        }
+    }
 }
 
 /// Intermediate results that pictures show.

@@ -29,7 +29,7 @@ pub fn bandwidth(signal: &SignalReport, view: &View) -> Result<String> {
     let dominant = signal.period.dominant.as_ref();
     let title = match dominant {
         Some(d) => format!("Bandwidth ({mode}): periodic, every {}", units::seconds(d.period_s)),
-        None => format!("Bandwidth ({mode}): not periodic, {}", signal.period.verdict.words()),
+        None => format!("Bandwidth ({mode}): {}", signal.period.verdict.words()),
     };
     let span = signal.end_s - signal.start_s;
     // a burst that is far away would leave little room for those that were
