@@ -24,8 +24,8 @@ pub use report::{
 pub(crate) use crate::period::Seen;
 pub use crate::period::scores::Scores;
 pub use crate::period::{
-    Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10, SpectrumStatistics,
-    Spread, TrackPoint, Validity, Verdict,
+    Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction, Relation, Set10,
+    SpectrumStatistics, Spread, TrackPoint, Validity, Verdict,
 };
 pub use crate::signal::{Filter, Mode, NamePattern, RankSet, Sampling, Selection};
 pub use crate::transform::{Pass, Wavelet};

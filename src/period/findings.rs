@@ -106,6 +106,36 @@ pub struct Dominant {
     pub dft_bin: Option<u64>,
 }
 
+/// When a further period holds, relative to the dominant one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Relation {
+    /// After the dominant one.
+    After,
+    /// Before the dominant one.
+    Before,
+    /// At the same time, and shorter than the dominant one.
+    Within,
+    /// At the same time, and longer than the dominant one.
+    Beside,
+}
+
+/// A further independent period.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct OtherPeriod {
+    /// The period.
+    #[serde(flatten)]
+    pub period: Dominant,
+    /// Where it holds.
+    pub validity: Vec<Validity>,
+    /// When it holds, relative to the dominant period.
+    pub relation: Relation,
+    /// Its next burst; `null` if it no longer holds where the trace ends.
+    pub prediction: Option<Prediction>,
+}
+
 /// A period that was considered.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -144,12 +174,12 @@ pub struct Detection {
     pub method: Method,
     /// How outliers were found.
     pub detector: Detector,
-    /// The period that moves the most bytes.
+    /// The period that holds where the trace ends; if several do, or none, the one that moves the most bytes.
     pub dominant: Option<Dominant>,
     /// Periods that were considered, best first.
     pub candidates: Vec<Candidate>,
     /// Further independent periods.
-    pub others: Vec<Dominant>,
+    pub others: Vec<OtherPeriod>,
     /// Statistics of the power spectrum.
     pub spectrum: Option<SpectrumStatistics>,
 }

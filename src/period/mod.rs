@@ -27,7 +27,7 @@ pub mod spectrum;
 pub mod validity;
 
 pub use findings::{
-    Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, Prediction, Set10,
-    SpectrumStatistics, Spread, Validity, Verdict, percentile_95,
+    Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction, Relation,
+    Set10, SpectrumStatistics, Spread, Validity, Verdict, percentile_95,
 };
 pub use report::{PeriodReport, Route, Seen, TraceClock, TrackPoint};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::units;
 use crate::analysis::{Info, Report, SignalReport};
-use crate::period::{Dominant, Method, Spread, Validity};
+use crate::period::{Dominant, Method, OtherPeriod, Relation, Spread, Validity};
 use crate::record::{Timing, Warning};
 
 pub use super::pattern_text::patterns;
@@ -191,10 +191,7 @@ pub(super) fn percent(p: f64) -> String {
 
 fn periodic(out: &mut String, s: &SignalReport, d: &Dominant) {
     if !s.validity.is_empty() {
-        let windows: Vec<String> = s.validity.iter().map(|w| window(w, d.period_s)).collect();
-        let shown = windows.len().min(4);
-        let more = if windows.len() > shown { format!(" and {} more", windows.len() - shown) } else { String::new() };
-        line(out, "holds", &format!("{}{more}, {:.0} cycles", windows[..shown].join(", "), d.cycles));
+        line(out, "holds", &format!("{}, {:.0} cycles", windows(&s.validity, d.period_s), d.cycles));
     } else {
         line(out, "cycles", &format!("{:.0} in {}", d.cycles, units::seconds(s.end_s - s.start_s)));
     }
@@ -226,8 +223,30 @@ fn periodic(out: &mut String, s: &SignalReport, d: &Dominant) {
         );
     }
     for o in &s.period.others {
-        line(out, "also", &format!("every {}, confidence {}", units::seconds(o.period_s), percent(o.confidence)));
+        line(out, "also", &other(o));
     }
+}
+
+/// A further period: when it holds relative to the dominant one, and until when if the two do not hold at the same time.
+fn other(o: &OtherPeriod) -> String {
+    let (relation, alone) = match o.relation {
+        Relation::After => ("after it", true),
+        Relation::Before => ("before it", true),
+        Relation::Within => ("within it", false),
+        Relation::Beside => ("beside it", false),
+    };
+    let p = &o.period;
+    let spans = if alone { format!(" from {}", windows(&o.validity, p.period_s)) } else { String::new() };
+    let next = o.prediction.as_ref().filter(|_| alone);
+    let next = next.map_or(String::new(), |n| format!(", next at {}", units::clock(n.next_start_s, n.period_s / 10.0)));
+    format!("{relation}: every {}{spans}, confidence {}{next}", units::seconds(p.period_s), percent(p.confidence))
+}
+
+/// The first windows in which a period holds.
+fn windows(all: &[Validity], period_s: f64) -> String {
+    let shown: Vec<String> = all.iter().take(4).map(|w| window(w, period_s)).collect();
+    let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Least and most of what bursts move, unless all move the same.

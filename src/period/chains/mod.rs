@@ -74,7 +74,7 @@ impl Options {
 pub struct BurstPeriods {
     /// Periodic, or why not.
     pub verdict: Verdict,
-    /// Every period found, the one that moves the most bytes first.
+    /// Every period found, the one that moves the most bytes first; [`BurstPeriods::lead_with_latest`] changes that.
     pub periods: Vec<BurstPeriod>,
     /// If no period was found: the best hypothesis that was turned down.
     pub rejected: Option<Rejected>,
@@ -192,7 +192,24 @@ pub fn cut(profile: &Profile, threshold: f64, merge_distance_s: f64) -> Vec<Burs
         .collect()
 }
 
+/// A period holds at the end of the data if no more than this many periods have passed since its last burst.
+const ENDED: f64 = 1.5;
+
+impl BurstPeriods {
+    /// Moves the period to the front that holds at `end_s`; of several the one that moves the most bytes.
+    pub(super) fn lead_with_latest(&mut self, end_s: f64) {
+        if let Some(i) = self.periods.iter().position(|p| p.holds_at(end_s)) {
+            self.periods[..=i].rotate_right(1);
+        }
+    }
+}
+
 impl BurstPeriod {
+    /// Whether the period holds where the data end.
+    pub(super) fn holds_at(&self, end_s: f64) -> bool {
+        self.windows.last().is_some_and(|w| end_s - w.1 <= ENDED * self.period_s)
+    }
+
     /// Median width of the bursts in seconds.
     pub fn median_width_s(&self) -> Option<f64> {
         Spread::of(self.bursts.iter().map(|b| b.end_s - b.start_s)).map(|s| s.median)

@@ -7,7 +7,7 @@ use crate::period::chains::{BurstPeriod, BurstPeriods};
 use crate::period::methods::Settings;
 use crate::period::validity::Sliding;
 use crate::period::{
-    Bursts, Candidate, Detection, Detector, Dominant, Method, Prediction, Validity, bursts, percentile_95,
+    Candidate, Detection, Detector, Dominant, Method, OtherPeriod, Prediction, Relation, Validity, bursts, percentile_95,
 };
 use crate::signal::Signal;
 use crate::transform::{Complex64, Cosine, tone};
@@ -18,30 +18,28 @@ fn finite(x: f64) -> Option<f64> {
 
 /// A runner-up whose period differs from a reported one by less than this share is no candidate of its own.
 const SAME_PERIOD: f64 = 0.03;
-/// No burst is predicted once the data have gone on for this many periods after the last window.
-const ENDED: f64 = 1.5;
 
 impl PeriodReport {
     /// Describes the periods found in the bursts of `signal`. The spectrum of the detection is left empty.
     pub fn from_bursts(found: &BurstPeriods, signal: &Signal, clock: TraceClock, settings: &Settings) -> Self {
         let first = found.periods.first();
-        let mut dominants = found.periods.iter().map(|f| dominant(f, signal, clock));
         let detection = Detection {
             periodic: found.verdict.is_periodic(),
             verdict: found.verdict,
             method: Method::Auto,
             detector: Detector::Auto,
-            dominant: dominants.next(),
+            dominant: first.map(|f| dominant(f, signal, clock)),
             candidates: candidates(found),
-            others: dominants.collect(),
+            others: first.map_or_else(Vec::new, |f| others(f, &found.periods[1..], signal, clock)),
             spectrum: None,
         };
         let mut report = PeriodReport::new(detection);
         if let Some((f, d)) = first.zip(report.detection.dominant.as_ref()) {
             report.seen = seen(f, d, signal, clock, settings);
-            report.validity = validity(f, &report.seen, signal, clock);
+            let sliding = report.seen.sliding.as_ref().map(|(_, s)| s);
+            report.validity = validity(f, sliding, signal, clock);
             report.bursts = bursts::summary(&f.bursts, f.period_s, clock.origin_s);
-            report.prediction = report.bursts.as_ref().and_then(|b| prediction(f, b, signal, clock));
+            report.prediction = prediction(f, signal, clock);
         }
         report
     }
@@ -66,8 +64,31 @@ fn candidates(found: &BurstPeriods) -> Vec<Candidate> {
     all
 }
 
-fn validity(f: &BurstPeriod, seen: &Seen, signal: &Signal, clock: TraceClock) -> Vec<Validity> {
-    let correlation = |a: f64, b: f64| seen.sliding.as_ref().and_then(|(_, s)| mean_within(s, signal, a, b));
+/// The periods beside `first`.
+fn others(first: &BurstPeriod, rest: &[BurstPeriod], signal: &Signal, clock: TraceClock) -> Vec<OtherPeriod> {
+    let other = |f: &BurstPeriod| OtherPeriod {
+        period: dominant(f, signal, clock),
+        validity: validity(f, None, signal, clock),
+        relation: relation(first, f),
+        prediction: prediction(f, signal, clock),
+    };
+    rest.iter().map(other).collect()
+}
+
+/// When `other` holds, relative to `first`: at the same time if their windows overlap for half of the shorter total.
+fn relation(first: &BurstPeriod, other: &BurstPeriod) -> Relation {
+    let length = |f: &BurstPeriod| f.windows.iter().map(|w| w.1 - w.0).sum::<f64>();
+    let middle = |f: &BurstPeriod| f.windows.iter().map(|w| 0.5 * (w.1 * w.1 - w.0 * w.0)).sum::<f64>() / length(f);
+    let pairs = first.windows.iter().flat_map(|a| other.windows.iter().map(move |b| (a, b)));
+    let overlap: f64 = pairs.map(|(a, b)| (a.1.min(b.1) - a.0.max(b.0)).max(0.0)).sum();
+    if overlap < 0.5 * length(first).min(length(other)) {
+        return if middle(other) < middle(first) { Relation::Before } else { Relation::After };
+    }
+    if other.period_s < first.period_s { Relation::Within } else { Relation::Beside }
+}
+
+fn validity(f: &BurstPeriod, sliding: Option<&Sliding>, signal: &Signal, clock: TraceClock) -> Vec<Validity> {
+    let correlation = |a: f64, b: f64| sliding.and_then(|s| mean_within(s, signal, a, b));
     let window = |&(a, b): &(f64, f64)| Validity {
         start_s: clock.origin_s + a,
         end_s: clock.origin_s + b,
@@ -120,11 +141,8 @@ fn cosine_at(signal: &Signal, frequency_hz: f64) -> Complex64 {
 }
 
 /// The next burst, if the period still holds where the trace ends.
-fn prediction(f: &BurstPeriod, bursts: &Bursts, signal: &Signal, clock: TraceClock) -> Option<Prediction> {
-    let holds_until = f.windows.last()?.1;
-    if signal.end - holds_until > ENDED * f.period_s {
-        return None;
-    }
+fn prediction(f: &BurstPeriod, signal: &Signal, clock: TraceClock) -> Option<Prediction> {
+    let bursts = bursts::summary(&f.bursts, f.period_s, clock.origin_s).filter(|_| f.holds_at(signal.end))?;
     let start = clock.origin_s + f.next.start_s - f.rise_s;
     Some(Prediction {
         next_start_s: start,

@@ -35,7 +35,11 @@ impl Route {
     /// `auto` is `autocorrelation`.
     pub fn new(method: Method, filtered: bool, profile: Option<&Profile>, run_s: f64) -> Route {
         match (method, profile) {
-            (Method::Auto, Some(p)) if !filtered => Route::Bursts(chains::detect(p, chains::Options::for_run(run_s))),
+            (Method::Auto, Some(p)) if !filtered => {
+                let mut found = chains::detect(p, chains::Options::for_run(run_s));
+                found.lead_with_latest(p.origin() + p.duration());
+                Route::Bursts(found)
+            }
             (Method::Auto, _) => Route::Sampled(Method::Autocorrelation),
             (method, _) => Route::Sampled(method),
         }

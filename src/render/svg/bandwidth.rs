@@ -11,7 +11,7 @@ use super::timeline::Timeline;
 use super::view::View;
 use crate::analysis::SignalReport;
 use crate::error::Result;
-use crate::period::Dominant;
+use crate::period::{Dominant, OtherPeriod, Validity};
 use crate::render::units;
 
 /// Periods of the part of a long run that is shown by itself.
@@ -53,6 +53,9 @@ pub fn bandwidth(signal: &SignalReport, view: &View) -> Result<String> {
     if let Some(d) = dominant {
         legend.push((Key::Line(color::DOMINANT, 4), format!("dominant cosine, {}", units::hertz(d.frequency_hz))));
     }
+    for (o, color) in others(signal) {
+        legend.push((Key::Line(color, 2), format!("cosine, {}", units::hertz(o.period.frequency_hz))));
+    }
     if !signal.validity.is_empty() {
         legend.push((Key::Fill(color::VALID, 0.25), "period holds".to_owned()));
     }
@@ -68,7 +71,7 @@ pub fn bandwidth(signal: &SignalReport, view: &View) -> Result<String> {
             let mut c = chart(area, &title, &legend, &x(whole), &y)?;
             layers.background(&mut c, whole, TRANSPARENT)?;
             layers.sampled(&mut c, whole)?;
-            dominant.map_or(Ok(()), |d| layers.cosine(&mut c, whole, d))
+            layers.cosines(&mut c, whole)
         });
     };
     panels(&title, &legend, &[290, 330], |areas| {
@@ -78,7 +81,7 @@ pub fn bandwidth(signal: &SignalReport, view: &View) -> Result<String> {
         let mut c = panel(below, "", &x(part), &y)?;
         layers.background(&mut c, part, TRANSPARENT)?;
         layers.sampled(&mut c, part)?;
-        dominant.map_or(Ok(()), |d| layers.cosine(&mut c, part, d))
+        layers.cosines(&mut c, part)
     })
 }
 
@@ -115,12 +118,37 @@ impl Layers<'_> {
         Ok(())
     }
 
-    /// Mean plus dominant cosine, as far as that is a bandwidth and the signal goes.
-    fn cosine(&self, c: &mut Chart<'_, '_>, x: (f64, f64), d: &Dominant) -> Result<()> {
+    /// Mean plus cosine of each period, where it holds; the dominant one above the others.
+    fn cosines(&self, c: &mut Chart<'_, '_>, x: (f64, f64)) -> Result<()> {
+        for (o, color) in others(self.signal) {
+            for w in &o.validity {
+                self.cosine(c, self.shown(x, w), &o.period, color.stroke_width(2))?;
+            }
+        }
+        let Some(d) = &self.signal.period.dominant else { return Ok(()) };
+        if self.signal.validity.is_empty() {
+            return self.cosine(c, x, d, color::DOMINANT.stroke_width(4));
+        }
+        for w in &self.signal.validity {
+            self.cosine(c, self.shown(x, w), d, color::DOMINANT.stroke_width(4))?;
+        }
+        Ok(())
+    }
+
+    /// The part of a window in a range of time.
+    fn shown(&self, x: (f64, f64), w: &Validity) -> (f64, f64) {
+        ((w.start_s - self.shift).max(x.0), (w.end_s - self.shift).min(x.1))
+    }
+
+    /// Mean plus one cosine, as far as that is a bandwidth and the signal goes.
+    fn cosine(&self, c: &mut Chart<'_, '_>, x: (f64, f64), d: &Dominant, style: ShapeStyle) -> Result<()> {
         let values = &self.view.sampled.values;
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         let from = (x.0 + self.shift).max(self.signal.start_s);
         let span = (x.1 + self.shift).min(self.signal.end_s) - from;
+        if span <= 0.0 {
+            return Ok(());
+        }
         // Sixteen points a period: pixels are whole numbers, more would show their steps.
         let points = (16.0 * span * d.frequency_hz).clamp(100.0, 6000.0) as usize;
         let wave = (0..=points).map(|i| {
@@ -129,10 +157,15 @@ impl Layers<'_> {
             (t - self.shift, mean + d.amplitude_bytes_per_s * phase.cos())
         });
         for part in within(wave, (0.0, self.top)) {
-            c.draw_series(LineSeries::new(part, color::DOMINANT.stroke_width(4))).map_err(failed)?;
+            c.draw_series(LineSeries::new(part, style)).map_err(failed)?;
         }
         Ok(())
     }
+}
+
+/// The further periods and the colour of each.
+fn others(signal: &SignalReport) -> impl Iterator<Item = (&OtherPeriod, RGBColor)> {
+    signal.period.others.iter().zip(color::OTHERS)
 }
 
 /// Fine bins catch single requests far above any burst: the axis ends where 99.5 % of the bins with I/O do, if that is far lower.

@@ -33,6 +33,8 @@ pub mod color {
     pub const SIGNAL: RGBColor = RGBColor(0, 90, 160);
     /// The dominant cosine or period.
     pub const DOMINANT: RGBColor = RGBColor(213, 94, 0);
+    /// The cosines of further periods.
+    pub const OTHERS: [RGBColor; 2] = [RGBColor(118, 56, 158), RGBColor(166, 118, 29)];
     /// Where the period holds.
     pub const VALID: RGBColor = RGBColor(0, 158, 115);
     /// The next burst.
