@@ -278,6 +278,11 @@ impl Request<'_> {
         if !matches!(route, Route::Sampled(_)) {
             period.detection.spectrum = powers.as_ref().map(|p| p.statistics);
         }
+        if let Some(bin_s) = trace.bin_s.filter(|w| *w > 0.0)
+            && let Some(period_s) = period.limit_to_bins(bin_s)
+        {
+            warnings.push(near_bin_width(period_s, bin_s, mode));
+        }
         let (components, fit) = components::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
         let dominant = period.detection.dominant.as_ref();
         let scores = options.scores.then(|| scores::of(signal, powers.as_ref(), dominant));
@@ -308,6 +313,18 @@ impl Request<'_> {
         let chosen = self.options.rate_hz.is_none() && self.trace.bin_s.is_none();
         if chosen && self.options.sampling == Sampling::Bin { Length::PaddedForFft } else { Length::Exact }
     }
+}
+
+fn near_bin_width(period_s: f64, bin_s: f64, mode: Mode) -> Warning {
+    Warning::new(
+        "near-bin-width",
+        format!(
+            "a period of {} of {period_s:.3} s is only {:.1} bins of {bin_s} s: the true period may be shorter",
+            mode.name(),
+            period_s / bin_s
+        ),
+    )
+    .remedy("record segments with DXT_ENABLE_IO_TRACE=1 (Darshan 3.1.3 or later)")
 }
 
 fn coarse_sampling(signal: &Signal, mode: Mode) -> Option<Warning> {

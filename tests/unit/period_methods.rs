@@ -2,7 +2,7 @@
 
 use iophase::analysis::{Analysis, ModeChoice, Options, analyze};
 use iophase::period::{Detector, Method, Verdict};
-use iophase::record::{Data, Op, Request, Requests, Timing, Trace};
+use iophase::record::{Data, Interval, Intervals, Op, Request, Requests, Timing, Trace};
 use iophase::render::svg::{self, View};
 use iophase::render::text;
 use iophase::signal::{Filter, Mode, Selection};
@@ -29,6 +29,41 @@ fn regular() -> Trace {
 
 fn run(t: &Trace, options: Options) -> Analysis {
     analyze(t, &Options { mode: ModeChoice::One(Mode::Write), rate_hz: Some(10.0), ..options }).unwrap()
+}
+
+/// A heatmap with bins of 0.2 s of writes of 0.1 s, `count` of them, `period_s` apart.
+fn heatmap(period_s: f64, count: u32, bin_s: f64) -> Trace {
+    let mut bins = std::collections::BTreeMap::<u64, f64>::new();
+    for i in 0..count {
+        for part in 0..10 {
+            let t = 0.33 + period_s * f64::from(i) + 0.01 * f64::from(part);
+            *bins.entry((t / bin_s) as u64).or_default() += 1e6;
+        }
+    }
+    let row = |(k, bytes): (u64, f64)| Interval {
+        op: Op::Write,
+        start: k as f64 * bin_s,
+        end: (k + 1) as f64 * bin_s,
+        bytes,
+        ..Interval::default()
+    };
+    let data = Data::Intervals(bins.into_iter().map(row).collect::<Intervals>());
+    Trace { timing: Timing::Heatmap, bin_s: Some(bin_s), format: "darshan", ranks: 1, data, ..Trace::default() }
+}
+
+#[test]
+fn few_bins_per_period_limit_the_confidence() {
+    let answer = |period_s: f64| {
+        let t = heatmap(period_s, 60, 0.2);
+        let report = analyze(&t, &Options::default()).unwrap().report;
+        let warned = report.warnings.iter().any(|w| w.code == "near-bin-width");
+        (report.signals[0].period.dominant.as_ref().map(|d| (d.period_s, d.confidence)), warned)
+    };
+    // two and a half bins: every second burst looks alike
+    let (Some((found, confidence)), true) = answer(0.5) else { panic!("{:?}", answer(0.5)) };
+    assert!((found / 0.5).round() <= 2.0 && confidence < 0.9, "{found} {confidence}");
+    let (Some((found, confidence)), false) = answer(2.0) else { panic!("{:?}", answer(2.0)) };
+    assert!((found - 2.0).abs() < 0.01 && confidence > 0.9, "{found} {confidence}");
 }
 
 #[test]
