@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::record::{Data, Job, LayerSummary, Trace, Warning};
+use crate::record::{Clock, Data, Job, LayerSummary, Trace, Warning};
 
 /// Name of the schema of [`Info`].
 pub const INFO_SCHEMA: &str = "iophase.info.v1";
@@ -28,6 +28,8 @@ pub struct Info {
     pub compression: Option<String>,
     /// The job.
     pub job: Option<Job>,
+    /// What all times count from.
+    pub clock: Clock,
     /// Processes of the job, or ranks seen.
     pub ranks: u64,
     /// Files.
@@ -60,6 +62,7 @@ impl Info {
             byte_order: trace.header.byte_order.clone(),
             compression: trace.header.compression.clone(),
             job: trace.job.clone(),
+            clock: trace.clock,
             ranks: trace.ranks,
             files: trace.files.len() as u64,
             start_s: [start_s, first].into_iter().flatten().reduce(f64::min),

@@ -122,6 +122,7 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         schema: REPORT_SCHEMA.into(),
         tool: Tool::this(),
         trace: summary(trace),
+        clock: trace.clock,
         signals,
         primary,
         patterns: found.map(|(report, _)| report),
@@ -282,6 +283,10 @@ impl Request<'_> {
             && let Some(period_s) = period.limit_to_bins(bin_s)
         {
             warnings.push(near_bin_width(period_s, bin_s, mode));
+        }
+        let others = period.detection.others.iter_mut().filter_map(|o| o.prediction.as_mut());
+        for p in period.prediction.iter_mut().chain(others) {
+            p.next_start_unix_s = trace.clock.unix_s(p.next_start_s);
         }
         let (components, fit) = components::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
         let dominant = period.detection.dominant.as_ref();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::pattern::{Coverage, Pattern, PatternReport, PatternsReport};
 use crate::period::scores::Scores;
 use crate::period::{Bursts, Component, Detection, Fit, Prediction, TrackPoint, Validity};
-use crate::record::{Job, Layer, Timing, Warning};
+use crate::record::{Clock, Job, Layer, Timing, Warning};
 use crate::signal::{Mode, Sampling};
 
 /// Name of the schema of [`Report`].
@@ -129,6 +129,8 @@ pub struct Report {
     pub tool: Tool,
     /// The trace.
     pub trace: TraceSummary,
+    /// What all times count from.
+    pub clock: Clock,
     /// One entry a signal.
     pub signals: Vec<SignalReport>,
     /// The signal to act on: of the periodic ones the one that moves the most bytes.

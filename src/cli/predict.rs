@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum, ValueHint};
 
@@ -20,7 +20,7 @@ use iophase::internals::online::source::{GrowingFile, Grown, Parcel, Pull, PullO
 use iophase::internals::render::json;
 use iophase::online::ChangeMethod;
 use iophase::online::{Every, Options, Prediction, Window};
-use iophase::record::Warning;
+use iophase::record::{Clock, Warning};
 use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `predict`.
@@ -197,6 +197,7 @@ struct Intake<'a> {
     reported_evicted: u64,
     reported_dropped: u64,
     reading: Option<Reading>,
+    clock: Clock,
     reply: Option<Push>,
     keeps_state: bool,
     stored: Option<Instant>,
@@ -217,6 +218,7 @@ impl<'a> Intake<'a> {
             reported_evicted: 0,
             reported_dropped: 0,
             reading: None,
+            clock: Clock::default(),
             reply,
             keeps_state: a.state.is_some(),
             stored: None,
@@ -317,6 +319,7 @@ impl<'a> Intake<'a> {
                     continue;
                 }
                 self.faults = sum(&before, tail.faults());
+                self.clock = tail.clock();
                 let options = self.jobs.is_none().then(|| self.options_for(tail.form()));
                 if let Some(options) = options {
                     self.jobs = Some(Jobs::new(options, self.most_jobs));
@@ -416,7 +419,8 @@ impl<'a> Intake<'a> {
             let frequency = p.period_s.filter(|_| p.periodic).map(|t| 1.0 / t);
             reply.answer(frequency, p.confidence.filter(|_| p.periodic).unwrap_or(0.0));
         }
-        self.outbox.put(Item::Line(json::line(p)?));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
+        self.outbox.put(Item::Line(json::line(&p.clone().stamped(self.clock, now))?));
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::Warning;
+use crate::record::{Clock, Warning};
 use crate::signal::Mode;
 
 /// Name of the schema of [`Prediction`].
@@ -48,6 +48,10 @@ pub struct Prediction {
     pub sequence: u64,
     /// The job, where a source carries several.
     pub job: Option<String>,
+    /// What all times count from.
+    pub clock: Clock,
+    /// When this was printed: seconds since 1970-01-01 00:00 UTC on the machine of the predictor; `null` if it was not.
+    pub emitted_unix_s: Option<f64>,
     /// The latest time that the data have reached.
     pub now_s: f64,
     /// A period holds now.
@@ -64,6 +68,8 @@ pub struct Prediction {
     pub cycles: Option<u64>,
     /// Start of the next burst, after `now_s`.
     pub next_start_s: Option<f64>,
+    /// The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.
+    pub next_start_unix_s: Option<f64>,
     /// Standard deviation of the start.
     pub next_start_std_s: Option<f64>,
     /// End of the next burst.
@@ -90,4 +96,13 @@ pub struct Prediction {
     pub state: Option<String>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
+}
+
+impl Prediction {
+    /// Adds the clock of the trace and the time at which the prediction is printed.
+    pub fn stamped(mut self, clock: Clock, emitted_unix_s: f64) -> Prediction {
+        self.next_start_unix_s = self.next_start_s.and_then(|t| clock.unix_s(t));
+        (self.clock, self.emitted_unix_s) = (clock, Some(emitted_unix_s));
+        self
+    }
 }

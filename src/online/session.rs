@@ -11,7 +11,7 @@ use super::prediction::{PREDICTION_SCHEMA, Prediction, WindowSpan};
 use super::regime::Change;
 use super::trigger::{Every, Known, Trigger};
 use super::window::Window;
-use crate::record::{Interval, Op, Warning};
+use crate::record::{Clock, Interval, Op, Warning};
 use crate::signal::{Mode, Span};
 
 /// How a job is followed.
@@ -254,6 +254,8 @@ impl Session {
             schema: PREDICTION_SCHEMA.into(),
             sequence: self.sequence,
             job: self.job.clone(),
+            clock: Clock::default(),
+            emitted_unix_s: None,
             now_s,
             periodic: false,
             mode: None,
@@ -262,6 +264,7 @@ impl Session {
             confidence: None,
             cycles: None,
             next_start_s: None,
+            next_start_unix_s: None,
             next_start_std_s: None,
             next_end_s: None,
             bytes: None,

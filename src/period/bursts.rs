@@ -195,6 +195,7 @@ pub fn next(bursts: &[Burst], dominant: &Dominant, end: f64, origin: f64) -> Opt
     let width = Spread::of(bursts.iter().map(|b| b.end_s - b.start_s))?.median;
     Some(Prediction {
         next_start_s: origin + next_start,
+        next_start_unix_s: None,
         next_start_std_s: Some((variance * (missed + 1.0)).sqrt()),
         next_end_s: origin + next_start + width,
         bytes: Spread::of(bytes())?.median,

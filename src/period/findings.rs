@@ -310,6 +310,8 @@ pub struct Set10 {
 pub struct Prediction {
     /// Start, seconds on the trace's own clock.
     pub next_start_s: f64,
+    /// The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.
+    pub next_start_unix_s: Option<f64>,
     /// Standard deviation of the start.
     pub next_start_std_s: Option<f64>,
     /// End.

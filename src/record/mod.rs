@@ -24,4 +24,4 @@ pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{is_system_path, stem};
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::{Details, Row, Rows};
-pub use trace::{Data, Header, Job, Layer, LayerSummary, Quality, Timing, Trace, Warning};
+pub use trace::{Clock, ClockKind, Data, Header, Job, Layer, LayerSummary, Quality, Timing, Trace, Warning};

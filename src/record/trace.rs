@@ -50,6 +50,53 @@ pub enum Timing {
     Counter,
 }
 
+/// The zero of a trace's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ClockKind {
+    /// The start of the job.
+    JobStart,
+    /// 1970-01-01 00:00 UTC.
+    Unix,
+    /// Midnight before the start of the trace, local time of the machine that recorded it.
+    Midnight,
+    /// A zero of the trace's own, which nothing relates to other clocks.
+    #[default]
+    Trace,
+}
+
+/// What the times of a trace count from.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Clock {
+    /// The zero of the clock.
+    pub kind: ClockKind,
+    /// The zero in seconds since 1970-01-01 00:00 UTC; `null` if it is not known.
+    pub zero_unix_s: Option<f64>,
+}
+
+impl Clock {
+    /// The clock of a job that began at `start_unix_s`.
+    pub fn job_start(start_unix_s: f64) -> Clock {
+        Clock { kind: ClockKind::JobStart, zero_unix_s: Some(start_unix_s) }
+    }
+
+    /// The clock of time stamps: seconds since 1970, or since midnight.
+    pub fn of_stamps(epoch: bool, time_of_day: bool) -> Clock {
+        match (epoch, time_of_day) {
+            (true, false) => Clock { kind: ClockKind::Unix, zero_unix_s: Some(0.0) },
+            (false, true) => Clock { kind: ClockKind::Midnight, zero_unix_s: None },
+            _ => Clock::default(),
+        }
+    }
+
+    /// A time of the trace in seconds since 1970.
+    pub fn unix_s(&self, time_s: f64) -> Option<f64> {
+        self.zero_unix_s.map(|zero| zero + time_s)
+    }
+}
+
 /// The rows of a trace.
 #[derive(Debug, Clone)]
 pub enum Data {
@@ -200,6 +247,8 @@ pub struct Trace {
     pub layer: Option<Layer>,
     /// Processes of the job if the format says, else the number of ranks seen.
     pub ranks: u64,
+    /// What its times count from.
+    pub clock: Clock,
     /// Whole seconds to add to every time of `data` to be on the trace's own clock. Keeps epoch stamps exact in `f64`.
     pub origin_s: i64,
     /// File names.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::units;
 use crate::analysis::{Info, Report, SignalReport};
 use crate::period::{Dominant, Method, OtherPeriod, Relation, Spread, Validity};
-use crate::record::{Timing, Warning};
+use crate::record::{ClockKind, Timing, Warning};
 
 pub use super::pattern_text::patterns;
 
@@ -37,8 +37,9 @@ pub fn report(r: &Report, style: Style) -> String {
     let mut out = String::new();
     let mut order: Vec<&SignalReport> = r.signals.iter().collect();
     order.sort_by_key(|s| Some(s.mode) != r.primary);
+    let zero_s = zero_s(r);
     for s in order {
-        signal(&mut out, s, style);
+        signal(&mut out, s, zero_s, style);
     }
     let t = &r.trace;
     let rows = match r.quality.timing {
@@ -64,12 +65,44 @@ pub fn report(r: &Report, style: Style) -> String {
         super::pattern_text::summary(&mut out, p);
     }
     line(&mut out, "trace", &format!("{}: {}", t.path, facts.join(", ")));
+    clock(&mut out, r, zero_s, style);
     if let Some(exe) = t.job.as_ref().and_then(|j| j.executable.as_deref()) {
         line(&mut out, "job", &shorten(exe, COLUMNS - NAMES));
     }
     quality(&mut out, r);
     warnings(&mut out, &r.warnings, style);
     out
+}
+
+/// The time of the trace from which the text counts: 0 on the clock of a job; else the start of the trace, unless its clock
+/// begins there.
+fn zero_s(r: &Report) -> f64 {
+    let (Some(start), Some(end)) = (r.trace.start_s, r.trace.end_s) else { return 0.0 };
+    let far = match r.clock.kind {
+        ClockKind::JobStart => false,
+        ClockKind::Unix | ClockKind::Midnight => true,
+        ClockKind::Trace => start > end - start,
+    };
+    if far { start } else { 0.0 }
+}
+
+/// What the times in the text count from; with `-v` as a time of day, too.
+fn clock(out: &mut String, r: &Report, zero_s: f64, style: Style) {
+    let wall = match (r.clock.unix_s(zero_s), r.clock.kind) {
+        (Some(t), _) => Some(units::utc(t)),
+        (None, ClockKind::Midnight) => Some(format!("{} local time", units::time_of_day(zero_s))),
+        (None, _) => None,
+    };
+    let wall = wall.filter(|_| style.verbose);
+    if zero_s == 0.0 {
+        if let Some(wall) = wall {
+            line(out, "clock", &format!("times count from the start of the job, {wall}"));
+        }
+        return;
+    }
+    let wall = wall.map_or(String::new(), |w| format!(", {w}"));
+    let at = units::clock(zero_s, 0.1);
+    line(out, "clock", &format!("times count from the start of the trace, at {at} of its clock{wall}"));
 }
 
 /// Columns of a line, if its words allow.
@@ -158,7 +191,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
 
-fn signal(out: &mut String, s: &SignalReport, style: Style) {
+fn signal(out: &mut String, s: &SignalReport, zero_s: f64, style: Style) {
     let mode = s.mode.name().replace('_', " ");
     match &s.period.dominant {
         Some(d) => {
@@ -171,7 +204,7 @@ fn signal(out: &mut String, s: &SignalReport, style: Style) {
                 percent(d.confidence),
             );
             let _ = writeln!(out, "{}", style.bold(&head));
-            periodic(out, s, d);
+            periodic(out, s, d, zero_s);
         }
         None => {
             let head = format!("{mode}: {}", s.period.verdict.words());
@@ -189,9 +222,9 @@ pub(super) fn percent(p: f64) -> String {
     format!("{:.0} %", 100.0 * p)
 }
 
-fn periodic(out: &mut String, s: &SignalReport, d: &Dominant) {
+fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64) {
     if !s.validity.is_empty() {
-        line(out, "holds", &format!("{}, {:.0} cycles", windows(&s.validity, d.period_s), d.cycles));
+        line(out, "holds", &format!("{}, {:.0} cycles", windows(&s.validity, d.period_s, zero_s), d.cycles));
     } else {
         line(out, "cycles", &format!("{:.0} in {}", d.cycles, units::seconds(s.end_s - s.start_s)));
     }
@@ -215,20 +248,20 @@ fn periodic(out: &mut String, s: &SignalReport, d: &Dominant) {
             "next",
             &format!(
                 "at {}{}, until {}, {}",
-                units::clock(p.next_start_s, p.period_s / 10.0),
+                units::clock(p.next_start_s - zero_s, p.period_s / 10.0),
                 plus_minus(p.next_start_std_s, p.period_s),
-                units::clock(p.next_end_s, p.period_s / 10.0),
+                units::clock(p.next_end_s - zero_s, p.period_s / 10.0),
                 units::bytes(p.bytes),
             ),
         );
     }
     for o in &s.period.others {
-        line(out, "also", &other(o));
+        line(out, "also", &other(o, zero_s));
     }
 }
 
 /// A further period: when it holds relative to the dominant one, and until when if the two do not hold at the same time.
-fn other(o: &OtherPeriod) -> String {
+fn other(o: &OtherPeriod, zero_s: f64) -> String {
     let (relation, alone) = match o.relation {
         Relation::After => ("after it", true),
         Relation::Before => ("before it", true),
@@ -236,15 +269,15 @@ fn other(o: &OtherPeriod) -> String {
         Relation::Beside => ("beside it", false),
     };
     let p = &o.period;
-    let spans = if alone { format!(" from {}", windows(&o.validity, p.period_s)) } else { String::new() };
+    let spans = if alone { format!(" from {}", windows(&o.validity, p.period_s, zero_s)) } else { String::new() };
     let next = o.prediction.as_ref().filter(|_| alone);
-    let next = next.map_or(String::new(), |n| format!(", next at {}", units::clock(n.next_start_s, n.period_s / 10.0)));
+    let next = next.map_or(String::new(), |n| format!(", next at {}", units::clock(n.next_start_s - zero_s, n.period_s / 10.0)));
     format!("{relation}: every {}{spans}, confidence {}{next}", units::seconds(p.period_s), percent(p.confidence))
 }
 
 /// The first windows in which a period holds.
-fn windows(all: &[Validity], period_s: f64) -> String {
-    let shown: Vec<String> = all.iter().take(4).map(|w| window(w, period_s)).collect();
+fn windows(all: &[Validity], period_s: f64, zero_s: f64) -> String {
+    let shown: Vec<String> = all.iter().take(4).map(|w| window(w, period_s, zero_s)).collect();
     let more = if all.len() > 4 { format!(" and {} more", all.len() - 4) } else { String::new() };
     format!("{}{more}", shown.join(", "))
 }
@@ -255,9 +288,9 @@ fn spread(bytes: &Spread) -> String {
     if range == units::bytes(bytes.median) { String::new() } else { format!(" ({range})") }
 }
 
-fn window(w: &Validity, period: f64) -> String {
-    let start = units::clock(w.start_s, period / 10.0);
-    format!("{} to {}", start.trim_end_matches(" s"), units::clock(w.end_s, period / 10.0))
+fn window(w: &Validity, period: f64, zero_s: f64) -> String {
+    let start = units::clock(w.start_s - zero_s, period / 10.0);
+    format!("{} to {}", start.trim_end_matches(" s"), units::clock(w.end_s - zero_s, period / 10.0))
 }
 
 fn details(out: &mut String, s: &SignalReport, style: Style) {

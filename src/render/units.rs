@@ -109,6 +109,25 @@ pub fn clock(t: f64, resolution: f64) -> String {
     format!("{t:.places$} s")
 }
 
+/// A time of day in seconds since midnight: `13:48:16`.
+pub fn time_of_day(seconds: f64) -> String {
+    let s = seconds.floor().rem_euclid(86_400.0) as u64;
+    format!("{:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
+}
+
+/// A time in seconds since 1970: `2026-11-23 13:48:16 UTC`.
+pub fn utc(unix_s: f64) -> String {
+    // Days since 0000-03-01 of the Gregorian calendar, by eras of 400 years (Hinnant, chrono-compatible date algorithms).
+    let days = (unix_s / 86_400.0).floor() as i64 + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let of_year = day - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let (month, day) = (if shifted < 10 { shifted + 3 } else { shifted - 9 }, of_year - (153 * shifted + 2) / 5 + 1);
+    let year = year + 400 * era + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {} UTC", time_of_day(unix_s))
+}
+
 /// A whole number with its thousands apart: `131,072`.
 pub fn grouped(x: i64) -> String {
     let text = x.unsigned_abs().to_string();
@@ -170,5 +189,15 @@ mod tests {
         for (x, t) in [(9.996, "10.0"), (0.999_96, "1.00"), (123.4, "123"), (1.005e-5, "0.0000101"), (-2.5, "-2.50")] {
             assert_eq!(digits(x), t);
         }
+    }
+
+    #[test]
+    fn wall_clock() {
+        assert_eq!(utc(0.0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_399.5), "2000-02-28 23:59:59 UTC");
+        assert_eq!(utc(951_868_800.0), "2000-03-01 00:00:00 UTC");
+        assert_eq!(utc(1_795_448_494.49), "2026-11-23 15:41:34 UTC");
+        assert_eq!(utc(-1.0), "1969-12-31 23:59:59 UTC");
+        assert_eq!(time_of_day(13_696.35), "03:48:16");
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -65,7 +66,8 @@ fn reports_match_schema_and_contract() {
     for r in &reports {
         schema.validate(r).unwrap_or_else(|e| panic!("{e}\n{r}"));
         assert_eq!(r["schema"], "iophase.report.v1");
-        has_keys(r, "schema tool trace signals primary patterns quality warnings");
+        has_keys(r, "schema tool trace clock signals primary patterns quality warnings");
+        has_keys(&r["clock"], "kind zero_unix_s");
         has_keys(&r["tool"], "name version");
         has_keys(&r["trace"], "path format layer ranks files records bytes_read bytes_written start_s end_s job");
         has_keys(
@@ -95,6 +97,47 @@ fn reports_match_schema_and_contract() {
             assert_eq!(s["components"].as_array().unwrap().len(), 4, "mean and three cosines");
         }
     }
+}
+
+#[test]
+fn the_regime_at_the_end_leads_and_predicts() {
+    let o = iophase(&["analyze", "--json", "-", &data("change.darshan").display().to_string()]);
+    let r = &json(&o)[0];
+    let signal = &r["signals"][0];
+    let near = |v: &Value, x: f64| (v.as_f64().unwrap() / x - 1.0).abs() < 0.02;
+    assert!(near(&signal["period"]["dominant"]["period_s"], 3.5), "{signal}");
+    assert!(near(&signal["prediction"]["period_s"], 3.5), "{signal}");
+    let before = &signal["period"]["others"][0];
+    assert!(near(&before["period_s"], 2.0) && before["relation"] == "before" && before["prediction"].is_null());
+    assert!(before["validity"][0]["end_s"].as_f64().unwrap() < 20.0, "{before}");
+    let o = iophase(&["analyze", "--json", "-", &data("two-periods.darshan").display().to_string()]);
+    let r = &json(&o)[0];
+    let others = r["signals"][0]["period"]["others"].as_array().unwrap();
+    assert!(others.iter().any(|p| near(&p["period_s"], 0.25) && p["relation"] == "within"), "{others:?}");
+}
+
+#[test]
+fn clocks_and_wall_clock_times() {
+    let report = |name: &str| json(&iophase(&["analyze", "--json", "-", &data(name).display().to_string()])).remove(0);
+    let r = report("stable.darshan");
+    assert_eq!(r["clock"]["kind"], "job-start");
+    assert_eq!(r["clock"]["zero_unix_s"], r["trace"]["job"]["start_unix_s"]);
+    let next = &r["signals"][0]["prediction"];
+    let zero = next["next_start_unix_s"].as_f64().unwrap() - next["next_start_s"].as_f64().unwrap();
+    assert!((zero - r["clock"]["zero_unix_s"].as_f64().unwrap()).abs() < 1e-5, "{next}");
+    for (name, kind) in [("stable.strace", "midnight"), ("stable.msgpack", "trace")] {
+        let r = report(name);
+        assert_eq!((&r["clock"]["kind"], r["clock"]["zero_unix_s"].is_null()), (&Value::from(kind), true), "{name}");
+        assert!(r["signals"][0]["prediction"]["next_start_unix_s"].is_null());
+    }
+    let text = stdout(&iophase(&["analyze", &data("stable.strace").display().to_string()]));
+    assert!(text.contains("count from the start of the trace"), "{text}");
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+    let before = now();
+    let last = json(&iophase(&["predict", "--once", &data("stable.msgpack").display().to_string()])).pop().unwrap();
+    let emitted = last["emitted_unix_s"].as_f64().unwrap();
+    assert!(before <= emitted && emitted <= now(), "{last}");
+    assert_eq!(last["clock"]["kind"], "trace");
 }
 
 #[test]

@@ -94,6 +94,10 @@ fn rounded(value: Value) -> Value {
             x.into()
         }
         Value::Array(all) => all.into_iter().map(rounded).collect(),
+        // the time of the run
+        Value::Object(all) if all.contains_key("emitted_unix_s") => {
+            all.into_iter().filter(|(k, _)| k != "emitted_unix_s").map(|(k, v)| (k, rounded(v))).collect()
+        }
         Value::Object(all) => all.into_iter().map(|(k, v)| (k, rounded(v))).collect(),
         other => other,
     }

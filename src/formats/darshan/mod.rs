@@ -264,6 +264,7 @@ fn assemble(
             byte_order: Some(header.order.name().to_owned()),
             compression: Some(header.compression.name().to_owned()),
         },
+        clock: record::Clock::job_start(job.start_s()),
         job: Some(Job {
             id: Some(job.id),
             executable: Some(job.executable.clone()).filter(|e| !e.is_empty()),

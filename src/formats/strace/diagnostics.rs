@@ -2,7 +2,7 @@
 
 use super::requests::RowMaker;
 use super::{Part, Stats};
-use crate::record::Warning;
+use crate::record::{Clock, Warning};
 
 /// Sums over the files of a job, and what a person should know about them.
 #[derive(Default)]
@@ -12,6 +12,7 @@ pub(super) struct Diagnostics {
     pub(super) never_resumed: u64,
     pub(super) orphan_resumed: u64,
     pub(super) epoch: bool,
+    pub(super) clock: Clock,
     pub(super) mixed: bool,
     pub(super) damaged: bool,
     pub(super) warnings: Vec<Warning>,
@@ -28,6 +29,7 @@ impl Diagnostics {
             never_resumed: sum(|p| p.stats.never_resumed),
             orphan_resumed: sum(|p| p.stats.orphan_resumed),
             epoch,
+            clock: Clock::of_stamps(epoch && !relative, day && !relative),
             mixed: [epoch, day, relative].into_iter().filter(|&k| k).count() > 1,
             ..Diagnostics::default()
         };

@@ -431,6 +431,7 @@ fn facts(parts: &[Part<RowMaker<'_>>], origin_s: i64) -> Result<Trace> {
     if diagnostics.calls == 0 {
         return Err(nothing(parts));
     }
+    trace.clock = diagnostics.clock;
     trace.job = job(parts, &diagnostics);
     for part in parts {
         for (i, &n) in part.sink.counts.iter().enumerate().filter(|(_, n)| **n > 0) {

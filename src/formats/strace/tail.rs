@@ -7,7 +7,7 @@ use super::stream::CallStream;
 use super::text::{Line, Message, Time, parse_line};
 use super::{NANOS, Strace};
 use crate::formats::{Detail, Format, Sniff};
-use crate::record::{CallLog, Interval};
+use crate::record::{CallLog, Clock, Interval};
 
 /// Follows the calls of one file.
 pub(in super::super) struct TailedCalls {
@@ -36,6 +36,11 @@ impl TailedLines for TailedCalls {
         let before = self.stream.stats.unparsed;
         let fed = self.stream.feed(bytes, &line);
         if fed.is_ok() && self.stream.stats.unparsed == before { Ok(()) } else { Err("no line of strace".to_owned()) }
+    }
+
+    fn clock(&self) -> Clock {
+        let stats = &self.stream.stats;
+        Clock::of_stamps(stats.epoch && !stats.relative, stats.time_of_day && !stats.relative)
     }
 
     fn has_more(&self) -> bool {

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use super::tmio::ObjectScanner;
 use super::{Compression, Limits, custom, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::Interval;
+use crate::record::{Clock, Interval};
 use crate::remedy::Remedy;
 pub use direct::decode;
 use lines::Lines;
@@ -73,6 +73,10 @@ pub(super) trait TailedLines: Send {
     fn next(&mut self) -> Option<Interval>;
     /// True if there are transfers that have not been taken.
     fn has_more(&self) -> bool;
+    /// What the times count from, as far as the lines show.
+    fn clock(&self) -> Clock {
+        Clock::default()
+    }
 }
 
 enum Reader {
@@ -135,6 +139,14 @@ impl Tail {
     /// The form, once it is known.
     pub fn form(&self) -> Option<&Form> {
         self.form.as_ref()
+    }
+
+    /// What the times of the messages count from.
+    pub fn clock(&self) -> Clock {
+        match &self.reader {
+            Reader::Lines(tailed) => tailed.clock(),
+            Reader::Unknown | Reader::Json(_) | Reader::Msgpack(_) => Clock::default(),
+        }
     }
 
     /// Takes more bytes.

@@ -146,6 +146,7 @@ fn prediction(f: &BurstPeriod, signal: &Signal, clock: TraceClock) -> Option<Pre
     let start = clock.origin_s + f.next.start_s - f.rise_s;
     Some(Prediction {
         next_start_s: start,
+        next_start_unix_s: None,
         next_start_std_s: finite(f.next.std_s.hypot(clock.stamp_std_s())),
         next_end_s: start + bursts.width_s.median,
         bytes: bursts.bytes.median,
