@@ -190,7 +190,7 @@ fn staging_of(signal: &SignalReport) -> Option<Advice> {
     if signal.period.periodic != Some(true) || period.confidence < SURE || !fits {
         return None;
     }
-    let bytes = bursts.bytes.max.ceil();
+    let bytes = bursts.bytes.max.round();
     let hints = [
         ("buffer_bytes", format!("{bytes:.0}")),
         ("drain_s", format!("{calm:.3}")),

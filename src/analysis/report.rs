@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::period::whole_bytes;
 use crate::pattern::{Coverage, Pattern, PatternReport, PatternsReport};
 use crate::period::scores::Scores;
 use crate::period::{Bursts, Component, Detection, Fit, Prediction, TrackPoint, Validity};
@@ -74,6 +75,8 @@ pub struct SignalReport {
     /// Last end.
     pub end_s: f64,
     /// Bytes.
+    #[serde(serialize_with = "whole_bytes::number")]
+    #[schemars(with = "u64")]
     pub bytes: f64,
     /// Share of the bytes that sampling lost or added.
     pub abstraction_error: f64,

@@ -5,6 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::period::whole_bytes;
 use crate::record::{Clock, Warning};
 use crate::signal::Mode;
 
@@ -75,8 +76,12 @@ pub struct Prediction {
     /// End of the next burst.
     pub next_end_s: Option<f64>,
     /// Bytes of the next burst: median of those seen.
+    #[serde(serialize_with = "whole_bytes::known")]
+    #[schemars(with = "Option<u64>")]
     pub bytes: Option<f64>,
     /// Bytes not exceeded by 95 % of the bursts seen.
+    #[serde(serialize_with = "whole_bytes::known")]
+    #[schemars(with = "Option<u64>")]
     pub bytes_p95: Option<f64>,
     /// Seconds from the end of a burst to the start of the next.
     pub idle_s: Option<f64>,

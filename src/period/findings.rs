@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::whole_bytes;
+
 /// Where the period is sought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -287,6 +289,8 @@ pub struct Bursts {
     /// Seconds from first to last byte of a burst.
     pub width_s: Spread,
     /// Bytes of a burst.
+    #[serde(serialize_with = "whole_bytes::spread")]
+    #[schemars(with = "whole_bytes::ByteSpread")]
     pub bytes: Spread,
     /// Share of the period that a burst lasts: median width / period.
     pub duty_cycle: f64,
@@ -317,8 +321,12 @@ pub struct Prediction {
     /// End.
     pub next_end_s: f64,
     /// Bytes: median of the bursts seen.
+    #[serde(serialize_with = "whole_bytes::number")]
+    #[schemars(with = "u64")]
     pub bytes: f64,
     /// Bytes not exceeded by 95 % of the bursts seen.
+    #[serde(serialize_with = "whole_bytes::number")]
+    #[schemars(with = "u64")]
     pub bytes_p95: f64,
     /// Seconds without I/O before it.
     pub idle_s: f64,

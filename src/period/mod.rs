@@ -25,6 +25,7 @@ pub mod report;
 pub mod scores;
 pub mod spectrum;
 pub mod validity;
+pub(crate) mod whole_bytes;
 
 pub use findings::{
     Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction, Relation,

@@ -79,6 +79,13 @@ fn reports_match_schema_and_contract() {
                 s,
                 "mode sampling_hz samples start_s end_s bytes abstraction_error sampling period components fit validity bursts prediction",
             );
+            assert!(s["bytes"].is_u64(), "{}", s["bytes"]);
+            if s["bursts"].is_object() {
+                assert!(["min", "median", "max"].iter().all(|k| s["bursts"]["bytes"][*k].is_u64()), "{}", s["bursts"]);
+            }
+            if s["prediction"].is_object() {
+                assert!(s["prediction"]["bytes"].is_u64() && s["prediction"]["bytes_p95"].is_u64());
+            }
             let p = &s["period"];
             has_keys(p, "periodic verdict method detector dominant candidates others spectrum");
             assert_eq!(p["periodic"].as_bool().unwrap(), p["dominant"].is_object());
