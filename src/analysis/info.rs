@@ -14,11 +14,11 @@ pub const INFO_SCHEMA: &str = "iophase.info.v1";
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Info {
-    /// [`INFO_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
-    /// As the user named it.
+    /// Path of the trace as the user gave it.
     pub path: String,
-    /// Name of the format.
+    /// Name of the file format.
     pub format: String,
     /// Version of the format.
     pub version: Option<String>,
@@ -26,23 +26,23 @@ pub struct Info {
     pub byte_order: Option<String>,
     /// Compression inside or around the trace.
     pub compression: Option<String>,
-    /// The job.
+    /// Facts about the job; `null` if the trace has none.
     pub job: Option<Job>,
     /// What all times count from.
     pub clock: Clock,
-    /// Processes of the job, or ranks seen.
+    /// Number of processes of the job, or of ranks seen if the trace does not say.
     pub ranks: u64,
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// First access.
+    /// Start of the first access, seconds on the trace's own clock.
     pub start_s: Option<f64>,
-    /// Last access.
+    /// End of the last access, seconds on the trace's own clock.
     pub end_s: Option<f64>,
-    /// Parts known to be incomplete.
+    /// Names of the parts of the trace that are known to be incomplete.
     pub partial: Vec<String>,
     /// Contents of each layer.
     pub layers: Vec<LayerSummary>,
-    /// How often each call occurs.
+    /// Number of calls by name.
     pub calls: BTreeMap<String, u64>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,

@@ -111,8 +111,11 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
     if signals.is_empty() {
         return Err(nothing_left(trace, options, excluded));
     }
-    let primary =
-        signals.iter().filter(|s| s.period.periodic == Some(true)).max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map(|s| s.mode);
+    let primary = signals
+        .iter()
+        .filter(|s| s.period.periodic == Some(true))
+        .max_by(|a, b| a.bytes.total_cmp(&b.bytes))
+        .map(|s| s.mode);
     let mode = match options.mode {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,

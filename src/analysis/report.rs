@@ -5,9 +5,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::period::whole_bytes;
 use crate::pattern::{Coverage, Pattern, PatternReport, PatternsReport};
 use crate::period::scores::Scores;
+use crate::period::whole_bytes;
 use crate::period::{Bursts, Component, Detection, Fit, Prediction, TrackPoint, Validity};
 use crate::record::{Clock, Job, Layer, Timing, Warning};
 use crate::signal::{Mode, Sampling};
@@ -19,9 +19,9 @@ pub const REPORT_SCHEMA: &str = "iophase.report.v1";
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Tool {
-    /// `iophase`.
+    /// Name of the program: `iophase`.
     pub name: String,
-    /// Version.
+    /// Version of the program.
     pub version: String,
 }
 
@@ -36,27 +36,27 @@ impl Tool {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TraceSummary {
-    /// As the user named it.
+    /// Path of the trace as the user gave it.
     pub path: String,
-    /// Name of the format.
+    /// Name of the file format: `darshan`, `tmio`, `strace` and so on.
     pub format: String,
     /// Layer that was analysed, if the format records several.
     pub layer: Option<Layer>,
-    /// Processes of the job, or ranks seen.
+    /// Number of processes of the job, or of ranks seen if the trace does not say.
     pub ranks: u64,
-    /// Files.
+    /// Number of files in the rows analysed.
     pub files: u64,
-    /// Rows analysed.
+    /// Number of rows analysed; `quality.timing` says what a row is.
     pub records: u64,
     /// Bytes read in these rows.
     pub bytes_read: u64,
     /// Bytes written in these rows.
     pub bytes_written: u64,
-    /// First start.
+    /// Start of the first row, seconds on the trace's own clock.
     pub start_s: Option<f64>,
-    /// Last end.
+    /// End of the last row, seconds on the trace's own clock.
     pub end_s: Option<f64>,
-    /// The job.
+    /// Facts about the job; `null` if the trace has none.
     pub job: Option<Job>,
 }
 
@@ -64,35 +64,35 @@ pub struct TraceSummary {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SignalReport {
-    /// Which transfers.
+    /// The transfers that the signal consists of.
     pub mode: Mode,
-    /// Sampling rate.
+    /// Sampling rate in Hz.
     pub sampling_hz: f64,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// First start.
+    /// Start of the first transfer, seconds on the trace's own clock.
     pub start_s: f64,
-    /// Last end.
+    /// End of the last transfer, seconds on the trace's own clock.
     pub end_s: f64,
-    /// Bytes.
+    /// Bytes moved.
     #[serde(serialize_with = "whole_bytes::number")]
     #[schemars(with = "u64")]
     pub bytes: f64,
-    /// Share of the bytes that sampling lost or added.
+    /// Sampling error: bytes that sampling lost or added, as a share of `bytes`.
     pub abstraction_error: f64,
     /// How it was sampled.
     pub sampling: Sampling,
-    /// The period.
+    /// The period, or why there is none.
     pub period: Detection,
-    /// Cosines of the reconstruction.
+    /// The strongest cosines of the signal, the mean first; empty unless asked for.
     pub components: Vec<Component>,
     /// Errors of the reconstruction, if it was fitted.
     pub fit: Option<Fit>,
     /// Where the dominant period holds.
     pub validity: Vec<Validity>,
-    /// Bursts of the dominant period.
+    /// The bursts of the dominant period; `null` without one.
     pub bursts: Option<Bursts>,
-    /// The next burst.
+    /// The next burst; `null` unless a period holds where the trace ends.
     pub prediction: Option<Prediction>,
     /// The period over time, from methods that follow it (`stft`, `cwt`); empty otherwise.
     pub track: Vec<TrackPoint>,
@@ -104,21 +104,21 @@ pub struct SignalReport {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct QualityReport {
-    /// Records seen in the input.
+    /// Number of records in the input.
     pub records_read: u64,
-    /// Records that could not be used.
+    /// Number of records that could not be used.
     pub records_dropped: u64,
-    /// Records left out on purpose: failed calls, system files.
+    /// Number of records ignored on purpose: failed calls, system files.
     pub records_left_out: u64,
-    /// Records whose times or sizes had to be brought into range.
+    /// Number of records whose times or sizes had to be brought into range.
     pub clamped: u64,
-    /// Times a clock stepped back.
+    /// Number of times a clock stepped back.
     pub clock_backwards: u64,
-    /// Parts known to be incomplete.
+    /// Names of the parts of the trace that are known to be incomplete.
     pub partial: Vec<String>,
-    /// Meaning of one row.
+    /// What one row is, and so how exact its times are.
     pub timing: Timing,
-    /// Width of the bins of a heatmap.
+    /// Width of the bins of a heatmap in seconds; `null` for other rows.
     pub bin_s: Option<f64>,
 }
 
@@ -126,15 +126,15 @@ pub struct QualityReport {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Report {
-    /// [`REPORT_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
-    /// Who made it.
+    /// The program that wrote this.
     pub tool: Tool,
     /// The trace.
     pub trace: TraceSummary,
     /// What all times count from.
     pub clock: Clock,
-    /// One entry a signal.
+    /// One entry per signal.
     pub signals: Vec<SignalReport>,
     /// The signal to act on: of the periodic ones the one that moves the most bytes.
     pub primary: Option<Mode>,
@@ -153,9 +153,9 @@ pub const PATTERNS_SCHEMA: &str = "iophase.patterns.v1";
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PatternsOfTrace {
-    /// [`PATTERNS_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
-    /// Who made it.
+    /// The program that wrote this.
     pub tool: Tool,
     /// The trace.
     pub trace: TraceSummary,

@@ -33,17 +33,17 @@ impl Classifier {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Classes {
-    /// [`CLASSES_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
-    /// The trace, as the user named it.
+    /// Path of the trace as the user gave it.
     pub path: String,
-    /// Accesses classified.
+    /// Number of accesses classified.
     pub records: u64,
     /// Files, in the order of their first access.
     pub files: Vec<FileClasses>,
     /// What to set for the job as a whole.
     pub advice: Vec<Advice>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
@@ -51,7 +51,7 @@ pub struct Classes {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FileClasses {
-    /// Its name; `null` if the trace does not tell.
+    /// Name of the file; `null` if the trace does not say.
     pub file: Option<String>,
     /// What each rank does, by rank and time.
     pub local: Vec<LocalClass>,
@@ -67,15 +67,15 @@ pub struct FileClasses {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Aside {
-    /// The ranks.
+    /// Ranks that make them.
     pub ranks: Vec<u32>,
-    /// Accesses.
+    /// Number of accesses.
     pub accesses: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Of them, bytes written.
+    /// Bytes written, of those moved.
     pub bytes_written: u64,
-    /// The largest access, in bytes.
+    /// Size of the largest access in bytes.
     pub largest_bytes: u64,
 }
 
@@ -85,13 +85,13 @@ pub struct Aside {
 pub struct Expected {
     /// The file of the earlier runs that is matched: the same name, or one that differs in its digits.
     pub learned_from: String,
-    /// Earlier runs.
+    /// Number of earlier runs.
     pub runs: u64,
     /// How often each rank goes over its bytes, at most.
     pub passes: f64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Accesses.
+    /// Number of accesses.
     pub accesses: u64,
     /// Classes in the order in which they come.
     pub global: Vec<ExpectedClass>,
@@ -103,11 +103,11 @@ pub struct Expected {
 pub struct ExpectedClass {
     /// Number of ranks.
     pub ranks: u64,
-    /// Reads and writes.
+    /// Whether there are reads, writes or both.
     pub mix: Mix,
-    /// How the ranks walk together.
+    /// Order of the offsets, over all ranks.
     pub sequentiality: GlobalSequentiality,
-    /// Sizes of the requests.
+    /// Sizes of the requests, and whether they vary.
     pub size: Size,
     /// How often each rank goes over its bytes meanwhile.
     pub passes: f64,
@@ -121,25 +121,25 @@ pub struct ExpectedClass {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LocalClass {
-    /// The rank.
+    /// Rank.
     pub rank: u32,
-    /// Its first access.
+    /// Start of the first access, seconds on the trace's own clock.
     pub start_s: f64,
-    /// The end of its last access.
+    /// End of the last access, seconds on the trace's own clock.
     pub end_s: f64,
-    /// Reads and writes.
+    /// Whether there are reads, writes or both.
     pub mix: Mix,
-    /// How it walks.
+    /// Order of the offsets.
     pub sequentiality: Sequentiality,
-    /// Sizes of its requests.
+    /// Sizes of the requests, and whether they vary.
     pub size: Size,
-    /// Accesses.
+    /// Number of accesses.
     pub accesses: u64,
-    /// First byte.
+    /// Offset of the first byte.
     pub start_offset: u64,
-    /// One past the last byte.
+    /// Offset one past the last byte.
     pub end_offset: u64,
-    /// What gave the class.
+    /// Method that gave the class.
     pub classifier: Classifier,
 }
 
@@ -147,25 +147,25 @@ pub struct LocalClass {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct GlobalClass {
-    /// From when on all of its ranks are at it; if `staggered`, when the first begins.
+    /// When all of its ranks are active; if `staggered`, when the first begins: seconds on the trace's own clock.
     pub start_s: f64,
-    /// Until when all of them are; if `staggered`, when the last ends.
+    /// Until when all of its ranks are active; if `staggered`, when the last ends: seconds on the trace's own clock.
     pub end_s: f64,
-    /// The ranks.
+    /// Ranks of the class.
     pub ranks: Vec<u32>,
-    /// Reads and writes.
+    /// Whether there are reads, writes or both.
     pub mix: Mix,
-    /// How they walk together.
+    /// Order of the offsets, over all ranks.
     pub sequentiality: GlobalSequentiality,
-    /// Sizes of the requests.
+    /// Sizes of the requests, and whether they vary.
     pub size: Size,
     /// The ranks come one after the other, not at the same time.
     pub staggered: bool,
     /// Bytes moved.
     pub bytes: u64,
-    /// Accesses seen; 0 if the class was known before them.
+    /// Number of accesses seen; 0 if the class was known before them.
     pub accesses: u64,
-    /// What gave the classes it rests on.
+    /// Method that gave the local classes below.
     pub classifier: Classifier,
     /// What to set because of it.
     pub advice: Vec<Advice>,
@@ -175,10 +175,10 @@ pub struct GlobalClass {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Advice {
-    /// Its name.
+    /// Name of the policy.
     pub policy: String,
-    /// What in the trace speaks for it.
+    /// Reason, from the trace.
     pub why: String,
-    /// Settings by name.
+    /// Settings: value by name.
     pub hints: BTreeMap<String, String>,
 }

@@ -32,21 +32,21 @@ pub enum Color {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CaseReport {
-    /// Its name: `cid_host_rid`, with `#pid` where cases are split by process.
+    /// Name of the case: `cid_host_rid`, with `#pid` where cases are split by process.
     pub case: String,
     /// Identifier of the command.
     pub cid: String,
-    /// The machine.
+    /// Name of the machine.
     pub host: Option<String>,
-    /// The launching process, or the rank.
+    /// Launching process, or rank.
     pub rid: Option<String>,
-    /// The process.
+    /// Process id.
     pub pid: Option<u32>,
-    /// The file it was read from.
+    /// File that the case was read from.
     pub file: String,
-    /// Events in the graph.
+    /// Number of events in the graph.
     pub events: u64,
-    /// Its group, if two are compared.
+    /// Group of the case, if two are compared.
     pub group: Option<Group>,
 }
 
@@ -54,9 +54,9 @@ pub struct CaseReport {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct NodeReport {
-    /// Its name.
+    /// Name of the activity.
     pub activity: String,
-    /// Events.
+    /// Number of events.
     pub events: u64,
     /// Bytes moved by transfers that succeeded.
     pub bytes: u64,
@@ -64,15 +64,15 @@ pub struct NodeReport {
     pub duration_s: f64,
     /// Share of the durations of all activities; `null` if none has any.
     pub relative_duration: Option<f64>,
-    /// Mean of bytes by duration of single events; `null` if no event has both.
+    /// Mean over single events of bytes by duration, bytes per second; `null` if no event has both.
     pub data_rate_bytes_per_s: Option<f64>,
-    /// Events that the mean is over: transfers that succeeded, with a duration above zero.
+    /// Number of events in that mean: transfers that succeeded, with a duration above zero.
     pub rate_events: u64,
-    /// Events whose duration is not known.
+    /// Number of events whose duration is not known.
     pub untimed_events: u64,
     /// Largest number of events at the same moment, over all cases.
     pub max_concurrency: u64,
-    /// Its group.
+    /// Group that has it.
     pub color: Color,
 }
 
@@ -86,7 +86,7 @@ pub struct EdgeReport {
     pub to: String,
     /// How often `to` directly follows `from`.
     pub count: u64,
-    /// Its group.
+    /// Group that has it.
     pub color: Color,
 }
 
@@ -94,17 +94,17 @@ pub struct EdgeReport {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DfgReport {
-    /// [`DFG_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
-    /// How activities are written.
+    /// Template of the names of activities.
     pub map: String,
     /// The cases.
     pub cases: Vec<CaseReport>,
-    /// Events in the graph.
+    /// Number of events in the graph.
     pub events: u64,
-    /// Events that are not, by the mapping or the time window.
+    /// Number of events left out by the mapping or the time window.
     pub unmapped_events: u64,
-    /// Interrupted calls that are made again; they are no events.
+    /// Number of interrupted calls that were made again; they are no events.
     pub interrupted_calls: u64,
     /// Bytes moved.
     pub bytes: u64,
@@ -116,7 +116,7 @@ pub struct DfgReport {
     pub edges: Vec<EdgeReport>,
     /// The two groups side by side; `null` if nothing is compared.
     pub comparison: Option<Comparison>,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 

@@ -21,7 +21,7 @@ const MAX_TRANSITIONS: usize = 256;
 pub struct Regime {
     /// Period in seconds, finite and above 0.
     pub period_s: f64,
-    /// Ranks that take part.
+    /// Number of ranks that take part.
     pub ranks: u64,
     /// Bytes of a burst; 0 if not known.
     pub burst_bytes: f64,
@@ -74,17 +74,17 @@ impl Cause {
 /// A regime that was seen, once or again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
-    /// A, B, ..., Z, AA, ... in the order of their first observation.
+    /// Name of the state: A, B, ..., Z, AA, ... in the order of first observation.
     pub name: String,
-    /// Mean over the latest observations.
+    /// Its period, ranks and burst size: mean over the latest observations.
     pub regime: Regime,
-    /// Times it was entered.
+    /// Number of times it was entered.
     pub visits: u64,
-    /// Observations in it.
+    /// Number of observations in it.
     pub observations: u64,
-    /// Time of the first observation, in seconds.
+    /// Time of the first observation, seconds on the trace's own clock.
     pub first_s: f64,
-    /// Time of the latest observation, in seconds.
+    /// Time of the latest observation, seconds on the trace's own clock.
     pub last_s: f64,
 }
 
@@ -95,19 +95,22 @@ pub struct Transition {
     pub from: Option<String>,
     /// The state entered.
     pub to: String,
-    /// Why.
+    /// Reason for the change.
     pub cause: Cause,
-    /// When, in seconds.
+    /// Time of the change, seconds on the trace's own clock.
     pub at_s: f64,
 }
 
 /// States and transitions of a job so far. At most 64 states and 256 transitions are kept, the latest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Automaton {
+    /// Name of the state that the job is in; `null` before the first.
     current: Option<String>,
+    /// The states, the latest 64.
     states: Vec<State>,
+    /// The changes of state, the latest 256, oldest first.
     transitions: VecDeque<Transition>,
-    /// States ever made: the next one's place in the alphabet.
+    /// Number of states that were ever made.
     made: u64,
 }
 

@@ -27,29 +27,29 @@ const CHANGES: usize = 64;
 pub struct RecentSignal {
     /// Start of the first bin; `null` while nothing has come.
     pub start_s: Option<f64>,
-    /// Width of a bin.
+    /// Width of a bin in seconds.
     pub bin_s: f64,
-    /// Mean bandwidth of each bin.
+    /// Mean bandwidth of each bin in bytes per second.
     pub bytes_per_s: Vec<f64>,
 }
 
 /// mean + amplitude cos(2 pi frequency (t - `start_s` of the signal) + phase).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cosine {
-    /// Frequency of the predicted period.
+    /// Frequency of the predicted period in Hz.
     pub frequency_hz: f64,
-    /// Mean of the signal over the last periods.
+    /// Mean of the signal over the last periods, bytes per second.
     pub mean_bytes_per_s: f64,
-    /// Amplitude of the signal at the frequency.
+    /// Amplitude of the signal at the frequency, bytes per second.
     pub amplitude_bytes_per_s: f64,
-    /// Phase at the start of the signal.
+    /// Phase at the start of the signal, radians.
     pub phase_rad: f64,
 }
 
 /// One look at a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Snapshot {
-    /// [`LIVE_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
     /// The job, where a source carries several.
     pub job: Option<String>,
@@ -57,7 +57,7 @@ pub struct Snapshot {
     pub signal: RecentSignal,
     /// The dominant cosine; `null` without a period.
     pub cosine: Option<Cosine>,
-    /// When behaviour changed, oldest first; the latest 64.
+    /// When behaviour changed, seconds on the trace's own clock, oldest first; the latest 64.
     pub changes_s: Vec<f64>,
     /// The latest prediction; `null` before the first.
     pub prediction: Option<Prediction>,

@@ -16,9 +16,9 @@ pub const PREDICTION_SCHEMA: &str = "iophase.prediction.v1";
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WindowSpan {
-    /// First start in the window; `null` while nothing has come.
+    /// Start of the first transfer in the window, seconds on the trace's own clock; `null` while nothing has been received.
     pub start_s: Option<f64>,
-    /// Last end in the window; `null` while nothing has come.
+    /// End of the last transfer in the window, seconds on the trace's own clock; `null` while nothing has been received.
     pub end_s: Option<f64>,
 }
 
@@ -27,9 +27,9 @@ pub struct WindowSpan {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FrequencyRange {
-    /// Lowest frequency of the range.
+    /// Lowest frequency of the range in Hz.
     pub low_hz: f64,
-    /// Highest frequency of the range.
+    /// Highest frequency of the range in Hz.
     pub high_hz: f64,
     /// Predictions of the history with a frequency in the range, this one included.
     pub predictions: u64,
@@ -43,7 +43,7 @@ pub struct FrequencyRange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// [`PREDICTION_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
     /// Number of the prediction of this job, from 0, without gaps.
     pub sequence: u64,
@@ -53,27 +53,27 @@ pub struct Prediction {
     pub clock: Clock,
     /// When this was printed: seconds since 1970-01-01 00:00 UTC on the machine of the predictor; `null` if it was not.
     pub emitted_unix_s: Option<f64>,
-    /// The latest time that the data have reached.
+    /// Latest time that the data have reached, seconds on the trace's own clock.
     pub now_s: f64,
-    /// A period holds now.
+    /// Whether a period holds now.
     pub periodic: bool,
     /// Which transfers the answer is about; `null` if nothing is periodic.
     pub mode: Option<Mode>,
-    /// The period.
+    /// The period in seconds; `null` if none holds now.
     pub period_s: Option<f64>,
-    /// Standard error of the period.
+    /// Standard error of the period in seconds.
     pub period_std_s: Option<f64>,
     /// Probability that the period is right (within 5 %), calibrated; without a period that of the best one turned down.
     pub confidence: Option<f64>,
-    /// Periods seen in the window.
+    /// Number of periods seen in the window.
     pub cycles: Option<u64>,
-    /// Start of the next burst, after `now_s`.
+    /// Start of the next burst, after `now_s`, seconds on the trace's own clock.
     pub next_start_s: Option<f64>,
     /// The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.
     pub next_start_unix_s: Option<f64>,
-    /// Standard deviation of the start.
+    /// Standard deviation of that start in seconds.
     pub next_start_std_s: Option<f64>,
-    /// End of the next burst.
+    /// End of the next burst, seconds on the trace's own clock.
     pub next_end_s: Option<f64>,
     /// Bytes of the next burst: median of those seen.
     #[serde(serialize_with = "whole_bytes::known")]
@@ -85,19 +85,20 @@ pub struct Prediction {
     pub bytes_p95: Option<f64>,
     /// Seconds from the end of a burst to the start of the next.
     pub idle_s: Option<f64>,
-    /// Until when this is worth something: the start of the burst after the next.
+    /// Time up to which the prediction is of use, the start of the burst after the next, seconds on the trace's own clock.
     pub valid_until_s: Option<f64>,
     /// How this frequency did before; `null` if neither this prediction nor its best rejected candidate has one.
     pub frequency_range: Option<FrequencyRange>,
-    /// Ranks, if the source reports them.
+    /// Number of ranks, if the source reports it.
     pub ranks: Option<u64>,
-    /// The stretch the answer rests on.
+    /// The part of the trace that the prediction rests on.
     pub window: WindowSpan,
     /// The behaviour has changed since the prediction before.
     pub change_point: bool,
-    /// When the new behaviour began; `null` without a change.
+    /// When the new behaviour began, seconds on the trace's own clock; `null` without a change.
     pub change_s: Option<f64>,
-    /// Name of the phase the job is in; `null` until one is known. A phase that returns has its old name.
+    /// Name of the regime the job is in; `null` until one is known. A recurring regime keeps its name within a run; names of
+    /// different runs do not compare.
     pub state: Option<String>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,

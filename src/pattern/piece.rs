@@ -11,9 +11,9 @@ use crate::record::{FileId, Op};
 /// The ranks of a pattern that several make together: its outermost loop goes through them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Ranks {
-    /// How many.
+    /// Number of ranks.
     pub count: u32,
-    /// From one to the next.
+    /// Difference from one rank to the next.
     pub step: u32,
 }
 

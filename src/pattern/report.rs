@@ -38,9 +38,9 @@ impl Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PatternPeriod {
-    /// Seconds.
+    /// The period in seconds.
     pub period_s: f64,
-    /// Probability that it is right.
+    /// Probability that the period is right within 5 %.
     pub confidence: f64,
 }
 
@@ -48,13 +48,13 @@ pub struct PatternPeriod {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PatternReport {
-    /// Read or write.
+    /// Whether the accesses read or write.
     pub op: Direction,
     /// What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose
     /// innermost loop of stride 0 goes through the two. `null` for a pattern of one operation.
     #[serde(default)]
     pub then: Option<Direction>,
-    /// Type.
+    /// Type of the pattern.
     pub kind: Kind,
     /// Rank; of several, the first.
     pub rank: u32,
@@ -62,7 +62,7 @@ pub struct PatternReport {
     /// `rank + i * step`. `null` for a pattern of one rank.
     #[serde(default)]
     pub ranks: Option<Ranks>,
-    /// File.
+    /// Name of the file.
     pub file: String,
     /// Start of the first access, seconds on the trace's own clock.
     pub start_s: f64,
@@ -74,7 +74,7 @@ pub struct PatternReport {
     pub end_offset: u64,
     /// Bytes of each access; `null` for a sequential pattern.
     pub access_size: Option<u64>,
-    /// Accesses.
+    /// Number of accesses.
     pub records: u64,
     /// Bytes moved.
     #[serde(default)]

@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SizeSummary {
-    /// Smallest.
+    /// Smallest size in bytes.
     pub min: u64,
-    /// Lower quartile.
+    /// Lower quartile of the sizes in bytes.
     pub q1: u64,
-    /// Median.
+    /// Median of the sizes in bytes.
     pub median: u64,
-    /// Upper quartile.
+    /// Upper quartile of the sizes in bytes.
     pub q3: u64,
-    /// Largest.
+    /// Largest size in bytes.
     pub max: u64,
 }
 

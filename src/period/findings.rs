@@ -90,19 +90,20 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Dominant {
-    /// 1 / period.
+    /// Frequency in Hz: 1 / `period_s`.
     pub frequency_hz: f64,
-    /// Seconds from one burst to the next.
+    /// Seconds from the start of one burst to the start of the next.
     pub period_s: f64,
     /// Standard error of the period in seconds.
     pub period_std_s: Option<f64>,
-    /// Periods that were seen.
+    /// Number of periods seen, those without a burst included.
     pub cycles: f64,
-    /// Of method `auto`: the probability that the period is right within 5 %. Of the others: the score of the detector.
+    /// With method `auto`: probability that the period is right within 5 %. With other methods: score of the detector, 0 to 1.
+    /// Limited where bins of a heatmap are wide for the period (warning `near-bin-width`).
     pub confidence: f64,
-    /// Amplitude of the cosine with this frequency in the signal.
+    /// Amplitude of the cosine of this frequency in the signal, bytes per second.
     pub amplitude_bytes_per_s: f64,
-    /// Its phase at the start of the signal.
+    /// Phase of that cosine at the start of the signal (`start_s`), radians.
     pub phase_rad: f64,
     /// The bin of the DFT, if the period was taken from one.
     pub dft_bin: Option<u64>,
@@ -142,15 +143,15 @@ pub struct OtherPeriod {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// 1 / period.
+    /// Frequency in Hz: 1 / `period_s`.
     pub frequency_hz: f64,
-    /// Seconds.
+    /// Period in seconds.
     pub period_s: f64,
-    /// Confidence, as for the dominant period.
+    /// Probability or score, as for the dominant period.
     pub confidence: f64,
     /// Score of the detector (the z-score or its equivalent), or the logit of the classifier.
     pub score: f64,
-    /// The candidate of which this is a harmonic.
+    /// Frequency in Hz of the candidate of which this is a harmonic; `null` if it is none.
     pub harmonic_of: Option<f64>,
 }
 
@@ -158,9 +159,9 @@ pub struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SpectrumStatistics {
-    /// Mean power of a bin.
+    /// Mean normalised power of a frequency bin.
     pub mean: f64,
-    /// Population standard deviation.
+    /// Population standard deviation of the normalised powers.
     pub std: f64,
 }
 
@@ -172,9 +173,9 @@ pub struct Detection {
     pub periodic: Option<bool>,
     /// The answer in one word.
     pub verdict: Verdict,
-    /// Where it was sought.
+    /// Method that searched for the period.
     pub method: Method,
-    /// How outliers were found.
+    /// How outliers of the spectrum were found.
     pub detector: Detector,
     /// The period that holds where the trace ends; if several do, or none, the one that moves the most bytes.
     pub dominant: Option<Dominant>,
@@ -206,11 +207,11 @@ impl Detection {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Component {
-    /// f.
+    /// Frequency f in Hz; 0 for the mean.
     pub frequency_hz: f64,
-    /// a.
+    /// Amplitude a in bytes per second.
     pub amplitude_bytes_per_s: f64,
-    /// φ.
+    /// Phase φ at the start of the signal (`start_s`), radians.
     pub phase_rad: f64,
 }
 
@@ -218,11 +219,11 @@ pub struct Component {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Fit {
-    /// With the cosines of the DFT.
+    /// Mean square error of the reconstruction with the cosines of the DFT, (bytes per second)².
     pub mse_dft: f64,
-    /// With the fitted cosines.
+    /// The same with the fitted cosines.
     pub mse_fit: f64,
-    /// 1 − mse_fit / mse_dft.
+    /// Share of the error that fitting removes: 1 − mse_fit / mse_dft.
     pub improvement: f64,
 }
 
@@ -230,11 +231,11 @@ pub struct Fit {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Validity {
-    /// Seconds on the trace's own clock.
+    /// Start of the first burst there, seconds on the trace's own clock.
     pub start_s: f64,
-    /// Seconds on the trace's own clock.
+    /// End of the last burst there, seconds on the trace's own clock.
     pub end_s: f64,
-    /// Mean correlation of the signal with the dominant cosine, if it was computed.
+    /// Mean correlation of the signal with the cosine of the period, −1 to 1; `null` if it was not computed.
     pub correlation: Option<f64>,
 }
 
@@ -242,11 +243,11 @@ pub struct Validity {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Spread {
-    /// Smallest.
+    /// Smallest value.
     pub min: f64,
     /// Median.
     pub median: f64,
-    /// Largest.
+    /// Largest value.
     pub max: f64,
 }
 
@@ -284,11 +285,11 @@ pub struct Burst {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Bursts {
-    /// How many.
+    /// Number of bursts.
     pub count: u64,
-    /// Seconds from first to last byte of a burst.
+    /// Seconds from the first to the last byte of a burst.
     pub width_s: Spread,
-    /// Bytes of a burst.
+    /// Bytes per burst.
     #[serde(serialize_with = "whole_bytes::spread")]
     #[schemars(with = "whole_bytes::ByteSpread")]
     pub bytes: Spread,
@@ -304,7 +305,7 @@ pub struct Bursts {
 pub struct Set10 {
     /// Seconds between the starts of I/O phases.
     pub characteristic_s: f64,
-    /// round(log10(characteristic_s)).
+    /// Number of the set: round(log10(`characteristic_s`)).
     pub set: i32,
 }
 
@@ -312,15 +313,15 @@ pub struct Set10 {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// Start, seconds on the trace's own clock.
+    /// Start of the next burst, seconds on the trace's own clock.
     pub next_start_s: f64,
     /// The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.
     pub next_start_unix_s: Option<f64>,
-    /// Standard deviation of the start.
+    /// Standard deviation of that start in seconds.
     pub next_start_std_s: Option<f64>,
-    /// End.
+    /// End of the next burst, seconds on the trace's own clock.
     pub next_end_s: f64,
-    /// Bytes: median of the bursts seen.
+    /// Bytes of the next burst: median of those seen.
     #[serde(serialize_with = "whole_bytes::number")]
     #[schemars(with = "u64")]
     pub bytes: f64,
@@ -328,14 +329,14 @@ pub struct Prediction {
     #[serde(serialize_with = "whole_bytes::number")]
     #[schemars(with = "u64")]
     pub bytes_p95: f64,
-    /// Seconds without I/O before it.
+    /// Seconds without I/O before the next burst.
     pub idle_s: f64,
-    /// The period.
+    /// The period in seconds.
     pub period_s: f64,
-    /// Confidence in the period.
+    /// Confidence in the period, as for the dominant period.
     pub confidence: f64,
-    /// Until when this is worth something: the start of the burst after the next.
+    /// Time up to which the prediction is of use, the start of the burst after the next, seconds on the trace's own clock.
     pub valid_until_s: f64,
-    /// Class for IO-Sets.
+    /// Class of the job for the IO-Sets scheduling policy.
     pub set10: Set10,
 }

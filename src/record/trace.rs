@@ -147,9 +147,9 @@ pub struct Job {
     pub executable: Option<String>,
     /// Number of processes.
     pub ranks: Option<u64>,
-    /// Start, seconds since 1970.
+    /// Start in seconds since 1970-01-01 00:00 UTC.
     pub start_unix_s: Option<f64>,
-    /// End, seconds since 1970.
+    /// End in seconds since 1970-01-01 00:00 UTC.
     pub end_unix_s: Option<f64>,
     /// Run time in seconds.
     pub run_time_s: Option<f64>,
@@ -161,19 +161,19 @@ pub struct Job {
 pub struct LayerSummary {
     /// `posix`, `mpiio`, `stdio` (counters), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `requests`, `phases`.
     pub layer: String,
-    /// Records of the file: counter records, segments, heatmap records, requests, phases.
+    /// Number of records: counter records, segments, heatmap records, requests or phases.
     pub records: u64,
-    /// Read operations, if the layer counts them.
+    /// Number of read operations; `null` if the layer does not count them.
     pub reads: Option<u64>,
-    /// Write operations, if the layer counts them.
+    /// Number of write operations; `null` if the layer does not count them.
     pub writes: Option<u64>,
     /// Bytes read.
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// First access in seconds.
+    /// Start of the first access, seconds on the trace's own clock.
     pub first_s: Option<f64>,
-    /// Last access in seconds.
+    /// End of the last access, seconds on the trace's own clock.
     pub last_s: Option<f64>,
 }
 
@@ -199,9 +199,9 @@ pub struct Quality {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Warning {
-    /// Stable kebab-case code, e.g. `damaged-tail`.
+    /// Stable code in kebab case, such as `damaged-tail`; `docs/contract.md` lists all.
     pub code: String,
-    /// What is the matter, in one sentence.
+    /// Description in one sentence.
     pub message: String,
     /// What to do about it; `null` if nothing can be done.
     pub remedy: Option<Remedy>,

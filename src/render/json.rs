@@ -1,6 +1,7 @@
 //! Reports as JSON, and the JSON Schemas of all outputs.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::analysis::{Info, PatternsOfTrace, Report};
 use crate::classify::Classes;
@@ -38,5 +39,16 @@ pub fn schema(name: &str) -> Option<String> {
         "truth" => Some(settings.into_generator().into_root_schema_for::<Truth>()),
         _ => None,
     };
-    schema.and_then(|s| serde_json::to_string_pretty(&s).ok())
+    schema.and_then(|s| serde_json::to_string_pretty(&identified(s.to_value(), name)).ok())
+}
+
+/// Adds an identifier, and says that field `schema` has one value only.
+fn identified(mut schema: Value, name: &str) -> Value {
+    let version = format!("iophase.{name}.v1");
+    schema["$id"] = format!("urn:iophase:{name}:v1").into();
+    schema["title"] = version.as_str().into();
+    if let Some(field) = schema.pointer_mut("/properties/schema") {
+        field["const"] = version.into();
+    }
+    schema
 }

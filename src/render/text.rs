@@ -271,7 +271,8 @@ fn other(o: &OtherPeriod, zero_s: f64) -> String {
     let p = &o.period;
     let spans = if alone { format!(" from {}", windows(&o.validity, p.period_s, zero_s)) } else { String::new() };
     let next = o.prediction.as_ref().filter(|_| alone);
-    let next = next.map_or(String::new(), |n| format!(", next at {}", units::clock(n.next_start_s - zero_s, n.period_s / 10.0)));
+    let next = next
+        .map_or(String::new(), |n| format!(", next at {}", units::clock(n.next_start_s - zero_s, n.period_s / 10.0)));
     format!("{relation}: every {}{spans}, confidence {}{next}", units::seconds(p.period_s), percent(p.confidence))
 }
 

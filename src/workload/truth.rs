@@ -14,27 +14,27 @@ pub const TRUTH_SCHEMA: &str = "iophase.truth.v1";
 /// Every access is either in exactly one of the `patterns` or counted in `unpatterned`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Truth {
-    /// [`TRUTH_SCHEMA`].
+    /// Name and version of the schema.
     pub schema: String,
     /// Name of the workload.
     pub workload: String,
-    /// Seed of its random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Parameters of the workload, including defaults.
     pub parameters: serde_json::Map<String, serde_json::Value>,
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u64,
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Records of the trace.
+    /// Number of records of the trace.
     pub records: u64,
     /// Bytes read.
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Start of the first access.
+    /// Start of the first access, seconds on the trace's own clock.
     pub start_s: f64,
-    /// End of the last access.
+    /// End of the last access, seconds on the trace's own clock.
     pub end_s: f64,
     /// True if there are `periods`.
     pub periodic: bool,
@@ -57,7 +57,7 @@ pub struct Period {
     pub op: Op,
     /// Mean time from the start of a burst to the start of the next; nominal where bursts are missed or lie around a grid.
     pub period_s: f64,
-    /// 1 / `period_s`.
+    /// Frequency in Hz: 1 / `period_s`.
     pub frequency_hz: f64,
     /// Shortest time between the starts of two bursts; `null` for one burst.
     pub shortest_s: Option<f64>,
@@ -74,9 +74,9 @@ pub struct Period {
 /// An interval of time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Window {
-    /// Start.
+    /// Start, seconds on the trace's own clock.
     pub start_s: f64,
-    /// End.
+    /// End, seconds on the trace's own clock.
     pub end_s: f64,
 }
 

@@ -1,5 +1,6 @@
 //! The contract of the command line: exit codes, streams, JSON against its schema.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -579,4 +580,51 @@ fn generate_has_the_exit_codes_of_the_contract() {
     for words in ["--period <SECONDS>", "[default: 10]", "--transfer <BYTES>", "[default: 1MiB]", "--truth <PATH>"] {
         assert!(help.contains(words), "{words} in {help}");
     }
+}
+
+/// Names of all properties below a part of a schema.
+fn properties(schema: &Value, all: &mut BTreeSet<String>) {
+    if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
+        all.extend(fields.keys().cloned());
+    }
+    match schema {
+        Value::Object(parts) => parts.values().for_each(|v| properties(v, all)),
+        Value::Array(parts) => parts.iter().for_each(|v| properties(v, all)),
+        _ => {}
+    }
+}
+
+/// Codes of the warnings that the source files below a folder make.
+fn warning_codes(folder: &Path, all: &mut BTreeSet<String>) {
+    let call = regex::Regex::new(r#"(?:Warning::new|warn|note)\(\s*[^"]{0,120}?"([a-z]+(?:-[a-z]+)+)""#).unwrap();
+    for path in fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+        if path.is_dir() {
+            warning_codes(&path, all);
+            continue;
+        }
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let mut from = 0;
+        while let Some(found) = call.captures_at(code, from) {
+            all.insert(found[1].to_owned());
+            from = found.get(1).unwrap().end();
+        }
+    }
+}
+
+#[test]
+fn the_contract_names_every_field_and_every_warning() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let contract = fs::read_to_string(root.join("docs/contract.md")).unwrap();
+    let mut names = BTreeSet::new();
+    warning_codes(&root.join("src"), &mut names);
+    assert!(names.len() > 60 && names.contains("bad-process-count") && names.contains("near-bin-width"), "{names:?}");
+    for name in ["report", "info", "patterns", "classes", "dfg", "truth", "prediction", "live"] {
+        let schema: Value = serde_json::from_str(&stdout(&iophase(&["schema", name]))).unwrap();
+        assert_eq!(schema["$id"], format!("urn:iophase:{name}:v1"));
+        assert_eq!(schema["properties"]["schema"]["const"], format!("iophase.{name}.v1"));
+        properties(&schema, &mut names);
+    }
+    let missing: Vec<_> = names.iter().filter(|n| !contract.contains(&format!("`{n}`"))).collect();
+    assert!(missing.is_empty(), "docs/contract.md does not name {missing:?}");
 }

@@ -207,7 +207,9 @@ mod tests {
                 _ => 0.003,
             };
             assert!((d.period_s / 12.3 - 1.0).abs() < exact, "{m:?}: {d:?}");
-            assert!((0.0..=1.0).contains(&d.confidence) && a.detection.method == *m && a.detection.periodic == Some(true));
+            assert!(
+                (0.0..=1.0).contains(&d.confidence) && a.detection.method == *m && a.detection.periodic == Some(true)
+            );
             assert!(d.amplitude_bytes_per_s > 3e5 && d.amplitude_bytes_per_s < 6e5, "{m:?}: {d:?}");
         }
     }

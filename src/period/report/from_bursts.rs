@@ -7,7 +7,8 @@ use crate::period::chains::{BurstPeriod, BurstPeriods};
 use crate::period::methods::Settings;
 use crate::period::validity::Sliding;
 use crate::period::{
-    Candidate, Detection, Detector, Dominant, Method, OtherPeriod, Prediction, Relation, Validity, bursts, percentile_95,
+    Candidate, Detection, Detector, Dominant, Method, OtherPeriod, Prediction, Relation, Validity, bursts,
+    percentile_95,
 };
 use crate::signal::Signal;
 use crate::transform::{Complex64, Cosine, tone};
