@@ -74,7 +74,7 @@ impl Options {
 pub struct BurstPeriods {
     /// Periodic, or why not.
     pub verdict: Verdict,
-    /// Every period found, the one that moves the most bytes first; [`BurstPeriods::lead_with_latest`] changes that.
+    /// Every period found, the one that moves the most bytes first; `BurstPeriods::lead_with_latest` changes that.
     pub periods: Vec<BurstPeriod>,
     /// If no period was found: the best hypothesis that was turned down.
     pub rejected: Option<Rejected>,
