@@ -305,7 +305,7 @@ fn a_growing_file_is_followed_across_rotation() {
     p.kill();
 }
 
-/// Lines of several runs by sequence: a number that comes twice must say the same, but for when it was printed.
+/// Lines of several runs by sequence number. A repeated line must equal the first one, apart from the time at which it was printed.
 fn merge(into: &mut Vec<Value>, lines: Vec<Value>) {
     for mut line in lines {
         line["emitted_unix_s"] = Value::Null;

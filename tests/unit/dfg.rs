@@ -223,7 +223,7 @@ proptest! {
     }
 }
 
-/// Equal but for the last digits of mean rates, which are summed in another order.
+/// Compares two reports. Mean rates may differ in their last digits, because they are summed in another order.
 fn same(mut a: Graph, mut b: Graph) -> Result<(), TestCaseError> {
     for (a, b) in a.nodes.iter_mut().zip(&mut b.nodes) {
         let (x, y) = (a.data_rate.take(), b.data_rate.take());
