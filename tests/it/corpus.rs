@@ -5,6 +5,7 @@
 // A skipped test says so.
 #![allow(clippy::print_stdout)]
 
+use super::common::shared;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,17 +13,6 @@ use std::process::Command;
 use iophase::analysis::{self, Options, Report};
 use iophase::formats::{self, ReadOptions, Source};
 use serde_json::Value;
-
-fn corpus() -> Option<PathBuf> {
-    let base = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from)
-        .join("corpus");
-    if base.join("manifest.json").is_file() {
-        return Some(base);
-    }
-    println!("skipped: no corpus at {}; set IOPHASE_CORPUS", base.display());
-    None
-}
 
 struct Run {
     id: String,
@@ -79,7 +69,7 @@ fn near(found: f64, truth: f64, tolerance: f64) -> bool {
 
 #[test]
 fn known_periods_are_found_in_every_format() {
-    let Some(base) = corpus() else { return };
+    let Some(base) = shared("corpus") else { return };
     let mut wrong = Vec::new();
     let mut checked = 0;
     for run in runs(&base) {
@@ -104,7 +94,7 @@ fn known_periods_are_found_in_every_format() {
 
 #[test]
 fn two_simultaneous_periods_are_both_reported() {
-    let Some(base) = corpus() else { return };
+    let Some(base) = shared("corpus") else { return };
     let mut wrong = Vec::new();
     for run in runs(&base).into_iter().filter(|r| ["c_change", "e_twoperiods"].contains(&r.scenario.as_str())) {
         // The heatmap of e_twoperiods has bins of 0.2 s: a period of 0.25 s is not in it.
@@ -123,7 +113,7 @@ fn two_simultaneous_periods_are_both_reported() {
 
 #[test]
 fn the_epoch_is_dominant_over_the_reads_inside_it() {
-    let Some(base) = corpus() else { return };
+    let Some(base) = shared("corpus") else { return };
     let mut checked = 0;
     for run in runs(&base).into_iter().filter(|r| r.scenario == "h_epochs") {
         for signal in report(&run.path).signals {
@@ -142,7 +132,7 @@ fn the_epoch_is_dominant_over_the_reads_inside_it() {
 
 #[test]
 fn the_rate_of_calls_is_not_reported_as_a_period() {
-    let Some(base) = corpus() else { return };
+    let Some(base) = shared("corpus") else { return };
     let calls: Vec<Run> = runs(&base).into_iter().filter(|r| r.id.starts_with("x_edge.nonmpi.")).collect();
     assert!(!calls.is_empty());
     for run in calls {
@@ -153,7 +143,7 @@ fn the_rate_of_calls_is_not_reported_as_a_period() {
 
 #[test]
 fn aperiodic_runs_have_no_period() {
-    let Some(base) = corpus() else { return };
+    let Some(base) = shared("corpus") else { return };
     let mut wrong = Vec::new();
     let mut checked = 0;
     for run in runs(&base).into_iter().filter(|r| r.truth["periodic"] == false) {
@@ -169,7 +159,7 @@ fn aperiodic_runs_have_no_period() {
 
 #[test]
 fn all_recorders_of_one_run_give_the_same_period() {
-    let Some(base) = corpus() else { return };
+    let Some(base) = shared("corpus") else { return };
     let all: Vec<(String, f64)> = runs(&base)
         .into_iter()
         .filter(|r| r.id.starts_with("a_stable.mpiio."))
@@ -199,7 +189,7 @@ fn predicted(path: &Path) -> Option<(String, f64)> {
 fn analyze_and_predict_agree_on_the_period_at_the_end() {
     let mut traces = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data"));
     let mut least = 2;
-    if let Some(base) = corpus() {
+    if let Some(base) = shared("corpus") {
         traces.extend(runs(&base).into_iter().filter(|r| r.path.is_file()).map(|r| r.path));
         least = 15;
     }

@@ -3,23 +3,12 @@
 //! The logs of programs are shared data outside the crate: `IOPHASE_CORPUS`, by default `../shared` beside it. Without it those
 //! tests say so and pass.
 
+use super::common::{HARD, shared};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::Value;
-
-#[allow(clippy::print_stderr, reason = "a skipped test says why")]
-fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let folder = root.join("corpus");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no folder {} (set IOPHASE_CORPUS)", folder.display());
-    None
-}
 
 fn iophase(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_iophase")).args(args).output().unwrap()
@@ -35,7 +24,7 @@ fn json_of(args: &[&str]) -> Value {
 /// have worked out.
 #[test]
 fn graphs_of_ls_equal_those_of_another_reader() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let folder = corpus.join("dfg");
     let expected: Value = serde_json::from_slice(&std::fs::read(folder.join("expected.json")).unwrap()).unwrap();
     // There an activity is written `call path`.
@@ -150,7 +139,7 @@ fn events_of(report: &Value, activity: &str) -> [u64; 2] {
 /// Section V-B: MPI-IO reads and writes at offsets, so that nearly all seeks are gone.
 #[test]
 fn mpi_io_makes_fewer_seeks_than_posix() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let r = ior(&corpus, "ssf-mpiio", "ssf-posix");
     // 8 processes, 48 transfers each way.
     assert_eq!(events_of(&r, "pwrite64:OUT"), [384, 0]);
@@ -172,7 +161,7 @@ fn mpi_io_makes_fewer_seeks_than_posix() {
 /// Section V-A: opening one file that all share takes longer than a file each.
 #[test]
 fn opening_a_shared_file_takes_longer() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let r = ior(&corpus, "ssf-posix", "fpp-posix");
     assert_eq!(events_of(&r, "write:OUT"), [384, 384]);
     let all = r["comparison"]["activities"].as_array().unwrap();
@@ -180,23 +169,6 @@ fn opening_a_shared_file_takes_longer() {
     let time = |g: &str| open[g]["duration_s"].as_f64().unwrap();
     assert!(time("green") > 2.0 * time("red"), "{open}");
 }
-
-const HARD: &str = r#"7 10:00:00.000001 openat(AT_FDCWD</w>, "a (1) = \"2\".dat", O_RDWR) = 3</w/a (1) = "2".dat> <0.000010>
-7 10:00:00.000011 read(3</w/a (1) = "2".dat>, "x = 5) = 7 <0.1>\", \"...", 4096) = 100 <0.000010>
-7 10:00:00.000021 read(4<pipe:[77]>,  <unfinished ...>
-8 10:00:00.000031 write(5</w/caf\303\251/x>, "y"..., 10) = 10 <0.000002>
-7 10:00:00.000041 <... read resumed>"z", 1) = 1 <0.000020>
-7 10:00:00.000051 --- SIGCHLD {si_signo=SIGCHLD, si_pid=8} ---
-7 10:00:00.000061 read(4<pipe:[77]>, 0x7ffe, 1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)
-7 10:00:00.000071 read(4<pipe:[77]>, "", 1) = -1 EAGAIN (Resource temporarily unavailable) <0.000003>
-8 10:00:00.000081 write(6<TCP:[10.0.0.1:5->10.0.0.2:6]>, "q", 1) = 1 <0.000004>
-8 10:00:00.000091 fsync(9</w/gone (deleted)>) = 0 <0.000005>
-not a line of strace
-8 10:00:00.000101 close(9</w/gone (deleted)> <unfinished ...>
-8 10:00:00.000111 +++ killed by SIGKILL +++
-7 10:00:00.000121 exit_group(0) = ?
-7 10:00:00.000131 +++ exited with 0 +++
-"#;
 
 #[test]
 fn darshan_ranks_are_cases() {

@@ -1,5 +1,8 @@
 //! Tests of the command line and of the public interface of the library, in one binary.
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod contract;
 mod convert;
 mod corpus;

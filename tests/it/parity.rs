@@ -6,7 +6,7 @@
 // A skipped test says so.
 #![allow(clippy::print_stdout)]
 
-use std::path::{Path, PathBuf};
+use super::common::shared;
 
 use iophase::analysis::{self, ModeChoice, Options};
 use iophase::analysis::{Detector, Method};
@@ -14,13 +14,7 @@ use iophase::analysis::{Mode, Sampling};
 use iophase::formats::{self, ReadOptions, Source};
 
 fn check(name: &str, frequency: f64, confidence: f64) {
-    let base = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let path = base.join("thirdparty/ftio").join(name);
-    if !path.is_file() {
-        println!("skipped: no {}; set IOPHASE_CORPUS", path.display());
-        return;
-    }
+    let Some(path) = shared(&format!("thirdparty/ftio/{name}")) else { return };
     let read = ReadOptions::default();
     let trace = formats::read(&Source::open(&path, &read.limits).unwrap(), None, &read).unwrap();
     let options = Options {

@@ -1,5 +1,6 @@
 //! `iophase predict`: sources, jobs, restarts, bounds.
 
+use super::common::shared;
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -520,18 +521,13 @@ fn addresses_and_options_are_checked() {
 
 #[test]
 fn flushed_logs_of_real_runs_are_followed() {
-    let root = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
     for (file, periods, change_s) in [
         ("corpus/a_stable/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0][..], None),
         ("corpus/a_stable/tmio/mpiio-flush.tmio_msgpack.msgpack", &[2.0], None),
         ("corpus/c_change/tmio/mpiio-flush.tmio_jsonl.jsonl", &[2.0, 3.5], Some(19.5)),
         ("corpus/c_change/tmio/mpiio-flush.tmio_msgpack.msgpack", &[2.0, 3.5], Some(19.5)),
     ] {
-        let path = root.join(file);
-        if !path.is_file() {
-            continue;
-        }
+        let Some(path) = shared(file) else { continue };
         let all = lines(&predict(&[path.to_str().unwrap(), "--once"]));
         let last = all.last().unwrap();
         let expected = periods[periods.len() - 1];

@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
+use super::common::shared;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -424,12 +425,6 @@ fn training_from_a_stream_equals_training_from_the_whole_trace() {
     assert_eq!((files, model), (1, whole));
 }
 
-fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("IOPHASE_CORPUS").map_or_else(|| PathBuf::from("../shared"), PathBuf::from);
-    let corpus = root.join("corpus");
-    corpus.join("manifest.json").is_file().then_some(corpus)
-}
-
 /// Traces of IOR, with the options that say what it does.
 fn ior_runs(corpus: &Path) -> Vec<(PathBuf, Vec<String>)> {
     let text = std::fs::read_to_string(corpus.join("manifest.json")).unwrap();
@@ -450,8 +445,7 @@ fn ior_runs(corpus: &Path) -> Vec<(PathBuf, Vec<String>)> {
 
 #[test]
 fn ior_has_the_classes_that_its_command_line_implies() {
-    let Some(corpus) = corpus() else {
-        eprintln!("skipped: no corpus at IOPHASE_CORPUS");
+    let Some(corpus) = shared("corpus") else {
         return;
     };
     let mut seen = 0;

@@ -17,6 +17,7 @@
 
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
+use super::common::shared;
 use std::path::{Path, PathBuf};
 
 use super::access_jobs::{Row, place, trace_of};
@@ -62,8 +63,7 @@ struct Real {
 }
 
 fn real_runs() -> Option<Vec<Real>> {
-    let root = std::env::var_os("IOPHASE_CORPUS").map_or_else(|| PathBuf::from("../shared"), PathBuf::from);
-    let corpus = root.join("corpus");
+    let corpus = shared("corpus")?;
     let text = std::fs::read_to_string(corpus.join("manifest.json")).ok()?;
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
     let runs = manifest["runs"].as_array().unwrap().iter();
@@ -118,7 +118,6 @@ fn implied(truth: &serde_json::Value) -> (Vec<Said>, (u64, u64)) {
 #[test]
 fn every_real_run_has_the_classes_that_its_command_line_implies() {
     let Some(runs) = real_runs() else {
-        eprintln!("skipped: no corpus at IOPHASE_CORPUS");
         return;
     };
     assert!(runs.len() >= 18, "{}", runs.len());

@@ -1,5 +1,6 @@
 //! Directly-follows graphs: against their definition, and hard lines.
 
+use super::common::HARD;
 use std::collections::{BTreeMap, BTreeSet};
 
 use iophase::analysis::{EventLog, event_log, save_log};
@@ -29,23 +30,6 @@ fn shape(g: &Graph) -> Shape {
 fn pairs<const N: usize>(edges: [(&str, &str, u64); N]) -> BTreeMap<(String, String), u64> {
     edges.into_iter().map(|(a, b, n)| ((a.to_owned(), b.to_owned()), n)).collect()
 }
-
-const HARD: &str = r#"7 10:00:00.000001 openat(AT_FDCWD</w>, "a (1) = \"2\".dat", O_RDWR) = 3</w/a (1) = "2".dat> <0.000010>
-7 10:00:00.000011 read(3</w/a (1) = "2".dat>, "x = 5) = 7 <0.1>\", \"...", 4096) = 100 <0.000010>
-7 10:00:00.000021 read(4<pipe:[77]>,  <unfinished ...>
-8 10:00:00.000031 write(5</w/caf\303\251/x>, "y"..., 10) = 10 <0.000002>
-7 10:00:00.000041 <... read resumed>"z", 1) = 1 <0.000020>
-7 10:00:00.000051 --- SIGCHLD {si_signo=SIGCHLD, si_pid=8} ---
-7 10:00:00.000061 read(4<pipe:[77]>, 0x7ffe, 1) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)
-7 10:00:00.000071 read(4<pipe:[77]>, "", 1) = -1 EAGAIN (Resource temporarily unavailable) <0.000003>
-8 10:00:00.000081 write(6<TCP:[10.0.0.1:5->10.0.0.2:6]>, "q", 1) = 1 <0.000004>
-8 10:00:00.000091 fsync(9</w/gone (deleted)>) = 0 <0.000005>
-not a line of strace
-8 10:00:00.000101 close(9</w/gone (deleted)> <unfinished ...>
-8 10:00:00.000111 +++ killed by SIGKILL +++
-7 10:00:00.000121 exit_group(0) = ?
-7 10:00:00.000131 +++ exited with 0 +++
-"#;
 
 #[test]
 fn hard_lines_become_events_or_warnings() {

@@ -8,6 +8,9 @@ fn sample(all: usize) -> usize {
     if std::env::var_os("IOPHASE_LONG").is_some() { all } else { all.div_ceil(5) }
 }
 
+#[path = "../common/mod.rs"]
+mod common;
+
 mod access_jobs;
 mod score;
 mod sweep;

@@ -5,6 +5,7 @@
 // A skipped test and a measured share say so.
 #![allow(clippy::print_stdout)]
 
+use super::common::shared;
 use super::score::{Body, Description, numbers_of_found};
 use iophase::formats;
 use iophase::nest::{Loop, canonical, offsets};
@@ -613,15 +614,9 @@ fn alternating_repeated_offsets_are_found_completely() {
     assert_eq!(found.unmatched_records, 0);
 }
 
-/// A trace of the large corpus; `None`, with a word, if that is not there.
+/// A trace of the corpus.
 fn corpus(name: &str) -> Option<iophase::record::Trace> {
-    let root =
-        std::env::var_os("IOPHASE_CORPUS").unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
-    let path = std::path::Path::new(&root).join("corpus").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
+    let path = shared(&format!("corpus/{name}"))?;
     let read = formats::ReadOptions::default();
     let source = formats::Source::open(&path, &read.limits).unwrap();
     Some(formats::read(&source, None, &read).unwrap())

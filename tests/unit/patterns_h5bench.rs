@@ -6,6 +6,7 @@
 // A skipped test says so.
 #![allow(clippy::print_stdout)]
 
+use super::common::shared;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,16 +16,9 @@ use iophase::pattern::Pattern;
 use iophase::record::{Data, FileId, Op, Trace};
 use iophase::signal::Selection;
 
-/// A file or folder of the corpus; `None`, with a word, if it is not there.
+/// A file or folder of the corpus.
 fn corpus(name: &str) -> Option<PathBuf> {
-    let root =
-        std::env::var_os("IOPHASE_CORPUS").unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../shared").into());
-    let path = Path::new(&root).join("corpus").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
+    shared(&format!("corpus/{name}"))
 }
 
 /// The trace of a run of h5bench, and its patterns, which give back every access.

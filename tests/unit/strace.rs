@@ -3,6 +3,7 @@
 //! The traces are shared data outside the crate: `IOPHASE_CORPUS`, by default `../shared` beside it. Without it those tests
 //! say so and pass.
 
+use super::common::shared;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -10,18 +11,6 @@ use iophase::formats::strace::{Stats, Strace, visit};
 use iophase::formats::{Detail, Limits, ReadOptions, Source, read};
 use iophase::record::{Data, Op, Request, Trace, UNKNOWN_OFFSET};
 use serde_json::Value;
-
-#[allow(clippy::print_stderr, reason = "a skipped test says why")]
-fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let folder = root.join("corpus");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: no folder {} (set IOPHASE_CORPUS)", folder.display());
-    None
-}
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
@@ -91,7 +80,7 @@ fn stats_json(s: &Stats) -> Value {
 
 #[test]
 fn hard_logs_call_by_call() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let mut seen = 0;
     for name in ["t1", "t2", "t4", "t7", "t9"] {
         let log = corpus.join(format!("strace-tricky/{name}_node1_0.st"));
@@ -129,7 +118,7 @@ fn runs(corpus: &Path) -> Vec<(Value, PathBuf)> {
 
 #[test]
 fn every_run_is_read_completely() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let runs = runs(&corpus);
     assert!(runs.len() >= 30, "{}", runs.len());
     for (run, folder) in &runs {
@@ -152,7 +141,7 @@ fn every_run_is_read_completely() {
 /// The phases that each rank logged, found again in the trace: bytes, number, offsets and sizes of their requests.
 #[test]
 fn phases_hold_the_bytes_and_offsets_that_the_ranks_logged() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let (mut phases, mut requests) = (0, 0);
     for (run, folder) in runs(&corpus) {
         let Some(truth) = run["phase_times_file"].as_str() else { continue };
@@ -206,7 +195,7 @@ fn phases_hold_the_bytes_and_offsets_that_the_ranks_logged() {
 
 #[test]
 fn a_killed_job_keeps_its_bursts() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let t = trace_of(&corpus.join("x_edge/strace/killedrank.strace"), Detail::Transfers);
     assert_eq!((t.ranks, t.quality.records_dropped), (4, 0));
     for rank in 0..4 {
@@ -223,7 +212,7 @@ fn a_killed_job_keeps_its_bursts() {
 
 #[test]
 fn folders_of_several_programs_are_read_completely() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     for (folder, files, mixed) in [("dfg", 8, false), ("strace-tricky", 5, true)] {
         let t = trace_of(&corpus.join(folder), Detail::Calls);
         let mut calls = 0;
@@ -241,7 +230,7 @@ fn folders_of_several_programs_are_read_completely() {
 /// Offsets of IOR: segments of blocks of transfers; files of their own or one shared file.
 #[test]
 fn ior_offsets_follow_its_layout() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let mut seen = 0;
     for (run, folder) in runs(&corpus) {
         let id = run["id"].as_str().unwrap();
@@ -285,7 +274,7 @@ fn ior_offsets_follow_its_layout() {
 /// The directly-follows graphs that an independent reader of the same logs gives.
 #[test]
 fn calls_with_paths_give_the_expected_graphs() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = shared("corpus") else { return };
     let expected = json(&corpus.join("dfg/expected.json"));
     for config in expected["configs"].as_array().unwrap() {
         let with_path = config["events"] == "path";

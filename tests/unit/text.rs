@@ -2,24 +2,9 @@
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
-use std::path::{Path, PathBuf};
-
 use iophase::formats::{ReadOptions, Source, read};
 use iophase::record::{Data, Trace};
 use iophase::{Error, Result};
-
-#[allow(dead_code, reason = "not every format has files there")]
-/// A file of the shared corpus; prints why if it is not there.
-pub fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let file = root.join(path);
-    if !file.is_file() {
-        eprintln!("skipped: {} is not there (set IOPHASE_CORPUS to the folder of the corpus)", file.display());
-        return None;
-    }
-    Some(file)
-}
 
 /// Reads bytes as a trace of the format that they show.
 pub fn parse(bytes: impl AsRef<[u8]>) -> Result<Trace> {

@@ -1,9 +1,10 @@
 //! TMIO files: facts of real traces, hand-made edge cases, damage.
 
+use super::common::shared;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use super::text::{codes, parse, parse_as, shared, torture};
+use super::text::{codes, parse, parse_as, torture};
 use iophase::ErrorKind;
 use iophase::formats::{ReadOptions, Sniff, Source, find, read};
 use iophase::record::{Data, Intervals, Op, Timing, Trace};

@@ -2,8 +2,9 @@
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
+use super::common::shared;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::score;
 use iophase::analysis::{self, Options};
@@ -424,18 +425,6 @@ fn every_workload_survives_every_format() {
             assert!(got == want, "{} as {format}", w.name());
         }
     }
-}
-
-/// A file of the shared corpus; says so if it is not there.
-fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let file = root.join(path);
-    if !file.is_file() {
-        eprintln!("skipped: {} is not there (set IOPHASE_CORPUS to the folder of the corpus)", file.display());
-        return None;
-    }
-    Some(file)
 }
 
 /// Operation, offset and size of the requests of each rank.

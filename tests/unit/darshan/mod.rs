@@ -5,6 +5,7 @@
 mod sha256;
 mod write;
 
+use super::common::shared;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,6 @@ use serde_json::Value;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/darshan")
-}
-
-/// The folder of shared traces, if this machine has it.
-fn shared() -> Option<PathBuf> {
-    let path = std::env::var_os("IOPHASE_CORPUS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    path.is_dir().then_some(path)
 }
 
 fn json(path: &Path) -> Value {
@@ -341,8 +335,7 @@ fn hostile_logs_give_the_stored_error() {
 /// Every log of the shared folders is read, and holds what the reference library says (`scripts/darshan_oracle.py`).
 #[test]
 fn figures_equal_those_of_the_reference_library() {
-    let Some(shared) = shared() else {
-        println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
+    let Some(shared) = shared(".") else {
         return;
     };
     let reference = json(&data().join("reference.json"));
@@ -416,8 +409,7 @@ fn expect_layer(name: &str, trace: &Trace, layer: &str, want: &Value) {
 /// Every Darshan log of the shared folders is in the reference or in the stored expectations.
 #[test]
 fn every_shared_log_has_reference_figures() {
-    let Some(shared) = shared() else {
-        println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
+    let Some(shared) = shared(".") else {
         return;
     };
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -823,8 +815,7 @@ fn logs_of_processes_form_one_job() {
 /// The worker processes of a data loader, all of one job.
 #[test]
 fn a_folder_of_process_logs_has_the_sum_of_their_bytes() {
-    let Some(shared) = shared() else {
-        println!("skipped: no folder of shared traces (IOPHASE_CORPUS)");
+    let Some(shared) = shared(".") else {
         return;
     };
     let t = read_path(&shared.join("thirdparty/darshan/dlio_logs"), &all_layers()).unwrap();

@@ -1,0 +1,20 @@
+//! For tests of the library and of the program.
+
+use std::path::{Path, PathBuf};
+
+/// A file or folder of the shared traces (`IOPHASE_CORPUS`, default `../shared`). Prints the reason for a skipped test if it is
+/// not there.
+#[allow(clippy::print_stderr, reason = "a skipped test says why")]
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("IOPHASE_CORPUS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let found = root.join(path);
+    if !found.exists() {
+        eprintln!("skipped: {} is not there; IOPHASE_CORPUS names the folder of the shared traces", found.display());
+        return None;
+    }
+    Some(found)
+}
+
+/// Lines of strace that are hard to parse.
+pub const HARD: &str = include_str!("../data/strace/hard.st");
