@@ -4,19 +4,23 @@
 //!
 //! Reads every trace below the folders that `iophase analyze` can read, at most 3 MB each. Prints a JSON object: for each table
 //! its traces and, for each threshold, the numbers of traces with another answer at half and at double the value. For
-//! `period::chains` that is another verdict, number of periods, period or next burst (1 % of the period); for `online` any
-//! prediction or change point that differs while one trace in N is replayed. `scripts/sensitivity.py` writes the numbers into
-//! the tables.
+//! `period::chains` that is another verdict, number of periods, period or next burst (1 % of the period); for `pattern`
+//! patterns that hold more than 5 % of the accesses in another way; for `online` any prediction or change point that differs
+//! while one trace in N is replayed. `scripts/sensitivity.py` writes the numbers into the tables.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output")]
 
 use iophase::formats::{self, ReadOptions, Source};
-use iophase::online::{Event, Options, Session};
-use iophase::period::chains;
-use iophase::record::{Op, Trace};
-use iophase::signal::profile::Profile;
-use iophase::signal::{Activity, Mode, Selection};
+use iophase::internals::period::chains;
+use iophase::internals::signal::profile::Profile;
+use iophase::internals::signal::{Activity, Mode, Selection};
+use iophase::online::{Options, Session};
+use iophase::pattern;
+use iophase::record::{Data, Interval, Trace};
 use iophase::thresholds::{FACTORS, tables};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
@@ -28,12 +32,15 @@ const LARGEST: u64 = 3_000_000;
 const REPLAYED: usize = 20_000;
 /// Relative difference of a time that makes another answer.
 const SAME: f64 = 0.01;
+/// Share of the accesses in other patterns that makes another answer.
+const MOVED: f64 = 0.05;
 
-/// One trace, ready for both pipelines.
+/// One trace, ready for every room.
 struct Job {
+    trace: Trace,
     profiles: Vec<Profile>,
     run_s: f64,
-    events: Vec<Event>,
+    events: Vec<Interval>,
 }
 
 impl Job {
@@ -45,18 +52,14 @@ impl Job {
             [Mode::Write, Mode::Read].map(|m| profile(&trace, m)).into_iter().flatten().collect();
         let seen = profiles.iter().map(Profile::duration).fold(0.0, f64::max);
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(seen);
-        let mut events: Vec<Event> = [(Mode::Write, Op::Write), (Mode::Read, Op::Read)]
-            .into_iter()
-            .flat_map(|(mode, op)| {
-                let selection = Selection::default();
-                let activity = Activity::new(&trace, mode, &selection);
-                let event = |s: iophase::signal::Span| Event { op, start_s: s.start, end_s: s.end, bytes: s.bytes };
-                activity.spans().map(event).collect::<Vec<_>>()
-            })
-            .collect();
-        events.sort_by(|a, b| a.end_s.total_cmp(&b.end_s));
+        let mut events: Vec<Interval> = match &trace.data {
+            Data::Requests(rows) => rows.iter().map(Interval::from).collect(),
+            Data::Intervals(rows) => rows.iter().collect(),
+        };
+        events.retain(|e| e.op.moves_bytes() && !trace.files.is_system(e.file));
+        events.sort_by(|a, b| a.end.total_cmp(&b.end));
         events.truncate(REPLAYED);
-        (!profiles.is_empty()).then_some(Job { profiles, run_s, events })
+        (!profiles.is_empty()).then_some(Job { trace, profiles, run_s, events })
     }
 
     /// Verdicts, and (period, next burst) of every period found.
@@ -66,6 +69,22 @@ impl Job {
             let found = chains::detect(profile, chains::Options::for_run(self.run_s));
             answer.words.push(format!("{:?}", found.verdict));
             answer.times.extend(found.periods.iter().map(|p| (p.period_s, p.next.start_s)));
+        }
+        answer
+    }
+
+    /// The accesses of each pattern, and of none.
+    fn patterns(&self) -> Answer {
+        let mut answer = Answer::default();
+        if let Data::Requests(requests) = &self.trace.data {
+            let found = pattern::detect(requests, |_| true, pattern::Options::default());
+            let word = |p: &pattern::Pattern| {
+                format!("{:?} {} {:?} {} {:?} {:?}", p.op, p.rank, p.file, p.start_offset, p.access_size(), p.levels())
+            };
+            for pattern in &found.patterns {
+                *answer.accesses.entry(word(pattern)).or_default() += pattern.records;
+            }
+            answer.accesses.insert("none".into(), found.unmatched_records);
         }
         answer
     }
@@ -97,12 +116,16 @@ fn profile(trace: &Trace, mode: Mode) -> Option<Profile> {
 struct Answer {
     words: Vec<String>,
     times: Vec<(f64, f64)>,
+    accesses: BTreeMap<String, u64>,
 }
 
 impl Answer {
     fn same(&self, other: &Answer) -> bool {
         let near = |(a, b): (&(f64, f64), &(f64, f64))| (a.0 - b.0).abs().max((a.1 - b.1).abs()) <= SAME * a.0.abs();
+        let alike = |(word, n): (&String, &u64)| *n.min(other.accesses.get(word).unwrap_or(&0));
+        let alike: u64 = self.accesses.iter().map(alike).sum();
         self.words == other.words
+            && alike as f64 >= (1.0 - MOVED) * self.accesses.values().sum::<u64>() as f64
             && self.times.len() == other.times.len()
             && self.times.iter().zip(&other.times).all(near)
     }
@@ -135,13 +158,17 @@ fn main() -> Result<(), Failure> {
     let jobs: Vec<Job> = paths.par_iter().filter_map(|p| Job::read(p)).collect();
     let some: Vec<&Job> = jobs.iter().step_by(every).collect();
     let all: Vec<&Job> = jobs.iter().collect();
+    let with_offsets: Vec<&Job> = jobs.iter().filter(|j| j.patterns().accesses.len() > 1).collect();
     let mut out = Map::new();
     for room in tables() {
         if table.as_ref().is_some_and(|t| t != room.name()) {
             continue;
         }
-        let (jobs, answer): (&[&Job], fn(&Job) -> Answer) =
-            if room.name() == "online" { (&some, Job::predictions) } else { (&all, Job::periods) };
+        let (jobs, answer): (&[&Job], fn(&Job) -> Answer) = match room.name() {
+            "online" => (&some, Job::predictions),
+            "pattern" => (&with_offsets, Job::patterns),
+            _ => (&all, Job::periods),
+        };
         let set: Vec<Answer> = jobs.par_iter().map(|j| answer(j)).collect();
         let mut rows = Map::new();
         for (f, field) in room.fields().iter().enumerate() {

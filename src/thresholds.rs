@@ -92,8 +92,12 @@ mod table {
     }
 
     /// The tables of all rooms.
-    pub fn tables() -> [&'static dyn Variable; 2] {
-        [&crate::period::chains::thresholds::LIMITS, &crate::online::thresholds::LIMITS]
+    pub fn tables() -> [&'static dyn Variable; 3] {
+        [
+            &crate::period::chains::thresholds::LIMITS,
+            &crate::online::thresholds::LIMITS,
+            &crate::pattern::thresholds::LIMITS,
+        ]
     }
 
     /// A value that can be scaled.

@@ -3,7 +3,7 @@
 //! A description is a list of patterns and of residual accesses. Its length is that of a message from which the accesses can be
 //! decoded, in the order of time; [`Pool`] prices places, [`nest_bits`] and [`steps_bits`] the rest. A set of patterns that
 //! saves n bits at random places has a probability below 2^-n, however it was found, because a code cannot shorten more than
-//! that share of all messages (Kraft's inequality). [`MARGIN`] is therefore also the bound on false patterns.
+//! that share of all messages (Kraft's inequality). `LIMITS.margin` is therefore also the bound on false patterns.
 //!
 //! A pattern saves what its accesses would take one by one, less
 //! - its first access: a size and a place,
@@ -15,19 +15,8 @@
 //! patterns are therefore measured too (`tests/unit/patterns_random.rs`).
 
 use super::piece::{Body, Order, Piece, Turn};
+use super::thresholds::LIMITS;
 use crate::nest::Growing;
-
-/// Bits that patterns must save: chance makes such patterns in one of 64 pools of random accesses.
-pub(super) const MARGIN: f64 = 6.0;
-
-/// Bits of a place anywhere in a file.
-const ANYWHERE: f64 = 20.0;
-
-/// Bits that tell whether the accesses of a pattern follow each other.
-pub(super) const ORDER: f64 = 1.0;
-
-/// Bits of a place at least: below that, random orders over a few places would look like loops over each of them.
-pub(super) const CERTAIN: f64 = 2.0;
 
 /// Where the accesses of one operation, file and size are.
 #[derive(Debug, Clone, Copy)]
@@ -51,9 +40,6 @@ impl Default for Pool {
 
 /// Mean of log2 of the distance between two uniform choices among w slots, below log2 w.
 const UNIFORM: f64 = 2.16;
-/// Steps that give a mean.
-const FEW_STEPS: u64 = 16;
-
 /// log2 to 1/32, in a few instructions.
 #[inline]
 fn log2(n: u64) -> f64 {
@@ -101,7 +87,7 @@ impl Pool {
     /// logarithm of a step is log2 w - 2.16.
     fn local(&self) -> f64 {
         let mean = self.log_steps / self.steps as f64 - (self.grid.max(1) as f64).log2();
-        if self.steps < FEW_STEPS { f64::INFINITY } else { mean + UNIFORM }
+        if self.steps < LIMITS.few_steps { f64::INFINITY } else { mean + UNIFORM }
     }
 
     /// Notes the accesses of a nest.
@@ -127,18 +113,18 @@ impl Pool {
 
     /// Bits of one place anywhere in the file.
     pub fn byte(&self) -> f64 {
-        ((self.high.saturating_sub(self.low) + 2) as f64).log2().max(ANYWHERE)
+        ((self.high.saturating_sub(self.low) + 2) as f64).log2().max(LIMITS.anywhere)
     }
 
     /// Bits of one place: any in the file, or one of a grid that is stated once.
     pub fn place(&self) -> f64 {
         if self.low > self.high {
-            return CERTAIN;
+            return LIMITS.certain;
         }
         let range = self.high - self.low;
         let byte = self.byte();
         let slots = ((range / self.grid.max(1) + 1) as f64).log2().min(self.local());
-        byte.min(slots + 2.0 * byte / self.accesses.max(1) as f64).max(CERTAIN)
+        byte.min(slots + 2.0 * byte / self.accesses.max(1) as f64).max(LIMITS.certain)
     }
 }
 
@@ -225,5 +211,5 @@ pub(super) fn saved_alone(pool: &Pool, p: &Piece) -> f64 {
     let order = any_order_bits(&p.in_size, n)
         .min(steps_bits(&p.in_size, n, &p.turns, |t| t.steps.in_size) + breaks_bits(&p.in_size, n));
     let start = (pool.accesses.max(1) as f64).log2();
-    (n - 1) as f64 * place - nest_bits(&p.turns, &p.body, place) - ORDER - order - start
+    (n - 1) as f64 * place - nest_bits(&p.turns, &p.body, place) - LIMITS.order - order - start
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::access::Access;
 use super::automata::NONE;
-use super::cost::{CERTAIN, MARGIN, ORDER, Pool, any_order_bits, breaks_bits, count_bits, nest_bits, steps_bits};
+use super::cost::{Pool, any_order_bits, breaks_bits, count_bits, nest_bits, steps_bits};
 use super::fold::fold;
 use super::found::Found;
 use super::links::link;
@@ -12,12 +12,10 @@ use super::pattern::Pattern;
 use super::piece::{Order, OrderBits, Piece, Shape, Source, Turn};
 use super::predictor::Predictor;
 use super::ranks::join_ranks;
+use super::thresholds::LIMITS;
 use super::tiles::Tiles;
 use crate::nest::Loop;
 use crate::record::{FileId, Op};
-
-/// How often patterns are judged anew after others turned out to be chance.
-const ROUNDS: usize = 8;
 
 /// Places of the accesses of a file, an operation and a size; of all sizes under `None`.
 type Pools = HashMap<(FileId, Op, Option<u64>), Pool>;
@@ -241,7 +239,7 @@ impl Prices {
     fn literals(&self, p: &Piece, n: u64, places: u64) -> f64 {
         let each = n as f64 * (self.size(p) + self.place(p));
         let (different, loose) = self.tiles.get(&(p.file, p.op)).copied().unwrap_or((1.0, 1.0));
-        let listed = n as f64 * different.max(1.0).log2().max(CERTAIN)
+        let listed = n as f64 * different.max(1.0).log2().max(LIMITS.certain)
             + places as f64 * loose * self.pool(p.file, p.op, None).byte();
         each.min(listed)
     }
@@ -255,8 +253,8 @@ impl Prices {
     fn order(&self, p: &Piece) -> [OrderBits; 2] {
         let n = p.records();
         let bits = |o: &Order, sizes: f64, step: fn(&Turn) -> u64| {
-            let given_steps = ORDER + sizes + breaks_bits(o, n);
-            let own = (given_steps + steps_bits(o, n, &p.turns, step)).min(ORDER + sizes + any_order_bits(o, n));
+            let given_steps = LIMITS.order + sizes + breaks_bits(o, n);
+            let own = (given_steps + steps_bits(o, n, &p.turns, step)).min(LIMITS.order + sizes + any_order_bits(o, n));
             OrderBits { own, given_steps: if p.turns.is_empty() { own } else { given_steps } }
         };
         let in_stream = bits(&p.in_stream, 0.0, |t| t.steps.in_stream);
@@ -267,7 +265,7 @@ impl Prices {
     /// Patterns that shorten the description, beside those `given`, and those that do not.
     fn judge(&self, pieces: Vec<Piece>, given: &[Piece]) -> (Vec<Piece>, Vec<Piece>) {
         let (mut kept, mut chance) = (pieces, Vec::new());
-        for _ in 0..ROUNDS {
+        for _ in 0..LIMITS.rounds {
             let (of_kept, of_given) = self.saved(&kept, given);
             let mut classes: HashMap<Class, f64> = HashMap::new();
             let all = kept.iter().zip(&of_kept).chain(given.iter().zip(&of_given));
@@ -279,7 +277,9 @@ impl Prices {
             let (good, bad): (Vec<_>, Vec<_>) = kept.into_iter().partition(|p| {
                 let s = saved.next().unwrap_or(0.0);
                 let learned = 0.5 * (self.pool(p.file, p.op, None).accesses.max(1) as f64).log2();
-                s > 0.0 && class(p).iter().any(|c| classes[c] > MARGIN) && classes[&Class::File(p.file, p.op)] > learned
+                s > 0.0
+                    && class(p).iter().any(|c| classes[c] > LIMITS.margin)
+                    && classes[&Class::File(p.file, p.op)] > learned
             });
             kept = good;
             chance.extend(bad);

@@ -9,10 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::cost::Pool;
 use super::piece::{Piece, Shape};
 use super::progressions::{Point, interleaved};
+use super::thresholds::LIMITS;
 use crate::nest::Loop;
-
-/// Periods of a list that are tried.
-const PERIODS: usize = 3;
 
 /// The nests of pieces of one lane, of which `seen` accesses came.
 pub(super) fn fold(pieces: Vec<Piece>, pool: &Pool, seen: u64) -> Vec<Piece> {
@@ -138,7 +136,7 @@ impl Runs {
 
     /// Lists that are gone through over and over, each time a distance further.
     fn periodic(&mut self) {
-        for _ in 0..PERIODS {
+        for _ in 0..LIMITS.list_periods {
             let rest = self.rest();
             let Some(period) = self.period(&rest) else { return };
             let by_number: HashMap<u64, usize> = rest.iter().map(|&i| (self.number[i], i)).collect();

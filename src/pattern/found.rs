@@ -1,9 +1,10 @@
 //! What was found.
 
 use super::access::Access;
-use super::cost::{MARGIN, Pool, saved_alone};
+use super::cost::{Pool, saved_alone};
 use super::pattern::Pattern;
 use super::piece::Piece;
+use super::thresholds::LIMITS;
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +44,7 @@ impl Unlisted {
     pub(super) fn take_small(&mut self, pieces: &mut Vec<Piece>, most: u64, pool: &Pool) -> u64 {
         let mut residual = 0;
         for p in pieces.extract_if(.., |p| p.bytes() <= most) {
-            if saved_alone(pool, &p) > MARGIN {
+            if saved_alone(pool, &p) > LIMITS.margin {
                 self.patterns += 1;
                 self.records += p.records();
                 self.bytes = self.bytes.saturating_add(p.bytes());

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::cost::{MARGIN, Pool, any_order_bits};
+use super::cost::{Pool, any_order_bits};
 use super::piece::{Apart, Body, Order, Piece, Turn};
 use super::sizes::Sizes;
+use super::thresholds::LIMITS;
 
 /// Joins single accesses of one rank, file and operation back to back where that is worth its bits; gives runs and the others.
 pub(super) fn link(mut singles: Vec<Piece>, pool: &Pool) -> (Vec<Piece>, Vec<Piece>) {
@@ -29,7 +30,7 @@ fn pays(chain: &[Piece], pool: &Pool) -> bool {
     let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return false };
     let n = chain.len() as u64;
     let order = Order { first: first.in_stream.first, last: last.in_stream.first, breaks: 0 };
-    n > 1 && (n - 1) as f64 * pool.place() - any_order_bits(&order, n) > MARGIN
+    n > 1 && (n - 1) as f64 * pool.place() - any_order_bits(&order, n) > LIMITS.margin
 }
 
 fn joined(chain: Vec<Piece>) -> Piece {

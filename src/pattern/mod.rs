@@ -54,6 +54,7 @@ mod report;
 mod sizes;
 mod steps;
 mod table;
+pub(crate) mod thresholds;
 mod tiles;
 mod verify;
 

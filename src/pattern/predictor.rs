@@ -16,21 +16,13 @@ use super::piece::{Body, Piece, Single, Source};
 use super::progressions::{Point, interleaved};
 use super::sizes::Sizes;
 use super::table::Table;
+use super::thresholds::LIMITS;
 use super::tiles::Tiles;
 use crate::nest::{Growing, Loop};
 use crate::record::{FileId, Op};
 
-/// Accesses of a list that may lie between two of a pattern when it is recognised at its third one.
-const NEAR: usize = 8;
-/// Equal sizes in a row, as a multiple of the mean row of a chain, that are a pattern of their own.
-const ROW: u64 = 8;
-/// Accesses back to back that are looked at for changes of size.
-const TAIL: usize = 32;
 /// Accesses of one size that wait at most.
 const MOST_WAITING: usize = 4096;
-
-/// Searches that are left out after many in vain.
-const MOST_SKIPPED: u32 = 63;
 
 /// Time steps of a closed piece where there are as many pieces as there may be.
 const STEPS_OF_MANY: usize = 2;
@@ -489,7 +481,7 @@ impl Predictor {
     /// Counts how often the size changes among waiting accesses back to back. True if it did, but not for long.
     fn follow(&mut self, w: u32, l: u32, a: &Access, single: &Single, follows: bool) -> bool {
         let stream = &mut self.streams[w as usize];
-        if !follows || stream.tail_end + 1 != single.in_stream || stream.tail.len() > TAIL {
+        if !follows || stream.tail_end + 1 != single.in_stream || stream.tail.len() > LIMITS.tail {
             (stream.changes, stream.equal) = (0, 0);
             stream.tail.clear();
         } else if !stream.tail.is_empty() {
@@ -499,7 +491,7 @@ impl Predictor {
         }
         stream.tail.push((l, single.in_size));
         (stream.size, stream.tail_end) = (a.size, single.in_stream);
-        stream.changes > 0 && stream.equal + 1 < ROW
+        stream.changes > 0 && stream.equal + 1 < LIMITS.row
     }
 
     /// Opens a chain of the waiting accesses back to back and this one. False if some wait no longer.
@@ -538,7 +530,7 @@ impl Predictor {
         let Course::Chain { sizes, .. } = &self.automata[id].course else { return };
         let (equal, rows) = (u64::from(sizes.last_row()), sizes.rows().map_or(0, <[_]>::len) as u64);
         let mean = (sizes.records() - equal) / rows.saturating_sub(1).max(1);
-        if equal < ROW || equal < ROW * mean {
+        if equal < LIMITS.row || equal < LIMITS.row * mean {
             return;
         }
         let l = self.lane(w, size);
@@ -553,7 +545,7 @@ impl Predictor {
     fn open_near(&mut self, w: u32, l: u32, single: Single, varied: bool) -> bool {
         let lane = &mut self.lanes[l as usize];
         let n = lane.waiting.len();
-        for apart in 1..=NEAR.min(n / 2) {
+        for apart in 1..=LIMITS.near.min(n / 2) {
             let (a, b) = (lane.waiting[n - 2 * apart], lane.waiting[n - apart]);
             if is_old(&a, &single, self.options.max_age) {
                 break;
@@ -652,7 +644,7 @@ impl Predictor {
         if lane.skip > 0 {
             lane.skip -= 1;
         } else if runs.is_empty() {
-            lane.in_vain = (2 * lane.in_vain + 1).min(MOST_SKIPPED);
+            lane.in_vain = (2 * lane.in_vain + 1).min(LIMITS.most_skipped);
             lane.skip = if lane.waiting.len() >= MOST_WAITING { lane.in_vain } else { 0 };
         } else {
             lane.in_vain = 0;

@@ -1,7 +1,8 @@
 //! Arithmetic progressions among things in the order of time.
 
-use super::cost::{MARGIN, Pool, saved_by_run};
+use super::cost::{Pool, saved_by_run};
 use super::piece::Order;
+use super::thresholds::LIMITS;
 
 /// A thing: where it is, and numbers of its first and last access.
 #[derive(Debug, Clone, Copy)]
@@ -11,24 +12,18 @@ pub(super) struct Point {
     pub last: u64,
 }
 
-/// Places after one that are tried as the next of its progression; more if that finds few.
-const NEIGHBOURS: usize = 3;
-const MORE_NEIGHBOURS: usize = 64;
-/// Things at one place of which one is tried.
-const SAME: usize = 64;
-
 /// Progressions of at least three, in any interleaving, each worth its bits: lists of indices in the order of time.
 pub(super) fn interleaved(points: &[Point], pool: &Pool, seen: u64) -> Vec<Vec<usize>> {
     let mut pool = *pool;
     pool.accesses = pool.accesses.max(seen);
     let pays = |list: &[usize]| {
         let o = Order { first: points[list[0]].first, last: points[list[list.len() - 1]].last, breaks: 0 };
-        saved_by_run(&pool, seen, &o, list.len() as u64) > MARGIN
+        saved_by_run(&pool, seen, &o, list.len() as u64) > LIMITS.margin
     };
     let mut search = Search::new(points);
-    search.run(NEIGHBOURS, &pays);
+    search.run(LIMITS.neighbours, &pays);
     if 4 * search.covered < points.len() && points.len() >= 64 {
-        search.run(MORE_NEIGHBOURS, &pays);
+        search.run(LIMITS.more_neighbours, &pays);
     }
     search.found
 }
@@ -64,7 +59,7 @@ impl Search {
             for _ in 0..neighbours {
                 j += gallop(&self.sorted[j..], self.sorted[j].0.saturating_add(1));
                 let Some(&(place, _)) = self.sorted.get(j) else { break };
-                let same = (j..self.sorted.len()).take_while(|&k| self.sorted[k].0 == place).take(SAME);
+                let same = (j..self.sorted.len()).take_while(|&k| self.sorted[k].0 == place).take(LIMITS.same_place);
                 let Some(next) = same.into_iter().find(|&k| !self.used[k]) else { continue };
                 self.follow(i, next, &mut list);
                 if list.len() > best.len() {

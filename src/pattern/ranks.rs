@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use super::piece::{Apart, Piece, Ranks, Shape, Turn};
+use super::thresholds::LIMITS;
 use crate::record::{FileId, Op};
-
-/// Places in the next rank that are tried as the next of a progression.
-const NEIGHBOURS: usize = 3;
 
 /// What pieces that ranks may make together have in common.
 fn kind(p: &Piece) -> Option<(FileId, Op, Option<Op>, Shape)> {
@@ -67,7 +65,7 @@ fn progressions(group: &[Piece], pays: &impl Fn(&[&Piece]) -> bool) -> Vec<Vec<u
         let Some(rank) = group.get(next).map(|p| p.rank) else { continue };
         let aligned = next + (i - begin);
         let place = by_place.partition_point(|&k| (group[k].rank, group[k].at) < (rank, mine.at));
-        let around = place.saturating_sub(NEIGHBOURS)..(place + NEIGHBOURS).min(by_place.len());
+        let around = place.saturating_sub(LIMITS.rank_neighbours)..(place + LIMITS.rank_neighbours).min(by_place.len());
         let mut near: Vec<usize> = std::iter::once(aligned).chain(around.map(|k| by_place[k])).collect();
         near.retain(|&j| group.get(j).is_some_and(|p| p.rank == rank) && !used[j]);
         near.sort_by_key(|&j| (j != aligned, group[j].at.abs_diff(mine.at), j));

@@ -1,4 +1,5 @@
 //! When a pattern was active, in bounded memory.
+use super::thresholds::LIMITS;
 
 /// A stretch of time in which a pattern moved bytes without a pause.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,9 +27,6 @@ pub struct Steps {
 
 /// Steps of a pattern that was joined of others.
 const MOST_JOINED: usize = 4096;
-
-/// A pause this many times the median is a long one.
-const LONG: f64 = 8.0;
 
 impl Steps {
     /// The steps in order.
@@ -74,9 +72,9 @@ impl Steps {
         let mut gaps: Vec<f64> = self.list.windows(2).map(|w| w[1].start - w[0].end).collect();
         gaps.sort_unstable_by(f64::total_cmp);
         let median = gaps[gaps.len() / 2];
-        let long = gaps.len() - gaps.partition_point(|g| *g <= LONG * median);
+        let long = gaps.len() - gaps.partition_point(|g| *g <= LIMITS.long_pause * median);
         if long > 0 && median > 0.0 {
-            self.tolerance = 0.5 * LONG * median;
+            self.tolerance = 0.5 * LIMITS.long_pause * median;
             let mut merged: Vec<Step> = Vec::with_capacity(self.list.len());
             for s in self.list.drain(..) {
                 match merged.last_mut() {
