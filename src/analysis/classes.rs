@@ -14,6 +14,8 @@ use crate::signal::{Activity, Decimated, Extent, Mode, RowFilter, Selection};
 
 /// Bursts that have to be seen.
 const FEWEST_BURSTS: u64 = 3;
+/// Shorter bursts, in seconds, are not worth it: opening and placing a file in a burst buffer takes some of this.
+const SHORTEST_BURST_S: f64 = 0.1;
 /// Longest share of the period that bursts may last: else there is no time to drain.
 const LONGEST_DUTY: f64 = 0.5;
 /// Least confidence in the period.
@@ -186,7 +188,10 @@ fn staging(trace: &Trace, mode: Mode, selection: &Selection) -> Result<Option<Ad
 fn staging_of(signal: &SignalReport) -> Option<Advice> {
     let (bursts, period) = (signal.bursts.as_ref()?, signal.period.dominant.as_ref()?);
     let calm = period.period_s - bursts.width_s.max;
-    let fits = bursts.count >= FEWEST_BURSTS && bursts.duty_cycle <= LONGEST_DUTY && calm > 0.0;
+    let fits = bursts.count >= FEWEST_BURSTS
+        && bursts.width_s.median >= SHORTEST_BURST_S
+        && bursts.duty_cycle <= LONGEST_DUTY
+        && calm > 0.0;
     if signal.period.periodic != Some(true) || period.confidence < SURE || !fits {
         return None;
     }
@@ -199,7 +204,7 @@ fn staging_of(signal: &SignalReport) -> Option<Advice> {
     Some(Advice {
         policy: "burst-buffer-staging".into(),
         why: format!(
-            "{} bursts of at most {}, {:.3} s each, come every {:.3} s: {calm:.3} s are left to drain each",
+            "{} bursts of at most {}, {:.3} s each, come every {:.3} s, leaving {calm:.3} s to drain",
             bursts.count,
             classify::binary_size(bytes as u64),
             bursts.width_s.median,

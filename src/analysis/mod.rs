@@ -138,7 +138,7 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
 /// Finds the access patterns of a trace alone, without its signals.
 ///
 /// # Errors
-/// [`ErrorKind::Empty`] if no selected access tells its place in its file; [`ErrorKind::Output`] if accesses were lost or
+/// [`ErrorKind::Empty`] if no selected access has an offset; [`ErrorKind::Output`] if accesses were lost or
 /// doubled, which only [`PatternOptions::verify`] looks for.
 pub fn patterns(
     trace: &Trace,
@@ -151,7 +151,7 @@ pub fn patterns(
         ModeChoice::One(m) => m,
     };
     let (report, found) = patterns::patterns(trace, mode, selection, run_s(trace), options)?.ok_or_else(|| {
-        Error::new(ErrorKind::Empty, "no patterns: no read or write that is selected tells its place in its file")
+        Error::new(ErrorKind::Empty, "no patterns: the selected accesses have no file offsets")
             .remedy(Remedy::NeedOffsets)
             .in_file(&trace.path)
     })?;
@@ -187,7 +187,7 @@ fn nothing_left(trace: &Trace, options: &Options, excluded: u64) -> Error {
     };
     Error::new(
         ErrorKind::Empty,
-        format!("nothing to analyse: no {what} with bytes is left of {} records", trace.data.len()),
+        format!("no data left after filtering: no {what} with bytes among {} records", trace.data.len()),
     )
     .remedy(remedy)
     .in_file(&trace.path)

@@ -33,7 +33,7 @@ pub struct PatternOptions {
 }
 
 /// Finds the patterns of the selected accesses, and the period of each: the report, and the patterns themselves
-/// in the same order. `None` if no access tells its place in its file.
+/// in the same order. `None` if no access has an offset.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] if accesses were lost or doubled, which only [`PatternOptions::verify`] looks for.

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use super::access::Tally;
 use super::global::GlobalSequentiality as G;
 use super::lattice::{Mix, Size};
-use super::report::Advice;
+use super::report::{Advice, GlobalClass};
 
 /// Facts that the rules look at.
 pub(crate) struct Situation<'a> {
@@ -45,6 +45,26 @@ pub(crate) fn advise(s: &Situation) -> Vec<Advice> {
     RULES.iter().filter_map(|rule| rule(s)).collect()
 }
 
+/// Policies of which a file can follow one in each direction: who issues its requests.
+const EXCLUSIVE: [&str; 4] = ["collective-buffering", "independent-requests", "data-sieving", "file-per-process"];
+
+/// Keeps one of the [`EXCLUSIVE`] policies for the reads and one for the writes of a file: that of the class that moves most bytes.
+pub(crate) fn settle(classes: &mut [GlobalClass]) {
+    let exclusive = |a: &Advice| EXCLUSIVE.contains(&a.policy.as_str());
+    for direction in [Mix::ReadOnly, Mix::WriteOnly] {
+        let concerns = |c: &GlobalClass| c.mix == direction || c.mix == Mix::ReadWrite;
+        let kept = classes
+            .iter()
+            .filter(|c| concerns(c))
+            .flat_map(|c| c.advice.iter().filter(|a| exclusive(a)).map(|a| (c.bytes, a.policy.clone())))
+            .reduce(|best, next| if next.0 > best.0 { next } else { best });
+        let Some((_, policy)) = kept else { continue };
+        for c in classes.iter_mut().filter(|c| concerns(c)) {
+            c.advice.retain(|a| !exclusive(a) || a.policy == policy);
+        }
+    }
+}
+
 fn advice(policy: &str, why: String, hints: &[(&str, &dyn Display)]) -> Option<Advice> {
     let hints = hints.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect();
     Some(Advice { policy: policy.into(), why, hints })
@@ -61,6 +81,18 @@ impl Situation<'_> {
 
     fn writes(&self) -> bool {
         self.mix == Mix::WriteOnly
+    }
+
+    /// Arguments of `lfs setstripe` for new files in the folder of this one.
+    fn lfs_setstripe(&self, count: u64, unit: u64) -> String {
+        let unit = match unit {
+            _ if unit.is_multiple_of(1 << 20) => format!("{}M", unit >> 20),
+            _ if unit.is_multiple_of(1 << 10) => format!("{}k", unit >> 10),
+            _ => unit.to_string(),
+        };
+        let folder = self.file.and_then(|f| f.rsplit_once('/')).map(|(folder, _)| folder).filter(|f| !f.is_empty());
+        let plain = |f: &&str| f.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+:@%=".contains(&b));
+        format!("-c {count} -S {unit} {}", folder.filter(plain).unwrap_or("DIR"))
     }
 
     /// Bytes moved over bytes spanned.
@@ -90,7 +122,11 @@ fn broadcast(s: &Situation) -> Option<Advice> {
         return advice("read-once-and-broadcast", why, &[("MPI_Bcast", &bytes), ("romio_cb_read", &"enable")]);
     }
     let mirror = "lfs mirror create, or a copy on each node's local storage";
-    advice("read-collectively", why, &[("romio_cb_read", &"enable"), ("lfs setstripe", &"-c -1"), ("mirror", &mirror)])
+    advice(
+        "read-collectively",
+        why,
+        &[("romio_cb_read", &"enable"), ("lfs setstripe", &"-c -1 DIR"), ("mirror", &mirror)],
+    )
 }
 
 /// Small pieces that interleave: a few ranks gather them into large ones.
@@ -139,7 +175,7 @@ fn stripes(s: &Situation) -> Option<Advice> {
     advice(
         "striping",
         why,
-        &[("lfs setstripe", &format!("-c {count} -S {unit}")), ("striping_factor", &count), ("striping_unit", &unit)],
+        &[("lfs setstripe", &s.lfs_setstripe(count, unit)), ("striping_factor", &count), ("striping_unit", &unit)],
     )
 }
 

@@ -313,7 +313,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             let found = if self.unplaced > 0 {
                 format!("nothing to classify: none of {} accesses has an offset", self.unplaced)
             } else {
-                format!("nothing to classify: no read or write is left of {} records", self.rows)
+                format!("no data left after filtering: no read or write among {} records", self.rows)
             };
             let remedy =
                 "classes need offsets: Darshan with DXT, strace or records have them, phases and counters do not";
@@ -383,5 +383,6 @@ fn of_file(file: Option<String>, ranks: Vec<Ranked>, options: Options<'_>, origi
     if let (Choice::Auto, Some(f)) = (options.choice, &predicted) {
         f.help(&mut global);
     }
+    advice::settle(&mut global);
     FileClasses { file, local, global, aside: judged.aside, expected: predicted.map(|f| f.expected) }
 }
