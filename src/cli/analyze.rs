@@ -83,7 +83,7 @@ pub struct AnalyzeArgs {
 /// [`ErrorKind::Usage`] for a filter that cannot be, [`ErrorKind::Output`] if the output cannot be created.
 pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
     let options = Options {
-        selection: a.selection.selection(),
+        selection: a.selection.selection()?,
         mode: a.selection.mode(),
         rate_hz: match a.sampling_rate {
             Rate::Auto => None,

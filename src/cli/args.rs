@@ -15,6 +15,9 @@ use super::predict::PredictArgs;
 #[derive(Debug, Parser)]
 #[command(name = "iophase", version, about, max_term_width = 110, after_help = EXIT_CODES)]
 pub struct Cli {
+    /// Bytes with decimal prefixes (kB, MB) instead of binary ones (KiB, MiB)
+    #[arg(long, global = true)]
+    pub si: bool,
     /// Command
     #[command(subcommand)]
     pub command: Command,

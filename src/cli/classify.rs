@@ -121,7 +121,7 @@ fn read_model(path: &Path) -> Result<Model> {
 
 fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
     let read = a.input.read_options();
-    let selection = a.selection.selection();
+    let selection = a.selection.selection()?;
     let mut learned = 0;
     let worst = each_source(&a.input, |source, format| {
         learned += with_progress(source, &a.verbosity, &read, |read| {
@@ -140,7 +140,7 @@ fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
 
 fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
     let read = a.input.read_options();
-    let selection = a.selection.selection();
+    let selection = a.selection.selection()?;
     let options = options(a, model);
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
     let mut names = PictureNames::default();

@@ -85,10 +85,11 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
         Selection { ranks: a.ranks.clone(), files: a.files.clone(), all_files: true, from_s: a.from, until_s: a.until };
     let excerpt = Slice::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
     let written = output::rows(&excerpt, &a.output, writer, a.verbosity.quiet >= 2)?;
-    if a.verbosity.quiet == 0 && a.verbosity.verbose > 0 {
+    if a.verbosity.quiet == 0 {
         let all = units::counted(trace.data.len() as u64, "record");
         let ranks = units::counted(trace.ranks(), "rank");
-        output::message(&format!("{} of {all} of {ranks}", units::grouped(written.rows.cast_signed())));
+        let count = units::grouped(written.rows.cast_signed());
+        output::message(&format!("wrote {count} of {all} of {ranks} to {}", a.output.display()));
     }
     Ok(())
 }

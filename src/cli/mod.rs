@@ -28,12 +28,19 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
-use iophase::internals::render::json;
+use iophase::internals::render::{json, text, units};
 use iophase::{Error, ErrorKind, Result};
+use terminal_size::{Width, terminal_size_of};
 
 /// Runs the program on the arguments of the process.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
+    if cli.si {
+        units::use_decimal_bytes();
+    }
+    if let Some((Width(columns), _)) = terminal_size_of(io::stdout()) {
+        text::wrap_at(usize::from(columns));
+    }
     let worst = match &cli.command {
         Command::Analyze(a) => with_threads(a.input.threads, || analyze::run(a)),
         Command::Patterns(a) => with_threads(a.input.threads, || patterns::run(a)),

@@ -57,7 +57,7 @@ pub fn writer(path: &Path, name: Option<&str>) -> Result<&'static dyn Writer> {
     match name {
         Some(name) => write::writer(name),
         None if path.as_os_str() == "-" => {
-            Err(Error::new(ErrorKind::Usage, "standard output does not tell the format to write")
+            Err(Error::new(ErrorKind::Usage, "standard output has no name to infer the format from")
                 .remedy("name it, such as csv or jsonl"))
         }
         None => write::writer_for(path),

@@ -77,7 +77,7 @@ impl PatternsArgs {
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
-    let (mode, selection, options) = (a.selection.mode(), a.selection.selection(), a.options());
+    let (mode, selection, options) = (a.selection.mode(), a.selection.selection()?, a.options());
     let mut names = PictureNames::default();
     let compute = |trace: Trace| analysis::patterns(&trace, mode, &selection, &options);
     let worst = each_trace(&a.input, &a.verbosity, &a.input.read_options(), compute, |mut report| {

@@ -8,6 +8,7 @@ use iophase::analysis::{Mode, RankSet, Selection};
 use iophase::analysis::{ModeChoice, NamePattern};
 use iophase::formats::ReadOptions;
 use iophase::record::Layer;
+use iophase::{Error, ErrorKind, Result};
 
 /// Where traces come from and how they are read.
 #[derive(Debug, Args)]
@@ -69,14 +70,22 @@ pub struct SelectionArgs {
 
 impl SelectionArgs {
     /// Ranks, files and times.
-    pub fn selection(&self) -> Selection {
-        Selection {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the time window ends before it starts.
+    pub fn selection(&self) -> Result<Selection> {
+        if let (Some(from), Some(until)) = (self.from, self.until)
+            && until < from
+        {
+            return Err(Error::new(ErrorKind::Usage, format!("--until {until} is before --from {from}")));
+        }
+        Ok(Selection {
             ranks: self.ranks.clone(),
             files: self.files.clone(),
             all_files: self.all_files,
             from_s: self.from,
             until_s: self.until,
-        }
+        })
     }
 
     /// Reads, writes, or both.

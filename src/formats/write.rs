@@ -94,7 +94,7 @@ pub fn writer_for(path: &Path) -> Result<&'static dyn Writer> {
     let fitting = WRITERS.iter().copied().filter(|w| name.ends_with(w.ending()));
     fitting.max_by_key(|w| w.ending().len()).ok_or_else(|| {
         let endings: Vec<_> = WRITERS.iter().map(|w| w.ending()).collect();
-        Error::new(ErrorKind::Usage, "the name does not tell the format to write")
+        Error::new(ErrorKind::Usage, "cannot infer the output format from the file name")
             .expected(format!("a name that ends in one of {}", endings.join(", ")))
             .remedy("name the format")
             .in_file(path.display().to_string())

@@ -76,12 +76,12 @@ impl Verdict {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Verdict::Periodic => "periodic",
-            Verdict::Irregular => "not periodic, bursts without a regular distance",
-            Verdict::SingleBurst => "not periodic, a single burst",
-            Verdict::TooFewCycles => "not periodic, too few cycles to tell",
-            Verdict::Constant => "not periodic, constant bandwidth",
-            Verdict::Empty => "not periodic, no I/O",
-            Verdict::NotResolvable => "period cannot be determined: this log has totals per file only",
+            Verdict::Irregular => "not periodic: irregular bursts",
+            Verdict::SingleBurst => "not periodic: a single burst",
+            Verdict::TooFewCycles => "not periodic: too few cycles",
+            Verdict::Constant => "not periodic: constant bandwidth",
+            Verdict::Empty => "not periodic: no I/O",
+            Verdict::NotResolvable => "period cannot be determined: the log has totals per file only",
         }
     }
 }

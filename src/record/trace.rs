@@ -143,6 +143,8 @@ impl Data {
 pub struct Job {
     /// Job id of the batch system.
     pub id: Option<i64>,
+    /// Numeric user id.
+    pub uid: Option<u64>,
     /// Command line.
     pub executable: Option<String>,
     /// Number of processes.

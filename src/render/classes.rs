@@ -50,9 +50,13 @@ pub fn classes(c: &Classes, style: Style) -> String {
 fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Style) {
     let name = ending(f.file.as_deref().unwrap_or("(no name)"), NAME);
     let more =
-        if alike > 0 { format!(", and {} like it", units::counted(alike as u64, "file")) } else { String::new() };
-    let _ = writeln!(out, "{}", style.bold(&format!("{name}: {}{more}", units::bytes(moved as f64))));
+        if alike > 0 { format!("; {} like it", units::counted(alike as u64, "more file")) } else { String::new() };
+    let _ = writeln!(out, "{}", style.bold(&format!("{name}: {} moved{more}", units::bytes(moved as f64))));
     let shown = if style.verbose { f.global.len() } else { f.global.len().min(CLASSES) };
+    if shown > 0 {
+        let heading = format!("  {:<22} {:<10} {:<13} ranks, time", "class", "access", "request sizes");
+        let _ = writeln!(out, "{}", style.faint(&heading));
+    }
     for g in &f.global[..shown] {
         class(out, g);
     }
@@ -80,7 +84,9 @@ fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Styl
 
 fn advice<'a>(out: &mut String, all: impl IntoIterator<Item = &'a Advice>, style: Style) {
     for a in all {
-        let hints: Vec<String> = a.hints.iter().map(|(k, v)| format!("{k} = {v}")).collect();
+        // a name of two words is a command
+        let hint = |(k, v): (&String, &String)| if k.contains(' ') { format!("{k} {v}") } else { format!("{k} = {v}") };
+        let hints: Vec<String> = a.hints.iter().map(hint).collect();
         line(out, "advice", &format!("{}: {}", a.policy.replace('-', " "), a.why));
         faint_line(out, "", &hints.join("; "), style);
     }

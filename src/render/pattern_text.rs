@@ -13,23 +13,34 @@ const FILES: usize = 3;
 /// Letters of the name of a file: its end tells more than where it lies.
 const NAME: usize = 48;
 const WALKS: usize = 2;
+/// Heading of the list of patterns.
+const COLUMNS: &str = "# {operation, kind, rank, start s, start offset, end offset, size, accesses, stride} \
+                       or (size, count, stride) of each loop";
 
-/// The patterns of a trace, one a line in the order in which they began: `{operation, type, rank, start time, start offset,
+/// The patterns of a trace, one per line in the order in which they began: `{operation, type, rank, start time, start offset,
 /// end offset, access size, records, stride}`. A sequential pattern has no size and stride but a five-number summary of its
 /// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first. One that several ranks make together tells
 /// them after its period: its outermost loop goes through them. So does one of reads that writes of the same bytes follow.
 pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     let mut out = String::new();
-    for p in &r.patterns {
+    if !r.patterns.is_empty() {
         // Writing to a string cannot fail.
+        let _ = writeln!(out, "{}", style.faint(COLUMNS));
+    }
+    for p in &r.patterns {
         let _ = writeln!(out, "{}", tuple(p));
         for n in &p.next {
             let size = n.size.map_or("-".into(), |s| s.to_string());
             let _ = writeln!(out, "    {}", style.faint(&format!("next offset={} size={size}", n.offset)));
         }
     }
-    let count = units::counted(r.patterns.len() as u64, "pattern");
-    let _ = writeln!(out, "{}", style.bold(&format!("{}: {count}, {}", r.trace.path, covered(&r.coverage))));
+    let mut head = units::counted(r.patterns.len() as u64, "pattern");
+    if !r.patterns.is_empty() {
+        let _ = write!(head, " for {}", covered(&r.coverage));
+    }
+    let _ = writeln!(out, "{}", style.bold(&format!("{}: {head}", r.trace.path)));
+    let predicted = percent(r.coverage.predicted as f64 / r.coverage.records.max(1) as f64);
+    line(&mut out, "predicted", &format!("{predicted} of the accesses, from those before them"));
     if verified {
         line(&mut out, "verified", "the patterns and the unmatched accesses are exactly the accesses of the trace");
     }
@@ -38,16 +49,18 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
 }
 
 fn covered(c: &Coverage) -> String {
+    if c.matched == c.records && c.folded_patterns == 0 {
+        return format!("all {}", units::counted(c.records, "access"));
+    }
     let of_bytes = percent(c.matched_bytes as f64 / c.bytes.max(1) as f64);
     let folded = match c.folded_patterns {
         0 => String::new(),
         n => format!("; {} of fewest bytes are not listed", units::counted(n, "pattern")),
     };
     format!(
-        "{} of {}, {of_bytes} of the bytes, {} predicted{folded}",
+        "{} of {} ({of_bytes} of the bytes){folded}",
         units::grouped(c.matched as i64),
         units::counted(c.records, "access"),
-        percent(c.predicted as f64 / c.records.max(1) as f64)
     )
 }
 
@@ -90,8 +103,9 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
         line(out, "patterns", &format!("none in {}", units::counted(r.coverage.records, "access")));
         return;
     }
-    let count = units::grouped(r.patterns.len() as i64);
-    line(out, "patterns", &format!("{count} for {}", covered(&r.coverage)));
+    let count = units::counted(r.patterns.len() as u64, "pattern");
+    let verb = if r.patterns.len() == 1 { "covers" } else { "cover" };
+    line(out, "patterns", &format!("{count} {verb} {}", covered(&r.coverage)));
     let mut files: HashMap<&str, Vec<&PatternReport>> = HashMap::new();
     r.patterns.iter().for_each(|p| files.entry(&p.file).or_default().push(p));
     let bytes = |ps: &[&PatternReport]| ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>();

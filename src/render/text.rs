@@ -1,11 +1,12 @@
 //! Reports as text for a terminal: the answer first, one screen.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::units;
 use crate::analysis::{Info, Report, SignalReport};
 use crate::period::{Dominant, Method, OtherPeriod, Relation, Spread, Validity};
-use crate::record::{ClockKind, Timing, Warning};
+use crate::record::{ClockKind, Job, Timing, Warning};
 
 pub use super::pattern_text::patterns;
 
@@ -66,9 +67,7 @@ pub fn report(r: &Report, style: Style) -> String {
     }
     line(&mut out, "trace", &format!("{}: {}", t.path, facts.join(", ")));
     clock(&mut out, r, zero_s, style);
-    if let Some(exe) = t.job.as_ref().and_then(|j| j.executable.as_deref()) {
-        line(&mut out, "job", &shorten(exe, COLUMNS - NAMES));
-    }
+    job(&mut out, t.job.as_ref());
     quality(&mut out, r);
     warnings(&mut out, &r.warnings, style);
     out
@@ -105,8 +104,19 @@ fn clock(out: &mut String, r: &Report, zero_s: f64, style: Style) {
     line(out, "clock", &format!("times count from the start of the trace, at {at} of its clock{wall}"));
 }
 
-/// Columns of a line, if its words allow.
-const COLUMNS: usize = 80;
+/// Columns of a line, if its words allow. One choice for all text of a process, made once at its start.
+static COLUMNS: AtomicUsize = AtomicUsize::new(80);
+
+/// Wraps lines at `columns` from now on, within reason; without this call at 80.
+pub fn wrap_at(columns: usize) {
+    COLUMNS.store(columns.clamp(40, 160), Relaxed);
+}
+
+/// Columns of the text of a line.
+fn room() -> usize {
+    COLUMNS.load(Relaxed) - NAMES
+}
+
 /// Columns of the names of lines, with what is before and after them.
 const NAMES: usize = 13;
 
@@ -120,7 +130,7 @@ pub(super) fn faint_line(out: &mut String, name: &str, text: &str, style: Style)
 
 /// A line; what does not fit goes below its beginning.
 fn painted(out: &mut String, name: &str, text: &str, paint: impl Fn(&str) -> String) {
-    let mut parts = wrapped(text, COLUMNS - NAMES).into_iter();
+    let mut parts = wrapped(text, room()).into_iter();
     // Writing to a string cannot fail.
     let _ = writeln!(out, "  {name} {}", paint(&parts.next().unwrap_or_default()));
     for part in parts {
@@ -161,7 +171,7 @@ fn breaks(text: &str) -> usize {
         let (before, after) = (text[..i].chars().next_back(), &text[i + 1..]);
         let word = after.split(' ').next().unwrap_or_default().trim_end_matches([',', ';', ')', ':']);
         let unit = before.is_some_and(|c| c.is_ascii_digit())
-            && (word == "%" || (word.chars().count() <= 4 && word.ends_with(['s', 'B', 'z'])));
+            && (word == "%" || (word.chars().count() <= 5 && word.ends_with(['s', 'B', 'z'])));
         let sign = matches!(before, Some('±' | '='));
         if !unit && !sign && word != "=" && word != "±" {
             return i;
@@ -210,7 +220,7 @@ fn signal(out: &mut String, s: &SignalReport, zero_s: f64, style: Style) {
             let head = format!("{mode}: {}", s.period.verdict.words());
             let _ = writeln!(out, "{}", style.bold(&head));
             let span = units::seconds(s.end_s - s.start_s);
-            line(out, "moves", &format!("{} in {span}", units::bytes(s.bytes)));
+            line(out, "volume", &format!("{} over {span}", units::bytes(s.bytes)));
         }
     }
     if style.verbose {
@@ -224,16 +234,16 @@ pub(super) fn percent(p: f64) -> String {
 
 fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64) {
     if !s.validity.is_empty() {
-        line(out, "holds", &format!("{}, {:.0} cycles", windows(&s.validity, d.period_s, zero_s), d.cycles));
+        line(out, "valid", &format!("{} ({:.0} cycles)", windows(&s.validity, d.period_s, zero_s), d.cycles));
     } else {
-        line(out, "cycles", &format!("{:.0} in {}", d.cycles, units::seconds(s.end_s - s.start_s)));
+        line(out, "cycles", &format!("{:.0} over {}", d.cycles, units::seconds(s.end_s - s.start_s)));
     }
     if let Some(b) = &s.bursts {
         line(
             out,
             "bursts",
             &format!(
-                "{} of {} ({} of the period), {} each{}",
+                "{}, {} each, duty cycle {}, {} each{}",
                 units::grouped(i64::try_from(b.count).unwrap_or(i64::MAX)),
                 units::seconds(b.width_s.median),
                 percent(b.duty_cycle),
@@ -269,11 +279,11 @@ fn other(o: &OtherPeriod, zero_s: f64) -> String {
         Relation::Beside => ("beside it", false),
     };
     let p = &o.period;
-    let spans = if alone { format!(" from {}", windows(&o.validity, p.period_s, zero_s)) } else { String::new() };
+    let spans = if alone { format!(", {}", windows(&o.validity, p.period_s, zero_s)) } else { String::new() };
     let next = o.prediction.as_ref().filter(|_| alone);
     let next = next
         .map_or(String::new(), |n| format!(", next at {}", units::clock(n.next_start_s - zero_s, n.period_s / 10.0)));
-    format!("{relation}: every {}{spans}, confidence {}{next}", units::seconds(p.period_s), percent(p.confidence))
+    format!("every {} {relation}{spans}, confidence {}{next}", units::seconds(p.period_s), percent(p.confidence))
 }
 
 /// The first windows in which a period holds.
@@ -299,7 +309,7 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
         out,
         "sampled",
         &format!(
-            "{} samples at {}, abstraction error {}",
+            "{} samples at {}, sampling error {}",
             units::grouped(s.samples as i64),
             units::hertz(s.sampling_hz),
             percent(s.abstraction_error)
@@ -357,14 +367,30 @@ fn quality(out: &mut String, r: &Report) {
         }
     };
     note(q.records_dropped, "records unusable");
-    note(q.records_left_out, "left out (failed calls, system files)");
+    note(q.records_left_out, "ignored (failed calls, system files)");
     note(q.clamped, "with times or sizes out of range");
     note(q.clock_backwards, "steps back of the clock");
-    if !q.partial.is_empty() {
-        facts.push(format!("incomplete: {}", q.partial.join(", ")));
-    }
     if !facts.is_empty() {
         line(out, "quality", &facts.join(", "));
+    }
+}
+
+/// The job as batch systems print it, and its command in the columns that are left.
+fn job(out: &mut String, job: Option<&Job>) {
+    let Some(j) = job else { return };
+    let facts = [
+        j.id.map(|id| format!("id {id}")),
+        j.uid.map(|uid| format!("user {uid}")),
+        j.ranks.map(|n| units::counted(n, "rank")),
+        j.start_unix_s.map(|t| format!("started {}", units::utc(t))),
+        j.run_time_s.map(|t| format!("ran {}", units::seconds(t))),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    if !facts.is_empty() {
+        line(out, "job", &facts.join(", "));
+    }
+    if let Some(command) = &j.executable {
+        line(out, "command", &shorten(command, room()));
     }
 }
 
@@ -391,22 +417,9 @@ pub fn info(i: &Info, style: Style) -> String {
     if !stored.is_empty() {
         line(&mut out, "stored", &stored.join(", "));
     }
-    if let Some(j) = &i.job {
-        let mut facts = Vec::new();
-        if let Some(id) = j.id {
-            facts.push(format!("id {id}"));
-        }
-        if let Some(t) = j.run_time_s {
-            facts.push(format!("ran {}", units::seconds(t)));
-        }
-        if let Some(e) = &j.executable {
-            let known: usize = facts.iter().map(|f| f.chars().count() + 2).sum();
-            facts.push(shorten(e, (COLUMNS - NAMES).saturating_sub(known).max(24)));
-        }
-        line(&mut out, "job", &facts.join(", "));
-    }
+    job(&mut out, i.job.as_ref());
     let files = if i.files > 0 { format!(", {}", units::counted(i.files, "file")) } else { String::new() };
-    line(&mut out, "holds", &format!("{}{files}", units::counted(i.ranks, "rank")));
+    line(&mut out, "contents", &format!("{}{files}", units::counted(i.ranks, "rank")));
     if let (Some(a), Some(b)) = (i.start_s, i.end_s) {
         line(
             &mut out,
@@ -463,8 +476,8 @@ mod tests {
     #[test]
     fn lines_end_between_words_and_units_stay_with_their_numbers() {
         assert_eq!(
-            wrapped("14 of 442 ms (22 % of the period), 8.39 MB", 14),
-            ["14 of 442 ms", "(22 % of the", "period),", "8.39 MB"]
+            wrapped("14 of 442 ms (22 % of the period), 8.2 MiB/s", 14),
+            ["14 of 442 ms", "(22 % of the", "period),", "8.2 MiB/s"]
         );
         assert_eq!(wrapped("at 28.66 s ± 249 µs, until", 12), ["at", "28.66 s ± 249 µs,", "until"]);
         assert_eq!(wrapped("cb = 1; stripe = 2", 9), ["cb = 1;", "stripe = 2"]);

@@ -1,5 +1,7 @@
 //! Numbers with units for people.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 /// A factor and the SI prefix that brings `x` between 1 and 1000: 2.5e9 gives (1e9, "G").
 pub fn si_prefix(x: f64) -> (f64, &'static str) {
     const PREFIXES: [(f64, &str); 10] = [
@@ -17,6 +19,24 @@ pub fn si_prefix(x: f64) -> (f64, &'static str) {
     let x = x.abs();
     // What would round up to 1000 takes the next prefix.
     PREFIXES.into_iter().find(|(f, _)| x >= f * 0.9995).unwrap_or(if x == 0.0 { (1.0, "") } else { (1e-9, "n") })
+}
+
+/// Whether bytes have decimal prefixes. One choice for all text and pictures of a process, made once at its start.
+static DECIMAL_BYTES: AtomicBool = AtomicBool::new(false);
+
+/// Writes bytes with decimal prefixes (kB, MB) from now on; without this call they have binary ones (KiB, MiB).
+pub fn use_decimal_bytes() {
+    DECIMAL_BYTES.store(true, Relaxed);
+}
+
+/// A factor and the prefix that brings `x` bytes between 1 and 1024, or between 1 and 1000 with decimal prefixes.
+pub fn byte_prefix(x: f64) -> (f64, &'static str) {
+    const PREFIXES: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    if DECIMAL_BYTES.load(Relaxed) {
+        return si_prefix(if x.abs() < 1.0 { 1.0 } else { x });
+    }
+    let at = (0..PREFIXES.len()).rev().find(|&i| x.abs() >= 1024f64.powi(i as i32) * 0.9995).unwrap_or(0);
+    (1024f64.powi(at as i32), PREFIXES[at])
 }
 
 /// Three significant digits, without an exponent where that is short.
@@ -51,12 +71,21 @@ fn with_unit(x: f64, unit: &str) -> String {
     format!("{} {prefix}{unit}", digits(x / factor))
 }
 
-/// Bytes with SI prefix: `1.68 GB`.
-pub fn bytes(x: f64) -> String {
-    if x.abs() < 1000.0 { format!("{} B", x.round()) } else { with_unit(x, "B") }
+fn with_byte_unit(x: f64, unit: &str) -> String {
+    let (factor, prefix) = byte_prefix(x);
+    let x = x / factor;
+    let number = if x.abs() >= 1000.0 { format!("{x:.0}") } else { digits(x) };
+    // Sizes are often whole: 64 KiB.
+    let short = number.trim_end_matches('0').strip_suffix('.').unwrap_or(&number);
+    format!("{short} {prefix}{unit}")
 }
 
-/// The smallest and the largest of some numbers of bytes: `8.32 to 8.39 MB`; one of them if they look alike.
+/// Bytes: `1.68 GiB`, `64 KiB`.
+pub fn bytes(x: f64) -> String {
+    with_byte_unit(if x.abs() < 1000.0 { x.round() } else { x }, "B")
+}
+
+/// The smallest and the largest of some numbers of bytes: `7.9 to 8 MiB`; one of them if they look alike.
 pub fn byte_range(least: f64, most: f64) -> String {
     let (a, b) = (bytes(least), bytes(most));
     match (a.split_once(' '), b.split_once(' ')) {
@@ -66,14 +95,14 @@ pub fn byte_range(least: f64, most: f64) -> String {
     }
 }
 
-/// Bytes per second with SI prefix: `35.2 MB/s`.
+/// Bytes per second: `35.2 MiB/s`.
 pub fn rate(x: f64) -> String {
-    with_unit(x, "B/s")
+    with_byte_unit(x, "B/s")
 }
 
-/// Frequency with SI prefix: `92.2 mHz`.
+/// Frequency: `0.0922 Hz`, `2.50 kHz`.
 pub fn hertz(x: f64) -> String {
-    with_unit(x, "Hz")
+    if (1e-3..1.0).contains(&x.abs()) { format!("{} Hz", digits(x)) } else { with_unit(x, "Hz") }
 }
 
 /// A length of time: milliseconds below a second, minutes and hours beside the seconds from ten minutes on.
@@ -163,14 +192,18 @@ mod tests {
     fn people_read_these() {
         assert_eq!(bytes(0.0), "0 B");
         assert_eq!(bytes(999.0), "999 B");
-        assert_eq!(bytes(1.68e9), "1.68 GB");
-        assert_eq!(bytes(999_999.0), "1.00 MB");
-        assert_eq!(byte_range(8.322e6, 8.39e6), "8.32 to 8.39 MB");
-        assert_eq!(byte_range(8.389e6, 8.391e6), "8.39 MB");
-        assert_eq!(byte_range(4.0, 2e3), "4 B to 2.00 kB");
-        assert_eq!(rate(35.24e6), "35.2 MB/s");
-        assert_eq!(rate(0.5), "500 mB/s");
-        assert_eq!(hertz(0.0922), "92.2 mHz");
+        assert_eq!(bytes(1023.0), "1023 B");
+        assert_eq!(bytes(65536.0), "64 KiB");
+        assert_eq!(bytes(1.68e9), "1.56 GiB");
+        assert_eq!(bytes(1_048_575.0), "1 MiB");
+        assert_eq!(bytes(1010.0 * 1024.0), "1010 KiB");
+        assert_eq!(byte_range(8.322e6, 8_388_608.0), "7.94 to 8 MiB");
+        assert_eq!(byte_range(8.389e6, 8.391e6), "8 MiB");
+        assert_eq!(byte_range(4.0, 2048.0), "4 B to 2 KiB");
+        assert_eq!(rate(35.24e6), "33.6 MiB/s");
+        assert_eq!(rate(0.5), "0.500 B/s");
+        assert_eq!(hertz(0.0922), "0.0922 Hz");
+        assert_eq!(hertz(0.000_5), "500 µHz");
         assert_eq!(seconds(0.0123), "12.3 ms");
         assert_eq!(seconds(10.842), "10.84 s");
         assert_eq!(seconds(599.96), "600.0 s");

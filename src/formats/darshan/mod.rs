@@ -267,6 +267,7 @@ fn assemble(
         clock: record::Clock::job_start(job.start_s()),
         job: Some(Job {
             id: Some(job.id),
+            uid: u64::try_from(job.uid).ok(),
             executable: Some(job.executable.clone()).filter(|e| !e.is_empty()),
             ranks: job.ranks(),
             start_unix_s: Some(job.start_s()),

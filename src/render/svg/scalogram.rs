@@ -40,7 +40,7 @@ pub fn scalogram(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         numbers: Numbers::Bands(levels),
     };
     let title = format!("Wavelet decomposition ({})", signal.mode.name().replace('_', " "));
-    let (factor, prefix) = units::si_prefix(top);
+    let (factor, prefix) = units::byte_prefix(top);
     let legend = [
         (Key::Fill(heat::shade(0.33), 1.0), format!("{} {prefix}B/s", units::digits(0.33 * top / factor))),
         (Key::Fill(heat::shade(0.67), 1.0), format!("{} {prefix}B/s", units::digits(0.67 * top / factor))),

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
-use crate::render::units::{si_prefix, time_unit};
+use crate::render::units::{byte_prefix, si_prefix, time_unit};
 
 /// How the numbers at an axis are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
-    /// With an SI prefix before the unit.
+    /// With a prefix before the unit: a binary one for bytes, else of the SI.
     Prefixed,
     /// Data in seconds, written in milliseconds to days.
     Time,
@@ -39,7 +39,8 @@ impl Axis<'_> {
         let largest = self.range.0.abs().max(self.range.1.abs());
         match self.numbers {
             Numbers::Prefixed => {
-                let (factor, prefix) = si_prefix(largest);
+                let prefix = if self.unit.starts_with('B') { byte_prefix } else { si_prefix };
+                let (factor, prefix) = prefix(largest);
                 (factor, format!("{prefix}{}", self.unit))
             }
             Numbers::Time => {
