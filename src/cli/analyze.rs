@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::answers::{Answers, PictureNames};
-use super::inputs::each_trace;
+use super::inputs::Inputs;
 use super::shared::{Input, SelectionArgs, Verbosity, choices};
 use super::{output, remedy};
 use iophase::analysis::{self, Analysis, Evidence, Options, SignalReport};
@@ -103,6 +103,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         },
         scores: a.scores,
     };
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
     let mut names = PictureNames::default();
     if options.method == Method::Auto {
@@ -115,7 +116,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         let views = a.svg.as_ref().map(|_| report.signals.iter().zip(evidence).map(view).collect::<Vec<_>>());
         Ok((report, views.unwrap_or_default()))
     };
-    let worst = each_trace(&a.input, &a.verbosity, &a.input.read_options(), compute, |(mut report, views)| {
+    let worst = inputs.each_trace(&a.input.read_options(), compute, |(mut report, views)| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (signal, view) in report.signals.iter().zip(&views) {

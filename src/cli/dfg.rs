@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::inputs::{format_named, stored};
+use super::inputs::{Inputs, stored};
 use super::output::{self, Lines};
 use super::shared::{Input, Verbosity};
 use super::{exit_code, progress, remedy};
@@ -151,22 +151,22 @@ impl DfgArgs {
 /// # Errors
 /// Of the arguments and of writing. Those of inputs are reported and count by their exit code.
 pub fn run(a: &DfgArgs) -> Result<u8> {
-    let (format, plan) = (format_named(&a.input.format)?, a.plan()?);
+    let plan = a.plan()?;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let format = inputs.format();
     let mut worst = 0;
-    let (sources, log) = read(a, format, &plan, &mut worst);
+    let (sources, log) = read(a, inputs, &plan, &mut worst);
     Ok(worst.max(exit_code(finish(a, &plan, &sources, format, log, worst).map(|()| 0))))
 }
 
 /// Reads all inputs together. If one fails, each is read alone, so that the others are in the graph.
-fn read(a: &DfgArgs, format: Option<&dyn Format>, plan: &Plan, worst: &mut u8) -> (Vec<Source>, EventLog) {
-    let options = a.input.read_options();
+fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> (Vec<Source>, EventLog) {
+    let (options, format) = (a.input.read_options(), inputs.format());
     let mut sources = Vec::new();
-    for path in &a.input.traces {
-        match Source::open(path, &options.limits) {
-            Ok(s) => sources.push(s),
-            Err(e) => *worst = (*worst).max(exit_code(Err(e))),
-        }
-    }
+    *worst = inputs.each_source(|source, _| {
+        sources.push(source.clone());
+        Ok(())
+    });
     let total = sources.iter().map(stored).sum();
     let bar = if a.verbosity.quiet == 0 { progress::reading("reading", total) } else { None };
     let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options };

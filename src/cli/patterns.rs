@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::answers::{Answers, PictureNames};
-use super::inputs::each_trace;
+use super::inputs::Inputs;
 use super::shared::{Input, SelectionArgs, Verbosity};
 use super::{output, remedy};
 use iophase::Result;
@@ -76,11 +76,12 @@ impl PatternsArgs {
 /// # Errors
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
     let (mode, selection, options) = (a.selection.mode(), a.selection.selection(), a.options());
     let mut names = PictureNames::default();
     let compute = |trace: Trace| analysis::patterns(&trace, mode, &selection, &options);
-    let worst = each_trace(&a.input, &a.verbosity, &a.input.read_options(), compute, |mut report| {
+    let worst = inputs.each_trace(&a.input.read_options(), compute, |mut report| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (file, picture) in svg::offsets(&report)? {

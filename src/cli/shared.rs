@@ -15,6 +15,9 @@ pub struct Input {
     /// Files or folders; `-` is standard input. gzip and zstd are decompressed
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
+    /// Search folders and the folders in them; each job found is a trace
+    #[arg(short, long)]
+    pub recursive: bool,
     /// Format of the traces [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     pub format: String,

@@ -8,6 +8,7 @@ mod clock;
 pub(crate) mod custom;
 pub(crate) mod darshan;
 mod digits;
+mod folder;
 mod json;
 mod limits;
 mod lines;
@@ -28,6 +29,7 @@ pub mod write;
 use std::fmt;
 use std::sync::Arc;
 
+pub use folder::{Folder, FolderTrace, search};
 pub use limits::Limits;
 pub(crate) use probe::{Inputs, inputs};
 pub use probe::{collect, find, probe, read, read_into};
@@ -68,6 +70,12 @@ pub trait Format: sealed::Sealed + Sync {
     /// but a warning in the trace. [`ErrorKind::Unsupported`] for several files if a job of this format is always one.
     /// Those of the sink.
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace>;
+
+    /// What the files of one job in a folder have in common; `None` if the file is a job by itself.
+    fn job_of(&self, source: &Source) -> Option<String> {
+        let _ = source;
+        None
+    }
 
     /// True if each file is a log of calls, so that batches have [`Batch::log`](crate::record::Batch) with [`Detail::Log`].
     fn logs_calls(&self) -> bool {

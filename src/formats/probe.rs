@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::folder::Jobs;
 use super::{ALL, Format, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
@@ -48,6 +49,8 @@ pub struct Inputs {
     pub files: Vec<Source>,
     /// Files of a folder that were left out.
     pub warning: Option<Warning>,
+    /// Jobs in a folder, of any format.
+    pub jobs: usize,
 }
 
 /// Finds out which files of a file or folder are to be read, of the named format or of the one that their content shows.
@@ -66,14 +69,21 @@ pub fn inputs<'f>(
             Some(f) => f,
             None => probe(source)?,
         };
-        return Ok((f, Inputs { files: vec![source.clone()], warning: None }));
+        return Ok((f, Inputs { files: vec![source.clone()], warning: None, jobs: 1 }));
     };
     let mut chosen = format;
+    let mut jobs = Jobs::default();
     let mut files = Vec::new();
     let mut others = Vec::new();
     for path in members {
         let s = Source::open(path, &options.limits)?;
-        match (chosen, probe(&s)) {
+        let probed = probe(&s);
+        if let Ok(f) = probed
+            && format.is_none_or(|named| named.name() == f.name())
+        {
+            jobs.place(f, &s);
+        }
+        match (chosen, probed) {
             (None, Ok(f)) => {
                 chosen = Some(f);
                 files.push(s);
@@ -99,13 +109,13 @@ pub fn inputs<'f>(
             ),
         )
     });
-    Ok((f, Inputs { files, warning }))
+    Ok((f, Inputs { files, warning, jobs: jobs.count }))
 }
 
 /// Reads a file or folder, of the named format or of the one that its content shows, as `inputs` finds it.
 ///
 /// # Errors
-/// As `inputs` and [`Format::read`], each with the name of the input.
+/// As `inputs` and [`Format::read`], each with the name of the input; [`ErrorKind::Unsupported`] for a folder with several jobs.
 pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
     let trace = read_into(source, format, options, &all)?;
@@ -123,6 +133,15 @@ pub fn read_into(
     sink: &dyn RowSink,
 ) -> Result<Trace> {
     let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
+    if inputs.jobs > 1 {
+        let first = inputs.files.first().map_or("", |s| s.file_name());
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("the folder holds {} traces, the first: {first}", inputs.jobs),
+        )
+        .remedy(Remedy::SearchFolder)
+        .in_file(source.name()));
+    }
     let mut trace = f.read(&inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
     trace.warnings.extend(inputs.warning);
     trace.path = source.name().to_owned();

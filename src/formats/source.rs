@@ -86,14 +86,7 @@ impl Source {
         })?;
         let name = path.display().to_string();
         if meta.is_dir() {
-            let members = list_folder(path, limits)?;
-            return Ok(Source {
-                name,
-                kind: Kind::Folder(members),
-                compression: Compression::None,
-                head: Vec::new(),
-                len: 0,
-            });
+            return Ok(Source::of_files(name, list_folder(path, limits)?));
         }
         if !meta.is_file() {
             return Err(Error::new(ErrorKind::Unsupported, "neither a regular file nor a folder")
@@ -105,6 +98,11 @@ impl Source {
         let mut s = Source { name, kind: Kind::File(path.into()), compression, head: raw, len: meta.len() };
         s.unwrap_head();
         Ok(s)
+    }
+
+    /// Several files as one input, under this name.
+    pub(crate) fn of_files(name: String, files: Vec<PathBuf>) -> Source {
+        Source { name, kind: Kind::Folder(files), compression: Compression::None, head: Vec::new(), len: 0 }
     }
 
     /// An input from memory.
@@ -236,21 +234,31 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// The regular files directly in a folder. Symbolic links are not followed.
+/// The regular files directly in a folder, and links to them.
 fn list_folder(path: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+    entries(path, limits).map(|(files, _)| files)
+}
+
+/// The files and the folders directly in a folder in the order of their names. Symbolic links are followed; hidden entries,
+/// links to nothing, sockets and the like are left out.
+pub(super) fn entries(path: &Path, limits: &Limits) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(path)? {
-        let entry = entry?;
-        let hidden = entry.file_name().as_encoded_bytes().first() == Some(&b'.');
-        if entry.file_type()?.is_file() && !hidden {
-            files.push(entry.path());
+        let path = entry?.path();
+        let hidden = path.file_name().is_some_and(|n| n.as_encoded_bytes().first() == Some(&b'.'));
+        match std::fs::metadata(&path) {
+            Ok(m) if m.is_file() && !hidden => files.push(path),
+            Ok(m) if m.is_dir() && !hidden => folders.push(path),
+            _ => {}
         }
         if files.len() > limits.folder_files {
             return Err(Error::limit("the folder holds more files", format!("{} files", limits.folder_files)));
         }
     }
-    files.sort_by_cached_key(|p| natural_key(&p.file_name().unwrap_or_default().to_string_lossy()));
-    Ok(files)
+    for list in [&mut files, &mut folders] {
+        list.sort_by_cached_key(|p| natural_key(&p.file_name().unwrap_or_default().to_string_lossy()));
+    }
+    Ok((files, folders))
 }
 
 /// Sort key that orders the numbers in names by value: `rank_9` before `rank_10`.
