@@ -42,13 +42,13 @@ pub struct ClassifyArgs {
     #[arg(long, requires = "output")]
     pub train: bool,
     /// Write the model to this file; `-` is standard output
-    #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, requires = "train")]
+    #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, requires = "train")]
     pub output: Option<PathBuf>,
     /// Write a picture of each file into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
     /// Write the classes as JSON, one object per line; `-` is standard output
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
@@ -121,7 +121,7 @@ fn read_model(path: &Path) -> Result<Model> {
 
 fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
     let read = a.input.read_options();
-    let selection = a.selection.selection();
+    let selection = a.selection.selection()?;
     let mut learned = 0;
     let worst = Inputs::find(&a.input, &a.verbosity)?.each_source(|source, format| {
         learned += with_progress(source, &a.verbosity, &read, |read| {
@@ -140,10 +140,10 @@ fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
 
 fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
     let read = a.input.read_options();
-    let selection = a.selection.selection();
+    let selection = a.selection.selection()?;
     let options = options(a, model);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
-    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let mut names = PictureNames::default();
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         analysis::classes_of(source, format, read, &selection, options, a.svg.is_some())

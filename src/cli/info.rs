@@ -21,7 +21,7 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub input: Input,
     /// Write JSON, one object per line; `-` is standard output
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub struct InfoArgs {
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
     let read = ReadOptions { detail: Detail::Calls, all_layers: true, ..a.input.read_options() };
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
-    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |trace: Trace| Ok(Info::of(&trace));
     let worst = inputs.each_trace(&read, compute, |mut info| {
         remedy::name_options(&mut info.warnings);

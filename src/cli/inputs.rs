@@ -143,7 +143,10 @@ impl<'a> Inputs<'a> {
                 if let Err(e) = &answer {
                     match item {
                         Item::Found(t) if e.kind() == ErrorKind::Empty => empty.push(t.name.clone()),
-                        _ => self.worst = self.worst.max(exit_code(Err(e.clone()))),
+                        _ => {
+                            self.worst = self.worst.max(exit_code(Err(e.clone())));
+                            self.explain(item, e, &options.limits);
+                        }
                     }
                 }
                 let name = item.path().display().to_string();
@@ -175,6 +178,17 @@ impl<'a> Inputs<'a> {
         }
         self.report_skipped(&[]);
         self.worst
+    }
+
+    /// With `-v`, says what each format expected of an input of no known format.
+    fn explain(&self, item: &Item, e: &Error, limits: &Limits) {
+        if self.verbosity.verbose == 0 || e.kind() != ErrorKind::Unsupported || self.format.is_some() {
+            return;
+        }
+        let source = item.open(limits).ok().filter(|s| s.members().is_none() && formats::probe(s).is_err());
+        for (format, why) in source.iter().flat_map(formats::mismatches) {
+            output::message(&format!("  {format}: {why}"));
+        }
     }
 
     /// Reports what was found in folders and has no answer.

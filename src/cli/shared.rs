@@ -8,9 +8,11 @@ use iophase::analysis::{Mode, RankSet, Selection};
 use iophase::analysis::{ModeChoice, NamePattern};
 use iophase::formats::ReadOptions;
 use iophase::record::Layer;
+use iophase::{Error, ErrorKind, Result};
 
 /// Where traces come from and how they are read.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
 pub struct Input {
     /// Files or folders; `-` is standard input. gzip and zstd are decompressed
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
@@ -38,6 +40,7 @@ impl Input {
 
 /// How much is printed.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct Verbosity {
     /// Print less: no text, no progress (-q), no warnings (-qq)
     #[arg(short, long, action = clap::ArgAction::Count)]
@@ -49,6 +52,7 @@ pub struct Verbosity {
 
 /// The transfers of a trace that count.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
     /// Transfers to analyse; auto: each of writes and reads that has bytes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
@@ -72,19 +76,36 @@ pub struct SelectionArgs {
 
 impl SelectionArgs {
     /// Ranks, files and times.
-    pub fn selection(&self) -> Selection {
-        Selection {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the time window ends before it starts.
+    pub fn selection(&self) -> Result<Selection> {
+        check_window(self.from, self.until)?;
+        Ok(Selection {
             ranks: self.ranks.clone(),
             files: self.files.clone(),
             all_files: self.all_files,
             from_s: self.from,
             until_s: self.until,
-        }
+        })
     }
 
     /// Reads, writes, or both.
     pub fn mode(&self) -> ModeChoice {
         Option::from(self.mode).map_or(ModeChoice::Auto, ModeChoice::One)
+    }
+}
+
+/// Refuses a time window that ends before it starts.
+///
+/// # Errors
+/// [`ErrorKind::Usage`].
+pub(super) fn check_window(from: Option<f64>, until: Option<f64>) -> Result<()> {
+    match (from, until) {
+        (Some(from), Some(until)) if until < from => {
+            Err(Error::new(ErrorKind::Usage, format!("--until {until} is before --from {from}")))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub use folder::{Folder, FolderTrace, search};
 pub use limits::Limits;
 pub(crate) use probe::{Inputs, inputs};
-pub use probe::{collect, find, probe, read, read_into};
+pub use probe::{collect, find, mismatches, probe, read, read_into};
 pub use source::Source;
 pub(crate) use source::{Compression, HEAD_BYTES, is_damage};
 

@@ -23,23 +23,32 @@ pub fn find(name: &str) -> Result<&'static dyn Format> {
 /// The format of a file by its content: the first that is sure, else the first that thinks it possible.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`]: what every format missed.
+/// [`ErrorKind::Unsupported`]; [`mismatches`] gives the reasons.
 pub fn probe(source: &Source) -> Result<&'static dyn Format> {
     let mut possible = None;
-    let mut reasons = Vec::new();
     for &format in ALL {
         match format.sniff(source.head()) {
             Sniff::Yes => return Ok(format),
             Sniff::Maybe => possible = possible.or(Some(format)),
-            Sniff::No(why) => reasons.push(format!("{}: {why}", format.name())),
+            Sniff::No(_) => {}
         }
     }
     possible.ok_or_else(|| {
-        let found = if source.head().is_empty() { "an empty file" } else { "no known trace format" };
-        Error::new(ErrorKind::Unsupported, format!("{found} ({})", reasons.join("; ")))
-            .remedy(Remedy::NameFormat)
-            .in_file(source.name())
+        let error = |found| Error::new(ErrorKind::Unsupported, found).in_file(source.name());
+        match source.head() {
+            [] => error("an empty file"),
+            _ => error("no known trace format").remedy(Remedy::NameFormat),
+        }
     })
+}
+
+/// What each format expects and an input of no known format does not have: names of formats and reasons.
+pub fn mismatches(source: &Source) -> Vec<(&'static str, &'static str)> {
+    let reason = |format: &&'static dyn Format| match format.sniff(source.head()) {
+        Sniff::No(why) => Some((format.name(), why)),
+        _ => None,
+    };
+    ALL.iter().filter_map(reason).collect()
 }
 
 /// The files of an input that make one trace, and their format.
@@ -200,11 +209,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_content_says_why() {
-        let e = probe(&Source::from_bytes("x", *b"\x00\x01\x02 what is this")).err().unwrap();
+    fn unknown_content_is_one_line_and_has_reasons() {
+        let source = Source::from_bytes("x", *b"\x00\x01\x02 what is this");
+        let e = probe(&source).err().unwrap();
         assert_eq!(e.kind(), ErrorKind::Unsupported);
-        for f in ALL {
-            assert!(e.to_string().contains(f.name()), "{e}");
-        }
+        assert!(e.to_string().starts_with("x: no known trace format; "), "{e}");
+        assert_eq!(mismatches(&source).len(), ALL.len());
+        let empty = probe(&Source::from_bytes("x", *b"")).err().unwrap();
+        assert_eq!(empty.to_string(), "x: an empty file");
     }
 }

@@ -16,6 +16,8 @@ pub struct Style {
     pub color: bool,
     /// Show what lies behind the answer: candidates, spectrum, sampling.
     pub verbose: bool,
+    /// One of several traces: its name comes first.
+    pub several: bool,
 }
 
 impl Style {
@@ -34,7 +36,7 @@ impl Style {
 
 /// A report as text: a line with the answer for each signal, then its details, then the trace and what to know about it.
 pub fn report(r: &Report, style: Style) -> String {
-    let mut out = String::new();
+    let mut out = heading(&r.trace.path, style);
     let mut order: Vec<&SignalReport> = r.signals.iter().collect();
     order.sort_by_key(|s| Some(s.mode) != r.primary);
     let zero_s = zero_s(r);
@@ -64,7 +66,8 @@ pub fn report(r: &Report, style: Style) -> String {
     if let Some(p) = &r.patterns {
         super::pattern_text::summary(&mut out, p);
     }
-    line(&mut out, "trace", &format!("{}: {}", t.path, facts.join(", ")));
+    let name = if style.several { String::new() } else { format!("{}: ", t.path) };
+    line(&mut out, "trace", &format!("{name}{}", facts.join(", ")));
     clock(&mut out, r, zero_s, style);
     if let Some(exe) = t.job.as_ref().and_then(|j| j.executable.as_deref()) {
         line(&mut out, "job", &shorten(exe, COLUMNS - NAMES));
@@ -103,6 +106,11 @@ fn clock(out: &mut String, r: &Report, zero_s: f64, style: Style) {
     let wall = wall.map_or(String::new(), |w| format!(", {w}"));
     let at = units::clock(zero_s, 0.1);
     line(out, "clock", &format!("times count from the start of the trace, at {at} of its clock{wall}"));
+}
+
+/// The name of a trace, if it is one of several.
+pub(super) fn heading(path: &str, style: Style) -> String {
+    if style.several { format!("{}\n", style.bold(path)) } else { String::new() }
 }
 
 /// Columns of a line, if its words allow.
