@@ -24,6 +24,8 @@ pub struct Inputs<'a> {
     items: Vec<Item>,
     /// Files of searched folders that are no trace.
     others: Vec<PathBuf>,
+    /// Links in searched folders to files and folders that were reached before.
+    repeated: usize,
     /// Worst exit code so far.
     worst: u8,
 }
@@ -63,7 +65,7 @@ impl<'a> Inputs<'a> {
     /// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) if the format is not known.
     pub fn find(input: &Input, verbosity: &'a Verbosity) -> Result<Inputs<'a>> {
         let format = format_named(&input.format)?;
-        let mut all = Inputs { verbosity, format, items: Vec::new(), others: Vec::new(), worst: 0 };
+        let mut all = Inputs { verbosity, format, items: Vec::new(), others: Vec::new(), repeated: 0, worst: 0 };
         for path in &input.traces {
             if input.recursive && path.is_dir() {
                 let searched = all.search(path, &input.read_options().limits);
@@ -80,12 +82,16 @@ impl<'a> Inputs<'a> {
         for e in found.unreadable {
             self.worst = self.worst.max(exit_code(Err(e)));
         }
-        if found.traces.is_empty() {
-            let looked_at = format!("no trace in this folder and those in it ({} files looked at)", found.others.len());
-            return Err(Error::new(ErrorKind::Unsupported, looked_at).in_file(folder.display().to_string()));
-        }
+        let (traces, others) = (found.traces.len(), found.others.len());
         self.items.extend(found.traces.into_iter().map(Item::Found));
         self.others.extend(found.others);
+        self.repeated += found.repeated;
+        if traces == 0 {
+            let looked_at = format!("no trace in this folder and those in it ({others} files looked at)");
+            return Err(Error::new(ErrorKind::Unsupported, looked_at)
+                .remedy("check the path; if a recorder wrote them, name its --format")
+                .in_file(folder.display().to_string()));
+        }
         Ok(())
     }
 
@@ -193,11 +199,13 @@ impl<'a> Inputs<'a> {
 
     /// Reports what was found in folders and has no answer.
     fn report_skipped(&self, empty: &[PathBuf]) {
-        let counted = |files: &[PathBuf], noun: &str, why: &str| {
-            (!files.is_empty()).then(|| format!("{} {why}", units::counted(files.len() as u64, noun)))
-        };
-        let parts =
-            [counted(&self.others, "file", "in no known format"), counted(empty, "trace", "with nothing to analyse")];
+        let counted =
+            |n: usize, noun: &str, why: &str| (n > 0).then(|| format!("{} {why}", units::counted(n as u64, noun)));
+        let parts = [
+            counted(self.others.len(), "file", "in no known format"),
+            counted(empty.len(), "trace", "with nothing to analyse"),
+            counted(self.repeated, "link", "to a file or folder already searched"),
+        ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() || self.verbosity.quiet > 1 {
             return;

@@ -1,9 +1,11 @@
 //! Folders of traces: which files are traces, and which of them belong to one job.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::source::entries;
+use rayon::prelude::*;
+
+use super::source::{Visited, entries};
 use super::{Format, Limits, Source, probe};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -40,63 +42,66 @@ pub struct Folder {
     pub others: Vec<PathBuf>,
     /// Files and folders that cannot be read.
     pub unreadable: Vec<Error>,
+    /// Links to files and folders that were reached before.
+    pub repeated: usize,
 }
 
 /// Searches a folder and the folders in it for traces, of the named format or of any. Files of one job in the same folder are one
-/// trace. Symbolic links are followed; a folder that is reached twice is searched once.
+/// trace. Symbolic links are followed; a file or folder that is reached twice counts once.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if there are too many files.
 pub fn search(folder: &Path, format: Option<&dyn Format>, limits: &Limits) -> Result<Folder> {
     let mut found = Folder::default();
-    let mut seen = HashSet::new();
+    let mut visited = Visited::default();
+    if let Ok(meta) = folder.metadata() {
+        visited.insert(folder, &meta);
+    }
     let mut waiting = vec![folder.to_owned()];
     let mut files = 0;
     while let Some(folder) = waiting.pop() {
-        let unreadable = |e: Error| e.in_file(folder.display().to_string());
-        match identity(&folder) {
-            Ok(id) if !seen.insert(id) => continue,
-            Ok(_) => {}
-            Err(e) => {
-                found.unreadable.push(unreadable(e));
-                continue;
-            }
-        }
-        match entries(&folder, limits) {
-            Ok((members, mut folders)) => {
+        let failed = |e: Error| e.in_file(folder.display().to_string());
+        match entries(&folder, limits, &mut visited) {
+            Ok((members, folders)) => {
                 files += members.len();
                 if files > limits.folder_files {
-                    return Err(unreadable(Error::limit("the folders hold more files", limits.folder_files)));
+                    return Err(failed(Error::limit("the folders hold more files", limits.folder_files)));
                 }
-                add_traces(&folder, &members, format, limits, &mut found);
-                folders.reverse();
-                waiting.append(&mut folders);
+                add_traces(&folder, members, format, limits, &mut found);
+                waiting.extend(folders.into_iter().rev());
             }
-            Err(e) if e.kind() == ErrorKind::Limit => return Err(unreadable(e)),
-            Err(e) => found.unreadable.push(unreadable(e)),
+            Err(e) if e.kind() == ErrorKind::Limit => return Err(failed(e)),
+            Err(e) => found.unreadable.push(failed(e)),
         }
     }
+    found.repeated = visited.again;
     Ok(found)
 }
 
 /// Adds the traces among the files of one folder.
-fn add_traces(folder: &Path, members: &[PathBuf], format: Option<&dyn Format>, limits: &Limits, found: &mut Folder) {
+fn add_traces(
+    folder: &Path,
+    members: Vec<PathBuf>,
+    format: Option<&dyn Format>,
+    limits: &Limits,
+    found: &mut Folder,
+) {
+    let one = |path: &PathBuf| {
+        let source = Source::open(path, limits)?;
+        let of = probe(&source).ok().filter(|f| format.is_none_or(|named| named.name() == f.name()));
+        Ok(of.map(|f| (f.name(), f.job_of(&source))))
+    };
+    let probed: Vec<Result<_>> = members.par_iter().map(one).collect();
     let mut jobs = Jobs::default();
     let before = found.traces.len();
-    for path in members {
-        let source = match Source::open(path, limits) {
-            Ok(s) => s,
-            Err(e) => {
-                found.unreadable.push(e);
-                continue;
-            }
-        };
-        match probe(&source) {
-            Ok(f) if format.is_none_or(|named| named.name() == f.name()) => match jobs.place(f, &source) {
-                Some(i) => found.traces[before + i].files.push(path.clone()),
-                None => found.traces.push(FolderTrace { name: path.clone(), files: vec![path.clone()] }),
+    for (path, probed) in members.into_iter().zip(probed) {
+        match probed {
+            Ok(Some((format, key))) => match jobs.place(format, key) {
+                Some(i) => found.traces[before + i].files.push(path),
+                None => found.traces.push(FolderTrace { name: path.clone(), files: vec![path] }),
             },
-            _ => found.others.push(path.clone()),
+            Ok(None) => found.others.push(path),
+            Err(e) => found.unreadable.push(e),
         }
     }
     if let [only] = &mut found.traces[before..]
@@ -109,37 +114,24 @@ fn add_traces(folder: &Path, members: &[PathBuf], format: Option<&dyn Format>, l
 /// The jobs of the files of one folder.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
-    /// Number of jobs.
-    pub count: usize,
+    /// Format of each job.
+    pub formats: Vec<&'static str>,
     shared: HashMap<(&'static str, String), usize>,
 }
 
 impl Jobs {
     /// The number of the job that a file belongs to if the job is known; `None` if the file begins a new one.
-    pub fn place(&mut self, format: &dyn Format, source: &Source) -> Option<usize> {
-        let number = self.count;
-        if let Some(job) = format.job_of(source)
-            && let known = *self.shared.entry((format.name(), job)).or_insert(number)
+    pub fn place(&mut self, format: &'static str, key: Option<String>) -> Option<usize> {
+        let number = self.formats.len();
+        if let Some(key) = key
+            && let known = *self.shared.entry((format, key)).or_insert(number)
             && known < number
         {
             return Some(known);
         }
-        self.count += 1;
+        self.formats.push(format);
         None
     }
-}
-
-/// Device and inode, which stay the same whatever the links on the way.
-#[cfg(unix)]
-fn identity(folder: &Path) -> Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let meta = std::fs::metadata(folder)?;
-    Ok((meta.dev(), meta.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(folder: &Path) -> Result<PathBuf> {
-    Ok(std::fs::canonicalize(folder)?)
 }
 
 #[cfg(test)]
@@ -162,8 +154,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        for name in ["b/run_h_9.st", "b/run_h_10.st", "c/one_h_1.st", "c/two_h_1.st", "c/two_h_2.st", "out.7", "out.8"]
-        {
+        for name in ["b/one_h_9.st", "b/two_h_10.st", "c/one_h_1.st", "out.7", "out.8"] {
             write(name, CALL);
         }
         write("a.csv", "rank,op,file,offset,size,start,end\n0,write,f,0,10,0,1\n");
@@ -171,27 +162,34 @@ mod tests {
         write("empty", "");
         write(".hidden.st", CALL);
         let found = search(root.path(), None, &Limits::default()).unwrap();
-        let expected = [("a.csv", 1), ("out.7", 2), ("b", 2), ("c/one_h_1.st", 1), ("c/two_h_1.st", 2)];
+        let expected = [("a.csv", 1), ("out.7", 2), ("b", 2), ("c/one_h_1.st", 1)];
         assert_eq!(names(&found, root.path()), expected.map(|(n, k)| (n.to_owned(), k)));
         assert_eq!((found.others.len(), found.unreadable.len()), (2, 0));
         let strace = super::super::find("strace").unwrap();
-        assert_eq!(search(root.path(), Some(strace), &Limits::default()).unwrap().traces.len(), 4);
+        assert_eq!(search(root.path(), Some(strace), &Limits::default()).unwrap().traces.len(), 3);
     }
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed_and_loops_end() {
+    fn links_are_followed_once() {
         let root = tempfile::tempdir().unwrap();
         let (real, links) = (root.path().join("real"), root.path().join("links"));
         fs::create_dir(&real).unwrap();
         fs::create_dir(&links).unwrap();
+        let link = |to: &Path, name: &str| std::os::unix::fs::symlink(to, links.join(name)).unwrap();
         fs::write(real.join("x.st"), CALL).unwrap();
-        std::os::unix::fs::symlink(real.join("x.st"), links.join("y.st")).unwrap();
-        std::os::unix::fs::symlink(&links, links.join("loop")).unwrap();
-        std::os::unix::fs::symlink(root.path().join("gone"), links.join("broken")).unwrap();
+        link(&real.join("x.st"), "y.st");
+        link(&links, "loop");
+        link(&root.path().join("gone"), "broken");
         let found = search(&links, None, &Limits::default()).unwrap();
         assert_eq!(names(&found, root.path()), [("links/y.st".to_owned(), 1)]);
-        std::os::unix::fs::symlink(&real, links.join("real")).unwrap();
-        assert_eq!(search(root.path(), None, &Limits::default()).unwrap().traces.len(), 2);
+        assert_eq!(found.repeated, 1);
+        link(&real, "real");
+        fs::write(links.join("z.st"), CALL).unwrap();
+        link(&links.join("z.st"), "a.st");
+        let found = search(root.path(), None, &Limits::default()).unwrap();
+        assert_eq!(names(&found, root.path()), [("links".to_owned(), 2)]);
+        // the loop, a.st, real, and x.st in it
+        assert_eq!(found.repeated, 4);
     }
 }

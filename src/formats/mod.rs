@@ -48,6 +48,8 @@ pub const ALL: &[&dyn Format] = &[&darshan::Darshan, &radar::Radar, &tmio::Tmio,
 pub enum Sniff {
     /// Not mine, because.
     No(&'static str),
+    /// Known, but not readable, because.
+    Unsupported(&'static str),
     /// It could be mine if nobody is sure.
     Maybe,
     /// Mine.
@@ -71,7 +73,7 @@ pub trait Format: sealed::Sealed + Sync {
     /// Those of the sink.
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace>;
 
-    /// What the files of one job in a folder have in common; `None` if the file is a job by itself.
+    /// Key that the files of one job in a folder share; `None` if the file is a job of its own.
     fn job_of(&self, source: &Source) -> Option<String> {
         let _ = source;
         None

@@ -25,19 +25,23 @@ pub fn find(name: &str) -> Result<&'static dyn Format> {
 /// # Errors
 /// [`ErrorKind::Unsupported`]; [`mismatches`] gives the reasons.
 pub fn probe(source: &Source) -> Result<&'static dyn Format> {
-    let mut possible = None;
+    let (mut possible, mut unsupported) = (None, None);
     for &format in ALL {
         match format.sniff(source.head()) {
             Sniff::Yes => return Ok(format),
             Sniff::Maybe => possible = possible.or(Some(format)),
+            Sniff::Unsupported(why) => unsupported = unsupported.or(Some(why)),
             Sniff::No(_) => {}
         }
     }
     possible.ok_or_else(|| {
-        let error = |found| Error::new(ErrorKind::Unsupported, found).in_file(source.name());
-        match source.head() {
-            [] => error("an empty file"),
-            _ => error("no known trace format").remedy(Remedy::NameFormat),
+        let error = |found: &'static str| Error::new(ErrorKind::Unsupported, found).in_file(source.name());
+        match unsupported {
+            _ if source.head().is_empty() => {
+                error("an empty file").remedy("check whether the recorder was active and the disk had room")
+            }
+            Some(why) => error(why).remedy("convert it to CSV with the columns op, size, start"),
+            None => error("no known trace format").remedy(Remedy::NameFormat),
         }
     })
 }
@@ -45,7 +49,7 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
 /// What each format expects and an input of no known format does not have: names of formats and reasons.
 pub fn mismatches(source: &Source) -> Vec<(&'static str, &'static str)> {
     let reason = |format: &&'static dyn Format| match format.sniff(source.head()) {
-        Sniff::No(why) => Some((format.name(), why)),
+        Sniff::No(why) | Sniff::Unsupported(why) => Some((format.name(), why)),
         _ => None,
     };
     ALL.iter().filter_map(reason).collect()
@@ -58,8 +62,8 @@ pub struct Inputs {
     pub files: Vec<Source>,
     /// Files of a folder that were left out.
     pub warning: Option<Warning>,
-    /// Jobs in a folder, of any format.
-    pub jobs: usize,
+    /// Format of each job in a folder.
+    pub jobs: Vec<&'static str>,
 }
 
 /// Finds out which files of a file or folder are to be read, of the named format or of the one that their content shows.
@@ -78,7 +82,7 @@ pub fn inputs<'f>(
             Some(f) => f,
             None => probe(source)?,
         };
-        return Ok((f, Inputs { files: vec![source.clone()], warning: None, jobs: 1 }));
+        return Ok((f, Inputs { files: vec![source.clone()], warning: None, jobs: vec![f.name()] }));
     };
     let mut chosen = format;
     let mut jobs = Jobs::default();
@@ -90,7 +94,7 @@ pub fn inputs<'f>(
         if let Ok(f) = probed
             && format.is_none_or(|named| named.name() == f.name())
         {
-            jobs.place(f, &s);
+            jobs.place(f.name(), f.job_of(&s));
         }
         match (chosen, probed) {
             (None, Ok(f)) => {
@@ -118,7 +122,7 @@ pub fn inputs<'f>(
             ),
         )
     });
-    Ok((f, Inputs { files, warning, jobs: jobs.count }))
+    Ok((f, Inputs { files, warning, jobs: jobs.formats }))
 }
 
 /// Reads a file or folder, of the named format or of the one that its content shows, as `inputs` finds it.
@@ -142,14 +146,8 @@ pub fn read_into(
     sink: &dyn RowSink,
 ) -> Result<Trace> {
     let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
-    if inputs.jobs > 1 {
-        let first = inputs.files.first().map_or("", |s| s.file_name());
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            format!("the folder holds {} traces, the first: {first}", inputs.jobs),
-        )
-        .remedy(Remedy::SearchFolder)
-        .in_file(source.name()));
+    if inputs.jobs.len() > 1 {
+        return Err(several_jobs(&inputs.jobs).in_file(source.name()));
     }
     let mut trace = f.read(&inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
     trace.warnings.extend(inputs.warning);
@@ -158,6 +156,16 @@ pub fn read_into(
         trace.header.compression.get_or_insert_with(|| w.to_owned());
     }
     Ok(trace)
+}
+
+fn several_jobs(formats: &[&'static str]) -> Error {
+    let count = |f: &&dyn Format| match formats.iter().filter(|name| **name == f.name()).count() {
+        0 => None,
+        n => Some(format!("{n} {}", f.name())),
+    };
+    let counts: Vec<String> = ALL.iter().filter_map(count).collect();
+    Error::new(ErrorKind::Unsupported, format!("the folder holds {} traces: {}", formats.len(), counts.join(", ")))
+        .remedy(Remedy::SearchFolder)
 }
 
 /// Reads files as one job of this format.
@@ -216,6 +224,6 @@ mod tests {
         assert!(e.to_string().starts_with("x: no known trace format; "), "{e}");
         assert_eq!(mismatches(&source).len(), ALL.len());
         let empty = probe(&Source::from_bytes("x", *b"")).err().unwrap();
-        assert_eq!(empty.to_string(), "x: an empty file");
+        assert!(empty.to_string().starts_with("x: an empty file; "), "{empty}");
     }
 }

@@ -1,6 +1,7 @@
 //! Inputs: a file, a folder or bytes in memory, with gzip and zstd opened as they come.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -236,29 +237,71 @@ impl<R: Read> Read for Counting<R> {
 
 /// The regular files directly in a folder, and links to them.
 fn list_folder(path: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
-    entries(path, limits).map(|(files, _)| files)
+    entries(path, limits, &mut Visited::default()).map(|(files, _)| files)
 }
 
-/// The files and the folders directly in a folder in the order of their names. Symbolic links are followed; hidden entries,
-/// links to nothing, sockets and the like are left out.
-pub(super) fn entries(path: &Path, limits: &Limits) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let (mut files, mut folders) = (Vec::new(), Vec::new());
+/// The files and the folders directly in a folder in the order of their names, without those already visited. Symbolic links are
+/// followed; hidden entries, links to nothing, sockets and the like are left out.
+pub(super) fn entries(path: &Path, limits: &Limits, visited: &mut Visited) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let mut all = Vec::new();
     for entry in std::fs::read_dir(path)? {
-        let path = entry?.path();
-        let hidden = path.file_name().is_some_and(|n| n.as_encoded_bytes().first() == Some(&b'.'));
-        match std::fs::metadata(&path) {
-            Ok(m) if m.is_file() && !hidden => files.push(path),
-            Ok(m) if m.is_dir() && !hidden => folders.push(path),
-            _ => {}
+        let entry = entry?;
+        if entry.file_name().as_encoded_bytes().first() == Some(&b'.') {
+            continue;
         }
-        if files.len() > limits.folder_files {
+        let path = entry.path();
+        if let Ok(meta) = std::fs::metadata(&path)
+            && (meta.is_file() || meta.is_dir())
+        {
+            // an entry has precedence over links to it
+            let link = entry.file_type().is_ok_and(|t| t.is_symlink());
+            all.push((link, natural_key(&entry.file_name().to_string_lossy()), path, meta));
+        }
+        if all.len() > limits.folder_files {
             return Err(Error::limit("the folder holds more files", format!("{} files", limits.folder_files)));
         }
     }
-    for list in [&mut files, &mut folders] {
-        list.sort_by_cached_key(|p| natural_key(&p.file_name().unwrap_or_default().to_string_lossy()));
+    all.sort_by_key(|(link, ..)| *link);
+    all.retain(|(_, _, path, meta)| visited.insert(path, meta));
+    all.sort_by(|(_, a, ..), (_, b, ..)| a.cmp(b));
+    let (files, folders): (Vec<_>, Vec<_>) = all.into_iter().partition(|(.., meta)| meta.is_file());
+    let paths = |list: Vec<(_, _, PathBuf, _)>| list.into_iter().map(|(_, _, path, _)| path).collect();
+    Ok((paths(files), paths(folders)))
+}
+
+/// Files and folders that have been reached, whatever the links on the way.
+#[derive(Debug, Default)]
+pub(super) struct Visited {
+    reached: HashSet<Identity>,
+    /// How many were reached again.
+    pub again: usize,
+}
+
+/// Device and inode.
+#[cfg(unix)]
+type Identity = (u64, u64);
+/// The path without links.
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+impl Visited {
+    /// Adds a file or folder; false if it is known.
+    pub fn insert(&mut self, path: &Path, meta: &Metadata) -> bool {
+        let new = self.reached.insert(identity(path, meta));
+        self.again += usize::from(!new);
+        new
     }
-    Ok((files, folders))
+}
+
+#[cfg(unix)]
+fn identity(_path: &Path, meta: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (meta.dev(), meta.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path, _meta: &Metadata) -> Identity {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Sort key that orders the numbers in names by value: `rank_9` before `rank_10`.

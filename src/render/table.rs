@@ -6,10 +6,20 @@ use crate::analysis::{Report, SignalReport};
 /// Names of the columns of the CSV.
 pub const CSV_HEADER: &str = "name,job,application,ranks,bytes,mode,period_s,confidence,bursts,duty_cycle,verdict";
 
-/// Letters of the column of applications.
-const APPLICATION: usize = 16;
-/// Letters of all columns but the first two texts, with the blanks between columns.
-const NUMBERS: usize = 80;
+/// Columns of the table after the name: heading, width in letters, and whether the text begins at the left.
+const COLUMNS: [(&str, usize, bool); 9] = [
+    ("job", 10, false),
+    ("application", 16, true),
+    ("ranks", 6, false),
+    ("bytes", 9, false),
+    ("mode", 11, true),
+    ("period", 14, false),
+    ("conf.", 5, false),
+    ("bursts", 6, false),
+    ("duty", 5, false),
+];
+/// Columns that a narrow terminal does without, the first to go first.
+const OPTIONAL: [usize; 4] = [1, 0, 8, 7];
 /// Least letters of the column of names.
 const NAME: usize = 16;
 
@@ -17,23 +27,34 @@ const NAME: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
     name: usize,
-    application: usize,
+    shown: [bool; COLUMNS.len()],
     cut: bool,
 }
 
 impl Table {
-    /// A table for traces of these names. On a terminal of `columns` letters long names are shortened in the middle; without
-    /// `columns` nothing is shortened.
+    /// A table for traces of these names. For a terminal of `columns` letters, columns are left out and long names are shortened in
+    /// the middle; without `columns` nothing is shortened.
     pub fn new(names: impl Iterator<Item = String>, columns: Option<usize>) -> Table {
-        let longest = names.map(|n| n.chars().count()).max().unwrap_or(0).max(4);
-        let room = columns.map(|c| c.saturating_sub(NUMBERS + APPLICATION + 2).max(NAME));
-        Table { name: room.map_or(longest, |r| longest.min(r)), application: APPLICATION, cut: columns.is_some() }
+        let longest = names.map(|n| n.chars().count()).max().unwrap_or(0).max("name".len());
+        let mut table = Table { name: longest, shown: [true; COLUMNS.len()], cut: columns.is_some() };
+        let Some(columns) = columns else { return table };
+        for column in OPTIONAL {
+            if table.others() + longest.min(NAME) > columns {
+                table.shown[column] = false;
+            }
+        }
+        table.name = longest.min(columns.saturating_sub(table.others()).max(NAME));
+        table
+    }
+
+    /// Letters of all shown columns but the name, with the blanks before them.
+    fn others(&self) -> usize {
+        COLUMNS.iter().zip(self.shown).filter(|(_, shown)| *shown).map(|((_, width, _), _)| width + 2).sum()
     }
 
     /// The line above the rows.
     pub fn header(&self) -> String {
-        let h = ["name", "job", "application", "ranks", "bytes", "mode", "period", "conf.", "bursts", "duty"];
-        self.line(h.map(str::to_owned))
+        self.line("name", COLUMNS.map(|(heading, ..)| heading.to_owned()))
     }
 
     /// A line for each signal of a report.
@@ -43,14 +64,12 @@ impl Table {
 
     /// The line of a trace without a report; `why` stands for the period.
     pub fn failed(&self, name: &str, why: &str) -> String {
-        let cells: [&str; 10] = [name, "-", "-", "-", "-", "-", why, "-", "-", "-"];
-        self.line(cells.map(str::to_owned))
+        self.line(name, ["-", "-", "-", "-", "-", why, "-", "-", "-"].map(str::to_owned))
     }
 
     fn row(&self, r: &Report, s: &SignalReport) -> String {
         let c = Cells::new(r, s);
-        self.line([
-            r.trace.path.clone(),
+        let cells = [
             c.job.unwrap_or_else(|| "-".into()),
             c.application.unwrap_or("-").to_owned(),
             r.trace.ranks.to_string(),
@@ -60,18 +79,22 @@ impl Table {
             c.confidence.map_or("-".into(), |p| format!("{:.0} %", 100.0 * p)),
             c.bursts.map_or("-".into(), |n| n.to_string()),
             c.duty_cycle.map_or("-".into(), |d| format!("{:.0} %", 100.0 * d)),
-        ])
+        ];
+        self.line(&r.trace.path, cells)
     }
 
-    fn line(&self, cells: [String; 10]) -> String {
-        let [name, job, application, ranks, bytes, mode, period, confidence, bursts, duty] = cells;
-        let fit = |text: String, room| if self.cut { shortened(&text, room) } else { text };
-        let (name, application) = (fit(name, self.name), fit(application, self.application));
-        let (n, a) = (self.name, self.application);
-        format!(
-            "{name:<n$}  {job:>10}  {application:<a$}  {ranks:>6}  {bytes:>9}  {mode:<11}  {period:>16}  \
-             {confidence:>5}  {bursts:>6}  {duty:>5}\n"
-        )
+    fn line(&self, name: &str, cells: [String; COLUMNS.len()]) -> String {
+        let n = self.name;
+        let mut line = format!("{:<n$}", if self.cut { shortened(name, n) } else { name.to_owned() });
+        for ((cell, (_, width, left)), shown) in cells.iter().zip(COLUMNS).zip(self.shown) {
+            match (shown, left) {
+                (false, _) => {}
+                (true, true) => line += &format!("  {:<width$}", shortened(cell, width)),
+                (true, false) => line += &format!("  {cell:>width$}"),
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line + "\n"
     }
 }
 
@@ -85,7 +108,7 @@ pub fn csv(r: &Report) -> String {
             c.job.unwrap_or_default(),
             c.application.unwrap_or_default().to_owned(),
             r.trace.ranks.to_string(),
-            s.bytes.to_string(),
+            format!("{:.0}", s.bytes),
             s.mode.name().to_owned(),
             number(c.period_s),
             number(c.confidence),
@@ -168,9 +191,15 @@ mod tests {
     #[test]
     fn names_fit_a_terminal_only() {
         let long = "x".repeat(200);
-        let names = || [long.clone()].into_iter();
-        assert_eq!(Table::new(names(), Some(120)).failed(&long, "-").trim_end().chars().count(), 120);
-        assert!(Table::new(names(), None).failed(&long, "-").starts_with(&long));
+        let table = |columns| Table::new([long.clone()].into_iter(), columns);
+        for columns in [200, 120, 100, 80, 71] {
+            let table = table(Some(columns));
+            for line in [table.header(), table.failed(&long, "unreadable")] {
+                assert_eq!(line.trim_end().chars().count(), columns, "{line}");
+            }
+        }
+        assert!(table(None).failed(&long, "-").starts_with(&long));
+        assert!(table(Some(80)).header().ends_with("conf.  bursts\n"));
     }
 
     #[test]

@@ -109,8 +109,9 @@ impl Format for Strace {
         Ok(trace)
     }
 
-    fn job_of(&self, source: &Source) -> Option<String> {
-        Some(run_of(source.file_name()))
+    /// A folder of strace files is one run, which may have executed several programs.
+    fn job_of(&self, _source: &Source) -> Option<String> {
+        Some(String::new())
     }
 
     fn logs_calls(&self) -> bool {
@@ -394,16 +395,6 @@ fn run_id(file_name: &str) -> (u128, String, String) {
     (id.parse().unwrap_or(u128::MAX), id.to_owned(), file_name.to_owned())
 }
 
-/// The run that a file belongs to: NAME of `NAME_HOST_ID.st` and of `NAME.PID`, else the name without its digits.
-fn run_of(file_name: &str) -> String {
-    let command = file_name.strip_suffix(".st").filter(|stem| stem.matches('_').count() >= 2);
-    let name = command.and_then(|stem| stem.split('_').next());
-    match name.or_else(|| process_of(file_name).and(file_name.rsplit_once('.').map(|(name, _)| name))) {
-        Some(name) => name.to_owned(),
-        None => file_name.chars().filter(|c| !c.is_ascii_digit()).collect(),
-    }
-}
-
 /// The process of a file that `-ff` wrote: `NAME.PID`.
 fn process_of(file_name: &str) -> Option<u32> {
     file_name.rsplit_once('.')?.1.parse().ok()
@@ -512,13 +503,6 @@ mod tests {
         names.sort_by_cached_key(|n| run_id(n));
         assert_eq!(names, ["a_h_1.st", "b_h_x_9.st", "a_h_10.st", "name.12", "plain"]);
         assert_eq!((process_of("name.12"), process_of("a_h_1.st")), (Some(12), None));
-    }
-
-    #[test]
-    fn files_of_a_run_share_a_name() {
-        assert_eq!(["a_h_10.st", "a_h_x_9.st", "a.12"].map(run_of), ["a", "a", "a"]);
-        assert_eq!(run_of("rank_1.st"), run_of("rank_12.st"));
-        assert_ne!(run_of("ls_h_1.st"), run_of("cp_h_1.st"));
     }
 
     #[test]
