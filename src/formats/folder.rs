@@ -79,13 +79,7 @@ pub fn search(folder: &Path, format: Option<&dyn Format>, limits: &Limits) -> Re
 }
 
 /// Adds the traces among the files of one folder.
-fn add_traces(
-    folder: &Path,
-    members: Vec<PathBuf>,
-    format: Option<&dyn Format>,
-    limits: &Limits,
-    found: &mut Folder,
-) {
+fn add_traces(folder: &Path, members: Vec<PathBuf>, format: Option<&dyn Format>, limits: &Limits, found: &mut Folder) {
     let one = |path: &PathBuf| {
         let source = Source::open(path, limits)?;
         let of = probe(&source).ok().filter(|f| format.is_none_or(|named| named.name() == f.name()));

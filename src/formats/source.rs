@@ -261,7 +261,7 @@ pub(super) fn entries(path: &Path, limits: &Limits, visited: &mut Visited) -> Re
             return Err(Error::limit("the folder holds more files", format!("{} files", limits.folder_files)));
         }
     }
-    all.sort_by_key(|(link, ..)| *link);
+    all.sort_by(|(a, name_a, ..), (b, name_b, ..)| (a, name_a).cmp(&(b, name_b)));
     all.retain(|(_, _, path, meta)| visited.insert(path, meta));
     all.sort_by(|(_, a, ..), (_, b, ..)| a.cmp(b));
     let (files, folders): (Vec<_>, Vec<_>) = all.into_iter().partition(|(.., meta)| meta.is_file());

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::common::shared;
 use serde_json::Value;
 
 fn data(name: &str) -> PathBuf {
@@ -71,6 +72,39 @@ fn a_folder_of_links_is_read_and_several_jobs_need_r() {
         .map(|n| lines.iter().position(|l| l.ends_with(n)).unwrap_or_else(|| panic!("{out}")))
         .to_vec();
     assert!(code == 0 && names[0] == 0 && lines[names[1] - 1].is_empty(), "{out}");
+}
+
+/// Logs of every release of Darshan, the worker processes of a data loader, logs without segments, and an empty one.
+#[test]
+fn a_tree_of_logs_has_rows_for_every_trace() {
+    let Some(tree) = shared("thirdparty/darshan") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("rows.csv").display().to_string();
+    let tree = tree.display().to_string();
+    let (code, out, err) = iophase(&["analyze", "-r", &tree, "--csv", &csv, "--json", "-", "--no-patterns"]);
+    assert!(code == 0 || code == 3, "{err}");
+    let rows = fs::read_to_string(csv).unwrap();
+    let rows: Vec<Vec<&str>> = rows.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    let mut answered = Vec::new();
+    for report in out.lines().map(|l| serde_json::from_str::<Value>(l).unwrap()) {
+        let name = report["trace"]["path"].as_str().unwrap();
+        for signal in report["signals"].as_array().unwrap() {
+            let verdict = signal["period"]["verdict"].as_str().unwrap();
+            answered.push((name.to_owned(), verdict.to_owned()));
+            if report["quality"]["timing"] == "counter" {
+                assert_eq!(verdict, "not-resolvable", "{name}");
+            }
+        }
+    }
+    let (failed, signals): (Vec<_>, Vec<_>) = rows
+        .iter()
+        .map(|r| (r[0].to_owned(), r[10].to_owned()))
+        .partition(|r| ["nothing", "unreadable"].contains(&&*r.1));
+    assert_eq!(signals, answered);
+    assert!(answered.len() > 50 && answered.iter().any(|(_, v)| v == "not-resolvable"), "{}", answered.len());
+    let processes = signals.iter().filter(|(name, _)| name.contains("dlio_logs"));
+    assert!(processes.clone().count() > 0 && processes.clone().all(|(name, _)| name.ends_with("dlio_logs")));
+    assert_eq!(failed.iter().any(|(_, why)| why == "unreadable"), code == 3, "{failed:?}");
 }
 
 #[test]
