@@ -22,6 +22,8 @@ pub enum Remedy {
     Decompress,
     /// The start of the input is damaged, so its format has to be named.
     NameFormat,
+    /// The folder holds several traces.
+    SearchFolder,
     /// The input is not of the format that was named.
     NameOtherFormat,
     /// Several layers were recorded.
@@ -60,6 +62,7 @@ impl fmt::Display for Remedy {
             Remedy::AnalyzeFinished => "analyse the finished trace",
             Remedy::Decompress => "decompress it on the way, or analyse the finished trace",
             Remedy::NameFormat => "name the format if the start of the file is damaged",
+            Remedy::SearchFolder => "search the folder for them",
             Remedy::NameOtherFormat => "name another format if this is no Darshan log",
             Remedy::ChooseLayer => "choose the layer",
             Remedy::TakeLayer(names) => return write!(f, "take layer {}", names.join(" or ")),

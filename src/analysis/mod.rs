@@ -120,7 +120,10 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
-    let found = patterns::patterns(trace, mode, &options.selection, run_s(trace), &PatternOptions::default())?;
+    let found = match options.patterns {
+        true => patterns::patterns(trace, mode, &options.selection, run_s(trace), &PatternOptions::default())?,
+        false => None,
+    };
     let report = Report {
         schema: REPORT_SCHEMA.into(),
         tool: Tool::this(),
@@ -274,7 +277,7 @@ impl Request<'_> {
         let (mut period, (spectrum, powers)) = rayon::join(
             || route.report(signal, &raw, clock, &settings),
             || {
-                let spectrum = Spectrum::of(&signal.samples);
+                let spectrum = Spectrum::of(if options.spectrum { &signal.samples } else { &[] });
                 let powers = Powers::of(&spectrum, rate_hz);
                 (spectrum, powers)
             },

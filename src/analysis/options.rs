@@ -43,6 +43,11 @@ pub struct Options {
     pub level: Option<usize>,
     /// Compute further scores of periodicity.
     pub scores: bool,
+    /// Compute the spectrum of the signal. Without it the period search of method `auto` has the same results, but there are no
+    /// statistics of the spectrum, no components and no spectral scores.
+    pub spectrum: bool,
+    /// Search access patterns; without them `patterns` of the report is null.
+    pub patterns: bool,
 }
 
 impl Default for Options {
@@ -61,6 +66,8 @@ impl Default for Options {
             wavelet: Wavelet::haar(),
             level: None,
             scores: false,
+            spectrum: true,
+            patterns: true,
         }
     }
 }

@@ -138,7 +138,7 @@ pub struct Report {
     pub signals: Vec<SignalReport>,
     /// The signal to act on: of the periodic ones the one that moves the most bytes.
     pub primary: Option<Mode>,
-    /// Access patterns; `null` if the trace has no offsets.
+    /// Access patterns; `null` if the trace has no offsets or they were not asked for.
     pub patterns: Option<PatternsReport>,
     /// Quality of the data.
     pub quality: QualityReport,

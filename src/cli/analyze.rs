@@ -1,21 +1,24 @@
 //! `iophase analyze`: period, validity, bursts, prediction and patterns.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::answers::{Answers, PictureNames};
-use super::inputs::each_trace;
+use super::inputs::Inputs;
+use super::output::{self, Lines};
+use super::remedy;
 use super::shared::{Input, SelectionArgs, Verbosity, choices};
-use super::{output, remedy};
-use iophase::analysis::{self, Analysis, Evidence, Options, SignalReport};
+use iophase::analysis::{self, Analysis, Evidence, Options, Report, SignalReport};
 use iophase::analysis::{Detector, Method};
 use iophase::analysis::{Filter, Sampling};
 use iophase::analysis::{Pass, Wavelet};
+use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::period::chains;
 use iophase::internals::render::svg::{self, View};
+use iophase::internals::render::table::{self, Table};
 use iophase::internals::render::text;
-use iophase::record::Trace;
 use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `analyze`.
@@ -28,50 +31,62 @@ pub struct AnalyzeArgs {
     #[command(flatten)]
     pub selection: SelectionArgs,
     /// Sampling rate of the signal in Hz, or auto
-    #[arg(short = 'f', long, value_name = "HZ", default_value = "auto", value_parser = sampling_rate)]
+    #[arg(help_heading = "Spectral methods", short = 'f', long, value_name = "HZ", default_value = "auto", allow_negative_numbers = true, value_parser = sampling_rate)]
     pub sampling_rate: Rate,
     /// Exact mean of each bin, or the value at the sample point
-    #[arg(long, value_enum, default_value_t = SamplingArg::Bin)]
+    #[arg(help_heading = "Spectral methods", long, value_enum, default_value_t = SamplingArg::Bin)]
     pub sampling: SamplingArg,
     /// Method that finds the period; auto: the most accurate
-    #[arg(long, value_enum, default_value_t = MethodArg::Auto)]
+    #[arg(help_heading = "Spectral methods", long, value_enum, default_value_t = MethodArg::Auto)]
     pub method: MethodArg,
     /// Detector of outliers in the spectrum
-    #[arg(short = 'o', long, value_enum, default_value_t = DetectorArg::Auto)]
+    #[arg(help_heading = "Spectral methods", short = 'o', long, value_enum, default_value_t = DetectorArg::Auto)]
     pub detector: DetectorArg,
     /// Least score of a candidate, relative to the largest score
-    #[arg(short, long, value_name = "SHARE", default_value_t = 0.8, value_parser = share)]
+    #[arg(help_heading = "Spectral methods", short, long, value_name = "SHARE", default_value_t = 0.8, allow_negative_numbers = true, value_parser = share)]
     pub tolerance: f64,
     /// Number of cosines in the reconstruction
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 0)]
+    #[arg(help_heading = "Spectral methods", short = 'n', long, value_name = "N", default_value_t = 0)]
     pub components: usize,
     /// Refine these cosines by least squares; 10 cosines if -n is not given
-    #[arg(long)]
+    #[arg(help_heading = "Spectral methods", long)]
     pub fourier_fit: bool,
     /// Butterworth filter, applied forwards and backwards before the analysis; method auto then uses autocorrelation
-    #[arg(long, value_enum, default_value_t = FilterArg::None)]
+    #[arg(help_heading = "Spectral methods", long, value_enum, default_value_t = FilterArg::None)]
     pub filter: FilterArg,
     /// Cut-off frequency of the filter in Hz; two for bandpass
-    #[arg(long, value_name = "HZ[,HZ]", value_delimiter = ',', value_parser = frequency)]
+    #[arg(help_heading = "Spectral methods", long, value_name = "HZ[,HZ]", value_delimiter = ',', allow_negative_numbers = true, value_parser = frequency)]
     pub cutoff: Vec<f64>,
     /// Order of the filter
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
+    #[arg(help_heading = "Spectral methods", long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=20))]
     pub order: u8,
     /// Wavelet of the DWT: haar, db2..db10, sym2..sym10, coif1..coif5
-    #[arg(long, value_name = "NAME", default_value = "haar", value_parser = wavelet)]
+    #[arg(help_heading = "Spectral methods", long, value_name = "NAME", default_value = "haar", value_parser = wavelet)]
     pub wavelet: Wavelet,
     /// Level of the DWT; auto: chosen from the period
-    #[arg(long, value_name = "N", default_value = "auto", value_parser = level)]
+    #[arg(help_heading = "Spectral methods", long, value_name = "N", default_value = "auto", value_parser = level)]
     pub level: Level,
     /// Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the cosine
-    #[arg(long)]
+    #[arg(help_heading = "Spectral methods", long)]
     pub scores: bool,
     /// Write the reports as JSON, one per line; `-` is standard output
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Write the pictures into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
+    /// Only these fields of the JSON, e.g. trace.path,signals.period.dominant
+    #[arg(help_heading = "Output", long, value_name = "LIST", value_delimiter = ',', requires = "json")]
+    pub fields: Vec<String>,
+    /// Print one aligned line per trace and signal in place of the text
+    #[arg(help_heading = "Output", long)]
+    pub table: bool,
+    /// Write the lines of the table as CSV; `-` is standard output
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub csv: Option<PathBuf>,
+    /// Leave out the access patterns, which are not computed then
+    #[arg(help_heading = "Output", long)]
+    pub no_patterns: bool,
     /// Messages
     #[command(flatten)]
     pub verbosity: Verbosity,
@@ -102,20 +117,31 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
             Level::At(n) => Some(n),
         },
         scores: a.scores,
+        // no column of the table shows it
+        spectrum: a.svg.is_some() || a.json.is_some() || !(a.table || a.csv.is_some()),
+        patterns: a.wants_patterns(),
     };
-    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?.only_fields(&a.fields);
+    let mut rows = Rows::new(a, &inputs)?;
+    let mut answers = answers.without_text(rows.replaces_text());
     let mut names = PictureNames::default();
     if options.method == Method::Auto {
         // while the first trace is being read
         rayon::spawn(chains::prepare);
     }
-    let compute = |trace: Trace| {
+    let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
+        let trace = formats::read(source, format, read)?;
         let Analysis { report, evidence, .. } = analysis::analyze(&trace, &options)?;
         let view = |(s, e): (&SignalReport, Evidence)| View::new(&trace, s.mode, &options.selection, e);
         let views = a.svg.as_ref().map(|_| report.signals.iter().zip(evidence).map(view).collect::<Vec<_>>());
         Ok((report, views.unwrap_or_default()))
     };
-    let worst = each_trace(&a.input, &a.verbosity, &a.input.read_options(), compute, |(mut report, views)| {
+    let worst = inputs.each(&a.input.read_options(), compute, |name, answer| {
+        let (mut report, views) = match answer {
+            Ok(answer) => answer,
+            Err(e) => return rows.failed(name, e),
+        };
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (signal, view) in report.signals.iter().zip(&views) {
@@ -125,9 +151,65 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
             }
         }
         remedy::name_options(&mut report.warnings);
+        rows.emit(&report)?;
         answers.emit(&report.trace.path, &report.warnings, &report, |style| text::report(&report, style))
     });
     Ok(worst)
+}
+
+/// The outputs of `--table` and `--csv`.
+struct Rows {
+    table: Option<Table>,
+    csv: Option<Lines>,
+}
+
+impl Rows {
+    fn new(a: &AnalyzeArgs, inputs: &Inputs<'_>) -> Result<Rows> {
+        let stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|p| p.as_os_str() == "-");
+        let taken = [a.table, stdout(&a.csv), stdout(&a.json)].into_iter().filter(|x| *x).count();
+        if taken > 1 {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "several of --table, --csv - and --json - write to standard output",
+            ));
+        }
+        let columns =
+            || std::io::stdout().is_terminal().then(|| terminal_size::terminal_size().map(|(w, _)| w.0.into()));
+        let table = a.table.then(|| Table::new(inputs.names(), columns().flatten()));
+        let mut csv = a.csv.as_deref().map(Lines::create).transpose()?;
+        if let Some(t) = &table {
+            output::print(&t.header())?;
+        }
+        if let Some(lines) = &mut csv {
+            lines.write(&format!("{}\r", table::CSV_HEADER))?;
+        }
+        Ok(Rows { table, csv })
+    }
+
+    /// Standard output holds the rows and no text.
+    fn replaces_text(&self) -> bool {
+        self.table.is_some() || self.csv.as_ref().is_some_and(Lines::is_stdout)
+    }
+
+    fn emit(&mut self, report: &Report) -> Result<()> {
+        self.put(|t| t.rows(report), || table::csv(report))
+    }
+
+    /// A row for a trace without a report.
+    fn failed(&mut self, name: &str, e: &Error) -> Result<()> {
+        let why = if e.kind() == ErrorKind::Empty { "nothing" } else { "unreadable" };
+        self.put(|t| t.failed(name, why), || table::csv_failed(name, why))
+    }
+
+    fn put(&mut self, row: impl FnOnce(&Table) -> String, csv: impl FnOnce() -> String) -> Result<()> {
+        if let Some(t) = &self.table {
+            output::print(&row(t))?;
+        }
+        match &mut self.csv {
+            Some(lines) => lines.write(csv().trim_end_matches('\n')),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A sampling rate or `auto`.
@@ -187,6 +269,14 @@ pub enum FilterArg {
 }
 
 impl AnalyzeArgs {
+    /// Whether an output shows the patterns: the JSON, unless `--fields` leaves them out, or the text.
+    fn wants_patterns(&self) -> bool {
+        let chosen = self.fields.is_empty() || self.fields.iter().any(|f| f.split('.').next() == Some("patterns"));
+        let stdout = |path: &PathBuf| path.as_os_str() == "-";
+        let text = !(self.table || self.csv.is_some() || self.json.as_ref().is_some_and(stdout));
+        !self.no_patterns && (self.json.is_some() && chosen || text && self.verbosity.quiet == 0)
+    }
+
     /// The filter that `--filter`, `--cutoff` and `--order` ask for.
     ///
     /// # Errors

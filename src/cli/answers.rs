@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::inputs::Inputs;
 use super::output::{self, Lines};
 use super::shared::Verbosity;
 use iophase::Result;
@@ -15,6 +16,7 @@ use iophase::record::Warning;
 /// Where the answers on several inputs go: JSON to its file, warnings and text to the terminal.
 pub(super) struct Answers {
     lines: Option<Lines>,
+    fields: Vec<String>,
     json_only: bool,
     quiet: u8,
     style: text::Style,
@@ -22,11 +24,27 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub fn new(json: Option<&Path>, verbosity: &Verbosity) -> Result<Self> {
+    pub fn new(json: Option<&Path>, verbosity: &Verbosity, inputs: &Inputs<'_>) -> Result<Self> {
         let lines = json.map(Lines::create).transpose()?;
         let json_only = lines.as_ref().is_some_and(Lines::is_stdout);
-        let style = text::Style { color: output::wants_color(&io::stdout()), verbose: verbosity.verbose > 0 };
-        Ok(Self { lines, json_only, quiet: verbosity.quiet, style, first: true })
+        let style = text::Style {
+            color: output::wants_color(&io::stdout()),
+            verbose: verbosity.verbose > 0,
+            several: inputs.names().len() > 1,
+        };
+        Ok(Self { lines, fields: Vec::new(), json_only, quiet: verbosity.quiet, style, first: true })
+    }
+
+    /// Keeps only these fields of the JSON; all if there are none.
+    pub fn only_fields(mut self, fields: &[String]) -> Self {
+        self.fields = fields.to_vec();
+        self
+    }
+
+    /// Without text: standard output holds something else. Warnings go to standard error.
+    pub fn without_text(mut self, without: bool) -> Self {
+        self.json_only |= without;
+        self
     }
 
     /// Emits one answer. Its text has its warnings; where there is no text they go to standard error.
@@ -38,7 +56,7 @@ impl Answers {
         text: impl FnOnce(text::Style) -> String,
     ) -> Result<()> {
         if let Some(l) = &mut self.lines {
-            l.write(&json::line(answer)?)?;
+            l.write(&json::line_of(answer, &self.fields)?)?;
         }
         if self.json_only {
             if self.quiet < 2 {

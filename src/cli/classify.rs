@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum, ValueHint};
 
 use super::answers::{Answers, PictureNames};
-use super::inputs::{each, each_source, with_progress};
+use super::inputs::{Inputs, with_progress};
 use super::output;
 use super::remedy;
 use super::shared::{Input, SelectionArgs, Verbosity, choices};
@@ -42,13 +42,13 @@ pub struct ClassifyArgs {
     #[arg(long, requires = "output")]
     pub train: bool,
     /// Write the model to this file; `-` is standard output
-    #[arg(short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, requires = "train")]
+    #[arg(help_heading = "Output", short, long, value_name = "MODEL", value_hint = ValueHint::FilePath, requires = "train")]
     pub output: Option<PathBuf>,
     /// Write a picture of each file into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
     /// Write the classes as JSON, one object per line; `-` is standard output
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
@@ -123,7 +123,7 @@ fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
     let read = a.input.read_options();
     let selection = a.selection.selection()?;
     let mut learned = 0;
-    let worst = each_source(&a.input, |source, format| {
+    let worst = Inputs::find(&a.input, &a.verbosity)?.each_source(|source, format| {
         learned += with_progress(source, &a.verbosity, &read, |read| {
             analysis::train_on(source, format, read, &selection, options(a, None), &mut model)
         })?;
@@ -142,12 +142,14 @@ fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
     let read = a.input.read_options();
     let selection = a.selection.selection()?;
     let options = options(a, model);
-    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let mut names = PictureNames::default();
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         analysis::classes_of(source, format, read, &selection, options, a.svg.is_some())
     };
-    let worst = each(&a.input, &a.verbosity, &read, compute, |(mut found, sketches)| {
+    let worst = inputs.each(&read, compute, |_, answer| {
+        let Ok((mut found, sketches)) = answer else { return Ok(()) };
         if let Some(folder) = &a.svg {
             let stem = names.stem(&found.path);
             for (file, picture) in svg::classes(&found, &sketches)? {

@@ -1,19 +1,19 @@
 //! `iophase convert`: one format into another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
 use super::inputs::{format_named, with_progress};
-use super::shared::{LayerArg, ModeArg, Verbosity};
+use super::shared::{LayerArg, ModeArg, Verbosity, check_window};
 use super::{output, remedy};
-use iophase::Result;
 use iophase::analysis::{Mode, NamePattern, RankSet, Selection};
 use iophase::formats::write::WRITERS;
 use iophase::formats::{self, ReadOptions, Source};
 use iophase::internals::render::units;
 use iophase::internals::signal::Slice;
 use iophase::record::Rows;
+use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -72,10 +72,12 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 /// # Errors
 /// Of reading, selecting and writing.
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
+    check_window(a.from, a.until)?;
     let writer = output::writer(&a.output, a.to.as_deref())?;
     let options = ReadOptions { layer: a.layer.into(), ..ReadOptions::default() };
     let format = format_named(&a.format)?;
     let source = Source::open(&a.trace, &options.limits)?;
+    refuse_own_input(a)?;
     let mut trace = with_progress(&source, &a.verbosity, &options, |options| formats::read(&source, format, options))?;
     if a.verbosity.quiet < 2 {
         remedy::name_options(&mut trace.warnings);
@@ -92,4 +94,17 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
         output::message(&format!("wrote {count} of {all} of {ranks} to {}", a.output.display()));
     }
     Ok(())
+}
+
+/// Refuses to replace the trace by its conversion.
+fn refuse_own_input(a: &ConvertArgs) -> Result<()> {
+    let place = |path: &Path| path.canonicalize().ok();
+    match place(&a.trace) {
+        Some(trace) if place(&a.output) == Some(trace.clone()) => {
+            Err(Error::new(ErrorKind::Usage, "the output is the trace itself")
+                .in_file(a.output.display().to_string())
+                .remedy("name another output"))
+        }
+        _ => Ok(()),
+    }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::inputs::{format_named, stored};
+use super::inputs::{Inputs, stored};
 use super::output::{self, Lines};
-use super::shared::{Input, Verbosity};
+use super::shared::{Input, Verbosity, check_window};
 use super::{exit_code, progress, remedy};
 use iophase::analysis::{self, EventLog, NamePattern};
 use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
@@ -33,22 +33,22 @@ pub struct DfgArgs {
     #[arg(long, value_name = "PATH=NAME")]
     pub alias: Vec<Alias>,
     /// Only events whose path matches, before or after aliases
-    #[arg(long = "match", value_name = "REGEX")]
+    #[arg(help_heading = "Selection", long = "match", value_name = "REGEX")]
     pub matching: Option<NamePattern>,
     /// Only these calls; `*` and `?` stand for any text and any character
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(help_heading = "Selection", long, value_name = "LIST", value_delimiter = ',')]
     pub calls: Vec<Glob>,
     /// Calls in the graph: those with a path, or all
-    #[arg(long, value_enum, default_value_t = EventsArg::Path)]
+    #[arg(help_heading = "Selection", long, value_enum, default_value_t = EventsArg::Path)]
     pub events: EventsArg,
     /// Unit of a case: a trace file (or rank), or a process
     #[arg(long, value_enum, default_value_t = ByArg::File)]
     pub by: ByArg,
     /// Only events that start at this time or later
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub from: Option<f64>,
     /// Only events that start before this time
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
     /// Cases of the first group: patterns of case names, commands, files or inputs; alone: all others are red
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
@@ -60,22 +60,22 @@ pub struct DfgArgs {
     #[arg(long, value_enum)]
     pub color: Option<ColorArg>,
     /// Write the graph as JSON; `-` is standard output
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Write the graph as a picture; with --timeline the timeline
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub svg: Option<PathBuf>,
     /// Write the graph for Graphviz; `-` is standard output
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub dot: Option<PathBuf>,
     /// Draw the times of the events of this activity, one row per case
-    #[arg(long, value_name = "ACTIVITY", requires = "svg")]
+    #[arg(help_heading = "Output", long, value_name = "ACTIVITY", requires = "svg")]
     pub timeline: Option<String>,
     /// Largest number of activities drawn; those with the most weight are kept
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
+    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 60, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
     pub max_nodes: usize,
     /// Write every call of all inputs into one file (CSV), which can be given as a TRACE later
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub save_log: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
@@ -117,6 +117,7 @@ impl DfgArgs {
         if [self.from, self.until].into_iter().flatten().any(|t| !t.is_finite()) {
             return Err(Error::new(ErrorKind::Usage, "the time window is not finite").expected("seconds"));
         }
+        check_window(self.from, self.until)?;
         Ok(Plan {
             mapping: Mapping {
                 template: self.map.clone(),
@@ -151,22 +152,22 @@ impl DfgArgs {
 /// # Errors
 /// Of the arguments and of writing. Those of inputs are reported and count by their exit code.
 pub fn run(a: &DfgArgs) -> Result<u8> {
-    let (format, plan) = (format_named(&a.input.format)?, a.plan()?);
+    let plan = a.plan()?;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let format = inputs.format();
     let mut worst = 0;
-    let (sources, log) = read(a, format, &plan, &mut worst);
+    let (sources, log) = read(a, inputs, &plan, &mut worst);
     Ok(worst.max(exit_code(finish(a, &plan, &sources, format, log, worst).map(|()| 0))))
 }
 
 /// Reads all inputs together. If one fails, each is read alone, so that the others are in the graph.
-fn read(a: &DfgArgs, format: Option<&dyn Format>, plan: &Plan, worst: &mut u8) -> (Vec<Source>, EventLog) {
-    let options = a.input.read_options();
+fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> (Vec<Source>, EventLog) {
+    let (options, format) = (a.input.read_options(), inputs.format());
     let mut sources = Vec::new();
-    for path in &a.input.traces {
-        match Source::open(path, &options.limits) {
-            Ok(s) => sources.push(s),
-            Err(e) => *worst = (*worst).max(exit_code(Err(e))),
-        }
-    }
+    *worst = inputs.each_source(|source, _| {
+        sources.push(source.clone());
+        Ok(())
+    });
     let total = sources.iter().map(stored).sum();
     let bar = if a.verbosity.quiet == 0 { progress::reading("reading", total) } else { None };
     let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options };
@@ -248,7 +249,8 @@ fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case
         return Ok(());
     }
     if a.verbosity.quiet == 0 {
-        let style = text::Style { color: output::wants_color(&io::stdout()), verbose: a.verbosity.verbose > 0 };
+        let color = output::wants_color(&io::stdout());
+        let style = text::Style { color, verbose: a.verbosity.verbose > 0, several: false };
         output::print(&render::text(report, style))?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::answers::Answers;
-use super::inputs::each_trace;
+use super::inputs::Inputs;
 use super::remedy;
 use super::shared::{Input, Verbosity};
 use iophase::Result;
@@ -21,7 +21,7 @@ pub struct InfoArgs {
     #[command(flatten)]
     pub input: Input,
     /// Write JSON, one object per line; `-` is standard output
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
@@ -34,9 +34,10 @@ pub struct InfoArgs {
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
     let read = ReadOptions { detail: Detail::Calls, all_layers: true, ..a.input.read_options() };
-    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |trace: Trace| Ok(Info::of(&trace));
-    let worst = each_trace(&a.input, &a.verbosity, &read, compute, |mut info| {
+    let worst = inputs.each_trace(&read, compute, |mut info| {
         remedy::name_options(&mut info.warnings);
         answers.emit(&info.path, &info.warnings, &info, |style| text::info(&info, style))
     });

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use super::answers::{Answers, PictureNames};
-use super::inputs::each_trace;
+use super::inputs::Inputs;
 use super::shared::{Input, SelectionArgs, Verbosity};
 use super::{output, remedy};
 use iophase::Result;
@@ -30,16 +30,16 @@ pub struct PatternsArgs {
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub max_age: Option<Age>,
     /// Print the next N accesses of each pattern
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 0)]
     pub next: usize,
     /// Check that the patterns and the unmatched accesses reproduce every access
     #[arg(long)]
     pub verify: bool,
     /// Write JSON, one object per line; `-` is standard output
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
     /// Write a picture of each file into this folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub svg: Option<PathBuf>,
     /// Messages
     #[command(flatten)]
@@ -76,11 +76,12 @@ impl PatternsArgs {
 /// # Errors
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
-    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let (mode, selection, options) = (a.selection.mode(), a.selection.selection()?, a.options());
     let mut names = PictureNames::default();
     let compute = |trace: Trace| analysis::patterns(&trace, mode, &selection, &options);
-    let worst = each_trace(&a.input, &a.verbosity, &a.input.read_options(), compute, |mut report| {
+    let worst = inputs.each_trace(&a.input.read_options(), compute, |mut report| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (file, picture) in svg::offsets(&report)? {

@@ -32,6 +32,7 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
             "unpack it on the way (`zcat FILE | iophase predict -`), or analyse it with `iophase analyze`"
         }
         Remedy::NameFormat => "name the format with --format if the start of the file is damaged",
+        Remedy::SearchFolder => "give each a report with -r",
         Remedy::NameOtherFormat => "name another --format if this is no Darshan log",
         Remedy::ChooseLayer => "choose the layer with --layer",
         Remedy::TakeLayer(names) => {

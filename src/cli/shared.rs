@@ -12,10 +12,14 @@ use iophase::{Error, ErrorKind, Result};
 
 /// Where traces come from and how they are read.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
 pub struct Input {
     /// Files or folders; `-` is standard input. gzip and zstd are decompressed
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
+    /// Search folders and the folders in them; each job found is a trace
+    #[arg(short, long)]
+    pub recursive: bool,
     /// Format of the traces [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     pub format: String,
@@ -36,6 +40,7 @@ impl Input {
 
 /// How much is printed.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub struct Verbosity {
     /// Print less: no text, no progress (-q), no warnings (-qq)
     #[arg(short, long, action = clap::ArgAction::Count)]
@@ -47,6 +52,7 @@ pub struct Verbosity {
 
 /// The transfers of a trace that count.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
     /// Transfers to analyse; auto: each of writes and reads that has bytes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
@@ -74,11 +80,7 @@ impl SelectionArgs {
     /// # Errors
     /// [`ErrorKind::Usage`] if the time window ends before it starts.
     pub fn selection(&self) -> Result<Selection> {
-        if let (Some(from), Some(until)) = (self.from, self.until)
-            && until < from
-        {
-            return Err(Error::new(ErrorKind::Usage, format!("--until {until} is before --from {from}")));
-        }
+        check_window(self.from, self.until)?;
         Ok(Selection {
             ranks: self.ranks.clone(),
             files: self.files.clone(),
@@ -91,6 +93,19 @@ impl SelectionArgs {
     /// Reads, writes, or both.
     pub fn mode(&self) -> ModeChoice {
         Option::from(self.mode).map_or(ModeChoice::Auto, ModeChoice::One)
+    }
+}
+
+/// Refuses a time window that ends before it starts.
+///
+/// # Errors
+/// [`ErrorKind::Usage`].
+pub(super) fn check_window(from: Option<f64>, until: Option<f64>) -> Result<()> {
+    match (from, until) {
+        (Some(from), Some(until)) if until < from => {
+            Err(Error::new(ErrorKind::Usage, format!("--until {until} is before --from {from}")))
+        }
+        _ => Ok(()),
     }
 }
 

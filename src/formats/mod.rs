@@ -8,6 +8,7 @@ mod clock;
 pub(crate) mod custom;
 pub(crate) mod darshan;
 mod digits;
+mod folder;
 mod json;
 mod limits;
 mod lines;
@@ -28,9 +29,10 @@ pub mod write;
 use std::fmt;
 use std::sync::Arc;
 
+pub use folder::{Folder, FolderTrace, search};
 pub use limits::Limits;
 pub(crate) use probe::{Inputs, inputs};
-pub use probe::{collect, find, probe, read, read_into};
+pub use probe::{collect, find, mismatches, probe, read, read_into};
 pub use source::Source;
 pub(crate) use source::{Compression, HEAD_BYTES, is_damage};
 
@@ -46,6 +48,8 @@ pub const ALL: &[&dyn Format] = &[&darshan::Darshan, &radar::Radar, &tmio::Tmio,
 pub enum Sniff {
     /// Not mine, because.
     No(&'static str),
+    /// Known, but not readable, because.
+    Unsupported(&'static str),
     /// It could be mine if nobody is sure.
     Maybe,
     /// Mine.
@@ -68,6 +72,12 @@ pub trait Format: sealed::Sealed + Sync {
     /// but a warning in the trace. [`ErrorKind::Unsupported`] for several files if a job of this format is always one.
     /// Those of the sink.
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace>;
+
+    /// Key that the files of one job in a folder share; `None` if the file is a job of its own.
+    fn job_of(&self, source: &Source) -> Option<String> {
+        let _ = source;
+        None
+    }
 
     /// True if each file is a log of calls, so that batches have [`Batch::log`](crate::record::Batch) with [`Detail::Log`].
     fn logs_calls(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::folder::Jobs;
 use super::{ALL, Format, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
@@ -22,23 +23,36 @@ pub fn find(name: &str) -> Result<&'static dyn Format> {
 /// The format of a file by its content: the first that is sure, else the first that thinks it possible.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`]: what every format missed.
+/// [`ErrorKind::Unsupported`]; [`mismatches`] gives the reasons.
 pub fn probe(source: &Source) -> Result<&'static dyn Format> {
-    let mut possible = None;
-    let mut reasons = Vec::new();
+    let (mut possible, mut unsupported) = (None, None);
     for &format in ALL {
         match format.sniff(source.head()) {
             Sniff::Yes => return Ok(format),
             Sniff::Maybe => possible = possible.or(Some(format)),
-            Sniff::No(why) => reasons.push(format!("{}: {why}", format.name())),
+            Sniff::Unsupported(why) => unsupported = unsupported.or(Some(why)),
+            Sniff::No(_) => {}
         }
     }
     possible.ok_or_else(|| {
-        let found = if source.head().is_empty() { "an empty file" } else { "no known trace format" };
-        Error::new(ErrorKind::Unsupported, format!("{found} ({})", reasons.join("; ")))
-            .remedy(Remedy::NameFormat)
-            .in_file(source.name())
+        let error = |found: &'static str| Error::new(ErrorKind::Unsupported, found).in_file(source.name());
+        match unsupported {
+            _ if source.head().is_empty() => {
+                error("an empty file").remedy("check whether the recorder was active and the disk had room")
+            }
+            Some(why) => error(why).remedy("convert it to CSV with the columns op, size, start"),
+            None => error("no known trace format").remedy(Remedy::NameFormat),
+        }
     })
+}
+
+/// What each format expects and an input of no known format does not have: names of formats and reasons.
+pub fn mismatches(source: &Source) -> Vec<(&'static str, &'static str)> {
+    let reason = |format: &&'static dyn Format| match format.sniff(source.head()) {
+        Sniff::No(why) | Sniff::Unsupported(why) => Some((format.name(), why)),
+        _ => None,
+    };
+    ALL.iter().filter_map(reason).collect()
 }
 
 /// The files of an input that make one trace, and their format.
@@ -48,6 +62,8 @@ pub struct Inputs {
     pub files: Vec<Source>,
     /// Files of a folder that were left out.
     pub warning: Option<Warning>,
+    /// Format of each job in a folder.
+    pub jobs: Vec<&'static str>,
 }
 
 /// Finds out which files of a file or folder are to be read, of the named format or of the one that their content shows.
@@ -66,14 +82,21 @@ pub fn inputs<'f>(
             Some(f) => f,
             None => probe(source)?,
         };
-        return Ok((f, Inputs { files: vec![source.clone()], warning: None }));
+        return Ok((f, Inputs { files: vec![source.clone()], warning: None, jobs: vec![f.name()] }));
     };
     let mut chosen = format;
+    let mut jobs = Jobs::default();
     let mut files = Vec::new();
     let mut others = Vec::new();
     for path in members {
         let s = Source::open(path, &options.limits)?;
-        match (chosen, probe(&s)) {
+        let probed = probe(&s);
+        if let Ok(f) = probed
+            && format.is_none_or(|named| named.name() == f.name())
+        {
+            jobs.place(f.name(), f.job_of(&s));
+        }
+        match (chosen, probed) {
             (None, Ok(f)) => {
                 chosen = Some(f);
                 files.push(s);
@@ -99,13 +122,13 @@ pub fn inputs<'f>(
             ),
         )
     });
-    Ok((f, Inputs { files, warning }))
+    Ok((f, Inputs { files, warning, jobs: jobs.formats }))
 }
 
 /// Reads a file or folder, of the named format or of the one that its content shows, as `inputs` finds it.
 ///
 /// # Errors
-/// As `inputs` and [`Format::read`], each with the name of the input.
+/// As `inputs` and [`Format::read`], each with the name of the input; [`ErrorKind::Unsupported`] for a folder with several jobs.
 pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
     let trace = read_into(source, format, options, &all)?;
@@ -123,6 +146,9 @@ pub fn read_into(
     sink: &dyn RowSink,
 ) -> Result<Trace> {
     let (f, inputs) = inputs(source, format, options).map_err(|e| e.in_file(source.name()))?;
+    if inputs.jobs.len() > 1 {
+        return Err(several_jobs(&inputs.jobs).in_file(source.name()));
+    }
     let mut trace = f.read(&inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
     trace.warnings.extend(inputs.warning);
     trace.path = source.name().to_owned();
@@ -130,6 +156,16 @@ pub fn read_into(
         trace.header.compression.get_or_insert_with(|| w.to_owned());
     }
     Ok(trace)
+}
+
+fn several_jobs(formats: &[&'static str]) -> Error {
+    let count = |f: &&dyn Format| match formats.iter().filter(|name| **name == f.name()).count() {
+        0 => None,
+        n => Some(format!("{n} {}", f.name())),
+    };
+    let counts: Vec<String> = ALL.iter().filter_map(count).collect();
+    Error::new(ErrorKind::Unsupported, format!("the folder holds {} traces: {}", formats.len(), counts.join(", ")))
+        .remedy(Remedy::SearchFolder)
 }
 
 /// Reads files as one job of this format.
@@ -181,11 +217,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_content_says_why() {
-        let e = probe(&Source::from_bytes("x", *b"\x00\x01\x02 what is this")).err().unwrap();
+    fn unknown_content_is_one_line_and_has_reasons() {
+        let source = Source::from_bytes("x", *b"\x00\x01\x02 what is this");
+        let e = probe(&source).err().unwrap();
         assert_eq!(e.kind(), ErrorKind::Unsupported);
-        for f in ALL {
-            assert!(e.to_string().contains(f.name()), "{e}");
-        }
+        assert!(e.to_string().starts_with("x: no known trace format; "), "{e}");
+        assert_eq!(mismatches(&source).len(), ALL.len());
+        let empty = probe(&Source::from_bytes("x", *b"")).err().unwrap();
+        assert!(empty.to_string().starts_with("x: an empty file; "), "{empty}");
     }
 }

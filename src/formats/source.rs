@@ -1,6 +1,7 @@
 //! Inputs: a file, a folder or bytes in memory, with gzip and zstd opened as they come.
 
-use std::fs::File;
+use std::collections::HashSet;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,14 +87,7 @@ impl Source {
         })?;
         let name = path.display().to_string();
         if meta.is_dir() {
-            let members = list_folder(path, limits)?;
-            return Ok(Source {
-                name,
-                kind: Kind::Folder(members),
-                compression: Compression::None,
-                head: Vec::new(),
-                len: 0,
-            });
+            return Ok(Source::of_files(name, list_folder(path, limits)?));
         }
         if !meta.is_file() {
             return Err(Error::new(ErrorKind::Unsupported, "neither a regular file nor a folder")
@@ -105,6 +99,11 @@ impl Source {
         let mut s = Source { name, kind: Kind::File(path.into()), compression, head: raw, len: meta.len() };
         s.unwrap_head();
         Ok(s)
+    }
+
+    /// Several files as one input, under this name.
+    pub(crate) fn of_files(name: String, files: Vec<PathBuf>) -> Source {
+        Source { name, kind: Kind::Folder(files), compression: Compression::None, head: Vec::new(), len: 0 }
     }
 
     /// An input from memory.
@@ -236,21 +235,73 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// The regular files directly in a folder. Symbolic links are not followed.
+/// The regular files directly in a folder, and links to them.
 fn list_folder(path: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+    entries(path, limits, &mut Visited::default()).map(|(files, _)| files)
+}
+
+/// The files and the folders directly in a folder in the order of their names, without those already visited. Symbolic links are
+/// followed; hidden entries, links to nothing, sockets and the like are left out.
+pub(super) fn entries(path: &Path, limits: &Limits, visited: &mut Visited) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let mut all = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
-        let hidden = entry.file_name().as_encoded_bytes().first() == Some(&b'.');
-        if entry.file_type()?.is_file() && !hidden {
-            files.push(entry.path());
+        if entry.file_name().as_encoded_bytes().first() == Some(&b'.') {
+            continue;
         }
-        if files.len() > limits.folder_files {
+        let path = entry.path();
+        if let Ok(meta) = std::fs::metadata(&path)
+            && (meta.is_file() || meta.is_dir())
+        {
+            // an entry has precedence over links to it
+            let link = entry.file_type().is_ok_and(|t| t.is_symlink());
+            all.push((link, natural_key(&entry.file_name().to_string_lossy()), path, meta));
+        }
+        if all.len() > limits.folder_files {
             return Err(Error::limit("the folder holds more files", format!("{} files", limits.folder_files)));
         }
     }
-    files.sort_by_cached_key(|p| natural_key(&p.file_name().unwrap_or_default().to_string_lossy()));
-    Ok(files)
+    all.sort_by(|(a, name_a, ..), (b, name_b, ..)| (a, name_a).cmp(&(b, name_b)));
+    all.retain(|(_, _, path, meta)| visited.insert(path, meta));
+    all.sort_by(|(_, a, ..), (_, b, ..)| a.cmp(b));
+    let (files, folders): (Vec<_>, Vec<_>) = all.into_iter().partition(|(.., meta)| meta.is_file());
+    let paths = |list: Vec<(_, _, PathBuf, _)>| list.into_iter().map(|(_, _, path, _)| path).collect();
+    Ok((paths(files), paths(folders)))
+}
+
+/// Files and folders that have been reached, whatever the links on the way.
+#[derive(Debug, Default)]
+pub(super) struct Visited {
+    reached: HashSet<Identity>,
+    /// How many were reached again.
+    pub again: usize,
+}
+
+/// Device and inode.
+#[cfg(unix)]
+type Identity = (u64, u64);
+/// The path without links.
+#[cfg(not(unix))]
+type Identity = PathBuf;
+
+impl Visited {
+    /// Adds a file or folder; false if it is known.
+    pub fn insert(&mut self, path: &Path, meta: &Metadata) -> bool {
+        let new = self.reached.insert(identity(path, meta));
+        self.again += usize::from(!new);
+        new
+    }
+}
+
+#[cfg(unix)]
+fn identity(_path: &Path, meta: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (meta.dev(), meta.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path, _meta: &Metadata) -> Identity {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Sort key that orders the numbers in names by value: `rank_9` before `rank_10`.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::text::{Style, ending, faint_line, line, warnings};
+use super::text::{Style, ending, faint_line, heading, line, warnings};
 use super::units;
 use crate::classify::{Advice, Axis, Classes, Classifier, Expected, FileClasses, GlobalClass};
 
@@ -16,7 +16,7 @@ const CLASSES: usize = 6;
 
 /// Classes as text, the file that moves most bytes first.
 pub fn classes(c: &Classes, style: Style) -> String {
-    let mut out = String::new();
+    let mut out = heading(&c.path, style);
     let moved = |f: &FileClasses| f.global.iter().map(|g| g.bytes).fold(0, u64::saturating_add);
     // files that are treated alike are shown once
     let mut order: Vec<(&FileClasses, usize)> = Vec::new();
@@ -42,7 +42,8 @@ pub fn classes(c: &Classes, style: Style) -> String {
         let _ = writeln!(out, "{} (-v shows them)", units::counted(rest as u64, "more file"));
     }
     advice(&mut out, &c.advice, style);
-    line(&mut out, "trace", &format!("{}: {}", c.path, units::counted(c.records, "access")));
+    let name = if style.several { String::new() } else { format!("{}: ", c.path) };
+    line(&mut out, "trace", &format!("{name}{}", units::counted(c.records, "access")));
     warnings(&mut out, &c.warnings, style);
     out
 }

@@ -20,6 +20,55 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
     serde_json::to_string(value).map_err(|e| Error::new(ErrorKind::Output, format!("cannot be written as JSON: {e}")))
 }
 
+/// One line of JSON with only these fields; all if there are none. A path such as `signals.period.dominant` goes through objects
+/// and through every element of arrays.
+///
+/// # Errors
+/// As [`line`]; [`ErrorKind::Usage`] if there is no such field.
+pub fn line_of<T: Serialize>(value: &T, fields: &[String]) -> Result<String> {
+    if fields.is_empty() {
+        return line(value);
+    }
+    let whole = serde_json::to_value(value)
+        .map_err(|e| Error::new(ErrorKind::Output, format!("cannot be written as JSON: {e}")))?;
+    let mut kept = Value::Null;
+    for field in fields {
+        let path: Vec<&str> = field.split('.').collect();
+        if !keep(&whole, &path, &mut kept) {
+            return Err(Error::new(ErrorKind::Usage, format!("the JSON has no field {field}"))
+                .remedy("`iophase schema` lists the fields"));
+        }
+    }
+    line(&kept)
+}
+
+/// Copies what a path leads to; false if an object on the way has no such key.
+fn keep(from: &Value, path: &[&str], to: &mut Value) -> bool {
+    match (from, path) {
+        (_, []) => {
+            *to = from.clone();
+            true
+        }
+        (Value::Object(object), [key, rest @ ..]) => {
+            let Some(inner) = object.get(*key) else { return false };
+            if to.is_null() {
+                *to = Value::Object(serde_json::Map::new());
+            }
+            // what an earlier path has copied whole stays
+            to.as_object_mut().is_none_or(|o| keep(inner, rest, o.entry(*key).or_insert(Value::Null)))
+        }
+        (Value::Array(elements), _) => {
+            if to.is_null() {
+                *to = Value::Array(vec![Value::Null; elements.len()]);
+            }
+            let pairs = elements.iter().zip(to.as_array_mut().into_iter().flatten());
+            pairs.fold(true, |all, (element, to)| keep(element, path, to) && all)
+        }
+        (Value::Null, _) => true,
+        _ => false,
+    }
+}
+
 /// Names of the schemas that [`schema`] knows.
 pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth", "prediction", "live"];
 
@@ -51,4 +100,21 @@ fn identified(mut schema: Value, name: &str) -> Value {
         field["const"] = version.into();
     }
     schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn fields_are_kept() {
+        let whole = json!({"a": 1, "b": [{"c": {"d": 2.5, "e": null}}, {"c": null}], "f": {"g": 3}});
+        let kept = |fields: &[&str]| line_of(&whole, &fields.iter().map(|f| (*f).to_owned()).collect::<Vec<_>>());
+        assert_eq!(kept(&["a", "b.c.d"]).unwrap(), r#"{"a":1,"b":[{"c":{"d":2.5}},{"c":null}]}"#);
+        assert_eq!(kept(&["f.g", "f"]).unwrap(), r#"{"f":{"g":3}}"#);
+        for wrong in ["x", "a.x", "b.c.x"] {
+            assert_eq!(kept(&[wrong]).unwrap_err().kind(), ErrorKind::Usage, "{wrong}");
+        }
+    }
 }

@@ -10,6 +10,8 @@ mod pattern_text;
 #[cfg(feature = "render")]
 pub mod svg;
 #[cfg(feature = "render")]
+pub mod table;
+#[cfg(feature = "render")]
 pub mod text;
 #[cfg(feature = "tui")]
 pub mod tui;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::text::{Style, ending, line, percent, warnings};
+use super::text::{Style, ending, heading, line, percent, warnings};
 use super::units;
 use crate::analysis::PatternsOfTrace;
 use crate::pattern::{Coverage, Kind, PatternReport, PatternsReport};
@@ -22,7 +22,7 @@ const COLUMNS: &str = "# {operation, kind, rank, start s, start offset, end offs
 /// sizes; a kd-strided one has `(size, count, stride)` of each loop, outermost first. One that several ranks make together tells
 /// them after its period: its outermost loop goes through them. So does one of reads that writes of the same bytes follow.
 pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
-    let mut out = String::new();
+    let mut out = heading(&r.trace.path, style);
     if !r.patterns.is_empty() {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", style.faint(COLUMNS));

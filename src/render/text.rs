@@ -17,6 +17,8 @@ pub struct Style {
     pub color: bool,
     /// Show what lies behind the answer: candidates, spectrum, sampling.
     pub verbose: bool,
+    /// One of several traces: its name comes first.
+    pub several: bool,
 }
 
 impl Style {
@@ -35,7 +37,7 @@ impl Style {
 
 /// A report as text: a line with the answer for each signal, then its details, then the trace and what to know about it.
 pub fn report(r: &Report, style: Style) -> String {
-    let mut out = String::new();
+    let mut out = heading(&r.trace.path, style);
     let mut order: Vec<&SignalReport> = r.signals.iter().collect();
     order.sort_by_key(|s| Some(s.mode) != r.primary);
     let zero_s = zero_s(r);
@@ -65,7 +67,8 @@ pub fn report(r: &Report, style: Style) -> String {
     if let Some(p) = &r.patterns {
         super::pattern_text::summary(&mut out, p);
     }
-    line(&mut out, "trace", &format!("{}: {}", t.path, facts.join(", ")));
+    let name = if style.several { String::new() } else { format!("{}: ", t.path) };
+    line(&mut out, "trace", &format!("{name}{}", facts.join(", ")));
     clock(&mut out, r, zero_s, style);
     job(&mut out, t.job.as_ref());
     quality(&mut out, r);
@@ -115,6 +118,11 @@ pub fn wrap_at(columns: usize) {
 /// Columns of the text of a line.
 fn room() -> usize {
     COLUMNS.load(Relaxed) - NAMES
+}
+
+/// The name of a trace, if it is one of several.
+pub(super) fn heading(path: &str, style: Style) -> String {
+    if style.several { format!("{}\n", style.bold(path)) } else { String::new() }
 }
 
 /// Columns of the names of lines, with what is before and after them.

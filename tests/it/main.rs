@@ -7,6 +7,7 @@ mod contract;
 mod convert;
 mod corpus;
 mod dfg;
+mod folders;
 mod golden;
 mod parity;
 mod predict;

@@ -102,7 +102,10 @@ fn every_method_gives_period_validity_bursts_and_prediction() {
         let c = s.scores.unwrap();
         assert!(c.correlation.unwrap() > 0.3 && c.spectral_flatness.unwrap() < 0.5, "{method:?}: {c:?}");
         assert_eq!(s.track.is_empty(), !matches!(method, Method::Stft | Method::Cwt), "{method:?}");
-        assert!(text::report(&a.report, text::Style { color: false, verbose: true }).contains("spectral flatness"));
+        assert!(
+            text::report(&a.report, text::Style { verbose: true, ..text::Style::default() })
+                .contains("spectral flatness")
+        );
     }
 }
 

@@ -49,7 +49,7 @@ impl Format for Custom {
         if records::Columns::of_header(first).is_ok() {
             Sniff::Yes
         } else if memchr::memmem::find(first, b": [").is_some() {
-            Sniff::No(
+            Sniff::Unsupported(
                 "lists of numbers in text, such as `name: [1,2]`, need patterns (format regex), which is not read",
             )
         } else {

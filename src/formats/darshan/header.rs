@@ -196,6 +196,11 @@ impl Header {
     /// # Errors
     /// [`ErrorKind::Malformed`] with the place, [`ErrorKind::Unsupported`] for another format version or compression.
     pub fn parse(file: &[u8]) -> Result<Header> {
+        Header::parse_start(file, file.len() as u64)
+    }
+
+    /// The header from the first bytes of a file of `file_bytes`.
+    pub(super) fn parse_start(file: &[u8], file_bytes: u64) -> Result<Header> {
         let Some(order) = byte_order(file) else {
             let what = if file.is_empty() { "an empty file" } else { "no Darshan magic number" };
             return Err(Error::malformed(Place::Byte(8), what)
@@ -238,7 +243,7 @@ impl Header {
                 .expected(format!("{length} or more")));
             }
             match offset.checked_add(len) {
-                Some(end) if end <= file.len() as u64 => Ok(()),
+                Some(end) if end <= file_bytes => Ok(()),
                 Some(end) => Err(truncated(file, end).at(Place::Byte(file.len() as u64))),
                 None => Err(Error::malformed(
                     Place::Byte(place as u64),
@@ -278,8 +283,7 @@ impl Header {
         }
         check_overlaps(names, &found)?;
         let after_job = [names.0].into_iter().chain(found.iter().map(|s| s.offset));
-        let end =
-            after_job.filter(|&o| o >= length as u64 && o <= file.len() as u64).min().unwrap_or(file.len() as u64);
+        let end = after_job.filter(|&o| o >= length as u64 && o <= file_bytes).min().unwrap_or(file_bytes);
         Ok(Header {
             version: text,
             version_number,

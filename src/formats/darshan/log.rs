@@ -194,6 +194,14 @@ impl Log {
     }
 }
 
+/// The job record of a log from its first bytes.
+pub(super) fn job_of_start(start: &[u8], limits: &Limits) -> Result<JobRecord> {
+    let header = Header::parse_start(start, u64::MAX)?;
+    let (offset, length) = header.job;
+    let length = length.min((start.len() as u64).saturating_sub(offset));
+    JobRecord::parse(&mut Region::new("job".into(), start, (offset, length), header.compression, limits), &header)
+}
+
 /// The module with the segments of a layer.
 pub(super) fn dxt_module(layer: Layer) -> Option<Module> {
     match layer {

@@ -42,7 +42,7 @@ use self::layer_summary::Overview;
 use self::log::dxt_module;
 use self::rows::{Placement, SelectedRows, take};
 use self::selection::{LayerData, select};
-use super::{Format, ReadOptions, Sniff, Source};
+use super::{Format, Limits, ReadOptions, Sniff, Source};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Files, Job, Layer, LayerSummary, Restart, RowSink, Timing, Trace, Warning};
 
@@ -59,6 +59,12 @@ impl Format for Darshan {
 
     fn sniff(&self, head: &[u8]) -> Sniff {
         if header::has_magic(head) { Sniff::Yes } else { Sniff::No("no magic number at byte 8") }
+    }
+
+    /// Logs of one process each belong together if they have the same job id.
+    fn job_of(&self, source: &Source) -> Option<String> {
+        let job = log::job_of_start(source.head(), &Limits::default()).ok()?;
+        (job.processes <= 1).then(|| job.id.to_string())
     }
 
     /// Reads a log, or the logs of a folder that each hold one process of the same job: then the rank is the place in the folder.

@@ -109,6 +109,11 @@ impl Format for Strace {
         Ok(trace)
     }
 
+    /// A folder of strace files is one run, which may have executed several programs.
+    fn job_of(&self, _source: &Source) -> Option<String> {
+        Some(String::new())
+    }
+
     fn logs_calls(&self) -> bool {
         true
     }

@@ -836,15 +836,18 @@ fn a_folder_of_process_logs_has_the_sum_of_their_bytes() {
 
 #[test]
 fn a_folder_of_different_jobs_is_refused() {
-    let logs = [("a.darshan", process(7, 0, 0).finish()), ("b.darshan", process(8, 0, 0).finish())];
-    let e = read_folder(&logs, &ReadOptions::default()).unwrap_err();
-    assert_eq!(e.kind(), ErrorKind::Unsupported);
-    assert!(e.to_string().contains("different jobs, 7 and 8") && e.to_string().contains("one by one"), "{e}");
     let mut many = process(7, 0, 0);
     many.processes = 4;
-    let logs = [("a.darshan", process(7, 0, 0).finish()), ("b.darshan", many.finish())];
-    let e = read_folder(&logs, &ReadOptions::default()).unwrap_err();
-    assert!(e.kind() == ErrorKind::Unsupported && e.to_string().contains("4 processes"), "{e}");
+    for (other, reason) in [(process(8, 0, 0), "different jobs, 7 and 8"), (many, "4 processes")] {
+        let logs = [("a.darshan", process(7, 0, 0).finish()), ("b.darshan", other.finish())];
+        let e = read_folder(&logs, &ReadOptions::default()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Unsupported);
+        assert!(e.to_string().contains("2 traces: 2 darshan"), "{e}");
+        let sources = logs.map(|(name, bytes)| Source::from_bytes(name, bytes));
+        let e = collect(&Darshan, &sources, &ReadOptions::default()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Unsupported);
+        assert!(e.to_string().contains(reason) && e.to_string().contains("one by one"), "{e}");
+    }
     let one = [("a.darshan", process(7, 0, 0).finish())];
     assert_eq!(read_folder(&one, &ReadOptions::default()).unwrap().data.len(), 1);
 }

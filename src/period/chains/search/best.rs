@@ -40,7 +40,7 @@ impl<const N: usize> Default for Scratch<N> {
 /// Puts the best chain of the list for each trial into [`Scratch::chains`].
 ///
 /// Most pairs of bursts need no look: the upper bound of the gain of a step splits into a part that belongs to the burst it leaves
-/// (its promise) and one that belongs to the burst it reaches, so that the largest promise so far rules out whole slots.
+/// (its promise) and one that belongs to the burst it reaches, so that the largest promise within reach rules out whole slots.
 ///
 /// The loops over trials are short and of fixed length, for the processor's vectors.
 pub(crate) fn best_chains<const N: usize>(
@@ -63,9 +63,15 @@ pub(crate) fn best_chains<const N: usize>(
     let mut hi = [0usize; MOST_SLOTS];
     (score[0], before[0]) = ([0.0; N], [0; N]);
     promise[0] = terms.promise(&[0.0; N], idle[0], passed[0]);
-    let mut highest = promise[0];
+    let mut reach = Reach::from(promise[0]);
+    // the first burst that the longest step can leave
+    let mut first = 0;
     for i in 1..n {
         let mut best = Best { gain: [0.0; N], before: [0; N] };
+        while first < i && t[i] - t[first] > terms.longest {
+            first += 1;
+        }
+        let highest = reach.highest(first, i);
         let arrival = terms.arrival(idle[i], passed[i - 1], &highest);
         for (s, slot) in terms.slots.iter().enumerate() {
             let at_most: [f64; N] = std::array::from_fn(|l| slot.at_most[l] + arrival[l]);
@@ -100,11 +106,40 @@ pub(crate) fn best_chains<const N: usize>(
         }
         (score[i], before[i]) = (best.gain, best.before);
         promise[i] = terms.promise(&best.gain, idle[i], passed[i]);
-        highest = std::array::from_fn(|l| highest[l].max(promise[i][l]));
+        reach.add(&promise[i]);
     }
     for (l, chain) in chains.iter_mut().enumerate() {
         let end = (1..n).fold(0, |a, b| if score[b][l] > score[a][l] { b } else { a });
         walk_back(end, |i| before[i][l], chain);
+    }
+}
+
+/// The largest promises of the bursts within reach, and of some before them: a bound that takes constant time per burst.
+struct Reach<const N: usize> {
+    older: [f64; N],
+    /// Of the bursts from `newer_from` on.
+    newer: [f64; N],
+    newer_from: usize,
+}
+
+impl<const N: usize> Reach<N> {
+    fn from(promise: [f64; N]) -> Self {
+        Self { older: [f64::NEG_INFINITY; N], newer: promise, newer_from: 0 }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, promise: &[f64; N]) {
+        self.newer = std::array::from_fn(|l| self.newer[l].max(promise[l]));
+    }
+
+    /// An upper bound of the promises of the bursts `first..next`, of which `next` has not been added.
+    #[inline(always)]
+    fn highest(&mut self, first: usize, next: usize) -> [f64; N] {
+        if first >= self.newer_from {
+            self.older = std::mem::replace(&mut self.newer, [f64::NEG_INFINITY; N]);
+            self.newer_from = next;
+        }
+        std::array::from_fn(|l| self.older[l].max(self.newer[l]))
     }
 }
 
@@ -131,7 +166,8 @@ impl<const N: usize> Best<N> {
     /// Whether no trial can gain by a step that earns at most the sum of both parts.
     #[inline(always)]
     fn beats(&self, at_most: &[f64; N], promise: &[f64; N]) -> bool {
-        (0..N).all(|l| at_most[l] + promise[l] <= self.gain[l])
+        // without branches: the processor compares the trials at once
+        (0..N).fold(true, |none, l| none & (at_most[l] + promise[l] <= self.gain[l]))
     }
 
     #[inline(always)]
@@ -157,6 +193,8 @@ struct Terms<'a, const N: usize> {
     /// Reward of an idle second.
     reward: [f64; N],
     slots: [Slot<N>; MOST_SLOTS],
+    /// Seconds of the longest step.
+    longest: f64,
 }
 
 impl<'a, const N: usize> Terms<'a, N> {
@@ -166,6 +204,7 @@ impl<'a, const N: usize> Terms<'a, N> {
         let off_chain = trials.map(|trial| 1.0 - trial.extra);
         let least_empty = if erased.is_empty() { LIMITS.log_empty } else { LIMITS.log_hidden };
         let base: [f64; N] = std::array::from_fn(|l| (mean_idle[l] / trials[l].period).ln() - trials[l].tolerance.ln());
+        let slots: [Slot<N>; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s, trials, &base, least_empty));
         Terms {
             trials,
             erased,
@@ -175,7 +214,8 @@ impl<'a, const N: usize> Terms<'a, N> {
             log_extra: trials.map(|trial| trial.extra.ln()),
             off_chain,
             reward: std::array::from_fn(|l| off_chain[l] * per_idle[l]),
-            slots: std::array::from_fn(|s| Slot::new(s, trials, &base, least_empty)),
+            longest: slots.iter().map(|slot| slot.longest).fold(0.0, f64::max),
+            slots,
         }
     }
 

@@ -1,0 +1,210 @@
+//! Reports as a table: a row for each signal, aligned for a terminal or as CSV.
+
+use super::units;
+use crate::analysis::{Report, SignalReport};
+
+/// Names of the columns of the CSV.
+pub const CSV_HEADER: &str = "name,job,application,ranks,bytes,mode,period_s,confidence,bursts,duty_cycle,verdict";
+
+/// Columns of the table after the name: heading, width in letters, and whether the text begins at the left.
+const COLUMNS: [(&str, usize, bool); 9] = [
+    ("job", 10, false),
+    ("application", 16, true),
+    ("ranks", 6, false),
+    ("bytes", 9, false),
+    ("mode", 11, true),
+    ("period", 14, false),
+    ("conf.", 5, false),
+    ("bursts", 6, false),
+    ("duty", 5, false),
+];
+/// Columns that a narrow terminal does without, the first to go first.
+const OPTIONAL: [usize; 4] = [1, 0, 8, 7];
+/// Least letters of the column of names.
+const NAME: usize = 16;
+
+/// An aligned table whose rows are written one by one.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    name: usize,
+    shown: [bool; COLUMNS.len()],
+    cut: bool,
+}
+
+impl Table {
+    /// A table for traces of these names. For a terminal of `columns` letters, columns are left out and long names are shortened in
+    /// the middle; without `columns` nothing is shortened.
+    pub fn new(names: impl Iterator<Item = String>, columns: Option<usize>) -> Table {
+        let longest = names.map(|n| n.chars().count()).max().unwrap_or(0).max("name".len());
+        let mut table = Table { name: longest, shown: [true; COLUMNS.len()], cut: columns.is_some() };
+        let Some(columns) = columns else { return table };
+        for column in OPTIONAL {
+            if table.others() + longest.min(NAME) > columns {
+                table.shown[column] = false;
+            }
+        }
+        table.name = longest.min(columns.saturating_sub(table.others()).max(NAME));
+        table
+    }
+
+    /// Letters of all shown columns but the name, with the blanks before them.
+    fn others(&self) -> usize {
+        COLUMNS.iter().zip(self.shown).filter(|(_, shown)| *shown).map(|((_, width, _), _)| width + 2).sum()
+    }
+
+    /// The line above the rows.
+    pub fn header(&self) -> String {
+        self.line("name", COLUMNS.map(|(heading, ..)| heading.to_owned()))
+    }
+
+    /// A line for each signal of a report.
+    pub fn rows(&self, r: &Report) -> String {
+        r.signals.iter().map(|s| self.row(r, s)).collect()
+    }
+
+    /// The line of a trace without a report; `why` stands for the period.
+    pub fn failed(&self, name: &str, why: &str) -> String {
+        self.line(name, ["-", "-", "-", "-", "-", why, "-", "-", "-"].map(str::to_owned))
+    }
+
+    fn row(&self, r: &Report, s: &SignalReport) -> String {
+        let c = Cells::new(r, s);
+        let cells = [
+            c.job.unwrap_or_else(|| "-".into()),
+            c.application.unwrap_or("-").to_owned(),
+            r.trace.ranks.to_string(),
+            units::bytes(s.bytes),
+            s.mode.name().to_owned(),
+            c.period_s.map_or(c.verdict, units::seconds),
+            c.confidence.map_or("-".into(), |p| format!("{:.0} %", 100.0 * p)),
+            c.bursts.map_or("-".into(), |n| n.to_string()),
+            c.duty_cycle.map_or("-".into(), |d| format!("{:.0} %", 100.0 * d)),
+        ];
+        self.line(&r.trace.path, cells)
+    }
+
+    fn line(&self, name: &str, cells: [String; COLUMNS.len()]) -> String {
+        let n = self.name;
+        let mut line = format!("{:<n$}", if self.cut { shortened(name, n) } else { name.to_owned() });
+        for ((cell, (_, width, left)), shown) in cells.iter().zip(COLUMNS).zip(self.shown) {
+            match (shown, left) {
+                (false, _) => {}
+                (true, true) => line += &format!("  {:<width$}", shortened(cell, width)),
+                (true, false) => line += &format!("  {cell:>width$}"),
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line + "\n"
+    }
+}
+
+/// Lines of CSV (RFC 4180) for the signals of a report, in full precision; unknown is empty.
+pub fn csv(r: &Report) -> String {
+    let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
+    let row = |s: &SignalReport| {
+        let c = Cells::new(r, s);
+        let fields = [
+            r.trace.path.clone(),
+            c.job.unwrap_or_default(),
+            c.application.unwrap_or_default().to_owned(),
+            r.trace.ranks.to_string(),
+            format!("{:.0}", s.bytes),
+            s.mode.name().to_owned(),
+            number(c.period_s),
+            number(c.confidence),
+            c.bursts.map_or(String::new(), |n| n.to_string()),
+            number(c.duty_cycle),
+            c.verdict,
+        ];
+        csv_line(&fields)
+    };
+    r.signals.iter().map(row).collect()
+}
+
+/// The line of CSV of a trace without a report; `why` is its verdict.
+pub fn csv_failed(name: &str, why: &str) -> String {
+    let mut fields: [String; 11] = Default::default();
+    fields[0] = name.to_owned();
+    fields[10] = why.to_owned();
+    csv_line(&fields)
+}
+
+fn csv_line(fields: &[String]) -> String {
+    let quoted = |field: &String| match field.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", field.replace('"', "\"\"")),
+        false => field.clone(),
+    };
+    fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+/// What both forms show of a signal.
+struct Cells<'r> {
+    job: Option<String>,
+    application: Option<&'r str>,
+    period_s: Option<f64>,
+    confidence: Option<f64>,
+    bursts: Option<u64>,
+    duty_cycle: Option<f64>,
+    verdict: String,
+}
+
+impl<'r> Cells<'r> {
+    fn new(r: &'r Report, s: &SignalReport) -> Self {
+        let job = r.trace.job.as_ref();
+        let program = job.and_then(|j| j.executable.as_deref()).and_then(|e| e.split_whitespace().next());
+        let dominant = s.period.dominant.as_ref();
+        // as in the JSON
+        let verdict = serde_json::to_value(s.period.verdict).ok();
+        Cells {
+            job: job.and_then(|j| j.id).map(|id| id.to_string()),
+            application: program.map(|p| p.rsplit('/').next().unwrap_or(p)),
+            period_s: dominant.map(|d| d.period_s),
+            confidence: dominant.map(|d| d.confidence),
+            bursts: s.bursts.as_ref().map(|b| b.count),
+            duty_cycle: s.bursts.as_ref().map(|b| b.duty_cycle),
+            verdict: verdict.as_ref().and_then(|v| v.as_str()).unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// A text in at most `room` letters: its beginning and its end, `…` between them.
+fn shortened(text: &str, room: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= room || room == 0 {
+        return text.to_owned();
+    }
+    let end = room / 2;
+    let start = room - 1 - end;
+    letters[..start].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_shortened_in_the_middle() {
+        assert_eq!(shortened("logs/job_1234.darshan", 11), "logs/…rshan");
+        assert_eq!(shortened("short", 5), "short");
+    }
+
+    #[test]
+    fn names_fit_a_terminal_only() {
+        let long = "x".repeat(200);
+        let table = |columns| Table::new([long.clone()].into_iter(), columns);
+        for columns in [200, 120, 100, 80, 71] {
+            let table = table(Some(columns));
+            for line in [table.header(), table.failed(&long, "unreadable")] {
+                assert_eq!(line.trim_end().chars().count(), columns, "{line}");
+            }
+        }
+        assert!(table(None).failed(&long, "-").starts_with(&long));
+        assert!(table(Some(80)).header().ends_with("conf.  bursts\n"));
+    }
+
+    #[test]
+    fn csv_fields_are_quoted() {
+        assert_eq!(csv_failed("a,\"b\"", "unreadable"), "\"a,\"\"b\"\"\",,,,,,,,,,unreadable\r\n");
+        assert_eq!(CSV_HEADER.split(',').count(), 11);
+    }
+}
