@@ -42,6 +42,9 @@ pub struct PredictArgs {
     /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
     change: ChangeMethod,
+    /// Shortest period to report in seconds; auto: the rhythm of requests inside a burst is not reported
+    #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = min_period)]
+    min_period: MinPeriod,
     /// When to predict: message, burst, or seconds of the trace's clock [default: message for flushes and sockets, burst for single
     /// records and calls]
     #[arg(long, value_name = "WHEN")]
@@ -108,6 +111,14 @@ fn seconds(text: &str) -> std::result::Result<f64, String> {
     text.parse().ok().filter(|s: &f64| *s > 0.0 && *s < 1e9).ok_or_else(|| "a positive number".into())
 }
 
+/// A shortest period; `None` is auto.
+#[derive(Debug, Clone, Copy)]
+struct MinPeriod(Option<f64>);
+
+fn min_period(text: &str) -> std::result::Result<MinPeriod, String> {
+    if text == "auto" { Ok(MinPeriod(None)) } else { seconds(text).map(|s| MinPeriod(Some(s))) }
+}
+
 /// Time between two stored states.
 const STORE: Duration = Duration::from_secs(1);
 /// Bytes read at once.
@@ -163,7 +174,7 @@ fn options(a: &PredictArgs) -> Options {
         Signals::Read => vec![Mode::Read],
         Signals::All => vec![Mode::All],
     };
-    Options { modes, window: a.window, change: a.change, every: Every::Message }
+    Options { modes, window: a.window, change: a.change, every: Every::Message, min_period_s: a.min_period.0 }
 }
 
 /// Writes lines and states as they come. A reader that has gone away ends this and is no error.
@@ -229,7 +240,7 @@ impl<'a> Intake<'a> {
             let wanted = intake.options_for(state.reading.as_ref().map(|r| &r.form));
             if *state.jobs.options() != wanted {
                 return Err(Error::new(ErrorKind::Usage, "the stored state was made with other options")
-                    .remedy("give the same --mode, --window, --change and --every, or another --state")
+                    .remedy("give the same --mode, --window, --change, --every and --min-period, or another --state")
                     .in_file(path.display().to_string()));
             }
             intake.reported = state.faults.malformed;

@@ -26,6 +26,9 @@ pub struct Options {
     pub change: ChangeMethod,
     /// When [`Session::due`] says that a prediction is due.
     pub every: Every,
+    /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside bursts is not.
+    #[serde(default)]
+    pub min_period_s: Option<f64>,
 }
 
 impl Default for Options {
@@ -35,6 +38,7 @@ impl Default for Options {
             window: Window::default(),
             change: ChangeMethod::default(),
             every: Every::default(),
+            min_period_s: None,
         }
     }
 }
@@ -77,7 +81,7 @@ impl Session {
             sequence: 0,
             now_s: None,
             ranks: None,
-            modes: options.modes.iter().map(|&m| ModeState::new(m, options.change)).collect(),
+            modes: options.modes.iter().map(|&m| ModeState::new(m, options.change, options.min_period_s)).collect(),
             trigger: Trigger::new(options.every),
             history: History::default(),
             automaton: Automaton::default(),
@@ -152,7 +156,12 @@ impl Session {
         let start = self.modes.iter().filter_map(ModeState::extent).map(|w| w.0).reduce(f64::min);
         let (Some(now), Some(start)) = (self.now_s, start) else { return };
         if end_s < 0.5 * (now + start) {
-            self.modes = self.options.modes.iter().map(|&m| ModeState::new(m, self.options.change)).collect();
+            self.modes = self
+                .options
+                .modes
+                .iter()
+                .map(|&m| ModeState::new(m, self.options.change, self.options.min_period_s))
+                .collect();
             self.trigger = Trigger::new(self.options.every);
             (self.now_s, self.last, self.cause, self.reported) = (None, None, None, None);
             self.warn(Warning::new(
