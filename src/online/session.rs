@@ -98,6 +98,7 @@ impl Session {
     /// Takes the transfers of a message, in any order, with times on the trace's own clock. Rows that are neither reads nor writes
     /// only move the clock. Costs a constant time a transfer, on average.
     pub fn feed(&mut self, transfers: &[Interval]) {
+        self.notice_order(transfers);
         let known = self.known();
         for e in transfers {
             if !(e.start.is_finite() && e.end >= e.start && e.end.is_finite() && e.bytes.is_finite()) {
@@ -123,6 +124,25 @@ impl Session {
         }
         self.trigger.message();
         self.updated |= !transfers.is_empty();
+    }
+
+    /// Warns about a message that ends long before the data so far do: by more than a burst or, while no burst is known, by more
+    /// than half of the time seen.
+    fn notice_order(&mut self, transfers: &[Interval]) {
+        let ends = transfers.iter().map(|e| e.end).filter(|t| t.is_finite());
+        let (Some(now_s), Some(end_s)) = (self.now_s, ends.reduce(f64::max)) else { return };
+        if end_s >= now_s {
+            return;
+        }
+        let burst = self.primary().and_then(|c| c.analysis.forecast.as_ref()).map(|o| o.width_s);
+        let extent = || self.modes.iter().filter_map(ModeState::extent).map(|w| 0.5 * (w.1 - w.0)).reduce(f64::max);
+        if burst.or_else(extent).is_some_and(|most| now_s - end_s > most) {
+            let message = format!("rows step back in time by {:.3} s, more than a burst lasts", now_s - end_s);
+            self.warn(
+                Warning::new("rows-out-of-order", message)
+                    .remedy("sort the rows by start; `iophase convert` writes them so"),
+            );
+        }
     }
 
     /// Sets the number of ranks, if a source reports it. A new number is a change of regime.
