@@ -1,8 +1,11 @@
 //! `iophase predict`: a job followed while it runs.
 
 use std::io::{self, Read, Write};
+use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -95,7 +98,7 @@ pub struct PredictArgs {
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
 CSV and JSON Lines, and strace; a file that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON; jobs are kept apart. With --state a predictor that was \
-killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. Exit codes: 2 wrong \
+killed resumes; SIGTERM and SIGINT store the state and end it with exit code 0; predictions after the last stored state are printed again, with the same sequence numbers. Exit codes: 2 wrong \
 usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
 
 /// Which signals are predicted.
@@ -121,6 +124,10 @@ fn min_period(text: &str) -> std::result::Result<MinPeriod, String> {
 
 /// Time between two stored states.
 const STORE: Duration = Duration::from_secs(1);
+/// Longest wait before a signal is noticed.
+const NOTICE: Duration = Duration::from_millis(200);
+/// Exit code after a panic, that of the Rust runtime.
+const PANICKED: i32 = 101;
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
 /// Messages taken from a socket before predictions are made.
@@ -143,6 +150,8 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
             poll: Duration::from_secs_f64(a.poll),
         });
     }
+    end_on_panic();
+    let stop = stop_on_signals()?;
     let when_full = if a.once { WhenFull::Wait } else { WhenFull::DropOldest };
     let outbox = OutputQueue::new(a.queue as usize, when_full);
     let failure: Mutex<Option<Error>> = Mutex::new(None);
@@ -156,7 +165,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
             // Tells the sender that nobody reads.
             outbox.close();
         });
-        let outcome = Intake::new(a, &outbox).and_then(|intake| intake.run(a));
+        let outcome = Intake::new(a, &outbox, stop).and_then(|intake| intake.run(a));
         outbox.close();
         outcome
     })?;
@@ -164,6 +173,44 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
         Ok(Some(e)) => Err(e),
         _ => Ok(()),
     }
+}
+
+/// Ends the process at a panic in any thread: a predictor without its writer or its socket must not look alive.
+fn end_on_panic() {
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        report(info);
+        process::exit(PANICKED);
+    }));
+}
+
+/// A flag that SIGTERM and SIGINT set. The second signal ends the process at once.
+fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, stop.clone())?;
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    Ok(stop)
+}
+
+/// Blocks of standard input, read by a thread of their own, so that a signal is noticed while none comes.
+fn standard_input() -> mpsc::Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::sync_channel(2);
+    thread::spawn(move || {
+        let mut block = vec![0; BLOCK];
+        loop {
+            let read = match io::stdin().lock().read(&mut block) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                read => read,
+            };
+            let ends = !matches!(read, Ok(n) if n > 0);
+            if sender.send(read.map(|n| block[..n].to_vec())).is_err() || ends {
+                return;
+            }
+        }
+    });
+    receiver
 }
 
 /// What the arguments say of how jobs are followed.
@@ -212,10 +259,12 @@ struct Intake<'a> {
     reply: Option<Push>,
     keeps_state: bool,
     stored: Option<Instant>,
+    /// A signal asked for the end.
+    stop: Arc<AtomicBool>,
 }
 
 impl<'a> Intake<'a> {
-    fn new(a: &PredictArgs, outbox: &'a OutputQueue) -> Result<Self> {
+    fn new(a: &PredictArgs, outbox: &'a OutputQueue, stop: Arc<AtomicBool>) -> Result<Self> {
         let options = options(a);
         let reply = a.reply.as_deref().map(|r| Push::connect(endpoint(r, a.allow_remote)?)).transpose()?;
         let mut intake = Intake {
@@ -233,6 +282,7 @@ impl<'a> Intake<'a> {
             reply,
             keeps_state: a.state.is_some(),
             stored: None,
+            stop,
         };
         if let Some(path) = &a.state
             && let Some(state) = Checkpoint::load(path)?
@@ -287,17 +337,24 @@ impl<'a> Intake<'a> {
                 ));
             }
         }
+        let input = file.is_none().then(standard_input);
         let mut block = vec![0; BLOCK];
         let mut last = Instant::now();
         loop {
-            let grown = match &mut file {
-                Some(file) => file.read(&mut block)?,
-                None => match io::stdin().lock().read(&mut block) {
-                    Ok(0) => Grown::Nothing,
-                    Ok(n) => Grown::Bytes(n),
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(e) => return Err(e.into()),
+            if self.stops() {
+                return self.store(&mut file, &tail, true);
+            }
+            let grown = match (&mut file, &input) {
+                (Some(file), _) => file.read(&mut block)?,
+                (None, Some(input)) => match input.recv_timeout(NOTICE) {
+                    Err(mpsc::RecvTimeoutError::Timeout) => continue,
+                    Err(mpsc::RecvTimeoutError::Disconnected) => Grown::Nothing,
+                    Ok(read) => {
+                        block = read?;
+                        if block.is_empty() { Grown::Nothing } else { Grown::Bytes(block.len()) }
+                    }
                 },
+                (None, None) => Grown::Nothing,
             };
             let ends = match grown {
                 Grown::Bytes(n) => {
@@ -312,7 +369,7 @@ impl<'a> Intake<'a> {
                         tail.end();
                     } else {
                         self.store(&mut file, &tail, false)?;
-                        thread::sleep(Duration::from_secs_f64(a.poll));
+                        self.pause(a.poll);
                     }
                     ends
                 }
@@ -356,6 +413,21 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
+    /// Whether a signal has asked for the end.
+    fn stops(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Waits for `seconds`, or until a signal asks for the end.
+    fn pause(&self, seconds: f64) {
+        let until = Instant::now() + Duration::from_secs_f64(seconds);
+        while let Some(left) = until.checked_duration_since(Instant::now())
+            && !self.stops()
+        {
+            thread::sleep(left.min(NOTICE));
+        }
+    }
+
     /// Serves a socket.
     fn socket(&mut self, a: &PredictArgs) -> Result<()> {
         let bounds = PullOptions { message_bytes: a.max_message, rate: a.max_rate, ..PullOptions::default() };
@@ -367,7 +439,7 @@ impl<'a> Intake<'a> {
         let most = self.most_jobs;
         self.jobs.get_or_insert_with(|| Jobs::new(options, most));
         let mut last = Instant::now();
-        let patience = Duration::from_secs_f64(a.idle_exit.unwrap_or(1.0).min(1.0));
+        let patience = Duration::from_secs_f64(a.idle_exit.unwrap_or(1.0).min(NOTICE.as_secs_f64()));
         loop {
             let mut parcel = pull.receive(patience);
             let idle = parcel.is_none();
@@ -389,8 +461,9 @@ impl<'a> Intake<'a> {
                 taken += 1;
                 parcel = if taken < ROUND { pull.take() } else { None };
             }
-            let over = idle && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
-            self.predict(over)?;
+            let idle_exit = idle && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+            let over = idle_exit || self.stops();
+            self.predict(idle_exit)?;
             self.store(&mut None, &Tail::new(None, &Limits::default())?, over)?;
             if over || self.outbox.is_closed() {
                 return Ok(());
