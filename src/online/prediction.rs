@@ -97,8 +97,8 @@ pub struct Prediction {
     pub change_point: bool,
     /// When the new behaviour began, seconds on the trace's own clock; `null` without a change.
     pub change_s: Option<f64>,
-    /// Name of the regime the job is in; `null` until one is known. A recurring regime keeps its name within a run; names of
-    /// different runs do not compare.
+    /// Letter of the regime the job is in, given in order of appearance; `null` until one is known. A regime that returns gets
+    /// its old letter back; letters of different runs do not compare.
     pub state: Option<String>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,

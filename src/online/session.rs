@@ -43,6 +43,8 @@ impl Default for Options {
     }
 }
 
+/// Code of a warning that every prediction repeats.
+const UNUSABLE: &str = "unusable-transfers";
 /// Most warnings that wait for a prediction.
 const WARNINGS: usize = 16;
 
@@ -68,6 +70,12 @@ pub struct Session {
     cause: Option<(Cause, f64)>,
     unusable: u64,
     warnings: Vec<Warning>,
+    /// Period of the regime named last.
+    #[serde(default)]
+    regime_period_s: Option<f64>,
+    /// A change that no prediction has reported.
+    #[serde(default)]
+    unreported_change_s: Option<f64>,
     /// There are new data since the last prediction.
     #[serde(rename = "news")]
     updated: bool,
@@ -90,6 +98,8 @@ impl Session {
             cause: None,
             unusable: 0,
             warnings: Vec::new(),
+            regime_period_s: None,
+            unreported_change_s: None,
             updated: false,
             options,
         }
@@ -184,11 +194,24 @@ impl Session {
                 .collect();
             self.trigger = Trigger::new(self.options.every);
             (self.now_s, self.last, self.cause, self.reported) = (None, None, None, None);
+            self.regime_period_s = None;
             self.warn(Warning::new(
                 "clock-set-back",
                 "the source began anew with earlier times; the job is followed from there",
             ));
         }
+    }
+
+    /// Follows the transfers so far without a prediction of its own: a change is reported by the next prediction. For sources
+    /// that bring the data of many bursts at once.
+    #[cfg(feature = "serve")]
+    pub(crate) fn catch_up(&mut self) {
+        let p = self.predict();
+        self.sequence -= 1;
+        self.unreported_change_s = p.change_s;
+        self.warnings = p.warnings;
+        self.warnings.retain(|w| w.code != UNUSABLE);
+        self.updated = true;
     }
 
     /// The job.
@@ -247,9 +270,12 @@ impl Session {
             });
         }
         let mut p = self.blank(now_s);
-        if let Some(Change::Gap(t)) = change {
-            (p.change_point, p.change_s) = (true, Some(t));
-        }
+        let earlier_s = self.unreported_change_s.take();
+        p.change_s = match change {
+            Some(Change::Gap(t)) => Some(t),
+            Some(Change::Size(_)) | None => earlier_s,
+        };
+        p.change_point = p.change_s.is_some();
         self.forecast_into(&mut p);
         let period = p.period_s.filter(|_| p.periodic);
         let hits = match (self.last, period) {
@@ -275,7 +301,7 @@ impl Session {
         let mut warnings = std::mem::take(&mut self.warnings);
         if self.unusable > 0 {
             warnings.push(Warning::new(
-                "unusable-transfers",
+                UNUSABLE,
                 format!("{} transfers have no usable time or size and were left out", self.unusable),
             ));
         }
@@ -344,7 +370,13 @@ impl Session {
     fn name_state(&mut self, p: &mut Prediction, hits: u32) {
         let (Some(period_s), true) = (p.period_s, hits >= 1) else { return };
         let regime = Regime { period_s, ranks: self.ranks.unwrap_or(0), burst_bytes: p.bytes.unwrap_or(0.0) };
-        let (cause, at_s) = self.cause.take().unwrap_or((Cause::Period, p.now_s));
+        let noticed = self.cause.take();
+        let (cause, at_s) = noticed.unwrap_or((Cause::Period, p.now_s));
         p.state = Some(self.automaton.observe(at_s, &regime, cause).to_owned()).filter(|s| !s.is_empty());
+        let before = self.regime_period_s.replace(period_s);
+        if noticed.is_none() && before.is_some_and(|t| (period_s / t).ln().abs() > LIMITS.same_period) {
+            // the analysis found another period, but no gap showed where the former one ended
+            (p.change_point, p.change_s) = (true, Some(at_s));
+        }
     }
 }

@@ -32,14 +32,23 @@ impl Job {
         self.live.snapshot()
     }
 
-    /// Takes the messages of a block and predicts.
-    pub(super) fn take(&mut self, messages: &[Message]) -> Prediction {
+    /// Takes the messages of a block, in order of their starts, and predicts. The block may hold many bursts: changes of the period
+    /// within it are followed.
+    pub(super) fn take(&mut self, messages: Vec<Message>) -> Prediction {
+        let mut transfers = Vec::new();
         for m in messages {
             if let Some(ranks) = m.ranks {
                 self.session.set_ranks(ranks);
             }
-            self.session.feed(&m.transfers);
-            self.live.feed(&m.transfers);
+            transfers.extend(m.transfers);
+        }
+        transfers.sort_by(|a, b| a.start.total_cmp(&b.start));
+        self.live.feed(&transfers);
+        for t in &transfers {
+            if self.session.due() {
+                self.session.catch_up();
+            }
+            self.session.feed(std::slice::from_ref(t));
         }
         let prediction = self.session.predict();
         self.live.note(&prediction, self.session.automaton());

@@ -127,7 +127,7 @@ async fn block(State(shared): State<Shared>, Path(name): Path<String>, body: Bod
         drop(body);
         let job = jobs.get_or_make(&name)?;
         let mut job = locked(&job);
-        let prediction = job.take(&messages);
+        let prediction = job.take(messages);
         if news.receiver_count() > 0 {
             // Nobody may have stayed to hear it.
             let _ = news.send(News { job: name.into(), snapshot: json::line(&job.snapshot())?.into() });

@@ -113,6 +113,19 @@ fn blocks_of_a_job_get_predictions() {
 }
 
 #[test]
+fn a_change_within_one_block_is_reported() {
+    let server = Server::start(&[]);
+    let starts = (0..12).map(|i| 5.0 * f64::from(i)).chain((0..10).map(|i| 70.0 + 9.0 * f64::from(i)));
+    let block = starts.map(|t| burst(t, 4)).collect::<String>();
+    let (_, p) = server.ask("POST /api/jobs/a/blocks", format!("{HEADER}{block}").as_bytes());
+    assert_eq!((p["sequence"].as_u64(), p["change_point"].as_bool()), (Some(0), Some(true)), "{p}");
+    assert!((p["period_s"].as_f64().unwrap() - 9.0).abs() < 0.05, "{p}");
+    // reported once
+    let (_, p) = server.ask("POST /api/jobs/a/blocks", format!("{HEADER}{}", burst(160.0, 4)).as_bytes());
+    assert_eq!((p["sequence"].as_u64(), p["change_point"].as_bool()), (Some(1), Some(false)), "{p}");
+}
+
+#[test]
 fn events_come_with_every_block() {
     let server = Server::start(&[]);
     let send =
