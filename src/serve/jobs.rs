@@ -17,11 +17,17 @@ pub(super) struct Job {
     session: Session,
     live: Live,
     latest: Option<Prediction>,
+    bytes: f64,
 }
 
 impl Job {
     pub(super) fn latest(&self) -> Option<&Prediction> {
         self.latest.as_ref()
+    }
+
+    /// Bytes taken so far.
+    pub(super) fn bytes(&self) -> f64 {
+        self.bytes
     }
 
     pub(super) fn session(&self) -> &Session {
@@ -44,6 +50,7 @@ impl Job {
         }
         transfers.sort_by(|a, b| a.start.total_cmp(&b.start));
         self.live.feed(&transfers);
+        self.bytes += transfers.iter().map(|t| t.bytes).filter(|b| b.is_finite()).sum::<f64>();
         for t in &transfers {
             if self.session.due() {
                 self.session.catch_up();
@@ -83,6 +90,11 @@ impl Jobs {
         locked(&self.places).1.get(name).map(|p| p.job.clone())
     }
 
+    /// Removes a job; false if there is none of this name.
+    pub(super) fn remove(&self, name: &str) -> bool {
+        locked(&self.places).1.remove(name).is_some()
+    }
+
     /// The job of this name, made if there is none; then the one that has been silent for longest may go.
     ///
     /// # Errors
@@ -101,7 +113,7 @@ impl Jobs {
         }
         let place = jobs.entry(name.to_owned()).or_insert_with(|| {
             let session = Session::new(Some(name.to_owned()), self.options.clone());
-            Place { job: Arc::new(Mutex::new(Job { session, live: Live::new(), latest: None })), fed: 0 }
+            Place { job: Arc::new(Mutex::new(Job { session, live: Live::new(), latest: None, bytes: 0.0 })), fed: 0 }
         });
         place.fed = *fed;
         Ok(place.job.clone())

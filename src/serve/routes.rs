@@ -10,7 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware;
 use axum::response::sse::{Event, KeepAlive, KeepAliveStream, Sse};
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
@@ -19,6 +19,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::answer::{Json, Refusal};
 use super::guard::guard;
 use super::jobs::{locked, messages};
+use super::metrics;
 use super::{Bounds, News, Shared};
 use crate::analysis::{self, ModeChoice};
 use crate::formats::{self, Limits, ReadOptions, Source};
@@ -36,6 +37,9 @@ pub fn router(options: Options, bounds: Bounds) -> Router {
         .route("/", get(page))
         .route("/api/analyze", post(analyze))
         .route("/api/jobs", get(jobs))
+        .route("/healthz", get(healthz))
+        .route("/metrics", get(metrics))
+        .route("/api/jobs/{job}", delete(remove))
         .route("/api/jobs/{job}/blocks", post(block))
         .route("/api/jobs/{job}/prediction", get(prediction))
         .route("/api/jobs/{job}/live", get(live))
@@ -143,6 +147,18 @@ async fn jobs(State(shared): State<Shared>) -> Result<Json, Refusal> {
         jobs: Vec<String>,
     }
     Ok(Json(json::line(&Names { jobs: shared.jobs.names() })?))
+}
+
+async fn remove(State(shared): State<Shared>, Path(name): Path<String>) -> Result<StatusCode, Refusal> {
+    if shared.jobs.remove(&name) { Ok(StatusCode::NO_CONTENT) } else { Err(Refusal::no_job()) }
+}
+
+async fn healthz() -> &'static str {
+    "ok"
+}
+
+async fn metrics(State(shared): State<Shared>) -> Response {
+    ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], metrics::text(&shared.jobs)).into_response()
 }
 
 async fn prediction(State(shared): State<Shared>, Path(name): Path<String>) -> Result<Json, Refusal> {

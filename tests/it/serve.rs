@@ -126,6 +126,33 @@ fn a_change_within_one_block_is_reported() {
 }
 
 #[test]
+fn a_job_can_be_removed_and_measured() {
+    let server = Server::start(&[]);
+    let host = format!("Host: {}", server.address);
+    assert_eq!(server.ask_with("GET /healthz", &host, b"").2, "ok");
+    for i in 0..8 {
+        let block = format!("{HEADER}{}", burst(5.0 * f64::from(i), 4));
+        assert_eq!(server.ask("POST /api/jobs/a%22b%5C/blocks", block.as_bytes()).0, 200);
+    }
+    let (status, head, text) = server.ask_with("GET /metrics", &host, b"");
+    assert!(status == 200 && head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
+    let sample = |name: &str| {
+        let start = format!("{name}{{job=\"a\\\"b\\\\\"}} ");
+        let line = text.lines().find_map(|l| l.strip_prefix(&start));
+        line.unwrap_or_else(|| panic!("{start} in {text}")).parse::<f64>().unwrap()
+    };
+    assert!((sample("iophase_job_period_seconds") - 5.0).abs() < 0.05);
+    assert!((sample("iophase_job_next_burst_seconds") - 40.0).abs() < 0.2);
+    assert!(sample("iophase_job_confidence") > 0.5);
+    assert_eq!(sample("iophase_job_bytes_total"), 32e6);
+    assert!(text.ends_with("# EOF\n"));
+    assert_eq!(server.ask_with("DELETE /api/jobs/a%22b%5C", &host, b"").0, 204);
+    assert_eq!(server.ask_with("DELETE /api/jobs/a%22b%5C", &host, b"").0, 404);
+    assert_eq!(server.ask("GET /api/jobs", b"").1["jobs"], serde_json::json!([]));
+    assert!(!server.ask_with("GET /metrics", &host, b"").2.contains("{job="));
+}
+
+#[test]
 fn events_come_with_every_block() {
     let server = Server::start(&[]);
     let send =
