@@ -19,7 +19,9 @@ use iophase::internals::formats::tail::{self, Faults, Form, Message, Tail};
 use iophase::internals::online::checkpoint::{self, Checkpoint, Reading};
 use iophase::internals::online::jobs::Jobs;
 use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
-use iophase::internals::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, Push, endpoint};
+use iophase::internals::online::source::{
+    GrowingFile, GrowingFolder, Grown, Parcel, Pull, PullOptions, Push, endpoint,
+};
 use iophase::internals::render::json;
 use iophase::online::ChangeMethod;
 use iophase::online::{Every, Options, Prediction, Window};
@@ -30,7 +32,8 @@ use iophase::{Error, ErrorKind, Result};
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub struct PredictArgs {
-    /// A growing file, `-` for standard input, or `zmq://127.0.0.1:5555` (opens a PULL socket)
+    /// A growing file, a folder with one strace file per rank, `-` for standard input, or `zmq://127.0.0.1:5555` (opens a PULL
+    /// socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
     /// Format of a file or of standard input: tmio, strace or custom [default: by content]
@@ -96,9 +99,11 @@ pub struct PredictArgs {
 }
 
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, and strace; a file that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
+CSV and JSON Lines, and strace. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
+that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON; jobs are kept apart. With --state a predictor that was \
-killed resumes; SIGTERM and SIGINT store the state and end it with exit code 0; predictions after the last stored state are printed again, with the same sequence numbers. Exit codes: 2 wrong \
+killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
+the state and end it with exit code 0. Exit codes: 2 wrong \
 usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
 
 /// Which signals are predicted.
@@ -310,7 +315,70 @@ impl<'a> Intake<'a> {
     }
 
     fn run(mut self, a: &PredictArgs) -> Result<()> {
-        if a.source.contains("://") { self.socket(a) } else { self.bytes(a).map_err(|e| e.in_file(a.source.clone())) }
+        let named = |e: Error| e.in_file(a.source.clone());
+        match a.source.as_str() {
+            s if s.contains("://") => self.socket(a),
+            s if Path::new(s).is_dir() => self.folder(a).map_err(named),
+            _ => self.bytes(a).map_err(named),
+        }
+    }
+
+    /// Follows a folder with one file per rank.
+    fn folder(&mut self, a: &PredictArgs) -> Result<()> {
+        if a.state.is_some() {
+            return Err(Error::new(ErrorKind::Usage, "--state cannot be used with a folder")
+                .expected("a single file: the files of a folder are merged by time, and a restart would merge them differently")
+                .remedy("leave --state out; the folder is then read again from its start"));
+        }
+        let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+        let format = Some(a.format.as_str()).filter(|f| *f != "auto");
+        let mut folder = GrowingFolder::new(Path::new(&a.source), format, &limits)?;
+        let mut last = Instant::now();
+        while !self.stops() {
+            let mut messages = folder.read(false)?;
+            if !messages.is_empty() {
+                last = Instant::now();
+            }
+            let idle_exit = a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+            let ends = a.once || (messages.is_empty() && idle_exit);
+            if ends {
+                messages.extend(folder.read(true)?);
+            }
+            self.faults = folder.faults();
+            let waits = messages.is_empty();
+            for message in &messages {
+                if self.take(message, Some(&Form::Strace)) {
+                    self.predict(false)?;
+                }
+            }
+            if ends || self.outbox.is_closed() {
+                self.predict(true)?;
+                return self.check_taken();
+            }
+            if waits {
+                self.pause(a.poll);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a message of a source of this form; true if a prediction is due.
+    fn take(&mut self, message: &Message, form: Option<&Form>) -> bool {
+        let options = self.jobs.is_none().then(|| self.options_for(form));
+        if let Some(options) = options {
+            self.jobs = Some(Jobs::new(options, self.most_jobs));
+        }
+        self.jobs.as_mut().is_some_and(|jobs| jobs.feed(message).due())
+    }
+
+    /// That something was taken.
+    fn check_taken(&self) -> Result<()> {
+        if self.jobs.is_some() {
+            return Ok(());
+        }
+        let faults = self.faults.first.as_ref().map_or(String::new(), |f| format!("; the first fault: {f}"));
+        Err(Error::new(ErrorKind::Empty, format!("no transfer has come{faults}"))
+            .remedy("see what the trace holds with `iophase info`"))
     }
 
     /// Follows a file or standard input.
@@ -388,12 +456,7 @@ impl<'a> Intake<'a> {
                 }
                 self.faults = sum(&before, tail.faults());
                 self.clock = tail.clock();
-                let options = self.jobs.is_none().then(|| self.options_for(tail.form()));
-                if let Some(options) = options {
-                    self.jobs = Some(Jobs::new(options, self.most_jobs));
-                }
-                let due = self.jobs.as_mut().map(|jobs| jobs.feed(&message).due());
-                if due == Some(true) {
+                if self.take(&message, tail.form()) {
                     self.predict(false)?;
                     self.store(&mut file, &tail, false)?;
                 }
@@ -405,12 +468,7 @@ impl<'a> Intake<'a> {
         }
         self.predict(true)?;
         self.store(&mut file, &tail, true)?;
-        if self.jobs.is_none() {
-            let faults = self.faults.first.as_ref().map_or(String::new(), |f| format!("; the first fault: {f}"));
-            return Err(Error::new(ErrorKind::Empty, format!("no transfer has come{faults}"))
-                .remedy("see what the trace holds with `iophase info`"));
-        }
-        Ok(())
+        self.check_taken()
     }
 
     /// Whether a signal has asked for the end.
