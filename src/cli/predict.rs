@@ -353,6 +353,15 @@ impl<'a> Intake<'a> {
             }
             if ends || self.outbox.is_closed() {
                 self.predict(true)?;
+                if self.jobs.is_none() && folder.has_foreign() {
+                    let what = self.faults.first.clone().unwrap_or_default();
+                    return Err(Error::new(
+                        ErrorKind::Unsupported,
+                        format!("no file of this folder can be followed: {what}"),
+                    )
+                    .expected("strace as plain text, one file per rank")
+                    .remedy("analyse the finished trace with `iophase analyze`"));
+                }
                 return self.check_taken();
             }
             if waits {

@@ -374,7 +374,10 @@ impl Session {
         let (cause, at_s) = noticed.unwrap_or((Cause::Period, p.now_s));
         p.state = Some(self.automaton.observe(at_s, &regime, cause).to_owned()).filter(|s| !s.is_empty());
         let before = self.regime_period_s.replace(period_s);
-        if noticed.is_none() && before.is_some_and(|t| (period_s / t).ln().abs() > LIMITS.same_period) {
+        if self.options.change != ChangeMethod::None
+            && noticed.is_none()
+            && before.is_some_and(|t| (period_s / t).ln().abs() > LIMITS.same_period)
+        {
             // the analysis found another period, but no gap showed where the former one ended
             (p.change_point, p.change_s) = (true, Some(at_s));
         }

@@ -89,6 +89,11 @@ impl GrowingFolder {
         all
     }
 
+    /// True if some file is of no format that can be followed.
+    pub fn has_foreign(&self) -> bool {
+        self.members.values().any(|m| m.foreign)
+    }
+
     fn look_for_files(&mut self) -> Result<()> {
         let failed = |e: std::io::Error| Error::new(ErrorKind::Io, e.to_string());
         for entry in fs::read_dir(&self.path).map_err(failed)? {
