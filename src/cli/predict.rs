@@ -7,12 +7,12 @@ use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::output;
 use super::shared::Verbosity;
+use super::{output, remedy};
 use iophase::analysis::Mode;
 use iophase::formats::Limits;
 use iophase::internals::formats::tail::{self, Faults, Form, Message, Tail};
@@ -559,19 +559,20 @@ impl<'a> Intake<'a> {
             jobs.warn(&Warning::new("predictions-dropped", text).remedy("read faster, or raise --every"));
         }
         let predictions = if end { jobs.predict_news() } else { jobs.predict_due() };
-        for p in &predictions {
+        for p in predictions {
             self.emit(p)?;
         }
         Ok(())
     }
 
-    fn emit(&self, p: &Prediction) -> Result<()> {
+    fn emit(&self, p: Prediction) -> Result<()> {
         if let Some(reply) = &self.reply {
             let frequency = p.period_s.filter(|_| p.periodic).map(|t| 1.0 / t);
             reply.answer(frequency, p.confidence.filter(|_| p.periodic).unwrap_or(0.0));
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        self.outbox.put(Item::Line(json::line(&p.clone().stamped(self.clock, now))?));
+        let mut p = p.stamped(self.clock, SystemTime::now());
+        remedy::name_options(&mut p.warnings);
+        self.outbox.put(Item::Line(json::line(&p)?));
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use super::regime::Change;
 use super::trigger::{Every, Known, Trigger};
 use super::window::Window;
 use crate::record::{Clock, Interval, Op, Warning};
+use crate::remedy::Remedy;
 use crate::signal::{Mode, Span};
 
 /// How a job is followed.
@@ -148,10 +149,7 @@ impl Session {
         let extent = || self.modes.iter().filter_map(ModeState::extent).map(|w| 0.5 * (w.1 - w.0)).reduce(f64::max);
         if burst.or_else(extent).is_some_and(|most| now_s - end_s > most) {
             let message = format!("rows step back in time by {:.3} s, more than a burst lasts", now_s - end_s);
-            self.warn(
-                Warning::new("rows-out-of-order", message)
-                    .remedy("sort the rows by start; `iophase convert` writes them so"),
-            );
+            self.warn(Warning::new("rows-out-of-order", message).remedy(Remedy::SortRows));
         }
     }
 

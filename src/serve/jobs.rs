@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
-use crate::formats::tail::{self, Message, Tail};
+use crate::formats::tail::{self, Faults, Message, Tail};
 use crate::online::live::{Live, Snapshot};
 use crate::online::{Options, Prediction, Session};
+use crate::record::{Clock, Warning};
 
 /// Longest name of a job in bytes.
 const NAME: usize = 256;
@@ -38,11 +40,18 @@ impl Job {
         self.live.snapshot()
     }
 
-    /// Takes the messages of a block, in order of their starts, and predicts. The block may hold many bursts: changes of the period
-    /// within it are followed.
-    pub(super) fn take(&mut self, messages: Vec<Message>) -> Prediction {
+    /// Takes the transfers of a block in order of their starts, and predicts. The block may hold many bursts: changes of the
+    /// period within it are followed.
+    pub(super) fn take(&mut self, block: Block) -> Prediction {
+        if let Some(first) = &block.faults.first {
+            let text = format!(
+                "{} rows of the block could not be read and were left out; the first: {first}",
+                block.faults.malformed
+            );
+            self.session.warn(Warning::new("malformed-messages", text));
+        }
         let mut transfers = Vec::new();
-        for m in messages {
+        for m in block.messages {
             if let Some(ranks) = m.ranks {
                 self.session.set_ranks(ranks);
             }
@@ -57,7 +66,7 @@ impl Job {
             }
             self.session.feed(std::slice::from_ref(t));
         }
-        let prediction = self.session.predict();
+        let prediction = self.session.predict().stamped(block.clock, SystemTime::now());
         self.live.note(&prediction, self.session.automaton());
         self.latest = Some(prediction.clone());
         prediction
@@ -125,25 +134,35 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The messages of a block: a map with arrays as MessagePack or JSON, TMIO, or records as CSV or JSON Lines.
-///
-/// # Errors
-/// What the readers say; [`ErrorKind::Malformed`] if nothing in it can be read.
-pub(super) fn messages(block: &[u8], limits: &Limits) -> Result<Vec<Message>> {
-    if matches!(block.first(), Some(0x80..=0x8f | 0xde | 0xdf)) {
-        return Ok(vec![tail::decode(block)?]);
-    }
-    let mut tail = Tail::new(None, limits)?;
-    tail.push(block);
-    tail.end();
-    let mut messages = Vec::new();
-    while let Some(m) = tail.next_message()? {
-        messages.push(m);
-    }
-    let first = tail.faults().first.clone();
-    match first {
-        Some(what) if messages.is_empty() => Err(Error::new(ErrorKind::Malformed, what)),
-        None if messages.is_empty() => Err(Error::new(ErrorKind::Empty, "no transfer in the block")),
-        _ => Ok(messages),
+/// A part of the trace of a running job.
+pub(super) struct Block {
+    messages: Vec<Message>,
+    faults: Faults,
+    clock: Clock,
+}
+
+impl Block {
+    /// Reads a map with arrays as MessagePack or JSON, TMIO, strace, or records as CSV or JSON Lines.
+    ///
+    /// # Errors
+    /// Those of the readers; [`ErrorKind::Malformed`] if nothing in it can be read.
+    pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Block> {
+        if matches!(bytes.first(), Some(0x80..=0x8f | 0xde | 0xdf)) {
+            let messages = vec![tail::decode(bytes)?];
+            return Ok(Block { messages, faults: Faults::default(), clock: Clock::default() });
+        }
+        let mut tail = Tail::new(None, limits)?;
+        tail.push(bytes);
+        tail.end();
+        let mut messages = Vec::new();
+        while let Some(m) = tail.next_message()? {
+            messages.push(m);
+        }
+        let faults = tail.faults().clone();
+        match faults.first {
+            Some(what) if messages.is_empty() => Err(Error::new(ErrorKind::Malformed, what)),
+            None if messages.is_empty() => Err(Error::new(ErrorKind::Empty, "no transfer in the block")),
+            _ => Ok(Block { messages, faults, clock: tail.clock() }),
+        }
     }
 }

@@ -18,7 +18,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::answer::{Json, Refusal};
 use super::guard::guard;
-use super::jobs::{locked, messages};
+use super::jobs::{Block, locked};
 use super::metrics;
 use super::{Bounds, News, Shared};
 use crate::analysis::{self, ModeChoice};
@@ -127,11 +127,11 @@ async fn block(State(shared): State<Shared>, Path(name): Path<String>, body: Bod
     let limits = limits(&shared.bounds);
     aside(&shared, move || {
         // A job begins with the first block that can be read.
-        let messages = messages(&body, &limits)?;
+        let block = Block::read(&body, &limits)?;
         drop(body);
         let job = jobs.get_or_make(&name)?;
         let mut job = locked(&job);
-        let prediction = job.take(messages);
+        let prediction = job.take(block);
         if news.receiver_count() > 0 {
             // Nobody may have stayed to hear it.
             let _ = news.send(News { job: name.into(), snapshot: json::line(&job.snapshot())?.into() });
