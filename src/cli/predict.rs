@@ -26,7 +26,7 @@ use iophase::internals::render::json;
 use iophase::online::ChangeMethod;
 use iophase::online::{Every, Options, Prediction, Window};
 use iophase::record::{Clock, Warning};
-use iophase::{Error, ErrorKind, Result};
+use iophase::{Error, ErrorKind, Remedy, Result};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
@@ -335,23 +335,15 @@ impl<'a> Intake<'a> {
         let mut folder = GrowingFolder::new(Path::new(&a.source), format, &limits)?;
         let mut last = Instant::now();
         while !self.stops() {
-            let mut messages = folder.read(false)?;
-            if !messages.is_empty() {
+            let grew = self.take_all(&mut folder, a.once)?;
+            if grew {
                 last = Instant::now();
             }
-            let idle_exit = a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
-            let ends = a.once || (messages.is_empty() && idle_exit);
-            if ends {
-                messages.extend(folder.read(true)?);
+            let idle = !grew && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+            if idle {
+                self.take_all(&mut folder, true)?;
             }
-            self.faults = folder.faults();
-            let waits = messages.is_empty();
-            for message in &messages {
-                if self.take(message, Some(&Form::Strace)) {
-                    self.predict(false)?;
-                }
-            }
-            if ends || self.outbox.is_closed() {
+            if a.once || idle || self.outbox.is_closed() {
                 self.predict(true)?;
                 if self.jobs.is_none() && folder.has_foreign() {
                     let what = self.faults.first.clone().unwrap_or_default();
@@ -360,15 +352,33 @@ impl<'a> Intake<'a> {
                         format!("no file of this folder can be followed: {what}"),
                     )
                     .expected("strace as plain text, one file per rank")
-                    .remedy("analyse the finished trace with `iophase analyze`"));
+                    .remedy(Remedy::AnalyzeFinished));
                 }
                 return self.check_taken();
             }
-            if waits {
+            if !grew {
                 self.pause(a.poll);
             }
         }
         Ok(())
+    }
+
+    /// Takes what the files of a folder have; false if that is nothing.
+    fn take_all(&mut self, folder: &mut GrowingFolder, end: bool) -> Result<bool> {
+        folder.poll()?;
+        let mut grew = false;
+        while let Some(message) = folder.next_message(end)? {
+            grew = true;
+            if self.take(&message, Some(&Form::Strace)) {
+                (self.faults, self.clock) = (folder.faults(), folder.clock());
+                self.predict(false)?;
+            }
+            if self.stops() || self.outbox.is_closed() {
+                break;
+            }
+        }
+        (self.faults, self.clock) = (folder.faults(), folder.clock());
+        Ok(grew)
     }
 
     /// Takes a message of a source of this form; true if a prediction is due.
@@ -485,7 +495,8 @@ impl<'a> Intake<'a> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Waits for `seconds`, or until a signal asks for the end.
+    /// Waits for `seconds`, or until a signal asks for the end. There is no event to wait for instead: network file systems do not
+    /// report what another node writes.
     fn pause(&self, seconds: f64) {
         let until = Instant::now() + Duration::from_secs_f64(seconds);
         while let Some(left) = until.checked_duration_since(Instant::now())

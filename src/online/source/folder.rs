@@ -8,6 +8,7 @@ use super::file::{GrowingFile, Grown};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::formats::tail::{Faults, Message, Tail};
+use crate::record::Clock;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -16,6 +17,10 @@ const BLOCK: usize = 256 << 10;
 struct Member {
     file: GrowingFile,
     tail: Tail,
+    /// The next message, read ahead to find the earliest of all files.
+    next: Option<Message>,
+    /// It had nothing more when it was looked at last.
+    exhausted: bool,
     /// It is of no format that can be followed.
     foreign: bool,
 }
@@ -26,6 +31,7 @@ pub struct GrowingFolder {
     format: Option<String>,
     limits: Limits,
     members: BTreeMap<PathBuf, Member>,
+    block: Vec<u8>,
 }
 
 impl GrowingFolder {
@@ -40,37 +46,42 @@ impl GrowingFolder {
             format: format.map(str::to_owned),
             limits: limits.clone(),
             members: BTreeMap::new(),
+            block: vec![0; BLOCK],
         })
     }
 
-    /// The messages that have come since the last call, of all files, by the start of their first transfer. With `end`, last
-    /// lines without an end count as whole.
+    /// Looks for new files, and for more in those known.
     ///
     /// # Errors
     /// [`ErrorKind::Io`].
-    pub fn read(&mut self, end: bool) -> Result<Vec<Message>> {
-        self.look_for_files()?;
-        let mut messages = Vec::new();
-        let mut block = vec![0; BLOCK];
-        for member in self.members.values_mut().filter(|m| !m.foreign) {
-            loop {
-                match member.file.read(&mut block)? {
-                    Grown::Bytes(n) => member.tail.push(&block[..n]),
-                    Grown::Anew => member.tail.restart(),
-                    Grown::Nothing => {
-                        if end {
-                            member.tail.end();
-                        }
-                        member.take(&mut messages);
-                        break;
-                    }
-                }
-                member.take(&mut messages);
+    pub fn poll(&mut self) -> Result<()> {
+        let failed = |e: std::io::Error| Error::new(ErrorKind::Io, e.to_string());
+        for entry in fs::read_dir(&self.path).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let hidden = path.file_name().is_none_or(|n| n.to_string_lossy().starts_with('.'));
+            if hidden || self.members.contains_key(&path) || !path.is_file() {
+                continue;
             }
+            let tail = Tail::new(self.format.as_deref(), &self.limits)?;
+            let file = GrowingFile::open(&path)?;
+            self.members.insert(path, Member { file, tail, next: None, exhausted: false, foreign: false });
         }
-        let start = |m: &Message| m.transfers.first().map_or(f64::NEG_INFINITY, |t| t.start);
-        messages.sort_by(|a, b| start(a).total_cmp(&start(b)));
-        Ok(messages)
+        self.members.values_mut().for_each(|m| m.exhausted = m.foreign);
+        Ok(())
+    }
+
+    /// The next message, of those of all files the one that starts first; `None` if there is nothing more until
+    /// [`GrowingFolder::poll`] finds it. With `end`, last lines without an end count as whole.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`].
+    pub fn next_message(&mut self, end: bool) -> Result<Option<Message>> {
+        for member in self.members.values_mut() {
+            member.read_ahead(&mut self.block, end)?;
+        }
+        let waiting = self.members.values_mut().filter(|m| m.next.is_some());
+        let first = waiting.min_by(|a, b| a.next_start_s().total_cmp(&b.next_start_s()));
+        Ok(first.and_then(|m| m.next.take()))
     }
 
     /// Lines of all files that could not be read, and files of no format that can be followed.
@@ -89,39 +100,49 @@ impl GrowingFolder {
         all
     }
 
+    /// What the times count from, as the first file says that can be followed.
+    pub fn clock(&self) -> Clock {
+        let followed = self.members.values().find(|m| !m.foreign && m.tail.form().is_some());
+        followed.map_or(Clock::default(), |m| m.tail.clock())
+    }
+
     /// True if some file is of no format that can be followed.
     pub fn has_foreign(&self) -> bool {
         self.members.values().any(|m| m.foreign)
     }
-
-    fn look_for_files(&mut self) -> Result<()> {
-        let failed = |e: std::io::Error| Error::new(ErrorKind::Io, e.to_string());
-        for entry in fs::read_dir(&self.path).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            let hidden = path.file_name().is_none_or(|n| n.to_string_lossy().starts_with('.'));
-            if hidden || self.members.contains_key(&path) || !path.is_file() {
-                continue;
-            }
-            let tail = Tail::new(self.format.as_deref(), &self.limits)?;
-            let file = GrowingFile::open(&path)?;
-            self.members.insert(path, Member { file, tail, foreign: false });
-        }
-        Ok(())
-    }
 }
 
 impl Member {
-    fn take(&mut self, messages: &mut Vec<Message>) {
-        loop {
-            match self.tail.next_message() {
-                Ok(Some(m)) => messages.push(m),
-                Ok(None) => return,
-                Err(_) => {
-                    self.foreign = true;
-                    return;
+    /// Reads up to the next message, if there is one.
+    fn read_ahead(&mut self, block: &mut [u8], end: bool) -> Result<()> {
+        while self.next.is_none() && !self.exhausted {
+            let mut read = self.tail.next_message();
+            if matches!(read, Ok(None)) {
+                match self.file.read(block)? {
+                    Grown::Bytes(n) => {
+                        self.tail.push(&block[..n]);
+                        continue;
+                    }
+                    Grown::Anew => {
+                        self.tail.restart();
+                        continue;
+                    }
+                    Grown::Nothing if end => {
+                        self.tail.end();
+                        read = self.tail.next_message();
+                    }
+                    Grown::Nothing => {}
                 }
             }
+            self.foreign = read.is_err();
+            self.next = read.unwrap_or_default();
+            self.exhausted = self.next.is_none();
         }
+        Ok(())
+    }
+
+    fn next_start_s(&self) -> f64 {
+        self.next.as_ref().and_then(|m| m.transfers.first()).map_or(f64::NEG_INFINITY, |t| t.start)
     }
 }
 
@@ -134,19 +155,21 @@ mod tests {
     fn rows_of_all_files_come_by_time_also_of_later_files() {
         let dir = tempfile::tempdir().unwrap();
         let call = |t: u32| format!("10:00:{t:02}.000000 write(3</scratch/x>, \"a\"..., 4096) = 4096 <0.100000>\n");
-        let starts = |messages: Vec<Message>| {
-            messages.iter().flat_map(|m| &m.transfers).map(|t| t.start % 60.0).collect::<Vec<_>>()
+        let starts = |folder: &mut GrowingFolder, end: bool| {
+            folder.poll().unwrap();
+            let messages = std::iter::from_fn(|| folder.next_message(end).unwrap());
+            messages.flat_map(|m| m.transfers).map(|t| t.start % 60.0).collect::<Vec<_>>()
         };
         fs::write(dir.path().join("t.1"), call(1) + &call(5)).unwrap();
         fs::write(dir.path().join("t.2"), call(2) + &call(4)).unwrap();
         fs::write(dir.path().join("README"), "how this was recorded\n").unwrap();
         let mut folder = GrowingFolder::new(dir.path(), None, &Limits::default()).unwrap();
-        assert_eq!(starts(folder.read(false).unwrap()), [1.0, 2.0, 4.0, 5.0]);
+        assert_eq!(starts(&mut folder, false), [1.0, 2.0, 4.0, 5.0]);
         assert_eq!(folder.faults().malformed, 1);
         fs::write(dir.path().join("t.3"), call(7)).unwrap();
         let mut first = fs::OpenOptions::new().append(true).open(dir.path().join("t.1")).unwrap();
         first.write_all((call(6) + call(8).trim_end()).as_bytes()).unwrap();
-        assert_eq!(starts(folder.read(false).unwrap()), [6.0, 7.0]);
-        assert_eq!(starts(folder.read(true).unwrap()), [8.0]);
+        assert_eq!(starts(&mut folder, false), [6.0, 7.0]);
+        assert_eq!(starts(&mut folder, true), [8.0]);
     }
 }
