@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::answers::{Answers, PictureNames};
 use super::inputs::each_trace;
-use super::shared::{Input, SelectionArgs, Verbosity, choices};
+use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity, choices};
 use super::{output, remedy};
 use iophase::analysis::{self, Analysis, Evidence, Options, SignalReport};
 use iophase::analysis::{Detector, Method};
@@ -63,6 +63,9 @@ pub struct AnalyzeArgs {
     /// Level of the DWT; auto: chosen from the period
     #[arg(long, value_name = "N", default_value = "auto", value_parser = level)]
     pub level: Level,
+    /// Periods
+    #[command(flatten)]
+    pub periods: MinPeriodArgs,
     /// Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the cosine
     #[arg(long)]
     pub scores: bool,
@@ -101,6 +104,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
             Level::Auto => None,
             Level::At(n) => Some(n),
         },
+        min_period_s: a.periods.shortest_s(),
         scores: a.scores,
     };
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity)?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::shared::Verbosity;
+use super::shared::{MinPeriodArgs, Verbosity, seconds};
 use super::{output, remedy};
 use iophase::analysis::Mode;
 use iophase::formats::Limits;
@@ -48,9 +48,9 @@ pub struct PredictArgs {
     /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
     change: ChangeMethod,
-    /// Shortest period to report in seconds; auto: the rhythm of requests inside a burst is not reported
-    #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = min_period)]
-    min_period: MinPeriod,
+    /// Periods
+    #[command(flatten)]
+    periods: MinPeriodArgs,
     /// When to predict: message, burst, or seconds of the trace's clock [default: message for flushes and sockets, burst for single
     /// records and calls]
     #[arg(long, value_name = "WHEN")]
@@ -113,18 +113,6 @@ enum Signals {
     Write,
     Read,
     All,
-}
-
-fn seconds(text: &str) -> std::result::Result<f64, String> {
-    text.parse().ok().filter(|s: &f64| *s > 0.0 && *s < 1e9).ok_or_else(|| "a positive number".into())
-}
-
-/// A shortest period; `None` is auto.
-#[derive(Debug, Clone, Copy)]
-struct MinPeriod(Option<f64>);
-
-fn min_period(text: &str) -> std::result::Result<MinPeriod, String> {
-    if text == "auto" { Ok(MinPeriod(None)) } else { seconds(text).map(|s| MinPeriod(Some(s))) }
 }
 
 /// Time between two stored states.
@@ -226,7 +214,7 @@ fn options(a: &PredictArgs) -> Options {
         Signals::Read => vec![Mode::Read],
         Signals::All => vec![Mode::All],
     };
-    Options { modes, window: a.window, change: a.change, every: Every::Message, min_period_s: a.min_period.0 }
+    Options { modes, window: a.window, change: a.change, every: Every::Message, min_period_s: a.periods.shortest_s() }
 }
 
 /// Writes lines and states as they come. A reader that has gone away ends this and is no error.

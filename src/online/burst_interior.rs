@@ -36,8 +36,8 @@ impl Rhythm {
 /// Which periods may be those of the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct BurstInterior {
-    /// Shorter periods are never reported.
-    min_period_s: Option<f64>,
+    /// Shorter periods are not searched; `None`: those of requests are not the job's.
+    pub(super) min_period_s: Option<f64>,
     /// Period inside a burst, end of the pause that showed it, and length of that pause.
     inside: Option<(f64, f64, f64)>,
 }
@@ -50,10 +50,8 @@ impl BurstInterior {
     /// Whether a period may be that of the job.
     pub(super) fn admits(&self, f: &BurstPeriod) -> bool {
         let held = f.windows.last().map_or(0.0, |w| w.1 - w.0);
-        let long_enough = match self.min_period_s {
-            Some(least) => f.period_s >= least,
-            None => f.period_s >= LIMITS.short_period_s || held >= LIMITS.short_holds_s,
-        };
+        let long_enough =
+            self.min_period_s.is_some() || f.period_s >= LIMITS.short_period_s || held >= LIMITS.short_holds_s;
         let inside = self.inside.is_some_and(|(period_s, resumed_s, pause_s)| {
             let since_s = f.windows.last().map_or(resumed_s, |w| w.0.max(resumed_s));
             let until_s = f.windows.last().map_or(resumed_s, |w| w.1);

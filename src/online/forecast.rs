@@ -66,7 +66,7 @@ impl WindowAnalysis {
             most_periods: 1,
             // Three bursts span two idle times; a period that holds for less lies inside a burst.
             shortest_window_s: (2.0 * idle_s).max(share * profile.duration()),
-            ..chains::Options::for_run(profile.duration())
+            ..chains::Options::for_run(profile.duration()).no_shorter_than(interior.min_period_s)
         };
         let lasts = |f: &&BurstPeriod| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
         let holds = |f: &&BurstPeriod| lasts(f) && interior.admits(f);

@@ -91,6 +91,11 @@ impl Jobs {
         Jobs { options, most: most.max(1), places: Mutex::default() }
     }
 
+    /// How jobs are followed.
+    pub(super) fn options(&self) -> &Options {
+        &self.options
+    }
+
     pub(super) fn names(&self) -> Vec<String> {
         locked(&self.places).1.keys().cloned().collect()
     }

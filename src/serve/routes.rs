@@ -105,11 +105,12 @@ async fn analyze(State(shared): State<Shared>, Query(wanted): Query<Wanted>, bod
     };
     let body = whole(&shared, body).await?;
     let read = ReadOptions { limits: limits(&shared.bounds), ..ReadOptions::default() };
+    let min_period_s = shared.jobs.options().min_period_s;
     aside(&shared, move || {
         let source = Source::from_bytes("request", body.to_vec());
         drop(body);
         let trace = formats::read(&source, None, &read)?;
-        let options = analysis::Options { mode, ..analysis::Options::default() };
+        let options = analysis::Options { mode, min_period_s, ..analysis::Options::default() };
         Ok(Json(json::line(&analysis::analyze(&trace, &options)?.report)?))
     })
     .await

@@ -67,6 +67,12 @@ impl Options {
             ..Self::default()
         }
     }
+
+    /// With another shortest period, if one is given.
+    #[must_use]
+    pub fn no_shorter_than(self, period_s: Option<f64>) -> Self {
+        Self { shortest_period_s: period_s.unwrap_or(self.shortest_period_s), ..self }
+    }
 }
 
 /// The answer for one profile.
