@@ -71,9 +71,6 @@ pub struct Session {
     cause: Option<(Cause, f64)>,
     unusable: u64,
     warnings: Vec<Warning>,
-    /// Period of the regime named last.
-    #[serde(default)]
-    regime_period_s: Option<f64>,
     /// A change that no prediction has reported.
     #[serde(default)]
     unreported_change_s: Option<f64>,
@@ -99,7 +96,6 @@ impl Session {
             cause: None,
             unusable: 0,
             warnings: Vec::new(),
-            regime_period_s: None,
             unreported_change_s: None,
             updated: false,
             options,
@@ -192,7 +188,6 @@ impl Session {
                 .collect();
             self.trigger = Trigger::new(self.options.every);
             (self.now_s, self.last, self.cause, self.reported) = (None, None, None, None);
-            self.regime_period_s = None;
             self.warn(Warning::new(
                 "clock-set-back",
                 "the source began anew with earlier times; the job is followed from there",
@@ -368,16 +363,7 @@ impl Session {
     fn name_state(&mut self, p: &mut Prediction, hits: u32) {
         let (Some(period_s), true) = (p.period_s, hits >= 1) else { return };
         let regime = Regime { period_s, ranks: self.ranks.unwrap_or(0), burst_bytes: p.bytes.unwrap_or(0.0) };
-        let noticed = self.cause.take();
-        let (cause, at_s) = noticed.unwrap_or((Cause::Period, p.now_s));
+        let (cause, at_s) = self.cause.take().unwrap_or((Cause::Period, p.now_s));
         p.state = Some(self.automaton.observe(at_s, &regime, cause).to_owned()).filter(|s| !s.is_empty());
-        let before = self.regime_period_s.replace(period_s);
-        if self.options.change != ChangeMethod::None
-            && noticed.is_none()
-            && before.is_some_and(|t| (period_s / t).ln().abs() > LIMITS.same_period)
-        {
-            // the analysis found another period, but no gap showed where the former one ended
-            (p.change_point, p.change_s) = (true, Some(at_s));
-        }
     }
 }
