@@ -36,7 +36,7 @@ impl Rhythm {
 /// Which periods may be those of the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct BurstInterior {
-    /// Shorter periods are not searched; `None`: those of requests are not the job's.
+    /// Shorter periods are left out; `None`: those of requests are.
     pub(super) min_period_s: Option<f64>,
     /// Period inside a burst, end of the pause that showed it, and length of that pause.
     inside: Option<(f64, f64, f64)>,

@@ -147,6 +147,10 @@ fn periods_below_the_shortest_are_not_reported() {
             }
         }
     }
+    // of a period that is left out no multiple is reported
+    let stable = data("stable.darshan").display().to_string();
+    let r = &json(&iophase(&["analyze", &stable, "--json", "-", "--min-period", "2.5"]))[0];
+    assert_eq!(r["signals"][0]["period"]["dominant"], Value::Null);
     assert_eq!(iophase(&["analyze", &trace, "--min-period", "0"]).status.code(), Some(2));
 }
 
