@@ -26,6 +26,8 @@ pub enum Remedy {
     SearchFolder,
     /// The input is not of the format that was named.
     NameOtherFormat,
+    /// Rows come out of order.
+    SortRows,
     /// Several layers were recorded.
     ChooseLayer,
     /// One of these layers has data.
@@ -64,6 +66,7 @@ impl fmt::Display for Remedy {
             Remedy::NameFormat => "name the format if the start of the file is damaged",
             Remedy::SearchFolder => "search the folder for them",
             Remedy::NameOtherFormat => "name another format if this is no Darshan log",
+            Remedy::SortRows => "sort the rows by their start",
             Remedy::ChooseLayer => "choose the layer",
             Remedy::TakeLayer(names) => return write!(f, "take layer {}", names.join(" or ")),
             Remedy::TakePosix => "layer posix has the transfers through POSIX",

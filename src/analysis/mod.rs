@@ -31,6 +31,7 @@ pub use crate::signal::{Filter, Mode, NamePattern, RankSet, Sampling, Selection}
 pub use crate::transform::{Pass, Wavelet};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::period::chains;
 use crate::period::methods::Settings;
 use crate::period::spectrum::Powers;
 use crate::period::{Route, TraceClock, scores};
@@ -121,7 +122,13 @@ pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
         ModeChoice::One(m) => m,
     };
     let found = match options.patterns {
-        true => patterns::patterns(trace, mode, &options.selection, run_s(trace), &PatternOptions::default())?,
+        true => patterns::patterns(
+            trace,
+            mode,
+            &options.selection,
+            options.search(run_s(trace)),
+            &PatternOptions::default(),
+        )?,
         false => None,
     };
     let report = Report {
@@ -153,11 +160,12 @@ pub fn patterns(
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
-    let (report, found) = patterns::patterns(trace, mode, selection, run_s(trace), options)?.ok_or_else(|| {
-        Error::new(ErrorKind::Empty, "no patterns: the selected accesses have no file offsets")
-            .remedy(Remedy::NeedOffsets)
-            .in_file(&trace.path)
-    })?;
+    let (report, found) = patterns::patterns(trace, mode, selection, chains::Options::for_run(run_s(trace)), options)?
+        .ok_or_else(|| {
+            Error::new(ErrorKind::Empty, "no patterns: the selected accesses have no file offsets")
+                .remedy(Remedy::NeedOffsets)
+                .in_file(&trace.path)
+        })?;
     Ok(PatternsOfTrace {
         schema: PATTERNS_SCHEMA.into(),
         tool: Tool::this(),
@@ -254,7 +262,7 @@ impl Request<'_> {
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
         let route = match trace.timing {
             Timing::Counter => Route::NotResolvable(options.method),
-            _ => Route::new(options.method, options.filter.is_some(), profile.as_ref(), run_s),
+            _ => Route::new(options.method, options.filter.is_some(), profile.as_ref(), options.search(run_s)),
         };
         let rate_hz = options.rate_hz.unwrap_or_else(|| {
             let width = route.burst_width_s().or_else(|| profile.as_ref().and_then(burst_width));
@@ -272,6 +280,7 @@ impl Request<'_> {
             tolerance: options.tolerance,
             wavelet: options.wavelet,
             level: options.level,
+            min_period_s: options.min_period_s,
         };
         let clock = TraceClock { origin_s, bin_s: trace.bin_s.unwrap_or(0.0) };
         let (mut period, (spectrum, powers)) = rayon::join(

@@ -1,5 +1,6 @@
 //! Options of the pipeline.
 
+use crate::period::chains;
 use crate::period::{Detector, Method, Route};
 use crate::signal::{Filter, Mode, Sampling, Selection};
 use crate::transform::Wavelet;
@@ -41,6 +42,8 @@ pub struct Options {
     pub wavelet: Wavelet,
     /// Level of the DWT; `None` chooses one from the period.
     pub level: Option<usize>,
+    /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside a burst is not.
+    pub min_period_s: Option<f64>,
     /// Compute further scores of periodicity.
     pub scores: bool,
     /// Compute the spectrum of the signal. Without it the period search of method `auto` has the same results, but there are no
@@ -65,6 +68,7 @@ impl Default for Options {
             filter: None,
             wavelet: Wavelet::haar(),
             level: None,
+            min_period_s: None,
             scores: false,
             spectrum: true,
             patterns: true,
@@ -73,6 +77,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// How bursts are searched for periods, in a run of `run_s` seconds.
+    pub(super) fn search(&self, run_s: f64) -> chains::Options {
+        chains::Options::for_run(run_s).no_shorter_than(self.min_period_s)
+    }
+
     /// Whether the exact bandwidth is needed: for the bursts, or to choose a sampling rate.
     pub(super) fn needs_profile(&self) -> bool {
         self.rate_hz.is_none() || Route::needs_profile(self.method, self.filter.is_some())

@@ -41,7 +41,7 @@ pub fn patterns(
     trace: &Trace,
     mode: Mode,
     selection: &Selection,
-    run_s: f64,
+    search: chains::Options,
     options: &PatternOptions,
 ) -> Result<Option<(PatternsReport, Vec<Pattern>)>> {
     let Data::Requests(requests) = &trace.data else { return Ok(None) };
@@ -63,7 +63,7 @@ pub fn patterns(
         .iter()
         .map(|p| PatternReport { next: p.next(options.next), ..PatternReport::of(p, trace.files.name(p.file), origin) })
         .collect();
-    annotate(trace, &found.patterns, &mut reports, run_s);
+    annotate(trace, &found.patterns, &mut reports, search);
     let coverage = Coverage {
         records: found.records,
         matched: found.matched(),
@@ -88,14 +88,14 @@ type Answer = std::result::Result<PatternPeriod, String>;
 type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Loop], u32);
 
 /// Gives each pattern its period: that of its own accesses, or of its family if its own are too few.
-fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], run_s: f64) {
+fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], search: chains::Options) {
     let families = families(trace, patterns);
     let bytes = |f: &[usize]| f.iter().map(|&i| u128::from(patterns[i].bytes)).sum::<u128>();
     let mut order: Vec<usize> = (0..families.len()).collect();
     order.sort_by_cached_key(|&f| (std::cmp::Reverse(bytes(&families[f])), f));
     let late = order.split_off(order.len().min(MOST_FAMILIES));
     let answers: Vec<(usize, Vec<Answer>)> =
-        order.into_par_iter().map(|f| (f, of_family(patterns, &families[f], run_s))).collect();
+        order.into_par_iter().map(|f| (f, of_family(patterns, &families[f], search))).collect();
     let not_sought = || Err(format!("not sought: {MOST_FAMILIES} other walks move more bytes"));
     let answers = answers.into_iter().chain(late.into_iter().map(|f| (f, vec![not_sought(); families[f].len()])));
     for (f, periods) in answers {
@@ -133,13 +133,13 @@ fn families(trace: &Trace, patterns: &[Pattern]) -> Vec<Vec<usize>> {
     families
 }
 
-fn of_family(patterns: &[Pattern], family: &[usize], run_s: f64) -> Vec<Answer> {
-    let own = |i: usize| period(patterns[i].steps.list().iter(), run_s);
+fn of_family(patterns: &[Pattern], family: &[usize], search: chains::Options) -> Vec<Answer> {
+    let own = |i: usize| period(patterns[i].steps.list().iter(), search);
     if let [i] = family {
         return vec![own(*i)];
     }
     let all = family.iter().flat_map(|&i| patterns[i].steps.list());
-    let together = period(all, run_s);
+    let together = period(all, search);
     let answer = |&i: &usize| match own(i) {
         Ok(period) => Ok(period),
         Err(reason) => together.clone().map_err(|_| reason),
@@ -148,7 +148,7 @@ fn of_family(patterns: &[Pattern], family: &[usize], run_s: f64) -> Vec<Answer> 
 }
 
 /// The period of some steps.
-fn period<'a>(steps: impl Iterator<Item = &'a Step>, run_s: f64) -> Answer {
+fn period<'a>(steps: impl Iterator<Item = &'a Step>, search: chains::Options) -> Answer {
     let spans: Vec<Span> = steps.map(|s| Span { start: s.start, end: s.end, bytes: s.bytes.max(1) as f64 }).collect();
     let first = spans.iter().map(|s| s.start).fold(f64::INFINITY, f64::min);
     let last = spans.iter().map(|s| s.end).fold(f64::NEG_INFINITY, f64::max);
@@ -158,7 +158,7 @@ fn period<'a>(steps: impl Iterator<Item = &'a Step>, run_s: f64) -> Answer {
     if spans.len() < FEWEST_BURSTS {
         return Err(format!("too few accesses: {}", if spans.len() == 1 { "one burst" } else { "two bursts" }));
     }
-    let search = chains::Options { most_periods: 1, ..chains::Options::for_run(run_s) };
+    let search = chains::Options { most_periods: 1, ..search };
     if last - first <= search.shortest_window_s {
         return Err("one burst: all of it lasts less than a twentieth of the run".into());
     }
@@ -184,9 +184,10 @@ mod tests {
             starts.iter().map(|&start| Step { start, end: start + width, bytes: 100, records: 1 }).collect()
         };
         let even: Vec<f64> = (0..20).map(|i| 60.0 * f64::from(i)).collect();
-        let found = period(steps(&even, 2.0).iter(), 1000.0).unwrap();
+        let search = chains::Options::for_run;
+        let found = period(steps(&even, 2.0).iter(), search(1000.0)).unwrap();
         assert!((found.period_s - 60.0).abs() < 0.1 && found.confidence > 0.8, "{found:?}");
-        let reason = |starts: &[f64], width| period(steps(starts, width).iter(), 20.0).unwrap_err();
+        let reason = |starts: &[f64], width| period(steps(starts, width).iter(), search(20.0)).unwrap_err();
         assert!(reason(&[1.0, 2.0], 0.1).starts_with("too few"));
         assert!(reason(&[1.0, 1.0, 1.0], 0.0).starts_with("no times"));
         assert!(reason(&[1.0, 1.1, 1.2], 0.01).starts_with("one burst"));

@@ -9,7 +9,7 @@ use super::answers::{Answers, PictureNames};
 use super::inputs::Inputs;
 use super::output::{self, Lines};
 use super::remedy;
-use super::shared::{Input, SelectionArgs, Verbosity, choices};
+use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity, choices};
 use iophase::analysis::{self, Analysis, Evidence, Options, Report, SignalReport};
 use iophase::analysis::{Detector, Method};
 use iophase::analysis::{Filter, Sampling};
@@ -66,6 +66,9 @@ pub struct AnalyzeArgs {
     /// Level of the DWT; auto: chosen from the period
     #[arg(help_heading = "Spectral methods", long, value_name = "N", default_value = "auto", value_parser = level)]
     pub level: Level,
+    /// Periods
+    #[command(flatten)]
+    pub periods: MinPeriodArgs,
     /// Add further scores of periodicity: spectral flatness and entropy, recurrence, correlation with the cosine
     #[arg(help_heading = "Spectral methods", long)]
     pub scores: bool,
@@ -116,6 +119,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
             Level::Auto => None,
             Level::At(n) => Some(n),
         },
+        min_period_s: a.periods.shortest_s(),
         scores: a.scores,
         // no column of the table shows it
         spectrum: a.svg.is_some() || a.json.is_some() || !(a.table || a.csv.is_some()),

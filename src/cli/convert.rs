@@ -49,6 +49,9 @@ pub struct ConvertArgs {
     /// Keep only requests that start before this time
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     until: Option<f64>,
+    /// Keep the order of the input instead of sorting records by their start
+    #[arg(long)]
+    input_order: bool,
     /// Number of threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub(super) threads: Option<usize>,
@@ -59,7 +62,8 @@ pub struct ConvertArgs {
 
 const FORMATS: &str = "Formats and their endings: csv (.csv) and jsonl (.jsonl), a record a line; radar (.radar.txt); \
 tmio (.tmio.jsonl) and msgpack (.msgpack), phases without rank, file and offset; strace (.st), a folder with one file per rank. Records \
-are written in input order and nothing is rounded; a warning lists fields that a format cannot store. Exit codes: 2 wrong usage, 3 the \
+are written in order of their start, for which the whole trace is held in memory; radar and strace keep the order of each rank, and \
+--input-order keeps that of the input. Nothing is rounded; a warning lists fields that a format cannot store. Exit codes: 2 wrong usage, 3 the \
 trace cannot be read, 4 nothing is left of it, 5 the output cannot be written.";
 
 /// The names of the formats that can be written.
@@ -86,6 +90,9 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     let selection =
         Selection { ranks: a.ranks.clone(), files: a.files.clone(), all_files: true, from_s: a.from, until_s: a.until };
     let excerpt = Slice::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
+    // these two group the records by rank
+    let by_rank = ["radar", "strace"].contains(&writer.name());
+    let excerpt = if a.input_order || by_rank { excerpt } else { excerpt.by_start() };
     let written = output::rows(&excerpt, &a.output, writer, a.verbosity.quiet >= 2)?;
     if a.verbosity.quiet == 0 {
         let all = units::counted(trace.data.len() as u64, "record");

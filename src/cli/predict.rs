@@ -1,33 +1,39 @@
 //! `iophase predict`: a job followed while it runs.
 
 use std::io::{self, Read, Write};
+use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::output;
-use super::shared::Verbosity;
+use super::shared::{MinPeriodArgs, Verbosity, seconds};
+use super::{output, remedy};
 use iophase::analysis::Mode;
 use iophase::formats::Limits;
 use iophase::internals::formats::tail::{self, Faults, Form, Message, Tail};
 use iophase::internals::online::checkpoint::{self, Checkpoint, Reading};
 use iophase::internals::online::jobs::Jobs;
 use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
-use iophase::internals::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, Push, endpoint};
+use iophase::internals::online::source::{
+    GrowingFile, GrowingFolder, Grown, Parcel, Pull, PullOptions, Push, endpoint,
+};
 use iophase::internals::render::json;
 use iophase::online::ChangeMethod;
 use iophase::online::{Every, Options, Prediction, Window};
 use iophase::record::{Clock, Warning};
-use iophase::{Error, ErrorKind, Result};
+use iophase::{Error, ErrorKind, Remedy, Result};
 
 /// Arguments of `predict`.
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub struct PredictArgs {
-    /// A growing file, `-` for standard input, or `zmq://127.0.0.1:5555` (opens a PULL socket)
+    /// A growing file, a folder with one strace file per rank, `-` for standard input, or `zmq://127.0.0.1:5555` (opens a PULL
+    /// socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
     /// Format of a file or of standard input: tmio, strace or custom [default: by content]
@@ -42,6 +48,9 @@ pub struct PredictArgs {
     /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
     change: ChangeMethod,
+    /// Periods
+    #[command(flatten)]
+    periods: MinPeriodArgs,
     /// When to predict: message, burst, or seconds of the trace's clock [default: message for flushes and sockets, burst for single
     /// records and calls]
     #[arg(long, value_name = "WHEN")]
@@ -90,9 +99,11 @@ pub struct PredictArgs {
 }
 
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, and strace; a file that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
+CSV and JSON Lines, and strace. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
+that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON; jobs are kept apart. With --state a predictor that was \
-killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. Exit codes: 2 wrong \
+killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
+the state and end it with exit code 0. Exit codes: 2 wrong \
 usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
 
 /// Which signals are predicted.
@@ -104,12 +115,12 @@ enum Signals {
     All,
 }
 
-fn seconds(text: &str) -> std::result::Result<f64, String> {
-    text.parse().ok().filter(|s: &f64| *s > 0.0 && *s < 1e9).ok_or_else(|| "a positive number".into())
-}
-
 /// Time between two stored states.
 const STORE: Duration = Duration::from_secs(1);
+/// Longest wait before a signal is noticed.
+const NOTICE: Duration = Duration::from_millis(200);
+/// Exit code after a panic, that of the Rust runtime.
+const PANICKED: i32 = 101;
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
 /// Messages taken from a socket before predictions are made.
@@ -132,6 +143,8 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
             poll: Duration::from_secs_f64(a.poll),
         });
     }
+    end_on_panic();
+    let stop = stop_on_signals()?;
     let when_full = if a.once { WhenFull::Wait } else { WhenFull::DropOldest };
     let outbox = OutputQueue::new(a.queue as usize, when_full);
     let failure: Mutex<Option<Error>> = Mutex::new(None);
@@ -145,7 +158,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
             // Tells the sender that nobody reads.
             outbox.close();
         });
-        let outcome = Intake::new(a, &outbox).and_then(|intake| intake.run(a));
+        let outcome = Intake::new(a, &outbox, stop).and_then(|intake| intake.run(a));
         outbox.close();
         outcome
     })?;
@@ -153,6 +166,44 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
         Ok(Some(e)) => Err(e),
         _ => Ok(()),
     }
+}
+
+/// Ends the process at a panic in any thread: a predictor without its writer or its socket must not look alive.
+fn end_on_panic() {
+    let report = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        report(info);
+        process::exit(PANICKED);
+    }));
+}
+
+/// A flag that SIGTERM and SIGINT set. The second signal ends the process at once.
+fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, stop.clone())?;
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    Ok(stop)
+}
+
+/// Blocks of standard input, read by a thread of their own, so that a signal is noticed while none comes.
+fn standard_input() -> mpsc::Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::sync_channel(2);
+    thread::spawn(move || {
+        let mut block = vec![0; BLOCK];
+        loop {
+            let read = match io::stdin().lock().read(&mut block) {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                read => read,
+            };
+            let ends = !matches!(read, Ok(n) if n > 0);
+            if sender.send(read.map(|n| block[..n].to_vec())).is_err() || ends {
+                return;
+            }
+        }
+    });
+    receiver
 }
 
 /// What the arguments say of how jobs are followed.
@@ -163,7 +214,7 @@ fn options(a: &PredictArgs) -> Options {
         Signals::Read => vec![Mode::Read],
         Signals::All => vec![Mode::All],
     };
-    Options { modes, window: a.window, change: a.change, every: Every::Message }
+    Options { modes, window: a.window, change: a.change, every: Every::Message, min_period_s: a.periods.shortest_s() }
 }
 
 /// Writes lines and states as they come. A reader that has gone away ends this and is no error.
@@ -201,10 +252,12 @@ struct Intake<'a> {
     reply: Option<Push>,
     keeps_state: bool,
     stored: Option<Instant>,
+    /// A signal asked for the end.
+    stop: Arc<AtomicBool>,
 }
 
 impl<'a> Intake<'a> {
-    fn new(a: &PredictArgs, outbox: &'a OutputQueue) -> Result<Self> {
+    fn new(a: &PredictArgs, outbox: &'a OutputQueue, stop: Arc<AtomicBool>) -> Result<Self> {
         let options = options(a);
         let reply = a.reply.as_deref().map(|r| Push::connect(endpoint(r, a.allow_remote)?)).transpose()?;
         let mut intake = Intake {
@@ -222,6 +275,7 @@ impl<'a> Intake<'a> {
             reply,
             keeps_state: a.state.is_some(),
             stored: None,
+            stop,
         };
         if let Some(path) = &a.state
             && let Some(state) = Checkpoint::load(path)?
@@ -229,7 +283,7 @@ impl<'a> Intake<'a> {
             let wanted = intake.options_for(state.reading.as_ref().map(|r| &r.form));
             if *state.jobs.options() != wanted {
                 return Err(Error::new(ErrorKind::Usage, "the stored state was made with other options")
-                    .remedy("give the same --mode, --window, --change and --every, or another --state")
+                    .remedy("give the same --mode, --window, --change, --every and --min-period, or another --state")
                     .in_file(path.display().to_string()));
             }
             intake.reported = state.faults.malformed;
@@ -249,7 +303,89 @@ impl<'a> Intake<'a> {
     }
 
     fn run(mut self, a: &PredictArgs) -> Result<()> {
-        if a.source.contains("://") { self.socket(a) } else { self.bytes(a).map_err(|e| e.in_file(a.source.clone())) }
+        let named = |e: Error| e.in_file(a.source.clone());
+        match a.source.as_str() {
+            s if s.contains("://") => self.socket(a),
+            s if Path::new(s).is_dir() => self.folder(a).map_err(named),
+            _ => self.bytes(a).map_err(named),
+        }
+    }
+
+    /// Follows a folder with one file per rank.
+    fn folder(&mut self, a: &PredictArgs) -> Result<()> {
+        if a.state.is_some() {
+            return Err(Error::new(ErrorKind::Usage, "--state cannot be used with a folder")
+                .expected("a single file: the files of a folder are merged by time, and a restart would merge them differently")
+                .remedy("leave --state out; the folder is then read again from its start"));
+        }
+        let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+        let format = Some(a.format.as_str()).filter(|f| *f != "auto");
+        let mut folder = GrowingFolder::new(Path::new(&a.source), format, &limits)?;
+        let mut last = Instant::now();
+        while !self.stops() {
+            let grew = self.take_all(&mut folder, a.once)?;
+            if grew {
+                last = Instant::now();
+            }
+            let idle = !grew && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+            if idle {
+                self.take_all(&mut folder, true)?;
+            }
+            if a.once || idle || self.outbox.is_closed() {
+                self.predict(true)?;
+                if self.jobs.is_none() && folder.has_foreign() {
+                    let what = self.faults.first.clone().unwrap_or_default();
+                    return Err(Error::new(
+                        ErrorKind::Unsupported,
+                        format!("no file of this folder can be followed: {what}"),
+                    )
+                    .expected("strace as plain text, one file per rank")
+                    .remedy(Remedy::AnalyzeFinished));
+                }
+                return self.check_taken();
+            }
+            if !grew {
+                self.pause(a.poll);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what the files of a folder have; false if that is nothing.
+    fn take_all(&mut self, folder: &mut GrowingFolder, end: bool) -> Result<bool> {
+        folder.poll()?;
+        let mut grew = false;
+        while let Some(message) = folder.next_message(end)? {
+            grew = true;
+            if self.take(&message, Some(&Form::Strace)) {
+                (self.faults, self.clock) = (folder.faults(), folder.clock());
+                self.predict(false)?;
+            }
+            if self.stops() || self.outbox.is_closed() {
+                break;
+            }
+        }
+        (self.faults, self.clock) = (folder.faults(), folder.clock());
+        Ok(grew)
+    }
+
+    /// Takes a message of a source of this form; true if a prediction is due.
+    fn take(&mut self, message: &Message, form: Option<&Form>) -> bool {
+        let options = self.jobs.is_none().then(|| self.options_for(form));
+        if let Some(options) = options {
+            self.jobs = Some(Jobs::new(options, self.most_jobs));
+        }
+        self.jobs.as_mut().is_some_and(|jobs| jobs.feed(message).due())
+    }
+
+    /// That something was taken.
+    fn check_taken(&self) -> Result<()> {
+        if self.jobs.is_some() {
+            return Ok(());
+        }
+        let faults = self.faults.first.as_ref().map_or(String::new(), |f| format!("; the first fault: {f}"));
+        Err(Error::new(ErrorKind::Empty, format!("no transfer has come{faults}"))
+            .remedy("see what the trace holds with `iophase info`"))
     }
 
     /// Follows a file or standard input.
@@ -276,17 +412,24 @@ impl<'a> Intake<'a> {
                 ));
             }
         }
+        let input = file.is_none().then(standard_input);
         let mut block = vec![0; BLOCK];
         let mut last = Instant::now();
         loop {
-            let grown = match &mut file {
-                Some(file) => file.read(&mut block)?,
-                None => match io::stdin().lock().read(&mut block) {
-                    Ok(0) => Grown::Nothing,
-                    Ok(n) => Grown::Bytes(n),
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(e) => return Err(e.into()),
+            if self.stops() {
+                return self.store(&mut file, &tail, true);
+            }
+            let grown = match (&mut file, &input) {
+                (Some(file), _) => file.read(&mut block)?,
+                (None, Some(input)) => match input.recv_timeout(NOTICE) {
+                    Err(mpsc::RecvTimeoutError::Timeout) => continue,
+                    Err(mpsc::RecvTimeoutError::Disconnected) => Grown::Nothing,
+                    Ok(read) => {
+                        block = read?;
+                        if block.is_empty() { Grown::Nothing } else { Grown::Bytes(block.len()) }
+                    }
                 },
+                (None, None) => Grown::Nothing,
             };
             let ends = match grown {
                 Grown::Bytes(n) => {
@@ -301,7 +444,7 @@ impl<'a> Intake<'a> {
                         tail.end();
                     } else {
                         self.store(&mut file, &tail, false)?;
-                        thread::sleep(Duration::from_secs_f64(a.poll));
+                        self.pause(a.poll);
                     }
                     ends
                 }
@@ -320,12 +463,7 @@ impl<'a> Intake<'a> {
                 }
                 self.faults = sum(&before, tail.faults());
                 self.clock = tail.clock();
-                let options = self.jobs.is_none().then(|| self.options_for(tail.form()));
-                if let Some(options) = options {
-                    self.jobs = Some(Jobs::new(options, self.most_jobs));
-                }
-                let due = self.jobs.as_mut().map(|jobs| jobs.feed(&message).due());
-                if due == Some(true) {
+                if self.take(&message, tail.form()) {
                     self.predict(false)?;
                     self.store(&mut file, &tail, false)?;
                 }
@@ -337,12 +475,23 @@ impl<'a> Intake<'a> {
         }
         self.predict(true)?;
         self.store(&mut file, &tail, true)?;
-        if self.jobs.is_none() {
-            let faults = self.faults.first.as_ref().map_or(String::new(), |f| format!("; the first fault: {f}"));
-            return Err(Error::new(ErrorKind::Empty, format!("no transfer has come{faults}"))
-                .remedy("see what the trace holds with `iophase info`"));
+        self.check_taken()
+    }
+
+    /// Whether a signal has asked for the end.
+    fn stops(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Waits for `seconds`, or until a signal asks for the end. There is no event to wait for instead: network file systems do not
+    /// report what another node writes.
+    fn pause(&self, seconds: f64) {
+        let until = Instant::now() + Duration::from_secs_f64(seconds);
+        while let Some(left) = until.checked_duration_since(Instant::now())
+            && !self.stops()
+        {
+            thread::sleep(left.min(NOTICE));
         }
-        Ok(())
     }
 
     /// Serves a socket.
@@ -356,7 +505,7 @@ impl<'a> Intake<'a> {
         let most = self.most_jobs;
         self.jobs.get_or_insert_with(|| Jobs::new(options, most));
         let mut last = Instant::now();
-        let patience = Duration::from_secs_f64(a.idle_exit.unwrap_or(1.0).min(1.0));
+        let patience = Duration::from_secs_f64(a.idle_exit.unwrap_or(1.0).min(NOTICE.as_secs_f64()));
         loop {
             let mut parcel = pull.receive(patience);
             let idle = parcel.is_none();
@@ -378,8 +527,9 @@ impl<'a> Intake<'a> {
                 taken += 1;
                 parcel = if taken < ROUND { pull.take() } else { None };
             }
-            let over = idle && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
-            self.predict(over)?;
+            let idle_exit = idle && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
+            let over = idle_exit || self.stops();
+            self.predict(idle_exit)?;
             self.store(&mut None, &Tail::new(None, &Limits::default())?, over)?;
             if over || self.outbox.is_closed() {
                 return Ok(());
@@ -408,19 +558,20 @@ impl<'a> Intake<'a> {
             jobs.warn(&Warning::new("predictions-dropped", text).remedy("read faster, or raise --every"));
         }
         let predictions = if end { jobs.predict_news() } else { jobs.predict_due() };
-        for p in &predictions {
+        for p in predictions {
             self.emit(p)?;
         }
         Ok(())
     }
 
-    fn emit(&self, p: &Prediction) -> Result<()> {
+    fn emit(&self, p: Prediction) -> Result<()> {
         if let Some(reply) = &self.reply {
             let frequency = p.period_s.filter(|_| p.periodic).map(|t| 1.0 / t);
             reply.answer(frequency, p.confidence.filter(|_| p.periodic).unwrap_or(0.0));
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        self.outbox.put(Item::Line(json::line(&p.clone().stamped(self.clock, now))?));
+        let mut p = p.stamped(self.clock, SystemTime::now());
+        remedy::name_options(&mut p.warnings);
+        self.outbox.put(Item::Line(json::line(&p)?));
         Ok(())
     }
 

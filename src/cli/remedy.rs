@@ -34,6 +34,7 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
         Remedy::NameFormat => "name the format with --format if the start of the file is damaged",
         Remedy::SearchFolder => "give each a report with -r",
         Remedy::NameOtherFormat => "name another --format if this is no Darshan log",
+        Remedy::SortRows => "sort the rows by their start, as `iophase convert` writes them",
         Remedy::ChooseLayer => "choose the layer with --layer",
         Remedy::TakeLayer(names) => {
             let options: Vec<String> = names.iter().map(|name| format!("--layer {name}")).collect();

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use clap::Args;
 
 use super::output;
-use super::shared::Verbosity;
+use super::shared::{MinPeriodArgs, Verbosity};
 use iophase::Remedy;
 use iophase::internals::serve::{self, Bounds};
 use iophase::online::ChangeMethod;
@@ -28,6 +28,9 @@ pub struct ServeArgs {
     /// Change detector: none, adwin, cusum, page-hinkley, k-sigma, bayesian
     #[arg(long, value_name = "METHOD", default_value_t = ChangeMethod::Bayesian)]
     change: ChangeMethod,
+    /// Periods
+    #[command(flatten)]
+    periods: MinPeriodArgs,
     /// Longest body of a request in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 20, value_parser = clap::value_parser!(u32).range(1..))]
     max_body: u32,
@@ -56,7 +59,8 @@ pub(super) fn run(a: &ServeArgs) -> Result<()> {
         return Err(wrong("not an address of this machine; there is no password and no encryption".into())
             .remedy(Remedy::UseLoopback));
     }
-    let options = Options { window: a.window, change: a.change, ..Options::default() };
+    let options =
+        Options { window: a.window, change: a.change, min_period_s: a.periods.shortest_s(), ..Options::default() };
     let bounds = Bounds {
         body_bytes: a.max_body as usize,
         jobs: a.max_jobs as usize,

@@ -50,6 +50,34 @@ pub struct Verbosity {
     pub verbose: u8,
 }
 
+/// The periods that count.
+#[derive(Debug, Args)]
+pub struct MinPeriodArgs {
+    /// Shortest period to report in seconds; auto: the rhythm of requests inside a burst is not reported
+    #[arg(long, value_name = "SECONDS", default_value = "auto", value_parser = min_period)]
+    min_period: MinPeriod,
+}
+
+impl MinPeriodArgs {
+    /// The shortest period in seconds; `None` is `auto`.
+    pub fn shortest_s(&self) -> Option<f64> {
+        self.min_period.0
+    }
+}
+
+/// A shortest period in seconds; `None` is `auto`.
+#[derive(Debug, Clone, Copy)]
+struct MinPeriod(Option<f64>);
+
+fn min_period(text: &str) -> Result<MinPeriod, String> {
+    if text == "auto" { Ok(MinPeriod(None)) } else { seconds(text).map(|s| MinPeriod(Some(s))) }
+}
+
+/// A positive number of seconds, or of something else that is counted.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|s: &f64| *s > 0.0 && *s < 1e9).ok_or_else(|| "a positive number".into())
+}
+
 /// The transfers of a trace that count.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selection")]

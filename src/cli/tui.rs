@@ -16,7 +16,7 @@ use super::output;
 use super::watch::Watched;
 use iophase::formats::Limits;
 use iophase::internals::formats::tail::{self, Message, Tail};
-use iophase::internals::online::source::{GrowingFile, Grown, Parcel, Pull, PullOptions, endpoint};
+use iophase::internals::online::source::{GrowingFile, GrowingFolder, Grown, Parcel, Pull, PullOptions, endpoint};
 use iophase::online::Options;
 use iophase::{Error, ErrorKind, Result};
 
@@ -95,6 +95,9 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
         }
     }
     let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+    if Path::new(&watch.source).is_dir() {
+        return read_folder(watch, &limits, sender);
+    }
     let mut tail = Tail::new(watch.format.as_deref(), &limits)?;
     let mut file = if watch.source == "-" { None } else { Some(GrowingFile::open(Path::new(&watch.source))?) };
     let mut block = vec![0; BLOCK];
@@ -116,6 +119,7 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
                 tail.end();
                 last = true;
             }
+            // There is no event to wait for: network file systems do not report what another node writes.
             Grown::Nothing => thread::sleep(watch.poll),
         }
         while let Some(message) = tail.next_message()? {
@@ -125,6 +129,28 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
         }
         if last {
             return Ok(());
+        }
+    }
+}
+
+/// The same of a folder with one file per rank.
+fn read_folder(watch: &Watch, limits: &Limits, sender: &SyncSender<Result<Message>>) -> Result<()> {
+    let mut folder = GrowingFolder::new(Path::new(&watch.source), watch.format.as_deref(), limits)?;
+    loop {
+        folder.poll()?;
+        let mut grew = false;
+        while let Some(message) = folder.next_message(watch.once)? {
+            grew = true;
+            if sender.send(Ok(message)).is_err() {
+                return Ok(());
+            }
+        }
+        if watch.once {
+            return Ok(());
+        }
+        if !grew {
+            // As for a file.
+            thread::sleep(watch.poll);
         }
     }
 }

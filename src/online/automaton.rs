@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 /// Jitter moves the mean of few intervals by a few per cent; checkpoints grow and shrink with the mesh.
 const SAME_PERIOD: f64 = 0.1;
 const SAME_BYTES: f64 = 0.25;
-/// A state follows its regime as slowly as a mean of this many observations.
+/// A regime follows its observations as slowly as a mean of this many.
 const INERTIA: u64 = 32;
-/// States and transitions that are kept; the state that was left longest ago goes first.
+/// Regimes and transitions that are kept; the regime that was left longest ago goes first.
 const MAX_STATES: usize = 64;
 const MAX_TRANSITIONS: usize = 256;
 
@@ -45,7 +45,7 @@ impl Regime {
     }
 }
 
-/// Why a state was entered.
+/// Why a regime was entered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -74,7 +74,7 @@ impl Cause {
 /// A regime that was seen, once or again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
-    /// Name of the state: A, B, ..., Z, AA, ... in the order of first observation.
+    /// Letter of the regime: A, B, ..., Z, AA, ... in order of appearance.
     pub name: String,
     /// Its period, ranks and burst size: mean over the latest observations.
     pub regime: Regime,
@@ -88,12 +88,12 @@ pub struct State {
     pub last_s: f64,
 }
 
-/// A change from one state to another.
+/// A change from one regime to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transition {
-    /// The state left; `null` at the start.
+    /// Letter of the regime left; `null` at the start.
     pub from: Option<String>,
-    /// The state entered.
+    /// Letter of the regime entered.
     pub to: String,
     /// Reason for the change.
     pub cause: Cause,
@@ -101,16 +101,16 @@ pub struct Transition {
     pub at_s: f64,
 }
 
-/// States and transitions of a job so far. At most 64 states and 256 transitions are kept, the latest.
+/// Regimes of a job so far and the transitions between them. At most 64 regimes and 256 transitions are kept, the latest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Automaton {
-    /// Name of the state that the job is in; `null` before the first.
+    /// Letter of the regime that the job is in; `null` before the first.
     current: Option<String>,
-    /// The states, the latest 64.
+    /// The regimes, the latest 64.
     states: Vec<State>,
-    /// The changes of state, the latest 256, oldest first.
+    /// The changes of regime, the latest 256, oldest first.
     transitions: VecDeque<Transition>,
-    /// Number of states that were ever made.
+    /// Number of regimes that were ever seen.
     made: u64,
 }
 

@@ -52,11 +52,14 @@ pub(super) fn typical_idle(profile: &Profile) -> f64 {
     idle_times(profile).0
 }
 
+/// The stretches without idle time.
+pub(super) fn active(profile: &Profile) -> Vec<chains::Burst> {
+    chains::cut(profile, LIMITS.idle * profile.bytes() / profile.duration(), 0.0)
+}
+
 /// The typical idle time, as in [`typical_idle`], and the longest.
 pub(super) fn idle_times(profile: &Profile) -> (f64, f64) {
-    let mean = profile.bytes() / profile.duration();
-    let active = chains::cut(profile, LIMITS.idle * mean, 0.0);
-    let mut idle: Vec<f64> = active.windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
+    let mut idle: Vec<f64> = active(profile).windows(2).map(|w| w[1].start_s - w[0].end_s).collect();
     idle.sort_by(f64::total_cmp);
     let half = 0.5 * idle.iter().sum::<f64>();
     let longest = idle.last().copied().unwrap_or(0.0);

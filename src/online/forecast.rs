@@ -3,6 +3,7 @@
 use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
+use super::burst_interior::{BurstInterior, Rhythm};
 use super::burst_threshold::{BurstThreshold, typical_idle};
 use super::onset::{self, OnsetCorrection};
 use crate::period::chains::{self, BurstPeriod, Clock, Kind, Next};
@@ -44,6 +45,9 @@ pub(super) struct WindowAnalysis {
     pub(super) holds: Option<(f64, f64, usize)>,
     /// Share of the bytes that the period explains.
     pub(super) share: f64,
+    /// The rhythm at the end of the data, also if it is not that of the job.
+    #[serde(default)]
+    pub(super) rhythm: Option<Rhythm>,
 }
 
 fn known(x: f64) -> Option<f64> {
@@ -51,8 +55,9 @@ fn known(x: f64) -> Option<f64> {
 }
 
 impl WindowAnalysis {
-    /// Analyses a window whose data end at `now_s`. A period has to hold over the share `share` of the window.
-    pub(super) fn of(profile: &Profile, now_s: f64, share: f64) -> WindowAnalysis {
+    /// Analyses a window whose data end at `now_s`. A period has to hold over the share `share` of the window and must not be one
+    /// inside bursts.
+    pub(super) fn of(profile: &Profile, now_s: f64, share: f64, interior: &BurstInterior) -> WindowAnalysis {
         if profile.is_empty() {
             return WindowAnalysis::default();
         }
@@ -61,14 +66,16 @@ impl WindowAnalysis {
             most_periods: 1,
             // Three bursts span two idle times; a period that holds for less lies inside a burst.
             shortest_window_s: (2.0 * idle_s).max(share * profile.duration()),
-            ..chains::Options::for_run(profile.duration())
+            ..chains::Options::for_run(profile.duration()).no_shorter_than(interior.min_period_s)
         };
-        let holds = |f: &&BurstPeriod| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
+        let lasts = |f: &&BurstPeriod| f.windows.last().is_some_and(|w| now_s - w.1 <= 1.5 * f.period_s);
+        let holds = |f: &&BurstPeriod| lasts(f) && interior.admits(f);
         let first = chains::detect(profile, search(share));
         let rejected = first.rejected.as_ref().map(|r| (r.period_s, r.confidence)).filter(|r| r.0 > 0.0);
         let mut answer = WindowAnalysis { rejected, ..WindowAnalysis::default() };
+        answer.rhythm = first.periods.iter().find(lasts).and_then(Rhythm::of);
         let mut found = first.periods.iter().find(holds).cloned();
-        if let (None, Some(over)) = (&found, first.periods.first()) {
+        if let (None, Some(over)) = (&found, first.periods.iter().find(|f| interior.admits(f))) {
             // The burst threshold of a period that has ended still holds; another period may have begun since.
             answer.threshold = BurstThreshold::of(over);
             // stray requests close behind its last burst begin nothing

@@ -57,7 +57,7 @@ pub struct Snapshot {
     pub signal: RecentSignal,
     /// The dominant cosine; `null` without a period.
     pub cosine: Option<Cosine>,
-    /// When behaviour changed, seconds on the trace's own clock, oldest first; the latest 64.
+    /// When the period changed, seconds on the trace's own clock, oldest first; the latest 64.
     pub changes_s: Vec<f64>,
     /// The latest prediction; `null` before the first.
     pub prediction: Option<Prediction>,

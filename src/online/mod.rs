@@ -10,6 +10,7 @@
 
 pub(crate) mod automaton;
 mod bounded_profile;
+mod burst_interior;
 mod burst_threshold;
 pub(crate) mod change;
 pub(crate) mod checkpoint;

@@ -4,6 +4,7 @@ use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use super::bounded_profile::BoundedProfile;
+use super::burst_interior::BurstInterior;
 use super::change::ChangeMethod;
 use super::forecast::WindowAnalysis;
 use super::regime::{Change, RegimeTracker};
@@ -26,10 +27,12 @@ pub(super) struct ModeState {
     settled: bool,
     /// The analysis is older than the data.
     stale: bool,
+    #[serde(default)]
+    interior: BurstInterior,
 }
 
 impl ModeState {
-    pub(super) fn new(mode: Mode, change: ChangeMethod) -> Self {
+    pub(super) fn new(mode: Mode, change: ChangeMethod, min_period_s: Option<f64>) -> Self {
         ModeState {
             mode,
             profile: BoundedProfile::default(),
@@ -38,6 +41,7 @@ impl ModeState {
             fed: 0.0,
             settled: false,
             stale: false,
+            interior: BurstInterior::new(min_period_s),
         }
     }
 
@@ -80,11 +84,15 @@ impl ModeState {
         self.stale = false;
         let share = if window == Window::Change { LIMITS.window_share } else { 0.0 };
         let profile = self.profile.profile();
-        let before = std::mem::replace(&mut self.analysis, WindowAnalysis::of(&profile, now_s, share));
+        if let Some(rhythm) = self.analysis.rhythm {
+            self.interior.learn(rhythm, &profile);
+        }
+        let interior = self.interior;
+        let before = std::mem::replace(&mut self.analysis, WindowAnalysis::of(&profile, now_s, share, &interior));
         let since = |from: f64| {
             let mut rest = self.profile.clone();
             rest.cut_before(from);
-            WindowAnalysis::of(&rest.profile(), now_s, share)
+            WindowAnalysis::of(&rest.profile(), now_s, share, &interior)
         };
         let change = self.regime.follow(&profile, &self.analysis, now_s, &since);
         if let (Some((period_s, last_s)), Some(o)) = (self.regime.kept(), before.forecast)
@@ -98,7 +106,7 @@ impl ModeState {
         }
         if let Some(Change::Gap(from)) = change {
             self.profile.cut_before(from);
-            self.analysis = WindowAnalysis::of(&self.profile.profile(), now_s, share);
+            self.analysis = WindowAnalysis::of(&self.profile.profile(), now_s, share, &interior);
             self.regime.restart(&self.analysis);
             self.settled = true;
         } else if let (false, Some(o), Some((since, ..))) = (self.settled, &self.analysis.forecast, self.analysis.holds)

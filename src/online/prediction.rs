@@ -2,6 +2,8 @@
 //!
 //! Times are seconds on the trace's own clock, sizes bytes, frequencies Hz, probabilities 0 to 1, unknown is `null`.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -93,12 +95,12 @@ pub struct Prediction {
     pub ranks: Option<u64>,
     /// The part of the trace that the prediction rests on.
     pub window: WindowSpan,
-    /// The behaviour has changed since the prediction before.
+    /// The period has changed since the prediction before.
     pub change_point: bool,
-    /// When the new behaviour began, seconds on the trace's own clock; `null` without a change.
+    /// When the new period began, seconds on the trace's own clock; `null` without a change.
     pub change_s: Option<f64>,
-    /// Name of the regime the job is in; `null` until one is known. A recurring regime keeps its name within a run; names of
-    /// different runs do not compare.
+    /// Letter of the regime the job is in, given in order of appearance; `null` until one is known. A regime that returns gets
+    /// its old letter back; letters of different runs do not compare.
     pub state: Option<String>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
@@ -106,9 +108,10 @@ pub struct Prediction {
 
 impl Prediction {
     /// Adds the clock of the trace and the time at which the prediction is printed.
-    pub fn stamped(mut self, clock: Clock, emitted_unix_s: f64) -> Prediction {
+    pub fn stamped(mut self, clock: Clock, emitted: SystemTime) -> Prediction {
         self.next_start_unix_s = self.next_start_s.and_then(|t| clock.unix_s(t));
-        (self.clock, self.emitted_unix_s) = (clock, Some(emitted_unix_s));
+        self.clock = clock;
+        self.emitted_unix_s = emitted.duration_since(UNIX_EPOCH).ok().map(|t| t.as_secs_f64());
         self
     }
 }

@@ -160,6 +160,7 @@ impl RegimeTracker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::online::burst_interior::BurstInterior;
     use crate::signal::Span;
 
     /// Bursts of half a second at these times, each in four pieces.
@@ -175,10 +176,10 @@ mod tests {
         for n in (1..=spans.len()).filter(|n| n % 4 == 2) {
             let profile = Profile::from_spans(spans[..n].iter().copied());
             let now_s = spans[n - 1].end;
-            let answer = WindowAnalysis::of(&profile, now_s, 0.0);
+            let answer = WindowAnalysis::of(&profile, now_s, 0.0, &BurstInterior::default());
             let since = |from: f64| {
                 let rest = spans[..n].iter().filter(|s| s.start >= from);
-                WindowAnalysis::of(&Profile::from_spans(rest.copied()), now_s, 0.0)
+                WindowAnalysis::of(&Profile::from_spans(rest.copied()), now_s, 0.0, &BurstInterior::default())
             };
             if let Some(change) = rhythm.follow(&profile, &answer, now_s, &since) {
                 reported.push((now_s, change));
@@ -268,7 +269,8 @@ mod tests {
         let until =
             |now_s: f64, spans: &[Span]| -> Vec<Span> { spans.iter().filter(|s| s.end <= now_s).copied().collect() };
         let answer_of = |now_s: f64, spans: &[Span]| {
-            let answer = WindowAnalysis::of(&Profile::from_spans(until(now_s, spans)), now_s, 0.0);
+            let answer =
+                WindowAnalysis::of(&Profile::from_spans(until(now_s, spans)), now_s, 0.0, &BurstInterior::default());
             assert!(answer.forecast.is_some(), "{now_s}");
             WindowAnalysis { share: 0.5, ..answer }
         };

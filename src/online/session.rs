@@ -12,6 +12,7 @@ use super::regime::Change;
 use super::trigger::{Every, Known, Trigger};
 use super::window::Window;
 use crate::record::{Clock, Interval, Op, Warning};
+use crate::remedy::Remedy;
 use crate::signal::{Mode, Span};
 
 /// How a job is followed.
@@ -26,6 +27,9 @@ pub struct Options {
     pub change: ChangeMethod,
     /// When [`Session::due`] says that a prediction is due.
     pub every: Every,
+    /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside bursts is not.
+    #[serde(default)]
+    pub min_period_s: Option<f64>,
 }
 
 impl Default for Options {
@@ -35,10 +39,13 @@ impl Default for Options {
             window: Window::default(),
             change: ChangeMethod::default(),
             every: Every::default(),
+            min_period_s: None,
         }
     }
 }
 
+/// Code of a warning that every prediction repeats.
+const UNUSABLE: &str = "unusable-transfers";
 /// Most warnings that wait for a prediction.
 const WARNINGS: usize = 16;
 
@@ -64,6 +71,9 @@ pub struct Session {
     cause: Option<(Cause, f64)>,
     unusable: u64,
     warnings: Vec<Warning>,
+    /// A change that no prediction has reported.
+    #[serde(default)]
+    unreported_change_s: Option<f64>,
     /// There are new data since the last prediction.
     #[serde(rename = "news")]
     updated: bool,
@@ -77,7 +87,7 @@ impl Session {
             sequence: 0,
             now_s: None,
             ranks: None,
-            modes: options.modes.iter().map(|&m| ModeState::new(m, options.change)).collect(),
+            modes: options.modes.iter().map(|&m| ModeState::new(m, options.change, options.min_period_s)).collect(),
             trigger: Trigger::new(options.every),
             history: History::default(),
             automaton: Automaton::default(),
@@ -86,6 +96,7 @@ impl Session {
             cause: None,
             unusable: 0,
             warnings: Vec::new(),
+            unreported_change_s: None,
             updated: false,
             options,
         }
@@ -94,6 +105,7 @@ impl Session {
     /// Takes the transfers of a message, in any order, with times on the trace's own clock. Rows that are neither reads nor writes
     /// only move the clock. Costs a constant time a transfer, on average.
     pub fn feed(&mut self, transfers: &[Interval]) {
+        self.notice_order(transfers);
         let known = self.known();
         for e in transfers {
             if !(e.start.is_finite() && e.end >= e.start && e.end.is_finite() && e.bytes.is_finite()) {
@@ -119,6 +131,22 @@ impl Session {
         }
         self.trigger.message();
         self.updated |= !transfers.is_empty();
+    }
+
+    /// Warns about a message that ends long before the data so far do: by more than a burst or, while no burst is known, by more
+    /// than half of the time seen.
+    fn notice_order(&mut self, transfers: &[Interval]) {
+        let ends = transfers.iter().map(|e| e.end).filter(|t| t.is_finite());
+        let (Some(now_s), Some(end_s)) = (self.now_s, ends.reduce(f64::max)) else { return };
+        if end_s >= now_s {
+            return;
+        }
+        let burst = self.primary().and_then(|c| c.analysis.forecast.as_ref()).map(|o| o.width_s);
+        let extent = || self.modes.iter().filter_map(ModeState::extent).map(|w| 0.5 * (w.1 - w.0)).reduce(f64::max);
+        if burst.or_else(extent).is_some_and(|most| now_s - end_s > most) {
+            let message = format!("rows step back in time by {:.3} s, more than a burst lasts", now_s - end_s);
+            self.warn(Warning::new("rows-out-of-order", message).remedy(Remedy::SortRows));
+        }
     }
 
     /// Sets the number of ranks, if a source reports it. A new number is a change of regime.
@@ -152,7 +180,12 @@ impl Session {
         let start = self.modes.iter().filter_map(ModeState::extent).map(|w| w.0).reduce(f64::min);
         let (Some(now), Some(start)) = (self.now_s, start) else { return };
         if end_s < 0.5 * (now + start) {
-            self.modes = self.options.modes.iter().map(|&m| ModeState::new(m, self.options.change)).collect();
+            self.modes = self
+                .options
+                .modes
+                .iter()
+                .map(|&m| ModeState::new(m, self.options.change, self.options.min_period_s))
+                .collect();
             self.trigger = Trigger::new(self.options.every);
             (self.now_s, self.last, self.cause, self.reported) = (None, None, None, None);
             self.warn(Warning::new(
@@ -160,6 +193,18 @@ impl Session {
                 "the source began anew with earlier times; the job is followed from there",
             ));
         }
+    }
+
+    /// Follows the transfers so far without a prediction of its own: a change is reported by the next prediction. For sources
+    /// that bring the data of many bursts at once.
+    #[cfg(feature = "serve")]
+    pub(crate) fn catch_up(&mut self) {
+        let p = self.predict();
+        self.sequence -= 1;
+        self.unreported_change_s = p.change_s;
+        self.warnings = p.warnings;
+        self.warnings.retain(|w| w.code != UNUSABLE);
+        self.updated = true;
     }
 
     /// The job.
@@ -218,9 +263,12 @@ impl Session {
             });
         }
         let mut p = self.blank(now_s);
-        if let Some(Change::Gap(t)) = change {
-            (p.change_point, p.change_s) = (true, Some(t));
-        }
+        let earlier_s = self.unreported_change_s.take();
+        p.change_s = match change {
+            Some(Change::Gap(t)) => Some(t),
+            Some(Change::Size(_)) | None => earlier_s,
+        };
+        p.change_point = p.change_s.is_some();
         self.forecast_into(&mut p);
         let period = p.period_s.filter(|_| p.periodic);
         let hits = match (self.last, period) {
@@ -246,7 +294,7 @@ impl Session {
         let mut warnings = std::mem::take(&mut self.warnings);
         if self.unusable > 0 {
             warnings.push(Warning::new(
-                "unusable-transfers",
+                UNUSABLE,
                 format!("{} transfers have no usable time or size and were left out", self.unusable),
             ));
         }

@@ -13,7 +13,8 @@ use tokio::sync::Semaphore;
 use super::{Bounds, router};
 use crate::online::Options;
 
-/// After an error that is not of one connection, such as too many open files, it is tried again so much later.
+/// Wait after an error that is not of one connection, such as too many open files. Nothing reports that a file descriptor is
+/// free again, and an attempt at once would fail in a busy loop.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Answers the requests of the module's table until the future is dropped. Each job is followed with `options`.

@@ -10,7 +10,10 @@
 //! | `GET /api/jobs/NAME/live` | the latest `iophase.live.v1` |
 //! | `GET /api/jobs/NAME/automaton` (`?form=dot`) | the regimes |
 //! | `GET /api/jobs/NAME/events` | server-sent events, an `iophase.live.v1` each |
-//! | `GET /` | the live page |
+//! | `DELETE /api/jobs/NAME` | 204; the job and its regimes are gone |
+//! | `GET /healthz` | `ok` |
+//! | `GET /metrics` | period, confidence, next burst and bytes of every job as OpenMetrics text |
+//! | `GET /` (`?job=NAME`) | the live page, of one job |
 //!
 //! Errors are `{"error": TEXT}` with a status of 4xx. There is no password: the address should be one that only trusted people
 //! reach. Connections, bodies, jobs, watchers and analyses at one time are bounded, and so is the time in which the head and the
@@ -21,6 +24,7 @@ mod answer;
 mod guard;
 mod jobs;
 mod listen;
+mod metrics;
 mod routes;
 
 use std::sync::Arc;

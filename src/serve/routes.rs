@@ -10,7 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::middleware;
 use axum::response::sse::{Event, KeepAlive, KeepAliveStream, Sse};
 use axum::response::{Html, IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, mpsc};
@@ -18,7 +18,8 @@ use tokio_stream::wrappers::ReceiverStream;
 
 use super::answer::{Json, Refusal};
 use super::guard::guard;
-use super::jobs::{locked, messages};
+use super::jobs::{Block, locked};
+use super::metrics;
 use super::{Bounds, News, Shared};
 use crate::analysis::{self, ModeChoice};
 use crate::formats::{self, Limits, ReadOptions, Source};
@@ -36,6 +37,9 @@ pub fn router(options: Options, bounds: Bounds) -> Router {
         .route("/", get(page))
         .route("/api/analyze", post(analyze))
         .route("/api/jobs", get(jobs))
+        .route("/healthz", get(healthz))
+        .route("/metrics", get(metrics))
+        .route("/api/jobs/{job}", delete(remove))
         .route("/api/jobs/{job}/blocks", post(block))
         .route("/api/jobs/{job}/prediction", get(prediction))
         .route("/api/jobs/{job}/live", get(live))
@@ -101,11 +105,12 @@ async fn analyze(State(shared): State<Shared>, Query(wanted): Query<Wanted>, bod
     };
     let body = whole(&shared, body).await?;
     let read = ReadOptions { limits: limits(&shared.bounds), ..ReadOptions::default() };
+    let min_period_s = shared.jobs.options().min_period_s;
     aside(&shared, move || {
         let source = Source::from_bytes("request", body.to_vec());
         drop(body);
         let trace = formats::read(&source, None, &read)?;
-        let options = analysis::Options { mode, ..analysis::Options::default() };
+        let options = analysis::Options { mode, min_period_s, ..analysis::Options::default() };
         Ok(Json(json::line(&analysis::analyze(&trace, &options)?.report)?))
     })
     .await
@@ -123,11 +128,11 @@ async fn block(State(shared): State<Shared>, Path(name): Path<String>, body: Bod
     let limits = limits(&shared.bounds);
     aside(&shared, move || {
         // A job begins with the first block that can be read.
-        let messages = messages(&body, &limits)?;
+        let block = Block::read(&body, &limits)?;
         drop(body);
         let job = jobs.get_or_make(&name)?;
         let mut job = locked(&job);
-        let prediction = job.take(&messages);
+        let prediction = job.take(block);
         if news.receiver_count() > 0 {
             // Nobody may have stayed to hear it.
             let _ = news.send(News { job: name.into(), snapshot: json::line(&job.snapshot())?.into() });
@@ -143,6 +148,18 @@ async fn jobs(State(shared): State<Shared>) -> Result<Json, Refusal> {
         jobs: Vec<String>,
     }
     Ok(Json(json::line(&Names { jobs: shared.jobs.names() })?))
+}
+
+async fn remove(State(shared): State<Shared>, Path(name): Path<String>) -> Result<StatusCode, Refusal> {
+    if shared.jobs.remove(&name) { Ok(StatusCode::NO_CONTENT) } else { Err(Refusal::no_job()) }
+}
+
+async fn healthz() -> &'static str {
+    "ok"
+}
+
+async fn metrics(State(shared): State<Shared>) -> Response {
+    ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], metrics::text(&shared.jobs)).into_response()
 }
 
 async fn prediction(State(shared): State<Shared>, Path(name): Path<String>) -> Result<Json, Refusal> {

@@ -125,6 +125,36 @@ fn the_regime_at_the_end_leads_and_predicts() {
 }
 
 #[test]
+fn periods_below_the_shortest_are_not_reported() {
+    // 2 s, then 3.5 s
+    let trace = data("change.darshan").display().to_string();
+    for method in ["auto", "autocorrelation"] {
+        for (shortest, least) in [("0.1", 0.1), ("2.5", 2.5), ("10", 10.0)] {
+            let r =
+                &json(&iophase(&["analyze", &trace, "--json", "-", "--method", method, "--min-period", shortest]))[0];
+            let signals = r["signals"].as_array().unwrap();
+            let periods = signals.iter().map(|s| &s["period"]).flat_map(|p| {
+                let others = p["others"].as_array().unwrap().iter();
+                others
+                    .chain([&p["dominant"]])
+                    .chain(p["candidates"].as_array().unwrap())
+                    .filter_map(|d| d["period_s"].as_f64())
+            });
+            assert!(periods.clone().all(|t| t >= least), "{method} {shortest}: {:?}", periods.collect::<Vec<_>>());
+            if (method, shortest) == ("auto", "2.5") {
+                let t = signals[0]["period"]["dominant"]["period_s"].as_f64().unwrap();
+                assert!((t - 3.5).abs() < 0.01, "{t}");
+            }
+        }
+    }
+    // of a period that is left out no multiple is reported
+    let stable = data("stable.darshan").display().to_string();
+    let r = &json(&iophase(&["analyze", &stable, "--json", "-", "--min-period", "2.5"]))[0];
+    assert_eq!(r["signals"][0]["period"]["dominant"], Value::Null);
+    assert_eq!(iophase(&["analyze", &trace, "--min-period", "0"]).status.code(), Some(2));
+}
+
+#[test]
 fn clocks_and_wall_clock_times() {
     let report = |name: &str| json(&iophase(&["analyze", "--json", "-", &data(name).display().to_string()])).remove(0);
     let r = report("stable.darshan");

@@ -57,5 +57,8 @@ fn selection_options_and_exit_codes() {
     assert_eq!(code(&["convert", "/nonexistent", "-o", out]), 3);
     let o = iophase(&["convert", trace, "-o", "-", "--to", "csv", "--until", "1"]);
     assert_eq!(o.status.code(), Some(0));
-    assert!(o.stdout.starts_with(b"rank,op,file,offset,size,start,end,layer\n0,write,"));
+    assert!(o.stdout.starts_with(b"rank,op,file,offset,size,start,end,layer\n"));
+    let text = String::from_utf8(o.stdout).unwrap();
+    let starts: Vec<f64> = text.lines().skip(1).map(|l| l.split(',').nth(5).unwrap().parse().unwrap()).collect();
+    assert!(starts.len() > 100 && starts.is_sorted());
 }

@@ -185,25 +185,40 @@ fn predicted(path: &Path) -> Option<(String, f64)> {
     Some((last["mode"].as_str()?.to_owned(), last["period_s"].as_f64()?))
 }
 
-#[test]
-fn analyze_and_predict_agree_on_the_period_at_the_end() {
+/// A trace whose period at the end both `analyze` and `predict --once` report.
+pub(super) struct Comparable {
+    pub(super) path: PathBuf,
+    pub(super) mode: String,
+    pub(super) analyzed_s: f64,
+    pub(super) predicted_s: f64,
+}
+
+/// Those of `data/` and of the corpus.
+pub(super) fn comparable() -> Vec<Comparable> {
     let mut traces = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data"));
     let mut least = 2;
     if let Some(base) = shared("corpus") {
         traces.extend(runs(&base).into_iter().filter(|r| r.path.is_file()).map(|r| r.path));
         least = 15;
     }
-    let (mut wrong, mut checked) = (Vec::new(), 0);
-    for path in traces {
-        let Some((mode, period_s)) = predicted(&path) else { continue };
+    let both = |path: PathBuf| {
+        let (mode, predicted_s) = predicted(&path)?;
         let report = report(&path);
-        let signal = report.signals.iter().find(|s| s.mode.name() == mode);
-        let Some(p) = signal.and_then(|s| s.prediction.as_ref()) else { continue };
-        checked += 1;
-        if !near(p.period_s, period_s, 0.02) {
-            wrong.push(format!("{} {mode}: {} s, predict {period_s} s", path.display(), p.period_s));
-        }
-    }
-    assert!(wrong.is_empty(), "{} of {checked} differ:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(checked >= least, "{checked}");
+        let signal = report.signals.iter().find(|s| s.mode.name() == mode)?;
+        let analyzed_s = signal.prediction.as_ref()?.period_s;
+        Some(Comparable { path, mode, analyzed_s, predicted_s })
+    };
+    let all: Vec<Comparable> = traces.into_iter().filter_map(both).collect();
+    assert!(all.len() >= least, "{}", all.len());
+    all
+}
+
+#[test]
+fn analyze_and_predict_agree_on_the_period_at_the_end() {
+    let all = comparable();
+    let differs = all.iter().filter(|c| !near(c.analyzed_s, c.predicted_s, 0.02));
+    let wrong: Vec<String> = differs
+        .map(|c| format!("{} {}: {} s, predict {} s", c.path.display(), c.mode, c.analyzed_s, c.predicted_s))
+        .collect();
+    assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), all.len(), wrong.join("\n"));
 }

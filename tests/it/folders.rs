@@ -167,7 +167,7 @@ fn conversion_says_where_it_went_and_keeps_its_input() {
     let root = tempfile::tempdir().unwrap();
     let out = root.path().join("x.csv").display().to_string();
     let (code, _, err) = iophase(&["convert", &data("stable.darshan").display().to_string(), "-o", &out]);
-    assert!(code == 0 && err.contains("x.csv: 1,792 of 1,792 records"), "{err}");
+    assert!(code == 0 && err.contains("wrote 1,792 of 1,792 records"), "{err}");
     let (code, _, err) = iophase(&["convert", &out, "-o", &out]);
     assert!(code == 2 && err.contains("the trace itself"), "{err}");
 }

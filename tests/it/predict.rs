@@ -540,3 +540,99 @@ fn flushed_logs_of_real_runs_are_followed() {
         }
     }
 }
+
+#[test]
+fn the_rhythm_inside_bursts_is_no_period() {
+    let dir = tempfile::tempdir().unwrap();
+    let csv = dir.path().join("change.csv");
+    let convert = |more: &[&str], to: &Path| {
+        let mut c = Command::new(env!("CARGO_BIN_EXE_iophase"));
+        let done = c.args(["convert", "-q", &data("change.darshan"), "-o", to.to_str().unwrap()]).args(more).status();
+        assert!(done.unwrap().success());
+    };
+    convert(&[], &csv);
+    let all = lines(&predict(&[csv.to_str().unwrap(), "--once"]));
+    let periods: Vec<f64> = all.iter().filter_map(|p| p["period_s"].as_f64()).collect();
+    assert!(
+        periods.len() > 20 && periods.iter().all(|t| (t - 2.0).abs() < 0.01 || (t - 3.5).abs() < 0.01),
+        "{periods:?}"
+    );
+    let changes: Vec<&Value> = all.iter().filter(|p| p["change_point"] == true).collect();
+    assert_eq!(changes.len(), 1);
+    let states: std::collections::BTreeSet<_> = all.iter().filter_map(|p| p["state"].as_str()).collect();
+    assert_eq!(states.into_iter().collect::<Vec<_>>(), ["A", "B"]);
+    assert!(all.iter().all(|p| p["warnings"] == json!([])));
+    let wanted = lines(&predict(&[csv.to_str().unwrap(), "--once", "--min-period", "0.01"]));
+    assert!(wanted.iter().any(|p| p["period_s"].as_f64().is_some_and(|t| t < 0.1)));
+    // rank by rank, as a log holds them
+    convert(&["--input-order"], &csv);
+    let all = lines(&predict(&[csv.to_str().unwrap(), "--once"]));
+    let mut warnings = all.iter().flat_map(|p| p["warnings"].as_array().unwrap());
+    let warning = warnings.find(|w| w["code"] == "rows-out-of-order").unwrap();
+    assert!(warning["remedy"].as_str().is_some_and(|r| r.contains("iophase convert")), "{warning}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_stores_the_state_and_ends_with_success() {
+    for signal in ["TERM", "INT"] {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, state) = (dir.path().join("x.csv"), dir.path().join("state"));
+        let (path, state) = (file.to_str().unwrap(), state.to_str().unwrap());
+        fs::write(&file, csv(every(7.5, 12))).unwrap();
+        let mut whole = Vec::new();
+        merge(&mut whole, lines(&predict(&[path, "--once"])));
+        fs::write(&file, csv(every(7.5, 9))).unwrap();
+        let mut child = command(&[path, "--state", state]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut seen: Vec<Value> = Vec::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+        while seen.last().is_none_or(|p| number(p, "now_s") < 63.0) {
+            seen.push(serde_json::from_str(&out.next().unwrap().unwrap()).unwrap());
+        }
+        let kill = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        seen.extend(out.map(|l| serde_json::from_str::<Value>(&l.unwrap()).unwrap()));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{signal}");
+        fs::write(&file, csv(every(7.5, 12))).unwrap();
+        let rest = lines(&predict(&[path, "--once", "--state", state]));
+        assert_eq!(rest[0]["sequence"], seen.len(), "{signal}: nothing is lost or repeated");
+        let mut all = Vec::new();
+        merge(&mut all, seen);
+        merge(&mut all, rest);
+        assert_eq!(all, whole, "{signal}");
+    }
+}
+
+#[test]
+fn a_folder_of_strace_files_is_one_job() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole.st");
+    let done = Command::new(env!("CARGO_BIN_EXE_iophase"))
+        .args(["convert", "-q", &data("stable.darshan"), "-o", whole.to_str().unwrap()])
+        .status();
+    assert!(done.unwrap().success());
+    let all = lines(&predict(&[whole.to_str().unwrap(), "--once"]));
+    let last = all.last().unwrap();
+    assert!((number(last, "period_s") - 2.0).abs() < 0.01 && last["warnings"] == json!([]), "{last}");
+    assert_eq!(last["clock"]["kind"], "midnight");
+    // files that come while the folder is followed
+    let growing = dir.path().join("growing.st");
+    fs::create_dir(&growing).unwrap();
+    let mut child = command(&[growing.to_str().unwrap(), "--poll", "0.01"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines();
+    for entry in fs::read_dir(&whole).unwrap().map(Result::unwrap) {
+        let beside = dir.path().join("beside");
+        fs::copy(entry.path(), &beside).unwrap();
+        fs::rename(&beside, growing.join(entry.file_name())).unwrap();
+    }
+    let mut p = Value::Null;
+    while p["periodic"] != true {
+        p = serde_json::from_str(&out.next().unwrap().unwrap()).unwrap();
+    }
+    assert!((number(&p, "period_s") - 2.0).abs() < 0.05, "{p}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let refused = predict(&[whole.to_str().unwrap(), "--state", dir.path().join("s").to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--state cannot be used with a folder"));
+}

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use super::corpus::comparable;
+
 /// A running server; ended when this goes.
 struct Server {
     child: Child,
@@ -113,6 +115,146 @@ fn blocks_of_a_job_get_predictions() {
 }
 
 #[test]
+fn a_change_within_one_block_is_reported() {
+    let server = Server::start(&[]);
+    let starts = (0..12).map(|i| 5.0 * f64::from(i)).chain((0..10).map(|i| 70.0 + 9.0 * f64::from(i)));
+    let block = starts.map(|t| burst(t, 4)).collect::<String>();
+    let (_, p) = server.ask("POST /api/jobs/a/blocks", format!("{HEADER}{block}").as_bytes());
+    assert_eq!((p["sequence"].as_u64(), p["change_point"].as_bool()), (Some(0), Some(true)), "{p}");
+    assert!((p["period_s"].as_f64().unwrap() - 9.0).abs() < 0.05, "{p}");
+    // reported once
+    let (_, p) = server.ask("POST /api/jobs/a/blocks", format!("{HEADER}{}", burst(160.0, 4)).as_bytes());
+    assert_eq!((p["sequence"].as_u64(), p["change_point"].as_bool()), (Some(1), Some(false)), "{p}");
+}
+
+#[test]
+fn predictions_have_clock_and_time_and_warnings() {
+    let server = Server::start(&[]);
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs_f64();
+    let began = now();
+    // strace -ttt: a block for each burst of four calls
+    let block = |i: u32| {
+        let start = 1_700_000_000.0 + 5.0 * f64::from(i);
+        let call = |k: u32| {
+            let t = start + 0.1 * f64::from(k);
+            format!("{t:.6} write(3</scratch/out>, \"a\"..., 1000000) = 1000000 <0.050000>\n")
+        };
+        (0..4).map(call).collect::<String>()
+    };
+    let mut p = Value::Null;
+    for i in 0..8 {
+        p = server.ask("POST /api/jobs/a/blocks", block(i).as_bytes()).1;
+    }
+    assert_eq!(p["clock"], serde_json::json!({"kind": "unix", "zero_unix_s": 0.0}), "{p}");
+    assert_eq!(p["next_start_unix_s"], p["next_start_s"]);
+    assert!((p["next_start_s"].as_f64().unwrap() - 1_700_000_040.0).abs() < 0.1, "{p}");
+    assert!((began..=now()).contains(&p["emitted_unix_s"].as_f64().unwrap()), "{p}");
+    assert_eq!(
+        (&p["warnings"], &server.ask("GET /api/jobs/a/live", b"").1["prediction"]),
+        (&serde_json::json!([]), &p)
+    );
+    // rows from long before, and one that cannot be read
+    let late = format!("{HEADER}{}", burst(0.0, 4));
+    let rest: String = (1..8).map(|i| burst(5.0 * f64::from(i), 4)).collect();
+    server.ask("POST /api/jobs/b/blocks", format!("{HEADER}{rest}").as_bytes());
+    let (_, p) = server.ask("POST /api/jobs/b/blocks", format!("{late}0,write,out,,many,0,1\n").as_bytes());
+    assert_eq!(p["clock"]["kind"], "trace");
+    let warnings = p["warnings"].as_array().unwrap();
+    let codes: Vec<_> = warnings.iter().filter_map(|w| w["code"].as_str()).collect();
+    assert_eq!(codes, ["malformed-messages", "rows-out-of-order"], "{p}");
+    // a client of the service has no options and no commands
+    assert!(warnings.iter().all(|w| !w.to_string().contains("--") && !w.to_string().contains("iophase")), "{p}");
+}
+
+#[test]
+fn short_periods_are_left_out_on_request() {
+    let server = Server::start(&["--min-period", "60"]);
+    let all: String = (0..12).map(|i| burst(5.0 * f64::from(i), 4)).collect();
+    let (_, p) = server.ask("POST /api/jobs/a/blocks", format!("{HEADER}{all}").as_bytes());
+    assert_eq!((p["periodic"].as_bool(), &p["period_s"]), (Some(false), &Value::Null), "{p}");
+    let (_, r) = server.ask("POST /api/analyze", format!("{HEADER}{all}").as_bytes());
+    assert_eq!(r["signals"][0]["period"]["dominant"], Value::Null);
+}
+
+#[test]
+fn a_trace_in_one_block_is_predicted_as_by_analyze_and_predict() {
+    let server = Server::start(&[]);
+    let (mut wrong, mut checked) = (Vec::new(), 0);
+    for c in comparable() {
+        let trace = std::fs::read(&c.path).unwrap();
+        let (status, p) = server.ask(&format!("POST /api/jobs/{checked}/blocks"), &trace);
+        checked += 1;
+        let same = |period_s: f64| (period_s / c.predicted_s - 1.0).abs() <= 0.02;
+        let agrees = p["mode"] == *c.mode && p["period_s"].as_f64().is_some_and(same);
+        if status != 200 || !agrees {
+            wrong.push(format!("{} {} {} s: {p}", c.path.display(), c.mode, c.predicted_s));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {checked} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// The samples of OpenMetrics text: metric name, labels as they are written, value. Panics where the text does not keep to the
+/// format: descriptors before samples, families in one piece, suffixes of units and counters, the end mark.
+fn openmetrics(text: &str) -> Vec<(String, String, f64)> {
+    let body = text.strip_suffix("# EOF\n").unwrap_or_else(|| panic!("no end mark: {text}"));
+    let sample = regex::Regex::new(
+        r#"^([a-z_:][a-z0-9_:]*)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\})? (\S+)$"#,
+    )
+    .unwrap();
+    let (mut samples, mut families) = (Vec::new(), Vec::<(String, String)>::new());
+    for line in body.lines() {
+        if let Some(descriptor) = line.strip_prefix("# ") {
+            let [kind, name, value] = descriptor.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            match kind {
+                "TYPE" => {
+                    assert!(families.iter().all(|f| f.0 != name), "{name} comes twice");
+                    assert!(["gauge", "counter"].contains(&value), "{line}");
+                    families.push((name.to_owned(), value.to_owned()));
+                }
+                "UNIT" => assert!(name.ends_with(&format!("_{value}")), "{line}"),
+                "HELP" => {}
+                _ => panic!("{line}"),
+            }
+            assert_eq!(families.last().map(|f| &*f.0), Some(name), "{line}");
+            continue;
+        }
+        let parts = sample.captures(line).unwrap_or_else(|| panic!("{line}"));
+        let (family, kind) = families.last().unwrap_or_else(|| panic!("{line} before its type"));
+        let suffix = if kind == "counter" { "_total" } else { "" };
+        assert_eq!(parts[1], format!("{family}{suffix}"));
+        let labels = parts.get(2).map_or("", |l| l.as_str()).to_owned();
+        samples.push((parts[1].to_owned(), labels, parts[3].parse().unwrap()));
+    }
+    samples
+}
+
+#[test]
+fn a_job_can_be_removed_and_measured() {
+    let server = Server::start(&[]);
+    let host = format!("Host: {}", server.address);
+    assert_eq!(server.ask_with("GET /healthz", &host, b"").2, "ok");
+    for i in 0..8 {
+        let block = format!("{HEADER}{}", burst(5.0 * f64::from(i), 4));
+        assert_eq!(server.ask("POST /api/jobs/a%22b%5C/blocks", block.as_bytes()).0, 200);
+    }
+    let (status, head, text) = server.ask_with("GET /metrics", &host, b"");
+    assert!(status == 200 && head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
+    let samples = openmetrics(&text);
+    let sample = |name: &str| {
+        let labels = r#"{job="a\"b\\"}"#;
+        samples.iter().find(|s| s.0 == name && s.1 == labels).unwrap_or_else(|| panic!("{name} in {text}")).2
+    };
+    assert!((sample("iophase_job_period_seconds") - 5.0).abs() < 0.05);
+    assert!((sample("iophase_job_next_burst_seconds") - 40.0).abs() < 0.2);
+    assert!(sample("iophase_job_confidence") > 0.5);
+    assert_eq!(sample("iophase_job_bytes_total"), 32e6);
+    assert_eq!(server.ask_with("DELETE /api/jobs/a%22b%5C", &host, b"").0, 204);
+    assert_eq!(server.ask_with("DELETE /api/jobs/a%22b%5C", &host, b"").0, 404);
+    assert_eq!(server.ask("GET /api/jobs", b"").1["jobs"], serde_json::json!([]));
+    assert_eq!(openmetrics(&server.ask_with("GET /metrics", &host, b"").2), []);
+}
+
+#[test]
 fn events_come_with_every_block() {
     let server = Server::start(&[]);
     let send =
@@ -163,6 +305,7 @@ fn pages_of_other_hosts_are_refused() {
     let (status, head, page) = server.ask_with("GET /", &format!("Host: {}", server.address), b"");
     assert_eq!(status, 200);
     assert!(head.to_lowercase().contains("content-security-policy: default-src 'none'"), "{head}");
+    assert!(page.contains("type=\"file\"") && page.contains("/api/analyze"), "a trace can be uploaded");
     for outside in ["src=\"http", "href=\"http", "url(http", "@import"] {
         assert!(!page.contains(outside), "{outside}");
     }

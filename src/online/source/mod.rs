@@ -1,11 +1,13 @@
 //! Where the data come from: files that grow, and sockets.
 
 mod file;
+mod folder;
 mod peer;
 mod pull;
 mod push;
 
 pub use file::{GrowingFile, Grown, Mark};
+pub use folder::GrowingFolder;
 pub use pull::{Parcel, Pull, PullOptions};
 pub use push::Push;
 

@@ -95,7 +95,7 @@ fn accept(listener: &TcpListener, queue: &SyncSender<Parcel>, options: &PullOpti
     let reported = Arc::new(Mutex::new(None::<String>));
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
-            // For example out of descriptors; without a pause this would spin.
+            // For example out of file descriptors: nothing reports that one is free again, and without a pause this would spin.
             thread::sleep(Duration::from_millis(50));
             continue;
         };

@@ -48,13 +48,15 @@ pub struct Options {
     /// Shortest stretch in seconds over which a period must hold without a break. Shorter ones are the rhythm of
     /// the requests inside a burst, not that of the job.
     pub shortest_window_s: f64,
-    /// Shortest period in seconds that is reported.
+    /// Shortest period in seconds that is searched.
     pub shortest_period_s: f64,
+    /// Shorter periods in seconds are found, so that their multiples are not taken for periods, and left out.
+    pub least_reported_s: f64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { most_periods: 3, shortest_window_s: 0.0, shortest_period_s: 0.0 }
+        Self { most_periods: 3, shortest_window_s: 0.0, shortest_period_s: 0.0, least_reported_s: 0.0 }
     }
 }
 
@@ -66,6 +68,12 @@ impl Options {
             shortest_period_s: LIMITS.shortest_period_s,
             ..Self::default()
         }
+    }
+
+    /// The same, with shorter periods than this left out.
+    #[must_use]
+    pub fn no_shorter_than(self, period_s: Option<f64>) -> Self {
+        Self { least_reported_s: period_s.unwrap_or(0.0), ..self }
     }
 }
 
@@ -166,6 +174,7 @@ pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
             }
         });
     }
+    periods.retain(|p| p.period_s >= options.least_reported_s);
     // the period that moves the most bytes, which need not be the one with the strongest evidence
     periods.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
     let verdict = if periods.is_empty() { verdict::without_period(profile) } else { Verdict::Periodic };

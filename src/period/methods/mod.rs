@@ -33,7 +33,11 @@ pub const ALL: &[(Method, Find)] = &[
 /// Runs a method; [`Method::Auto`] is the DFT here, where only the sampled signal is known.
 pub fn find(method: Method, signal: &Signal, settings: &Settings) -> Answer {
     let find = ALL.iter().find(|(m, _)| *m == method).map_or(dft::find as Find, |(_, f)| *f);
-    find(signal, settings)
+    let mut answer = find(signal, settings);
+    if let Some(least_s) = settings.min_period_s {
+        answer.leave_out_shorter(least_s);
+    }
+    answer
 }
 
 /// Parameters of the methods.
@@ -47,11 +51,13 @@ pub struct Settings {
     pub wavelet: Wavelet,
     /// Level of the DWT; `None` chooses one from the period.
     pub level: Option<usize>,
+    /// Shorter periods in seconds are not reported.
+    pub min_period_s: Option<f64>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { detector: Detector::Auto, tolerance: 0.8, wavelet: Wavelet::haar(), level: None }
+        Settings { detector: Detector::Auto, tolerance: 0.8, wavelet: Wavelet::haar(), level: None, min_period_s: None }
     }
 }
 
@@ -70,6 +76,17 @@ impl Answer {
     fn new(method: Method, verdict: Verdict) -> Answer {
         let detection = Detection::without_period(method, verdict);
         Answer { detection, track: Vec::new(), sight: Sight::Nothing }
+    }
+
+    /// Leaves out shorter periods. Of a spectrum whose highest peak is one of them, no other peak is taken for the period.
+    fn leave_out_shorter(&mut self, least_s: f64) {
+        self.track.retain(|p| 1.0 / p.frequency_hz >= least_s);
+        let d = &mut self.detection;
+        d.candidates.retain(|c| c.period_s >= least_s);
+        if d.dominant.take_if(|d| d.period_s < least_s).is_some() {
+            d.verdict = Verdict::Irregular;
+            d.periodic = d.verdict.is_periodic();
+        }
     }
 
     fn periodic(&mut self, dominant: Dominant) {
@@ -211,6 +228,18 @@ mod tests {
                 (0.0..=1.0).contains(&d.confidence) && a.detection.method == *m && a.detection.periodic == Some(true)
             );
             assert!(d.amplitude_bytes_per_s > 3e5 && d.amplitude_bytes_per_s < 6e5, "{m:?}: {d:?}");
+        }
+    }
+
+    #[test]
+    fn shorter_periods_are_left_out() {
+        let s = train(12.3, 3.0, 250.0);
+        for (m, _) in ALL {
+            let with = |least_s| find(*m, &s, &Settings { min_period_s: Some(least_s), ..Settings::default() });
+            assert!(with(12.0).detection.dominant.is_some_and(|d| (d.period_s / 12.3 - 1.0).abs() < 0.025), "{m:?}");
+            let a = with(13.0);
+            assert!(a.detection.dominant.is_none() && a.detection.periodic == Some(false), "{m:?}");
+            assert!(a.detection.candidates.iter().all(|c| c.period_s >= 13.0), "{m:?}");
         }
     }
 

@@ -31,12 +31,12 @@ impl Route {
         method == Method::Auto && !filtered
     }
 
-    /// The route of `method` for a run of `run_s` seconds. A filter needs samples: with it, or without a profile, method
+    /// The route of `method`, with the bursts searched by `search` if it takes bursts. A filter needs samples: with it, or without a profile, method
     /// `auto` is `autocorrelation`.
-    pub fn new(method: Method, filtered: bool, profile: Option<&Profile>, run_s: f64) -> Route {
+    pub fn new(method: Method, filtered: bool, profile: Option<&Profile>, search: chains::Options) -> Route {
         match (method, profile) {
             (Method::Auto, Some(p)) if !filtered => {
-                let mut found = chains::detect(p, chains::Options::for_run(run_s));
+                let mut found = chains::detect(p, search);
                 found.lead_with_latest(p.origin() + p.duration());
                 Route::Bursts(found)
             }
