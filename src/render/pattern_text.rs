@@ -13,9 +13,9 @@ const FILES: usize = 3;
 /// Letters of the name of a file: its end tells more than where it lies.
 const NAME: usize = 48;
 const WALKS: usize = 2;
-/// Heading of the list of patterns.
-const COLUMNS: &str = "# {operation, kind, rank, start s, start offset, end offset, size, accesses, stride} \
-                       or (size, count, stride) of each loop";
+/// Fields of a pattern.
+const FIELDS: &str = "{operation, kind, rank, start s, start offset, end offset, size, accesses, stride}, kd-strided: (size, \
+                      count, stride) of each loop";
 
 /// The patterns of a trace, one per line in the order in which they began: `{operation, type, rank, start time, start offset,
 /// end offset, access size, records, stride}`. A sequential pattern has no size and stride but a five-number summary of its
@@ -23,11 +23,8 @@ const COLUMNS: &str = "# {operation, kind, rank, start s, start offset, end offs
 /// them after its period: its outermost loop goes through them. So does one of reads that writes of the same bytes follow.
 pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     let mut out = heading(&r.trace.path, style);
-    if !r.patterns.is_empty() {
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "{}", style.faint(COLUMNS));
-    }
     for p in &r.patterns {
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "{}", tuple(p));
         for n in &p.next {
             let size = n.size.map_or("-".into(), |s| s.to_string());
@@ -39,6 +36,9 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
         let _ = write!(head, " for {}", covered(&r.coverage));
     }
     let _ = writeln!(out, "{}", style.bold(&format!("{}: {head}", r.trace.path)));
+    if !r.patterns.is_empty() {
+        line(&mut out, "fields", FIELDS);
+    }
     let predicted = percent(r.coverage.predicted as f64 / r.coverage.records.max(1) as f64);
     line(&mut out, "predicted", &format!("{predicted} of the accesses, from those before them"));
     if verified {
