@@ -42,9 +42,9 @@ fn a_frame_shows_signal_prediction_change_and_regimes() {
         "change",
         "period     8.000 s",
         "next       at 111.000 s",
-        "bytes      4.00 GB",
-        "> B  8.000 s, 4.00 GB, 1 x",
-        "  A  5.000 s, 4.00 GB, 1 x",
+        "bytes      3.73 GiB",
+        "> B  8.000 s, 3.73 GiB, 1 x",
+        "  A  5.000 s, 3.73 GiB, 1 x",
         "A -> B at",
     ];
     for part in shown {

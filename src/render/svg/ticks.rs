@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn marks_are_round_in_the_unit_that_is_written() {
         let is = |title: &str, numbers: &str| (title.to_owned(), numbers.to_owned());
-        assert_eq!(marks((-0.1, 1.06e9), "B/s", Numbers::Prefixed, 6), is("x (GB/s)", "0 0.2 0.4 0.6 0.8 1"));
+        assert_eq!(marks((-0.1, 1.138e9), "B/s", Numbers::Prefixed, 6), is("x (GiB/s)", "0 0.2 0.4 0.6 0.8 1"));
         assert_eq!(marks((0.0, 0.00295), "s", Numbers::Time, 6), is("x (ms)", "0 0.5 1 1.5 2 2.5"));
         assert_eq!(marks((-100.0, 2_678_400.0), "s", Numbers::Time, 10), is("x (d)", "0 5 10 15 20 25 30"));
         assert_eq!(marks((0.0, 100_000.0), "s", Numbers::Time, 6), is("x (h)", "0 5 10 15 20 25"));
