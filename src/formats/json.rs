@@ -1,5 +1,9 @@
 //! A pull parser for JSON of any size, with the liberties that tracers take: the bare words `NaN`, `nan`, `-nan`, `inf`, and
 //! several values one after the other. Arrays of numbers, the bulk of a trace, are parsed in parallel and never held as text.
+//!
+//! Not serde_json: that refuses those words, and an error in it loses everything before the damage. It is no faster either. For
+//! 58 MB with 4.5 million numbers, all of `iophase info` takes 125 ms of CPU time and 47 MiB; a loop that only reads the file
+//! with serde_json into three vectors takes 120 ms and 92 MiB.
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
 use rayon::prelude::*;

@@ -1,9 +1,14 @@
 //! TMIO's MessagePack: objects one after the other, four of phases and one of run times a chunk.
+//!
+//! Not rmp-serde: for 111 MB with 1.5 million phases, all of `iophase info` takes 76 ms of CPU time and 44 MiB; a loop that only
+//! reads the phases with rmp-serde takes 124 ms and 112 MiB. With rmp-serde, too, a damaged end would lose the phases before it.
 
+use super::super::limits::Limits;
+use super::super::options::ReadOptions;
 use super::super::phases::{Announced, Mode, Phases};
 use super::super::series::Section;
+use super::super::source::Source;
 use super::super::window::Window;
-use super::super::{Limits, ReadOptions, Source};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::{Trace, Warning};
 
