@@ -32,6 +32,16 @@
 #[cfg(test)]
 extern crate self as iophase;
 
+/// Re-exports names that are public only for the program (feature `internals`).
+macro_rules! internal {
+    (use $($names:tt)*) => {
+        #[cfg(feature = "internals")]
+        pub use $($names)*
+        #[cfg(not(feature = "internals"))]
+        pub(crate) use $($names)*
+    };
+}
+
 pub mod analysis;
 pub mod classify;
 pub mod dfg;

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::source::{Visited, entries};
-use super::{Format, Limits, Source, probe};
+use super::format::Format;
+use super::limits::Limits;
+use super::probe::probe;
+use super::source::{Source, Visited, entries};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A trace in a folder: the files of one job.

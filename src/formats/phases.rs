@@ -1,7 +1,7 @@
 //! Phases with a rate: what TMIO and the JSON forms around it record, and how they become intervals.
 
-use super::Limits;
 use super::clock::origin_of;
+use super::limits::Limits;
 use crate::error::{Error, Result};
 use crate::record::{Column, Data, Intervals, Job, Op, Timing, Trace, Warning};
 

@@ -6,9 +6,11 @@
 //! FTIO 0.0.9 does. Times are seconds, rates bytes per second.
 
 use super::json::Json;
+use super::limits::Limits;
+use super::options::ReadOptions;
 use super::phases::{Announced, Mode, Phases};
+use super::source::Source;
 use super::window::Window;
-use super::{Limits, ReadOptions, Source};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::{Op, Trace, Warning};
 

@@ -6,7 +6,8 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Limits, ReadOptions};
+use super::limits::Limits;
+use super::options::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of the start of an input that probing may look at.
@@ -222,7 +223,7 @@ fn read_bounded(r: &mut dyn Read, cap: u64, out: &mut Vec<u8>) -> Result<()> {
 
 struct Counting<R> {
     inner: R,
-    progress: Option<super::Progress>,
+    progress: Option<Progress>,
 }
 
 impl<R: Read> Read for Counting<R> {

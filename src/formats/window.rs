@@ -4,7 +4,8 @@ use std::io::{self, Read};
 
 use memchr::{memchr, memrchr};
 
-use super::{ReadOptions, Source, is_damage};
+use super::options::ReadOptions;
+use super::source::{Source, is_damage};
 use crate::error::{Error, Place, Result};
 
 /// Bytes read at once.

@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::sealed::Sealed;
 use super::{custom, radar, strace, tmio};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Rows, Warning};
@@ -22,11 +23,18 @@ pub const WRITERS: &[&dyn Writer] = &[
     &strace::write::Files,
 ];
 
+impl Sealed for custom::write::Csv {}
+impl Sealed for custom::write::JsonLines {}
+impl Sealed for radar::write::Text {}
+impl Sealed for tmio::write_json::JsonLines {}
+impl Sealed for tmio::write_msgpack::MessagePack {}
+impl Sealed for strace::write::Files {}
+
 /// Bytes that a writer gathers before it hands them on.
 pub(crate) const PIECE: usize = 256 << 10;
 
 /// A format that can be written.
-pub trait Writer: super::sealed::Sealed + Sync {
+pub trait Writer: Sealed + Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;
 

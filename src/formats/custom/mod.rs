@@ -17,10 +17,12 @@ pub(super) mod write;
 
 pub(super) use tail::{TailedRecords, is_record_line};
 
+use super::format::{Format, Sniff, only};
 use super::json::member_names;
 use super::lines::{is_remark, lines};
+use super::options::ReadOptions;
 use super::series::{self, Section};
-use super::{Format, ReadOptions, Sniff, Source, only};
+use super::source::Source;
 use crate::error::Result;
 use crate::record::{RowSink, Trace};
 

@@ -7,8 +7,9 @@ use rayon::prelude::*;
 
 use super::super::clock::origin_of;
 use super::super::lines::{is_remark, lines};
+use super::super::options::{Detail, ReadOptions};
+use super::super::source::Source;
 use super::super::window::Window;
-use super::super::{Detail, ReadOptions, Source};
 use super::row::{Bad, Field, LAYERS, RecordFields, RecordRows};
 use crate::error::{Error, Place, Result};
 use crate::record::{Batch, Column, Data, Quality, Requests, Restart, RowSink, Timing, Trace, Warning};

@@ -1,7 +1,7 @@
 //! The records of a growing file, a line at a time.
 
 use super::super::json::member_names;
-use super::super::tail::TailedLines;
+use super::super::tail::message::TailedLines;
 use super::records::{Columns, Layout, Objects};
 use super::row::Bad;
 use crate::record::Interval;

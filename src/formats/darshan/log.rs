@@ -10,7 +10,7 @@ use super::names::Names;
 use super::others;
 use super::region::{self, Region};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::Limits;
+use crate::formats::limits::Limits;
 use crate::record::Layer;
 
 /// A Darshan log: header, job and names read, module data read on request.

@@ -42,7 +42,10 @@ use self::layer_summary::Overview;
 use self::log::dxt_module;
 use self::rows::{Placement, SelectedRows, take};
 use self::selection::{LayerData, select};
-use super::{Format, Limits, ReadOptions, Sniff, Source};
+use super::format::{Format, Sniff};
+use super::limits::Limits;
+use super::options::ReadOptions;
+use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Files, Job, Layer, LayerSummary, Restart, RowSink, Timing, Trace, Warning};
 

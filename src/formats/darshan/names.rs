@@ -6,7 +6,7 @@ use super::bytes::Fields;
 use super::header::Header;
 use super::region::Region;
 use crate::error::{Error, Result};
-use crate::formats::Limits;
+use crate::formats::limits::Limits;
 
 /// The names of a log. Most are paths; also `<STDOUT>`, `heatmap:POSIX`, HDF5 datasets, and numbers in anonymised logs.
 #[derive(Debug, Clone, Default)]

@@ -6,7 +6,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 
 use super::header::RegionCompression;
 use crate::error::{Error, Place, Result};
-use crate::formats::Limits;
+use crate::formats::limits::Limits;
 
 /// Decompressed bytes held at a time: small enough for the second-level cache, and less for small regions.
 const PIECE: usize = 128 << 10;

@@ -11,7 +11,7 @@ use super::layer_summary::{self, add_segments};
 use super::log::{Log, dxt_module};
 use super::selection::LayerData;
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::Limits;
+use crate::formats::limits::Limits;
 use crate::record::{
     BATCH_ROWS, Batch, CallId, Calls, Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op,
     Quality, Requests, RowSink, Timing, UNKNOWN_OFFSET, Warning,

@@ -4,7 +4,7 @@ use super::layer_summary::{self, LAYERS, Overview};
 use super::log::{Log, dxt_module};
 use super::rows::SelectedRows;
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::ReadOptions;
+use crate::formats::options::ReadOptions;
 use crate::record::{Files, Layer, Timing, Warning};
 use crate::remedy::Remedy;
 

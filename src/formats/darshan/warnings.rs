@@ -5,7 +5,7 @@ use super::layer_summary::{self, LAYERS, Overview};
 use super::log::Log;
 use super::rows::SelectedRows;
 use super::selection::LayerData;
-use crate::formats::ReadOptions;
+use crate::formats::options::ReadOptions;
 use crate::record::{Layer, Timing, Warning};
 use crate::remedy::Remedy;
 

@@ -16,11 +16,13 @@
 
 pub(super) mod write;
 
+use super::format::{Format, Sniff, only};
 use super::lines::{is_remark, lines, quote};
 use super::number::{parse_f64, parse_u64};
 use super::op_name::op_of;
+use super::options::{Detail, ReadOptions};
+use super::source::Source;
 use super::window::Window;
-use super::{Detail, Format, ReadOptions, Sniff, Source, only};
 use crate::error::{Error, Place, Result};
 use crate::record::{
     CallId, Data, FileId, Job, Op, Request, Requests, RowSink, Timing, Trace, UNKNOWN_OFFSET, Warning,

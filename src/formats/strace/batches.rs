@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::stream::CallEvent;
+use super::text::NANOS;
 use crate::error::{Error, Result};
 use crate::record::{
     BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, FileId, Files, LoggedCall, Op, Request, Requests, RowSink,
@@ -70,7 +71,7 @@ impl<'s> RowBuffer<'s> {
 
     /// Adds the row of a call, which lacks rank, task and times.
     pub(super) fn push(&mut self, e: &CallEvent<'_>, row: Request, files: &Files, calls: &Calls) -> Result<()> {
-        let origin_ns = self.origin_s * super::NANOS;
+        let origin_ns = self.origin_s * NANOS;
         let seconds = |ns: i64| ns.saturating_sub(origin_ns) as f64 / 1e9;
         let (start, end) = (seconds(e.start), seconds(e.start.saturating_add(e.call.duration.max(0))));
         self.requests.push(Request { rank: self.rank, task: e.pid, start, end, ..row });

@@ -5,7 +5,8 @@ use std::io::Read;
 use memchr::{memchr, memrchr};
 
 use crate::error::{Error, Result};
-use crate::formats::{Limits, is_damage};
+use crate::formats::limits::Limits;
+use crate::formats::source::is_damage;
 
 /// Bytes read at a time: large enough to be worth sharing between threads, and small enough that even lines of one byte,
 /// taken apart, stay in some tens of mebibytes.

@@ -1,7 +1,8 @@
 //! Warnings about the files of a job.
 
+use super::part::Part;
 use super::requests::RowMaker;
-use super::{Part, Stats};
+use super::stream::Stats;
 use crate::record::{Clock, Warning};
 
 /// Sums over the files of a job, and what a person should know about them.

@@ -11,7 +11,7 @@ use super::path;
 use super::stream::{CallEvent, Sink};
 use super::text::{self, Outcome};
 use crate::error::Result;
-use crate::formats::Detail;
+use crate::formats::options::Detail;
 use crate::record::{CallId, Calls, FileId, Files, Op, Request, UNKNOWN_OFFSET};
 
 /// Longest command line kept, in bytes.

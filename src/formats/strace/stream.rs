@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::text::{self, Call, Line, MIN_EPOCH_S, Message, Time};
+use super::text::{self, Call, DAY, Line, MIN_EPOCH_S, Message, NANOS, Time};
 use crate::error::Result;
 
-const NANOS: i64 = 1_000_000_000;
-const DAY: i64 = 86_400 * NANOS;
 /// A time of day that is earlier by more than this means that midnight has passed; by less, that the clock was set back
 /// (by an hour at the end of summer time).
 pub(super) const MIDNIGHT_STEP: i64 = 7200 * NANOS;

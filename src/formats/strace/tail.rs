@@ -1,12 +1,13 @@
 //! The transfers of a growing file, a line at a time.
 
-use super::super::tail::TailedLines;
+use super::super::tail::message::TailedLines;
 use super::batches::{Destination, RowBuffer};
+use super::part::sniff;
 use super::requests::RowMaker;
 use super::stream::CallStream;
-use super::text::{Line, Message, Time, parse_line};
-use super::{NANOS, Strace};
-use crate::formats::{Detail, Format, Sniff};
+use super::text::{Line, Message, NANOS, Time, parse_line};
+use crate::formats::format::Sniff;
+use crate::formats::options::Detail;
 use crate::record::{CallLog, Clock, Interval};
 
 /// Follows the calls of one file.
@@ -70,5 +71,5 @@ impl TailedLines for TailedCalls {
 
 /// True if a text has lines of strace.
 pub(in super::super) fn has_calls(text: &[u8]) -> bool {
-    !matches!(Strace.sniff(text), Sniff::No(_))
+    !matches!(sniff(text), Sniff::No(_))
 }

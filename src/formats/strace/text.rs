@@ -12,8 +12,8 @@ use memchr::{memchr, memmem};
 pub(super) use self::arguments::{descriptor, descriptors, split_args};
 use self::call::name_end;
 pub(super) use self::call::{Call, Outcome, call_name, parse_call};
-pub(super) use self::scan::leading_number;
-use self::scan::{NANOS, Span, digits, fraction, skip_blanks};
+pub(super) use self::scan::{DAY, NANOS, leading_number};
+use self::scan::{Span, digits, fraction, skip_blanks};
 
 /// Latest timestamp in seconds since 1970 (the year 2255), so that nanoseconds fit.
 const MAX_EPOCH_S: u64 = 9_000_000_000;

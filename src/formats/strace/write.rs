@@ -6,7 +6,7 @@ use super::super::custom::write::Texts;
 use super::super::digits::{nine_places, padded, whole};
 use super::super::write::{Sink, Writer, Written};
 use super::path::normalise;
-use super::{DAY, NANOS};
+use super::text::{DAY, NANOS};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{FileId, Op, Row, Rows, UNKNOWN_OFFSET};
 

@@ -2,9 +2,12 @@
 
 use serde::Deserialize;
 
+use super::super::format::Format;
+use super::super::options::ReadOptions;
+use super::super::source::Source;
 use super::super::tmio::{Map, begins_object, read_map};
-use super::super::{Format, ReadOptions, Source, collect, custom, tmio};
-use super::{Message, TailedLines, text_of};
+use super::super::{collect, custom, tmio};
+use super::message::{Message, TailedLines};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, Interval, Op, Trace};
 
@@ -79,7 +82,7 @@ fn direct(map: Map) -> Result<Message> {
         None | Some("write") => Op::Write,
         Some("read") => Op::Read,
         Some(other) => {
-            let found = format!("op `{}`", text_of(&other.as_bytes()[..other.len().min(40)]));
+            let found = format!("op `{}`", String::from_utf8_lossy(&other.as_bytes()[..other.len().min(40)]));
             return Err(Error::new(ErrorKind::Malformed, found).expected("read or write"));
         }
     };

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::Faults;
+use super::message::Faults;
 
 /// A queue of bytes with its place in the source.
 pub(super) struct Lines {

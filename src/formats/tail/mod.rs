@@ -6,29 +6,21 @@
 
 mod direct;
 mod lines;
+pub(super) mod message;
 mod values;
 
-use std::borrow::Cow;
-
+use super::limits::Limits;
+use super::source::Compression;
 use super::tmio::ObjectScanner;
-use super::{Compression, Limits, custom, strace};
+use super::{custom, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Clock, Interval};
+use crate::record::Clock;
 use crate::remedy::Remedy;
 pub use direct::decode;
 use lines::Lines;
+use message::TailedLines;
+pub use message::{Faults, Message};
 use values::Values;
-
-/// Transfers that come at once.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Message {
-    /// The job, where the message names one.
-    pub job: Option<String>,
-    /// Ranks of the job, if the message has them.
-    pub ranks: Option<u64>,
-    /// The transfers, with times on the trace's own clock; may be none.
-    pub transfers: Vec<Interval>,
-}
 
 /// How a source is read: as much of a tail as has to be known to go on in the middle.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -44,39 +36,6 @@ pub enum Form {
     Msgpack,
     /// strace.
     Strace,
-}
-
-/// Messages that could not be read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Faults {
-    /// Lines or values that are no messages.
-    pub malformed: u64,
-    /// The error of the first.
-    pub first: Option<String>,
-}
-
-impl Faults {
-    /// Counts one; the first is described.
-    pub fn add(&mut self, what: impl FnOnce() -> String) {
-        self.malformed += 1;
-        if self.first.is_none() {
-            self.first = Some(what());
-        }
-    }
-}
-
-/// Reads a source whose messages are lines or calls in lines.
-pub(super) trait TailedLines: Send {
-    /// Takes the next line. An error says what is wrong with it.
-    fn feed(&mut self, line: &[u8]) -> std::result::Result<(), String>;
-    /// The next transfer that is complete.
-    fn next(&mut self) -> Option<Interval>;
-    /// True if there are transfers that have not been taken.
-    fn has_more(&self) -> bool;
-    /// What the times count from, as far as the lines show.
-    fn clock(&self) -> Clock {
-        Clock::default()
-    }
 }
 
 enum Reader {
@@ -326,10 +285,6 @@ fn read_one(lines: &mut Lines, n: usize, format: &'static str, faults: &mut Faul
 }
 
 /// Text for a message.
-fn text_of(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

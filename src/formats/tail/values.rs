@@ -7,8 +7,8 @@ use memchr::memmem;
 
 use super::super::json::member_names;
 use super::super::series::Section;
-use super::Faults;
 use super::lines::Lines;
+use super::message::Faults;
 
 /// State of the scan over the bytes that wait.
 #[derive(Debug, Default)]

@@ -14,9 +14,11 @@ pub(super) mod write_msgpack;
 pub(super) use message::{Map, ObjectScanner, read_map};
 pub(super) use msgpack::begins_object;
 
+use super::format::{Format, Sniff, only};
 use super::json::member_names;
+use super::options::ReadOptions;
 use super::series::{self, Section};
-use super::{Format, ReadOptions, Sniff, Source, only};
+use super::source::Source;
 use crate::error::Result;
 use crate::record::{RowSink, Trace};
 

@@ -1,6 +1,7 @@
 //! The small things that a line is made of: parts of it, blanks, numbers.
 
-pub(super) const NANOS: i64 = 1_000_000_000;
+pub(in super::super) const NANOS: i64 = 1_000_000_000;
+pub(in super::super) const DAY: i64 = 86_400 * NANOS;
 
 /// A part of a line. Offsets fit because lines are bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,67 @@
+//! The trait of a trace format.
+
+use super::options::ReadOptions;
+use super::sealed::Sealed;
+use super::source::Source;
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{RowSink, Trace};
+
+/// The verdict of a format on the first bytes of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sniff {
+    /// Not mine, because.
+    No(&'static str),
+    /// Known, but not readable, because.
+    Unsupported(&'static str),
+    /// It could be mine if nobody is sure.
+    Maybe,
+    /// Mine.
+    Yes,
+}
+
+/// A trace format.
+pub trait Format: Sealed + Sync {
+    /// Name on the command line and in reports.
+    fn name(&self) -> &'static str;
+
+    /// Judges an input by its (decompressed) first bytes, at most `HEAD_BYTES`. Never reads, never fails.
+    fn sniff(&self, head: &[u8]) -> Sniff;
+
+    /// Reads the files of one job: gives the rows to `sink` and returns the trace without them. Memory does not grow with the trace
+    /// if the sink does not keep rows, unless the rows can only be made at the end of the input.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`], [`ErrorKind::Unsupported`] or [`ErrorKind::Limit`] with the place; a damaged tail is no error
+    /// but a warning in the trace. [`ErrorKind::Unsupported`] for several files if a job of this format is always one.
+    /// Those of the sink.
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace>;
+
+    /// Key that the files of one job in a folder share; `None` if the file is a job of its own.
+    fn job_of(&self, source: &Source) -> Option<String> {
+        let _ = source;
+        None
+    }
+
+    /// True if each file is a log of calls, so that batches have [`Batch::log`](crate::record::Batch) with
+    /// [`Detail::Log`](super::Detail::Log).
+    fn logs_calls(&self) -> bool {
+        false
+    }
+}
+
+/// The one file of a job of a format that has no more.
+pub(super) fn only<'s>(sources: &'s [Source], format: &dyn Format) -> Result<&'s Source> {
+    match sources {
+        [one] => Ok(one),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "the folder holds {} traces of format {}, which has one file for a job",
+                sources.len(),
+                format.name()
+            ),
+        )
+        .remedy("name the files one by one")),
+    }
+}

@@ -1,0 +1,49 @@
+//! Options of a reader.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::limits::Limits;
+use crate::record::Layer;
+
+/// Called with the number of stored bytes after every read.
+pub type Progress = Arc<dyn Fn(u64) + Send + Sync>;
+
+/// How much of a trace is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Detail {
+    /// Only what moves bytes: enough for signals, patterns and classes. Other calls are counted, not kept.
+    #[default]
+    Transfers,
+    /// Every call, failed ones too.
+    Calls,
+    /// Every call with its place in the log, if [`Format::logs_calls`](super::Format::logs_calls); else as `Calls`.
+    Log,
+}
+
+/// Options of a reader.
+#[derive(Clone, Default)]
+pub struct ReadOptions {
+    /// Layer to take from a log that records several; `None` chooses the one with the most exact data.
+    pub layer: Option<Layer>,
+    /// How much is wanted.
+    pub detail: Detail,
+    /// Fill [`Trace::layers`](crate::record::Trace::layers) with everything the file holds, at the cost of reading it all.
+    pub all_layers: bool,
+    /// Bounds.
+    pub limits: Limits,
+    /// Called with the number of stored bytes after every read.
+    pub progress: Option<Progress>,
+}
+
+impl fmt::Debug for ReadOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadOptions")
+            .field("layer", &self.layer)
+            .field("detail", &self.detail)
+            .field("all_layers", &self.all_layers)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
