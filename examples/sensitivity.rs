@@ -5,11 +5,13 @@
 //! Reads every trace below the folders that `iophase analyze` can read, at most 3 MB each. Prints a JSON object: for each table
 //! its traces and, for each threshold, the numbers of traces with another answer at half and at double the value. For
 //! `period::chains` that is another verdict, number of periods, period or next burst (1 % of the period); for `pattern`
-//! patterns that hold more than 5 % of the accesses in another way; for `online` any prediction or change point that differs
-//! while one trace in N is replayed. `scripts/sensitivity.py` writes the numbers into the tables.
+//! patterns that hold more than 5 % of the accesses in another way; for `classify` the classes or the advice of any file, with
+//! and without a model of the same trace; for `online` any prediction or change point that differs while one trace in N is
+//! replayed. `scripts/sensitivity.py` writes the numbers into the tables.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output")]
 
+use iophase::classify::{self, Classes, Model};
 use iophase::formats::{self, ReadOptions, Source};
 use iophase::internals::period::chains;
 use iophase::internals::signal::profile::Profile;
@@ -89,6 +91,18 @@ impl Job {
         answer
     }
 
+    /// The classes of every file and what a model of this trace expects.
+    fn classes(&self) -> Answer {
+        let (selection, options) = (Selection::default(), classify::Options::default());
+        let mut model = Model::default();
+        let learned = classify::train(&self.trace, &selection, options, &mut model);
+        let expected = learned.and_then(|_| {
+            classify::classify(&self.trace, &selection, classify::Options { model: Some(&model), ..options })
+        });
+        let found = [classify::classify(&self.trace, &selection, options), expected];
+        Answer { words: found.into_iter().flatten().flat_map(words).collect(), ..Answer::default() }
+    }
+
     /// (period, next burst) of every prediction of a replay; words say which were changes.
     fn predictions(&self) -> Answer {
         let mut answer = Answer::default();
@@ -103,6 +117,18 @@ impl Job {
         }
         answer
     }
+}
+
+/// One word for each file: its global classes, its metadata accesses, and what is expected.
+fn words(classes: Classes) -> Vec<String> {
+    let file = |f: iophase::classify::FileClasses| {
+        let class = |g: &iophase::classify::GlobalClass| {
+            format!("{:?}", (&g.ranks, g.mix, g.sequentiality, g.size, g.staggered, g.classifier, &g.advice))
+        };
+        let global: Vec<String> = f.global.iter().map(class).collect();
+        format!("{global:?} {:?} {:?}", f.aside.map(|a| a.accesses), f.expected.map(|e| e.global))
+    };
+    classes.files.into_iter().map(file).collect()
 }
 
 fn profile(trace: &Trace, mode: Mode) -> Option<Profile> {
@@ -167,6 +193,7 @@ fn main() -> Result<(), Failure> {
         let (jobs, answer): (&[&Job], fn(&Job) -> Answer) = match room.name() {
             "online" => (&some, Job::predictions),
             "pattern" => (&with_offsets, Job::patterns),
+            "classify" => (&with_offsets, Job::classes),
             _ => (&all, Job::periods),
         };
         let set: Vec<Answer> = jobs.par_iter().map(|j| answer(j)).collect();

@@ -92,11 +92,12 @@ mod table {
     }
 
     /// The tables of all rooms.
-    pub fn tables() -> [&'static dyn Variable; 3] {
+    pub fn tables() -> [&'static dyn Variable; 4] {
         [
             &crate::period::chains::thresholds::LIMITS,
             &crate::online::thresholds::LIMITS,
             &crate::pattern::thresholds::LIMITS,
+            &crate::classify::thresholds::LIMITS,
         ]
     }
 

@@ -1,12 +1,12 @@
-//! Accesses of one rank to one file, and stretches of them with one class.
+//! Accesses of one rank to one file, and segments of them with one class.
 
 use super::extent::Shape;
 use super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::report::Classifier;
-use super::thresholds::NEAR;
+use super::thresholds::LIMITS;
 
-/// Most stretches kept of one rank in one file; the last one absorbs what comes after them.
-pub(crate) const MOST_STRETCHES: usize = 4096;
+/// Most segments kept of one rank in one file; the last one absorbs what comes after them.
+pub(crate) const MOST_SEGMENTS: usize = 4096;
 
 /// One access.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,8 +25,8 @@ impl Access {
     }
 }
 
-/// The likeliest class of at most [`MOST_VOTED`] accesses and its probability, given the stripe unit. The rules know only this
-/// signature, not the network behind it.
+/// The most probable class of at most [`MOST_VOTED`] accesses and its probability, given the stripe unit. The rules know only
+/// this signature, not the network behind it.
 pub(crate) type Vote = fn(&[Access], u64) -> Option<(Sequentiality, f64)>;
 
 /// Accesses of a vote, at most.
@@ -38,14 +38,14 @@ pub(crate) enum Voting {
     Never,
     /// On windows in which the rules find no order.
     IfIrregular(Vote),
-    /// On the first accesses of every stretch.
+    /// On the first accesses of every segment.
     Always(Vote),
 }
 
 /// Settings that do not change while a trace is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
-    /// Accesses that decide what follows when one does not fit.
+    /// Accesses that are collected when one does not fit, and then cut into segments.
     pub window: usize,
     /// Requests below this many bytes are small.
     pub stripe: u64,
@@ -65,7 +65,7 @@ impl Settings {
         Self { voting: Voting::Never, ..self }
     }
 
-    /// First accesses of a stretch to keep for a vote.
+    /// First accesses of a segment to keep for a vote.
     pub fn kept(self) -> usize {
         if matches!(self.voting, Voting::Always(_)) { MOST_VOTED } else { 0 }
     }
@@ -136,24 +136,24 @@ impl Tally {
     }
 }
 
-/// A local class of one rank in a file, and where and when it held.
+/// Consecutive accesses of one rank to a file with one local class.
 #[derive(Debug, Clone)]
-pub(crate) struct Stretch {
+pub(crate) struct Segment {
     pub tally: Tally,
     pub mix: Mix,
     pub sequentiality: Sequentiality,
     pub size: Size,
-    /// The bytes of the hull that are touched.
+    /// The bytes of the hull that are accessed.
     pub shape: Shape,
-    /// Its innermost stride, if it is strided.
+    /// The innermost stride of a strided segment.
     pub stride: Option<i64>,
-    /// The classifier that gave it its class.
+    /// The classifier that assigned the class.
     pub by: Classifier,
 }
 
-impl Stretch {
-    /// The same stretch with the class of a vote; a single access keeps its class.
-    pub fn named_by(mut self, vote: Option<(Sequentiality, f64)>) -> Self {
+impl Segment {
+    /// The same segment with the class of a vote; a single access keeps its class.
+    pub fn with_vote(mut self, vote: Option<(Sequentiality, f64)>) -> Self {
         self.sequentiality = vote.map_or(self.sequentiality, |v| v.0);
         if self.sequentiality == Sequentiality::Sequential {
             (self.shape, self.stride) = (Shape::Whole, None);
@@ -161,7 +161,7 @@ impl Stretch {
         Self { by: Classifier::Network, ..self }
     }
 
-    /// Takes in another stretch as far as that does not depend on the order of the two.
+    /// Adds another segment, except what depends on the order of the two.
     pub fn join(&mut self, other: &Self) {
         self.mix = self.mix.meet(other.mix);
         let same = self.tally.sizes == other.tally.sizes;
@@ -169,7 +169,7 @@ impl Stretch {
         self.tally.join(&other.tally);
     }
 
-    /// Takes in a later stretch because no more stretches are kept: only what both have in common is left.
+    /// Adds a later segment when no more segments are kept; the class is the meet of both.
     pub fn absorb(&mut self, other: &Self) {
         self.join(other);
         self.sequentiality = self.sequentiality.meet(other.sequentiality).meet(Sequentiality::VariablyStrided);
@@ -177,11 +177,11 @@ impl Stretch {
     }
 }
 
-/// True if no access follows another back to back and no two steps are equal, or nearly so: then each two or three accesses
-/// have a step of their own, and all of them together no order.
+/// True if no access follows another back to back and no two steps are nearly equal. Any two accesses then make a stride, but
+/// all together have no order.
 pub(crate) fn no_step_recurs(accesses: &[Access]) -> bool {
     let step = |w: &[Access]| w[1].offset.wrapping_sub(w[0].offset) as i64;
-    let near = accesses.iter().map(|a| a.size).max().unwrap_or(0) / NEAR;
+    let near = accesses.iter().map(|a| a.size).max().unwrap_or(0) / LIMITS.near;
     let recurs = |(i, w): (usize, &[Access])| {
         let here = step(w);
         w[0].past() == w[1].offset

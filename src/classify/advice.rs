@@ -9,6 +9,7 @@ use super::access::Tally;
 use super::global::GlobalSequentiality as G;
 use super::lattice::{Mix, Size};
 use super::report::{Advice, GlobalClass};
+use super::thresholds::LIMITS;
 
 /// Facts that the rules look at.
 pub(crate) struct Situation<'a> {
@@ -24,15 +25,6 @@ pub(crate) struct Situation<'a> {
     pub again: bool,
     pub stripe: u64,
 }
-
-/// Files up to this size are read once and handed on.
-const BROADCAST: u64 = 64 << 20;
-/// Requests below this many bytes cost more in latency than in bytes.
-const TINY: u64 = 64 << 10;
-/// Largest collective buffer advised.
-const COLLECTIVE: u64 = 64 << 20;
-/// Fewer accesses than this are too few to change anything for.
-const FEW: u64 = 8;
 
 type Rule = fn(&Situation) -> Option<Advice>;
 
@@ -117,7 +109,7 @@ fn broadcast(s: &Situation) -> Option<Advice> {
         return None;
     }
     let why = format!("{} ranks read the same {}", s.ranks, size(s.tally.span()));
-    if s.tally.span() <= BROADCAST {
+    if s.tally.span() <= LIMITS.broadcast {
         let bytes = format!("{} bytes from rank 0", s.tally.span());
         return advice("read-once-and-broadcast", why, &[("MPI_Bcast", &bytes), ("romio_cb_read", &"enable")]);
     }
@@ -131,12 +123,15 @@ fn broadcast(s: &Situation) -> Option<Advice> {
 
 /// Small pieces that interleave: a few ranks gather them into large ones.
 fn collective(s: &Situation) -> Option<Advice> {
-    if !matches!(s.class, G::InterleavedSequential | G::GlobalStrided) || !s.small() || s.tally.accesses < FEW {
+    if !matches!(s.class, G::InterleavedSequential | G::GlobalStrided)
+        || !s.small()
+        || s.tally.accesses < LIMITS.worthwhile
+    {
         return None;
     }
     let why =
         format!("requests of {} from {} ranks share stripes of {}", size(s.tally.sizes.1), s.ranks, size(s.stripe));
-    let buffer = (16 * s.stripe).clamp(s.stripe, COLLECTIVE.max(s.stripe));
+    let buffer = (16 * s.stripe).clamp(s.stripe, LIMITS.collective_buffer.max(s.stripe));
     let call = if s.reads() { "MPI_File_read_at_all" } else { "MPI_File_write_at_all" };
     advice(
         "collective-buffering",
@@ -182,7 +177,7 @@ fn stripes(s: &Situation) -> Option<Advice> {
 /// Independent strides: one large read and picking from it, if it holds mostly what is wanted.
 fn sieving(s: &Situation) -> Option<Advice> {
     let strided = matches!(s.class, G::GlobalStrided | G::PartitionedStrided);
-    if !strided || !s.small() || s.tally.accesses < FEW {
+    if !strided || !s.small() || s.tally.accesses < LIMITS.worthwhile {
         return None;
     }
     let per_rank = s.density();
@@ -198,8 +193,8 @@ fn sieving(s: &Situation) -> Option<Advice> {
 /// Reading on: tell the system, far enough ahead.
 fn prefetch(s: &Situation) -> Option<Advice> {
     let onwards = matches!(s.class, G::SingleRank | G::PartitionedSequential);
-    let sequential = s.density() >= 0.9;
-    if !onwards || !sequential || !s.reads() || s.tally.accesses < FEW {
+    let sequential = s.density() >= LIMITS.dense;
+    if !onwards || !sequential || !s.reads() || s.tally.accesses < LIMITS.worthwhile {
         return None;
     }
     let ahead = (8 * s.tally.sizes.1).clamp(1 << 20, 64 << 20);
@@ -209,7 +204,7 @@ fn prefetch(s: &Situation) -> Option<Advice> {
 
 /// Small reads here and there: no reading ahead.
 fn random(s: &Situation) -> Option<Advice> {
-    if s.class != G::NonSequential || !s.reads() || !s.small() || s.tally.accesses < FEW {
+    if s.class != G::NonSequential || !s.reads() || !s.small() || s.tally.accesses < LIMITS.worthwhile {
         return None;
     }
     let why = format!("{} non-sequential reads of up to {}", s.tally.accesses, size(s.tally.sizes.1));
@@ -219,7 +214,12 @@ fn random(s: &Situation) -> Option<Advice> {
 /// Tiny writes in a row: gather them before they leave the node.
 fn aggregate(s: &Situation) -> Option<Advice> {
     let onwards = matches!(s.class, G::SingleRank | G::PartitionedSequential);
-    if !onwards || !s.writes() || s.tally.sizes.1 >= TINY || s.tally.accesses < FEW || s.density() < 0.9 {
+    if !onwards
+        || !s.writes()
+        || s.tally.sizes.1 >= LIMITS.aggregated
+        || s.tally.accesses < LIMITS.worthwhile
+        || s.density() < LIMITS.dense
+    {
         return None;
     }
     let why = format!("{} writes of at most {} follow each other", s.tally.accesses, size(s.tally.sizes.1));
@@ -254,7 +254,7 @@ fn hdf5(s: &Situation) -> Option<Advice> {
 
 /// Many ranks at random places of one file that is written: each its own.
 fn split_file(s: &Situation) -> Option<Advice> {
-    if s.class != G::NonSequential || !s.writes() || s.ranks < 2 || !s.small() || s.tally.accesses < FEW {
+    if s.class != G::NonSequential || !s.writes() || s.ranks < 2 || !s.small() || s.tally.accesses < LIMITS.worthwhile {
         return None;
     }
     let why = format!("{} ranks write small, non-sequential requests into one file", s.ranks);

@@ -1,4 +1,4 @@
-//! The bytes that a stretch of accesses touches, without listing them where they are regular.
+//! The bytes that a segment accesses, without a list where they are regular.
 
 use crate::nest::Growing;
 
@@ -8,7 +8,7 @@ const MOST_INTERVALS: usize = 1024;
 /// First byte, and one past the last.
 pub(crate) type Interval = (u64, u64);
 
-/// The bytes of a hull that are touched.
+/// The bytes of a hull that are accessed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     /// All of them.
@@ -31,7 +31,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// About the first `most` of these intervals, of which nothing is known from `until` on.
+    /// About the first `most` of these intervals; nothing is known from `until` on.
     fn first(mut sorted: Vec<Interval>, mut until: Option<u64>, most: usize) -> Self {
         sorted.sort_unstable();
         sorted.dedup();
@@ -45,7 +45,7 @@ impl Pieces {
 }
 
 impl Shape {
-    /// An interval of which the inside is not known.
+    /// An interval whose inside is not known.
     pub fn cut(hull: Interval) -> Self {
         Self::Scattered(Pieces { sorted: vec![hull], until: Some(hull.1) })
     }

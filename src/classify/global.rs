@@ -1,14 +1,17 @@
 //! The class of a job in a file, from those of its ranks (Madhyastha & Reed 1997, section 3.4).
 //!
-//! Read/write mix and size are the meets of the local ones. Sequentiality also needs the bytes: the same for all, a part
-//! for each, or pieces that interleave.
+//! Read/write mix and size are the meets of the local ones. Sequentiality also depends on the bytes: shared by all ranks,
+//! partitioned, or interleaved.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::extent::{Interval, Shape};
 use super::lattice::{Axis, Sequentiality, named};
-use super::thresholds::{MERGED, NARROW, RARE, SAME};
+use super::thresholds::LIMITS;
+
+/// Accesses of all ranks that are merged to find gaps.
+const MERGED: usize = 8192;
 
 /// How a job walks through a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -42,7 +45,7 @@ impl GlobalSequentiality {
     );
 }
 
-/// One rank's local class and the bytes it touches.
+/// One rank's local class and the bytes that it accesses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Part<'a> {
     pub sequentiality: Sequentiality,
@@ -77,10 +80,10 @@ fn are_same(hulls: &[Interval]) -> bool {
     let ends = || hulls.iter().map(|h| h.1);
     let (Some((first, _)), Some((latest_start, _))) = (hulls.first(), hulls.last()) else { return false };
     let (earliest_end, last) = (ends().min().unwrap_or(0), ends().max().unwrap_or(0));
-    earliest_end > *latest_start && (earliest_end - latest_start) as f64 >= SAME * (last - first) as f64
+    earliest_end > *latest_start && (earliest_end - latest_start) as f64 >= LIMITS.same * (last - first) as f64
 }
 
-/// Sequential ranks whose parts overlap in part: shared if most bytes are touched twice.
+/// Sequential ranks whose parts overlap partly: shared if most bytes are accessed twice.
 fn shared_or_parted(hulls: &[Interval]) -> GlobalSequentiality {
     let (mut union, mut sum, mut end) = (0u128, 0u128, 0u64);
     for &(a, b) in hulls {
@@ -91,32 +94,32 @@ fn shared_or_parted(hulls: &[Interval]) -> GlobalSequentiality {
     if sum >= 2 * union { GlobalSequentiality::GlobalSequential } else { GlobalSequentiality::PartitionedSequential }
 }
 
-/// Pieces of each rank that are merged to see whether all ranks together leave gaps.
-pub(crate) fn pieces_of_each(ranks: usize) -> usize {
+/// Accesses of each rank that are merged to find gaps.
+pub(crate) fn merged_of_each(ranks: usize) -> usize {
     (MERGED / ranks.max(1)).max(8)
 }
 
-/// Are the accesses of all ranks, merged by their place in the file, disjoint and without gaps, over as many accesses as
-/// there are ranks at least?
+/// Are the accesses of all ranks, merged by offset, disjoint and without gaps? There must be at least as many as ranks.
 fn interleaves(ranks: &[Part<'_>]) -> bool {
-    let most = pieces_of_each(ranks.len());
+    let most = merged_of_each(ranks.len());
     let fronts: Vec<_> = ranks.iter().map(|r| r.shape.front(r.hull, most)).collect();
-    // where all of them are known
+    // up to here all of them are known
     let until = fronts.iter().filter_map(|f| f.until).min().unwrap_or(u64::MAX);
-    let fronts = fronts.into_iter().map(|f| pieces(f.sorted));
+    let fronts = fronts.into_iter().map(|f| merged(f.sorted));
     let mut all: Vec<Interval> = fronts.flatten().filter(|i| i.0 < until).collect();
     all.sort_unstable();
     let pairs = all.len().saturating_sub(1);
     let disjoint = all.windows(2).all(|w| w[0].1 <= w[1].0);
-    // a library's own bytes between the pieces are no gap of the job
-    let narrow = |w: &[Interval]| w[1].0.saturating_sub(w[0].1) <= (w[1].1 - w[1].0).min(w[0].1 - w[0].0) / NARROW;
+    // a library's own bytes between the accesses are no gap of the job
+    let narrow =
+        |w: &[Interval]| w[1].0.saturating_sub(w[0].1) <= (w[1].1 - w[1].0).min(w[0].1 - w[0].0) / LIMITS.narrow;
     let gaps = all.windows(2).filter(|w| !narrow(w)).count();
-    // a gap in each round of the ranks is part of the pattern, one here and there is not
-    disjoint && pairs + 1 >= ranks.len() && gaps * RARE <= pairs / ranks.len()
+    // a gap in each round of the ranks is part of the pattern, an occasional one is not
+    disjoint && pairs + 1 >= ranks.len() && gaps * LIMITS.rare <= pairs / ranks.len()
 }
 
-/// Accesses of one rank that follow each other are one piece.
-fn pieces(sorted: Vec<Interval>) -> Vec<Interval> {
+/// Merges accesses of one rank that follow each other.
+fn merged(sorted: Vec<Interval>) -> Vec<Interval> {
     let mut out: Vec<Interval> = Vec::with_capacity(sorted.len());
     for (a, b) in sorted {
         match out.last_mut() {

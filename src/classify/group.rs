@@ -1,26 +1,26 @@
-//! Stretches of several ranks that hold at the same time, and their class.
+//! Segments of several ranks that overlap in time, and their class.
 
 use std::collections::{HashSet, VecDeque};
 
-use super::access::{Settings, Stretch, Tally};
+use super::access::{Segment, Settings, Tally};
 use super::advice::{self, Situation};
 use super::global::{self, GlobalSequentiality, Part};
 use super::lattice::{Axis, Mix, Sequentiality, Size};
 use super::report::{Classifier, GlobalClass, LocalClass};
 use super::time;
 
-/// One rank's stretch.
+/// One rank's segment.
 pub(crate) struct Local {
     pub rank: u32,
-    pub stretch: Stretch,
+    pub segment: Segment,
 }
 
-/// Local classes, equal neighbours of a rank joined.
+/// Local classes; equal neighbours of a rank are merged.
 pub(crate) fn locals(all: &[Local], origin: f64) -> Vec<LocalClass> {
-    let key = |l: &Local| (l.rank, l.stretch.mix, l.stretch.sequentiality, l.stretch.size, l.stretch.by);
+    let key = |l: &Local| (l.rank, l.segment.mix, l.segment.sequentiality, l.segment.size, l.segment.by);
     let class = |equal: &[Local]| {
-        let Local { rank, stretch: first } = &equal[0];
-        let tally = Tally::sum(equal.iter().map(|l| l.stretch.tally)).unwrap_or_default();
+        let Local { rank, segment: first } = &equal[0];
+        let tally = Tally::sum(equal.iter().map(|l| l.segment.tally)).unwrap_or_default();
         LocalClass {
             rank: *rank,
             start_s: origin + first.tally.start_s,
@@ -37,7 +37,7 @@ pub(crate) fn locals(all: &[Local], origin: f64) -> Vec<LocalClass> {
     all.chunk_by(|a, b| key(a) == key(b)).map(class).collect()
 }
 
-/// Stretches with one global class.
+/// Segments with one global class.
 pub(crate) struct Group {
     pub members: Vec<usize>,
     pub ranks: Vec<u32>,
@@ -53,28 +53,28 @@ pub(crate) struct Group {
 
 impl Group {
     fn of<'a>(all: &'a [Local], members: Vec<usize>, span: (f64, f64), staggered: bool) -> Self {
-        // a rank's further stretches at the same moment say no more than its longest one
+        // of several segments of a rank, the longest one counts
         let mut by_rank: Vec<usize> = members.clone();
-        by_rank.sort_by_key(|&i| (all[i].rank, std::cmp::Reverse(all[i].stretch.tally.accesses)));
+        by_rank.sort_by_key(|&i| (all[i].rank, std::cmp::Reverse(all[i].segment.tally.accesses)));
         by_rank.dedup_by_key(|i| all[*i].rank);
-        let part = |s: &'a Stretch| Part { sequentiality: s.sequentiality, hull: s.tally.hull, shape: &s.shape };
-        let parts: Vec<Part> = by_rank.iter().map(|&i| part(&all[i].stretch)).collect();
-        let stretches = || members.iter().map(|&i| &all[i].stretch);
+        let part = |s: &'a Segment| Part { sequentiality: s.sequentiality, hull: s.tally.hull, shape: &s.shape };
+        let parts: Vec<Part> = by_rank.iter().map(|&i| part(&all[i].segment)).collect();
+        let segments = || members.iter().map(|&i| &all[i].segment);
         Self {
             ranks: by_rank.iter().map(|&i| all[i].rank).collect(),
             start_s: span.0,
             end_s: span.1,
-            mix: stretches().map(|s| s.mix).reduce(Axis::meet).unwrap_or(Mix::LEAST),
-            size: stretches().map(|s| s.size).reduce(Axis::meet).unwrap_or(Size::LEAST),
+            mix: segments().map(|s| s.mix).reduce(Axis::meet).unwrap_or(Mix::LEAST),
+            size: segments().map(|s| s.size).reduce(Axis::meet).unwrap_or(Size::LEAST),
             local: parts.iter().map(|p| p.sequentiality).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST),
             class: global::classify(&parts),
             staggered,
-            by: stretches().map(|s| s.by).find(|by| *by != Classifier::Rules).unwrap_or(Classifier::Rules),
+            by: segments().map(|s| s.by).find(|by| *by != Classifier::Rules).unwrap_or(Classifier::Rules),
             members,
         }
     }
 
-    /// One stretch of each rank?
+    /// One segment of each rank?
     fn one_each(&self) -> bool {
         self.members.len() == self.ranks.len()
     }
@@ -83,14 +83,14 @@ impl Group {
         (self.mix, self.size, self.local) == (other.mix, other.size, other.local)
     }
 
-    /// All of them as one, if ranks that come one after the other do the same. They are alike, and no rank is in two.
+    /// Merges groups of ranks that do the same one after the other. The groups are alike, and no rank is in two of them.
     fn staggered(parts: &[Group], all: &[Local]) -> Option<Group> {
         use GlobalSequentiality as G;
         let members = parts.iter().flat_map(|g| &g.members).copied().collect();
         let start_s = parts.iter().map(|g| g.start_s).fold(f64::INFINITY, f64::min);
         let end_s = parts.iter().map(|g| g.end_s).fold(f64::NEG_INFINITY, f64::max);
         let joined = Group::of(all, members, (start_s, end_s), true);
-        // some of the ranks alone leave gaps that the others fill
+        // each group alone may leave gaps that the others fill
         let part = |g: &Group| {
             g.class == G::SingleRank
                 || g.class == joined.class
@@ -102,10 +102,10 @@ impl Group {
     }
 }
 
-/// Stretches with one global class each, by time. Neighbours that do the same, each by ranks of its own, are one if together they
-/// have an order.
+/// Groups of segments with one global class each, by time. Neighbours of different ranks that do the same are merged if together
+/// they have an order.
 pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
-    let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.stretch.tally.start_s, l.stretch.tally.end_s)).collect();
+    let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.segment.tally.start_s, l.segment.tally.end_s)).collect();
     let sets = time::overlaps(&spans).into_iter();
     let mut rest: VecDeque<Group> =
         sets.map(|set| Group::of(all, set.members, (set.start_s, set.end_s), false)).collect();
@@ -121,14 +121,14 @@ pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
     groups
 }
 
-/// How many groups from the first on are alike, each with ranks of its own.
+/// How many groups from the first on are alike and have no rank in common.
 fn staggered_run(groups: &[Group]) -> usize {
     let mut seen = HashSet::new();
     let own = |g: &&Group| g.alike(&groups[0]) && g.one_each() && g.ranks.iter().all(|r| seen.insert(*r));
     groups.iter().take_while(own).count().max(1)
 }
 
-/// Global classes, equal neighbours joined.
+/// Global classes; equal neighbours are merged.
 pub(crate) fn globals(
     groups: &[Group],
     all: &[Local],
@@ -146,11 +146,11 @@ pub(crate) fn globals(
 /// One entry for neighbouring groups of the same ranks and class.
 fn joined(groups: &[Group], all: &[Local], file: Option<&str>, settings: Settings, origin: f64) -> GlobalClass {
     let (first, last) = (&groups[0], &groups[groups.len() - 1]);
-    let tallies: Vec<Tally> = groups.iter().flat_map(|g| &g.members).map(|&i| all[i].stretch.tally).collect();
+    let tallies: Vec<Tally> = groups.iter().flat_map(|g| &g.members).map(|&i| all[i].segment.tally).collect();
     let total = Tally::sum(tallies.iter().copied()).unwrap_or_default();
     let starts: Vec<u64> = tallies.iter().map(|t| t.hull.0).collect();
     let per_rank = total.bytes / first.ranks.len().max(1) as u64;
-    let own = first.members.iter().map(|&i| all[i].stretch.tally.span()).max().unwrap_or(0);
+    let own = first.members.iter().map(|&i| all[i].segment.tally.span()).max().unwrap_or(0);
     let situation = Situation {
         file,
         ranks: first.ranks.len(),

@@ -103,14 +103,14 @@ impl Axis for Sequentiality {
 }
 
 impl Sequentiality {
-    /// Has it no order that predicts the next access?
+    /// Does the order not predict the next access?
     pub(crate) fn is_disorder(self) -> bool {
         self.at_most(Self::VariablyStrided)
     }
 }
 
 impl Size {
-    /// The size class of two kinds of requests together that are not of one size.
+    /// The size class of requests of two different sizes together.
     pub(crate) fn beside(self, other: Self) -> Self {
         match self.meet(other) {
             Self::UniformSmall => Self::VariableSmall,

@@ -1,42 +1,45 @@
-//! Which of a file's accesses are its data, and their stretches, if they have no clear class as they come.
+//! Separates a file's data from metadata accesses if the whole stream has no clear class.
 //!
 //! Accesses of several size classes ([`super::size_class`]) may hide each other's order: a library's headers and indices between
-//! the data, reads and writes that take turns. If the accesses as they come leave ranks apart or without order, the data are
-//! judged by themselves and the metadata accesses are set aside, if the data are most of the file and nearly all of them have an
-//! order. Accesses are set aside only if each is small, beside the data or at all, and they come between the data or are next to
-//! nothing.
+//! the data, or alternating reads and writes. If the whole stream leaves ranks in different classes or without order, the data
+//! sub-streams are classified without the metadata accesses. This requires that the data are most of the file and that nearly all
+//! of them have an order. Metadata accesses are small, absolutely or compared with the data, and they either come between data
+//! accesses or have hardly any bytes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::access::{Stretch, Tally};
+use super::access::{Segment, Tally};
 use super::global::GlobalSequentiality;
 use super::group::{Group, Local, groups};
 use super::lattice::{Axis, Mix, Sequentiality};
 use super::report::Aside;
-use super::size_class::{FinishedSubStream, SizeClass, Stretches};
-use super::thresholds::{BESIDE, BETWEEN, FEW, FEWEST, MOST_JOINED, NEXT_TO_NOTHING, ORDERED, TINY};
+use super::size_class::{FinishedSubStream, Segments, SizeClass};
+use super::thresholds::LIMITS;
 
-/// The stretches of one rank in a file.
-pub(crate) struct Ranked {
+/// Segments of a file, beyond which neighbours are not merged.
+const MOST_MERGED: usize = 1 << 18;
+
+/// The segments of one rank in a file.
+pub(crate) struct RankSegments {
     pub rank: u32,
-    /// As it comes.
-    pub whole: Vec<Stretch>,
+    /// Of the whole stream.
+    pub whole: Vec<Segment>,
     pub by_size: Option<Vec<FinishedSubStream>>,
 }
 
-impl Ranked {
-    /// Its stretches as they come.
+impl RankSegments {
+    /// The segments of the whole stream.
     pub fn into_whole(self) -> impl Iterator<Item = Local> {
         of_rank(self.rank, self.whole)
     }
 }
 
-fn of_rank(rank: u32, stretches: impl IntoIterator<Item = Stretch>) -> impl Iterator<Item = Local> {
-    stretches.into_iter().map(move |stretch| Local { rank, stretch })
+fn of_rank(rank: u32, segments: impl IntoIterator<Item = Segment>) -> impl Iterator<Item = Local> {
+    segments.into_iter().map(move |segment| Local { rank, segment })
 }
 
-/// The stretches and groups of a file, and the accesses set aside.
+/// The segments, groups and metadata accesses of a file.
 pub(crate) struct JudgedFile {
     pub locals: Vec<Local>,
     pub groups: Vec<Group>,
@@ -45,16 +48,16 @@ pub(crate) struct JudgedFile {
 
 impl JudgedFile {
     fn of(locals: Vec<Local>) -> Self {
-        let as_they_come = Self { groups: groups(&locals), locals, aside: None };
-        if as_they_come.partial_groups() == 0 || as_they_come.locals.len() > MOST_JOINED {
-            return as_they_come;
+        let whole = Self { groups: groups(&locals), locals, aside: None };
+        if whole.partial_groups() == 0 || whole.locals.len() > MOST_MERGED {
+            return whole;
         }
-        // ranks that run out of step with short stretches: those that go on in the same way elsewhere are one
-        let locals = continued(&as_they_come.locals);
+        // ranks out of step with short segments: merge those that continue in the same way elsewhere
+        let locals = merge_continued(&whole.locals);
         let longer = Self { groups: groups(&locals), locals, aside: None };
-        let is_better = longer.partial_groups() < as_they_come.partial_groups()
-            && longer.groups_without_order() <= as_they_come.groups_without_order();
-        if is_better { longer } else { as_they_come }
+        let is_better = longer.partial_groups() < whole.partial_groups()
+            && longer.groups_without_order() <= whole.groups_without_order();
+        if is_better { longer } else { whole }
     }
 
     /// Groups of fewer ranks than others.
@@ -67,25 +70,25 @@ impl JudgedFile {
         self.groups.iter().filter(|g| g.class == GlobalSequentiality::NonSequential).count()
     }
 
-    /// Groups in which reads and writes take turns.
+    /// Groups with reads and writes.
     fn mixed_groups(&self) -> usize {
         self.groups.iter().filter(|g| g.mix == Mix::ReadWrite).count()
     }
 
-    /// Groups that say little: ranks apart, or no order.
+    /// Groups of fewer ranks than others, and groups without order.
     fn flaws(&self) -> usize {
         self.partial_groups() + self.groups_without_order()
     }
 
-    /// Fewer flaws, or no more and far fewer pieces of reads and writes that take turns?
+    /// Fewer flaws; or as many, but at most half of the groups where half of them were mixed.
     fn is_clearer_than(&self, other: &Self) -> bool {
-        let pieces = 2 * self.groups.len() <= other.groups.len() && 2 * other.mixed_groups() >= other.groups.len();
-        self.flaws() < other.flaws() || self.flaws() == other.flaws() && pieces
+        let fewer_mixed = 2 * self.groups.len() <= other.groups.len() && 2 * other.mixed_groups() >= other.groups.len();
+        self.flaws() < other.flaws() || self.flaws() == other.flaws() && fewer_mixed
     }
 }
 
-/// The stretches and groups of a file.
-pub(crate) fn judge(ranks: Vec<Ranked>) -> JudgedFile {
+/// The segments and groups of a file.
+pub(crate) fn judge(ranks: Vec<RankSegments>) -> JudgedFile {
     let mut whole = Vec::new();
     let mut by_size: Option<Vec<(u32, FinishedSubStream)>> = Some(Vec::new());
     for r in ranks {
@@ -98,7 +101,7 @@ pub(crate) fn judge(ranks: Vec<Ranked>) -> JudgedFile {
     let whole = JudgedFile::of(whole);
     let is_unclear = whole.flaws() > 0 || whole.mixed_groups() > 1;
     let several =
-        |s: &Vec<(u32, FinishedSubStream)>| s.iter().any(|(_, f)| !matches!(f.stretches, Stretches::OfTheWhole));
+        |s: &Vec<(u32, FinishedSubStream)>| s.iter().any(|(_, f)| !matches!(f.segments, Segments::OfTheWhole));
     let by_size = by_size.filter(several).filter(|_| is_unclear);
     let data = by_size.and_then(|found| BySize { found, whole: &whole.locals }.judge());
     match data {
@@ -110,12 +113,12 @@ pub(crate) fn judge(ranks: Vec<Ranked>) -> JudgedFile {
 /// The accesses to a file by rank and size class.
 struct BySize<'w> {
     found: Vec<(u32, FinishedSubStream)>,
-    /// All accesses as they come, by rank.
+    /// The segments of the whole stream, by rank.
     whole: &'w [Local],
 }
 
 impl BySize<'_> {
-    /// The data by themselves, if they are most of the file and have an order.
+    /// The data without the metadata accesses, if they are most of the file and have an order.
     fn judge(self) -> Option<JudgedFile> {
         let mut classes: BTreeMap<SizeClass, Tally> = BTreeMap::new();
         for (_, f) in &self.found {
@@ -124,9 +127,9 @@ impl BySize<'_> {
         let data = data_classes(classes.into_iter().collect(), |class| self.is_clear(class))?;
         let (data, rest): (Vec<_>, Vec<_>) = self.found.iter().partition(|(_, f)| data.contains(&f.class));
         let (mut accesses, mut bytes) = (0, 0);
-        let mut by_rank: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
+        let mut by_rank: BTreeMap<u32, Vec<Segment>> = BTreeMap::new();
         for (rank, f) in &data {
-            for s in self.stretches(*rank, f)? {
+            for s in self.segments(*rank, f)? {
                 if !s.sequentiality.is_disorder() {
                     (accesses, bytes) = (accesses + s.tally.accesses, s.tally.bytes.saturating_add(bytes));
                 }
@@ -134,23 +137,23 @@ impl BySize<'_> {
             }
         }
         let all = Tally::sum(data.iter().map(|(_, f)| f.tally))?;
-        let enough = |part: u64, all: u64| part as f64 >= ORDERED * all as f64;
+        let enough = |part: u64, all: u64| part as f64 >= LIMITS.ordered * all as f64;
         if !enough(accesses, all.accesses) || !enough(bytes, all.bytes) {
             return None;
         }
-        let locals = by_rank.into_iter().flat_map(|(rank, all)| of_rank(rank, taking_turns(all)));
-        Some(JudgedFile { aside: aside(&rest), ..JudgedFile::of(locals.collect()) })
+        let locals = by_rank.into_iter().flat_map(|(rank, all)| of_rank(rank, merge_concurrent(all)));
+        Some(JudgedFile { aside: metadata(&rest), ..JudgedFile::of(locals.collect()) })
     }
 
-    /// The stretches of a rank of one size class; `None` if they have been given up.
-    fn stretches<'a>(&'a self, rank: u32, found: &'a FinishedSubStream) -> Option<Vec<&'a Stretch>> {
-        match &found.stretches {
-            Stretches::Own(all) => Some(all.iter().collect()),
-            Stretches::OfTheWhole => {
+    /// The segments of a rank of one size class; `None` if they were dropped.
+    fn segments<'a>(&'a self, rank: u32, found: &'a FinishedSubStream) -> Option<Vec<&'a Segment>> {
+        match &found.segments {
+            Segments::Own(all) => Some(all.iter().collect()),
+            Segments::OfTheWhole => {
                 let from = self.whole.partition_point(|l| l.rank < rank);
-                Some(self.whole[from..].iter().take_while(|l| l.rank == rank).map(|l| &l.stretch).collect())
+                Some(self.whole[from..].iter().take_while(|l| l.rank == rank).map(|l| &l.segment).collect())
             }
-            Stretches::GivenUp => None,
+            Segments::GivenUp => None,
         }
     }
 
@@ -159,8 +162,8 @@ impl BySize<'_> {
         let ranks: BTreeSet<u32> = self.found.iter().map(|f| f.0).collect();
         let mut locals = Vec::new();
         for (rank, f) in self.found.iter().filter(|(_, f)| f.class == class) {
-            let stretches = self.stretches(*rank, f).filter(|_| f.tally.accesses >= FEWEST);
-            let Some(all) = stretches else { return false };
+            let segments = self.segments(*rank, f).filter(|_| f.tally.accesses >= LIMITS.fewest);
+            let Some(all) = segments else { return false };
             locals.extend(of_rank(*rank, all.into_iter().cloned()));
         }
         let judged = JudgedFile::of(locals);
@@ -174,8 +177,8 @@ fn sum(classes: &[Classed]) -> Tally {
     Tally::sum(classes.iter().map(|c| c.1)).unwrap_or_default()
 }
 
-/// The size classes that are data. Those that are not small are; if they are not most of the file, the commonest one is. A small
-/// one is, too, if it has its own time, and either some weight or a `clear` class.
+/// The size classes that are data: those that are not small, or the most frequent one if they are not most of the file. A small
+/// class is data, too, if it mostly does not overlap the data in time, and has either enough bytes or a `clear` class.
 fn data_classes(mut classes: Vec<Classed>, clear: impl Fn(SizeClass) -> bool) -> Option<Vec<SizeClass>> {
     let total = sum(&classes);
     classes.sort_by_key(|c| Reverse(c.1.sizes.1));
@@ -184,7 +187,7 @@ fn data_classes(mut classes: Vec<Classed>, clear: impl Fn(SizeClass) -> bool) ->
         above = above.saturating_add(c.1.bytes);
         above >= total.bytes / 2
     })?;
-    let small = TINY.max(half.1.bytes / half.1.accesses.max(1) / BESIDE);
+    let small = LIMITS.tiny.max(half.1.bytes / half.1.accesses.max(1) / LIMITS.small);
     let most = |t: Tally| 2 * u128::from(t.bytes) >= u128::from(total.bytes) || 2 * t.accesses >= total.accesses;
     let (mut data, mut others): (Vec<Classed>, Vec<Classed>) = classes.into_iter().partition(|c| c.1.sizes.1 > small);
     if !most(sum(&data)) {
@@ -193,9 +196,9 @@ fn data_classes(mut classes: Vec<Classed>, clear: impl Fn(SizeClass) -> bool) ->
         data = vec![others.swap_remove(commonest)];
     }
     others.sort_by_key(|c| Reverse(c.1.accesses));
-    let weight = sum(&data).bytes / NEXT_TO_NOTHING;
+    let weight = sum(&data).bytes / LIMITS.weight;
     for c in others {
-        let has_own_time = || time_shared(&c.1, &data) < BETWEEN;
+        let has_own_time = || time_shared(&c.1, &data) < LIMITS.between;
         if c.1.sizes.1 > small || has_own_time() && (c.1.bytes > weight || clear(c.0)) {
             data.push(c);
         }
@@ -219,7 +222,7 @@ fn time_shared(tally: &Tally, data: &[Classed]) -> f64 {
     covered.0 / (end - start)
 }
 
-fn aside(rest: &[&(u32, FinishedSubStream)]) -> Option<Aside> {
+fn metadata(rest: &[&(u32, FinishedSubStream)]) -> Option<Aside> {
     let all = Tally::sum(rest.iter().map(|(_, f)| f.tally))?;
     let written = rest.iter().filter(|(_, f)| f.tally.writes > 0).map(|(_, f)| f.tally.bytes);
     let ranks: BTreeSet<u32> = rest.iter().map(|r| r.0).collect();
@@ -232,11 +235,11 @@ fn aside(rest: &[&(u32, FinishedSubStream)]) -> Option<Aside> {
     })
 }
 
-/// The stretches of one rank, those that hold at the same time as one: it takes turns between them. The one with the most bytes
-/// says how.
-fn taking_turns(mut all: Vec<Stretch>) -> Vec<Stretch> {
+/// The segments of one rank. Those that overlap in time are merged: their accesses alternate. The class is that of the one with
+/// the most bytes.
+fn merge_concurrent(mut all: Vec<Segment>) -> Vec<Segment> {
     all.sort_by(|a, b| a.tally.start_s.total_cmp(&b.tally.start_s));
-    let mut out: Vec<Stretch> = Vec::new();
+    let mut out: Vec<Segment> = Vec::new();
     for s in all {
         match out.last_mut() {
             Some(last) if s.tally.start_s < last.tally.end_s => {
@@ -249,27 +252,27 @@ fn taking_turns(mut all: Vec<Stretch>) -> Vec<Stretch> {
     out
 }
 
-/// Stretches of a rank that go on as the one before, elsewhere in the file, and short ones between them, as one.
-fn continued(all: &[Local]) -> Vec<Local> {
+/// Merges segments of a rank that continue the one before elsewhere in the file, and short ones between them.
+fn merge_continued(all: &[Local]) -> Vec<Local> {
     let mut out: Vec<Local> = Vec::new();
-    for Local { rank, stretch } in all {
-        match out.last_mut().filter(|l| l.rank == *rank && goes_on(&l.stretch, stretch)) {
-            Some(Local { stretch: last, .. }) => {
-                last.shape.join(last.tally.hull, stretch.shape.clone(), stretch.tally.hull);
-                if stretch.tally.accesses > last.tally.accesses {
-                    last.stride = stretch.stride;
+    for Local { rank, segment } in all {
+        match out.last_mut().filter(|l| l.rank == *rank && goes_on(&l.segment, segment)) {
+            Some(Local { segment: last, .. }) => {
+                last.shape.join(last.tally.hull, segment.shape.clone(), segment.tally.hull);
+                if segment.tally.accesses > last.tally.accesses {
+                    last.stride = segment.stride;
                 }
-                last.sequentiality = last.sequentiality.meet(stretch.sequentiality).meet(Sequentiality::Strided1d);
-                last.join(stretch);
+                last.sequentiality = last.sequentiality.meet(segment.sequentiality).meet(Sequentiality::Strided1d);
+                last.join(segment);
             }
-            None => out.push(Local { rank: *rank, stretch: stretch.clone() }),
+            None => out.push(Local { rank: *rank, segment: segment.clone() }),
         }
     }
     out
 }
 
-fn goes_on(a: &Stretch, b: &Stretch) -> bool {
-    let few = FEW * a.tally.accesses.min(b.tally.accesses) <= a.tally.accesses.max(b.tally.accesses);
+fn goes_on(a: &Segment, b: &Segment) -> bool {
+    let few = LIMITS.few * a.tally.accesses.min(b.tally.accesses) <= a.tally.accesses.max(b.tally.accesses);
     (a.mix, a.tally.sizes, a.by) == (b.mix, b.tally.sizes, b.by)
         && !a.sequentiality.is_disorder()
         && !b.sequentiality.is_disorder()

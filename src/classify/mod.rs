@@ -1,18 +1,17 @@
-//! Access classes: how each rank walks through a file, how the job does, and what to set because of it.
+//! Access classes: how each rank walks through a file, how the job does, and which settings follow.
 //!
-//! After Madhyastha & Reed, "Exploiting Global Input/Output Access Pattern Classification" (SC 1997). The accesses of a rank
-//! to a file are cut into stretches of one local class; stretches of several ranks that overlap in time have a global class:
-//! the meet of the local ones on the axes of mix and size, and for sequentiality what the bytes say. Each global class brings
-//! advice.
+//! After Madhyastha & Reed, "Exploiting Global Input/Output Access Pattern Classification" (SC 1997). An automaton follows
+//! back-to-back accesses and nested strides and cuts the accesses of a rank to a file into segments of one local class.
+//! Segments of several ranks that overlap in time have a global class. Its mix and size are the meets of the local ones; its
+//! sequentiality follows from the bytes. Each global class brings advice.
 //!
-//! The accesses of a rank to a file are cut into stretches by an automaton that follows back-to-back accesses and nested strides
-//! as they come. Three classifiers name the stretches ([`Choice`]): the rules of the automaton, a network that judges the first
-//! accesses of each, and a Markov model of earlier runs ([`Model`]) that knows the classes before the first access.
+//! Three classifiers assign the local classes ([`Choice`]): the rules of the automaton, a network that sees the first accesses
+//! of each segment, and a Markov model of earlier runs ([`Model`]) that knows the classes before the first access.
 //!
-//! Where there are several sizes or both directions, each size class is also followed by itself: a library's metadata between the
-//! data must not decide their class. It is set aside and counted ([`Aside`]).
+//! If a rank uses several sizes or both directions, each size class is also followed on its own, so that a library's metadata
+//! accesses do not decide the class of the data. They are counted separately ([`Aside`]).
 //!
-//! Cost: constant time per access while it follows a pattern; memory for the stretches, not for the accesses.
+//! Cost: constant time per access inside a pattern; memory grows with the segments, not with the accesses.
 
 mod access;
 mod advice;
@@ -27,7 +26,7 @@ mod report;
 mod size_class;
 mod sketch;
 mod stream;
-mod thresholds;
+pub(crate) mod thresholds;
 mod time;
 
 use std::collections::HashMap;
@@ -43,47 +42,46 @@ pub(crate) use self::advice::size as binary_size;
 pub use global::GlobalSequentiality;
 pub(crate) use lattice::Axis;
 pub use lattice::{Mix, Sequentiality, Size};
-pub use markov::{MODEL_SCHEMA, Model};
-pub use network::training_features;
-pub use report::{
-    Advice, Aside, CLASSES_SCHEMA, Classes, Classifier, Expected, ExpectedClass, FileClasses, GlobalClass, LocalClass,
-};
-pub use sketch::Sketch;
+pub use markov::Model;
+internal! { use markov::MODEL_SCHEMA; }
+internal! { use network::training_features; }
+pub use report::{Advice, Aside, Classes, Classifier, Expected, ExpectedClass, FileClasses, GlobalClass, LocalClass};
+internal! { use report::CLASSES_SCHEMA; }
+internal! { use sketch::Sketch; }
 pub(crate) use sketch::SketchedAccess;
 
 use access::{Access, Settings, Voting};
 use group::Local;
 use markov::TrainingSample;
-use metadata_filter::Ranked;
+use metadata_filter::RankSegments;
 use size_class::SizeClassStreams;
 use sketch::Sketcher;
 
-/// Which classifier is asked.
+/// Which classifier is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Choice {
-    /// The rules; the model, if there is one, where they find no order or too few accesses; else the network where they find
-    /// no order.
+    /// The rules. Without order or with too few accesses, the model, if there is one that knows the file; else the network.
     #[default]
     Auto,
     /// Only the rules.
     Rules,
-    /// The network names every stretch.
+    /// The network classifies every segment.
     Network,
-    /// Only the model: files it does not know have no global class.
+    /// Only the model. Files that it does not know have no global class.
     Markov,
 }
 
 /// Options of [`classify`].
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'m> {
-    /// Transfers that are looked at.
+    /// Transfers that are classified.
     pub mode: Mode,
-    /// Accesses that decide what follows when one does not fit.
+    /// Accesses that are collected when one does not fit, and then cut into segments.
     pub window: usize,
     /// Requests below this many bytes are small: the stripe unit of the file system.
     pub stripe: u64,
-    /// Which classifier is asked.
+    /// Which classifier is used.
     pub choice: Choice,
     /// Model of earlier runs.
     pub model: Option<&'m Model>,
@@ -111,10 +109,10 @@ impl Options<'_> {
 /// # Errors
 /// [`ErrorKind::Empty`] if no access with an offset is left; [`ErrorKind::Usage`] for [`Choice::Markov`] without a model.
 pub fn classify(trace: &Trace, selection: &Selection, options: Options<'_>) -> Result<Classes> {
-    study(trace, selection, options, false).map(|(classes, _)| classes)
+    classify_rows(trace, selection, options, false).map(|(classes, _)| classes)
 }
 
-/// As [`classify`], with a sketch of the accesses to each file, in the order of [`Classes::files`], to draw them.
+/// As [`classify`], with a sketch of the accesses to each file for pictures, in the order of [`Classes::files`].
 ///
 /// # Errors
 /// As [`classify`].
@@ -123,16 +121,21 @@ pub(crate) fn classify_and_sketch(
     selection: &Selection,
     options: Options<'_>,
 ) -> Result<(Classes, Vec<Sketch>)> {
-    study(trace, selection, options, true)
+    classify_rows(trace, selection, options, true)
 }
 
-fn study(trace: &Trace, selection: &Selection, options: Options<'_>, draw: bool) -> Result<(Classes, Vec<Sketch>)> {
+fn classify_rows(
+    trace: &Trace,
+    selection: &Selection,
+    options: Options<'_>,
+    draw: bool,
+) -> Result<(Classes, Vec<Sketch>)> {
     let mut reader = Reader::new(selection, options, draw);
     reader.take(&trace.as_batch());
     reader.finish(trace)
 }
 
-/// Adds a run to a model of earlier runs. Gives the number of files learned from it.
+/// Adds a run to a model of earlier runs. Returns the number of files learned from it.
 ///
 /// # Errors
 /// As [`classify`].
@@ -144,29 +147,29 @@ pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: 
     Ok(trainer.finish(model))
 }
 
-/// Learns from a trace whose rows come a second time; [`Reader::train`] makes it.
+/// Learns from a second pass over the rows of a trace; see [`Reader::train`].
 pub(crate) struct Trainer<'s> {
-    sieve: RowFilter<'s>,
+    filter: RowFilter<'s>,
     samples: Vec<(String, TrainingSample)>,
     index: HashMap<String, usize>,
-    /// The sample of each file of this reading.
+    /// The sample of each file of this pass.
     sample_of: Vec<Option<usize>>,
 }
 
 impl Trainer<'_> {
-    /// Takes the next rows; file numbers may differ from those of the first reading.
+    /// Takes the next rows; file numbers may differ from those of the first pass.
     pub fn take(&mut self, batch: &Batch<'_>) {
-        self.sieve.learn(batch.files, batch.origin_s);
+        self.filter.learn(batch.files, batch.origin_s);
         let known = batch.files.iter().skip(self.sample_of.len());
         self.sample_of.extend(known.map(|(_, name)| self.index.get(name).copied()));
-        accesses(&batch.rows, &self.sieve, |file, rank, access| {
+        accesses(&batch.rows, &self.filter, |file, rank, access| {
             if let Some(Some(i)) = self.sample_of.get(file.0 as usize) {
                 self.samples[*i].1.see(rank, &access);
             }
         });
     }
 
-    /// Adds what was learned to a model; gives the number of files.
+    /// Adds the samples to a model; returns the number of files.
     pub fn finish(self, model: &mut Model) -> usize {
         let count = self.samples.len();
         model.learn(self.samples);
@@ -174,34 +177,34 @@ impl Trainer<'_> {
     }
 }
 
-/// Ranks whose last place is remembered.
+/// Slots of [`Reader::latest`].
 const MOST_LATEST: u32 = 1 << 16;
 
 /// A rank, its accesses to one file, and their sketch.
 type Followed = (u32, Box<SizeClassStreams>, Option<Sketcher>);
 
-/// Classifies a trace whose rows come in batches: memory grows with pairs of file and rank and with their stretches, not with
+/// Classifies a trace whose rows come in batches. Memory grows with pairs of file and rank and with their segments, not with
 /// rows.
 pub(crate) struct Reader<'s, 'm> {
     options: Options<'m>,
-    sieve: RowFilter<'s>,
+    filter: RowFilter<'s>,
     draw: bool,
     all: Vec<(FileId, Followed)>,
     place: HashMap<(FileId, u32), usize>,
-    /// Where each rank was last: neighbouring accesses are of many ranks but seldom of many files.
+    /// The last file of each rank, a cache: neighbouring accesses are of many ranks but seldom of many files.
     latest: Vec<Option<(FileId, usize)>>,
-    /// Rows, those of them that are classified, and those that lack only an offset.
+    /// All rows, those classified, and those that lack only an offset.
     rows: u64,
     records: u64,
     unplaced: u64,
 }
 
 impl<'s, 'm> Reader<'s, 'm> {
-    /// For what a selection keeps; `draw`: also sketch the accesses.
+    /// For the rows that a selection keeps; `draw`: also sketch the accesses.
     pub fn new(selection: &'s Selection, options: Options<'m>, draw: bool) -> Self {
         Self {
             options,
-            sieve: RowFilter::new(options.mode, selection),
+            filter: RowFilter::new(options.mode, selection),
             draw,
             all: Vec::new(),
             place: HashMap::new(),
@@ -214,11 +217,11 @@ impl<'s, 'm> Reader<'s, 'm> {
 
     /// Takes the next rows.
     pub fn take(&mut self, batch: &Batch<'_>) {
-        let Self { options, sieve, draw, all, place, latest, rows, records, unplaced } = self;
+        let Self { options, filter, draw, all, place, latest, rows, records, unplaced } = self;
         let settings = options.settings();
-        sieve.learn(batch.files, batch.origin_s);
+        filter.learn(batch.files, batch.origin_s);
         *rows += batch.rows.len() as u64;
-        *unplaced += accesses(&batch.rows, sieve, |file, rank, access| {
+        *unplaced += accesses(&batch.rows, filter, |file, rank, access| {
             *records += 1;
             let slot = (rank % MOST_LATEST) as usize;
             if slot >= latest.len() {
@@ -240,8 +243,7 @@ impl<'s, 'm> Reader<'s, 'm> {
         });
     }
 
-    /// The classes of all rows, given what else the trace says: its name, its files, its warnings. With a sketch of each file if
-    /// that was asked for.
+    /// The classes of all rows, and a sketch of each file if asked for; name, files and warnings are those of `trace`.
     ///
     /// # Errors
     /// As [`classify`].
@@ -286,28 +288,28 @@ impl<'s, 'm> Reader<'s, 'm> {
         Ok((classes, sketches))
     }
 
-    /// Learns from the same rows, which have to come again.
+    /// Prepares to learn from the same rows in a second pass.
     ///
     /// # Errors
     /// As [`classify`].
     pub fn train(self, trace: &Trace) -> Result<Trainer<'s>> {
         let settings = self.options.settings();
-        let sieve = self.sieve.again();
+        let filter = self.filter.again();
         let samples: Vec<(String, TrainingSample)> = self
             .files(trace)?
             .into_par_iter()
             .filter(|(id, _)| *id != FileId::NONE)
             .map(|(id, ranks)| {
                 let (all, _) = finish(ranks, settings, 0.0);
-                let all: Vec<Local> = all.into_iter().flat_map(Ranked::into_whole).collect();
+                let all: Vec<Local> = all.into_iter().flat_map(RankSegments::into_whole).collect();
                 (trace.files.name(id).to_owned(), TrainingSample::of(&all))
             })
             .collect();
         let index = samples.iter().enumerate().map(|(i, l)| (l.0.clone(), i)).collect();
-        Ok(Trainer { sieve, samples, index, sample_of: Vec::new() })
+        Ok(Trainer { filter, samples, index, sample_of: Vec::new() })
     }
 
-    /// The followers by file.
+    /// The accesses of each rank, by file.
     fn files(self, trace: &Trace) -> Result<Vec<(FileId, Vec<Followed>)>> {
         if self.all.is_empty() {
             let found = if self.unplaced > 0 {
@@ -332,14 +334,14 @@ impl<'s, 'm> Reader<'s, 'm> {
     }
 }
 
-/// Hands on every access that is kept, moves bytes and has an offset, in the order of the rows. Gives the number of those
-/// without an offset.
-fn accesses(rows: &Data, sieve: &RowFilter<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
+/// Calls `each` with every selected access that moves bytes and has an offset, in the order of the rows. Returns the number
+/// of those without an offset.
+fn accesses(rows: &Data, filter: &RowFilter<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
     let Data::Requests(rows) = rows else { return 0 };
     let mut unplaced = 0;
     for i in 0..rows.len() {
         let (offset, size) = (rows.offset.get(i), rows.size.get(i));
-        if size == 0 || !sieve.keeps_request(rows, i) {
+        if size == 0 || !filter.keeps_request(rows, i) {
             continue;
         }
         if offset == UNKNOWN_OFFSET {
@@ -356,20 +358,20 @@ fn accesses(rows: &Data, sieve: &RowFilter<'_>, mut each: impl FnMut(FileId, u32
     unplaced
 }
 
-/// The stretches of each rank, by rank, and the sketch of their accesses.
-fn finish(mut ranks: Vec<Followed>, settings: Settings, origin: f64) -> (Vec<Ranked>, Sketch) {
+/// The segments of each rank, by rank, and the sketch of their accesses.
+fn finish(mut ranks: Vec<Followed>, settings: Settings, origin: f64) -> (Vec<RankSegments>, Sketch) {
     ranks.sort_by_key(|r| r.0);
     let mut drawn = Vec::new();
     let each = ranks.into_iter().map(|(rank, streams, sketcher)| {
         drawn.extend(sketcher.map(|s| (rank, s)));
         let (whole, by_size) = streams.finish(settings);
-        Ranked { rank, whole, by_size }
+        RankSegments { rank, whole, by_size }
     });
     let all = each.collect();
     (all, Sketch::of(drawn, origin))
 }
 
-fn of_file(file: Option<String>, ranks: Vec<Ranked>, options: Options<'_>, origin: f64) -> FileClasses {
+fn of_file(file: Option<String>, ranks: Vec<RankSegments>, options: Options<'_>, origin: f64) -> FileClasses {
     let settings = options.settings();
     let name = file.as_deref();
     let predicted = options.model.zip(name).and_then(|(model, name)| model.predict(name, settings));
@@ -381,7 +383,7 @@ fn of_file(file: Option<String>, ranks: Vec<Ranked>, options: Options<'_>, origi
         _ => group::globals(&judged.groups, &judged.locals, name, settings, origin),
     };
     if let (Choice::Auto, Some(f)) = (options.choice, &predicted) {
-        f.help(&mut global);
+        f.replace_undecided(&mut global);
     }
     advice::settle(&mut global);
     FileClasses { file, local, global, aside: judged.aside, expected: predicted.map(|f| f.expected) }

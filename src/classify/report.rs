@@ -12,7 +12,7 @@ use crate::record::Warning;
 /// Name of the schema of [`Classes`].
 pub const CLASSES_SCHEMA: &str = "iophase.classes.v1";
 
-/// What gave a class.
+/// Method that assigned a class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

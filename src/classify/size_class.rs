@@ -1,12 +1,15 @@
-//! One rank's accesses to one file, followed as they come and each size class of them by itself.
+//! One rank's accesses to one file, followed as one stream and by size class.
 //!
-//! A library puts its own small accesses between those of the program, and read-modify-write takes turns: neither has an order as
-//! it comes, but each sub-stream of one direction and size class may have one. As long as there is only one size class, nothing
-//! is followed twice. What is data is decided when all ranks are known ([`super::metadata_filter`]).
+//! A library inserts its own small accesses between those of the program, and read-modify-write alternates. The whole stream
+//! then has no order, but each sub-stream of one direction and size class may have one. While there is only one size class,
+//! nothing is followed twice. [`super::metadata_filter`] decides which sub-streams are data once all ranks are known.
 
-use super::access::{Access, Settings, Stretch, Tally};
+use super::access::{Access, Segment, Settings, Tally};
 use super::stream::Stream;
-use super::thresholds::{LARGE, LONG, MOST_SIZES, TINY};
+use super::thresholds::LIMITS;
+
+/// Size classes of one rank; all other sizes are one more.
+const MOST_SIZES: usize = 16;
 
 /// Accesses that are followed together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +23,7 @@ pub(crate) enum SizeClass {
 
 impl SizeClass {
     fn of(size: u64) -> Self {
-        if size > LARGE { Self::Large } else { Self::Exactly(size) }
+        if size > LIMITS.large { Self::Large } else { Self::Exactly(size) }
     }
 
     fn of_all((smallest, largest): (u64, u64)) -> Self {
@@ -52,27 +55,27 @@ pub(crate) struct SizeClassStreams {
 enum Split {
     #[default]
     Empty,
-    /// One direction, and one size or back to back.
+    /// One direction; one size, or back to back.
     One(Tally),
     Several(Vec<SubStream>),
-    /// A sub-stream that would be data has no order either.
+    /// Dropped: a sub-stream that would be data has no order.
     GivenUp,
 }
 
-/// The accesses of one rank, direction and size class in the end.
+/// The accesses of one rank, direction and size class, classified.
 #[derive(Debug, Clone)]
 pub(crate) struct FinishedSubStream {
     pub class: SizeClass,
     pub tally: Tally,
-    pub stretches: Stretches,
+    pub segments: Segments,
 }
 
-/// The stretches of a size class.
+/// The segments of a size class.
 #[derive(Debug, Clone)]
-pub(crate) enum Stretches {
-    /// Those of all accesses: there is only one size class.
+pub(crate) enum Segments {
+    /// There is only one size class: the segments are those of the whole stream.
     OfTheWhole,
-    Own(Vec<Stretch>),
+    Own(Vec<Segment>),
     GivenUp,
 }
 
@@ -105,22 +108,22 @@ impl SizeClassStreams {
         }
     }
 
-    /// The accesses as they came, and by size classes; `None` for those if they are no help.
-    pub fn finish(self, settings: Settings) -> (Vec<Stretch>, Option<Vec<FinishedSubStream>>) {
-        let stretches = |s: Option<Box<Stream>>| match s {
-            Some(stream) => Stretches::Own(stream.finish(settings.of_sub_stream())),
-            None => Stretches::GivenUp,
+    /// The segments of the whole stream, and by size class; `None` for the latter if they were dropped.
+    pub fn finish(self, settings: Settings) -> (Vec<Segment>, Option<Vec<FinishedSubStream>>) {
+        let segments = |s: Option<Box<Stream>>| match s {
+            Some(stream) => Segments::Own(stream.finish(settings.of_sub_stream())),
+            None => Segments::GivenUp,
         };
         let found = match self.split {
             Split::Empty => Some(Vec::new()),
             Split::GivenUp => None,
             Split::One(tally) => {
                 let class = SizeClass::of_all(tally.sizes);
-                Some(vec![FinishedSubStream { class, tally, stretches: Stretches::OfTheWhole }])
+                Some(vec![FinishedSubStream { class, tally, segments: Segments::OfTheWhole }])
             }
             Split::Several(all) => {
                 let found =
-                    |s: SubStream| FinishedSubStream { class: s.class, tally: s.tally, stretches: stretches(s.stream) };
+                    |s: SubStream| FinishedSubStream { class: s.class, tally: s.tally, segments: segments(s.stream) };
                 Some(all.into_iter().map(found).collect())
             }
         };
@@ -128,7 +131,7 @@ impl SizeClassStreams {
     }
 }
 
-/// Puts an access into its sub-stream. False if that has no order and cannot be a library's own.
+/// Adds an access to its sub-stream. False if that has no order and is too large to be metadata.
 fn push_apart(all: &mut Vec<SubStream>, a: Access, settings: Settings) -> bool {
     let find = |all: &[SubStream], class| all.iter().position(|s| (s.write, s.class) == (a.write, class));
     let mut class = SizeClass::of(a.size);
@@ -151,9 +154,9 @@ fn push_apart(all: &mut Vec<SubStream>, a: Access, settings: Settings) -> bool {
     };
     let Some(stream) = &mut sub.stream else { return true };
     stream.push(a, settings);
-    if sub.tally.accesses.is_multiple_of(LONG) && stream.is_lost() {
+    if sub.tally.accesses.is_multiple_of(LIMITS.long) && stream.is_disordered() {
         sub.stream = None;
-        return sub.tally.sizes.1 <= TINY;
+        return sub.tally.sizes.1 <= LIMITS.tiny;
     }
     true
 }

@@ -1,73 +1,131 @@
-//! The thresholds of classification.
+//! Thresholds that decide a class or an advice. Bounds on memory stand where they are used.
 //!
-//! "h5bench": chosen by hand with the runs of `tests/unit/classify_h5bench.rs`. How sensitive the classes are to a value was not measured.
+//! "h5bench": chosen by hand with the runs of `tests/unit/classify_h5bench.rs`, where HDF5's own accesses have up to 600 bytes.
+//! No source is on record for the other rows.
 //!
-//! | threshold | value | meaning | set on |
-//! |---|---|---|---|
-//! | `LARGE` | 16 KiB | accesses above it are one size class; below, each size is one | h5bench: HDF5's own have up to 600 bytes |
-//! | `MOST_SIZES` | 16 | size classes of one rank; other sizes are one | bound on memory |
-//! | `TINY` | 1 KiB | accesses up to it may be a library's own, whatever the data | h5bench: HDF5's own have up to 600 bytes |
-//! | `BESIDE` | 64 | accesses of the data's mean size over this are small beside them | h5bench |
-//! | `NEXT_TO_NOTHING` | 32 | small accesses with more than the data's bytes over this are data | h5bench |
-//! | `BETWEEN` | 0.5 | share of its time with data, from which a size class lies between the data | more often than not |
-//! | `ORDERED` | 0.9 | share of the data, in accesses and in bytes, that has an order | h5bench, and random data with metadata |
-//! | `FEWEST` | 6 | fewer accesses of a rank may be in order by chance | h5bench |
-//! | `FEW` | 8 | a stretch with its neighbour's accesses over this is joined to it | h5bench: ranks out of step |
-//! | `MOST_JOINED` | 2^18 | stretches of a file, beyond which neighbours are not joined | bound on memory |
-//! | `NEAR` | 16 | a step may miss the stride by the request over this | library bytes between datasets |
-//! | `SHORT` | 2 | this many accesses always look like a stride | two points |
-//! | `FREE` | 2 | accesses that each loop of a nest may choose for itself | not recorded |
-//! | `PROVES` | 10 | passes up to this long prove a loop that is seen twice | not recorded |
-//! | `DEEPEST` | 6 | loops of a nest | not recorded |
-//! | `LONG` | 64 | accesses without order after which none is expected | bound on time |
-//! | `DISORDER` | 0.31 | cost of an access without order | not recorded |
-//! | `LOOP` | 0.6 | cost of each further loop of a regular stretch, which costs 1 | not recorded |
-//! | `GUESS` | 0.3 | cost of an outermost loop that is a guess | not recorded |
-//! | `MIXED` | 0.5 | cost of reads and writes in turns | not recorded |
-//! | `SIZES` | 0.1 | cost of sizes that differ | not recorded |
-//! | `JITTER` | 0.1 | cost of steps that miss the stride | not recorded |
-//! | `ONCE` | 0.2 | cost of a stride seen once | not recorded |
-//! | `FEWEST_STEPS` | 7 | of fewer steps more than half may be equal by chance | not recorded |
-//! | `SURE` | 0.9 | probability from which the network is believed | not recorded |
-//! | `SAME` | 0.9 | share of their union that ranges have in common if they are the same | not recorded |
-//! | `NARROW` | 16 | gaps up to the piece beside them over this are none | library bytes between datasets |
-//! | `RARE` | 4 | a gap must be this many times rarer than rounds of the ranks | not recorded |
-//! | `MERGED` | 8192 | accesses of all ranks that are merged to find gaps | bound on memory |
-//! | `BACK_TO_BACK` | 0.95 | share of a chain that follows, from which its sizes are the steps | not recorded |
-//! | `USUAL_STEPS` | 8 | most frequent steps of a chain | not recorded |
-//! | `USUAL_SHARE` | 0.6 | share that these make up if the chain has an order | not recorded |
-//! | `FEWEST_OF_RANK` | 2 | accesses of a rank that are too few for the rules | not recorded |
+//! Half, double: traces with another class or advice if the value is halved or doubled.
+//! Measured on 297 traces by `scripts/sensitivity.py`.
 
-pub(super) const LARGE: u64 = 16 << 10;
-pub(super) const MOST_SIZES: usize = 16;
-pub(super) const TINY: u64 = 1 << 10;
-pub(super) const BESIDE: u64 = 64;
-pub(super) const NEXT_TO_NOTHING: u64 = 32;
-pub(super) const BETWEEN: f64 = 0.5;
-pub(super) const ORDERED: f64 = 0.9;
-pub(super) const FEWEST: u64 = 6;
-pub(super) const FEW: u64 = 8;
-pub(super) const MOST_JOINED: usize = 1 << 18;
-pub(super) const NEAR: u64 = 16;
-pub(super) const SHORT: u64 = 2;
-pub(super) const FREE: u64 = 2;
-pub(super) const PROVES: u64 = 10;
-pub(super) const DEEPEST: usize = 6;
-pub(super) const LONG: u64 = 64;
-pub(super) const DISORDER: f64 = 0.31;
-pub(super) const LOOP: f64 = 0.6;
-pub(super) const GUESS: f64 = 0.3;
-pub(super) const MIXED: f64 = 0.5;
-pub(super) const SIZES: f64 = 0.1;
-pub(super) const JITTER: f64 = 0.1;
-pub(super) const ONCE: f64 = 0.2;
-pub(super) const FEWEST_STEPS: u64 = 7;
-pub(super) const SURE: f64 = 0.9;
-pub(super) const SAME: f64 = 0.9;
-pub(super) const NARROW: u64 = 16;
-pub(super) const RARE: usize = 4;
-pub(super) const MERGED: usize = 8192;
-pub(super) const BACK_TO_BACK: f64 = 0.95;
-pub(super) const USUAL_STEPS: usize = 8;
-pub(super) const USUAL_SHARE: f64 = 0.6;
-pub(super) const FEWEST_OF_RANK: u64 = 2;
+use crate::thresholds::thresholds;
+
+thresholds! {
+    /// Thresholds of classification.
+    "classify":
+
+    // Segments
+    /// A step may miss the stride by the request over this: a library's bytes between datasets.
+    /// Half: 0, double: 4.
+    near: u64 = 16;
+    /// This many accesses always look like a stride.
+    /// Half: 20, double: 20.
+    short: u64 = 2;
+    /// Accesses that chance may give to each loop of a nest.
+    /// Half: 2, double: 7.
+    free: u64 = 2;
+    /// Passes up to this long prove a loop that is seen twice.
+    /// Half: 2, double: 2.
+    proves: u64 = 10;
+    /// Loops of a nest at most.
+    /// Half: 2, double: 0.
+    deepest: usize = 6;
+    /// Accesses without order after which none is expected.
+    /// Half: 0, double: 0.
+    long: u64 = 64;
+    /// Fewer steps may have a majority by chance.
+    /// Half: 0, double: 0.
+    fewest_steps: u64 = 7;
+    /// Probability from which a vote of the network counts.
+    /// Half: 1, double: 1.
+    sure: f64 = 0.9;
+
+    // Cost of a way to cut a window; a regular segment costs 1
+    /// An access without order.
+    /// Half: 20, double: 45.
+    disorder: f64 = 0.31;
+    /// Each loop after the first.
+    /// Half: 4, double: 13.
+    extra_loop: f64 = 0.6;
+    /// An outermost loop that is a guess.
+    /// Half: 1, double: 7.
+    guess: f64 = 0.3;
+    /// Reads and writes that alternate.
+    /// Half: 0, double: 15.
+    mixed: f64 = 0.5;
+    /// Sizes that differ.
+    /// Half: 4, double: 3.
+    sizes: f64 = 0.1;
+    /// Steps that miss the stride.
+    /// Half: 0, double: 0.
+    jitter: f64 = 0.1;
+    /// A stride seen once.
+    /// Half: 2, double: 1.
+    once: f64 = 0.2;
+
+    // Size classes and metadata accesses
+    /// All sizes above it are one class, each size below it is one (h5bench).
+    /// Half: 0, double: 0.
+    large: u64 = 16 << 10;
+    /// Accesses up to it may be a library's own, whatever the size of the data (h5bench).
+    /// Half: 6, double: 0.
+    tiny: u64 = 1 << 10;
+    /// Accesses of less than the mean size of the data over this are small (h5bench).
+    /// Half: 0, double: 0.
+    small: u64 = 64;
+    /// Small accesses with more bytes than the data over this are data (h5bench).
+    /// Half: 0, double: 0.
+    weight: u64 = 32;
+    /// A size class lies between the data from this share of its time on: more often than not.
+    /// Half: 0, double: 2.
+    between: f64 = 0.5;
+    /// Share of the data, in accesses and in bytes, that must have an order (h5bench, and random data with metadata).
+    /// Half: 0, double: 16.
+    ordered: f64 = 0.9;
+    /// Fewer accesses of a rank may be in order by chance (h5bench).
+    /// Half: 2, double: 2.
+    fewest: u64 = 6;
+    /// A segment with the accesses of its neighbour over this is merged with it (h5bench: ranks out of step).
+    /// Half: 0, double: 0.
+    few: u64 = 8;
+
+    // Global classes
+    /// Ranges are the same if they have this share of their union in common.
+    /// Half: 1, double: 0.
+    same: f64 = 0.9;
+    /// Gaps up to the smaller access beside them over this are none: a library's bytes.
+    /// Half: 0, double: 0.
+    narrow: u64 = 16;
+    /// Gaps that are this many times rarer than rounds of the ranks are not part of the pattern.
+    /// Half: 0, double: 0.
+    rare: usize = 4;
+
+    // Markov model
+    /// Share of the accesses of a chain that are back to back, from which the steps are the sizes.
+    /// Half: 0, double: 0.
+    back_to_back: f64 = 0.95;
+    /// Most frequent steps of a chain,
+    /// Half: 2, double: 1.
+    usual_steps: usize = 8;
+    /// and the share of them that makes an order.
+    /// Half: 1, double: 2.
+    usual_share: f64 = 0.6;
+    /// Accesses of a rank that are too few for the rules.
+    /// Half: 0, double: 0.
+    too_few: u64 = 2;
+
+    // Advice
+    /// Files up to this size are read once and broadcast.
+    /// Half: 0, double: 0.
+    broadcast: u64 = 64 << 20;
+    /// Writes below this size cost more in latency than in bytes.
+    /// Half: 9, double: 65.
+    aggregated: u64 = 64 << 10;
+    /// Largest collective buffer.
+    /// Half: 0, double: 0.
+    collective_buffer: u64 = 64 << 20;
+    /// Fewer accesses than this are no reason to change a setting.
+    /// Half: 33, double: 40.
+    worthwhile: u64 = 8;
+    /// Bytes moved over bytes spanned, from which writes are dense.
+    /// Half: 10, double: 38.
+    dense: f64 = 0.9;
+}

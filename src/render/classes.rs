@@ -63,7 +63,7 @@ fn file(out: &mut String, f: &FileClasses, moved: u64, alike: usize, style: Styl
     }
     if shown < f.global.len() {
         let _ =
-            writeln!(out, "  and {} (-v shows them)", units::counted((f.global.len() - shown) as u64, "more stretch"));
+            writeln!(out, "  and {} (-v shows them)", units::counted((f.global.len() - shown) as u64, "more segment"));
     }
     if let Some(a) = &f.aside {
         let facts = format!(

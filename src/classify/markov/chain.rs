@@ -1,7 +1,7 @@
-//! A Markov chain over the blocks of a file, seen from where a rank begins.
+//! A Markov chain over the blocks of a file.
 //!
-//! A state is an access: the block where it begins, counted from the rank's first, and whether it writes. Neighbouring states that
-//! go on alike are one row, so that a regular walk of any length takes a few rows.
+//! A state is an access: its first block, counted from the rank's first access, and its direction. Neighbouring states with equal
+//! transitions share a row, so that a regular walk of any length takes a few rows.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 const MOST_STATES: usize = 1 << 16;
 /// Rows kept.
 pub(super) const MOST_ROWS: usize = 2048;
-/// Ways to go on kept of a row: the most frequent ones.
+/// Transitions kept of a row: the most frequent ones.
 pub(super) const MOST_WAYS: usize = 8;
 
 /// Rows that may begin between the first and the last state of another one.
 const INTERLEAVED: usize = 64;
 
-/// States that go on alike.
+/// States with equal transitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub step: i64,
     /// How many.
     pub states: u64,
-    /// How they go on: by how much the state grows, how often.
+    /// Transitions: difference to the next state, and count.
     pub ways: Vec<(i64, u64)>,
     /// How often the walk ended here.
     pub ends: u64,
@@ -36,13 +36,13 @@ pub(super) struct Row {
 /// Distance from the rank's first access in bytes, and whether it writes.
 type At = (i64, bool);
 type WaysAndEnds = (Vec<(At, u64)>, u64);
-/// A state, how it goes on and how often, how often the walk ended here.
+/// A state, its transitions with their counts, and how often the walk ended here.
 type State = (i64, Vec<(i64, u64)>, u64);
 
 /// Counts while a run is learned, in bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
-    /// From an access to the next ones, and how often; how often the walk ended there.
+    /// Transitions of an access and their counts; how often the walk ended there.
     ways: HashMap<At, WaysAndEnds>,
     /// Some did not fit.
     pub full: bool,
@@ -114,7 +114,7 @@ impl Counts {
     }
 }
 
-/// Takes the next number into `count` evenly spaced ones; false if it does not fit.
+/// Extends `count` evenly spaced numbers by one; false if it does not fit.
 pub(super) fn goes_on(first: i64, step: &mut i64, count: &mut u64, next: i64) -> bool {
     let before = i64::try_from(*count - 1).unwrap_or(i64::MAX);
     let here = next.wrapping_sub(first.wrapping_add(step.wrapping_mul(before)));
@@ -133,7 +133,7 @@ pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// Walks along a chain: the way that has been taken least for its probability, so that every way gets its share.
+/// Walks along a chain. It takes the transition that is most behind its probability, so that each gets its share.
 pub(super) struct Walk<'r> {
     rows: &'r [Row],
     state: i64,
@@ -165,7 +165,7 @@ impl<'r> Walk<'r> {
 impl Iterator for Walk<'_> {
     type Item = i64;
 
-    /// The state after this one, as far as it is known.
+    /// The next state, if it is known.
     fn next(&mut self) -> Option<i64> {
         let step = match self.row() {
             Some(i) if !self.rows[i].ways.is_empty() => {
@@ -176,7 +176,7 @@ impl Iterator for Walk<'_> {
                 taken[way] += 1;
                 ways[way].0
             }
-            // a regular walk goes on
+            // continue a regular walk
             _ if self.last.0 == self.last.1 => self.last.1,
             _ => return None,
         };

@@ -39,7 +39,7 @@ pub(super) struct Phase {
     /// Size of the first request.
     pub usual_bytes: u64,
     pub starts: Vec<Start>,
-    /// Walks learned from, one a rank or more.
+    /// Walks learned from, at least one per rank.
     pub walks: u64,
     pub accesses: u64,
     pub bytes: u64,
@@ -71,7 +71,7 @@ impl Start {
 }
 
 impl FileModel {
-    /// Adds an earlier run. Counts add up if both runs went the same ways; else this one, the later, is believed.
+    /// Adds an earlier run. Counts are added up if both runs have the same transitions; else only this, later one counts.
     pub fn add(&mut self, earlier: &FileModel) {
         self.runs = self.runs.saturating_add(earlier.runs);
         let alike = |a: &Row, b: &Row| {
@@ -96,7 +96,7 @@ impl FileModel {
         }
     }
 
-    /// Could training have made it? Numbers without other bounds are bounded here.
+    /// Is it consistent? Numbers without other bounds are bounded here.
     pub fn is_sound(&self) -> bool {
         let phase = |p: &Phase| {
             let ranks = p.starts.iter().fold(0u64, |sum, s| sum.saturating_add(s.ranks));

@@ -3,7 +3,7 @@
 //!
 //! Hidden states are the phases that the rules found in an earlier run ([`sample`]); in each there is a chain of blocks
 //! ([`chain`]). When a file is opened, the chain of each phase is walked from where each rank begins, and the walk is
-//! classified like any other ([`predict`]). How often a rank comes back to its first block is the number of passes.
+//! classified like any other ([`predict`]). The number of passes is how often a rank returns to its first block.
 
 mod chain;
 mod file_model;
@@ -24,7 +24,7 @@ pub(crate) use sample::TrainingSample;
 
 /// Name of the schema of [`Model`].
 pub const MODEL_SCHEMA: &str = "iophase.access-model.v1";
-/// Files kept; beyond it those learned first are forgotten.
+/// Files kept; beyond that, those learned first are dropped.
 const MOST_FILES: usize = 20_000;
 
 /// Models of the files of earlier runs.

@@ -10,7 +10,7 @@ use super::super::group::Local;
 use super::super::lattice::{Axis, Mix, Sequentiality};
 use super::super::report::{Classifier, Expected, ExpectedClass, GlobalClass};
 use super::super::stream::Stream;
-use super::super::thresholds::{BACK_TO_BACK, FEWEST_OF_RANK, USUAL_SHARE, USUAL_STEPS};
+use super::super::thresholds::LIMITS;
 use super::chain::Walk;
 use super::file_model::{FileModel, Phase, Start};
 
@@ -38,7 +38,7 @@ impl FileModel {
     /// Walks every phase.
     pub fn predict(&self, settings: Settings, file: &str) -> Predicted {
         let (mut global, mut ranks): (Vec<ExpectedClass>, Vec<(Vec<u32>, bool)>) = (Vec::new(), Vec::new());
-        // a pass over the same bytes may be a phase of its own
+        // another pass over the same bytes may be a phase of its own
         type Bytes<'a> = (&'a [Start], i64, i64);
         let mut passes: Vec<((Mix, Bytes), f64)> = Vec::new();
         let mut before: Option<Bytes> = None;
@@ -100,7 +100,7 @@ impl Phase {
                 starts.push(s.block(i).saturating_mul(block));
             }
         }
-        let (local, shape) = self.classify(&accesses, global::pieces_of_each(ranks.len()), settings);
+        let (local, shape) = self.classify(&accesses, global::merged_of_each(ranks.len()), settings);
         let place = |&start: &u64| {
             let hull = (start.saturating_add_signed(self.low_bytes), start.saturating_add_signed(self.high_bytes));
             (hull, shape.moved(start.wrapping_sub(base) as i64))
@@ -113,19 +113,19 @@ impl Phase {
         Walked { mix, local, class, ranks, starts, passes: self.passes(first) }
     }
 
-    /// The local class of a walk, and its bytes: of the longest stretch if that is most of it.
+    /// The local class and the bytes of a walk: those of its longest segment, if that is most of the walk.
     fn classify(&self, accesses: &[Access], pieces: usize, settings: Settings) -> (Sequentiality, Shape) {
         if let Some(disorder) = self.disorder() {
             return (disorder, Shape::Whole);
         }
         let mut stream = Stream::default();
         accesses.iter().for_each(|a| stream.push(*a, settings.without_vote()));
-        let stretches = stream.finish(settings.without_vote());
-        let longest = stretches.iter().max_by_key(|s| s.tally.accesses);
+        let segments = stream.finish(settings.without_vote());
+        let longest = segments.iter().max_by_key(|s| s.tally.accesses);
         match longest.filter(|s| 2 * s.tally.accesses >= accesses.len() as u64) {
             Some(s) => (s.sequentiality, s.shape.listed(s.tally.hull, pieces)),
             None => {
-                let meet = stretches.iter().map(|s| s.sequentiality).reduce(Axis::meet);
+                let meet = segments.iter().map(|s| s.sequentiality).reduce(Axis::meet);
                 (meet.unwrap_or(Sequentiality::LEAST), Shape::Whole)
             }
         }
@@ -134,7 +134,7 @@ impl Phase {
     fn accesses_of(&self, states: &[i64], base: u64, block: u64) -> Vec<Access> {
         let block = i64::try_from(block).unwrap_or(i64::MAX);
         let place = |state: i64| base.saturating_add_signed(state.div_euclid(2).saturating_mul(block));
-        let follows = self.back_to_back >= BACK_TO_BACK && self.smallest_bytes != self.largest_bytes;
+        let follows = self.back_to_back >= LIMITS.back_to_back && self.smallest_bytes != self.largest_bytes;
         let size = |i: usize| match states.get(i + 1) {
             Some(&next) if follows && place(next) > place(states[i]) => place(next) - place(states[i]),
             _ => self.usual_bytes.max(1),
@@ -149,9 +149,9 @@ impl Phase {
         states.iter().enumerate().map(access).collect()
     }
 
-    /// The class of a chain whose steps are too many to have an order: a few of them make up too little of it.
+    /// The class of a chain without order: its most frequent steps make up too small a share.
     fn disorder(&self) -> Option<Sequentiality> {
-        if self.back_to_back >= BACK_TO_BACK {
+        if self.back_to_back >= LIMITS.back_to_back {
             return None;
         }
         let mut steps: HashMap<i64, u64> = HashMap::new();
@@ -162,7 +162,8 @@ impl Phase {
         let mut counts: Vec<u64> = steps.values().copied().collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         let sum = |all: &[u64]| all.iter().map(|c| *c as f64).sum::<f64>();
-        if steps.len() <= USUAL_STEPS || sum(&counts[..USUAL_STEPS]) >= USUAL_SHARE * sum(&counts) {
+        if steps.len() <= LIMITS.usual_steps || sum(&counts[..LIMITS.usual_steps]) >= LIMITS.usual_share * sum(&counts)
+        {
             return None;
         }
         let monotone = steps.keys().all(|s| *s > 0) || steps.keys().all(|s| *s < 0);
@@ -226,8 +227,8 @@ impl Phase {
 impl Predicted {
     /// The expected classes as those of this run, from the first access to the last.
     pub fn as_classes(&self, all: &[Local], origin: f64) -> Vec<GlobalClass> {
-        let start_s = all.iter().map(|l| l.stretch.tally.start_s).fold(f64::INFINITY, f64::min);
-        let end_s = all.iter().map(|l| l.stretch.tally.end_s).fold(f64::NEG_INFINITY, f64::max);
+        let start_s = all.iter().map(|l| l.segment.tally.start_s).fold(f64::INFINITY, f64::min);
+        let end_s = all.iter().map(|l| l.segment.tally.end_s).fold(f64::NEG_INFINITY, f64::max);
         let class = |(i, e): (usize, &ExpectedClass)| GlobalClass {
             start_s: origin + start_s,
             end_s: origin + end_s,
@@ -244,9 +245,9 @@ impl Predicted {
         self.expected.global.iter().enumerate().map(class).collect()
     }
 
-    /// Puts what is expected where the rules found no order, or too few accesses to tell. A class is expected to be the next one
-    /// of its mix.
-    pub fn help(&self, global: &mut [GlobalClass]) {
+    /// Replaces classes of groups in which the rules found no order or too few accesses by the expected ones: the next one of the
+    /// same mix.
+    pub fn replace_undecided(&self, global: &mut [GlobalClass]) {
         let mut next: HashMap<Mix, usize> = HashMap::new();
         for g in global.iter_mut() {
             let from = next.entry(g.mix).or_default();
@@ -256,7 +257,7 @@ impl Predicted {
             let e = &self.expected.global[i];
             let undecided = g.sequentiality == GlobalSequentiality::NonSequential
                 || g.classifier == Classifier::Network
-                || g.accesses <= FEWEST_OF_RANK * g.ranks.len() as u64;
+                || g.accesses <= LIMITS.too_few * g.ranks.len() as u64;
             if undecided && e.sequentiality != g.sequentiality {
                 g.sequentiality = e.sequentiality;
                 g.advice = e.advice.clone();

@@ -15,7 +15,7 @@ pub(crate) struct TrainingSample {
     cut: bool,
 }
 
-/// A phase while it is learned: `starts` and `rows` come at the end.
+/// A phase while it is learned; `starts` and `rows` are set at the end.
 #[derive(Default)]
 struct PhaseSample {
     phase: Phase,
@@ -27,7 +27,7 @@ struct PhaseSample {
     block: u64,
 }
 
-/// Where a rank is: its stretches in order, as (accesses, phase).
+/// Where a rank is: its segments in order, as (accesses, phase).
 struct Cursor {
     parts: std::vec::IntoIter<(u64, usize)>,
     phase: usize,
@@ -41,14 +41,14 @@ fn distance(start: u64, a: &Access) -> (i64, bool) {
 }
 
 impl TrainingSample {
-    /// Prepares to learn a file from what the rules found.
+    /// Prepares to learn a file from its segments.
     pub fn of(all: &[Local]) -> Self {
         let groups = groups(all);
         let mut phase_of = vec![usize::MAX; all.len()];
         let mut phases = Vec::new();
         for (i, g) in groups.iter().enumerate() {
             g.members.iter().for_each(|&m| phase_of[m] = i);
-            let tally = Tally::sum(g.members.iter().map(|&m| all[m].stretch.tally)).unwrap_or_default();
+            let tally = Tally::sum(g.members.iter().map(|&m| all[m].segment.tally)).unwrap_or_default();
             let phase = Phase {
                 staggered: g.staggered,
                 size: g.size,
@@ -62,7 +62,7 @@ impl TrainingSample {
         phases.truncate(MOST_PHASES);
         let mut parts: HashMap<u32, Vec<(u64, usize)>> = HashMap::new();
         for (l, phase) in all.iter().zip(phase_of) {
-            parts.entry(l.rank).or_default().push((l.stretch.tally.accesses, phase));
+            parts.entry(l.rank).or_default().push((l.segment.tally.accesses, phase));
         }
         let cursor =
             |parts: Vec<(u64, usize)>| Cursor { parts: parts.into_iter(), phase: 0, left: 0, start: 0, last: None };

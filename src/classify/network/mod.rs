@@ -1,8 +1,8 @@
 //! The learned classifier: a feed-forward network that judges up to 24 accesses (Madhyastha & Reed 1997, section 3.2).
 //!
 //! It needs no history. One layer of 40 tanh units looks at [`features`], which are shares and ratios; a softmax gives the
-//! probabilities of the classes of sequentiality. One more answer says that the accesses hold the end of one walk and the
-//! beginning of another: the vote is then less sure of any one class. Weights are data: `weights.json`, made by
+//! probabilities of the classes of sequentiality. One more output is for accesses that hold the end of one walk and the
+//! beginning of another: no class is then certain. Weights are data: `weights.json`, made by
 //! `scripts/train_access_network.py` from the windows that `examples/access_windows.rs` draws.
 
 mod features;
@@ -15,7 +15,7 @@ use super::access::Access;
 use super::lattice::{Axis, Sequentiality};
 use features::{Feature, features};
 
-/// Answers on sequentiality: the local classes, and "two of them, one after the other".
+/// Outputs: the local classes, and "two of them, one after the other".
 const WALKS: usize = Sequentiality::ALL.len() + 1;
 
 /// Trained numbers. Each row is a unit.
@@ -35,7 +35,7 @@ struct Weights {
 static WEIGHTS: LazyLock<Option<Weights>> =
     LazyLock::new(|| serde_json::from_str(include_str!("weights.json")).ok().filter(Weights::fit_together));
 
-/// The likeliest class of two accesses or more that have one, and its probability.
+/// The most probable class of two accesses or more, and its probability.
 pub(crate) fn vote(accesses: &[Access], stripe: u64) -> Option<(Sequentiality, f64)> {
     if accesses.len() < 2 {
         return None;

@@ -1,13 +1,12 @@
-//! Accesses that no nest describes, and the order that they have all the same: one direction, or a usual step.
+//! Accesses that no nest describes. They may still have an order: one direction, or a usual step.
 //!
-//! A library may take the datasets of a file by name: from dataset to dataset the stride is that of the file, and now and then
-//! the walk jumps. Random offsets have no usual step. A round of steps that repeats is not looked for: random offsets that come
-//! again elsewhere in the same order are no walk either.
+//! A library may read the datasets of a file by name: most steps are from one dataset to the next, some are jumps. Random offsets
+//! have no usual step. A repeated sequence of steps is not an order: random offsets may repeat elsewhere, too.
 
 use super::super::access::{Access, Settings, Voting};
 use super::super::extent::{Front, Shape};
 use super::super::lattice::{Axis, Sequentiality};
-use super::super::thresholds::{FEWEST_STEPS, NEAR, SURE};
+use super::super::thresholds::LIMITS;
 
 /// Accesses that no nest describes, in bounded memory.
 #[derive(Debug, Clone)]
@@ -16,7 +15,7 @@ pub(super) struct Irregular {
     falling: bool,
     steps: Steps,
     bytes: Front,
-    /// The meet of the votes on all windows; an unsure vote is for no order.
+    /// The meet of the votes on all windows; an uncertain vote counts as no order.
     vote: Option<Sequentiality>,
 }
 
@@ -39,13 +38,13 @@ impl Irregular {
     pub fn ask(&mut self, window: &[Access], settings: Settings) {
         let Voting::IfIrregular(vote) = settings.voting else { return };
         if self.vote.is_none_or(|v| !v.is_disorder()) {
-            let sure = vote(window, settings.stripe).filter(|(_, p)| *p >= SURE);
+            let sure = vote(window, settings.stripe).filter(|(_, p)| *p >= LIMITS.sure);
             let class = sure.map_or(Sequentiality::LEAST, |v| v.0);
             self.vote = Some(self.vote.map_or(class, |before| before.meet(class)));
         }
     }
 
-    /// The order that the votes have in common.
+    /// The order on which all votes agree.
     fn voted(&self) -> Option<Sequentiality> {
         self.vote.filter(|v| !v.is_disorder())
     }
@@ -75,11 +74,11 @@ impl Irregular {
     }
 }
 
-/// The steps of one walk, in constant memory: a majority vote (Boyer and Moore).
+/// The majority of the steps, in constant memory (Boyer and Moore).
 #[derive(Debug, Clone, Default)]
 struct Steps {
     count: u64,
-    /// The step that leads, by how many votes, and how often it was seen since it leads.
+    /// The leading step, its lead, and how often it was seen since then.
     leader: i64,
     lead: u64,
     seen: u64,
@@ -90,7 +89,7 @@ impl Steps {
     /// One more step, of an access of `size` bytes.
     fn add(&mut self, step: i64, size: u64) {
         self.count += 1;
-        self.near = size / NEAR;
+        self.near = size / LIMITS.near;
         match (self.lead, step.wrapping_sub(self.leader).unsigned_abs() <= self.near) {
             (0, _) => (self.leader, self.lead, self.seen) = (step, 1, 1),
             (_, true) => (self.lead, self.seen) = (self.lead + 1, self.seen + 1),
@@ -101,7 +100,7 @@ impl Steps {
     /// The step that more than half of them have, if it goes anywhere.
     fn usual(&self) -> Option<i64> {
         let is_most =
-            self.count >= FEWEST_STEPS && 2 * self.seen > self.count && self.leader.unsigned_abs() > self.near;
+            self.count >= LIMITS.fewest_steps && 2 * self.seen > self.count && self.leader.unsigned_abs() > self.near;
         is_most.then_some(self.leader)
     }
 }

@@ -1,42 +1,42 @@
-//! One rank's accesses to one file, cut into stretches of one local class.
+//! One rank's accesses to one file, cut into segments of one local class.
 //!
-//! A stretch is followed by an automaton that takes the next access in constant time if it fits: back to back, or nested
-//! strides. When one does not fit, accesses are collected until there are as many as a window; the cheapest way to cut them
-//! into regular stretches is then sought ([`cut`]). If there is none, the window is irregular.
+//! An automaton takes the next access in constant time if it fits: back to back, or nested strides. If one does not fit,
+//! accesses are collected until they fill a window, and the window is cut into regular segments at the least cost ([`cut`]). If
+//! every cut costs too much, the window is irregular.
 
 mod cut;
 mod irregular;
 mod open;
 mod strides;
 
-use super::access::{Access, MOST_STRETCHES, Settings, Stretch};
-use super::thresholds::{LONG, SHORT};
+use super::access::{Access, MOST_SEGMENTS, Segment, Settings};
+use super::thresholds::LIMITS;
 use open::Open;
 
 /// A stream of accesses of one rank to one file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stream {
     open: Option<Open>,
-    /// The last accesses of the open stretch that may have to be given back.
+    /// Accesses of the open segment that may have to be classified again.
     recent: Vec<Access>,
-    /// Accesses that fitted nowhere.
+    /// Accesses that did not fit, up to a window.
     waiting: Vec<Access>,
-    done: Vec<Stretch>,
+    done: Vec<Segment>,
 }
 
 impl Stream {
-    /// Does this access go on back to back, whatever its size?
+    /// Does this access follow back to back, whatever its size?
     pub fn follows(&self, a: &Access) -> bool {
         let open = self.open.as_ref().filter(|o| o.is_back_to_back() && self.waiting.is_empty());
         open.is_some_and(|o| o.run.last.past() == a.offset)
     }
 
-    /// Has it had no order for long, or a new one all the time?
-    pub fn is_lost(&self) -> bool {
-        let lost = |o: &Open| o.is_irregular() && o.run.tally.accesses >= LONG && !o.has_usual_step();
+    /// Has it had no order for long, or a new order every few accesses?
+    pub fn is_disordered(&self) -> bool {
+        let irregular = |o: &Open| o.is_irregular() && o.run.tally.accesses >= LIMITS.long && !o.has_usual_step();
         let pieces = self.done.len() as u64;
-        self.open.as_ref().is_some_and(lost)
-            || pieces > LONG && self.done.iter().map(|s| s.tally.accesses).sum::<u64>() < 4 * pieces
+        self.open.as_ref().is_some_and(irregular)
+            || pieces > LIMITS.long && self.done.iter().map(|s| s.tally.accesses).sum::<u64>() < 4 * pieces
     }
 
     pub fn push(&mut self, a: Access, settings: Settings) {
@@ -52,7 +52,7 @@ impl Stream {
             }
             self.give_back(settings);
         }
-        // reading begins where writing ends: they are looked at apart, unless they take turns
+        // a change of direction usually starts a new segment, unless reads and writes alternate
         if self.waiting.len() > 2 && self.waiting.iter().all(|w| w.write != a.write) {
             self.decide(settings, false);
             return self.push(a, settings);
@@ -63,7 +63,7 @@ impl Stream {
         }
     }
 
-    /// Accesses are remembered while the open stretch may be chance or lives by a guess.
+    /// Accesses are kept while the open segment may be chance or depends on a guess.
     fn remember(&mut self, a: Access, settings: Settings) {
         let Some(open) = &self.open else { return };
         match open.guessed() {
@@ -71,12 +71,12 @@ impl Stream {
             None if !open.may_be_chance() => return self.recent.clear(),
             _ => {}
         }
-        if self.recent.len() <= settings.window + SHORT as usize {
+        if self.recent.len() <= settings.window + LIMITS.short as usize {
             self.recent.push(a);
         }
     }
 
-    /// The open stretch ends. The accesses since a wrong guess wait again, and all of it if it may be chance.
+    /// Ends the open segment. The accesses since a wrong guess are classified again, or all of them if the order may be chance.
     fn give_back(&mut self, settings: Settings) {
         let Some(mut open) = self.open.take_if(|o| !o.is_irregular()) else { return };
         let recent = std::mem::take(&mut self.recent);
@@ -96,18 +96,18 @@ impl Stream {
 
     fn close(&mut self, mut open: Open, settings: Settings) {
         let since = open.take_back();
-        let stretch = open.close(settings);
-        let is_full = self.done.len() >= MOST_STRETCHES;
+        let segment = open.close(settings);
+        let is_full = self.done.len() >= MOST_SEGMENTS;
         match self.done.last_mut() {
-            Some(last) if is_full => last.absorb(&stretch),
-            _ => self.done.push(stretch),
+            Some(last) if is_full => last.absorb(&segment),
+            _ => self.done.push(segment),
         }
         if let Some(since) = since {
             self.close(since, settings);
         }
     }
 
-    /// Cuts the waiting accesses into stretches.
+    /// Cuts the waiting accesses into segments.
     fn decide(&mut self, settings: Settings, last: bool) {
         let mut waiting = std::mem::take(&mut self.waiting);
         let goes_on = self.open.as_ref().map_or(0, |o| o.may_go_on(&waiting));
@@ -116,7 +116,7 @@ impl Stream {
             None => self.leave_irregular(&waiting, goes_on, settings, last),
         }
         if self.waiting.is_empty() {
-            // its memory is used again
+            // reuse the memory
             waiting.clear();
             self.waiting = waiting;
         }
@@ -135,7 +135,7 @@ impl Stream {
             }
             let kept = match open.guessed() {
                 Some(since) => part.len() - since as usize,
-                None if part.len() <= SHORT as usize => 0,
+                None if part.len() <= LIMITS.short as usize => 0,
                 None => part.len(),
             };
             self.recent.clear();
@@ -144,7 +144,7 @@ impl Stream {
         }
     }
 
-    /// No order is found: the accesses belong to an irregular stretch, the open one if its direction is theirs.
+    /// Adds accesses without order to an irregular segment: the open one, if its direction is theirs.
     fn leave_irregular(&mut self, waiting: &[Access], goes_on: usize, settings: Settings, last: bool) {
         let (before, after) = waiting.split_at(goes_on);
         let turns = |o: &mut Open| !o.is_mixed() && after.iter().all(|a| a.write != o.run.first.write);
@@ -162,7 +162,7 @@ impl Stream {
         }
     }
 
-    /// The open stretch ends with these accesses.
+    /// Ends the open segment with these accesses.
     fn close_irregular(&mut self, accesses: &[Access], settings: Settings) {
         if let Some(mut open) = self.open.take() {
             open.add_irregular(accesses);
@@ -170,13 +170,13 @@ impl Stream {
         }
     }
 
-    /// All stretches, in the order of the accesses.
-    pub fn finish(mut self, settings: Settings) -> Vec<Stretch> {
+    /// All segments, in the order of the accesses.
+    pub fn finish(mut self, settings: Settings) -> Vec<Segment> {
         if self.waiting.is_empty() && self.open.as_ref().is_some_and(|o| is_short_guess(o, settings)) {
             self.give_back(settings);
         }
         if let Some(open) = self.open.as_mut().filter(|o| o.is_irregular()) {
-            // too few accesses to say that order begins where there was none
+            // too few accesses for a new order
             open.add_irregular(&self.waiting);
         } else if !self.waiting.is_empty() {
             self.decide(settings, true);
@@ -186,7 +186,7 @@ impl Stream {
     }
 }
 
-/// A guess that was followed for longer than a window is a stretch of its own.
+/// A guess that was followed for longer than a window is a segment of its own.
 fn is_short_guess(open: &Open, settings: Settings) -> bool {
     open.guessed().is_some_and(|since| since as usize <= settings.window)
 }

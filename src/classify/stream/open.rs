@@ -1,10 +1,10 @@
-//! A stretch that may go on: back to back, in nested strides, or without order.
+//! An open segment: back to back, in nested strides, or without order.
 
-use super::super::access::{Access, Settings, Stretch, Tally, Voting};
+use super::super::access::{Access, Segment, Settings, Tally, Voting};
 use super::super::extent::Shape;
 use super::super::lattice::{Sequentiality, Size};
 use super::super::report::Classifier;
-use super::super::thresholds::{FREE, SHORT};
+use super::super::thresholds::LIMITS;
 use super::irregular::Irregular;
 use super::strides::Strides;
 
@@ -21,16 +21,16 @@ pub(super) struct Run {
     kept: usize,
 }
 
-/// A stretch that may go on.
+/// A segment that can take more accesses.
 #[derive(Debug, Clone)]
 pub(super) struct Open {
     pub run: Run,
     form: Form,
-    /// While the outermost loop of the nest is a guess.
+    /// Set while the outermost loop of the nest is a guess.
     guess: Option<Guess>,
 }
 
-/// The accesses before a loop was guessed and since then, and whether those before were back to back.
+/// The accesses before and since a loop was guessed, and whether those before were back to back.
 #[derive(Debug, Clone)]
 struct Guess {
     before: Run,
@@ -73,20 +73,20 @@ impl Run {
     }
 }
 
-/// Are these too few accesses to tell an order from chance? Places may be few, and a nest has strides to choose. Back to back
-/// is seldom chance.
+/// Could this order be chance? A nest needs more accesses than it has strides to choose; back-to-back accesses are seldom
+/// chance.
 fn few(accesses: u64, back_to_back: bool, loops: usize) -> bool {
-    if back_to_back { accesses <= SHORT } else { accesses <= 1 + FREE * loops as u64 }
+    if back_to_back { accesses <= LIMITS.short } else { accesses <= 1 + LIMITS.free * loops as u64 }
 }
 
 impl Open {
-    /// A stretch that begins; `kept`: first accesses to keep for a vote.
+    /// A new segment; `kept`: first accesses to keep for a vote.
     pub fn new(first: Access, kept: usize) -> Self {
         let form = Form::Regular { back_to_back: true, strides: Some(Strides::new(first.offset)) };
         Self { run: Run::of(first, kept), form, guess: None }
     }
 
-    /// A stretch of all these accesses that is regular; `None` if there is no such order.
+    /// A regular segment of all these accesses; `None` if they have no regular order.
     pub fn regular(accesses: &[Access], kept: usize) -> Option<Self> {
         let (first, rest) = accesses.split_first()?;
         [false, true].into_iter().find_map(|mixed| {
@@ -95,7 +95,7 @@ impl Open {
         })
     }
 
-    /// A stretch of a window without order.
+    /// A segment of a window without order.
     pub fn irregular(window: &[Access], settings: Settings) -> Option<Self> {
         let (first, rest) = window.split_first()?;
         let mut irregular = Box::new(Irregular::new(first));
@@ -105,7 +105,7 @@ impl Open {
         Some(open)
     }
 
-    /// Takes one more window into an irregular stretch.
+    /// Adds one more window to an irregular segment.
     pub fn add_window(&mut self, window: &[Access], settings: Settings) {
         if let Form::Irregular(irregular) = &mut self.form {
             irregular.ask(window, settings);
@@ -113,7 +113,7 @@ impl Open {
         self.add_irregular(window);
     }
 
-    /// Takes accesses without asking whether they have an order.
+    /// Adds accesses, whatever their order.
     pub fn add_irregular(&mut self, accesses: &[Access]) {
         for a in accesses {
             if let Form::Irregular(irregular) = &mut self.form {
@@ -123,7 +123,7 @@ impl Open {
         }
     }
 
-    /// Takes an access if the form of the stretch allows it; `mixed`: whether reads and writes may alternate.
+    /// Adds an access if it fits; `mixed`: reads and writes may alternate.
     pub fn accept(&mut self, a: &Access, mixed: bool) -> bool {
         let Form::Regular { back_to_back, strides } = &mut self.form else { return false };
         if !mixed && a.write != self.run.first.write {
@@ -176,13 +176,13 @@ impl Open {
         self.run.tally.writes != 0 && self.run.tally.writes != self.run.tally.accesses
     }
 
-    /// How many of these accesses can go on without order as this stretch does.
+    /// How many of these accesses an irregular segment can take.
     pub fn may_go_on(&self, accesses: &[Access]) -> usize {
         let alike = |a: &&Access| self.is_mixed() || a.write == self.run.first.write;
         if self.is_irregular() { accesses.iter().take_while(alike).count() } else { 0 }
     }
 
-    /// Are these too few accesses to be more than chance?
+    /// Are these too few accesses to rule out chance?
     pub fn may_be_chance(&self) -> bool {
         let loops = self.strides().map_or(0, Strides::depth);
         !self.is_irregular() && few(self.run.tally.accesses, self.is_back_to_back(), loops)
@@ -193,12 +193,12 @@ impl Open {
         self.strides().zip(self.guess.as_ref()).is_some_and(|(s, g)| few(s, g))
     }
 
-    /// Accesses taken since the outermost loop was guessed, if the stretch lives by that guess.
+    /// Accesses since the outermost loop was guessed, if the segment depends on that guess.
     pub fn guessed(&self) -> Option<u64> {
         self.guess.as_ref().filter(|_| !self.is_back_to_back()).map(|g| g.since.tally.accesses)
     }
 
-    /// Ends the stretch before the guess; gives the accesses since then as a stretch of their own.
+    /// Ends the segment before the guess; returns the accesses since then as a segment of their own.
     pub fn take_back(&mut self) -> Option<Open> {
         self.guessed()?;
         let guess = self.guess.take()?;
@@ -211,8 +211,8 @@ impl Open {
         Some(Open { run: guess.since, form, guess: None })
     }
 
-    pub fn close(self, settings: Settings) -> Stretch {
-        // the rows of a trace may be out of order: a stretch begins with its first one
+    pub fn close(self, settings: Settings) -> Segment {
+        // the rows of a trace may be out of order: a segment begins with its first one
         let (first, tally) = (self.run.first, Tally { start_s: self.run.first.start, ..self.run.tally });
         let size = self.run.size(settings.stripe);
         let by_network = matches!(&self.form, Form::Irregular(i) if i.is_by_network());
@@ -230,10 +230,10 @@ impl Open {
             Form::Irregular(i) => i.close(first.size),
         };
         let by = if by_network { Classifier::Network } else { Classifier::Rules };
-        let stretch = Stretch { tally, mix: tally.mix(), sequentiality, size, shape, stride, by };
+        let segment = Segment { tally, mix: tally.mix(), sequentiality, size, shape, stride, by };
         match settings.voting {
-            Voting::Always(vote) => stretch.named_by(vote(&self.run.head, settings.stripe)),
-            _ => stretch,
+            Voting::Always(vote) => segment.with_vote(vote(&self.run.head, settings.stripe)),
+            _ => segment,
         }
     }
 }

@@ -4,16 +4,16 @@
 //! no other loop may begin, and the guess can be taken back.
 
 use super::super::access::Access;
-use super::super::thresholds::{DEEPEST, NEAR, PROVES};
+use super::super::thresholds::LIMITS;
 use crate::nest::Growing;
 
-/// A nest and the jitter of its strides: a library puts its own bytes between the pieces now and then.
+/// A nest and the jitter of its strides: a library inserts its own bytes between some of the accesses.
 #[derive(Debug, Clone)]
 pub(super) struct Strides {
     nest: Growing,
     /// Steps that missed the stride by a little.
     pub jitters: u64,
-    /// Offset in the file less offset in the nest.
+    /// Offset in the file minus offset in the nest.
     shift: i64,
     /// The last step in the file.
     step: i64,
@@ -27,25 +27,29 @@ impl Strides {
     /// Takes the access after one at `last` if it fits; `even`: its size is that of all others, so that it may miss by a little.
     pub fn accept(&mut self, last: u64, a: &Access, even: bool) -> bool {
         let unshifted = a.offset.wrapping_add_signed(self.shift.wrapping_neg());
-        let offset = if even { self.settle(last, a, unshifted) } else { unshifted };
+        let offset = if even { self.unjittered(last, a, unshifted) } else { unshifted };
         if self.nest.records() > 1 && offset == self.nest.expected() {
             self.nest.advance();
             return true;
         }
-        self.depth() < DEEPEST && !self.is_guess() && self.nest.begin_loop(offset)
+        self.depth() < LIMITS.deepest && !self.is_guess() && self.nest.begin_loop(offset)
     }
 
-    /// The offset that the nest is to see: the expected one if the access is close by.
-    fn settle(&mut self, last: u64, a: &Access, unshifted: u64) -> u64 {
+    /// The offset for the nest: the expected one if the access is close to it.
+    fn unjittered(&mut self, last: u64, a: &Access, unshifted: u64) -> u64 {
         let step = a.offset.wrapping_sub(last) as i64;
         let again = std::mem::replace(&mut self.step, step) == step;
         let expected = self.nest.expected();
         let miss = unshifted.wrapping_sub(expected) as i64;
         let is_known = self.nest.records() > 1;
-        if !is_known || miss == 0 || miss.unsigned_abs() > a.size / NEAR || self.jitters * 2 > self.nest.records() {
+        if !is_known
+            || miss == 0
+            || miss.unsigned_abs() > a.size / LIMITS.near
+            || self.jitters * 2 > self.nest.records()
+        {
             return unshifted;
         }
-        // the same step twice: it was the stride that was wrong
+        // the same step twice: the stride was wrong
         if again && self.nest.restride(step) {
             self.shift = a.offset.wrapping_sub(self.nest.expected()) as i64;
             return self.nest.expected();
@@ -58,10 +62,10 @@ impl Strides {
     /// Is the outermost loop a guess?
     pub fn is_guess(&self) -> bool {
         let (records, unit) = (self.nest.records(), self.nest.unit());
-        self.nest.is_young() && !(records == 2 * unit && unit <= PROVES)
+        self.nest.is_young() && !(records == 2 * unit && unit <= LIMITS.proves)
     }
 
-    /// Takes the guess back: the accesses before it, and those since.
+    /// Splits at the guess: the accesses before it, and those since.
     pub fn split_guess(self) -> (Self, Self) {
         let (before, since) = self.nest.split_young();
         (Self { nest: before, ..self }, Self { nest: since, ..self })
@@ -77,7 +81,7 @@ impl Strides {
         (self.depth() > 0).then(|| self.nest.inner().first().map_or(self.nest.stride(), |l| l.stride))
     }
 
-    /// Back-to-back accesses of this size, the same ones over and over?
+    /// Are these repeated passes over the same back-to-back accesses of this size?
     pub fn repeats_a_run_of(&self, size: u64) -> bool {
         let outer = self.nest.inner().iter().skip(1).map(|l| l.stride);
         let mut passes = outer.chain((self.depth() > 1).then(|| self.nest.stride()));
@@ -111,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_second_pass_or_the_begin_of_a_third_one_proves_a_loop() {
+    fn a_short_second_pass_or_the_start_of_a_third_confirms_a_loop() {
         let pass = |n: u64, k: u64| (0..n).map(move |i| 8 * i + 1000 * k);
         let (short, _) = follow(&(0..2).flat_map(|k| pass(10, k)).collect::<Vec<_>>());
         let (long, _) = follow(&(0..2).flat_map(|k| pass(11, k)).collect::<Vec<_>>());
