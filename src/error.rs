@@ -80,7 +80,7 @@ impl Error {
     }
 
     /// [`ErrorKind::Limit`]: `found` names the quantity and its size, `cap` the bound.
-    pub fn limit(found: impl Into<String>, cap: impl fmt::Display) -> Self {
+    pub(crate) fn limit(found: impl Into<String>, cap: impl fmt::Display) -> Self {
         Error::new(ErrorKind::Limit, found).expected(format!("at most {cap}"))
     }
 

@@ -11,15 +11,17 @@ mod options;
 mod patterns;
 mod report;
 
-pub use classes::{classes, classes_of, train_on};
-pub use components::strongest;
-pub use event_log::{EventLog, event_log, save_log};
-pub use info::{INFO_SCHEMA, Info};
+internal! { use classes::{classes_of, train_on}; }
+pub use classes::classes;
+internal! { use components::strongest; }
+internal! { use event_log::save_log; }
+pub use event_log::{EventLog, event_log};
+internal! { use info::INFO_SCHEMA; }
+pub use info::Info;
 pub use options::{ModeChoice, Options};
 pub use patterns::PatternOptions;
-pub use report::{
-    PATTERNS_SCHEMA, PatternsOfTrace, QualityReport, REPORT_SCHEMA, Report, SignalReport, Tool, TraceSummary,
-};
+internal! { use report::{PATTERNS_SCHEMA, REPORT_SCHEMA}; }
+pub use report::{PatternsOfTrace, QualityReport, Report, SignalReport, Tool, TraceSummary};
 
 pub(crate) use crate::period::Seen;
 pub use crate::period::scores::Scores;

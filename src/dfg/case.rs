@@ -41,7 +41,7 @@ pub struct CaseId {
 
 impl CaseId {
     /// From a file name of the form `cid_host_rid.st`; the host may itself have underscores. Any other name is the command.
-    pub fn of_file(file_name: &str) -> CaseId {
+    pub(crate) fn of_file(file_name: &str) -> CaseId {
         let stem = file_name.strip_suffix(".st").unwrap_or(file_name);
         if let Some((cid, rest)) = stem.split_once('_')
             && let Some((host, rid)) = rest.rsplit_once('_')
@@ -53,7 +53,7 @@ impl CaseId {
     }
 
     /// A rank of a trace that holds several.
-    pub fn of_rank(file_name: &str, rank: u32) -> CaseId {
+    pub(crate) fn of_rank(file_name: &str, rank: u32) -> CaseId {
         CaseId { cid: file_name.to_owned(), rid: Some(rank.to_string()), ..CaseId::default() }
     }
 }

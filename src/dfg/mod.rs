@@ -25,7 +25,8 @@ mod stats;
 mod template;
 mod timeline;
 
-pub use case::{By, Case, CaseId, Origin};
+pub use case::{By, Case, Origin};
+internal! { use case::CaseId; }
 pub(crate) use collector::Collectors;
 pub use collector::{Plan, Skipped};
 pub use compare::{ActivityChange, Comparison, EdgeChange, EdgeRef, Exclusive, GroupTotals, Measures};
@@ -34,6 +35,7 @@ pub(crate) use graph::{END, START};
 pub use groups::{Glob, Group, Partition};
 pub use mapping::{Alias, Mapping};
 pub(crate) use ranks::RankLogs;
-pub use report::{CaseReport, Color, DFG_SCHEMA, DfgReport, EdgeReport, NodeReport, report};
+pub use report::{CaseReport, Color, DfgReport, EdgeReport, NodeReport, report};
+internal! { use report::DFG_SCHEMA; }
 pub use template::Template;
-pub use timeline::{Bar, Timeline};
+internal! { use timeline::{Bar, Timeline}; }

@@ -30,7 +30,8 @@ mod trigger;
 mod window;
 
 pub use change::ChangeMethod;
-pub use prediction::{FrequencyRange, PREDICTION_SCHEMA, Prediction, WindowSpan};
+internal! { use prediction::PREDICTION_SCHEMA; }
+pub use prediction::{FrequencyRange, Prediction, WindowSpan};
 pub use session::{Options, Session};
 pub use trigger::Every;
 pub use window::Window;

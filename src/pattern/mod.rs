@@ -59,7 +59,8 @@ mod tiles;
 mod verify;
 
 pub use access::Access;
-pub use detect::{Detector, detect};
+internal! { use detect::Detector; }
+pub use detect::detect;
 pub use found::{Found, Unlisted};
 pub use options::{Age, Options};
 pub use pattern::{Kind, NextAccess, Pattern};
@@ -67,4 +68,4 @@ pub use piece::Ranks;
 pub use report::{Coverage, Direction, PatternPeriod, PatternReport, PatternsReport};
 pub use sizes::SizeSummary;
 pub(crate) use steps::Step;
-pub use verify::verify;
+internal! { use verify::verify; }

@@ -35,7 +35,7 @@ impl Kind {
     }
 
     /// Of accesses of one size in nested loops.
-    pub fn of(size: u64, levels: &[Loop]) -> Kind {
+    pub(crate) fn of(size: u64, levels: &[Loop]) -> Kind {
         match levels {
             [l] if size > 0 && i128::from(l.stride) == i128::from(size) => Kind::Contiguous,
             [] | [_] => Kind::FixedStrided,

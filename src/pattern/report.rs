@@ -104,7 +104,7 @@ pub struct PatternReport {
 
 impl PatternReport {
     /// A pattern of the file of this name, without its period. `origin_s` is added to its times.
-    pub fn of(p: &Pattern, file: &str, origin_s: f64) -> PatternReport {
+    pub(crate) fn of(p: &Pattern, file: &str, origin_s: f64) -> PatternReport {
         PatternReport {
             op: Direction::of(p.op),
             then: p.then().map(Direction::of),

@@ -253,7 +253,7 @@ pub struct Spread {
 
 impl Spread {
     /// Of some values; `None` if there is none.
-    pub fn of(values: impl Iterator<Item = f64>) -> Option<Spread> {
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Spread> {
         let mut v: Vec<f64> = values.collect();
         v.sort_by(f64::total_cmp);
         let (min, max) = (*v.first()?, *v.last()?);

@@ -88,7 +88,7 @@ pub trait RowSink: Sync {
 
 impl Trace {
     /// All rows as one batch.
-    pub fn as_batch(&self) -> Batch<'_> {
+    pub(crate) fn as_batch(&self) -> Batch<'_> {
         Batch {
             part: 0,
             origin_s: self.origin_s,
@@ -103,7 +103,7 @@ impl Trace {
     ///
     /// # Errors
     /// Those of the sink.
-    pub fn give_rows(mut self, sink: &dyn RowSink) -> Result<Trace> {
+    pub(crate) fn give_rows(mut self, sink: &dyn RowSink) -> Result<Trace> {
         let rows = Cow::Owned(std::mem::take(&mut self.data));
         sink.take(Batch { rows, ..self.as_batch() })?;
         Ok(self)

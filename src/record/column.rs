@@ -101,7 +101,7 @@ impl<T: Copy + PartialEq> Column<T> {
     }
 
     /// Removes all rows but keeps the memory of a vector.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         match self {
             Column::Constant { len, .. } => *len = 0,
             Column::Values(v) => v.clear(),

@@ -17,11 +17,12 @@ mod requests;
 mod rows;
 mod trace;
 
-pub use batch::{BATCH_ROWS, Batch, CallLog, LoggedCall, Restart, RowSink, SplitCall};
 pub use column::Column;
 pub use intervals::{Interval, Intervals};
 pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{is_system_path, stem};
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
-pub use rows::{Details, Row, Rows};
+pub use rows::Row;
+internal! { use batch::{BATCH_ROWS, Batch, CallLog, LoggedCall, Restart, RowSink, SplitCall}; }
+internal! { use rows::{Details, Rows}; }
 pub use trace::{Clock, ClockKind, Data, Header, Job, Layer, LayerSummary, Quality, Timing, Trace, Warning};

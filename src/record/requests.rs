@@ -179,7 +179,7 @@ impl Requests {
     }
 
     /// Removes all rows but keeps the memory.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.op.clear();
         self.call.clear();
         self.rank.clear();

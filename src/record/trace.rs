@@ -78,12 +78,12 @@ pub struct Clock {
 
 impl Clock {
     /// The clock of a job that began at `start_unix_s`.
-    pub fn job_start(start_unix_s: f64) -> Clock {
+    pub(crate) fn job_start(start_unix_s: f64) -> Clock {
         Clock { kind: ClockKind::JobStart, zero_unix_s: Some(start_unix_s) }
     }
 
     /// The clock of time stamps: seconds since 1970, or since midnight.
-    pub fn of_stamps(epoch: bool, time_of_day: bool) -> Clock {
+    pub(crate) fn of_stamps(epoch: bool, time_of_day: bool) -> Clock {
         match (epoch, time_of_day) {
             (true, false) => Clock { kind: ClockKind::Unix, zero_unix_s: Some(0.0) },
             (false, true) => Clock { kind: ClockKind::Midnight, zero_unix_s: None },
@@ -308,7 +308,7 @@ impl LayerSummary {
     }
 
     /// Adds the totals of more rows of the layer.
-    pub fn add(&mut self, more: &LayerSummary) {
+    pub(crate) fn add(&mut self, more: &LayerSummary) {
         let plus = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
@@ -323,7 +323,7 @@ impl LayerSummary {
     }
 
     /// Makes the summary cover `[start_s, end_s]`.
-    pub fn widen(&mut self, start_s: f64, end_s: f64) {
+    pub(crate) fn widen(&mut self, start_s: f64, end_s: f64) {
         self.first_s = Some(self.first_s.map_or(start_s, |t| t.min(start_s)));
         self.last_s = Some(self.last_s.map_or(end_s, |t| t.max(end_s)));
     }
@@ -331,7 +331,7 @@ impl LayerSummary {
 
 impl Trace {
     /// Totals of `data` as a layer: for formats with one kind of data.
-    pub fn summarise(&self, layer: &str) -> LayerSummary {
+    pub(crate) fn summarise(&self, layer: &str) -> LayerSummary {
         LayerSummary::of(layer, &self.data, self.origin_s)
     }
 }

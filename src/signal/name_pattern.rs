@@ -12,7 +12,7 @@ pub struct NamePattern(Regex);
 
 impl NamePattern {
     /// True if the pattern occurs in the name.
-    pub fn is_match(&self, name: &str) -> bool {
+    pub(crate) fn is_match(&self, name: &str) -> bool {
         self.0.is_match(name)
     }
 }

@@ -48,18 +48,18 @@ impl Wavelet {
     }
 
     /// The scaling (low-pass) filter h of the synthesis, an even number L of taps; Σ h = √2.
-    pub fn scaling(&self) -> &'static [f64] {
+    pub(crate) fn scaling(&self) -> &'static [f64] {
         self.scaling
     }
 
     /// The wavelet (high-pass) filter of the synthesis, g_k = (−1)^k h_{L−1−k}.
-    pub fn detail(&self) -> Vec<f64> {
+    pub(crate) fn detail(&self) -> Vec<f64> {
         self.scaling.iter().rev().enumerate().map(|(k, h)| if k % 2 == 0 { *h } else { -h }).collect()
     }
 
     /// The deepest level at which some coefficient of a signal of `len` samples does not depend on the boundary: ⌊log2(len / (L − 1))⌋, at
     /// least 0.
-    pub fn max_level(&self, len: usize) -> usize {
+    pub(crate) fn max_level(&self, len: usize) -> usize {
         (len / (self.scaling.len() - 1)).checked_ilog2().unwrap_or(0) as usize
     }
 }
