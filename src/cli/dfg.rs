@@ -50,10 +50,10 @@ pub struct DfgArgs {
     /// Only events that start before this time
     #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
-    /// Cases of the first group: patterns of case names, commands, files or inputs; alone: all others are red
+    /// Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; alone: all others are red
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub green: Vec<Glob>,
-    /// Cases of the second group
+    /// Cases of the second group, drawn in orange
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub red: Vec<Glob>,
     /// Meaning of the colours [default: partition if groups are given, else load]
@@ -72,7 +72,7 @@ pub struct DfgArgs {
     #[arg(help_heading = "Output", long, value_name = "ACTIVITY", requires = "svg")]
     pub timeline: Option<String>,
     /// Largest number of activities drawn; those with the most weight are kept
-    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 60, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
+    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 40, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
     pub max_nodes: usize,
     /// Write every call of all inputs into one file (CSV), which can be given as a TRACE later
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -233,12 +233,15 @@ fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case
         taken |= put(path, &render::dot(report, coloring))?;
     }
     if let Some(path) = &a.svg {
+        let names: Vec<_> =
+            a.input.traces.iter().map(|p| p.file_name().unwrap_or(p.as_os_str()).to_string_lossy()).collect();
+        let source = names.join(", ");
         let picture = match &a.timeline {
             Some(activity) => {
                 let t = Timeline::of(cases, activity, 2000).ok_or_else(|| no_such(activity, report))?;
-                render::timeline(&t)?
+                render::timeline(&t, &source)?
             }
-            None => render::picture(report, coloring, a.max_nodes),
+            None => render::picture(report, &source, coloring, a.max_nodes),
         };
         taken |= put(path, &picture)?;
     }
