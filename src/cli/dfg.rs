@@ -41,6 +41,9 @@ pub struct DfgArgs {
     /// Calls in the graph: those with a path, or all
     #[arg(help_heading = "Selection", long, value_enum, default_value_t = EventsArg::Path)]
     pub events: EventsArg,
+    /// Also calls on pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries
+    #[arg(long)]
+    pub all_files: bool,
     /// Unit of a case: a trace file (or rank), or a process
     #[arg(long, value_enum, default_value_t = ByArg::File)]
     pub by: ByArg,
@@ -126,6 +129,7 @@ impl DfgArgs {
                 calls: self.calls.clone(),
                 paths: self.matching.clone(),
                 pathless: self.events == EventsArg::All,
+                all_files: self.all_files,
             },
             by: if self.by == ByArg::Pid { By::Pid } else { By::File },
             from_ns: self.from.map(nanos),
