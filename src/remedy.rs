@@ -73,7 +73,9 @@ impl fmt::Display for Remedy {
             Remedy::Inspect => "see what the trace holds",
             Remedy::KeepAllFiles => "all of it is on pipes, terminals or system files: keep these files",
             Remedy::WidenSelection => "widen the selection, or see what the trace holds",
-            Remedy::WidenEvents => "widen the mapping or the time window, or take calls without a path, too",
+            Remedy::WidenEvents => {
+                "widen the mapping or the time window, or take system files and calls without a path, too"
+            }
             Remedy::NeedOffsets => {
                 "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`"
             }

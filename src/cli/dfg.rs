@@ -41,6 +41,9 @@ pub struct DfgArgs {
     /// Calls in the graph: those with a path, or all
     #[arg(help_heading = "Selection", long, value_enum, default_value_t = EventsArg::Path)]
     pub events: EventsArg,
+    /// Also calls on pipes, sockets, terminals, /proc, /sys, /dev, /etc and shared libraries
+    #[arg(long)]
+    pub all_files: bool,
     /// Unit of a case: a trace file (or rank), or a process
     #[arg(long, value_enum, default_value_t = ByArg::File)]
     pub by: ByArg,
@@ -50,10 +53,10 @@ pub struct DfgArgs {
     /// Only events that start before this time
     #[arg(help_heading = "Selection", long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub until: Option<f64>,
-    /// Cases of the first group: patterns of case names, commands, files or inputs; alone: all others are red
+    /// Cases of the first group, drawn in blue: patterns of case names, commands, files or inputs; alone: all others are red
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub green: Vec<Glob>,
-    /// Cases of the second group
+    /// Cases of the second group, drawn in orange
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     pub red: Vec<Glob>,
     /// Meaning of the colours [default: partition if groups are given, else load]
@@ -72,7 +75,7 @@ pub struct DfgArgs {
     #[arg(help_heading = "Output", long, value_name = "ACTIVITY", requires = "svg")]
     pub timeline: Option<String>,
     /// Largest number of activities drawn; those with the most weight are kept
-    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 60, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
+    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 40, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=400))]
     pub max_nodes: usize,
     /// Write every call of all inputs into one file (CSV), which can be given as a TRACE later
     #[arg(help_heading = "Output", long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -126,6 +129,7 @@ impl DfgArgs {
                 calls: self.calls.clone(),
                 paths: self.matching.clone(),
                 pathless: self.events == EventsArg::All,
+                all_files: self.all_files,
             },
             by: if self.by == ByArg::Pid { By::Pid } else { By::File },
             from_ns: self.from.map(nanos),
@@ -233,12 +237,15 @@ fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case
         taken |= put(path, &render::dot(report, coloring))?;
     }
     if let Some(path) = &a.svg {
+        let names: Vec<_> =
+            a.input.traces.iter().map(|p| p.file_name().unwrap_or(p.as_os_str()).to_string_lossy()).collect();
+        let source = names.join(", ");
         let picture = match &a.timeline {
             Some(activity) => {
                 let t = Timeline::of(cases, activity, 2000).ok_or_else(|| no_such(activity, report))?;
-                render::timeline(&t)?
+                render::timeline(&t, &source)?
             }
-            None => render::picture(report, coloring, a.max_nodes),
+            None => render::picture(report, &source, coloring, a.max_nodes),
         };
         taken |= put(path, &picture)?;
     }

@@ -47,7 +47,7 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
             "widen --mode, --ranks, --files, --from and --until, or see what the trace holds with `iophase info`"
         }
         Remedy::WidenEvents => {
-            "widen --match, --calls or the time window, or take calls without a path with --events all"
+            "widen --match, --calls or the time window, take system files with --all-files, or calls without a path with --events all"
         }
         Remedy::NeedOffsets => {
             "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`; see `iophase info`"

@@ -6,6 +6,7 @@ use super::case::CaseId;
 use super::groups::Glob;
 use super::template::Template;
 use crate::error::{Error, ErrorKind};
+use crate::record::is_system_path;
 use crate::signal::NamePattern;
 
 /// The start of paths that a short name stands for: `/p/scratch/user=$SCRATCH`.
@@ -51,6 +52,8 @@ pub struct Mapping {
     pub paths: Option<NamePattern>,
     /// Also calls without a path, in templates that want one.
     pub pathless: bool,
+    /// Also calls on pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries.
+    pub all_files: bool,
 }
 
 impl Default for Mapping {
@@ -62,6 +65,7 @@ impl Default for Mapping {
             calls: Vec::new(),
             paths: None,
             pathless: false,
+            all_files: false,
         }
     }
 }
@@ -73,6 +77,9 @@ impl Mapping {
             return None;
         }
         if path.is_empty() && !self.pathless && self.template.needs_path() {
+            return None;
+        }
+        if !self.all_files && is_system_path(path) {
             return None;
         }
         let alias = self.aliases.iter().filter_map(|a| Some((a, a.rest(path)?))).max_by_key(|(a, _)| a.path.len());
@@ -98,6 +105,9 @@ mod tests {
         let of = |m: &Mapping, call: &str, path: &str| m.activity(&id, call, path);
         assert_eq!(of(&m, "read", "/usr/lib/a").as_deref(), Some("read:/usr/lib"));
         assert_eq!(of(&m, "brk", ""), None);
+        assert_eq!((of(&m, "read", "/proc/cpuinfo"), of(&m, "read", "/usr/lib/libc.so.6")), (None, None));
+        let all = Mapping { all_files: true, ..m.clone() };
+        assert_eq!(of(&all, "read", "/proc/cpuinfo").as_deref(), Some("read:/proc/cpuinfo"));
         m.pathless = true;
         assert_eq!(of(&m, "brk", "").as_deref(), Some("brk"));
         m.aliases = vec!["/p/scratch=$S".parse().unwrap(), "/p/scratch/user/=$USER".parse().unwrap()];

@@ -102,7 +102,7 @@ pub struct DfgReport {
     pub cases: Vec<CaseReport>,
     /// Number of events in the graph.
     pub events: u64,
-    /// Number of events left out by the mapping or the time window.
+    /// Number of events left out: on system files, without a path, or outside of the selection.
     pub unmapped_events: u64,
     /// Number of interrupted calls that were made again; they are no events.
     pub interrupted_calls: u64,

@@ -136,7 +136,7 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
 }
 
 /// Walks of the same kind, operation and size, those of most bytes first.
-fn walks(patterns: &[&PatternReport]) -> String {
+pub(super) fn walks(patterns: &[&PatternReport]) -> String {
     let mut alike: HashMap<_, Vec<&PatternReport>> = HashMap::new();
     for p in patterns {
         alike.entry((p.op, p.then, p.kind, p.access_size)).or_default().push(p);

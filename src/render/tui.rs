@@ -1,12 +1,12 @@
 //! A followed job in a terminal: the recent bandwidth with its dominant cosine, changes and the next burst; below, the
-//! prediction and the regimes. Of several jobs one is drawn so; a list beside it tells of all.
+//! prediction and the regimes. Of several jobs one is drawn so, beside a list of all.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph};
+use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph, Wrap};
 
 use super::units;
 use crate::online::Prediction;
@@ -24,10 +24,17 @@ struct Colors {
 impl Colors {
     fn new(color: bool) -> Colors {
         let of = |c: Color| if color { Style::new().fg(c) } else { Style::new() };
-        Colors { signal: of(Color::Blue), cosine: of(Color::Yellow), next: of(Color::Magenta), change: of(Color::Red) }
+        Colors {
+            signal: of(Color::Blue),
+            cosine: of(ORANGE),
+            next: of(Color::Magenta),
+            change: Style::new().add_modifier(Modifier::BOLD),
+        }
     }
 }
 
+/// Everybody can tell it from blue.
+const ORANGE: Color = Color::Indexed(208);
 /// Points of the cosine.
 const CURVE: usize = 400;
 /// Transitions that are listed.
@@ -57,7 +64,7 @@ pub fn draw_jobs(frame: &mut Frame, jobs: &[JobLine], chosen: usize, snapshot: &
     let head = format!("  {:<NAME$} {:>9} {:>5} {:>8}", "name", "period", "sure", "next in");
     let mut lines = vec![Line::raw(head)];
     lines.extend(jobs.iter().enumerate().skip(from).take(rows).map(|(i, job)| job_line(job, i == chosen)));
-    let title = format!("{} jobs (Tab, arrows)", jobs.len());
+    let title = format!("{} jobs (Tab, arrows: choose)", jobs.len());
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), list);
     draw_in(frame, rest, snapshot, color);
 }
@@ -82,12 +89,14 @@ fn draw_in(frame: &mut Frame, area: Rect, snapshot: &Snapshot, color: bool) {
     let colors = Colors::new(color);
     let [head, chart, below] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(8), Constraint::Length(10)]).areas(area);
-    let [left, right] = Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(below);
+    let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(below);
     frame.render_widget(Paragraph::new(head_line(snapshot)), head);
     draw_chart(frame, chart, snapshot, colors);
     let figures = snapshot.prediction.as_ref().map_or_else(|| vec![Line::raw("nothing yet")], figures);
-    frame.render_widget(Paragraph::new(figures).block(Block::bordered().title("next burst")), left);
-    frame.render_widget(Paragraph::new(regimes(snapshot)).block(Block::bordered().title("regimes")), right);
+    for (lines, title, area) in [(figures, "next burst", left), (regimes(snapshot), "regimes", right)] {
+        let block = Block::bordered().title(title);
+        frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }).block(block), area);
+    }
 }
 
 /// Names come from outside.
@@ -99,7 +108,7 @@ fn head_line(s: &Snapshot) -> Line<'static> {
     let job = s.job.as_deref().map_or(String::new(), |j| format!("  job {}", plain(j)));
     let at =
         s.prediction.as_ref().map_or(String::new(), |p| format!("  at {:.3} s, prediction {}", p.now_s, p.sequence));
-    Line::from(vec![Span::styled("iophase", Modifier::BOLD), Span::raw(job), Span::raw(at), Span::raw("  (q ends)")])
+    Line::from(vec![Span::styled("iophase", Modifier::BOLD), Span::raw(job), Span::raw(at), Span::raw("  q: quit")])
 }
 
 fn draw_chart(frame: &mut Frame, area: Rect, s: &Snapshot, colors: Colors) {
@@ -135,24 +144,24 @@ fn draw_chart(frame: &mut Frame, area: Rect, s: &Snapshot, colors: Colors) {
         .filter(|t| (start..=right).contains(t))
         .map(|t| vec![(t - start, 0.0), (t - start, top)])
         .collect();
-    // The names stand in the frame: a legend would cover the data, or be left out for want of room.
-    let (mut sets, mut title) = (Vec::new(), vec![Span::styled("bandwidth", colors.signal)]);
-    let mut add = |points, name: Option<&'static str>, style| {
-        let set = Dataset::default().marker(Marker::Braille).graph_type(GraphType::Line).style(style).data(points);
-        sets.push(set);
-        if let Some(name) = name {
-            title.extend([Span::raw(", "), Span::styled(name, style)]);
+    // The names stand in the frame: a legend would cover the data, or be left out for want of room. Each kind has its own
+    // marker, to be told apart without colour.
+    let (mut sets, mut title) = (Vec::new(), Vec::new());
+    let mut add = |points, (marker, sign, name): (Marker, &str, &str), style| {
+        sets.push(Dataset::default().marker(marker).graph_type(GraphType::Line).style(style).data(points));
+        if !name.is_empty() {
+            title.push(Span::styled(format!(" {sign} {name} "), style));
         }
     };
-    add(&steps, None, colors.signal);
+    add(&steps, (Marker::Braille, "⣿", "bandwidth"), colors.signal);
     if !curve.is_empty() {
-        add(&curve, Some("dominant cosine"), colors.cosine);
+        add(&curve, (Marker::Dot, "•", "dominant cosine"), colors.cosine);
     }
     if !burst.is_empty() {
-        add(&burst, Some("next burst"), colors.next);
+        add(&burst, (Marker::Block, "█", "next burst"), colors.next);
     }
     for (i, c) in changes.iter().enumerate() {
-        add(c, (i == 0).then_some("change"), colors.change);
+        add(c, (Marker::Bar, "▄", if i == 0 { "change" } else { "" }), colors.change);
     }
     let ticks = [0.0, 0.5, 1.0].map(|x| format!("{:.1} s", start + x * (right - start)));
     let heights = [0.0, 0.5, 1.0].map(|y| if y == 0.0 { "0".into() } else { units::rate(y * top) });
@@ -176,8 +185,8 @@ fn figures(p: &Prediction) -> Vec<Line<'static>> {
         say("confidence", format!("{:.0} %", 100.0 * c));
     }
     if let Some(t) = p.next_start_s {
-        say("next", format!("at {t:.3} s{}", pm(p.next_start_std_s)));
-        say("", format!("in {}", units::seconds((t - p.now_s).max(0.0))));
+        say("next", format!("at {t:.3} s"));
+        say("", format!("in {}{}", units::seconds((t - p.now_s).max(0.0)), pm(p.next_start_std_s)));
     }
     if let Some(b) = p.bytes {
         say("bytes", units::bytes(b));
@@ -203,11 +212,11 @@ fn regimes(s: &Snapshot) -> Vec<Line<'static>> {
             let mark = if current == Some(state.name.as_str()) { '>' } else { ' ' };
             let r = &state.regime;
             let text = format!(
-                "{mark} {:<3}{}, {}, {} x",
+                "{mark} {:<3}{}, {}, {}",
                 state.name,
                 units::seconds(r.period_s),
                 units::bytes(r.burst_bytes),
-                state.visits
+                units::counted(state.visits, "visit")
             );
             if mark == '>' { Line::styled(text, Modifier::BOLD) } else { Line::raw(text) }
         })

@@ -33,7 +33,7 @@ fn pairs<const N: usize>(edges: [(&str, &str, u64); N]) -> BTreeMap<(String, Str
 
 #[test]
 fn hard_lines_become_events_or_warnings() {
-    let plan = Plan { mapping: Mapping { path_levels: 9, ..Mapping::default() }, ..Plan::default() };
+    let plan = Plan { mapping: Mapping { path_levels: 9, all_files: true, ..Mapping::default() }, ..Plan::default() };
     let log = log_of(&[("a_h_1.st", HARD)], &plan);
     let g = Graph::of(&log.cases);
     let name = r#"/w/a (1) = "2".dat"#;

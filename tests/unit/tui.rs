@@ -1,11 +1,15 @@
 //! The terminal view: what a frame shows.
 
+use std::path::Path;
+
 use iophase::online::live::{Live, Snapshot};
 use iophase::online::{Options, Session};
 use iophase::record::{Interval, Op};
 use iophase::render::tui;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
+use ratatui::style::Color;
 
 /// Bursts every 5 s, then every 8 s.
 fn followed() -> Snapshot {
@@ -43,8 +47,8 @@ fn a_frame_shows_signal_prediction_change_and_regimes() {
         "period     8.000 s",
         "next       at 111.000 s",
         "bytes      3.73 GiB",
-        "> B  8.000 s, 3.73 GiB, 1 x",
-        "  A  5.000 s, 3.73 GiB, 1 x",
+        "> B  8.000 s, 3.73 GiB, 1 visit",
+        "  A  5.000 s, 3.73 GiB, 1 visit",
         "A -> B at",
     ];
     for part in shown {
@@ -52,6 +56,48 @@ fn a_frame_shows_signal_prediction_change_and_regimes() {
     }
     // The curves are drawn in dots of Braille.
     assert!(frame.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count() > 200, "{frame}");
+}
+
+/// The frame as a picture for the documentation: `BLESS=1 cargo test --lib --features tui frame_as_a_picture` writes it anew.
+#[test]
+fn the_documentation_shows_the_frame_as_a_picture() {
+    const CELL: (f64, f64) = (9.6, 20.0);
+    let (width, height) = (100u16, 30u16);
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| tui::draw(frame, &followed(), true)).unwrap();
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" \
+         font-family=\"DejaVu Sans Mono, monospace\" font-size=\"16\" xml:space=\"preserve\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#15181c\"/>\n",
+        w = f64::from(width) * CELL.0,
+        h = f64::from(height) * CELL.1
+    );
+    let color = |c: &Cell| match c.fg {
+        Color::Blue => "#5aa9e6",
+        Color::Indexed(208) => "#ff8700",
+        Color::Magenta => "#d98cc0",
+        _ => "#e6e6e6",
+    };
+    for (row, cells) in terminal.backend().buffer().content().chunks(usize::from(width)).enumerate() {
+        let (mut column, y) = (0, (row as f64 + 0.75) * CELL.1);
+        for run in cells.chunk_by(|a, b| color(a) == color(b)) {
+            let (x, length) = (column as f64 * CELL.0, run.len() as f64 * CELL.0);
+            column += run.len();
+            let text: String = run.iter().map(|c| c.symbol()).collect();
+            if !text.trim().is_empty() {
+                let text = text.replace('&', "&amp;").replace('<', "&lt;");
+                let fill = color(&run[0]);
+                svg +=
+                    &format!("<text x=\"{x:.1}\" y=\"{y}\" textLength=\"{length:.1}\" fill=\"{fill}\">{text}</text>\n");
+            }
+        }
+    }
+    svg += "</svg>\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures/tui.svg");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &svg).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), svg, "BLESS=1 renews it");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The graph as SVG.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -10,21 +11,22 @@ use crate::dfg::{Color, DfgReport, END, NodeReport, START};
 use crate::render::units;
 
 /// Size of the text in nodes, and of the counts at edges.
-const TEXT: f64 = 15.0;
-const COUNT: f64 = 13.0;
+const TEXT: f64 = 16.0;
+const COUNT: f64 = 16.0;
 /// Bold text is as wide as plain text of this size.
-const BOLD: f64 = 17.5;
+const BOLD: f64 = 18.5;
 /// Height of a line of text in a node.
 const LINE: f64 = 20.0;
 /// Width of a letter in sizes of its font: without font files the width of a text can only be estimated, rather too wide.
 const LETTER: f64 = 0.58;
-/// Height of title and legend.
-const HEAD: f64 = 76.0;
+/// Height of the title, and of a line of the legend below it.
+const TITLE: f64 = 44.0;
+const NOTE: f64 = 22.0;
 /// Diameter of start and end.
 const KNOB: f64 = 22.0;
 
-/// Draws the `most` activities with the largest load, and says so if there are more.
-pub fn picture(r: &DfgReport, by: Coloring, most: usize) -> String {
+/// Draws the `most` activities with the largest load (in a comparison, those of one group first), and says so if there are more.
+pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String {
     let nodes = shown(r, by, most);
     let mut numbers: HashMap<&str, usize> = HashMap::from([(START, 0)]);
     let mut boxes: Vec<Point> = vec![(KNOB, KNOB)];
@@ -48,23 +50,35 @@ pub fn picture(r: &DfgReport, by: Coloring, most: usize) -> String {
         .collect();
     let placed = layout::place(&boxes, &links);
 
-    let title = title(r, nodes.len());
-    let legend = legend(by);
-    let width = placed.size.0.max(wide(&title, 20.0) + 48.0).max(wide(&legend, TEXT) + 48.0);
+    let title = title(r, by, nodes.len());
+    let notes = notes(source, by);
+    let head = TITLE + NOTE * notes.len() as f64;
+    let text = notes.iter().map(|n| wide(n, TEXT)).fold(wide(&title, 20.0), f64::max);
+    let width = placed.size.0.max(text + 48.0);
     let shift = (width - placed.size.0) / 2.0;
     let mut out = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{h:.0}\" viewBox=\"0 0 {width:.0} {h:.0}\" font-family=\"sans-serif\">",
-        h = placed.size.1 + HEAD
+        h = placed.size.1 + head
     );
     let _ = writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
     let _ = writeln!(out, "<text x=\"24\" y=\"32\" font-size=\"20\" fill=\"#282828\">{}</text>", escaped(&title));
-    let _ = writeln!(out, "<text x=\"24\" y=\"58\" font-size=\"{TEXT}\" fill=\"#5a6470\">{}</text>", escaped(&legend));
-    let _ = writeln!(out, "<g transform=\"translate({shift:.1} {HEAD})\">");
-    for (&(e, ..), (points, _)) in edges.iter().zip(&placed.links) {
-        edge(&mut out, points, shade::line(e.color, by), width_of(e.count, heaviest));
+    for (i, note) in notes.iter().enumerate() {
+        let y = TITLE + NOTE * (i as f64 + 0.55);
+        let _ =
+            writeln!(out, "<text x=\"24\" y=\"{y:.1}\" font-size=\"{TEXT}\" fill=\"#5a6470\">{}</text>", escaped(note));
+    }
+    let _ = writeln!(out, "<g transform=\"translate({shift:.1} {head})\">");
+    for ((&(e, from, to), (points, label)), l) in edges.iter().zip(&placed.links).zip(&links) {
+        let (color, width) = (shade::line(e.color, by), width_of(e.count, heaviest));
+        if from == to {
+            let reach = label.0 - l.label.0 / 2.0;
+            self_loop(&mut out, placed.nodes[from], boxes[from], reach, (color, width));
+        } else {
+            edge(&mut out, points, color, width);
+        }
     }
     for (&(e, ..), ((_, at), l)) in edges.iter().zip(placed.links.iter().zip(&links)) {
         count(&mut out, e.count, *at, l.label, shade::line(e.color, by));
@@ -86,32 +100,43 @@ fn shown(r: &DfgReport, by: Coloring, most: usize) -> Vec<&NodeReport> {
     let mut nodes: Vec<&NodeReport> = r.nodes.iter().collect();
     if nodes.len() > most {
         let key = |n: &NodeReport| match by {
-            Coloring::Bytes => n.bytes as f64,
-            Coloring::Load | Coloring::Partition => n.duration_s,
+            Coloring::Bytes => (false, n.bytes as f64),
+            Coloring::Load => (false, n.duration_s),
+            Coloring::Partition => (n.color != Color::None, n.duration_s),
         };
-        nodes.sort_by(|a, b| key(b).total_cmp(&key(a)));
+        nodes.sort_by(|a, b| key(b).partial_cmp(&key(a)).unwrap_or(Ordering::Equal));
         nodes.truncate(most);
         nodes.sort_by(|a, b| a.activity.cmp(&b.activity));
     }
     nodes
 }
 
-fn title(r: &DfgReport, shown: usize) -> String {
+fn title(r: &DfgReport, by: Coloring, shown: usize) -> String {
     let activities = if shown < r.nodes.len() {
         format!("the {shown} heaviest of {} activities", r.nodes.len())
     } else {
         units::counted(r.nodes.len() as u64, "activity")
     };
+    if by == Coloring::Partition {
+        let only = |color| r.nodes.iter().filter(|n| n.color == color).count();
+        return format!("{activities}: {} only blue, {} only orange", only(Color::Green), only(Color::Red));
+    }
     format!("{activities}, {}, {}", units::counted(r.events, "event"), units::counted(r.cases.len() as u64, "case"))
 }
 
-fn legend(by: Coloring) -> String {
+/// Source and legend, line by line.
+fn notes(source: &str, by: Coloring) -> [String; 3] {
     let color = match by {
-        Coloring::Load => "the darker, the larger its share of all durations",
+        Coloring::Load => "the darker, the larger the share of all durations",
         Coloring::Bytes => "the darker, the more bytes",
-        Coloring::Partition => "green and red: only in the cases of that group",
+        Coloring::Partition => "blue: only in the first group (green), orange: only in the second (red)",
     };
-    format!("Load: share of all durations (bytes). DR: most at once x rate of one process. Colour: {color}.")
+    let source = shortened(source);
+    [
+        format!("{source}; numbers at edges: how often one directly follows the other"),
+        "Load: share of all durations (bytes moved); DR: maximum concurrency x rate of one process".into(),
+        format!("Colour: {color}"),
+    ]
 }
 
 fn wide(text: &str, size: f64) -> f64 {
@@ -175,10 +200,25 @@ fn node(out: &mut String, r: &DfgReport, n: &NodeReport, by: Coloring, at: Point
     out.push_str("</g>\n");
 }
 
+/// A loop at the right border of a node that goes as far as `reach`.
+fn self_loop(out: &mut String, at: Point, size: Point, reach: f64, (color, width): (&str, f64)) {
+    let (x, half) = (at.0 + size.0 / 2.0, size.1 * 0.28);
+    let (start, end) = ((x, at.1 - half), (x, at.1 + half));
+    // a cubic curve goes three quarters of the way to its control points
+    let far = x + (reach - 4.0 - x) / 0.75;
+    let neck = x + 5.0 + width;
+    let _ = writeln!(
+        out,
+        "<path d=\"M{:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {neck:.1} {:.1}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.2}\"/>",
+        start.0, start.1, start.1, end.1, end.1
+    );
+    arrow_head(out, end, (-1.0, 0.0), color, width);
+}
+
 /// A line that bends smoothly between the middles of its parts, and an arrow head.
 fn edge(out: &mut String, points: &[Point], color: &str, width: f64) {
     let [first, .., before, last] = points else { return };
-    let head = 7.0 + 1.5 * width;
+    let head = arrow_length(width);
     let (dx, dy) = (last.0 - before.0, last.1 - before.1);
     let length = dx.hypot(dy).max(1e-6);
     let (ux, uy) = (dx / length, dy / length);
@@ -191,18 +231,28 @@ fn edge(out: &mut String, points: &[Point], color: &str, width: f64) {
     }
     let _ = write!(path, "L{:.1} {:.1}", neck.0, neck.1);
     let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.2}\"/>");
-    let (bx, by) = (last.0 - ux * head, last.1 - uy * head);
+    arrow_head(out, *last, (ux, uy), color, width);
+}
+
+/// A triangle that ends at a point.
+fn arrow_head(out: &mut String, end: Point, (ux, uy): Point, color: &str, width: f64) {
+    let head = arrow_length(width);
+    let (bx, by) = (end.0 - ux * head, end.1 - uy * head);
     let (sx, sy) = (-uy * head * 0.42, ux * head * 0.42);
     let _ = writeln!(
         out,
         "<path d=\"M{:.1} {:.1}L{:.1} {:.1}L{:.1} {:.1}Z\" fill=\"{color}\"/>",
-        last.0,
-        last.1,
+        end.0,
+        end.1,
         bx + sx,
         by + sy,
         bx - sx,
         by - sy
     );
+}
+
+fn arrow_length(width: f64) -> f64 {
+    7.0 + 1.5 * width
 }
 
 fn count(out: &mut String, count: u64, at: Point, size: Point, color: &str) {

@@ -10,15 +10,16 @@ pub enum Coloring {
     Load,
     /// Bytes moved: the darker, the more.
     Bytes,
-    /// Green and red for what only one of two groups has.
+    /// Blue and orange for what only one of two groups has.
     Partition,
 }
 
 /// The lightest and the darkest blue.
 const BLUES: [(u8, u8, u8); 2] = [(247, 251, 255), (33, 113, 181)];
 const WHITE: &str = "#ffffff";
-const GREEN: (&str, &str) = ("#b7e1c0", "#1b7f3b");
-const RED: (&str, &str) = ("#f6bcb4", "#c0281c");
+/// Fill and line of the first group (`--green`) and of the second (`--red`): everybody can tell blue from orange.
+const FIRST: (&str, &str) = ("#c3daf1", "#1f5fa8");
+const SECOND: (&str, &str) = ("#fbd7ae", "#b45309");
 const INK: &str = "#5a6470";
 
 /// Fill of a node, and whether text on it has to be light.
@@ -26,8 +27,8 @@ pub(super) fn node(r: &DfgReport, n: &NodeReport, by: Coloring) -> (String, bool
     let share = match by {
         Coloring::Partition => {
             let fill = match n.color {
-                Color::Green => GREEN.0,
-                Color::Red => RED.0,
+                Color::Green => FIRST.0,
+                Color::Red => SECOND.0,
                 Color::None => WHITE,
             };
             return (fill.to_owned(), false);
@@ -49,8 +50,8 @@ fn share(value: f64, of: impl Fn(&NodeReport) -> f64, r: &DfgReport) -> f64 {
 /// Line of a node or edge.
 pub(super) fn line(color: Color, by: Coloring) -> &'static str {
     match (color, by) {
-        (Color::Green, Coloring::Partition) => GREEN.1,
-        (Color::Red, Coloring::Partition) => RED.1,
+        (Color::Green, Coloring::Partition) => FIRST.1,
+        (Color::Red, Coloring::Partition) => SECOND.1,
         _ => INK,
     }
 }

@@ -33,8 +33,9 @@ pub fn text(r: &DfgReport, style: Style) -> String {
         }
         Some(c) => comparison(&mut out, c, most),
     }
-    if r.unmapped_events > 0 && style.verbose {
-        let _ = writeln!(out, "  not in the graph: {}", units::counted(r.unmapped_events, "event"));
+    if r.unmapped_events > 0 {
+        let events = units::counted(r.unmapped_events, "event");
+        let _ = writeln!(out, "\n  ignored    {events}: on system files, without a path, or not selected");
     }
     warnings(&mut out, &r.warnings, style);
     out

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, chart, color, failed, picture, steps};
+use super::frame::{Axis, Head, Key, Numbers, color, failed, picture, steps};
 use super::view::View;
 use crate::analysis::SignalReport;
 use crate::error::Result;
@@ -24,8 +24,8 @@ pub fn autocorrelation(signal: &SignalReport, view: &View) -> Result<Option<Stri
     let shown = period.map_or(all, |t| all.min((PERIODS + 0.5) * t));
     let mode = signal.mode.name().replace('_', " ");
     let title = match period {
-        Some(t) => format!("Autocorrelation ({mode}): like itself every {}", units::seconds(t)),
-        None => format!("Autocorrelation ({mode}): no period"),
+        Some(t) => format!("Autocorrelation ({mode}): peak at {}", units::seconds(t)),
+        None => format!("Autocorrelation ({mode}): no periodic peak"),
     };
     let x = Axis { range: (0.0, shown), label: "Lag", unit: "s", numbers: Numbers::Time };
     let points = steps(|i| i as f64 / rate, r, x.range);
@@ -37,8 +37,13 @@ pub fn autocorrelation(signal: &SignalReport, view: &View) -> Result<Option<Stri
         legend.push((Key::Line(color::DOMINANT, 3), "period".to_owned()));
         legend.push((Key::Line(color::NEXT, 2), "its multiples".to_owned()));
     }
-    let svg = picture(|area| {
-        let mut c = chart(area, &title, &legend, &x, &y)?;
+    let part = if shown < all {
+        format!(": lags up to {} of {}", units::seconds(shown), units::seconds(all))
+    } else {
+        String::new()
+    };
+    let head = Head { title, caption: format!("{}{part}", view.name), legend };
+    let svg = picture(&head, &x, &y, |c| {
         c.draw_series(LineSeries::new([(0.0, 0.0), (shown, 0.0)], color::INK.stroke_width(1))).map_err(failed)?;
         if let Some(t) = period {
             for k in (1..).map(f64::from).take_while(|k| k * t <= shown) {

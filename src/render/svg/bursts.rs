@@ -2,7 +2,9 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, color, failed, headroom, panel, panels, steps};
+use super::frame::{
+    Axis, Head, Key, Lane, Numbers, color, draw_lanes, failed, headroom, panel, panels, steps, with_lanes,
+};
 use super::timeline::Timeline;
 use super::view::{Curve, View};
 use crate::analysis::SignalReport;
@@ -36,44 +38,51 @@ pub fn bursts(signal: &SignalReport, view: &View) -> Result<Option<String>> {
     let folded = fold(curve, &b.starts_s, d.period_s);
     let top = shown.iter().map(|p| p.1).fold(0.0, f64::max);
     let mean_top = folded.iter().map(|f| f.2).fold(0.0, f64::max);
-    let title = format!(
-        "Bursts ({}): {} of {}, {} of the period",
-        signal.mode.name().replace('_', " "),
-        units::grouped(b.count as i64),
-        units::seconds(b.width_s.median),
-        format_args!("{:.0} %", 100.0 * b.duty_cycle),
-    );
-    let legend = [
-        (Key::Fill(color::ORIGINAL, 0.8), "trace".to_owned()),
-        (Key::Fill(color::VALID, 0.35), "burst".to_owned()),
-        (Key::Line(color::SIGNAL, 3), "median over the periods".to_owned()),
-        (Key::Fill(color::SIGNAL, 0.2), "half of the periods".to_owned()),
-    ];
-    let svg = panels(&title, &legend, &[290, 330], |areas| {
-        let [above, below] = areas else { return Ok(()) };
+    let bursts = |spans, text| [Lane { row: 0, spans, text, color: color::VALID }];
+    let shown_of = match (visible.len() as u64, b.count) {
+        (shown, all) if shown < all => format!("{shown} of {} bursts", units::grouped(all as i64)),
+        (_, all) => units::counted(all, "burst"),
+    };
+    let above = bursts(visible, shown_of);
+    let width = (0.0, b.width_s.median.min(0.75 * d.period_s));
+    let below = bursts(vec![width], format!("burst, {}", units::seconds(b.width_s.median)));
+    let head = Head {
+        title: format!(
+            "Bursts ({}): {}, {} each, duty cycle {:.0} % of {}",
+            signal.mode.name().replace('_', " "),
+            units::grouped(b.count as i64),
+            units::seconds(b.width_s.median),
+            100.0 * b.duty_cycle,
+            units::seconds(d.period_s),
+        ),
+        caption: format!("{}; below: the cycles of all bursts, overlaid", time.caption(signal, view)),
+        legend: vec![
+            (Key::Fill(color::ORIGINAL, 0.8), "trace".to_owned()),
+            (Key::Line(color::SIGNAL, 3), "median of the bursts".to_owned()),
+            (Key::Fill(color::SIGNAL, 0.25), "interquartile range".to_owned()),
+        ],
+    };
+    let svg = panels(&head, &[330, 340], |areas| {
+        let [first, second] = areas else { return Ok(()) };
         let y = Axis { range: (0.0, headroom(top)), label: "Bandwidth", unit: "B/s", numbers: Numbers::Prefixed };
-        let mut c = panel(above, "", &time.axis(), &y)?;
-        let strips =
-            visible.iter().map(|&(a, b)| Rectangle::new([(a, 0.0), (b, y.range.1)], color::VALID.mix(0.25).filled()));
-        c.draw_series(strips).map_err(failed)?;
+        let mut c = panel(first, "", &time.axis(), &Axis { range: with_lanes(y.range, &above), ..y.clone() })?;
         c.draw_series(AreaSeries::new(shown, 0.0, color::ORIGINAL.mix(0.8)).border_style(color::OUTLINE))
             .map_err(failed)?;
+        draw_lanes(&mut c, time.range, y.range, &above)?;
         let x = Axis {
             range: (-0.25 * d.period_s, 0.75 * d.period_s),
             label: "Time since the start of a burst",
             unit: "s",
             numbers: Numbers::Time,
         };
-        let y = Axis { range: (0.0, headroom(mean_top)), label: "Bandwidth", unit: "B/s", numbers: Numbers::Prefixed };
-        let mut c = panel(below, "", &x, &y)?;
-        let burst =
-            Rectangle::new([(0.0, 0.0), (b.width_s.median.min(x.range.1), y.range.1)], color::VALID.mix(0.25).filled());
-        c.draw_series([burst]).map_err(failed)?;
+        let y = Axis { range: (0.0, headroom(mean_top)), ..y };
+        let mut c = panel(second, "", &x, &Axis { range: with_lanes(y.range, &below), ..y.clone() })?;
+        draw_lanes(&mut c, x.range, y.range, &below)?;
         let cell = d.period_s / CELLS as f64;
         let corner = |i: usize| x.range.0 + i as f64 * cell;
         let boxes =
             folded.iter().enumerate().filter(|(_, f)| f.2 > f.0).map(|(i, f)| {
-                Rectangle::new([(corner(i), f.0), (corner(i + 1), f.2)], color::SIGNAL.mix(0.2).filled())
+                Rectangle::new([(corner(i), f.0), (corner(i + 1), f.2)], color::SIGNAL.mix(0.25).filled())
             });
         c.draw_series(boxes).map_err(failed)?;
         let median = folded.iter().enumerate().flat_map(|(i, f)| [(corner(i), f.1), (corner(i + 1), f.1)]);

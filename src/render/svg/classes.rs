@@ -2,14 +2,13 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, chart, color, failed, picture, shortened};
-use super::offsets::{PLOT, RANKS, of_rank, plain, smallest};
-use crate::classify::{Axis as _, Classes, FileClasses, GlobalClass, GlobalSequentiality, Sketch, SketchedAccess};
+use super::frame::{Axis, Head, Key, Numbers, color, failed, picture, shortened};
+use super::offsets::{FILES, PLOT, RANKS, blend, nth_file, of_rank, one_of_each_first, plain, smallest};
+use super::view::file_name;
+use crate::classify::{Axis as _, Classes, FileClasses, GlobalClass, GlobalSequentiality, Mix, Sketch, SketchedAccess};
 use crate::error::Result;
 use crate::render::units;
 
-/// Files that get a picture: those of most bytes.
-const FILES: usize = 8;
 /// Accesses drawn of a file.
 const SHAPES: usize = 12_000;
 /// Ranks drawn of a file.
@@ -28,19 +27,20 @@ pub fn classes(classes: &Classes, sketches: &[Sketch]) -> Result<Vec<(String, St
     let bytes = |f: &FileClasses| f.global.iter().map(|g| u128::from(g.bytes)).sum::<u128>();
     let mut files: Vec<(&FileClasses, &Sketch)> = classes.files.iter().zip(sketches).collect();
     files.sort_by_key(|(f, _)| std::cmp::Reverse(bytes(f)));
-    let shown = files.into_iter().take(FILES).enumerate();
-    shown
-        .map(|(i, (file, sketch))| {
-            let name = file.file.as_deref().unwrap_or("unnamed");
-            Ok((format!("{}-{}", i + 1, plain(name)), of_file(name, file, sketch)?))
-        })
-        .collect()
+    let name = |f: &FileClasses| f.file.clone().unwrap_or_else(|| "unnamed".into());
+    one_of_each_first(&mut files, |f| f.0.file.as_deref().unwrap_or_default());
+    let (trace, all) = (file_name(&classes.path), files.len());
+    let draw = |(i, (file, sketch)): (usize, (&FileClasses, &Sketch))| {
+        let caption = format!("{trace}, {}", nth_file(i, all));
+        Ok((format!("{}-{}", i + 1, plain(&name(file))), of_file(&name(file), caption, file, sketch)?))
+    };
+    files.into_iter().take(FILES).enumerate().map(draw).collect()
 }
 
-/// Bands of one class keep their colour in every picture.
-fn of_class(class: GlobalSequentiality) -> RGBColor {
+/// Bands of one class keep their colour in every picture; those of reads are darker.
+fn of_class(class: &GlobalClass) -> RGBColor {
     use GlobalSequentiality as G;
-    match class {
+    let color = match class.sequentiality {
         G::GlobalSequential => RGBColor(255, 214, 130),
         G::PartitionedSequential => RGBColor(160, 215, 190),
         G::InterleavedSequential => RGBColor(170, 205, 240),
@@ -48,10 +48,15 @@ fn of_class(class: GlobalSequentiality) -> RGBColor {
         G::PartitionedStrided => RGBColor(205, 220, 140),
         G::SingleRank => RGBColor(215, 215, 215),
         G::NonSequential => RGBColor(230, 180, 215),
-    }
+    };
+    if class.mix == Mix::ReadOnly { blend(color, color::INK, 0.3) } else { color }
 }
 
-fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
+fn name_of(class: &GlobalClass) -> String {
+    format!("{}, {}", class.sequentiality.name(), class.mix.name())
+}
+
+fn of_file(name: &str, mut caption: String, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let ranks = chosen(&sketch.ranks);
     let all = || sketch.ranks.iter().flat_map(|r| &r.1);
     let first = all().map(|a| a.start_s).fold(f64::INFINITY, f64::min);
@@ -69,8 +74,11 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let reach = (high - low).max(1.0);
     let y = Axis { range: (low, low + 1.16 * reach), label: "Offset", unit: "B", numbers: Numbers::Prefixed };
     let ceiling = (low + 1.04 * reach, low + 1.14 * reach);
-    let pixels = |g: &GlobalClass| (g.end_s - g.start_s) / (x.range.1 - x.range.0) * PLOT.0;
     let bands = &file.global[..file.global.len().min(BANDS)];
+    if bands.len() < file.global.len() {
+        caption += &format!(", the first {BANDS} of {} classes", file.global.len());
+    }
+    let spans = with_accesses(bands, all());
     let accesses = units::counted(sketch.accesses, "access");
     let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
     let aside = file.aside.as_ref().map_or(0, |a| a.accesses);
@@ -78,11 +86,11 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
     let rest = format!(": {accesses} by {}{some}{aside}", units::counted(sketch.ranks.len() as u64, "rank"));
     let title = format!("{}{rest}", shortened(name, &rest));
     let smallest = smallest(all().count().min(SHAPES), &x, &y);
-    picture(|area| {
-        let mut c = chart(area, &title, &legend(&ranks, bands, &pixels), &x, &y)?;
-        for g in bands {
-            let (start, end) = (g.start_s - shift, (g.end_s - shift).max(g.start_s - shift + smallest.0));
-            let fill = of_class(g.sequentiality);
+    let head = Head { title, caption, legend: legend(&ranks, bands) };
+    picture(&head, &x, &y, |c| {
+        for (g, (start, end)) in bands.iter().zip(&spans) {
+            let (start, end) = (start - shift, (end - shift).max(start - shift + smallest.0));
+            let fill = of_class(g);
             let tint = Rectangle::new([(start, low), (end, ceiling.0)], fill.mix(0.28).filled());
             let head = Rectangle::new([(start, ceiling.0), (end, ceiling.1)], fill.filled());
             c.draw_series([tint, head]).map_err(failed)?;
@@ -99,17 +107,36 @@ fn of_file(name: &str, file: &FileClasses, sketch: &Sketch) -> Result<String> {
             c.draw_series(shapes).map_err(failed)?;
         }
         let style = ("sans-serif", 19).into_font().color(&color::INK);
-        for g in bands {
-            let room = pixels(g);
-            let text = [format!("{}, {}", g.sequentiality.name(), g.mix.name()), g.sequentiality.name().to_owned()];
+        for (g, (start, end)) in bands.iter().zip(&spans) {
+            let room = (end - start) / (x.range.1 - x.range.0) * PLOT.0;
+            let text = [name_of(g), g.sequentiality.name().to_owned(), g.mix.name().to_owned()];
             let Some(text) = text.into_iter().find(|t| t.len() as f64 * LETTER <= room) else { continue };
-            let middle = (g.start_s + g.end_s) / 2.0 - shift;
             let half = text.len() as f64 * LETTER / 2.0 / PLOT.0 * (x.range.1 - x.range.0);
-            let place = (middle - half, ceiling.1 - 0.022 * reach);
+            let place = ((start + end) / 2.0 - shift - half, ceiling.1 - 0.022 * reach);
             c.draw_series([Text::new(text, place, style.clone())]).map_err(failed)?;
         }
         Ok(())
     })
+}
+
+/// Start and end of each class with its accesses: a class itself lasts only while all of its ranks are active. An access
+/// belongs to the nearest class, of its own direction if there is one.
+fn with_accesses<'a>(bands: &[GlobalClass], accesses: impl Iterator<Item = &'a SketchedAccess>) -> Vec<(f64, f64)> {
+    let mut spans: Vec<(f64, f64)> = bands.iter().map(|g| (g.start_s, g.end_s)).collect();
+    for a in accesses {
+        let middle = 0.5 * (a.start_s + a.end_s);
+        let other = if a.write { Mix::ReadOnly } else { Mix::WriteOnly };
+        let away = |i: usize| {
+            let g = &bands[i];
+            let gap = (g.start_s - middle).max(middle - g.end_s).max(0.0);
+            if g.mix == other { gap + 1e12 } else { gap }
+        };
+        let nearest = (0..bands.len()).min_by(|i, j| away(*i).total_cmp(&away(*j)));
+        if let Some(i) = nearest {
+            spans[i] = (spans[i].0.min(a.start_s), spans[i].1.max(a.end_s));
+        }
+    }
+    spans
 }
 
 /// Every rank if they are few, else some of them, evenly.
@@ -119,21 +146,16 @@ fn chosen(ranks: &[(u32, Vec<SketchedAccess>)]) -> Vec<&(u32, Vec<SketchedAccess
     (0..drawn).map(|i| &ranks[if drawn < 2 { 0 } else { i * (n - 1) / (drawn - 1) }]).collect()
 }
 
-/// Ranks, and the classes whose name fits into none of their bands.
-fn legend(
-    ranks: &[&(u32, Vec<SketchedAccess>)],
-    bands: &[GlobalClass],
-    pixels: &dyn Fn(&GlobalClass) -> f64,
-) -> Vec<(Key, String)> {
+/// Ranks and classes.
+fn legend(ranks: &[&(u32, Vec<SketchedAccess>)], bands: &[GlobalClass]) -> Vec<(Key, String)> {
     let shown: Vec<usize> =
         if ranks.len() <= RANKS { (0..ranks.len()).collect() } else { vec![0, ranks.len() / 2, ranks.len() - 1] };
     let rank = |&i: &usize| (Key::Fill(of_rank(i, ranks.len(), 0), 1.0), format!("rank {}", ranks[i].0));
     let mut out: Vec<(Key, String)> = shown.iter().map(rank).collect();
-    for &class in GlobalSequentiality::ALL {
-        let mut of_it = bands.iter().filter(|g| g.sequentiality == class).peekable();
-        let named = |g: &GlobalClass| class.name().len() as f64 * LETTER <= pixels(g);
-        if of_it.peek().is_some() && !of_it.any(named) && out.len() < 6 {
-            out.push((Key::Fill(of_class(class), 1.0), class.name().to_owned()));
+    for g in bands {
+        let name = name_of(g);
+        if out.iter().all(|(_, known)| *known != name) {
+            out.push((Key::Fill(of_class(g), 1.0), name));
         }
     }
     out

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, chart, color, failed, headroom, picture, steps, within};
+use super::frame::{Axis, Head, Key, Numbers, color, failed, headroom, picture, steps};
 use super::timeline::Timeline;
 use super::view::View;
 use crate::analysis::{SignalReport, strongest};
@@ -27,32 +27,31 @@ pub fn fit(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         .collect();
     let time = Timeline::cycles(signal);
     let shown = steps(|i| view.sampled.time(i) - time.shift, &view.sampled.values, time.range);
-    let (low, top) = shown.iter().fold((0.0, 0.0), |(l, t): (f64, f64), p| (l.min(p.1), t.max(p.1)));
-    let y = Axis {
-        range: (low.min(-0.12 * top), headroom(1.25 * top)),
-        label: "Bandwidth",
-        unit: "B/s",
-        numbers: Numbers::Prefixed,
+    let sums = [(&on_grid, color::VALID), (&fitted, color::DOMINANT)].map(|(cosines, color)| {
+        let sum = time.times(240).map(|t| (t - time.shift, evaluate(cosines, t - signal.start_s)));
+        (sum.collect::<Vec<_>>(), color)
+    });
+    let points = shown.iter().chain(sums.iter().flat_map(|(sum, _)| sum));
+    let (low, top) = points.fold((0.0, 0.0), |(l, t): (f64, f64), p| (l.min(p.1), t.max(p.1)));
+    let y = Axis { range: (1.06 * low, headroom(top)), label: "Bandwidth", unit: "B/s", numbers: Numbers::Prefixed };
+    let head = Head {
+        title: format!(
+            "{n} cosines ({}): fitting them lowers the mean square error by {:.0} %",
+            signal.mode.name().replace('_', " "),
+            100.0 * fit.improvement
+        ),
+        caption: time.caption(signal, view),
+        legend: vec![
+            (Key::Fill(color::ORIGINAL, 0.55), "sampled".to_owned()),
+            (Key::Line(color::VALID, 3), "cosines of the DFT".to_owned()),
+            (Key::Line(color::DOMINANT, 3), "fitted cosines".to_owned()),
+        ],
     };
-    let title = format!(
-        "{n} cosines ({}): fitting them lowers the mean square error by {:.0} %",
-        signal.mode.name().replace('_', " "),
-        100.0 * fit.improvement
-    );
-    let legend = [
-        (Key::Fill(color::ORIGINAL, 0.55), "sampled".to_owned()),
-        (Key::Line(color::VALID, 3), "cosines of the DFT".to_owned()),
-        (Key::Line(color::DOMINANT, 3), "fitted cosines".to_owned()),
-    ];
-    let svg = picture(|area| {
-        let mut c = chart(area, &title, &legend, &time.axis(), &y)?;
+    let svg = picture(&head, &time.axis(), &y, |c| {
         c.draw_series(AreaSeries::new(shown, 0.0, color::ORIGINAL.mix(0.55)).border_style(color::OUTLINE))
             .map_err(failed)?;
-        for (cosines, colour) in [(&on_grid, color::VALID), (&fitted, color::DOMINANT)] {
-            let sum = time.times(240).map(|t| (t - time.shift, evaluate(cosines, t - signal.start_s)));
-            for part in within(sum, y.range) {
-                c.draw_series(LineSeries::new(part, colour.stroke_width(3))).map_err(failed)?;
-            }
+        for (sum, color) in sums {
+            c.draw_series(LineSeries::new(sum, color.stroke_width(3))).map_err(failed)?;
         }
         Ok(())
     })?;

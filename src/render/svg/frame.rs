@@ -1,19 +1,24 @@
-//! What all pictures share: size, colours, axes with SI units, and a legend above the data.
+//! What all pictures share: size, colours, axes with SI units, a head with caption and legend, and lanes above the data.
 
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::heat::shade;
 use super::ticks::Scale;
 pub use super::ticks::{Axis, Numbers};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Width of a picture in pixels.
 pub const WIDTH: u32 = 1200;
-/// Height of a picture in pixels.
-pub const HEIGHT: u32 = 560;
+/// Height of plot and axes in pixels.
+const PLOT: u32 = 474;
 
-/// Size of a title in pixels.
+/// Size of a title in pixels; all other text has 16 pixels or more, to be read at half the size.
 const TITLE: f64 = 26.0;
+/// Size of the text of captions, legends and lanes.
+const TEXT: f64 = 19.0;
+/// Left edge of titles and legends.
+const LEFT: i32 = 24;
 
 /// Room between the plot and the right edge in pixels.
 const RIGHT: u32 = 36;
@@ -26,21 +31,26 @@ pub mod color {
     use plotters::style::RGBColor;
 
     /// The trace itself.
-    pub const ORIGINAL: RGBColor = RGBColor(150, 170, 190);
+    pub const ORIGINAL: RGBColor = RGBColor(135, 158, 182);
     /// Its outline: a burst may be narrower than a pixel.
     pub const OUTLINE: RGBColor = RGBColor(105, 125, 150);
     /// The sampled signal.
     pub const SIGNAL: RGBColor = RGBColor(0, 90, 160);
     /// The dominant cosine or period.
     pub const DOMINANT: RGBColor = RGBColor(213, 94, 0);
-    /// The cosines of further periods.
-    pub const OTHERS: [RGBColor; 2] = [RGBColor(118, 56, 158), RGBColor(166, 118, 29)];
+    /// Further periods.
+    pub const OTHERS: [RGBColor; 4] =
+        [RGBColor(118, 56, 158), RGBColor(166, 118, 29), RGBColor(0, 140, 160), RGBColor(110, 110, 110)];
     /// Where the period holds.
     pub const VALID: RGBColor = RGBColor(0, 158, 115);
     /// The next burst.
     pub const NEXT: RGBColor = RGBColor(204, 121, 167);
+    /// The strongest frequency over time, on blue.
+    pub const TRACK: RGBColor = RGBColor(240, 228, 66);
     /// Text and axes.
     pub const INK: RGBColor = RGBColor(40, 40, 40);
+    /// Captions.
+    pub const SOFT: RGBColor = RGBColor(90, 100, 112);
     /// Grid lines.
     pub const GRID: RGBColor = RGBColor(225, 225, 225);
 }
@@ -50,49 +60,83 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 /// Chart with two linear axes.
 pub type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 
-/// Makes an SVG of the standard size.
-///
-/// # Errors
-/// [`ErrorKind::Output`] if drawing fails.
-pub fn picture(draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result<String> {
-    let mut svg = String::new();
-    {
-        let area = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
-        area.fill(&WHITE).map_err(failed)?;
-        draw(&area)?;
-        area.present().map_err(failed)?;
-    }
-    Ok(with_short_sizes(&svg))
+/// What stands above a picture.
+#[derive(Debug, Clone, Default)]
+pub struct Head {
+    /// The answer in one line.
+    pub title: String,
+    /// Where it comes from, and which part of that is shown.
+    pub caption: String,
+    /// The meaning of lines and colours.
+    pub legend: Vec<(Key, String)>,
 }
 
-/// Makes an SVG of panels below each other under one title and legend, `heights` pixels each.
+/// Makes an SVG of one chart.
 ///
 /// # Errors
 /// [`ErrorKind::Output`] if drawing fails.
-pub fn panels(
-    title: &str,
-    legend: &[(Key, String)],
-    heights: &[u32],
-    draw: impl FnOnce(&[Area<'_>]) -> Result<()>,
+pub fn picture(
+    head: &Head,
+    x: &Axis<'_>,
+    y: &Axis<'_>,
+    draw: impl FnOnce(&mut Chart<'_, '_>) -> Result<()>,
 ) -> Result<String> {
-    const HEAD: u32 = 84;
+    picture_beside(head, x, y, &[], draw)
+}
+
+/// Like [`picture`], with texts to the right of the plot, each at its height.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if drawing fails.
+pub fn picture_beside(
+    head: &Head,
+    x: &Axis<'_>,
+    y: &Axis<'_>,
+    beside: &[(f64, String)],
+    draw: impl FnOnce(&mut Chart<'_, '_>) -> Result<()>,
+) -> Result<String> {
+    panels(head, &[PLOT], |areas| {
+        let [area] = areas else { return Ok(()) };
+        let room = beside.iter().map(|(_, text)| width(text, TEXT)).fold(0.0, f64::max) as u32;
+        let mut chart = axes(area, if room > 0 { room } else { RIGHT }, x, y)?;
+        for (at, text) in beside {
+            let (x, y) = chart.backend_coord(&(x.range.1, *at));
+            // the area counts from its own corner
+            let y = y - area.get_pixel_range().1.start;
+            area.draw(&Text::new(text.clone(), (x + 10, y), ink(TEXT, HPos::Left, VPos::Center))).map_err(failed)?;
+        }
+        draw(&mut chart)
+    })
+}
+
+/// Makes an SVG of panels below each other under one head, `heights` pixels each.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if drawing fails.
+pub fn panels(head: &Head, heights: &[u32], draw: impl FnOnce(&[Area<'_>]) -> Result<()>) -> Result<String> {
     let mut svg = String::new();
     {
-        let size = (WIDTH, HEAD + heights.iter().sum::<u32>());
+        let top = head.height();
+        let size = (WIDTH, top + heights.iter().sum::<u32>());
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         area.fill(&WHITE).map_err(failed)?;
-        head(&area, title, legend)?;
-        let ends = heights.iter().scan(HEAD, |y, h| {
+        head.draw(&area)?;
+        let ends = heights.iter().scan(top, |y, h| {
             *y += h;
             Some(*y)
         });
-        let cuts: Vec<i32> = std::iter::once(HEAD).chain(ends).map(|y| i32::try_from(y).unwrap_or(i32::MAX)).collect();
+        let cuts: Vec<i32> = std::iter::once(top).chain(ends).map(|y| i32::try_from(y).unwrap_or(i32::MAX)).collect();
         let parts: Vec<Area<'_>> =
             area.split_by_breakpoints([0i32; 0], &cuts[..cuts.len() - 1]).into_iter().skip(1).collect();
         draw(&parts)?;
         area.present().map_err(failed)?;
     }
     Ok(with_short_sizes(&svg))
+}
+
+/// A style of text in the colour of the axes.
+fn ink(size: f64, across: HPos, along: VPos) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&color::INK).pos(Pos::new(across, along))
 }
 
 /// The picture with font sizes of at most two decimals; plotters writes them with up to sixteen.
@@ -113,10 +157,9 @@ fn with_short_sizes(svg: &str) -> String {
 /// # Errors
 /// [`ErrorKind::Output`] if drawing fails.
 pub fn panel<'a, 'b>(area: &'a Area<'b>, note: &str, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
-    let chart = axes(area, 8, RIGHT, x, y)?;
+    let chart = axes(area, RIGHT, x, y)?;
     let right = i32::try_from(area.dim_in_pixel().0.saturating_sub(RIGHT + 8)).unwrap_or(i32::MAX);
-    let style = ("sans-serif", 19).into_font().color(&color::INK).pos(Pos::new(HPos::Right, VPos::Top));
-    area.draw(&Text::new(note.to_owned(), (right, 12), style)).map_err(failed)?;
+    area.draw(&Text::new(note.to_owned(), (right, 12), ink(TEXT, HPos::Right, VPos::Top))).map_err(failed)?;
     Ok(chart)
 }
 
@@ -130,49 +173,16 @@ pub fn failed(e: impl std::fmt::Display) -> Error {
 pub enum Key {
     /// A line of this width.
     Line(RGBColor, u32),
+    /// A dashed line of this width.
+    Dash(RGBColor, u32),
     /// A filled box.
     Fill(RGBColor, f64),
     /// A point.
     Dot(RGBColor),
-}
-
-/// Draws title, legend (above the data) and axes, and gives the chart to draw the data in.
-///
-/// # Errors
-/// [`ErrorKind::Output`] if drawing fails.
-pub fn chart<'a, 'b>(
-    area: &'a Area<'b>,
-    title: &str,
-    legend: &[(Key, String)],
-    x: &Axis<'_>,
-    y: &Axis<'_>,
-) -> Result<Chart<'a, 'b>> {
-    head(area, title, legend)?;
-    axes(area, 86, RIGHT, x, y)
-}
-
-/// Like [`chart`], with texts to the right of the plot, each at its height.
-///
-/// # Errors
-/// [`ErrorKind::Output`] if drawing fails.
-pub fn chart_beside<'a, 'b>(
-    area: &'a Area<'b>,
-    title: &str,
-    legend: &[(Key, String)],
-    x: &Axis<'_>,
-    y: &Axis<'_>,
-    beside: &[(f64, String)],
-) -> Result<Chart<'a, 'b>> {
-    const SIZE: f64 = 19.0;
-    head(area, title, legend)?;
-    let room = beside.iter().map(|(_, text)| width(text, SIZE)).fold(0.0, f64::max) as u32 + 24;
-    let chart = axes(area, 86, room.max(RIGHT), x, y)?;
-    let style = ("sans-serif", SIZE).into_font().color(&color::INK).pos(Pos::new(HPos::Left, VPos::Center));
-    for (at, text) in beside {
-        let (x, y) = chart.backend_coord(&(x.range.1, *at));
-        area.draw(&Text::new(text.clone(), (x + 10, y), style.clone())).map_err(failed)?;
-    }
-    Ok(chart)
+    /// A value above the end of the axis.
+    Above(RGBColor),
+    /// The colours of a map, from none to the highest value.
+    Ramp,
 }
 
 /// Width of a text in pixels, about: without font files it can only be estimated, and every viewer has its own.
@@ -198,21 +208,82 @@ pub fn shortened(name: &str, rest: &str) -> String {
     std::iter::once('…').chain(name.chars().skip(letters - (room - 1))).collect()
 }
 
-fn head(area: &Area<'_>, title: &str, legend: &[(Key, String)]) -> Result<()> {
-    // what would leave the picture is written smaller
-    let size = TITLE * ((f64::from(WIDTH) - 40.0) / width(title, TITLE)).min(1.0);
-    let style = ("sans-serif", size).into_font().color(&color::INK);
-    area.draw(&Text::new(title.to_owned(), (24, 14), style)).map_err(failed)?;
-    draw_legend(area, legend)
+impl Key {
+    fn width(self) -> i32 {
+        if matches!(self, Key::Ramp) { 160 } else { 30 }
+    }
+
+    fn draw(self, area: &Area<'_>, (x, y): (i32, i32)) -> Result<()> {
+        let end = x + self.width();
+        match self {
+            Key::Line(c, w) => area.draw(&PathElement::new([(x, y), (end, y)], c.stroke_width(w))),
+            Key::Dash(c, w) => (0..3).try_for_each(|i| {
+                let from = x + 11 * i;
+                area.draw(&PathElement::new([(from, y), (from + 8, y)], c.stroke_width(w)))
+            }),
+            Key::Fill(c, alpha) => area.draw(&Rectangle::new([(x, y - 8), (end, y + 8)], c.mix(alpha).filled())),
+            Key::Dot(c) => area.draw(&Circle::new((x + 15, y), 6, c.filled())),
+            Key::Above(c) => area.draw(&TriangleMarker::new((x + 15, y + 2), 7, c.filled())),
+            Key::Ramp => (0..32).try_for_each(|i| {
+                let cell = [(x + 5 * i, y - 8), (x + 5 * i + 5, y + 8)];
+                area.draw(&Rectangle::new(cell, shade(f64::from(i) / 31.0).filled()))
+            }),
+        }
+        .map_err(failed)
+    }
 }
 
-fn axes<'a, 'b>(area: &'a Area<'b>, top: u32, right: u32, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
+impl Head {
+    /// Left end and row of each key of the legend; as many rows as it takes.
+    fn places(&self) -> Vec<(i32, u32)> {
+        let (mut x, mut row) = (LEFT, 0);
+        let place = |(key, text): &(Key, String)| {
+            let room = key.width() + 8 + width(text, TEXT) as i32;
+            if x > LEFT && x + room > WIDTH as i32 - LEFT {
+                (x, row) = (LEFT, row + 1);
+            }
+            let at = (x, row);
+            x += room + 22;
+            at
+        };
+        self.legend.iter().map(place).collect()
+    }
+
+    fn height(&self) -> u32 {
+        self.places().last().map_or(78, |(_, row)| 104 + 28 * row)
+    }
+
+    fn draw(&self, area: &Area<'_>) -> Result<()> {
+        let room = f64::from(WIDTH) - 2.0 * f64::from(LEFT);
+        // a long title is written smaller
+        let size = (TITLE * (room / width(&self.title, TITLE))).clamp(17.0, TITLE);
+        let style = ink(size, HPos::Left, VPos::Top);
+        area.draw(&Text::new(self.title.clone(), (LEFT, 12), style)).map_err(failed)?;
+        let size = (TEXT * (room / width(&self.caption, TEXT))).clamp(16.0, TEXT);
+        let style = ("sans-serif", size).into_font().color(&color::SOFT);
+        let letters = (room / width("n", size)) as usize;
+        let caption = match self.caption.char_indices().nth(letters + letters / 8) {
+            Some((end, _)) => format!("{}…", &self.caption[..end]),
+            None => self.caption.clone(),
+        };
+        area.draw(&Text::new(caption, (LEFT, 46), style)).map_err(failed)?;
+        for ((key, text), (x, row)) in self.legend.iter().zip(self.places()) {
+            let y = 88 + 28 * row as i32;
+            key.draw(area, (x, y))?;
+            let style = ink(TEXT, HPos::Left, VPos::Center);
+            area.draw(&Text::new(text.clone(), (x + key.width() + 8, y), style)).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+fn axes<'a, 'b>(area: &'a Area<'b>, right: u32, x: &Axis<'_>, y: &Axis<'_>) -> Result<Chart<'a, 'b>> {
     let ink = |size: u32| ("sans-serif", size).into_font().color(&color::INK);
     let (most_x, most_y) = (10, if area.dim_in_pixel().1 < 300 { 4 } else { 6 });
     let (scale_x, scale_y) = (x.scale(most_x), y.scale(most_y));
     let mut chart = ChartBuilder::on(area)
         .margin(18)
-        .margin_top(top)
+        .margin_top(8)
         .margin_right(right)
         .x_label_area_size(if x.label.is_empty() { 8 } else { 62 })
         .y_label_area_size(96)
@@ -237,39 +308,59 @@ fn axes<'a, 'b>(area: &'a Area<'b>, top: u32, right: u32, x: &Axis<'_>, y: &Axis
     Ok(chart)
 }
 
-fn draw_legend(area: &Area<'_>, legend: &[(Key, String)]) -> Result<()> {
-    const TEXT: f64 = 19.0;
-    // key, the distance to its text, and to the next key
-    const KEY: i32 = 30;
-    const GAPS: (i32, i32) = (8, 26);
-    let gaps = f64::from(KEY + GAPS.0 + GAPS.1);
-    let texts: f64 = legend.iter().map(|(_, label)| width(label, TEXT)).sum();
-    // what would leave the picture is written smaller
-    let size = TEXT * ((f64::from(WIDTH) - 40.0 - gaps * legend.len() as f64) / texts.max(1.0)).min(1.0);
-    let mut x = 30;
-    let y = 62;
-    let style = ("sans-serif", size).into_font().color(&color::INK).pos(Pos::new(HPos::Left, VPos::Center));
-    for (key, label) in legend {
-        match *key {
-            Key::Line(c, w) => {
-                let line = PathElement::new(vec![(x, y), (x + KEY, y)], c.stroke_width(w));
-                area.draw(&line).map_err(failed)?;
-            }
-            Key::Fill(c, alpha) => {
-                let fill = Rectangle::new([(x, y - 8), (x + KEY, y + 8)], c.mix(alpha).filled());
-                area.draw(&fill).map_err(failed)?;
-            }
-            Key::Dot(c) => {
-                area.draw(&Circle::new((x + KEY / 2, y), 6, c.filled())).map_err(failed)?;
-            }
-        }
-        area.draw(&Text::new(label.clone(), (x + KEY + GAPS.0, y), style.clone())).map_err(failed)?;
-        x += KEY + GAPS.0 + width(label, size) as i32 + GAPS.1;
+/// Stretches of time in a row above the data, with a text.
+#[derive(Debug, Clone)]
+pub struct Lane {
+    /// Row, from below.
+    pub row: usize,
+    /// Start and end of each stretch.
+    pub spans: Vec<(f64, f64)>,
+    /// Written at the first of them.
+    pub text: String,
+    /// Colour of the stretches.
+    pub color: RGBColor,
+}
+
+/// The range of an axis that has room for lanes above the data.
+pub fn with_lanes(y: (f64, f64), lanes: &[Lane]) -> (f64, f64) {
+    let rows = lanes.iter().map(|l| l.row + 1).max().unwrap_or(0);
+    (y.0, y.1 + LANE * rows as f64 * (y.1 - y.0))
+}
+
+/// Height of a lane as a share of that of the data.
+const LANE: f64 = 0.09;
+
+/// Draws lanes above data that end at `y`.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if drawing fails.
+pub fn draw_lanes(chart: &mut Chart<'_, '_>, x: (f64, f64), y: (f64, f64), lanes: &[Lane]) -> Result<()> {
+    let unit = LANE * (y.1 - y.0);
+    let pixel = (x.1 - x.0) / f64::from(chart.plotting_area().dim_in_pixel().0);
+    for lane in lanes {
+        let (low, high) = (y.1 + unit * (lane.row as f64 + 0.08), y.1 + unit * (lane.row as f64 + 0.92));
+        let inside = lane.spans.iter().map(|(a, b)| (a.max(x.0), b.min(x.1))).filter(|(a, b)| a < b);
+        let spans: Vec<(f64, f64)> = inside.collect();
+        let bar =
+            |&(a, b): &(f64, f64)| Rectangle::new([(a, low), (b.max(a + pixel), high)], lane.color.mix(0.3).filled());
+        chart.draw_series(spans.iter().map(bar)).map_err(failed)?;
+        let Some(&(start, end)) = spans.first() else { continue };
+        // in the bar; if it does not fit, before it, or up to its end
+        let (room, gap) = ((width(&lane.text, TEXT) + 12.0) * pixel, 6.0 * pixel);
+        let (at, side) = if room <= end - start {
+            (start + gap, HPos::Left)
+        } else if room <= start - x.0 {
+            (start - gap, HPos::Right)
+        } else {
+            (start + gap, HPos::Left)
+        };
+        let style = ink(TEXT, side, VPos::Center);
+        chart.draw_series([Text::new(lane.text.clone(), (at, 0.5 * (low + high)), style)]).map_err(failed)?;
     }
     Ok(())
 }
 
-/// The smallest "round" value at or above `x`, for the top of an axis.
+/// A little more than `x`, for the top of an axis.
 pub fn headroom(x: f64) -> f64 {
     if x > 0.0 && x.is_finite() { x * 1.06 } else { 1.0 }
 }
@@ -298,52 +389,19 @@ pub fn steps(time: impl Fn(usize) -> f64, values: &[f64], range: (f64, f64)) -> 
     out
 }
 
-/// The parts of a curve between two heights, cut where it crosses them.
-pub fn within(points: impl IntoIterator<Item = (f64, f64)>, (low, high): (f64, f64)) -> Vec<Vec<(f64, f64)>> {
-    let mut parts: Vec<Vec<(f64, f64)>> = Vec::new();
-    let mut before: Option<(f64, f64)> = None;
-    for b in points {
-        let a = before.replace(b).unwrap_or(b);
-        let at = |y: f64| (a.0 + (b.0 - a.0) * (y - a.1) / (b.1 - a.1), y);
-        let cut = |p: (f64, f64)| {
-            if p.1 < low {
-                at(low)
-            } else if p.1 > high {
-                at(high)
-            } else {
-                p
-            }
-        };
-        if (a.1 < low && b.1 < low) || (a.1 > high && b.1 > high) {
-            continue;
-        }
-        let (from, to) = (cut(a), cut(b));
-        match parts.last_mut() {
-            Some(part) if part.last() == Some(&from) => part.push(to),
-            _ => parts.push(vec![from, to]),
-        }
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn curves_are_cut_where_they_leave_the_plot() {
-        let parts = within([(0.0, 1.0), (1.0, 3.0), (2.0, -1.0), (3.0, -2.0), (4.0, 2.0)], (0.0, 2.0));
-        let expected = vec![vec![(0.0, 1.0), (0.5, 2.0)], vec![(1.25, 2.0), (1.75, 0.0)], vec![(3.5, 0.0), (4.0, 2.0)]];
-        // the first point stands twice
-        let parts: Vec<Vec<(f64, f64)>> = parts
-            .into_iter()
-            .map(|mut p| {
-                p.dedup();
-                p
-            })
-            .collect();
-        assert_eq!(parts, expected);
-        assert!(within([(0.0, 5.0), (1.0, 6.0)], (0.0, 2.0)).is_empty());
+    fn a_long_legend_takes_several_rows() {
+        let entry = |n: usize| (Key::Line(color::INK, 1), "x".repeat(n));
+        let head = |legend: Vec<(Key, String)>| Head { legend, ..Head::default() };
+        assert_eq!(head(vec![entry(10); 3]).places().iter().map(|p| p.1).collect::<Vec<_>>(), [0, 0, 0]);
+        let places = head(vec![entry(40); 5]).places();
+        assert_eq!(places.iter().map(|p| p.1).collect::<Vec<_>>(), [0, 0, 1, 1, 2]);
+        assert_eq!(places[2].0, LEFT);
+        assert_eq!(head(vec![entry(400); 2]).places(), [(LEFT, 0), (LEFT, 1)]);
     }
 
     #[test]

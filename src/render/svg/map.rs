@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, chart, color, failed, picture};
+use super::frame::{Axis, Head, Key, Numbers, color, failed, picture};
 use super::heat::{self, COLUMNS, Row};
 use super::timeline::Timeline;
 use super::view::View;
@@ -25,33 +25,38 @@ pub fn map(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         _ => return Ok(None),
     };
     let most = dominant.map_or_else(|| most_power(map), |f| 5.5 * f).min(last);
-    let y = Axis { range: (first.min(0.5 * most), most), label: "Frequency", unit: "Hz", numbers: Numbers::Prefixed };
+    // the scales of wavelets are octaves, the bins of a DFT are not
+    let (what, numbers, low) = match signal.period.method {
+        Method::Cwt => ("Wavelet power", Numbers::Logarithmic, first.max(dominant.map_or(0.0, |f| f / 8.0))),
+        _ => ("Power spectra over time", Numbers::Prefixed, first.min(0.5 * most)),
+    };
+    let y = Axis { range: (low, most), label: "Frequency", unit: "Hz", numbers };
     let rows = rows(map, signal.start_s - time.shift, y.range);
-    let what = if signal.period.method == Method::Cwt { "Wavelet power" } else { "Power spectra over time" };
+    let periods = time.periods(signal);
     let mode = signal.mode.name().replace('_', " ");
     let title = match dominant {
         Some(f) => format!("{what} ({mode}): {} = 1 / {}", units::hertz(f), units::seconds(1.0 / f)),
         None => format!("{what} ({mode}): no dominant frequency"),
     };
     let mut legend = vec![
-        (Key::Fill(heat::shade(0.3), 1.0), "9 %".to_owned()),
-        (Key::Fill(heat::shade(0.6), 1.0), "36 %".to_owned()),
-        (Key::Fill(heat::shade(1.0), 1.0), "100 % of the highest power".to_owned()),
-        (Key::Dot(color::DOMINANT), "strongest at a time".to_owned()),
+        (Key::Ramp, "0 to 100 % of the largest amplitude".to_owned()),
+        (Key::Dot(color::TRACK), "strongest frequency".to_owned()),
     ];
-    if dominant.is_some() {
-        legend.push((Key::Line(color::VALID, 3), "dominant frequency".to_owned()));
+    for p in &periods {
+        legend.push((Key::Line(p.color, 3), format!("period of {}", units::seconds(p.period.period_s))));
     }
-    let svg = picture(|area| {
-        let mut c = chart(area, &title, &legend, &time.axis(), &y)?;
-        heat::draw(&mut c, &rows, time.range, y.range)?;
-        if let Some(f) = dominant {
-            let line = [(time.range.0, f), (time.range.1, f)];
-            c.draw_series(LineSeries::new(line, color::VALID.stroke_width(3))).map_err(failed)?;
+    let head = Head { title, caption: view.name.clone(), legend };
+    let svg = picture(&head, &time.axis(), &y, |c| {
+        heat::draw(c, &rows, time.range, y.range)?;
+        for p in &periods {
+            let f = p.period.frequency_hz;
+            for &(from, to) in p.windows.iter().filter(|_| (y.range.0..=y.range.1).contains(&f)) {
+                c.draw_series(LineSeries::new([(from, f), (to, f)], p.color.stroke_width(4))).map_err(failed)?;
+            }
         }
         let points = signal.track.iter().map(|p| (p.time_s - time.shift, 1.0 / p.period_s));
         let visible = points.filter(|(_, f)| *f >= y.range.0 && *f <= y.range.1);
-        c.draw_series(visible.map(|p| Circle::new(p, 3, color::DOMINANT.filled()))).map_err(failed)?;
+        c.draw_series(visible.map(|p| Circle::new(p, 4, color::TRACK.filled()))).map_err(failed)?;
         Ok(())
     })?;
     Ok(Some(svg))

@@ -1,17 +1,20 @@
 //! Offsets over time: how each rank walks through a file, coloured by rank, neighbouring patterns of a rank in two shades.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, chart, failed, headroom, picture, shortened};
+use super::frame::{Axis, Head, Key, Numbers, failed, headroom, picture, shortened};
+use super::view::file_name;
 use crate::analysis::PatternsOfTrace;
 use crate::error::Result;
 use crate::pattern::{Pattern, PatternReport};
+use crate::record::stem;
+use crate::render::pattern_text::walks;
 use crate::render::units;
 
-/// Files that get a picture: those of most bytes.
-const FILES: usize = 8;
+/// Files that get a picture: those of most bytes, one of each series of names before a second one.
+pub(super) const FILES: usize = 8;
 
 /// Accesses drawn of a file, and at least of a pattern.
 const SHAPES: usize = 12_000;
@@ -59,8 +62,28 @@ pub fn offsets(report: &PatternsOfTrace) -> Result<Vec<(String, String)>> {
     let bytes = |ps: &[Reported<'_>]| ps.iter().map(|p| u128::from(p.0.bytes)).sum::<u128>();
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|(name, ps)| (std::cmp::Reverse(bytes(ps)), *name));
-    let shown = files.iter().take(FILES).enumerate();
-    shown.map(|(i, (name, ps))| Ok((format!("{}-{}", i + 1, plain(name)), of_file(name, ps)?))).collect()
+    one_of_each_first(&mut files, |f| f.0);
+    let (trace, all) = (file_name(&report.trace.path), files.len());
+    let draw = |(i, (name, ps)): (usize, &(&str, Vec<Reported<'_>>))| {
+        let walks = walks(&ps.iter().map(|p| p.0).collect::<Vec<_>>());
+        let caption = format!("{trace}, {}: {walks}", nth_file(i, all));
+        Ok((format!("{}-{}", i + 1, plain(name)), of_file(name, caption, ps)?))
+    };
+    files.iter().take(FILES).enumerate().map(draw).collect()
+}
+
+/// `file 1 of 15 (8 drawn)`.
+pub(super) fn nth_file(i: usize, all: usize) -> String {
+    let drawn = if all > FILES { format!(" ({FILES} drawn)") } else { String::new() };
+    format!("file {} of {}{drawn}", i + 1, units::grouped(all as i64))
+}
+
+/// Moves the first file of each series (names that differ in digits only) before the others, so that a file unlike all
+/// others is drawn rather than one more of a series.
+pub(super) fn one_of_each_first<T>(files: &mut Vec<T>, name: impl Fn(&T) -> &str) {
+    let mut seen = HashSet::new();
+    let (first, more): (Vec<T>, Vec<T>) = files.drain(..).partition(|f| seen.insert(stem(name(f))));
+    files.extend(first.into_iter().chain(more));
 }
 
 /// The last part of a path in letters that every file system takes.
@@ -69,7 +92,7 @@ pub(super) fn plain(path: &str) -> String {
     name.chars().take(60).map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
 }
 
-fn of_file(name: &str, patterns: &[Reported<'_>]) -> Result<String> {
+fn of_file(name: &str, caption: String, patterns: &[Reported<'_>]) -> Result<String> {
     let fold = |f: fn(f64, f64) -> f64, start: f64, value: fn(&PatternReport) -> f64| {
         patterns.iter().map(|p| value(p.0)).fold(start, f)
     };
@@ -98,7 +121,7 @@ fn of_file(name: &str, patterns: &[Reported<'_>]) -> Result<String> {
     let marks = period.and_then(|p| {
         let period = p.period?;
         let count = (last - p.start_s) / period.period_s;
-        (count <= MARKS).then_some((p.start_s - shift, period.period_s, count as usize))
+        (1.0..=MARKS).contains(&count).then_some((p.start_s - shift, period.period_s, count as usize))
     });
     if let Some((_, every, _)) = marks {
         legend.push((Key::Line(MARK, 3), format!("every {}", units::seconds(every))));
@@ -111,8 +134,7 @@ fn of_file(name: &str, patterns: &[Reported<'_>]) -> Result<String> {
     let most = (SHAPES / patterns.len()).max(LEAST);
     let drawn = patterns.iter().map(|(_, p)| p.records.min(most as u64) as usize).sum();
     let smallest = smallest(drawn, &x, &y);
-    picture(|area| {
-        let mut c = chart(area, &title, &legend, &x, &y)?;
+    picture(&Head { title, caption, legend }, &x, &y, |c| {
         if let Some((start, every, count)) = marks {
             let lines = (0..=count).map(|i| start + every * i as f64);
             let line = |t| PathElement::new(vec![(t, 0.0), (t, y.range.1)], MARK.stroke_width(3));
@@ -142,7 +164,7 @@ fn of_file(name: &str, patterns: &[Reported<'_>]) -> Result<String> {
 /// Least width and height of an access in the units of the axes: few short ones are drawn larger than they are, many as they are.
 pub(super) fn smallest(accesses: usize, x: &Axis<'_>, y: &Axis<'_>) -> (f64, f64) {
     let each = PLOT.0 * PLOT.1 / accesses.max(1) as f64;
-    let pixels = (SPECK * each.sqrt()).clamp(2.0, 6.0);
+    let pixels = (SPECK * each.sqrt()).clamp(3.0, 9.0);
     ((x.range.1 - x.range.0) / PLOT.0 * pixels, (y.range.1 - y.range.0) / PLOT.1 * pixels)
 }
 
@@ -160,7 +182,7 @@ pub(super) fn of_rank(i: usize, ranks: usize, pattern: usize) -> RGBColor {
     if pattern.is_multiple_of(2) { base } else { blend(base, WHITE, 0.4) }
 }
 
-fn blend(a: RGBColor, b: RGBColor, share: f64) -> RGBColor {
+pub(super) fn blend(a: RGBColor, b: RGBColor, share: f64) -> RGBColor {
     let mix = |a: u8, b: u8| (f64::from(a) + share * (f64::from(b) - f64::from(a))).round() as u8;
     RGBColor(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, color, failed, headroom, panel, panels, steps, within};
+use super::frame::{Axis, Head, Key, Numbers, color, failed, headroom, panel, panels, steps};
 use super::timeline::Timeline;
 use super::view::View;
 use crate::analysis::{SignalReport, strongest};
@@ -26,24 +26,30 @@ pub fn reconstruction(signal: &SignalReport, view: &View) -> Result<Option<Strin
     let counts: Vec<usize> = COUNTS.into_iter().filter(|n| *n < all.len()).collect();
     let time = Timeline::cycles(signal);
     let shown = steps(|i| view.sampled.time(i) - time.shift, &view.sampled.values, time.range);
-    let top = shown.iter().map(|p| p.1).fold(0.0, f64::max);
-    let low = shown.iter().map(|p| p.1).fold(0.0, f64::min);
+    let sums: Vec<Vec<(f64, f64)>> = counts
+        .iter()
+        .map(|n| time.times(240).map(|t| (t - time.shift, evaluate(&all[..=*n], t - signal.start_s))).collect())
+        .collect();
+    let points = shown.iter().chain(sums.iter().flatten());
+    let (low, top) = points.fold((0.0, 0.0), |(l, t): (f64, f64), p| (l.min(p.1), t.max(p.1)));
     // Above the data there is room for the note.
-    let y =
-        Axis { range: (low.min(-0.12 * top), headroom(1.4 * top)), label: "", unit: "B/s", numbers: Numbers::Prefixed };
-    let title = format!("Strongest cosines of the signal ({})", signal.mode.name().replace('_', " "));
-    let legend = [
-        (Key::Fill(color::ORIGINAL, 0.55), format!("sampled at {}", units::hertz(rate))),
-        (Key::Line(color::DOMINANT, 3), "mean and strongest cosines of the DFT".to_owned()),
-    ];
+    let y = Axis { range: (1.06 * low, headroom(1.35 * top)), label: "", unit: "B/s", numbers: Numbers::Prefixed };
+    let head = Head {
+        title: format!("Strongest cosines of the signal ({})", signal.mode.name().replace('_', " ")),
+        caption: format!("Bandwidth of {}", time.caption(signal, view)),
+        legend: vec![
+            (Key::Fill(color::ORIGINAL, 0.55), format!("sampled at {}", units::hertz(rate))),
+            (Key::Line(color::DOMINANT, 3), "mean and strongest cosines of the DFT".to_owned()),
+        ],
+    };
     let mut heights = vec![170; counts.len()];
     if let Some(last) = heights.last_mut() {
         *last += 54;
     }
-    let picture = panels(&title, &legend, &heights, |areas| {
-        for ((area, n), last) in areas.iter().zip(&counts).zip((1..=counts.len()).map(|i| i == counts.len())) {
+    let picture = panels(&head, &heights, |areas| {
+        for (i, ((area, n), sum)) in areas.iter().zip(&counts).zip(sums).enumerate() {
             let mut x = time.axis();
-            if !last {
+            if i + 1 < counts.len() {
                 x.label = "";
                 x.unit = "";
             }
@@ -55,10 +61,7 @@ pub fn reconstruction(signal: &SignalReport, view: &View) -> Result<Option<Strin
                 AreaSeries::new(shown.iter().copied(), 0.0, color::ORIGINAL.mix(0.55)).border_style(color::OUTLINE),
             )
             .map_err(failed)?;
-            let sum = time.times(240).map(|t| (t - time.shift, evaluate(&all[..=*n], t - signal.start_s)));
-            for part in within(sum, y.range) {
-                c.draw_series(LineSeries::new(part, color::DOMINANT.stroke_width(3))).map_err(failed)?;
-            }
+            c.draw_series(LineSeries::new(sum, color::DOMINANT.stroke_width(3))).map_err(failed)?;
         }
         Ok(())
     })?;

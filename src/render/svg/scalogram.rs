@@ -1,6 +1,6 @@
 //! The wavelet decomposition: how strong each band of frequencies is at each time.
 
-use super::frame::{Axis, Key, Numbers, chart_beside, picture};
+use super::frame::{Axis, Head, Key, Numbers, picture_beside};
 use super::heat::{self, COLUMNS, Row};
 use super::timeline::Timeline;
 use super::view::View;
@@ -33,19 +33,13 @@ pub fn scalogram(signal: &SignalReport, view: &View) -> Result<Option<String>> {
             values: values.iter().map(|v| if top > 0.0 { v / top } else { 0.0 }).collect(),
         })
         .collect();
-    let y = Axis {
-        range: (0.5, levels as f64 + 1.5),
-        label: "Details D, approximation A",
-        unit: "",
-        numbers: Numbers::Bands(levels),
+    let y =
+        Axis { range: (0.5, levels as f64 + 1.5), label: "Frequency band", unit: "", numbers: Numbers::Bands(levels) };
+    let head = Head {
+        title: format!("Wavelet decomposition ({})", signal.mode.name().replace('_', " ")),
+        caption: format!("{}: largest modulus in each band; D are details, A is the rest", view.name),
+        legend: vec![(Key::Ramp, format!("0 to {}", units::rate(top)))],
     };
-    let title = format!("Wavelet decomposition ({})", signal.mode.name().replace('_', " "));
-    let (factor, prefix) = units::byte_prefix(top);
-    let legend = [
-        (Key::Fill(heat::shade(0.33), 1.0), format!("{} {prefix}B/s", units::digits(0.33 * top / factor))),
-        (Key::Fill(heat::shade(0.67), 1.0), format!("{} {prefix}B/s", units::digits(0.67 * top / factor))),
-        (Key::Fill(heat::shade(1.0), 1.0), format!("{} {prefix}B/s", units::digits(top / factor))),
-    ];
     let named = bands.iter().enumerate().map(|(i, (band, level))| {
         let (low, high) = Decomposition::frequencies(*band, *level, signal.sampling_hz);
         let name = if low == 0.0 {
@@ -56,10 +50,7 @@ pub fn scalogram(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         (i as f64 + 1.0, name)
     });
     let named: Vec<(f64, String)> = named.collect();
-    let svg = picture(|area| {
-        let mut c = chart_beside(area, &title, &legend, &time.axis(), &y, &named)?;
-        heat::draw(&mut c, &rows, time.range, y.range)
-    })?;
+    let svg = picture_beside(&head, &time.axis(), &y, &named, |c| heat::draw(c, &rows, time.range, y.range))?;
     Ok(Some(svg))
 }
 

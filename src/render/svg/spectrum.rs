@@ -2,7 +2,8 @@
 
 use plotters::prelude::*;
 
-use super::frame::{Axis, Key, Numbers, chart, color, failed, headroom, picture};
+use super::frame::{Axis, Head, Key, Numbers, color, failed, headroom, picture};
+use super::timeline::Timeline;
 use super::view::View;
 use crate::analysis::SignalReport;
 use crate::error::Result;
@@ -29,42 +30,49 @@ pub fn spectrum(signal: &SignalReport, view: &View) -> Result<Option<String>> {
     };
     let near = |f: f64| ((f / powers.resolution_hz).round() as usize).clamp(1, powers.power.len());
     let height = |f: f64| 100.0 * powers.power[near(f) - 1];
-    let visible = |f: &f64| *f <= x.range.1;
+    let periods = Timeline::whole(signal).periods(signal);
+    let is = |f: f64, of: f64| (f - of).abs() < powers.resolution_hz;
+    let known = |f: f64| periods.iter().any(|p| is(f, p.period.frequency_hz));
+    let harmonic = |f: f64| dominant.is_some_and(|d| f > 1.5 * d && is(f, (f / d).round() * d));
+    // a dot at no power would mark nothing
+    let visible = |f: &f64| *f <= x.range.1 && height(*f) > 0.03 * y.range.1;
+    let found = signal.period.candidates.iter().map(|c| c.frequency_hz).filter(|f| !known(*f) && !harmonic(*f));
+    let candidates: Vec<f64> = found.filter(visible).collect();
+    let harmonics: Vec<f64> = (2..=8).filter_map(|k| Some(f64::from(k) * dominant?)).filter(visible).collect();
     let mut legend = vec![
         (Key::Line(color::SIGNAL, 3), "power of a bin".to_owned()),
-        (Key::Line(color::INK, 1), "outliers lie above (z = 3)".to_owned()),
+        (Key::Dash(color::INK, 1), "outlier threshold (z = 3)".to_owned()),
     ];
-    let candidates: Vec<f64> =
-        signal.period.candidates.iter().filter(|c| c.harmonic_of.is_none()).map(|c| c.frequency_hz).collect();
-    let mut harmonics: Vec<f64> =
-        signal.period.candidates.iter().filter(|c| c.harmonic_of.is_some()).map(|c| c.frequency_hz).collect();
-    if let Some(f) = dominant {
-        harmonics.extend((2..=8).map(|k| k as f64 * f));
-        harmonics.dedup();
-        legend.push((Key::Line(color::DOMINANT, 3), "dominant".to_owned()));
-        legend.push((Key::Dot(color::NEXT), "its harmonics".to_owned()));
+    for p in &periods {
+        legend.push((Key::Dash(p.color, 3), format!("period of {}", units::seconds(p.period.period_s))));
     }
-    if candidates.iter().any(|c| Some(*c) != dominant) {
-        legend.push((Key::Dot(color::VALID), "candidates".to_owned()));
+    for (dots, color, text) in [(&harmonics, color::NEXT, "harmonics"), (&candidates, color::VALID, "candidates")] {
+        if !dots.is_empty() {
+            legend.push((Key::Dot(color), text.to_owned()));
+        }
     }
-    picture(|area| {
-        let mut c = chart(area, &title, &legend, &x, &y)?;
+    let all = powers.frequency(powers.power.len());
+    let part = if x.range.1 < all {
+        format!(": up to {} of {}", units::hertz(x.range.1), units::hertz(all))
+    } else {
+        String::new()
+    };
+    let head = Head { title, caption: format!("{}{part}", view.name), legend };
+    picture(&head, &x, &y, |c| {
         let stems = columns(powers, last).into_iter().map(|(f, p)| {
             PathElement::new(vec![(f, 0.0), (f, 100.0 * p)], color::SIGNAL.stroke_width(if last > 400 { 2 } else { 3 }))
         });
         c.draw_series(stems).map_err(failed)?;
         let line = vec![(0.0, 100.0 * threshold), (x.range.1, 100.0 * threshold)];
         c.draw_series(DashedLineSeries::new(line, 8, 6, color::INK.stroke_width(1))).map_err(failed)?;
-        if let Some(f) = dominant {
-            let line = vec![(f, 0.0), (f, y.range.1)];
-            c.draw_series(DashedLineSeries::new(line, 10, 5, color::DOMINANT.stroke_width(3))).map_err(failed)?;
-            c.draw_series([Circle::new((f, height(f)), 8, color::DOMINANT.filled())]).map_err(failed)?;
+        for (f, color) in periods.iter().map(|p| (p.period.frequency_hz, p.color)).filter(|(f, _)| *f <= x.range.1) {
+            let line = [(f, 0.0), (f, y.range.1)];
+            c.draw_series(DashedLineSeries::new(line, 10, 5, color.stroke_width(3))).map_err(failed)?;
+            c.draw_series([Circle::new((f, height(f)), 8, color.filled())]).map_err(failed)?;
         }
-        let dots =
-            harmonics.iter().filter(|f| visible(f)).map(|f| Circle::new((*f, height(*f)), 6, color::NEXT.filled()));
-        c.draw_series(dots).map_err(failed)?;
-        let dots = candidates.iter().filter(|f| visible(f) && Some(**f) != dominant);
-        c.draw_series(dots.map(|f| Circle::new((*f, height(*f)), 6, color::VALID.filled()))).map_err(failed)?;
+        for (dots, color) in [(&harmonics, color::NEXT), (&candidates, color::VALID)] {
+            c.draw_series(dots.iter().map(|f| Circle::new((*f, height(*f)), 6, color.filled()))).map_err(failed)?;
+        }
         Ok(())
     })
     .map(Some)

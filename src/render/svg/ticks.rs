@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
-use crate::render::units::{byte_prefix, si_prefix, time_unit};
+use crate::render::units::{byte_prefix, digits, si_prefix, time_unit};
 
 /// How the numbers at an axis are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,9 @@ pub enum Numbers {
     Time,
     /// As they are.
     Plain,
-    /// Bands of a wavelet decomposition of so many levels, the details first: D1, D2, A2.
+    /// With an SI prefix before the unit, on a logarithmic axis.
+    Logarithmic,
+    /// Bands of a wavelet decomposition of n levels, the details first: D1, D2, A2.
     Bands(usize),
 }
 
@@ -38,7 +40,7 @@ impl Axis<'_> {
     fn unit(&self) -> (f64, String) {
         let largest = self.range.0.abs().max(self.range.1.abs());
         match self.numbers {
-            Numbers::Prefixed => {
+            Numbers::Prefixed | Numbers::Logarithmic => {
                 let prefix = if self.unit.starts_with('B') { byte_prefix } else { si_prefix };
                 let (factor, prefix) = prefix(largest);
                 (factor, format!("{prefix}{}", self.unit))
@@ -69,7 +71,7 @@ impl Axis<'_> {
             Numbers::Bands(levels) => 1.0 + (levels / 16) as f64,
             _ => round_step((self.range.1 - self.range.0) / per, most),
         };
-        Scale { low: self.range.0, high: self.range.1, per, step }
+        Scale { low: self.range.0, high: self.range.1, per, step, octaves: self.numbers == Numbers::Logarithmic }
     }
 
     /// The number at a mark of `scale`.
@@ -77,17 +79,16 @@ impl Axis<'_> {
         match self.numbers {
             Numbers::Bands(levels) if value > levels as f64 => format!("A{levels}"),
             Numbers::Bands(_) => format!("D{value:.0}"),
+            Numbers::Logarithmic => digits(value / scale.per),
             _ => number(value / scale.per, scale.step),
         }
     }
 }
 
 /// A number with the digits that its distance to the next one needs.
-fn number(value: f64, step: f64) -> String {
+pub fn number(value: f64, step: f64) -> String {
     let places = (-(step * 1.0001).log10().floor()).clamp(0.0, 12.0) as usize;
-    let text = format!("{value:.places$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text };
-    if text == "-0" { "0".into() } else { text }
+    if value.abs() < 1e-6 * step { "0".into() } else { format!("{value:.places$}") }
 }
 
 /// The smallest of 1, 2, 5, 10, 20, ... and their decimal parts of which at most `most` fit into `span`.
@@ -97,7 +98,7 @@ pub fn round_step(span: f64, most: usize) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|m| m * power).find(|s| *s >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
-/// A linear coordinate whose marks are round in the unit that is written.
+/// A linear or logarithmic coordinate whose marks are round in the unit that is written.
 #[derive(Debug, Clone)]
 pub struct Scale {
     low: f64,
@@ -106,6 +107,8 @@ pub struct Scale {
     per: f64,
     /// Distance of marks, as written.
     step: f64,
+    /// Logarithmic, with a mark at every doubling.
+    octaves: bool,
 }
 
 impl Ranged for Scale {
@@ -114,11 +117,18 @@ impl Ranged for Scale {
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
         let (from, to) = (f64::from(limit.0), f64::from(limit.1));
-        let share = if self.high > self.low { (value - self.low) / (self.high - self.low) } else { 0.5 };
+        let along = |x: f64| if self.octaves { x.max(self.low).log2() } else { x };
+        let (low, high) = (along(self.low), along(self.high));
+        let share = if high > low { (along(*value) - low) / (high - low) } else { 0.5 };
         (from + share * (to - from)).round() as i32
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        if self.octaves {
+            let first = (self.low / self.per).log2().ceil();
+            let marks = (0..100).map(|i| self.per * (first + f64::from(i)).exp2());
+            return marks.take_while(|m| *m <= self.high).collect();
+        }
         let first = (self.low / self.per / self.step - 1e-9).ceil();
         let last = (self.high / self.per / self.step + 1e-9).floor();
         // more than this are not asked for, and what is not finite has none
@@ -146,13 +156,14 @@ mod tests {
     #[test]
     fn marks_are_round_in_the_unit_that_is_written() {
         let is = |title: &str, numbers: &str| (title.to_owned(), numbers.to_owned());
-        assert_eq!(marks((-0.1, 1.138e9), "B/s", Numbers::Prefixed, 6), is("x (GiB/s)", "0 0.2 0.4 0.6 0.8 1"));
-        assert_eq!(marks((0.0, 0.00295), "s", Numbers::Time, 6), is("x (ms)", "0 0.5 1 1.5 2 2.5"));
+        assert_eq!(marks((-0.1, 1.138e9), "B/s", Numbers::Prefixed, 6), is("x (GiB/s)", "0 0.2 0.4 0.6 0.8 1.0"));
+        assert_eq!(marks((0.0, 0.00295), "s", Numbers::Time, 6), is("x (ms)", "0 0.5 1.0 1.5 2.0 2.5"));
         assert_eq!(marks((-100.0, 2_678_400.0), "s", Numbers::Time, 10), is("x (d)", "0 5 10 15 20 25 30"));
         assert_eq!(marks((0.0, 100_000.0), "s", Numbers::Time, 6), is("x (h)", "0 5 10 15 20 25"));
         assert_eq!(marks((1.530_33, 1.5306), "s", Numbers::Time, 3), is("x (s)", "1.5304 1.5305 1.5306"));
+        assert_eq!(marks((0.1, 2.6), "Hz", Numbers::Logarithmic, 6), is("x (Hz)", "0.125 0.250 0.500 1.00 2.00"));
         assert_eq!(marks((0.5, 3.5), "", Numbers::Bands(2), 6), is("x", "D1 D2 A2"));
-        assert_eq!(marks((-1.05, 1.05), "", Numbers::Plain, 6), is("x", "-1 -0.5 0 0.5 1"));
+        assert_eq!(marks((-1.05, 1.05), "", Numbers::Plain, 6), is("x", "-1.0 -0.5 0 0.5 1.0"));
     }
 
     #[test]

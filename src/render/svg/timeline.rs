@@ -1,7 +1,12 @@
 //! The time axis that pictures of one signal share.
 
-use super::frame::{Axis, Numbers};
+use plotters::style::RGBColor;
+
+use super::frame::{Axis, Numbers, color};
+use super::view::View;
 use crate::analysis::SignalReport;
+use crate::period::{Dominant, Prediction};
+use crate::render::units;
 
 /// Periods that a picture of single cycles shows at most.
 const CYCLES: f64 = 8.0;
@@ -13,6 +18,15 @@ pub struct Timeline {
     pub shift: f64,
     /// First and last time shown, shifted.
     pub range: (f64, f64),
+}
+
+/// A period of a signal: where it holds on a shifted clock, when its next burst is due, and its colour.
+#[derive(Debug, Clone)]
+pub(super) struct Period<'a> {
+    pub period: &'a Dominant,
+    pub windows: Vec<(f64, f64)>,
+    pub next: Option<&'a Prediction>,
+    pub color: RGBColor,
 }
 
 impl Timeline {
@@ -34,6 +48,31 @@ impl Timeline {
             t.range = (from, from + CYCLES * d.period_s);
         }
         t
+    }
+
+    /// The dominant period and the further ones. One without windows holds in the whole run.
+    pub(super) fn periods<'a>(&self, signal: &'a SignalReport) -> Vec<Period<'a>> {
+        let dominant = signal.period.dominant.iter().map(|d| (d, &signal.validity, signal.prediction.as_ref()));
+        let others = signal.period.others.iter().map(|o| (&o.period, &o.validity, o.prediction.as_ref()));
+        let colors = std::iter::once(color::DOMINANT).chain(color::OTHERS);
+        let all = dominant.chain(others).zip(colors).map(|((period, validity, next), color)| {
+            let mut windows: Vec<(f64, f64)> =
+                validity.iter().map(|w| (w.start_s - self.shift, w.end_s - self.shift)).collect();
+            if windows.is_empty() {
+                windows.push((signal.start_s - self.shift, signal.end_s - self.shift));
+            }
+            Period { period, windows, next, color }
+        });
+        all.collect()
+    }
+
+    /// The trace, and how much of its time is shown if that is not all.
+    pub(super) fn caption(&self, signal: &SignalReport, view: &View) -> String {
+        let (shown, all) = (self.range.1 - self.range.0, signal.end_s - signal.start_s);
+        if shown >= all {
+            return view.name.clone();
+        }
+        format!("{}: {} of {} shown", view.name, units::seconds(shown), units::seconds(all))
     }
 
     /// Its axis.

@@ -21,6 +21,14 @@ pub(super) struct Curve {
 }
 
 impl Curve {
+    /// The same with at most `cells` values, each the mean of its part.
+    pub fn coarse(&self, cells: usize) -> Curve {
+        let group = self.values.len().div_ceil(cells).max(1);
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let values = self.values.chunks(group).map(mean).collect();
+        Curve { start_s: self.start_s, step_s: self.step_s * group as f64, values }
+    }
+
     /// Time at which value `i` begins.
     pub fn time(&self, i: usize) -> f64 {
         self.start_s + i as f64 * self.step_s
@@ -30,6 +38,8 @@ impl Curve {
 /// The content of the pictures of one signal.
 #[derive(Debug, Clone)]
 pub struct View {
+    /// File name of the trace.
+    pub(super) name: String,
     /// Bandwidth of the trace itself, in fine bins.
     pub(super) original: Curve,
     /// The sampled signal.
@@ -52,6 +62,7 @@ impl View {
         let start_s = trace.origin_s as f64 + signal.start;
         let values = bin(Activity::new(trace, mode, selection).spans(), grid);
         View {
+            name: file_name(&trace.path),
             original: Curve { start_s, step_s: width, values },
             sampled: Curve { start_s, step_s: 1.0 / signal.rate_hz, values: signal.samples },
             powers,
@@ -64,4 +75,10 @@ impl View {
     pub(super) fn finest(&self) -> &Curve {
         if self.original.step_s > self.sampled.step_s { &self.sampled } else { &self.original }
     }
+}
+
+/// The last part of a path; a trace without a file came from standard input.
+pub(super) fn file_name(path: &str) -> String {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    if matches!(name, "" | "-") { "standard input".into() } else { name.to_owned() }
 }
