@@ -4,8 +4,7 @@
 //! bounds of cost stand where they are used, and so do the parameters of the features that the classifier was trained on.
 //!
 //! Half, double: traces with another verdict, number of periods, period or next burst (1 % of the period) if the value is halved
-//! or doubled. Measured on 85 traces, too few
-//! to call a row idle, by `scripts/sensitivity.py`; rows without figures are not measured yet.
+//! or doubled. Measured on 724 traces by `scripts/sensitivity.py`.
 
 use crate::thresholds::thresholds;
 
@@ -15,23 +14,23 @@ thresholds! {
 
     // Burst lists
     /// Levels at which the profile is cut, as shares of the byte-weighted median rate.
-    /// Half: 3, double: 5.
+    /// Half: 31, double: 14.
     levels: [f64; 4] = [1e-4, 0.1, 0.3, 0.6];
     /// The same above a background.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 0.
     levels_above: [f64; 2] = [0.3, 0.6];
     /// Bursts smaller than this share of the byte-weighted median burst are dropped; one list for each share.
-    /// Half: 1, double: 1.
+    /// Half: 5, double: 6.
     smallest: [f64; 3] = [0.0, 0.03, 0.2];
     /// The list that keeps all sizes is left out if at most one burst in this many is larger than the second of
     /// `smallest`.
     /// Half: 0, double: 0.
     crumbs: usize = 4;
     /// Smallest log ratio of two neighbouring sorted gaps that makes a merge distance.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 0.
     smallest_break: f64 = 0.15;
     /// Cap of that log ratio as evidence; a list that merges nothing has as much.
-    /// Half: 6, double: 1.
+    /// Half: 30, double: 22.
     largest_break: f64 = 3.0;
     /// The background is the rate not exceeded for this share of the time.
     /// Half: 0, double: 0.
@@ -40,10 +39,10 @@ thresholds! {
     /// Half: 0, double: 0.
     background_contrast: f64 = 1.25;
     /// Shorter lists of one level are never dropped as duplicates.
-    /// Half: 0, double: 0.
+    /// Half: 4, double: 0.
     long_list: usize = 24;
     /// Longer lists of one level whose lengths differ by less than this share are duplicates.
-    /// Half: 1, double: 1.
+    /// Half: 2, double: 2.
     alike: f64 = 0.1;
     /// The same over all levels: shortest list, share.
     /// Half: 0, double: 0.
@@ -54,10 +53,10 @@ thresholds! {
 
     // Trial periods
     /// Half widths in log gap of the windows that count gaps: for exact and for jittered trains.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 2.
     gap_half_widths: [f64; 2] = [0.02, 0.1];
     /// Densest windows kept per width.
-    /// Half: 0, double: 0.
+    /// Half: 2, double: 0.
     dense_gaps: usize = 5;
     /// Trial periods closer than this in log are one.
     /// Half: 0, double: 0.
@@ -66,7 +65,7 @@ thresholds! {
     /// Half: 0, double: 0.
     fewest_cycles: f64 = 1.5;
     /// Bursts over which a gap may reach after a period was erased.
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 1.
     further_lags: usize = 2;
     /// Densest windows kept per width after a period was erased.
     /// Half: 0, double: 0.
@@ -81,7 +80,7 @@ thresholds! {
     /// Half: 0, double: 0.
     peaks: usize = 6;
     /// Longest lag as a share of the run; longer ones rest on too few products.
-    /// Half: 0, double: 85.
+    /// Half: 0, double: 670.
     longest_lag: f64 = 0.7;
     /// Bursts of a list from which the autocorrelation gets finer bins.
     /// Half: 0, double: 0.
@@ -89,19 +88,19 @@ thresholds! {
 
     // Chain search
     /// Relative standard deviations of a gap that are tried.
-    /// Half: 0, double: 0.
+    /// Half: 4, double: 4.
     tolerances: [f64; 6] = [0.003, 0.012, 0.04, 0.1, 0.2, 0.4];
     /// Probability that a burst is off the chain, where that is rare.
-    /// Half: 0, double: 0.
+    /// Half: 2, double: 3.
     rare: f64 = 0.15;
     /// Log probability of an empty cycle.
-    /// Half: 1, double: 1.
+    /// Half: 2, double: 7.
     log_empty: f64 = -std::f64::consts::LN_10;
     /// Log probability of an empty cycle where an earlier iteration has erased bursts.
     /// Half: 0, double: 0.
     log_hidden: f64 = -0.2;
     /// A gap further off than this many standard deviations does not continue a chain.
-    /// Half: 0, double: 0.
+    /// Half: 5, double: 0.
     farthest: f64 = 3.5;
     /// Bursts per period from which wide tolerances are not tried: they join whatever is near.
     /// Half: 0, double: 0.
@@ -119,37 +118,37 @@ thresholds! {
     /// Half: 0, double: 0.
     worth_more: f64 = 6.0;
     /// The same after a period was erased. Set on 1733 true periods of later iterations: 14 scored below.
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 1.
     worth_more_left: f64 = 5.0;
     /// A search whose period moves by less than this share of the tolerance has converged.
-    /// Half: 0, double: 0.
+    /// Half: 2, double: 1.
     settled: f64 = 0.3;
     /// End bursts with less than this share of the median bytes are dropped.
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 1.
     small_end: f64 = 0.1;
     /// End bursts longer than this share of the period are dropped.
-    /// Half: 9, double: 0.
+    /// Half: 55, double: 2.
     longest_burst: f64 = 0.95;
 
     // Period and trend
     /// Huber's constant, in robust standard deviations (Huber 1964).
-    /// Half: 1, double: 0.
+    /// Half: 14, double: 9.
     huber: f64 = 1.5;
     /// Onsets from which single outliers can be told from the rest.
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 7.
     huber_from: usize = 6;
     /// Fewest gaps that show a trend.
-    /// Half: 0, double: 0.
+    /// Half: 3, double: 0.
     trend_gaps: usize = 4;
     /// Standard errors by which the slope of the gaps has to differ from 0. Random gaps have such a slope in 15 of 1000
     /// chains of four gaps, 4 of five (Student's t).
     /// Half: 0, double: 0.
     trend_errors: f64 = 8.0;
     /// A trend predicts no gap shorter than this multiple of the mean gap,
-    /// Half: 0, double: 3.
+    /// Half: 0, double: 9.
     trend_shortest: f64 = 0.5;
     /// and none longer than this one.
-    /// Half: 1, double: 0.
+    /// Half: 5, double: 0.
     trend_longest: f64 = 2.0;
     /// Gaps from which outliers are dropped before a trend is fitted.
     /// Half: 0, double: 0.
@@ -170,7 +169,7 @@ thresholds! {
     /// Half: 0, double: 0.
     smallest_wobble: f64 = 0.03;
     /// Decimal digits of evidence that a multiple of the period needs.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 4.
     multiple_evidence: f64 = 2.5;
 
     // Periodic modulation
@@ -201,52 +200,72 @@ thresholds! {
 
     // Choice among hypotheses
     /// Hypotheses kept per list and ranking.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 0.
     kept: usize = 4;
     /// Hypotheses closer than this in log period support each other.
+    /// Half: 2, double: 2.
     agree: f64 = 0.03;
     /// Among periods this close to the best pooled logit the single strongest hypothesis wins.
+    /// Half: 2, double: 2.
     close: f64 = 0.5;
     /// Logit that a modulation has to be ahead of a chain with the same period to report it.
+    /// Half: 2, double: 1.
     modulation_handicap: f64 = 4.0;
     /// Bursts of the short period per burst of the long one, in the mean, that make them nested.
+    /// Half: 1, double: 1.
     nested_parts: f64 = 2.5;
     /// Bursts that the long period needs.
+    /// Half: 0, double: 0.
     nested_bursts: usize = 4;
     /// Relative difference from which the short period is measured inside the long bursts only.
+    /// Half: 0, double: 0.
     nested_same: f64 = 0.01;
     /// Share of the bytes of either that the other has to explain.
+    /// Half: 0, double: 18.
     nested_shared: f64 = 0.8;
 
     // Windows and further iterations
     /// Log-likelihood ratio that a further window of a period needs.
+    /// Half: 0, double: 0.
     further_score: f64 = 2.0;
     /// Relative difference of its period, unless the tolerance is larger.
+    /// Half: 0, double: 0.
     window_period: f64 = 0.03;
     /// Bursts are erased down to this share of their level.
+    /// Half: 0, double: 1.
     rise: f64 = 0.15;
     /// Their rise and fall are at most this share of their length each.
+    /// Half: 0, double: 1.
     longest_rise: f64 = 0.25;
     /// The iterations end when less than this share of the bytes is left.
+    /// Half: 0, double: 0.
     least_left: f64 = 1e-3;
     /// Periods of two iterations closer than this in log are one with several windows.
+    /// Half: 0, double: 0.
     same_period: f64 = 0.02;
     /// Share of the run over which a period has to hold without a break: inside a burst requests often follow each
     /// other like clockwork, which is no period of the job.
+    /// Half: 9, double: 7.
     shortest_window: f64 = 0.05;
     /// Shortest period in seconds. Below lie the calls of a burst, the steps of a collective call, disk seeks and
     /// scheduler time slices (4 to 10 ms), which can be as regular as any period.
+    /// Half: 0, double: 0.
     shortest_period_s: f64 = 0.02;
 
     // Traces without a period
     /// Level of a burst, as a share of the burst level.
+    /// Half: 6, double: 4.
     verdict_level: f64 = 0.1;
     /// Gaps shorter than this share of the run do not part two bursts.
+    /// Half: 21, double: 18.
     verdict_gap: f64 = 0.01;
     /// Bursts with less than this share of the bytes are headers and summaries.
+    /// Half: 10, double: 8.
     verdict_small: f64 = 0.03;
     /// Largest coefficient of variation of a constant rate.
+    /// Half: 11, double: 21.
     flat: f64 = 0.35;
     /// Requests in a row per writer from which one stretch of I/O is a stream, not a burst.
+    /// Half: 2, double: 1.
     streaming: f64 = 8.0;
 }
