@@ -239,7 +239,7 @@ const PLANTED: [(&str, &[&str]); 14] = [
 fn planted(fault: &str, seed: u64) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     use crate::workload::{self, Values};
     let workload = workload::find("faulty").unwrap();
-    let values = Values::of(workload.parameters(), &[("fault", fault)]).unwrap();
+    let values = Values::of(workload.parameters(), &[("fault", fault), ("ranks", "4"), ("bursts", "4")]).unwrap();
     let trace = workload::run(workload, &values, seed).unwrap().trace().unwrap();
     let facts = Facts::of(&trace, None, STRIPE, true);
     let book = Book::standard().unwrap();
