@@ -38,7 +38,7 @@ pub enum Command {
     Dfg(Box<DfgArgs>),
     /// Access classes of each file, local and global, and recommended settings
     Classify(ClassifyArgs),
-    /// What is wrong with the I/O, how much time it costs, and what to set
+    /// Faults of the I/O: evidence, time lost, settings that help
     Findings(FindingsArgs),
     /// A finding by its code: formula, thresholds, remedies; without a code the list of all
     Explain(ExplainArgs),

@@ -21,7 +21,7 @@ pub struct FindingsArgs {
     /// Traces
     #[command(flatten)]
     pub input: Input,
-    /// What is looked for
+    /// Findings to look for
     #[command(flatten)]
     pub options: FindingOptions,
     /// Exit with 1 if a finding is at least this severe

@@ -21,7 +21,7 @@ pub(super) enum Level {
     Ok,
 }
 
-/// What the file says of a code.
+/// The entry of a code.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
@@ -66,7 +66,7 @@ pub(super) struct RemedyText {
 /// All rules and remedies.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Book {
-    /// What to record to have what a finding needs.
+    /// How to record the data that a finding needs.
     pub needs: BTreeMap<String, String>,
     pub remedy: BTreeMap<String, Vec<RemedyText>>,
     #[serde(flatten)]

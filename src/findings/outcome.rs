@@ -38,7 +38,7 @@ pub(super) struct Outcome {
     pub lost_s: Option<f64>,
     pub lost_basis: Option<&'static str>,
     pub sureness: Sureness,
-    /// What was found, in a sentence without its end.
+    /// The evidence, in a sentence without its full stop.
     pub detail: String,
     /// The files, in any order.
     pub parts: Vec<Part>,

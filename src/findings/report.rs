@@ -109,7 +109,7 @@ pub struct IoSummary {
     pub basis: String,
 }
 
-/// What was found.
+/// A finding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Finding {
@@ -121,15 +121,15 @@ pub struct Finding {
     pub severity: Severity,
     /// How sure the numbers are.
     pub certainty: Certainty,
-    /// What it is.
+    /// Title.
     pub title: String,
-    /// What was seen, in numbers.
+    /// The evidence, in numbers.
     pub detail: String,
     /// Why it costs time.
     pub why: String,
     /// Numbers behind it.
     pub measured: BTreeMap<String, f64>,
-    /// What they had to reach.
+    /// Thresholds.
     pub threshold: BTreeMap<String, f64>,
     /// The families of files that take most of the time, or of the bytes; digits in names are replaced by `#`.
     pub files: Vec<FileShare>,
@@ -145,7 +145,7 @@ pub struct Finding {
     pub also: Vec<String>,
     /// Triggers of Drishti for the same.
     pub drishti: Vec<String>,
-    /// What to do.
+    /// Remedies.
     pub remedies: Vec<RemedyReport>,
 }
 
@@ -175,9 +175,9 @@ pub struct RemedyReport {
     pub id: String,
     /// The library or file system; `any` for all.
     pub system: String,
-    /// What to set.
+    /// Settings.
     pub settings: BTreeMap<String, String>,
-    /// What it does.
+    /// Effect.
     pub why: String,
     /// Where it is described.
     pub url: String,
@@ -191,13 +191,13 @@ pub struct NotChecked {
     pub code: String,
     /// The name.
     pub name: String,
-    /// What it needs.
+    /// Data that it needs.
     pub needs: String,
     /// How to record that.
     pub how: String,
 }
 
-/// What is known of a code.
+/// The description of a code.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RuleText {
@@ -205,7 +205,7 @@ pub struct RuleText {
     pub code: String,
     /// Stable name.
     pub name: String,
-    /// What it is.
+    /// Title.
     pub title: String,
     /// The formula.
     pub measured: String,
@@ -215,7 +215,7 @@ pub struct RuleText {
     pub limits: BTreeMap<String, f64>,
     /// `warning`, `info`, `note` or `ok`.
     pub level: &'static str,
-    /// What it needs.
+    /// Data that it needs.
     pub needs: String,
     /// Triggers of Drishti for the same.
     pub drishti: Vec<String>,

@@ -80,7 +80,7 @@ pub(super) struct Class {
     pub count: u64,
     /// Time of the rank that spends most in them.
     pub time_s: f64,
-    /// What that rank would gain if their bytes moved at the rate of large requests.
+    /// Gain of that rank if their bytes moved at the rate of large requests.
     pub lost_s: Option<f64>,
     pub parts: Vec<Part>,
 }
@@ -198,7 +198,7 @@ impl Collect {
         }
     }
 
-    /// What was collected; `rate` gives the bytes per second of large requests of a rank.
+    /// The class; `rate` gives the bytes per second of large requests of a rank.
     fn class(self, rate: impl Fn(u32) -> Option<f64>) -> Class {
         let lost =
             |(&rank, &(time, bytes)): (&u32, &(f64, u64))| rate(rank).map(|b| (time - bytes as f64 / b).max(0.0));
@@ -316,7 +316,7 @@ fn median(all: &mut [f64]) -> Option<f64> {
     if all.is_empty() { None } else { Some(*all.select_nth_unstable_by(middle, f64::total_cmp).1) }
 }
 
-/// What is kept of a stripe.
+/// Writers of a stripe.
 struct Stripe {
     owner: u32,
     touches: u64,

@@ -41,7 +41,7 @@ const FAULTS: &[&str] = &[
 ];
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter::new("fault", Kind::Choice(FAULTS), "none", "What is wrong"),
+    Parameter::new("fault", Kind::Choice(FAULTS), "none", "Fault to plant"),
     Parameter::new("ranks", Kind::Count, "8", "Ranks, at least 4"),
     Parameter::new("bursts", Kind::Count, "10", "Bursts"),
     Parameter::new("period", Kind::Seconds, "10", "Seconds from the start of a burst to the start of the next"),
@@ -117,7 +117,7 @@ impl Job {
         Ok(Job { fault: v.word("fault"), ranks, bursts, period_ns, burst_ns, requests, size })
     }
 
-    /// What a rank does in a burst.
+    /// Accesses of a rank in a burst.
     fn burst(&self, rank: u32, burst: u64, span: (u64, u64), (data, other): (FileId, FileId), all: &mut Vec<Segment>) {
         let (n, size, ranks) = (self.requests, self.size, self.ranks);
         let part = n * size;
