@@ -236,11 +236,11 @@ fn operations(t: &CounterTable) -> BTreeMap<String, u64> {
 fn access_sizes(t: &CounterTable) -> Option<AccessSizes> {
     let aggregated = if t.module == CounterModule::Posix { "" } else { "AGG_" };
     let bins = |what: &str| -> Option<Vec<u64>> {
-        let sum = |bin: &&str| {
+        let sum = |bin: &&str| -> Option<u64> {
             let column = t.int(&format!("SIZE_{what}_{aggregated}{bin}"))?;
             Some(column.iter().map(|x| x.max(0).unsigned_abs()).sum())
         };
-        BINS.iter().map(|b| sum(b)).collect()
+        BINS.iter().map(sum).collect()
     };
     let (reads, writes) = (bins("READ")?, bins("WRITE")?);
     let mut sizes: HashMap<u64, u64> = HashMap::new();

@@ -52,20 +52,20 @@ impl<'a> Facts<'a> {
             requests,
             report,
         };
-        if posix.is_some() || stdio.is_some() || facts.requests.is_none() {
-            facts.io = facts.counted_io();
-            facts.basis = "counters";
-        } else if let Some(r) = &facts.requests {
+        if let (None, None, Some(r)) = (posix, stdio, &facts.requests) {
             facts.io.time_s = r.io_s;
             facts.io.slowest = r.slowest;
             facts.basis = "requests";
+        } else if counters.is_some() {
+            facts.io = facts.counted_io();
+            facts.basis = "counters";
         }
         facts
     }
 
-    /// I/O time of the slowest rank / run time.
-    pub fn io_share(&self) -> f64 {
-        if self.run_s > 0.0 { self.io.time_s / self.run_s } else { 0.0 }
+    /// I/O time of the slowest rank / run time; `None` if the trace does not say how long I/O takes.
+    pub fn io_share(&self) -> Option<f64> {
+        (self.basis != "none").then(|| ratio(self.io.time_s, self.run_s))
     }
 
     /// Name of a file of the counters.

@@ -244,7 +244,7 @@ pub(super) fn rule_text(book: &Book, r: &Rule) -> RuleText {
 }
 
 /// Severity by cost (see [`Severity`]).
-pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, io_share: f64) -> Severity {
+pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, io_share: Option<f64>) -> Severity {
     let of_run = |s: f64| if run_s > 0.0 { s / run_s } else { 0.0 };
     let by = |share: f64, critical: f64, warning: f64| match share {
         _ if share >= critical => Severity::Critical,
@@ -260,7 +260,7 @@ pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, io_share: f64) -> S
     if rule.correctness {
         return cost.max(Severity::Warning);
     }
-    if rule.level == Level::Note || io_share < MATTERS { Severity::Info } else { cost }
+    if rule.level == Level::Note || io_share.is_some_and(|s| s < MATTERS) { Severity::Info } else { cost }
 }
 
 /// Makes findings of what the rules answered.
@@ -335,20 +335,20 @@ fn merged(all: Vec<Finding>, groups: &HashMap<String, String>) -> Vec<Finding> {
 }
 
 fn io_summary(f: &Facts) -> IoSummary {
-    let known = f.basis != "none" && (f.posix.is_some() || f.stdio.is_some() || f.requests.is_some());
+    let known = f.basis != "none";
     let part = |i: usize| (f.basis == "counters" && known).then(|| f.io.slowest_parts[i] + f.io.shared_mean[i]);
     IoSummary {
         run_s: f.run_s,
         io_s: known.then_some(f.io.time_s),
         io_wall_s: f.requests.as_ref().map(|r| r.io_wall_s),
-        share: known.then(|| f.io_share()),
+        share: f.io_share(),
         read_s: part(0),
         write_s: part(1),
         metadata_s: part(2),
         own_s: part(0).map(|_| f.io.private_max_s),
         shared_s: part(0).map(|_| f.io.shared_slowest_s),
         slowest_rank: f.io.slowest,
-        basis: if known { f.basis } else { "none" }.into(),
+        basis: f.basis.into(),
     }
 }
 

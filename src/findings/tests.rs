@@ -264,8 +264,11 @@ fn planted_faults_are_found_and_sound_jobs_have_none() {
     }
 }
 
+/// Rank, and counters that are not 0.
+type CounterRow<'a> = (Option<u32>, &'a [(&'static str, i64)], &'a [(&'static str, f64)]);
+
 /// A log of POSIX counters with these values, the same on all of its rows.
-fn counted(rows: &[(Option<u32>, &[(&'static str, i64)], &[(&'static str, f64)])], ranks: u64, run_s: f64) -> Trace {
+fn counted(rows: &[CounterRow], ranks: u64, run_s: f64) -> Trace {
     let mut c = Counters::default();
     let mut t = crate::record::CounterTable::new(CounterModule::Posix);
     let names = INTS;

@@ -90,8 +90,8 @@ fn parts(f: &Findings) -> Option<String> {
         None => String::new(),
     };
     let shared = short(f.io.shared_s?);
-    let parts = format!("it reads {read}, writes {write}, metadata {meta}");
-    Some(format!("{whose}slowest ranks of shared files {shared}; {parts}"))
+    let who = if f.io.slowest_rank.is_some() { "it" } else { "on average a rank" };
+    Some(format!("{whose}slowest ranks of shared files {shared}; {who} reads {read}, writes {write}, metadata {meta}"))
 }
 
 /// Seconds without minutes and hours behind them.

@@ -54,12 +54,15 @@ fn critical_s(f: &Facts, parts: &[Part]) -> f64 {
 }
 
 /// Of each file: bytes and time, ranks that access it as the count, and size.
-fn sizes<'a>(f: &Facts<'a>) -> Option<(&'a [Striping], BTreeMap<FileId, (Part, u64)>)> {
+type Sizes = BTreeMap<FileId, (Part, u64)>;
+
+/// Layouts, and sizes of the files.
+fn sizes<'a>(f: &Facts<'a>) -> Option<(&'a [Striping], Sizes)> {
     let layouts = &f.counters?.layouts[..];
     if layouts.is_empty() {
         return None;
     }
-    let mut files: BTreeMap<FileId, (Part, u64)> = BTreeMap::new();
+    let mut files = Sizes::new();
     let names = ["BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN"];
     for row in rows(f.posix?, names, ["F_READ_TIME", "F_WRITE_TIME"]) {
         let ranks = if row.rank.is_none() { f.ranks } else { 1 };

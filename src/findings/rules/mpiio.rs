@@ -101,13 +101,12 @@ pub(in crate::findings) fn collective(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(Outcome::new(reads || writes).measured(&[("reads", reads.into()), ("writes", writes.into())]))
 }
 
-/// Of each file the sums of counters of MPI-IO, and of POSIX.
-fn both_layers<const N: usize>(
-    f: &Facts,
-    above: [&str; N],
-    below: [&str; N],
-) -> Option<BTreeMap<FileId, ([i64; N], [i64; N])>> {
-    let mut files: BTreeMap<FileId, ([i64; N], [i64; N])> = BTreeMap::new();
+/// Sums of counters of MPI-IO, and of POSIX.
+type BothSums<const N: usize> = ([i64; N], [i64; N]);
+
+/// Both sums of each file that MPI-IO opened.
+fn both_layers<const N: usize>(f: &Facts, above: [&str; N], below: [&str; N]) -> Option<BTreeMap<FileId, BothSums<N>>> {
+    let mut files: BTreeMap<FileId, BothSums<N>> = BTreeMap::new();
     for row in rows(f.mpiio?, above, []) {
         let sum = &mut files.entry(row.file).or_insert(([0; N], [0; N])).0;
         (0..N).for_each(|i| sum[i] += row.int[i].max(0));

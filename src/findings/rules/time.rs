@@ -7,12 +7,12 @@ use crate::findings::outcome::Outcome;
 use crate::units;
 
 pub(in crate::findings) fn not_io(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let share = f.io_share();
+    let share = f.io_share()?;
     Some(Outcome::new(share < r.at("share")).measured(&[("share", share)]))
 }
 
 pub(in crate::findings) fn io_bound(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let share = f.io_share();
+    let share = f.io_share()?;
     let outcome = Outcome::new(share >= r.at("share"))
         .measured(&[("share", share)])
         .time(f.io.time_s)
@@ -40,7 +40,7 @@ pub(in crate::findings) fn could_overlap(f: &Facts, r: &Rule) -> Option<Outcome>
         .time(time_s)
         .lost(time_s.min(bursts.count as f64 * idle), "bursts that fit into the time to the next, at most")
         .detail(|| {
-            let n = units::counted(bursts.count as u64, "burst");
+            let n = units::counted(bursts.count, "burst");
             format!("{n} of {}, {} until the next", units::seconds(burst), units::seconds(idle))
         })
         .modelled();
