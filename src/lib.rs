@@ -8,7 +8,8 @@
 //! Rooms, from the ground up; a room uses only those before it: `record` the event model, `nest` loop nests, `formats` bytes
 //! on disk to records and back, `workload` synthetic traces with known truth, `transform` pure numerics, `signal` records
 //! to bandwidth over time, `period` bandwidth to periods, `pattern` records to access patterns, `classify` records to
-//! access classes and advice, `dfg` records to directly-follows graphs, `analysis` the pipeline, `online` the same fed piece
+//! access classes and advice, `dfg` records to directly-follows graphs, `analysis` the pipeline, `findings` what is wrong and what it
+//! costs, `online` the same fed piece
 //! by piece, `render` text and pictures, `serve` the HTTP interface. The program is in `main.rs` and `cli`.
 //!
 //! ```
@@ -46,6 +47,7 @@ pub mod analysis;
 pub mod classify;
 pub mod dfg;
 mod error;
+pub mod findings;
 pub mod formats;
 #[cfg(feature = "internals")]
 pub mod internals;
@@ -64,6 +66,7 @@ pub mod thresholds;
 #[cfg(not(feature = "sensitivity"))]
 mod thresholds;
 mod transform;
+mod units;
 #[cfg(feature = "generate")]
 mod workload;
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::counters::CounterReport;
 use crate::record::{Clock, Data, Job, LayerSummary, Trace, Warning};
 
 /// Name of the schema of [`Info`].
@@ -44,6 +45,8 @@ pub struct Info {
     pub layers: Vec<LayerSummary>,
     /// Number of calls by name.
     pub calls: BTreeMap<String, u64>,
+    /// Tables of the counters; `null` if the trace has none.
+    pub counters: Option<CounterReport>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
@@ -70,13 +73,14 @@ impl Info {
             partial: trace.quality.partial.clone(),
             layers: trace.layers.clone(),
             calls: trace.call_counts.clone(),
+            counters: CounterReport::of(trace),
             warnings: trace.warnings.clone(),
         }
     }
 }
 
 /// First start and last end of all rows, on the trace's own clock.
-pub(super) fn extent(trace: &Trace) -> (Option<f64>, Option<f64>) {
+pub(crate) fn extent(trace: &Trace) -> (Option<f64>, Option<f64>) {
     let (start, end) = match &trace.data {
         Data::Requests(r) => (&r.start, &r.end),
         Data::Intervals(i) => (&i.start, &i.end),

@@ -5,8 +5,9 @@
 
 mod classes;
 mod components;
+mod counters;
 mod event_log;
-mod info;
+pub(crate) mod info;
 mod options;
 mod patterns;
 mod report;
@@ -14,6 +15,7 @@ mod report;
 internal! { use classes::{classes_of, train_on}; }
 pub use classes::classes;
 internal! { use components::strongest; }
+pub use counters::{AccessSizes, CommonSize, CounterReport, Family, FileKind, LayerCost, MountUse};
 internal! { use event_log::save_log; }
 pub use event_log::{EventLog, event_log};
 internal! { use info::INFO_SCHEMA; }
@@ -206,7 +208,7 @@ fn nothing_left(trace: &Trace, options: &Options, excluded: u64) -> Error {
     .in_file(&trace.path)
 }
 
-fn summary(trace: &Trace) -> TraceSummary {
+pub(crate) fn summary(trace: &Trace) -> TraceSummary {
     let (start_s, end_s) = info::extent(trace);
     let bytes = |op: Op| -> u64 {
         match &trace.data {

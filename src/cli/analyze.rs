@@ -14,8 +14,10 @@ use iophase::analysis::{self, Analysis, Evidence, Options, Report, SignalReport}
 use iophase::analysis::{Detector, Method};
 use iophase::analysis::{Filter, Sampling};
 use iophase::analysis::{Pass, Wavelet};
+use iophase::findings;
 use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::period::chains;
+use iophase::internals::render::findings as findings_text;
 use iophase::internals::render::svg::{self, View};
 use iophase::internals::render::table::{self, Table};
 use iophase::internals::render::text;
@@ -134,15 +136,19 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         // while the first trace is being read
         rayon::spawn(chains::prepare);
     }
+    let verbose = a.verbosity.verbose > 0;
+    let read = ReadOptions { counters: verbose, ..a.input.read_options() };
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         let trace = formats::read(source, format, read)?;
         let Analysis { report, evidence, .. } = analysis::analyze(&trace, &options)?;
         let view = |(s, e): (&SignalReport, Evidence)| View::new(&trace, s.mode, &options.selection, e);
         let views = a.svg.as_ref().map(|_| report.signals.iter().zip(evidence).map(view).collect::<Vec<_>>());
-        Ok((report, views.unwrap_or_default()))
+        let found =
+            verbose.then(|| findings::find(&trace, Some(&report), &findings::Options::default())).transpose()?;
+        Ok((report, views.unwrap_or_default(), found))
     };
-    let worst = inputs.each(&a.input.read_options(), compute, |name, answer| {
-        let (mut report, views) = match answer {
+    let worst = inputs.each(&read, compute, |name, answer| {
+        let (mut report, views, found) = match answer {
             Ok(answer) => answer,
             Err(e) => return rows.failed(name, e),
         };
@@ -156,7 +162,12 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         }
         remedy::name_options(&mut report.warnings);
         rows.emit(&report)?;
-        answers.emit(&report.trace.path, &report.warnings, &report, |style| text::report(&report, style))
+        answers.emit(&report.trace.path, &report.warnings, &report, |style| {
+            let found = found.map_or(String::new(), |f| {
+                format!("\n{}", findings_text::findings(&f, text::Style { several: false, ..style }))
+            });
+            text::report(&report, style) + &found
+        })
     });
     Ok(worst)
 }

@@ -6,6 +6,7 @@ use super::analyze::AnalyzeArgs;
 use super::classify::ClassifyArgs;
 use super::convert::ConvertArgs;
 use super::dfg::DfgArgs;
+use super::findings::{ExplainArgs, FindingsArgs};
 use super::generate::Generate;
 use super::info::InfoArgs;
 use super::patterns::PatternsArgs;
@@ -23,7 +24,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was found), 2 wrong usage, 3 an input cannot be read, \
+const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was found), 1 `findings --fail-on` found something, 2 wrong usage, 3 an input cannot be read, \
 4 nothing in the trace for this request, 5 an output cannot be written. Of several inputs the worst counts.";
 
 /// The commands.
@@ -37,6 +38,10 @@ pub enum Command {
     Dfg(Box<DfgArgs>),
     /// Access classes of each file, local and global, and recommended settings
     Classify(ClassifyArgs),
+    /// Faults of the I/O: evidence, time lost, settings that help
+    Findings(FindingsArgs),
+    /// A finding by its code: formula, thresholds, remedies; without a code the list of all
+    Explain(ExplainArgs),
     /// Next burst of a running job: follows a growing file, standard input or a socket
     Predict(Box<PredictArgs>),
     /// Contents of a trace: format, job, ranks, files, operations, bytes, time span

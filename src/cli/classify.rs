@@ -56,7 +56,7 @@ pub struct ClassifyArgs {
 }
 
 /// A size such as 4096, 64k, 1MiB or 4 MB.
-fn bytes(text: &str) -> std::result::Result<u64, String> {
+pub(super) fn bytes(text: &str) -> std::result::Result<u64, String> {
     let wrong = || "a size in bytes such as 4096, 64KiB or 1MiB".to_owned();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

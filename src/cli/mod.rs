@@ -6,6 +6,7 @@ mod args;
 mod classify;
 mod convert;
 mod dfg;
+mod findings;
 mod generate;
 mod info;
 mod inputs;
@@ -45,6 +46,8 @@ pub fn run() -> ExitCode {
         Command::Analyze(a) => with_threads(a.input.threads, || analyze::run(a)),
         Command::Patterns(a) => with_threads(a.input.threads, || patterns::run(a)),
         Command::Info(a) => with_threads(a.input.threads, || info::run(a)),
+        Command::Findings(a) => with_threads(a.input.threads, || findings::run(a)),
+        Command::Explain(a) => findings::explain(a).map(|()| 0),
         Command::Predict(a) => predict::run(a).map(|()| 0),
         Command::Generate(g) => generate::run(g).map(|()| 0),
         Command::Convert(a) => with_threads(a.threads, || convert::run(a).map(|()| 0)),

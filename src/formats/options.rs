@@ -31,6 +31,8 @@ pub struct ReadOptions {
     pub detail: Detail,
     /// Fill [`Trace::layers`](crate::record::Trace::layers) with everything the file holds, at the cost of reading it all.
     pub all_layers: bool,
+    /// Fill [`Trace::counters`](crate::record::Trace::counters), if the format has them.
+    pub counters: bool,
     /// Bounds.
     pub limits: Limits,
     /// Called with the number of stored bytes after every read.
@@ -43,6 +45,7 @@ impl fmt::Debug for ReadOptions {
             .field("layer", &self.layer)
             .field("detail", &self.detail)
             .field("all_layers", &self.all_layers)
+            .field("counters", &self.counters)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

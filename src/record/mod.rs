@@ -3,7 +3,8 @@
 //! A row is a [`Request`] (a call, with offset and size where the format knows them: Darshan DXT, strace, text) or an
 //! [`Interval`] (bytes moved over a stretch of time: TMIO phases, heatmaps, counters, metrics); [`Row`] is either. Many of them
 //! are columns ([`Requests`], [`Intervals`], made of [`Column`]s); [`Data`] is either. Names are interned ([`Files`], [`Calls`]).
-//! A [`Trace`] is data with the facts about the job and what was lost on the way.
+//! A [`Trace`] is data with the facts about the job and what was lost on the way; on request it has the [`Counters`], totals of each
+//! file and rank.
 //!
 //! Rows flow one way. A reader gives [`Batch`]es to a [`RowSink`] and returns a [`Trace`] without rows. A sink that keeps the
 //! batches makes the whole trace of it; classes, graphs and logs use the rows and drop them. What needs the rows of a trace one
@@ -11,6 +12,7 @@
 
 mod batch;
 mod column;
+mod counters;
 mod intervals;
 mod names;
 mod requests;
@@ -18,6 +20,8 @@ mod rows;
 mod trace;
 
 pub use column::Column;
+pub(crate) use counters::is_terminal;
+pub use counters::{CounterModule, CounterTable, Counters, Mount, NOT_COUNTED, Striping};
 pub use intervals::{Interval, Intervals};
 pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{is_system_path, stem};

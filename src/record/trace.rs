@@ -1,10 +1,12 @@
 //! A trace: its records or intervals, and the facts about job, file and quality that come with them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::counters::Counters;
 use super::intervals::Intervals;
 use super::names::{Calls, Files};
 use super::requests::{Op, Requests};
@@ -267,6 +269,10 @@ pub struct Trace {
     pub layers: Vec<LayerSummary>,
     /// How often each call occurs.
     pub call_counts: BTreeMap<String, u64>,
+    /// Totals of each file and rank, if they were asked for and the format has them.
+    pub counters: Option<Box<Counters>>,
+    /// Host of each rank, where the format says.
+    pub hosts: BTreeMap<u32, Arc<str>>,
     /// What was lost or bent.
     pub quality: Quality,
     /// What a person should know.

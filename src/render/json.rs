@@ -7,6 +7,7 @@ use crate::analysis::{Info, PatternsOfTrace, Report};
 use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::error::{Error, ErrorKind, Result};
+use crate::findings::Findings;
 use crate::online::Prediction;
 use crate::online::live::Snapshot;
 #[cfg(feature = "generate")]
@@ -70,7 +71,8 @@ fn keep(from: &Value, path: &[&str], to: &mut Value) -> bool {
 }
 
 /// Names of the schemas that [`schema`] knows.
-pub const SCHEMAS: &[&str] = &["report", "info", "patterns", "classes", "dfg", "truth", "prediction", "live"];
+pub const SCHEMAS: &[&str] =
+    &["report", "info", "patterns", "classes", "dfg", "findings", "truth", "prediction", "live"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<String> {
@@ -81,6 +83,7 @@ pub fn schema(name: &str) -> Option<String> {
         "patterns" => Some(settings.into_generator().into_root_schema_for::<PatternsOfTrace>()),
         "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
+        "findings" => Some(settings.into_generator().into_root_schema_for::<Findings>()),
         "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
         "prediction" => Some(settings.into_generator().into_root_schema_for::<Prediction>()),
         "live" => Some(settings.into_generator().into_root_schema_for::<Snapshot>()),

@@ -3,7 +3,11 @@
 #[cfg(feature = "render")]
 pub mod classes;
 #[cfg(feature = "render")]
+mod counters;
+#[cfg(feature = "render")]
 pub mod dfg;
+#[cfg(feature = "render")]
+pub mod findings;
 pub mod json;
 #[cfg(feature = "render")]
 mod pattern_text;
@@ -16,4 +20,7 @@ pub mod text;
 #[cfg(feature = "tui")]
 pub mod tui;
 #[cfg(feature = "render")]
-pub mod units;
+pub mod units {
+    //! Numbers with units for people.
+    pub use crate::units::*;
+}

@@ -448,6 +448,9 @@ pub fn info(i: &Info, style: Style) -> String {
         let more = if calls.len() > 12 { format!(", {} more", calls.len() - 12) } else { String::new() };
         line(&mut out, "calls", &format!("{}{more}", shown.join(", ")));
     }
+    if let Some(c) = &i.counters {
+        super::counters::tables(&mut out, c, style);
+    }
     warnings(&mut out, &i.warnings, style);
     out
 }

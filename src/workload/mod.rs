@@ -31,6 +31,7 @@ mod bounds;
 mod checkpoint;
 mod clock;
 mod dlio;
+mod faulty;
 mod h5bench;
 mod ior;
 mod nest;
@@ -61,6 +62,7 @@ pub const ALL: &[&Workload] = &[
     &h5bench::exerciser::WORKLOAD,
     &ior::WORKLOAD,
     &dlio::WORKLOAD,
+    &faulty::WORKLOAD,
 ];
 
 /// The workload called `name`.

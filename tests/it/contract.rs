@@ -649,7 +649,7 @@ fn the_contract_names_every_field_and_every_warning() {
     let mut names = BTreeSet::new();
     warning_codes(&root.join("src"), &mut names);
     assert!(names.len() > 60 && names.contains("bad-process-count") && names.contains("near-bin-width"), "{names:?}");
-    for name in ["report", "info", "patterns", "classes", "dfg", "truth", "prediction", "live"] {
+    for name in ["report", "info", "patterns", "classes", "dfg", "findings", "truth", "prediction", "live"] {
         let schema: Value = serde_json::from_str(&stdout(&iophase(&["schema", name]))).unwrap();
         assert_eq!(schema["$id"], format!("urn:iophase:{name}:v1"));
         assert_eq!(schema["properties"]["schema"]["const"], format!("iophase.{name}.v1"));
@@ -657,4 +657,78 @@ fn the_contract_names_every_field_and_every_warning() {
     }
     let missing: Vec<_> = names.iter().filter(|n| !contract.contains(&format!("`{n}`"))).collect();
     assert!(missing.is_empty(), "docs/contract.md does not name {missing:?}");
+}
+
+#[test]
+fn findings_match_schema_and_contract() {
+    let schema = schema("findings");
+    let samples = samples();
+    let mut args = vec!["findings", "--json", "-"];
+    args.extend(samples.iter().map(String::as_str));
+    let o = iophase(&args);
+    assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+    let all = json(&o);
+    assert_eq!(all.len(), samples.len());
+    for f in &all {
+        schema.validate(f).unwrap_or_else(|e| panic!("{e}\n{f}"));
+        has_keys(f, "schema tool trace io findings ok not_checked warnings");
+        has_keys(&f["io"], "run_s io_s io_wall_s share basis");
+        for x in f["findings"].as_array().unwrap() {
+            has_keys(
+                x,
+                "code name severity certainty title measured threshold files files_total time_s lost_s also drishti remedies",
+            );
+            let few = f["io"]["share"].as_f64().is_some_and(|s| s < 0.01);
+            assert!(!few || x["severity"] == "info" || x["code"] == "IOP-FILE-002", "{x}");
+        }
+    }
+    // each code is a finding, a good property, not checked, or none of these
+    let known: BTreeSet<String> =
+        stdout(&iophase(&["explain"])).lines().map(|l| l.split(' ').next().unwrap().to_owned()).collect();
+    for f in &all {
+        let codes = |list: &str| {
+            f[list]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|x| x["code"].as_str().or(x.as_str()).unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        for code in ["findings", "ok", "not_checked"].iter().flat_map(|l| codes(l)) {
+            assert!(known.contains(&code), "{code}");
+        }
+    }
+}
+
+#[test]
+fn thresholds_of_findings_can_be_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = data("stable.darshan");
+    let trace = trace.to_str().unwrap();
+    let run = |text: &str, more: &[&str]| {
+        let path = dir.path().join("my.toml");
+        fs::write(&path, text).unwrap();
+        let mut args = vec!["findings", trace, "--thresholds", path.to_str().unwrap(), "--json", "-", "-qq"];
+        args.extend(more);
+        iophase(&args)
+    };
+    let codes = |o: &Output| -> Vec<String> {
+        json(o)[0]["findings"].as_array().unwrap().iter().map(|f| f["code"].as_str().unwrap().to_owned()).collect()
+    };
+    let small = ["--only", "IOP-POSIX-002"];
+    assert_eq!(codes(&run("", &small)), ["IOP-POSIX-002"]);
+    assert!(codes(&run("[IOP-POSIX-002]\ncount = 1e9\nrun_share = 1\n", &small)).is_empty());
+    assert!(codes(&run("", &["--ignore", "small-writes"])).iter().all(|c| c != "IOP-POSIX-002"));
+    for (text, more, code, words) in [
+        ("[IOP-POSIX-002]\nshare = = 2\n", &[][..], 3, "line 2"),
+        ("[IOP-POSIX-002]\nshar = 2\n", &[], 2, "share"),
+        ("[IOP-POSIX-777]\nshare = 2\n", &[], 2, "IOP-POSIX-002"),
+        ("", &["--only", "IOP-POSIX-777"], 2, "IOP-POSIX-002"),
+    ] {
+        let o = run(text, more);
+        assert_eq!(o.status.code(), Some(code), "{text}: {}", stderr(&o));
+        assert!(stderr(&o).contains(words), "{text}: {}", stderr(&o));
+    }
+    assert_eq!(run("", &["--fail-on", "info"]).status.code(), Some(1));
+    assert_eq!(run("", &["--fail-on", "critical"]).status.code(), Some(0));
 }

@@ -105,7 +105,7 @@ fn rounded(value: Value) -> Value {
 
 #[test]
 fn texts_and_exit_codes() {
-    let commands = ["analyze", "analyze -v", "patterns", "classify", "dfg", "info"];
+    let commands = ["analyze", "analyze -v", "patterns", "classify", "dfg", "findings", "info"];
     let runs: Vec<(&str, &str)> = commands.iter().flat_map(|c| TRACES.map(|t| (*c, t))).collect();
     let made = runs.par_iter().map(|(command, trace)| {
         let o = iophase(&format!("{command} data/{trace}"));
@@ -125,6 +125,7 @@ fn json() {
             "patterns stable.strace",
             "classify stable.strace",
             "classify two-periods.darshan",
+            "findings two-periods.darshan",
             "dfg stable.darshan",
             "dfg stable.strace --match ^/scratch",
             "predict stable.msgpack --once",

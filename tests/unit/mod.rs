@@ -4,12 +4,12 @@
 //! once. `tests/README.md` lists them.
 
 /// Number of cases of a long test: `all` of them if `IOPHASE_LONG` is set, as in `.ci/run`, else a fifth.
-fn sample(all: usize) -> usize {
+pub(crate) fn sample(all: usize) -> usize {
     if std::env::var_os("IOPHASE_LONG").is_some() { all } else { all.div_ceil(5) }
 }
 
 #[path = "../common/mod.rs"]
-mod common;
+pub(crate) mod common;
 
 mod access_jobs;
 mod score;

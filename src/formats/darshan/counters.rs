@@ -136,6 +136,13 @@ impl Layout {
     }
 }
 
+/// Places in [`Schema::ints`] and [`Schema::floats`] of the counters that a version has.
+pub(super) fn present(schema: &Schema, version: u32) -> (Vec<usize>, Vec<usize>) {
+    let layout = Layout::new(schema, version);
+    let places = |at: &[Option<usize>]| (0..at.len()).filter(|&i| at[i].is_some()).collect();
+    (places(&layout.ints), places(&layout.floats))
+}
+
 /// A counter record in the newest layout.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CounterRecord {

@@ -12,6 +12,7 @@
 //! [`Log`] gives access to everything else in a log.
 
 mod bytes;
+mod columns;
 mod counter_names;
 mod counters;
 mod dxt;
@@ -128,6 +129,7 @@ fn in_batches(log: &Log, options: &ReadOptions, sink: &dyn RowSink) -> Result<Op
         Ok((taken, files)) if taken.quality.records_read > taken.quality.records_dropped => {
             let mut trace = assemble(log, &overview, Some(first), taken, files, options);
             check_others(log, options.all_layers, true, &mut trace)?;
+            add_counters(std::slice::from_ref(log), &[Placement::default()], options, &mut trace)?;
             Ok(Some(trace))
         }
         Ok(_) => Ok(None),
@@ -181,7 +183,23 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
         }
     }
     trace.layers.sort_by_key(|s| layer_order(&s.layer));
+    add_counters(logs, &placements, options, &mut trace)?;
     Ok(trace)
+}
+
+/// Adds the counters, if they are wanted.
+fn add_counters(logs: &[Log], placements: &[Placement], options: &ReadOptions, trace: &mut Trace) -> Result<()> {
+    if !options.counters {
+        return Ok(());
+    }
+    let (counters, warnings) = columns::read(logs, placements)?;
+    trace.counters = Some(Box::new(counters));
+    for w in warnings {
+        if !trace.warnings.contains(&w) {
+            trace.warnings.push(w);
+        }
+    }
+    Ok(())
 }
 
 /// Ranks by place, and times since the start of the first log.
@@ -291,6 +309,7 @@ fn assemble(
         bin_s: taken.bin_s,
         layers,
         call_counts: overview.calls.clone(),
+        hosts: taken.hosts,
         quality,
         warnings,
         ..Trace::default()

@@ -1,7 +1,8 @@
 //! Module data to the rows of a trace.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::counters::{self, Schema};
 use super::dxt::{self, DxtHeader, Segments, Visitor};
@@ -44,6 +45,8 @@ pub(super) struct SelectedRows {
     pub widths: HashSet<u64>,
     /// Ranks met.
     pub ranks: HashSet<u32>,
+    /// Hosts of ranks, for DXT.
+    pub hosts: BTreeMap<u32, Arc<str>>,
     /// Data that is missing because its region is damaged.
     pub damage: Vec<Warning>,
 }
@@ -70,6 +73,7 @@ impl SelectedRows {
         self.untimed += other.untimed;
         self.widths.extend(other.widths);
         self.ranks.extend(other.ranks);
+        self.hosts.extend(other.hosts);
         self.damage.extend(other.damage);
     }
 }
@@ -143,6 +147,8 @@ struct SegmentRows<'a> {
     summary: LayerSummary,
     quality: Quality,
     ranks: HashSet<u32>,
+    hosts: BTreeMap<u32, Arc<str>>,
+    host: Arc<str>,
     bad_ranks: u64,
     damage: Vec<Warning>,
     ids: HashMap<u64, FileId>,
@@ -164,6 +170,8 @@ impl<'a> SegmentRows<'a> {
             summary: layer_summary::DxtTotals::new(layer).summary,
             quality: Quality::default(),
             ranks: HashSet::new(),
+            hosts: BTreeMap::new(),
+            host: "".into(),
             bad_ranks: 0,
             damage: Vec::new(),
             ids: HashMap::new(),
@@ -198,6 +206,7 @@ impl<'a> SegmentRows<'a> {
         self.quality.clock_backwards += next.quality.clock_backwards;
         self.bad_ranks += next.bad_ranks;
         self.ranks.extend(next.ranks);
+        self.hosts.extend(next.hosts);
     }
 
     /// Gives the rows so far to the sink, if there is one.
@@ -227,6 +236,7 @@ impl<'a> SegmentRows<'a> {
             quality: self.quality,
             bad_ranks: self.bad_ranks,
             ranks: self.ranks,
+            hosts: self.hosts,
             damage: self.damage,
             ..SelectedRows::default()
         }
@@ -244,7 +254,15 @@ impl Visitor for SegmentRows<'_> {
                 0
             }),
         };
-        self.ranks.insert(self.rank);
+        if self.ranks.insert(self.rank) {
+            let host = header.host();
+            if host != *self.host {
+                self.host = host.into();
+            }
+            if !self.host.is_empty() {
+                self.hosts.insert(self.rank, self.host.clone());
+            }
+        }
         self.last = (Op::Other, f64::NEG_INFINITY);
         Ok(())
     }
@@ -396,7 +414,7 @@ fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> R
     Ok(taken)
 }
 
-fn check_rows(rows: usize, limits: &Limits) -> Result<()> {
+pub(super) fn check_rows(rows: usize, limits: &Limits) -> Result<()> {
     if rows > limits.records {
         return Err(Error::limit("the log holds more rows", format!("{} rows", limits.records)));
     }

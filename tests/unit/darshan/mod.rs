@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use self::write::Writer;
 use iophase::formats::darshan::{Darshan, DxtRecord, Log, Module, Schema, Segment, segment_bytes};
 use iophase::formats::{self, Format, Limits, ReadOptions, Source, collect};
-use iophase::record::{Data, Interval, Layer, LayerSummary, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
+use iophase::record::{CounterModule, Data, Interval, Layer, LayerSummary, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
 use iophase::{Error, ErrorKind, Remedy};
 use serde_json::Value;
 
@@ -125,6 +125,47 @@ fn sound_logs_equal_their_stored_decodings() {
         }
         assert_eq!(log.header().slots.len(), want["modules"].as_object().unwrap().len(), "{name}");
     }
+}
+
+/// The columns of the trace are the records of the log, in logs of all versions and byte orders.
+#[test]
+fn counters_become_columns() {
+    let mut logs: Vec<PathBuf> = std::fs::read_dir(data().join("good")).unwrap().map(|e| e.unwrap().path()).collect();
+    if let Some(folder) = shared("thirdparty/darshan/release_logs") {
+        logs.extend(std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()));
+    }
+    let mut compared = 0;
+    for path in logs {
+        let log = Log::new(std::fs::read(&path).unwrap(), &Limits::default()).unwrap();
+        let read = ReadOptions { counters: true, ..ReadOptions::default() };
+        let trace = formats::read(&Source::open(&path, &read.limits).unwrap(), None, &read).unwrap();
+        let c = trace.counters.as_ref().unwrap();
+        assert_eq!(c.mounts.len(), log.job().mounts.len());
+        for (layer, module) in [
+            (Layer::Posix, CounterModule::Posix),
+            (Layer::Mpiio, CounterModule::Mpiio),
+            (Layer::Stdio, CounterModule::Stdio),
+        ] {
+            let (Some(want), Some(t)) = (log.counters(layer).unwrap(), c.table(module)) else {
+                assert!(c.table(module).is_none_or(|t| t.is_empty()), "{path:?}");
+                continue;
+            };
+            assert_eq!(t.len(), want.records.len());
+            for (i, r) in want.records.iter().enumerate() {
+                assert_eq!(t.rank.get(i), u32::try_from(r.rank).ok(), "{path:?}");
+                compared += 1;
+                for (name, column) in &t.ints {
+                    assert_eq!(Some(column.get(i)), want.int(i, name), "{path:?} {name}");
+                }
+                for (name, column) in &t.reals {
+                    assert_eq!(Some(column.get(i).to_bits()), want.float(i, name).map(f64::to_bits), "{path:?} {name}");
+                }
+            }
+            let schema = Schema::of(layer);
+            assert_eq!(t.ints.len() + t.reals.len() + want.absent.len(), schema.ints.len() + schema.floats.len());
+        }
+    }
+    assert!(compared > 20, "{compared}");
 }
 
 #[track_caller]

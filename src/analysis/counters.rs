@@ -1,0 +1,402 @@
+//! Tables of the counters of a trace: cost, calls, sizes and files.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::record::{CounterModule, CounterTable, Counters, FileId, Trace, is_terminal, stem};
+
+/// Families of files that are listed.
+const FAMILIES: usize = 50;
+/// Common sizes that are listed.
+const SIZES: usize = 8;
+/// Upper ends of the classes of access sizes in Darshan, `null` for the last.
+const BINS: [&str; 10] =
+    ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"];
+
+/// Tables of the counters of a trace.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CounterReport {
+    /// Time in I/O, by layer.
+    pub cost: Vec<LayerCost>,
+    /// Number of calls by name, by layer.
+    pub operations: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Accesses by size, by layer.
+    pub access_sizes: Vec<AccessSizes>,
+    /// Files by what was done with them, by layer.
+    pub files: Vec<FileKind>,
+    /// Families of files, those that took most time first; digits in names are replaced by `#`.
+    pub families: Vec<Family>,
+    /// Number of families.
+    pub families_total: u64,
+    /// Mounted file systems with files of the job.
+    pub mounts: Vec<MountUse>,
+}
+
+/// Time in I/O on a layer.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LayerCost {
+    /// `posix`, `mpiio`, `stdio`, `h5f`, `h5d`, `pnetcdf_file`, `pnetcdf_var`.
+    pub layer: String,
+    /// Seconds of reading, a rank's mean.
+    pub read_s: f64,
+    /// Seconds of writing, a rank's mean.
+    pub write_s: f64,
+    /// Seconds of opening, closing and the like, a rank's mean.
+    pub metadata_s: f64,
+    /// Seconds of the rank with the most in files of its own, and of the slowest rank of each shared file.
+    pub slowest_s: f64,
+    /// That rank; `null` if all files are shared.
+    pub slowest_rank: Option<u32>,
+    /// `slowest_s` / run time; `null` if the run time is not known.
+    pub share: Option<f64>,
+}
+
+/// Accesses by size.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct AccessSizes {
+    /// The layer.
+    pub layer: String,
+    /// Reads by class of size: up to 100 bytes, 1 KB, 10 KB, 100 KB, 1 MiB, 4 MiB, 10 MiB, 100 MiB, 1 GiB, and more.
+    pub reads: Vec<u64>,
+    /// Writes by class of size.
+    pub writes: Vec<u64>,
+    /// The commonest sizes in bytes, as far as the four of each file tell.
+    pub common: Vec<CommonSize>,
+}
+
+/// A common access size.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct CommonSize {
+    /// Bytes.
+    pub size: u64,
+    /// Number of accesses.
+    pub count: u64,
+}
+
+/// Files of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct FileKind {
+    /// The layer.
+    pub layer: String,
+    /// `read-only`, `write-only`, `read-write` or `opened`.
+    pub kind: String,
+    /// Number of files.
+    pub files: u64,
+    /// Mean of the files' sizes, by the highest byte accessed; `null` if the layer does not know it.
+    pub mean_bytes: Option<u64>,
+    /// Largest of them.
+    pub largest_bytes: Option<u64>,
+}
+
+/// A family of files on all layers.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Family {
+    /// Name of the file; of several with `#` for digits.
+    pub file: String,
+    /// Number of files.
+    pub files: u64,
+    /// The lowest layer of POSIX and STDIO that has it, or the one that it has.
+    pub layer: String,
+    /// Number of ranks; `null` if the counters are of all ranks.
+    pub ranks: Option<u64>,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Seconds of reading, all ranks.
+    pub read_s: f64,
+    /// Seconds of writing, all ranks.
+    pub write_s: f64,
+    /// Seconds of opening, closing and the like, all ranks.
+    pub metadata_s: f64,
+}
+
+/// A mounted file system.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct MountUse {
+    /// Path of the mount point.
+    pub path: String,
+    /// Type, such as `lustre`.
+    pub kind: String,
+    /// Number of files.
+    pub files: u64,
+    /// Bytes read by POSIX and STDIO.
+    pub bytes_read: u64,
+    /// Bytes written by POSIX and STDIO.
+    pub bytes_written: u64,
+}
+
+impl CounterReport {
+    /// The tables; `None` if the trace was read without counters or has none.
+    pub fn of(trace: &Trace) -> Option<CounterReport> {
+        let c = trace.counters.as_deref()?;
+        let tables: Vec<&CounterTable> = c.tables.iter().filter(|t| !t.is_empty()).collect();
+        if tables.is_empty() {
+            return None;
+        }
+        let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0);
+        let ranks = trace.ranks.max(1) as f64;
+        let named = |t: &&CounterTable| (layer(t.module), operations(t));
+        let mut families = families(c, &tables);
+        let families_total = families.len() as u64;
+        families.truncate(FAMILIES);
+        Some(CounterReport {
+            cost: tables.iter().filter_map(|t| cost(c, t, ranks, run_s)).collect(),
+            operations: tables.iter().map(named).filter(|(_, calls)| !calls.is_empty()).collect(),
+            access_sizes: tables.iter().filter_map(|t| access_sizes(t)).collect(),
+            files: tables.iter().flat_map(|t| file_kinds(c, t)).collect(),
+            families,
+            families_total,
+            mounts: mounts(c, &tables),
+        })
+    }
+}
+
+fn layer(module: CounterModule) -> String {
+    module.prefix().to_lowercase()
+}
+
+fn at(t: &CounterTable, name: &str, i: usize) -> u64 {
+    t.int(name).map_or(0, |c| c.get(i).max(0).unsigned_abs())
+}
+
+fn time(t: &CounterTable, name: &str, i: usize) -> f64 {
+    t.real(name).map_or(0.0, |c| c.get(i)).max(0.0)
+}
+
+/// Rows of files that are no terminals.
+fn rows<'a>(c: &'a Counters, t: &'a CounterTable) -> impl Iterator<Item = usize> + 'a {
+    (0..t.len()).filter(|&i| !is_terminal(c.files.name(t.file.get(i))))
+}
+
+fn cost(c: &Counters, t: &CounterTable, ranks: f64, run_s: Option<f64>) -> Option<LayerCost> {
+    t.real("F_META_TIME")?;
+    let (mut sum, mut shared_s) = ([0.0; 3], 0.0);
+    let mut own: BTreeMap<u32, f64> = BTreeMap::new();
+    for i in rows(c, t) {
+        let parts = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(|name| time(t, name, i));
+        (0..3).for_each(|k| sum[k] += parts[k] / ranks);
+        match t.rank.get(i) {
+            Some(rank) => *own.entry(rank).or_default() += parts.iter().sum::<f64>(),
+            None => shared_s += time(t, "F_SLOWEST_RANK_TIME", i),
+        }
+    }
+    let slowest = own.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+    let slowest_s = slowest.map_or(0.0, |s| *s.1) + shared_s;
+    Some(LayerCost {
+        layer: layer(t.module),
+        read_s: sum[0],
+        write_s: sum[1],
+        metadata_s: sum[2],
+        slowest_s,
+        slowest_rank: slowest.map(|s| *s.0),
+        share: run_s.map(|run| slowest_s / run),
+    })
+}
+
+/// Counters that count calls, by their names without the module.
+fn operations(t: &CounterTable) -> BTreeMap<String, u64> {
+    const CALLS: [&str; 13] = [
+        "OPENS",
+        "READS",
+        "WRITES",
+        "SEEKS",
+        "STATS",
+        "MMAPS",
+        "SYNCS",
+        "FLUSHES",
+        "VIEWS",
+        "CREATES",
+        "REDEFS",
+        "WAITS",
+        "RENAME_SOURCES",
+    ];
+    let mut calls = BTreeMap::new();
+    for (name, column) in &t.ints {
+        let short = name.strip_prefix(t.module.prefix()).map_or(*name, |n| n.trim_start_matches('_'));
+        let is_call =
+            CALLS.iter().any(|c| short.ends_with(c)) && !short.starts_with("SEQ_") && !short.starts_with("CONSEC_");
+        let n: u64 = column.iter().map(|x| x.max(0).unsigned_abs()).fold(0, u64::saturating_add);
+        if is_call && n > 0 {
+            calls.insert(short.to_lowercase(), n);
+        }
+    }
+    calls
+}
+
+fn access_sizes(t: &CounterTable) -> Option<AccessSizes> {
+    let aggregated = if t.module == CounterModule::Posix { "" } else { "AGG_" };
+    let bins = |what: &str| -> Option<Vec<u64>> {
+        let sum = |bin: &&str| -> Option<u64> {
+            let column = t.int(&format!("SIZE_{what}_{aggregated}{bin}"))?;
+            Some(column.iter().map(|x| x.max(0).unsigned_abs()).sum())
+        };
+        BINS.iter().map(sum).collect()
+    };
+    let (reads, writes) = (bins("READ")?, bins("WRITE")?);
+    let mut sizes: HashMap<u64, u64> = HashMap::new();
+    for k in 1..=4 {
+        let (size, count) = (t.int(&format!("ACCESS{k}_ACCESS"))?, t.int(&format!("ACCESS{k}_COUNT"))?);
+        for (size, n) in size.iter().zip(count.iter()).filter(|x| x.1 > 0) {
+            *sizes.entry(size.max(0).unsigned_abs()).or_default() += n.unsigned_abs();
+        }
+    }
+    let mut common: Vec<CommonSize> = sizes.into_iter().map(|(size, count)| CommonSize { size, count }).collect();
+    common.sort_by_key(|s| (std::cmp::Reverse(s.count), s.size));
+    common.truncate(SIZES);
+    Some(AccessSizes { layer: layer(t.module), reads, writes, common })
+}
+
+fn file_kinds(c: &Counters, t: &CounterTable) -> Vec<FileKind> {
+    // read, written, highest byte
+    let mut files: BTreeMap<FileId, (bool, bool, u64)> = BTreeMap::new();
+    if t.int("BYTES_READ").is_none() {
+        return Vec::new();
+    }
+    for i in rows(c, t) {
+        let f = files.entry(t.file.get(i)).or_default();
+        f.0 |= at(t, "BYTES_READ", i) > 0;
+        f.1 |= at(t, "BYTES_WRITTEN", i) > 0;
+        f.2 = f.2.max(at(t, "MAX_BYTE_READ", i)).max(at(t, "MAX_BYTE_WRITTEN", i));
+    }
+    let sized = t.int("MAX_BYTE_WRITTEN").is_some();
+    let kind = |x: &(bool, bool, u64)| match (x.0, x.1) {
+        (true, true) => "read-write",
+        (true, false) => "read-only",
+        (false, true) => "write-only",
+        _ => "opened",
+    };
+    let of = |name: &str| {
+        let all: Vec<u64> = files.values().filter(|x| kind(x) == name).map(|x| x.2 + u64::from(x.0 || x.1)).collect();
+        let sum: u128 = all.iter().map(|x| u128::from(*x)).sum();
+        (!all.is_empty()).then(|| FileKind {
+            layer: layer(t.module),
+            kind: name.into(),
+            files: all.len() as u64,
+            mean_bytes: sized.then(|| u64::try_from(sum / all.len() as u128).unwrap_or(u64::MAX)),
+            largest_bytes: all.iter().copied().max().filter(|_| sized),
+        })
+    };
+    ["read-only", "write-only", "read-write", "opened"].into_iter().filter_map(of).collect()
+}
+
+/// Of each file the lowest layer that has it, so that nothing counts twice.
+fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<Family> {
+    let order = [CounterModule::Posix, CounterModule::Stdio, CounterModule::Mpiio, CounterModule::PnetcdfFile];
+    let mut owner: HashMap<FileId, CounterModule> = HashMap::new();
+    let mut all: BTreeMap<String, (Family, BTreeSet<u32>, BTreeSet<FileId>)> = BTreeMap::new();
+    for t in order.iter().filter_map(|m| tables.iter().find(|t| t.module == *m)) {
+        for i in rows(c, t) {
+            let file = t.file.get(i);
+            if *owner.entry(file).or_insert(t.module) != t.module {
+                continue;
+            }
+            let name = c.files.name(file);
+            let (family, ranks, files) = all.entry(stem(name)).or_insert_with(|| {
+                let family = Family {
+                    file: name.to_owned(),
+                    files: 0,
+                    layer: layer(t.module),
+                    ranks: Some(0),
+                    bytes_read: 0,
+                    bytes_written: 0,
+                    read_s: 0.0,
+                    write_s: 0.0,
+                    metadata_s: 0.0,
+                };
+                (family, BTreeSet::new(), BTreeSet::new())
+            });
+            files.insert(file);
+            match t.rank.get(i) {
+                Some(k) => {
+                    ranks.insert(k);
+                }
+                None => family.ranks = None,
+            }
+            family.bytes_read = family.bytes_read.saturating_add(at(t, "BYTES_READ", i));
+            family.bytes_written = family.bytes_written.saturating_add(at(t, "BYTES_WRITTEN", i));
+            family.read_s += time(t, "F_READ_TIME", i);
+            family.write_s += time(t, "F_WRITE_TIME", i);
+            family.metadata_s += time(t, "F_META_TIME", i);
+        }
+    }
+    let whole = |(stem, (family, ranks, files)): (String, (Family, BTreeSet<u32>, BTreeSet<FileId>))| Family {
+        file: if files.len() > 1 { stem } else { family.file },
+        files: files.len() as u64,
+        ranks: family.ranks.map(|_| ranks.len() as u64),
+        ..family
+    };
+    let mut all: Vec<Family> = all.into_iter().map(whole).collect();
+    let spent = |f: &Family| f.read_s + f.write_s + f.metadata_s;
+    all.sort_by(|a, b| spent(b).total_cmp(&spent(a)).then(a.file.cmp(&b.file)));
+    all
+}
+
+fn mounts(c: &Counters, tables: &[&CounterTable]) -> Vec<MountUse> {
+    let mut of: BTreeMap<&str, (MountUse, BTreeSet<FileId>)> = BTreeMap::new();
+    for t in tables.iter().filter(|t| matches!(t.module, CounterModule::Posix | CounterModule::Stdio)) {
+        for i in rows(c, t) {
+            let Some(m) = c.mount(c.files.name(t.file.get(i))) else { continue };
+            let (mount, files) = of.entry(&m.path).or_insert_with(|| {
+                let (path, kind) = (m.path.clone(), m.kind.clone());
+                (MountUse { path, kind, files: 0, bytes_read: 0, bytes_written: 0 }, BTreeSet::new())
+            });
+            files.insert(t.file.get(i));
+            mount.bytes_read = mount.bytes_read.saturating_add(at(t, "BYTES_READ", i));
+            mount.bytes_written = mount.bytes_written.saturating_add(at(t, "BYTES_WRITTEN", i));
+        }
+    }
+    let mut all: Vec<MountUse> =
+        of.into_values().map(|(m, files)| MountUse { files: files.len() as u64, ..m }).collect();
+    all.sort_by_key(|m| std::cmp::Reverse((m.bytes_read.saturating_add(m.bytes_written), m.files)));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Column, Job};
+
+    #[test]
+    fn tables_in_closed_form() {
+        let mut c = Counters::default();
+        let (a, b) = (c.files.intern("/scratch/out.1"), c.files.intern("/scratch/out.2"));
+        let mut t = CounterTable::new(CounterModule::Posix);
+        t.file = Column::from(vec![a, b]);
+        t.rank = Column::from(vec![None, Some(1)]);
+        t.ints = vec![
+            ("POSIX_WRITES", vec![8, 2].into()),
+            ("POSIX_SEQ_WRITES", vec![7, 1].into()),
+            ("POSIX_BYTES_READ", vec![0, 0].into()),
+            ("POSIX_BYTES_WRITTEN", vec![800, 200].into()),
+            ("POSIX_MAX_BYTE_WRITTEN", vec![799, 199].into()),
+        ];
+        t.reals = vec![
+            ("POSIX_F_WRITE_TIME", vec![4.0, 2.0].into()),
+            ("POSIX_F_META_TIME", vec![0.0, 1.0].into()),
+            ("POSIX_F_SLOWEST_RANK_TIME", vec![3.0, 0.0].into()),
+        ];
+        c.tables = vec![t];
+        c.mounts = vec![crate::record::Mount { path: "/scratch".into(), kind: "lustre".into() }];
+        let job = Some(Job { run_time_s: Some(12.0), ..Job::default() });
+        let trace = Trace { counters: Some(Box::new(c)), ranks: 4, job, ..Trace::default() };
+        let r = CounterReport::of(&trace).unwrap();
+        let cost = &r.cost[0];
+        assert_eq!((cost.read_s, cost.write_s, cost.metadata_s), (0.0, 1.5, 0.25));
+        assert_eq!((cost.slowest_s, cost.slowest_rank, cost.share), (6.0, Some(1), Some(0.5)));
+        assert_eq!(r.operations["posix"], [("writes".to_owned(), 10)].into());
+        assert_eq!((r.files[0].kind.as_str(), r.files[0].files, r.files[0].mean_bytes), ("write-only", 2, Some(500)));
+        let f = &r.families[0];
+        assert_eq!((f.file.as_str(), f.files, f.ranks, f.bytes_written), ("/scratch/out.#", 2, None, 1000));
+        assert_eq!((r.mounts[0].files, r.mounts[0].bytes_written), (2, 1000));
+    }
+}

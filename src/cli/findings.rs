@@ -1,0 +1,132 @@
+//! `iophase findings`: what is wrong, what it costs, and what to set.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+use super::answers::Answers;
+use super::inputs::Inputs;
+use super::shared::{Input, Verbosity};
+use super::{output, remedy};
+use iophase::analysis::{self, Report};
+use iophase::findings::{self, Options, Severity};
+use iophase::formats::ReadOptions;
+use iophase::internals::render::{findings as text, text::Style};
+use iophase::record::{Timing, Trace};
+use iophase::{Error, ErrorKind, Result};
+
+/// Arguments of `findings`.
+#[derive(Debug, Args)]
+pub struct FindingsArgs {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// Findings to look for
+    #[command(flatten)]
+    pub options: FindingOptions,
+    /// Exit with 1 if a finding is at least this severe
+    #[arg(long, value_name = "LEVEL", value_parser = ["info", "warning", "critical"])]
+    pub fail_on: Option<String>,
+    /// Write JSON, one object per line; `-` is standard output
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+    /// Messages
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// Options of findings, of this command and of others that show them.
+#[derive(Debug, Args)]
+pub struct FindingOptions {
+    /// Thresholds that replace the built-in ones: TOML with [CODE] and lines name = number
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub thresholds: Option<PathBuf>,
+    /// Look for these findings only, e.g. IOP-POSIX-002,IOP-RANK-001
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Look for all but these findings
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub ignore: Vec<String>,
+    /// Stripe unit of files whose layout is not recorded; requests below it count as small
+    #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = super::classify::bytes)]
+    pub stripe: u64,
+    /// Also show remedies for file systems and libraries that are not in the trace
+    #[arg(long)]
+    pub all_remedies: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Code or name of a finding; without one all are listed
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
+}
+
+impl FindingOptions {
+    /// The options, checked.
+    ///
+    /// # Errors
+    /// Of the file of thresholds; [`ErrorKind::Usage`] for codes that do not exist.
+    pub fn options(&self) -> Result<Options> {
+        let path = self.thresholds.as_ref();
+        let name = || path.map(|p| p.display().to_string()).unwrap_or_default();
+        let read = |p: &PathBuf| {
+            std::fs::read_to_string(p).map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(name()))
+        };
+        let options = Options {
+            stripe: self.stripe,
+            thresholds: path.map(read).transpose()?,
+            only: self.only.clone(),
+            ignore: self.ignore.clone(),
+            all_remedies: self.all_remedies,
+        };
+        options.check().map_err(|e| if path.is_some() { e.in_file(name()) } else { e })?;
+        Ok(options)
+    }
+}
+
+/// Finds in every trace; gives the worst exit code.
+///
+/// # Errors
+/// Of the options, and [`ErrorKind::Output`] if the output cannot be created.
+pub(super) fn run(a: &FindingsArgs) -> Result<u8> {
+    let options = a.options.options()?;
+    let read = ReadOptions { counters: true, ..a.input.read_options() };
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
+    let compute = |trace: Trace| findings::find(&trace, period(&trace).as_ref(), &options);
+    let mut failed = false;
+    let worst = inputs.each_trace(&read, compute, |mut found| {
+        remedy::name_options(&mut found.warnings);
+        failed |= found.findings.iter().any(|f| a.fail_on.as_deref().is_some_and(|level| f.severity >= named(level)));
+        answers.emit(&found.trace.path, &found.warnings, &found, |style| text::findings(&found, style))
+    });
+    Ok(worst.max(u8::from(failed)))
+}
+
+fn named(level: &str) -> Severity {
+    match level {
+        "critical" => Severity::Critical,
+        "warning" => Severity::Warning,
+        _ => Severity::Info,
+    }
+}
+
+/// The periods, if the rows have times that could show any.
+fn period(trace: &Trace) -> Option<Report> {
+    if trace.timing == Timing::Counter || trace.data.is_empty() {
+        return None;
+    }
+    analysis::analyze(trace, &analysis::Options::default()).ok().map(|a| a.report)
+}
+
+/// Explains a finding, or lists all.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for a code that does not exist.
+pub(super) fn explain(a: &ExplainArgs) -> Result<()> {
+    let style = Style { color: output::wants_color(&std::io::stdout()), verbose: false, several: false };
+    let Some(code) = &a.code else { return output::print(&text::list(&findings::all_rules()?)) };
+    output::print(&text::explain(&findings::rule(code)?, style))
+}

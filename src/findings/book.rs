@@ -1,0 +1,180 @@
+//! The text and the thresholds of findings, and the remedies: `rules.toml`, which is compiled in.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// The file that is compiled in.
+const RULES: &str = include_str!("rules.toml");
+
+/// Severity of a finding of which neither time nor loss is known, or that is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Level {
+    Warning,
+    Info,
+    /// Listed, but never more than `info`.
+    Note,
+    /// A good property.
+    Ok,
+}
+
+/// The entry of a code.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Rule {
+    #[serde(skip)]
+    pub code: String,
+    pub name: String,
+    pub title: String,
+    pub measured: String,
+    pub why: String,
+    pub limits: BTreeMap<String, f64>,
+    pub level: Level,
+    #[serde(default)]
+    pub correctness: bool,
+    pub group: Option<String>,
+    pub needs: String,
+    pub remedies: Vec<String>,
+    pub drishti: Vec<String>,
+}
+
+impl Rule {
+    /// A threshold.
+    ///
+    /// # Panics
+    /// If the file has no threshold of this name, which a test rules out.
+    pub fn at(&self, name: &str) -> f64 {
+        self.limits[name]
+    }
+}
+
+/// A way to help, for one library or file system.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RemedyText {
+    /// `any`, or what has to be seen in the trace.
+    #[serde(rename = "for")]
+    pub system: String,
+    pub settings: BTreeMap<String, String>,
+    pub why: String,
+    pub url: String,
+}
+
+/// All rules and remedies.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Book {
+    /// How to record the data that a finding needs.
+    pub needs: BTreeMap<String, String>,
+    pub remedy: BTreeMap<String, Vec<RemedyText>>,
+    #[serde(flatten)]
+    pub rules: BTreeMap<String, Rule>,
+}
+
+impl Book {
+    /// The file that is compiled in.
+    ///
+    /// # Errors
+    /// None: a test parses the file.
+    pub fn standard() -> Result<Book> {
+        let mut book: Book = toml::from_str(RULES).map_err(|e| malformed(RULES, &e))?;
+        for (code, rule) in &mut book.rules {
+            rule.code.clone_from(code);
+        }
+        Ok(book)
+    }
+
+    /// Replaces thresholds by those of a file of lines `[CODE]` and `name = number`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] with the line for what is no TOML, [`ErrorKind::Usage`] for a code or a threshold that does not exist.
+    pub fn set(&mut self, text: &str) -> Result<()> {
+        let given: BTreeMap<String, BTreeMap<String, f64>> = toml::from_str(text).map_err(|e| malformed(text, &e))?;
+        for (code, limits) in given {
+            let rule = self.rule_mut(&code)?;
+            for (name, value) in limits {
+                let Some(limit) = rule.limits.get_mut(&name) else {
+                    let names: Vec<&str> = rule.limits.keys().map(String::as_str).collect();
+                    let expected = if names.is_empty() { "none".into() } else { names.join(", ") };
+                    return Err(
+                        Error::new(ErrorKind::Usage, format!("{code} has no threshold {name}")).expected(expected)
+                    );
+                };
+                if !value.is_finite() {
+                    return Err(Error::new(ErrorKind::Usage, format!("{code}: {name} = {value}")).expected("a number"));
+                }
+                *limit = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn rule_mut(&mut self, code: &str) -> Result<&mut Rule> {
+        match self.rules.get(code) {
+            Some(_) => Ok(self.rules.get_mut(code).expect("it was just found")),
+            None => Err(unknown(code, self.rules.keys())),
+        }
+    }
+
+    /// The rule of a code, or of a name such as `small-reads`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] with the codes that look alike.
+    pub fn find(&self, code: &str) -> Result<&Rule> {
+        let found = self.rules.values().find(|r| r.code.eq_ignore_ascii_case(code) || r.name == code);
+        found.ok_or_else(|| unknown(code, self.rules.keys()))
+    }
+}
+
+/// The error of a code that does not exist names those that begin in the same way.
+fn unknown<'a>(code: &str, all: impl Iterator<Item = &'a String> + Clone) -> Error {
+    let common = |known: &str| known.bytes().zip(code.bytes()).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
+    let most = all.clone().map(|c| common(c)).max().unwrap_or(0);
+    let near: Vec<&str> = all.filter(|c| common(c) == most).take(12).map(String::as_str).collect();
+    Error::new(ErrorKind::Usage, format!("no finding has the code {code}")).expected(near.join(", "))
+}
+
+fn malformed(text: &str, e: &toml::de::Error) -> Error {
+    let line = e.span().map_or(1, |s| 1 + text[..s.start.min(text.len())].matches('\n').count() as u64);
+    Error::malformed(crate::error::Place::Line(line), e.message().replace('\n', " "))
+        .expected("TOML with [CODE] and lines name = number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_sound() {
+        let book = Book::standard().unwrap();
+        for (code, rule) in &book.rules {
+            assert!(code.starts_with("IOP-") && code.len() >= 11, "{code}");
+            assert!(book.needs.contains_key(&rule.needs), "{code} needs {}", rule.needs);
+            for r in &rule.remedies {
+                assert!(book.remedy.contains_key(r), "{code} names the remedy {r}");
+            }
+            assert_eq!(book.rules.values().filter(|r| r.name == rule.name).count(), 1, "{}", rule.name);
+        }
+        for (id, all) in &book.remedy {
+            assert!(book.rules.values().any(|r| r.remedies.contains(id)), "nothing names the remedy {id}");
+            assert!(all.iter().all(|r| r.url.starts_with("https://") && !r.settings.is_empty()), "{id}");
+        }
+    }
+
+    #[test]
+    fn thresholds_can_be_set_and_mistakes_are_named() {
+        let mut book = Book::standard().unwrap();
+        book.set("[IOP-POSIX-001]\nshare = 0.25\ncount = 7\n").unwrap();
+        assert_eq!((book.rules["IOP-POSIX-001"].at("share"), book.rules["IOP-POSIX-001"].at("count")), (0.25, 7.0));
+        let error = |text: &str| Book::standard().unwrap().set(text).unwrap_err();
+        assert_eq!(error("[IOP-POSIX-001]\nshare == 2\n").place(), Some(crate::error::Place::Line(2)));
+        let names = error("[IOP-POSIX-001]\nshre = 2\n");
+        assert_eq!(names.kind(), ErrorKind::Usage);
+        assert!(names.to_string().contains("share"), "{names}");
+        assert!(error("[IOP-POSIX-999]\nshare = 2\n").to_string().contains("IOP-POSIX-001"));
+        assert_eq!(error("[IOP-POSIX-001]\nshare = nan\n").kind(), ErrorKind::Usage);
+        assert_eq!(error("[IOP-POSIX-001]\nshare = \"x\"\n").kind(), ErrorKind::Malformed);
+    }
+}

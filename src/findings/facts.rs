@@ -1,0 +1,201 @@
+//! Facts of a trace that several rules use.
+
+use std::collections::BTreeMap;
+
+use super::requests::RequestFacts;
+use crate::analysis::Report;
+use crate::record::{CounterModule, CounterTable, Counters, FileId, Trace, is_terminal};
+
+/// Everything that rules look at.
+pub(super) struct Facts<'a> {
+    pub trace: &'a Trace,
+    pub counters: Option<&'a Counters>,
+    pub posix: Option<&'a CounterTable>,
+    pub mpiio: Option<&'a CounterTable>,
+    pub stdio: Option<&'a CounterTable>,
+    /// Processes of the job.
+    pub ranks: u64,
+    pub run_s: f64,
+    /// Stripe unit in bytes, unless a file has its own.
+    pub stripe: u64,
+    pub io: IoTime,
+    /// Where `io` comes from.
+    pub basis: &'static str,
+    pub requests: Option<RequestFacts>,
+    pub report: Option<&'a Report>,
+}
+
+impl<'a> Facts<'a> {
+    /// The facts of a trace; `with_requests` also those of its requests.
+    pub fn of(trace: &'a Trace, report: Option<&'a Report>, stripe: u64, with_requests: bool) -> Facts<'a> {
+        let counters = trace.counters.as_deref();
+        let table = |module| counters.and_then(|c: &Counters| c.table(module)).filter(|t| !t.is_empty());
+        let (posix, stdio) = (table(CounterModule::Posix), table(CounterModule::Stdio));
+        let requests = with_requests.then(|| RequestFacts::of(trace, posix, stripe)).flatten();
+        let span = || {
+            let (first, last) = crate::analysis::info::extent(trace);
+            last.zip(first).map_or(0.0, |(b, a)| b - a)
+        };
+        let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0).unwrap_or_else(span);
+        let ranks = trace.ranks.max(1);
+        let mut facts = Facts {
+            trace,
+            counters,
+            posix,
+            mpiio: table(CounterModule::Mpiio),
+            stdio,
+            ranks,
+            run_s,
+            stripe,
+            io: IoTime::default(),
+            basis: "none",
+            requests,
+            report,
+        };
+        if let (None, None, Some(r)) = (posix, stdio, &facts.requests) {
+            facts.io.time_s = r.io_s;
+            facts.io.slowest = r.slowest;
+            facts.basis = "requests";
+        } else if counters.is_some() {
+            facts.io = facts.counted_io();
+            facts.basis = "counters";
+        }
+        facts
+    }
+
+    /// I/O time of the slowest rank / run time; `None` if the trace does not say how long I/O takes.
+    pub fn io_share(&self) -> Option<f64> {
+        (self.basis != "none").then(|| ratio(self.io.time_s, self.run_s))
+    }
+
+    /// Name of a file of the counters.
+    pub fn name(&self, file: FileId) -> &str {
+        self.counters.map_or("", |c| c.files.name(file))
+    }
+
+    fn is_terminal(&self, file: FileId) -> bool {
+        is_terminal(self.name(file))
+    }
+
+    /// POSIX and STDIO rows of files that are no terminals: rank, and reading, writing and metadata time; of a shared row the time
+    /// of its slowest rank, too.
+    fn timed_rows(&self, each: &mut dyn FnMut(FileId, Option<u32>, [f64; 4])) {
+        let reals = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME", "F_SLOWEST_RANK_TIME"];
+        for table in [self.posix, self.stdio].into_iter().flatten() {
+            for row in rows(table, [], reals).filter(|r| !self.is_terminal(r.file)) {
+                each(row.file, row.rank, row.real.map(|x| if x.is_finite() { x.max(0.0) } else { 0.0 }));
+            }
+        }
+    }
+
+    fn counted_io(&self) -> IoTime {
+        let n = self.ranks as f64;
+        let mut io = IoTime::default();
+        let mut of_ranks: BTreeMap<u32, [f64; 3]> = BTreeMap::new();
+        let mut worst_file = (0.0, None);
+        self.timed_rows(&mut |file, rank, [read, write, meta, slowest]| {
+            let sum = [read, write, meta];
+            match rank {
+                Some(k) => {
+                    let all = of_ranks.entry(k).or_default();
+                    (0..3).for_each(|i| all[i] += sum[i]);
+                }
+                None => {
+                    (0..3).for_each(|i| io.shared_mean[i] += sum[i] / n);
+                    let mean = sum.iter().sum::<f64>() / n;
+                    io.shared_slowest_s += slowest;
+                    io.shared.push((file, slowest, mean));
+                    if slowest > worst_file.0 {
+                        worst_file = (slowest, Some(file));
+                    }
+                }
+            }
+        });
+        // the first of equal ranks
+        let mut most = f64::NEG_INFINITY;
+        for (&rank, parts) in &of_ranks {
+            let time = parts.iter().sum::<f64>();
+            if time > most {
+                (most, io.slowest, io.slowest_parts) = (time, Some(rank), *parts);
+            }
+        }
+        io.private_max_s = most.max(0.0);
+        io.private_sum_s = of_ranks.values().flatten().sum();
+        io.private_ranks = of_ranks.len() as u64;
+        io.time_s = io.private_max_s + io.shared_slowest_s;
+        io
+    }
+}
+
+/// The I/O time of a job by rank.
+#[derive(Debug, Default)]
+pub(super) struct IoTime {
+    /// That of the rank with the most in files of its own, and that of the slowest rank of each shared file.
+    pub time_s: f64,
+    /// The rank with the most time in files of its own.
+    pub slowest: Option<u32>,
+    /// Its read, write and metadata time.
+    pub slowest_parts: [f64; 3],
+    pub private_max_s: f64,
+    pub private_sum_s: f64,
+    /// Ranks with files of their own.
+    pub private_ranks: u64,
+    pub shared_slowest_s: f64,
+    /// Read, write and metadata time in shared files, a rank's mean.
+    pub shared_mean: [f64; 3],
+    /// Of shared files: time of the slowest rank, and the mean.
+    pub shared: Vec<(FileId, f64, f64)>,
+}
+
+/// A row of a table.
+pub(super) struct Row<const N: usize, const M: usize> {
+    pub file: FileId,
+    pub rank: Option<u32>,
+    /// Integer counters, −1 where not recorded.
+    pub int: [i64; N],
+    /// Real counters, −1 where not recorded.
+    pub real: [f64; M],
+}
+
+/// The rows of a table with some of its counters, by their names without the module.
+pub(super) fn rows<'t, const N: usize, const M: usize>(
+    t: &'t CounterTable,
+    ints: [&str; N],
+    reals: [&str; M],
+) -> impl Iterator<Item = Row<N, M>> + 't {
+    let ints = ints.map(|name| t.int(name));
+    let reals = reals.map(|name| t.real(name));
+    (0..t.len()).map(move |i| Row {
+        file: t.file.get(i),
+        rank: t.rank.get(i),
+        int: ints.map(|column| column.map_or(-1, |c| c.get(i))),
+        real: reals.map(|column| column.map_or(-1.0, |c| c.get(i))),
+    })
+}
+
+/// Time by rank, of which the critical rank's counts.
+#[derive(Debug, Default)]
+pub(super) struct RankTime {
+    private: BTreeMap<u32, f64>,
+    shared: f64,
+}
+
+impl RankTime {
+    /// Adds the time of a rank, or the sum over all `n` ranks.
+    pub fn add(&mut self, rank: Option<u32>, time_s: f64, n: u64) {
+        match rank {
+            Some(k) => *self.private.entry(k).or_default() += time_s,
+            None => self.shared += time_s / n as f64,
+        }
+    }
+
+    /// That of the rank with the most.
+    pub fn critical(&self) -> f64 {
+        self.private.values().copied().fold(0.0, f64::max) + self.shared
+    }
+}
+
+/// `a / b`, 0 if there is nothing.
+pub(super) fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}

@@ -1,0 +1,98 @@
+//! The answer of a rule, before it becomes a finding.
+
+use crate::record::FileId;
+
+/// How sure the measured values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Sureness {
+    /// From single requests.
+    Exact,
+    /// From counters.
+    #[default]
+    Bound,
+    /// The cost comes from a model.
+    Modelled,
+}
+
+/// A file's part in a finding.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Part {
+    pub file: FileId,
+    /// The rank; `None` for all.
+    pub rank: Option<u32>,
+    /// Requests, calls or files, as the finding counts.
+    pub count: u64,
+    pub bytes: u64,
+    pub time_s: f64,
+}
+
+/// The answer of a rule that could be checked.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outcome {
+    pub fires: bool,
+    /// Numbers behind it, also if it does not fire.
+    pub measured: Vec<(&'static str, f64)>,
+    /// Time spent in what was found: at most this can be gained.
+    pub time_s: Option<f64>,
+    /// Time that could be gained.
+    pub lost_s: Option<f64>,
+    pub lost_basis: Option<&'static str>,
+    pub sureness: Sureness,
+    /// The evidence, in a sentence without its full stop.
+    pub detail: String,
+    /// The files, in any order.
+    pub parts: Vec<Part>,
+    /// The parts are of the table of counters, not of the trace.
+    pub of_counters: bool,
+}
+
+impl Outcome {
+    /// An outcome that fires or not.
+    pub fn new(fires: bool) -> Outcome {
+        Outcome { fires, of_counters: true, ..Outcome::default() }
+    }
+
+    pub fn measured(mut self, values: &[(&'static str, f64)]) -> Outcome {
+        self.measured.extend_from_slice(values);
+        self
+    }
+
+    pub fn time(mut self, time_s: f64) -> Outcome {
+        self.time_s = Some(time_s);
+        self
+    }
+
+    pub fn lost(mut self, lost_s: f64, basis: &'static str) -> Outcome {
+        (self.lost_s, self.lost_basis) = (Some(lost_s), Some(basis));
+        self
+    }
+
+    /// The sentence, which costs time to make and is needed only if it fires.
+    pub fn detail(mut self, text: impl FnOnce() -> String) -> Outcome {
+        if self.fires {
+            self.detail = text();
+        }
+        self
+    }
+
+    pub fn parts(mut self, parts: Vec<Part>) -> Outcome {
+        self.parts = parts;
+        self
+    }
+
+    pub fn exact(mut self) -> Outcome {
+        (self.sureness, self.of_counters) = (Sureness::Exact, false);
+        self
+    }
+
+    pub fn modelled(mut self) -> Outcome {
+        self.sureness = Sureness::Modelled;
+        self
+    }
+
+    /// A measured value.
+    #[cfg(test)]
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.measured.iter().find(|v| v.0 == name).map(|v| v.1)
+    }
+}

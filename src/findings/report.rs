@@ -1,0 +1,462 @@
+//! Findings as programs read them: schema `iophase.findings.v1`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::book::{Book, Level, Rule};
+use super::facts::Facts;
+use super::outcome::{Outcome, Part, Sureness};
+use crate::analysis::{Tool, TraceSummary};
+use crate::record::{CounterModule, Warning, stem};
+
+/// Name of the schema of [`Findings`].
+pub const FINDINGS_SCHEMA: &str = "iophase.findings.v1";
+
+/// Files of a finding that are listed.
+const FILES: usize = 5;
+/// Largest buffer that is advised.
+const BUFFER: u64 = 64 << 20;
+/// I/O below this share of the run is not worth a finding above `info`.
+const MATTERS: f64 = 0.01;
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Severity {
+    /// Costs little, or is worth knowing.
+    Info,
+    /// Costs at least 1 % of the run, or is found in at least 10 % of it.
+    Warning,
+    /// Costs at least 10 % of the run, or is found in at least half of it.
+    Critical,
+}
+
+impl Severity {
+    /// Lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Critical => "critical",
+        }
+    }
+}
+
+/// How sure the measured values of a finding are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Certainty {
+    /// From single requests.
+    Exact,
+    /// From counters, which give bounds.
+    Bound,
+    /// The time comes from a model.
+    Modelled,
+}
+
+/// Findings of a trace.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Findings {
+    /// Name and version of the schema.
+    pub schema: String,
+    /// The program that wrote this.
+    pub tool: Tool,
+    /// The trace.
+    pub trace: TraceSummary,
+    /// How much of the run is I/O.
+    pub io: IoSummary,
+    /// The findings, the costliest first.
+    pub findings: Vec<Finding>,
+    /// Codes of good properties.
+    pub ok: Vec<String>,
+    /// Codes that could not be checked.
+    pub not_checked: Vec<NotChecked>,
+    /// Warnings for the user.
+    pub warnings: Vec<Warning>,
+}
+
+/// How much of the run is I/O.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct IoSummary {
+    /// Length of the run in seconds.
+    pub run_s: f64,
+    /// I/O time of the rank with the most in files of its own and of the slowest rank of each shared file, or from requests the
+    /// longest time that any rank is in requests; `null` if the trace does not say.
+    pub io_s: Option<f64>,
+    /// Seconds in which at least one rank is in a request; `null` without requests.
+    pub io_wall_s: Option<f64>,
+    /// `io_s / run_s`.
+    pub share: Option<f64>,
+    /// Reading, writing and metadata time of that rank in files of its own, and its mean in shared files; `null` without counters.
+    pub read_s: Option<f64>,
+    /// See `read_s`.
+    pub write_s: Option<f64>,
+    /// See `read_s`.
+    pub metadata_s: Option<f64>,
+    /// Seconds of that rank in files of its own; `null` without counters.
+    pub own_s: Option<f64>,
+    /// Seconds of the slowest ranks of the shared files; `null` without counters.
+    pub shared_s: Option<f64>,
+    /// That rank; `null` if all files are shared.
+    pub slowest_rank: Option<u32>,
+    /// `counters`, `requests` or `none`.
+    pub basis: String,
+}
+
+/// A finding.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Finding {
+    /// Stable code.
+    pub code: String,
+    /// Stable name.
+    pub name: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// How sure the numbers are.
+    pub certainty: Certainty,
+    /// Title.
+    pub title: String,
+    /// The evidence, in numbers.
+    pub detail: String,
+    /// Why it costs time.
+    pub why: String,
+    /// Numbers behind it.
+    pub measured: BTreeMap<String, f64>,
+    /// Thresholds.
+    pub threshold: BTreeMap<String, f64>,
+    /// The families of files that take most of the time, or of the bytes; digits in names are replaced by `#`.
+    pub files: Vec<FileShare>,
+    /// Number of files.
+    pub files_total: u64,
+    /// Seconds spent in it, an upper bound of the gain; `null` if not known.
+    pub time_s: Option<f64>,
+    /// Seconds that could be gained; `null` if not known.
+    pub lost_s: Option<f64>,
+    /// How `lost_s` was made; `null` with it.
+    pub lost_basis: Option<String>,
+    /// Codes that describe the same requests of the same files.
+    pub also: Vec<String>,
+    /// Triggers of Drishti for the same.
+    pub drishti: Vec<String>,
+    /// Remedies.
+    pub remedies: Vec<RemedyReport>,
+}
+
+/// A family of files in a finding.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct FileShare {
+    /// Name of the file; of several with `#` for digits.
+    pub file: String,
+    /// Number of files.
+    pub files: u64,
+    /// Requests, calls or files, as the finding counts.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Ranks; `null` for files with the totals of all ranks.
+    pub ranks: Option<u64>,
+    /// Seconds of the ranks in it.
+    pub time_s: f64,
+}
+
+/// A remedy for one library or file system.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RemedyReport {
+    /// Number of the remedy.
+    pub id: String,
+    /// The library or file system; `any` for all.
+    pub system: String,
+    /// Settings.
+    pub settings: BTreeMap<String, String>,
+    /// Effect.
+    pub why: String,
+    /// Where it is described.
+    pub url: String,
+}
+
+/// A code that could not be checked.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct NotChecked {
+    /// The code.
+    pub code: String,
+    /// The name.
+    pub name: String,
+    /// Data that it needs.
+    pub needs: String,
+    /// How to record that.
+    pub how: String,
+}
+
+/// The description of a code.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RuleText {
+    /// Stable code.
+    pub code: String,
+    /// Stable name.
+    pub name: String,
+    /// Title.
+    pub title: String,
+    /// The formula.
+    pub measured: String,
+    /// Why it costs time.
+    pub why: String,
+    /// Thresholds.
+    pub limits: BTreeMap<String, f64>,
+    /// `warning`, `info`, `note` or `ok`.
+    pub level: &'static str,
+    /// Data that it needs.
+    pub needs: String,
+    /// Triggers of Drishti for the same.
+    pub drishti: Vec<String>,
+    /// All remedies.
+    pub remedies: Vec<RemedyReport>,
+}
+
+pub(super) fn rule_text(book: &Book, r: &Rule) -> RuleText {
+    RuleText {
+        code: r.code.clone(),
+        name: r.name.clone(),
+        title: r.title.clone(),
+        measured: r.measured.clone(),
+        why: r.why.clone(),
+        limits: r.limits.clone(),
+        level: match r.level {
+            Level::Warning => "warning",
+            Level::Info => "info",
+            Level::Note => "note",
+            Level::Ok => "ok",
+        },
+        needs: r.needs.clone(),
+        drishti: r.drishti.clone(),
+        remedies: remedies(book, r, &|_| true, &|text| text.to_owned()),
+    }
+}
+
+/// Severity by cost (see [`Severity`]).
+pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, io_share: Option<f64>) -> Severity {
+    let of_run = |s: f64| if run_s > 0.0 { s / run_s } else { 0.0 };
+    let by = |share: f64, critical: f64, warning: f64| match share {
+        _ if share >= critical => Severity::Critical,
+        _ if share >= warning => Severity::Warning,
+        _ => Severity::Info,
+    };
+    let cost = match (o.lost_s, o.time_s) {
+        (Some(lost), _) => by(of_run(lost), 0.1, 0.01),
+        (None, Some(time)) => by(of_run(time), 0.5, 0.1),
+        (None, None) if rule.level == Level::Warning => Severity::Warning,
+        (None, None) => Severity::Info,
+    };
+    if rule.correctness {
+        return cost.max(Severity::Warning);
+    }
+    if rule.level == Level::Note || io_share.is_some_and(|s| s < MATTERS) { Severity::Info } else { cost }
+}
+
+/// Makes findings of what the rules answered.
+pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outcome>)>, all_remedies: bool) -> Findings {
+    let (mut ok, mut not_checked, mut fired) = (Vec::new(), Vec::new(), Vec::new());
+    for (rule, outcome) in checked {
+        match outcome {
+            None => not_checked.push(NotChecked {
+                code: rule.code.clone(),
+                name: rule.name.clone(),
+                needs: rule.needs.clone(),
+                how: book.needs.get(&rule.needs).cloned().unwrap_or_default(),
+            }),
+            Some(o) if o.fires && rule.level == Level::Ok => ok.push(rule.code.clone()),
+            Some(o) if o.fires => fired.push((rule, o)),
+            Some(_) => {}
+        }
+    }
+    let seen = |system: &str| all_remedies || is_seen(f, system);
+    let values = |text: &str| {
+        let buffer = f.stripe.saturating_mul(16).min(BUFFER).max(f.stripe);
+        text.replace("{stripe}", &f.stripe.to_string())
+            .replace("{buffer}", &buffer.to_string())
+            .replace("{ranks}", &f.ranks.to_string())
+    };
+    let made = |(rule, o): (&Rule, Outcome)| finding(f, rule, o, remedies(book, rule, &seen, &values));
+    let groups: HashMap<String, String> =
+        book.rules.values().filter_map(|r| Some((r.code.clone(), r.group.clone()?))).collect();
+    let mut all: Vec<Finding> = fired.into_iter().map(made).collect();
+    all.sort_by(|a, b| {
+        let cost = |x: &Finding| (x.lost_s.unwrap_or(0.0), x.time_s.unwrap_or(0.0));
+        let (x, y) = (cost(a), cost(b));
+        // what is least severe for another reason than its cost comes last
+        let last = |s: Severity| s == Severity::Info;
+        last(a.severity)
+            .cmp(&last(b.severity))
+            .then(y.0.total_cmp(&x.0))
+            .then(y.1.total_cmp(&x.1))
+            .then(b.severity.cmp(&a.severity))
+            .then(a.code.cmp(&b.code))
+    });
+    Findings {
+        schema: FINDINGS_SCHEMA.into(),
+        tool: Tool::this(),
+        trace: crate::analysis::summary(f.trace),
+        io: io_summary(f),
+        findings: merged(all, &groups),
+        ok,
+        not_checked,
+        warnings: f.trace.warnings.clone(),
+    }
+}
+
+/// Joins findings of one group whose first files are the same, the costliest first.
+fn merged(all: Vec<Finding>, groups: &HashMap<String, String>) -> Vec<Finding> {
+    let mut kept: Vec<Finding> = Vec::new();
+    for x in all {
+        let same = |y: &&mut Finding| {
+            let group = groups.get(&x.code);
+            let files = x.files.first().zip(y.files.first());
+            group.is_some() && group == groups.get(&y.code) && files.is_some_and(|(a, b)| a.file == b.file)
+        };
+        match kept.iter_mut().find(same) {
+            Some(y) => {
+                y.also.push(x.code);
+                y.severity = y.severity.max(x.severity);
+            }
+            None => kept.push(x),
+        }
+    }
+    kept
+}
+
+fn io_summary(f: &Facts) -> IoSummary {
+    let known = f.basis != "none";
+    let part = |i: usize| (f.basis == "counters" && known).then(|| f.io.slowest_parts[i] + f.io.shared_mean[i]);
+    IoSummary {
+        run_s: f.run_s,
+        io_s: known.then_some(f.io.time_s),
+        io_wall_s: f.requests.as_ref().map(|r| r.io_wall_s),
+        share: f.io_share(),
+        read_s: part(0),
+        write_s: part(1),
+        metadata_s: part(2),
+        own_s: part(0).map(|_| f.io.private_max_s),
+        shared_s: part(0).map(|_| f.io.shared_slowest_s),
+        slowest_rank: f.io.slowest,
+        basis: f.basis.into(),
+    }
+}
+
+fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> Finding {
+    let severity = severity(rule, &o, f.run_s, f.io_share());
+    let files_total = o.parts.iter().map(|p| p.file).collect::<std::collections::HashSet<_>>().len() as u64;
+    Finding {
+        code: rule.code.clone(),
+        name: rule.name.clone(),
+        severity,
+        certainty: match o.sureness {
+            Sureness::Exact => Certainty::Exact,
+            Sureness::Bound => Certainty::Bound,
+            Sureness::Modelled => Certainty::Modelled,
+        },
+        title: rule.title.clone(),
+        detail: o.detail.clone(),
+        why: rule.why.clone(),
+        measured: o.measured.iter().map(|&(name, x)| (name.to_owned(), x)).collect(),
+        threshold: rule.limits.clone(),
+        files: families(f, &o),
+        files_total,
+        time_s: o.time_s,
+        lost_s: o.lost_s,
+        lost_basis: o.lost_s.and(o.lost_basis).map(str::to_owned),
+        also: Vec::new(),
+        drishti: rule.drishti.clone(),
+        remedies,
+    }
+}
+
+/// The families of files that take most of the time; of equal ones with the most bytes, then calls.
+fn families(f: &Facts, o: &Outcome) -> Vec<FileShare> {
+    let name = |p: &Part| if o.of_counters { f.name(p.file) } else { f.trace.files.name(p.file) };
+    let mut all: BTreeMap<String, (FileShare, std::collections::BTreeSet<u32>, u32)> = BTreeMap::new();
+    for p in &o.parts {
+        let name = name(p);
+        let (share, ranks, one) = all.entry(stem(name)).or_insert_with(|| {
+            let share = FileShare { file: name.to_owned(), files: 0, count: 0, bytes: 0, ranks: Some(0), time_s: 0.0 };
+            (share, Default::default(), u32::MAX)
+        });
+        if *one != p.file.0 {
+            *one = p.file.0;
+            share.files += 1;
+        }
+        share.count += p.count;
+        share.bytes = share.bytes.saturating_add(p.bytes);
+        share.time_s += p.time_s;
+        match p.rank {
+            Some(k) => {
+                ranks.insert(k);
+            }
+            None => share.ranks = None,
+        }
+    }
+    let mut all: Vec<FileShare> = all
+        .into_iter()
+        .map(|(family, (share, ranks, _))| FileShare {
+            ranks: share.ranks.map(|_| ranks.len() as u64),
+            file: if share.files > 1 { family } else { share.file.clone() },
+            ..share
+        })
+        .collect();
+    all.sort_by(|a, b| {
+        b.time_s.total_cmp(&a.time_s).then(b.bytes.cmp(&a.bytes)).then(b.count.cmp(&a.count)).then(a.file.cmp(&b.file))
+    });
+    all.truncate(FILES);
+    all
+}
+
+/// True if the trace shows the library or file system of a remedy.
+fn is_seen(f: &Facts, system: &str) -> bool {
+    let module = |m: CounterModule| f.counters.is_some_and(|c| c.table(m).is_some());
+    let executable = f.trace.job.as_ref().and_then(|j| j.executable.as_deref()).unwrap_or("");
+    let mounted = |kind: &str| {
+        f.counters
+            .is_some_and(|c| c.files.iter().take(1000).any(|(_, name)| c.mount(name).is_some_and(|m| m.kind == kind)))
+    };
+    let named =
+        |endings: &[&str]| f.trace.files.iter().take(1000).any(|(_, name)| endings.iter().any(|e| name.ends_with(e)));
+    match system {
+        "any" => true,
+        "mpiio" => f.mpiio.is_some(),
+        "hdf5" => module(CounterModule::H5f) || named(&[".h5", ".hdf5", ".nc4"]),
+        "pnetcdf" => module(CounterModule::PnetcdfFile),
+        "adios2" => named(&[".bp"]) || f.trace.files.iter().take(1000).any(|(_, name)| name.contains(".bp/")),
+        "python" => executable.contains("python"),
+        "lustre" => mounted("lustre"),
+        "beegfs" => mounted("beegfs"),
+        _ => false,
+    }
+}
+
+fn remedies(
+    book: &Book,
+    rule: &Rule,
+    seen: &dyn Fn(&str) -> bool,
+    values: &dyn Fn(&str) -> String,
+) -> Vec<RemedyReport> {
+    let of = rule.remedies.iter().filter_map(|id| Some((id, book.remedy.get(id)?)));
+    let each = of.flat_map(|(id, all)| all.iter().map(move |r| (id, r)));
+    each.filter(|(_, r)| seen(&r.system))
+        .map(|(id, r)| RemedyReport {
+            id: id.clone(),
+            system: r.system.clone(),
+            settings: r.settings.iter().map(|(name, text)| (name.clone(), values(text))).collect(),
+            why: r.why.clone(),
+            url: r.url.clone(),
+        })
+        .collect()
+}

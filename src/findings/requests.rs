@@ -1,0 +1,494 @@
+//! Figures of single requests: one pass in the order of time, and one over the places of each file.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::outcome::Part;
+use crate::record::{CounterTable, Data, FileId, Layer, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET};
+
+/// Requests below this many bytes are tiny.
+const TINY: u64 = 4096;
+/// Stripes whose owners are kept; of more a sample is kept.
+const STRIPES: usize = 1 << 20;
+/// Stripes of one request that are looked at.
+const STRIPES_OF_REQUEST: u64 = 1 << 16;
+/// Remainders of offsets that are counted.
+const REMAINDERS: usize = 1 << 16;
+
+/// Figures of the POSIX requests of a trace, or of what it has instead, with their places.
+#[derive(Debug, Default)]
+pub(super) struct RequestFacts {
+    /// Every request is there.
+    pub complete: bool,
+    pub requests: u64,
+    /// Of reads and of writes.
+    pub directions: [Direction; 2],
+    /// Longest time that any rank is in requests.
+    pub io_s: f64,
+    /// Time in which at least one rank is in a request.
+    pub io_wall_s: f64,
+    /// Sum of the ranks' times / that time.
+    pub concurrency: f64,
+    /// Mean time of all ranks in requests.
+    pub mean_s: f64,
+    pub slowest: Option<u32>,
+    pub active_ranks: u64,
+    /// Most bytes of a rank / mean over all ranks.
+    pub rank_bytes_max_over_mean: f64,
+    /// The rank with the most bytes, and its share.
+    pub busiest: Option<(u32, f64)>,
+    pub stripes: Stripes,
+    /// Bytes that several ranks wrote, and the files.
+    pub several: (u64, Vec<Part>),
+    /// Bytes written that the same rank had just read, and the files.
+    pub rewritten: (u64, Vec<Part>),
+}
+
+/// Requests of one direction.
+#[derive(Debug, Default)]
+pub(super) struct Direction {
+    pub count: u64,
+    pub bytes: u64,
+    pub small: Class,
+    pub tiny: Class,
+    /// Requests of at least a quarter of a stripe unit.
+    pub quarter: u64,
+    pub unaligned: Class,
+    /// The commonest remainders of offsets modulo the stripe unit, and how often each occurs.
+    pub remainders: Vec<(u64, u64)>,
+    /// Bytes beyond the union of all ranges, and the files.
+    pub again: (u64, Vec<Part>),
+    /// 1 - union / extent of all files of this direction, and the extent.
+    pub holes: (f64, u64),
+    /// Of the slowest 1 %.
+    pub tail: Tail,
+}
+
+/// The slowest 1 % of the requests.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Tail {
+    /// Share of the time of all.
+    pub share: f64,
+    pub time_s: f64,
+    pub count: u64,
+    pub median_s: f64,
+    pub max_s: f64,
+}
+
+/// Requests that have something in common.
+#[derive(Debug, Default)]
+pub(super) struct Class {
+    pub count: u64,
+    /// Time of the rank that spends most in them.
+    pub time_s: f64,
+    /// Gain of that rank if their bytes moved at the rate of large requests.
+    pub lost_s: Option<f64>,
+    pub parts: Vec<Part>,
+}
+
+/// Stripes touched by writes.
+#[derive(Debug, Default)]
+pub(super) struct Stripes {
+    pub all: u64,
+    pub touches: u64,
+    /// Touches whose last writer was another rank.
+    pub owner_changes: u64,
+    /// Stripes of several ranks.
+    pub shared: u64,
+    /// One in so many stripes was looked at.
+    pub sampled: u64,
+    /// Time of the writes at a change of the owner, of the rank with the most.
+    pub time_s: f64,
+    pub parts: Vec<Part>,
+}
+
+impl RequestFacts {
+    /// The figures; `None` without requests that know their places, or of another layer than POSIX.
+    pub fn of(trace: &Trace, counted: Option<&CounterTable>, stripe: u64) -> Option<RequestFacts> {
+        let Data::Requests(rows) = &trace.data else { return None };
+        if trace.timing != Timing::Request || !matches!(trace.layer, None | Some(Layer::Posix)) || !rows.has_offsets() {
+            return None;
+        }
+        let usable = |i: &u32| {
+            let i = *i as usize;
+            rows.op.get(i).moves_bytes()
+                && rows.offset.get(i) != UNKNOWN_OFFSET
+                && !trace.files.is_system(rows.file.get(i))
+        };
+        let mut order: Vec<u32> = (0..u32::try_from(rows.len()).ok()?).filter(usable).collect();
+        if order.is_empty() {
+            return None;
+        }
+        let key = |i: u32| (rows.rank.get(i as usize), rows.offset.get(i as usize));
+        order.sort_by(|&a, &b| {
+            rows.start[a as usize].total_cmp(&rows.start[b as usize]).then_with(|| key(a).cmp(&key(b)))
+        });
+        let mut facts = RequestFacts { requests: order.len() as u64, ..RequestFacts::default() };
+        let calls = counted.and_then(|t| t.total(&["READS", "WRITES"]));
+        facts.complete = match calls {
+            Some(n) => n.unsigned_abs() == facts.requests && trace.quality.partial.is_empty(),
+            None => trace.quality.records_dropped == 0,
+        };
+        facts.over_time(rows, &order, trace.ranks);
+        facts.stripes = stripes(rows, &order, stripe);
+        facts.rewritten = rewritten(rows, &order);
+        for (d, op) in [Op::Read, Op::Write].into_iter().enumerate() {
+            let mut of_op: Vec<u32> = order.iter().copied().filter(|&i| rows.op.get(i as usize) == op).collect();
+            facts.directions[d] = Direction::of(rows, &of_op, stripe);
+            of_op.sort_by_key(|&i| (rows.file.get(i as usize), rows.offset.get(i as usize)));
+            facts.directions[d].places(rows, &of_op);
+            if op == Op::Write {
+                facts.several = several(rows, &of_op);
+            }
+        }
+        Some(facts)
+    }
+
+    /// Busy times of ranks, and their bytes.
+    fn over_time(&mut self, rows: &Requests, order: &[u32], ranks: u64) {
+        // end of the last request, busy time, bytes
+        let mut of_ranks: BTreeMap<u32, (f64, f64, u64)> = BTreeMap::new();
+        let (mut end, mut wall, mut total) = (f64::NEG_INFINITY, 0.0, 0u64);
+        for r in order.iter().map(|&i| rows.get(i as usize)) {
+            let rank = of_ranks.entry(r.rank).or_insert((f64::NEG_INFINITY, 0.0, 0));
+            for (end, busy) in [(&mut rank.0, &mut rank.1), (&mut end, &mut wall)] {
+                if r.end > *end {
+                    *busy += r.end - r.start.max(*end);
+                    *end = r.end;
+                }
+            }
+            rank.2 = rank.2.saturating_add(r.size);
+            total = total.saturating_add(r.size);
+        }
+        let busy: f64 = of_ranks.values().map(|r| r.1).sum();
+        (self.io_wall_s, self.concurrency) = (wall, if wall > 0.0 { busy / wall } else { 0.0 });
+        self.active_ranks = of_ranks.len() as u64;
+        self.mean_s = busy / ranks.max(1) as f64;
+        for (&rank, &(_, busy, _)) in &of_ranks {
+            if busy > self.io_s || self.slowest.is_none() {
+                (self.io_s, self.slowest) = (busy, Some(rank));
+            }
+        }
+        if let Some((&rank, most)) = of_ranks.iter().max_by_key(|(k, r)| (r.2, std::cmp::Reverse(**k)))
+            && total > 0
+        {
+            self.busiest = Some((rank, most.2 as f64 / total as f64));
+            self.rank_bytes_max_over_mean = most.2 as f64 * ranks.max(1) as f64 / total as f64;
+        }
+    }
+}
+
+/// Time and count by rank and file, of some requests.
+#[derive(Default)]
+struct Collect {
+    count: u64,
+    ranks: BTreeMap<u32, (f64, u64)>,
+    files: HashMap<FileId, (u64, u64, f64, Option<u32>)>,
+}
+
+impl Collect {
+    fn add(&mut self, r: &Request) {
+        let time = r.end - r.start;
+        self.count += 1;
+        let rank = self.ranks.entry(r.rank).or_default();
+        (rank.0, rank.1) = (rank.0 + time, rank.1.saturating_add(r.size));
+        let file = self.files.entry(r.file).or_insert((0, 0, 0.0, Some(r.rank)));
+        (file.0, file.1, file.2) = (file.0 + 1, file.1.saturating_add(r.size), file.2 + time);
+        if file.3 != Some(r.rank) {
+            file.3 = None;
+        }
+    }
+
+    /// The class; `rate` gives the bytes per second of large requests of a rank.
+    fn class(self, rate: impl Fn(u32) -> Option<f64>) -> Class {
+        let lost =
+            |(&rank, &(time, bytes)): (&u32, &(f64, u64))| rate(rank).map(|b| (time - bytes as f64 / b).max(0.0));
+        let lost_s = self.ranks.iter().filter_map(lost).reduce(f64::max);
+        Class {
+            count: self.count,
+            time_s: self.ranks.values().map(|r| r.0).fold(0.0, f64::max),
+            lost_s,
+            parts: parts(self.files),
+        }
+    }
+}
+
+fn parts(files: HashMap<FileId, (u64, u64, f64, Option<u32>)>) -> Vec<Part> {
+    let mut all: Vec<Part> = files
+        .into_iter()
+        .map(|(file, (count, bytes, time_s, rank))| Part { file, rank, count, bytes, time_s })
+        .collect();
+    all.sort_by_key(|p| p.file);
+    all
+}
+
+impl Direction {
+    /// Requests by size and alignment; the order is that of time.
+    fn of(rows: &Requests, order: &[u32], stripe: u64) -> Direction {
+        let mut d = Direction::default();
+        let (mut small, mut tiny, mut unaligned) = (Collect::default(), Collect::default(), Collect::default());
+        let mut remainders: HashMap<u64, u64> = HashMap::new();
+        let mut rates: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut times: Vec<f64> = Vec::with_capacity(order.len());
+        for r in order.iter().map(|&i| rows.get(i as usize)) {
+            d.count += 1;
+            d.bytes = d.bytes.saturating_add(r.size);
+            times.push(r.end - r.start);
+            if r.size < stripe {
+                small.add(&r);
+            }
+            if r.size < TINY {
+                tiny.add(&r);
+            }
+            if r.size >= stripe / 4 {
+                d.quarter += 1;
+                let remainder = r.offset % stripe;
+                if remainder != 0 {
+                    unaligned.add(&r);
+                    if remainders.len() < REMAINDERS || remainders.contains_key(&remainder) {
+                        *remainders.entry(remainder).or_default() += 1;
+                    }
+                }
+            }
+            if r.size >= 4 * stripe && r.end > r.start {
+                rates.entry(r.rank).or_default().push(r.size as f64 / (r.end - r.start));
+            }
+        }
+        let mut all: Vec<f64> = rates.values().flatten().copied().collect();
+        let of_all = median(&mut all);
+        let of_ranks: BTreeMap<u32, f64> = rates
+            .into_iter()
+            .filter(|(_, rates)| rates.len() >= 8)
+            .filter_map(|(rank, mut rates)| Some((rank, median(&mut rates)?)))
+            .collect();
+        let rate = |rank: u32| of_ranks.get(&rank).copied().or(of_all);
+        (d.small, d.tiny, d.unaligned) = (small.class(rate), tiny.class(rate), unaligned.class(|_| None));
+        let mut common: Vec<(u64, u64)> = remainders.into_iter().collect();
+        common.sort_by_key(|&(remainder, n)| (std::cmp::Reverse(n), remainder));
+        common.truncate(3);
+        d.remainders = common;
+        d.tail = tail(times);
+        d
+    }
+
+    /// Bytes moved again, and holes; the order is that of file and offset.
+    fn places(&mut self, rows: &Requests, order: &[u32]) {
+        let (mut union, mut extent, mut again) = (0u64, 0u64, Vec::new());
+        for of_file in order.chunk_by(|&a, &b| rows.file.get(a as usize) == rows.file.get(b as usize)) {
+            let (mut covered, mut moved, mut time_s) = (0u64, 0u64, 0.0);
+            let (mut first, mut end) = (u64::MAX, 0u64);
+            for r in of_file.iter().map(|&i| rows.get(i as usize)) {
+                let last = r.offset.saturating_add(r.size);
+                first = first.min(r.offset);
+                if last > end {
+                    covered += last - r.offset.max(end);
+                    end = last;
+                }
+                moved = moved.saturating_add(r.size);
+                time_s += r.end - r.start;
+            }
+            (union, extent) = (union.saturating_add(covered), extent.saturating_add(end.saturating_sub(first)));
+            if moved > covered {
+                let file = of_file.first().map_or(FileId::NONE, |&i| rows.file.get(i as usize));
+                again.push(Part { file, rank: None, count: of_file.len() as u64, bytes: moved - covered, time_s });
+            }
+        }
+        self.again = (self.bytes.saturating_sub(union), again);
+        self.holes = (if extent > 0 { 1.0 - union as f64 / extent as f64 } else { 0.0 }, extent);
+    }
+}
+
+/// The slowest 1 % of the requests, one at least.
+fn tail(mut times: Vec<f64>) -> Tail {
+    let (n, sum) = (times.len(), times.iter().sum::<f64>());
+    if n == 0 || sum <= 0.0 {
+        return Tail::default();
+    }
+    let count = (n / 100).max(1);
+    times.select_nth_unstable_by(n - count, f64::total_cmp);
+    let slowest = &times[n - count..];
+    let (time_s, max_s) = (slowest.iter().sum::<f64>(), slowest.iter().copied().fold(0.0, f64::max));
+    let median_s = median(&mut times).unwrap_or(0.0);
+    Tail { share: time_s / sum, time_s, count: count as u64, median_s, max_s }
+}
+
+fn median(all: &mut [f64]) -> Option<f64> {
+    let middle = all.len() / 2;
+    if all.is_empty() { None } else { Some(*all.select_nth_unstable_by(middle, f64::total_cmp).1) }
+}
+
+/// Writers of a stripe.
+struct Stripe {
+    owner: u32,
+    touches: u64,
+    changes: u64,
+    shared: bool,
+}
+
+/// Stripes that writes touch, in the order of time.
+fn stripes(rows: &Requests, order: &[u32], unit: u64) -> Stripes {
+    let mut of: HashMap<(FileId, u64), Stripe, foldhash::fast::FixedState> = HashMap::default();
+    // Of many stripes those are kept whose number, mixed, ends in zeros.
+    let mut mask = 0u64;
+    let kept = |stripe: u64, mask: u64| stripe.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32) & mask == 0;
+    let mut changed = Collect::default();
+    for r in order.iter().map(|&i| rows.get(i as usize)).filter(|r| r.op == Op::Write && r.size > 0) {
+        let last = r.offset.saturating_add(r.size - 1) / unit;
+        let first = r.offset / unit;
+        let mut changes = false;
+        for stripe in first..=last.min(first.saturating_add(STRIPES_OF_REQUEST)) {
+            if !kept(stripe, mask) {
+                continue;
+            }
+            let s =
+                of.entry((r.file, stripe)).or_insert(Stripe { owner: r.rank, touches: 0, changes: 0, shared: false });
+            s.touches += 1;
+            if s.owner != r.rank {
+                (s.owner, s.changes, s.shared, changes) = (r.rank, s.changes + 1, true, true);
+            }
+            if of.len() > STRIPES {
+                mask = mask << 1 | 1;
+                of.retain(|key, _| kept(key.1, mask));
+            }
+        }
+        if changes {
+            changed.add(&r);
+        }
+    }
+    let sampled = mask + 1;
+    let sum = |f: &dyn Fn(&Stripe) -> u64| of.values().map(f).sum::<u64>() * sampled;
+    let changed = changed.class(|_| None);
+    Stripes {
+        all: of.len() as u64 * sampled,
+        touches: sum(&|s| s.touches),
+        owner_changes: sum(&|s| s.changes),
+        shared: sum(&|s| u64::from(s.shared)),
+        sampled,
+        time_s: changed.time_s,
+        parts: changed.parts,
+    }
+}
+
+/// Bytes that several ranks wrote; the order is that of file and offset.
+fn several(rows: &Requests, order: &[u32]) -> (u64, Vec<Part>) {
+    let mut all = Vec::new();
+    for of_file in order.chunk_by(|&a, &b| rows.file.get(a as usize) == rows.file.get(b as usize)) {
+        let ranks: HashSet<u32> = of_file.iter().map(|&i| rows.rank.get(i as usize)).collect();
+        if ranks.len() < 2 {
+            continue;
+        }
+        // Where the ranges of a rank begin and end, each rank's joined.
+        let mut ends: HashMap<u32, (u64, u64)> = HashMap::new();
+        let mut edges: Vec<(u64, i32)> = Vec::new();
+        for r in of_file.iter().map(|&i| rows.get(i as usize)) {
+            let end = r.offset.saturating_add(r.size);
+            let range = ends.entry(r.rank).or_insert((r.offset, r.offset));
+            if r.offset > range.1 {
+                edges.extend([(range.0, 1), (range.1, -1)]);
+                *range = (r.offset, end);
+            } else {
+                range.1 = range.1.max(end);
+            }
+        }
+        edges.extend(ends.values().flat_map(|&(start, end)| [(start, 1), (end, -1)]));
+        edges.sort_unstable();
+        let (mut depth, mut last, mut bytes) = (0, 0u64, 0u64);
+        for (at, step) in edges {
+            if depth >= 2 {
+                bytes += at - last;
+            }
+            (depth, last) = (depth + step, at);
+        }
+        if bytes > 0 {
+            let file = of_file.first().map_or(FileId::NONE, |&i| rows.file.get(i as usize));
+            all.push(Part { file, rank: None, count: ranks.len() as u64, bytes, time_s: 0.0 });
+        }
+    }
+    (all.iter().map(|p| p.bytes).sum(), all)
+}
+
+/// Bytes written that the same rank read in one of its last two requests of the file.
+fn rewritten(rows: &Requests, order: &[u32]) -> (u64, Vec<Part>) {
+    let mut last: HashMap<(u32, FileId), [Option<Request>; 2]> = HashMap::new();
+    let mut reads = Collect::default();
+    let mut bytes = 0u64;
+    for r in order.iter().map(|&i| rows.get(i as usize)) {
+        let before = last.entry((r.rank, r.file)).or_default();
+        if r.op == Op::Write {
+            let overlap = |q: &Request| {
+                let end = |x: &Request| x.offset.saturating_add(x.size);
+                end(q).min(end(&r)).saturating_sub(q.offset.max(r.offset))
+            };
+            let read =
+                before.iter().flatten().filter(|q| q.op == Op::Read && overlap(q) > 0).max_by_key(|q| overlap(q));
+            if let Some(q) = read {
+                bytes = bytes.saturating_add(overlap(q));
+                reads.add(q);
+            }
+        }
+        *before = [before[1], Some(r)];
+    }
+    (bytes, reads.class(|_| None).parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(requests: &[(Op, u32, u64, u64, f64, f64)]) -> Trace {
+        let mut rows = Requests::default();
+        for &(op, rank, offset, size, start, end) in requests {
+            rows.push(Request { op, rank, offset, size, start, end, file: FileId(0), ..Request::default() });
+        }
+        let mut trace = Trace { data: Data::Requests(rows), ranks: 2, ..Trace::default() };
+        trace.files.intern("/scratch/a");
+        trace
+    }
+
+    #[test]
+    fn figures_in_closed_form() {
+        use Op::{Read, Write};
+        let t = trace(&[
+            (Write, 0, 0, 100, 0.0, 1.0),
+            (Write, 1, 50, 100, 0.5, 1.5),
+            (Write, 0, 1000, 100, 2.0, 3.0),
+            (Read, 0, 1000, 100, 4.0, 4.5),
+            (Write, 0, 1000, 50, 4.5, 5.0),
+        ]);
+        let f = RequestFacts::of(&t, None, 100).unwrap();
+        assert!(f.complete);
+        assert_eq!((f.io_s, f.io_wall_s, f.slowest), (3.0, 3.5, Some(0)));
+        assert_eq!(f.concurrency, 4.0 / 3.5);
+        assert_eq!(f.several.0, 50);
+        assert_eq!(f.rewritten.0, 50);
+        let w = &f.directions[1];
+        assert_eq!((w.count, w.bytes, w.again.0, w.small.count), (4, 350, 100, 1));
+        assert_eq!((w.quarter, w.unaligned.count, &w.remainders[..]), (4, 1, &[(50, 1)][..]));
+        // stripes 0 and 1 by rank 1 after rank 0 wrote stripe 0
+        let s = &f.stripes;
+        assert_eq!((s.all, s.touches, s.owner_changes, s.shared, s.sampled), (3, 5, 1, 1, 1));
+        assert_eq!(w.holes, (1.0 - 250.0 / 1100.0, 1100));
+    }
+
+    #[test]
+    fn small_requests_lose_what_large_ones_would_not_take() {
+        // 8 requests of 1000 bytes a second, 10 of 10 bytes at 0.1 s each
+        let mut all: Vec<_> = (0..8).map(|i| (Op::Write, 0, i * 1000, 1000, i as f64, i as f64 + 1.0)).collect();
+        all.extend((0..10).map(|i| (Op::Write, 0, 8000 + i * 10, 10, 10.0 + i as f64, 10.1 + i as f64)));
+        let f = RequestFacts::of(&trace(&all), None, 100).unwrap();
+        let small = &f.directions[1].small;
+        assert_eq!(small.count, 10);
+        assert!((small.time_s - 1.0).abs() < 1e-9 && (small.lost_s.unwrap() - 0.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn many_stripes_are_sampled() {
+        // two ranks in turns on 3 million stripes of 1 byte
+        let all: Vec<_> = (0..60u64)
+            .map(|i| (Op::Write, (i % 2) as u32, i / 2 * 50_000 * 2, 50_000, i as f64, i as f64 + 0.5))
+            .collect();
+        let f = RequestFacts::of(&trace(&all), None, 1).unwrap();
+        assert!(f.stripes.sampled > 1 || f.stripes.all <= STRIPES as u64);
+        let changes = f.stripes.owner_changes as f64 / f.stripes.touches as f64;
+        assert!((changes - 0.5).abs() < 0.02, "{changes}");
+    }
+}

@@ -1,0 +1,164 @@
+//! Layout and sharing of files.
+
+use std::collections::BTreeMap;
+
+use super::rank::nodes;
+use crate::findings::book::Rule;
+use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::outcome::{Outcome, Part};
+use crate::record::{FileId, Striping};
+use crate::units;
+
+pub(in crate::findings) fn false_sharing(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let q = f.requests.as_ref()?;
+    let s = &q.stripes;
+    let share = ratio(s.owner_changes as f64, s.touches as f64);
+    // locks are a node's: on one node no lock moves
+    let fires = share >= r.at("share") && s.owner_changes as f64 >= r.at("count") && nodes(f) != Some(1);
+    let outcome = Outcome::new(fires)
+        .measured(&[
+            ("share", share),
+            ("owner_changes", s.owner_changes as f64),
+            ("touches", s.touches as f64),
+            ("shared", s.shared as f64),
+            ("stripes", s.all as f64),
+            ("sampled", s.sampled as f64),
+        ])
+        .time(s.time_s)
+        .parts(s.parts.clone())
+        .detail(|| {
+            let [changes, touches, shared] = [s.owner_changes, s.touches, s.shared].map(|n| units::grouped(n as i64));
+            let unit = units::bytes(f.stripe as f64);
+            format!("{changes} of {touches} times a stripe of {unit} was written after another rank, {shared} stripes in all")
+        })
+        .exact();
+    Some(outcome)
+}
+
+pub(in crate::findings) fn conflicts(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let (bytes, parts) = &f.requests.as_ref()?.several;
+    let outcome = Outcome::new(*bytes as f64 >= r.at("bytes"))
+        .measured(&[("bytes", *bytes as f64), ("files", parts.len() as f64)])
+        .parts(parts.clone())
+        .detail(|| format!("{} written by several ranks, possibly in any order", units::bytes(*bytes as f64)))
+        .exact();
+    Some(outcome)
+}
+
+/// Time of the rank that spends most in these files.
+fn critical_s(f: &Facts, parts: &[Part]) -> f64 {
+    let mut time = RankTime::default();
+    // a file of several ranks without a row over all of them counts as if its time were spread evenly
+    parts.iter().for_each(|p| time.add(p.rank.filter(|_| p.count == 1), p.time_s, p.count.max(1).min(f.ranks)));
+    time.critical()
+}
+
+/// Of each file: bytes and time, ranks that access it as the count, and size.
+type Sizes = BTreeMap<FileId, (Part, u64)>;
+
+/// Layouts, and sizes of the files.
+fn sizes<'a>(f: &Facts<'a>) -> Option<(&'a [Striping], Sizes)> {
+    let layouts = &f.counters?.layouts[..];
+    if layouts.is_empty() {
+        return None;
+    }
+    let mut files = Sizes::new();
+    let names = ["BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN"];
+    for row in rows(f.posix?, names, ["F_READ_TIME", "F_WRITE_TIME"]) {
+        let ranks = if row.rank.is_none() { f.ranks } else { 1 };
+        let (part, size) = files.entry(row.file).or_insert((Part { file: row.file, ..Part::default() }, 0));
+        part.count += ranks;
+        part.bytes += row.int[..2].iter().map(|x| (*x).max(0) as u64).sum::<u64>();
+        part.time_s += row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
+        part.rank = row.rank;
+        *size = (*size).max((row.int[2].max(row.int[3]).max(-1) + 1) as u64);
+    }
+    Some((layouts, files))
+}
+
+pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let (layouts, files) = sizes(f)?;
+    let mut parts = Vec::new();
+    let mut fewest = u64::MAX;
+    for layout in layouts {
+        let Some(&(part, size)) = files.get(&layout.file) else { continue };
+        let wanted = (part.count as f64).min(r.at("stripes"));
+        let shared = part.count >= 2 && size as f64 >= r.at("shared_bytes");
+        let large = shared || size as f64 >= r.at("bytes");
+        if large && (layout.stripes as f64) < wanted.max(if shared { 0.0 } else { r.at("stripes") }) {
+            fewest = fewest.min(layout.stripes);
+            parts.push(part);
+        }
+    }
+    let outcome = Outcome::new(!parts.is_empty())
+        .measured(&[("files", parts.len() as f64)])
+        .time(critical_s(f, &parts))
+        .detail(|| format!("{} on {} or more stripes", units::counted(parts.len() as u64, "large file"), fewest))
+        .parts(parts);
+    Some(outcome)
+}
+
+pub(in crate::findings) fn many_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let (layouts, files) = sizes(f)?;
+    let small = |l: &&Striping| {
+        let size = files.get(&l.file).map_or(u64::MAX, |x| x.1);
+        l.stripes as f64 >= r.at("stripes") && size < l.stripes.saturating_mul(l.stripe_bytes)
+    };
+    let parts: Vec<Part> =
+        layouts.iter().filter(small).filter_map(|l| files.get(&l.file)).map(|x| Part { count: 1, ..x.0 }).collect();
+    let outcome = Outcome::new(parts.len() as f64 >= r.at("files"))
+        .measured(&[("files", parts.len() as f64)])
+        .detail(|| {
+            format!("{} smaller than one stripe on each of their servers", units::counted(parts.len() as u64, "file"))
+        })
+        .parts(parts);
+    Some(outcome)
+}
+
+pub(in crate::findings) fn wrong_place(f: &Facts, r: &Rule) -> Option<Outcome> {
+    const LOCAL: [&str; 8] = ["nfs", "nfs3", "nfs4", "ext3", "ext4", "xfs", "btrfs", "zfs"];
+    let c = f.counters.filter(|c| !c.mounts.is_empty())?;
+    let (mut some, mut all, mut parts) = (0u64, 0u64, Vec::new());
+    for row in rows(f.posix?, ["BYTES_READ", "BYTES_WRITTEN"], ["F_READ_TIME", "F_WRITE_TIME"]) {
+        let bytes = row.int.iter().map(|x| (*x).max(0) as u64).sum::<u64>();
+        all += bytes;
+        if bytes > 0 && c.mount(c.files.name(row.file)).is_some_and(|m| LOCAL.contains(&&*m.kind)) {
+            some += bytes;
+            let time_s = row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
+            let time_s = if row.rank.is_none() { time_s / f.ranks as f64 } else { time_s };
+            parts.push(Part { file: row.file, rank: row.rank, count: 1, bytes, time_s });
+        }
+    }
+    let outcome =
+        Outcome::new(f.ranks as f64 >= r.at("ranks") && some > 0 && ratio(some as f64, all as f64) >= r.at("share"))
+            .measured(&[("bytes", some as f64), ("of", all as f64)])
+            .detail(|| format!("{} of {}", units::bytes(some as f64), units::bytes(all as f64)))
+            .parts(parts);
+    Some(outcome)
+}
+
+pub(in crate::findings) fn all_read_all(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let n = f.ranks as f64;
+    let mut files: BTreeMap<FileId, (u64, u64, f64)> = BTreeMap::new();
+    for row in rows(f.posix?, ["BYTES_READ", "MAX_BYTE_READ"], ["F_READ_TIME"]) {
+        let file = files.entry(row.file).or_default();
+        file.0 += row.int[0].max(0) as u64;
+        file.1 = file.1.max((row.int[1].max(-1) + 1) as u64);
+        file.2 += row.real[0].max(0.0) / n;
+    }
+    let all = |&(bytes, size, _): &(u64, u64, f64)| {
+        size > 0 && bytes as f64 >= r.at("share") * n * size as f64 && size as f64 * n >= r.at("bytes")
+    };
+    let parts: Vec<Part> = files
+        .iter()
+        .filter(|(_, x)| n >= r.at("ranks") && all(x))
+        .map(|(&file, x)| Part { file, rank: None, count: f.ranks, bytes: x.0, time_s: x.2 })
+        .collect();
+    let time_s = parts.iter().map(|p| p.time_s).sum();
+    let outcome = Outcome::new(!parts.is_empty())
+        .measured(&[("files", parts.len() as f64)])
+        .time(time_s)
+        .detail(|| format!("{} ranks read {}", f.ranks, units::counted(parts.len() as u64, "file")))
+        .parts(parts);
+    Some(outcome)
+}

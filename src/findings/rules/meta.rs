@@ -1,0 +1,171 @@
+//! Opens, stats, syncs, and the number of files.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::findings::book::Rule;
+use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::outcome::{Outcome, Part};
+use crate::record::{FileId, is_terminal};
+use crate::units;
+
+/// Files up to this size are small.
+const SMALL_FILE: u64 = 64 << 10;
+
+pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
+    if f.basis != "counters" {
+        return None;
+    }
+    let io = &f.io;
+    let [read, write, meta] = io.shared_mean;
+    let time_s = io.slowest_parts[2] + meta;
+    let share = ratio(time_s, io.slowest_parts.iter().sum::<f64>() + read + write + meta);
+    let mut calls = [0i64; 4];
+    let mut parts: Vec<Part> = Vec::new();
+    for row in rows_of(f, ["OPENS", "STATS", "SEEKS"]) {
+        (0..3).for_each(|i| calls[i] += row.1[i]);
+        parts.push(row.0);
+    }
+    let outcome = Outcome::new(share >= r.at("share") && time_s >= r.at("time_s"))
+        .measured(&[("share", share), ("time_s", time_s)])
+        .time(time_s)
+        .detail(|| {
+            let [opens, stats, seeks, _] = calls.map(units::grouped);
+            format!(
+                "{:.0} % of the I/O time of a rank: {opens} opens, {stats} stats, {seeks} seeks of all ranks",
+                100.0 * share
+            )
+        })
+        .parts(parts);
+    Some(outcome)
+}
+
+/// The metadata part of each file, with some of its counts.
+fn rows_of<'f>(f: &'f Facts, names: [&'static str; 3]) -> impl Iterator<Item = (Part, [i64; 3])> + 'f {
+    let tables = [f.posix, f.stdio].into_iter().flatten();
+    tables.flat_map(move |t| rows(t, names, ["F_META_TIME"])).filter_map(|row| {
+        let int = row.int.map(|x| x.max(0));
+        let time_s = row.real[0].max(0.0) / if row.rank.is_none() { f.ranks as f64 } else { 1.0 };
+        let part = Part { file: row.file, rank: row.rank, count: int.iter().sum::<i64>() as u64, bytes: 0, time_s };
+        (!is_terminal(f.name(row.file))).then_some((part, int))
+    })
+}
+
+pub(in crate::findings) fn churn(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let t = f.posix?;
+    let opens = t.total(&["OPENS"])?;
+    let (mut pairs, mut parts, mut time) = (0u64, Vec::new(), RankTime::default());
+    for row in rows(t, ["OPENS", "STATS", "SEEKS"], ["F_META_TIME"]) {
+        let of_row = if row.rank.is_none() { f.ranks } else { 1 };
+        pairs += of_row;
+        let [n, stats, seeks] = row.int.map(|x| x.max(0));
+        let time_s = row.real[0].max(0.0) * ratio(n as f64, (n + stats + seeks) as f64);
+        if n as u64 > of_row {
+            time.add(row.rank, time_s, f.ranks);
+            let count = n as u64;
+            parts.push(Part { file: row.file, rank: row.rank, count, bytes: 0, time_s: time_s / of_row as f64 });
+        }
+    }
+    let outcome = Outcome::new(ratio(opens as f64, pairs as f64) > r.at("ratio") && opens as f64 >= r.at("count"))
+        .measured(&[("opens", opens as f64), ("pairs", pairs as f64)])
+        .time(time.critical())
+        .lost(
+            time.critical() * (1.0 - ratio(pairs as f64, opens as f64)).max(0.0),
+            "time of all opens but the first of each rank",
+        )
+        .detail(|| format!("{} opens of {} files and ranks", units::grouped(opens), units::grouped(pairs as i64)))
+        .parts(parts)
+        .modelled();
+    Some(outcome)
+}
+
+pub(in crate::findings) fn stats(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let t = f.posix?;
+    let (n, opens) = (t.total(&["STATS"])?, t.total(&["OPENS"])?);
+    let outcome = Outcome::new(ratio(n as f64, opens as f64) > r.at("ratio") && n as f64 >= r.at("count"))
+        .measured(&[("stats", n as f64), ("opens", opens as f64)])
+        .detail(|| format!("{} stats for {} opens", units::grouped(n), units::grouped(opens)));
+    Some(outcome)
+}
+
+pub(in crate::findings) fn syncs(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let t = f.posix?;
+    let (n, writes) = (t.total(&["FSYNCS", "FDSYNCS"])?, t.total(&["WRITES"])?);
+    let part = |row: crate::findings::facts::Row<3, 1>| {
+        let [a, b, bytes] = row.int.map(|x| x.max(0) as u64);
+        (a + b > 0).then_some(Part {
+            file: row.file,
+            rank: row.rank,
+            count: a + b,
+            bytes,
+            time_s: row.real[0].max(0.0),
+        })
+    };
+    let outcome =
+        Outcome::new(writes > 0 && ratio(n as f64, writes as f64) >= r.at("share") && n as f64 >= r.at("count"))
+            .measured(&[("syncs", n as f64), ("writes", writes as f64)])
+            .detail(|| format!("{} syncs for {} writes", units::grouped(n), units::grouped(writes)))
+            .parts(rows(t, ["FSYNCS", "FDSYNCS", "BYTES_WRITTEN"], ["F_WRITE_TIME"]).filter_map(part).collect());
+    Some(outcome)
+}
+
+pub(in crate::findings) fn file_per_process(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let mut folders: HashMap<&str, (u64, FileId)> = HashMap::new();
+    let mut files = 0u64;
+    for row in rows(f.posix?, ["OPENS"], []).filter(|row| row.rank.is_some()) {
+        files += 1;
+        let folder = f.name(row.file).rsplit_once('/').map_or("", |p| p.0);
+        folders.entry(folder).or_insert((0, row.file)).0 += 1;
+    }
+    let (folder, most) = folders.iter().max_by_key(|(name, n)| (n.0, **name)).map_or(("", 0), |(name, n)| (*name, n.0));
+    let fires = f.ranks as f64 >= r.at("ranks") && files >= f.ranks && most as f64 >= r.at("files");
+    let outcome = Outcome::new(fires)
+        .measured(&[("files", files as f64), ("in_directory", most as f64)])
+        .detail(|| format!("{} files of single ranks in {folder}", units::grouped(most as i64)));
+    Some(outcome)
+}
+
+pub(in crate::findings) fn small_files(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let mut files: BTreeMap<FileId, (i64, Part)> = BTreeMap::new();
+    let names = ["MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "BYTES_READ", "BYTES_WRITTEN"];
+    for row in rows(f.posix?, names, ["F_META_TIME", "F_READ_TIME"]) {
+        let (last, part) = files.entry(row.file).or_insert((-1, Part { file: row.file, count: 1, ..Part::default() }));
+        *last = (*last).max(row.int[0]).max(row.int[1]);
+        part.bytes += row.int[2].max(0) as u64 + row.int[3].max(0) as u64;
+        part.rank = row.rank;
+        part.time_s += row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
+    }
+    let all = files.len() as f64;
+    let small = |(last, part): (i64, Part)| (last < SMALL_FILE as i64).then_some(part);
+    let parts: Vec<Part> = files.into_values().filter_map(small).collect();
+    let n = parts.len() as f64;
+    let mut time = RankTime::default();
+    parts.iter().for_each(|p| time.add(p.rank, p.time_s, f.ranks));
+    let outcome = Outcome::new(n >= r.at("count") && ratio(n, all) >= r.at("share"))
+        .measured(&[("small_files", n), ("files", all)])
+        .time(time.critical())
+        .detail(|| format!("{} of {} files below 64 KiB", units::grouped(n as i64), units::grouped(all as i64)))
+        .parts(parts);
+    Some(outcome)
+}
+
+pub(in crate::findings) fn serial_opens(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let names = ["F_OPEN_START_TIMESTAMP", "F_OPEN_END_TIMESTAMP"];
+    let t = f.posix.filter(|t| t.real(names[1]).is_some())?;
+    let mut parts = Vec::new();
+    for row in rows(t, ["OPENS"], names).filter(|row| row.rank.is_none()) {
+        let [first, last] = row.real;
+        // one open for each rank: later ones would be a new phase
+        if row.int[0] > 0 && row.int[0] as u64 <= f.ranks && first > 0.0 && last > first {
+            let time_s = last - first;
+            parts.push(Part { file: row.file, rank: None, count: row.int[0] as u64, bytes: 0, time_s });
+        }
+    }
+    let longest = parts.iter().map(|p| p.time_s).fold(0.0, f64::max);
+    parts.retain(|p| p.time_s >= r.at("time_s") && p.time_s >= r.at("run_share") * f.run_s);
+    let outcome = Outcome::new(!parts.is_empty())
+        .measured(&[("span_s", longest), ("files", parts.len() as f64)])
+        .time(longest)
+        .detail(|| format!("{} from the first to the last open by {} ranks", units::seconds(longest), f.ranks))
+        .parts(parts);
+    Some(outcome)
+}

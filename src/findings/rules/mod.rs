@@ -1,0 +1,77 @@
+//! The rules: for each code a function, one line here, and its text and thresholds in `rules.toml`.
+
+mod file;
+mod library;
+mod meta;
+mod mpiio;
+mod posix;
+mod rank;
+mod stdio;
+mod time;
+
+use super::book::Rule;
+use super::facts::Facts;
+use super::outcome::Outcome;
+
+/// Checks a trace; `None` if the trace does not have what that needs.
+pub(super) type Check = fn(&Facts, &Rule) -> Option<Outcome>;
+
+/// All rules.
+pub(super) const RULES: &[(&str, Check)] = &[
+    ("IOP-POSIX-001", posix::small_reads),
+    ("IOP-POSIX-002", posix::small_writes),
+    ("IOP-POSIX-003", posix::unaligned_file),
+    ("IOP-POSIX-004", posix::unaligned_memory),
+    ("IOP-POSIX-005", posix::random_reads),
+    ("IOP-POSIX-006", posix::random_writes),
+    ("IOP-POSIX-007", posix::sequential),
+    ("IOP-POSIX-008", posix::reread),
+    ("IOP-POSIX-009", posix::overwrite),
+    ("IOP-POSIX-010", posix::read_modify_write),
+    ("IOP-POSIX-012", posix::tiny_requests),
+    ("IOP-POSIX-013", posix::seeks),
+    ("IOP-POSIX-014", posix::turns),
+    ("IOP-POSIX-015", posix::slow_tail),
+    ("IOP-POSIX-016", posix::holes),
+    ("IOP-POSIX-017", posix::mix),
+    ("IOP-POSIX-018", posix::mmap),
+    ("IOP-MPIIO-001", mpiio::not_used),
+    ("IOP-MPIIO-002", mpiio::independent_reads),
+    ("IOP-MPIIO-003", mpiio::independent_writes),
+    ("IOP-MPIIO-004", mpiio::collective),
+    ("IOP-MPIIO-005", mpiio::in_vain),
+    ("IOP-MPIIO-007", mpiio::sieving),
+    ("IOP-MPIIO-008", time::could_overlap),
+    ("IOP-MPIIO-009", mpiio::syncs),
+    ("IOP-MPIIO-010", mpiio::opens),
+    ("IOP-STDIO-001", stdio::share),
+    ("IOP-STDIO-002", stdio::flushes),
+    ("IOP-STDIO-003", stdio::chatter),
+    ("IOP-META-001", meta::time),
+    ("IOP-META-002", meta::churn),
+    ("IOP-META-003", meta::stats),
+    ("IOP-META-004", meta::syncs),
+    ("IOP-META-005", meta::file_per_process),
+    ("IOP-META-006", meta::small_files),
+    ("IOP-META-009", meta::serial_opens),
+    ("IOP-RANK-001", rank::time),
+    ("IOP-RANK-002", rank::volume),
+    ("IOP-RANK-003", rank::one),
+    ("IOP-RANK-006", rank::turns),
+    ("IOP-RANK-008", rank::idle),
+    ("IOP-FILE-001", file::false_sharing),
+    ("IOP-FILE-002", file::conflicts),
+    ("IOP-FILE-003", file::few_stripes),
+    ("IOP-FILE-004", file::many_stripes),
+    ("IOP-FILE-006", file::wrong_place),
+    ("IOP-FILE-008", file::all_read_all),
+    ("IOP-LIB-002", library::no_collective),
+    ("IOP-LIB-003", library::chunks),
+    ("IOP-LIB-004", library::flushes),
+    ("IOP-LIB-005", library::points),
+    ("IOP-LIB-006", library::netcdf),
+    ("IOP-TIME-001", time::not_io),
+    ("IOP-TIME-002", time::io_bound),
+    ("IOP-TIME-003", time::checkpoint_interval),
+    ("IOP-TIME-008", time::period_change),
+];

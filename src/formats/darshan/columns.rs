@@ -1,0 +1,269 @@
+//! Counters of every module as columns of the trace.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::bytes::Fields;
+use super::counters::{self, Schema};
+use super::header::{Module, Slot};
+use super::log::Log;
+use super::names::Names;
+use super::others;
+use super::rows::{Placement, check_rows};
+use crate::error::{ErrorKind, Result};
+use crate::record::{CounterModule, CounterTable, Counters, FileId, Layer, Mount, Warning};
+
+/// The counters of logs that are one job, and warnings about modules that are damaged.
+pub(super) fn read(logs: &[Log], placements: &[Placement]) -> Result<(Counters, Vec<Warning>)> {
+    let (mut all, mut warnings) = (Counters::default(), Vec::new());
+    for (log, &placement) in logs.iter().zip(placements) {
+        if all.mounts.is_empty() {
+            let mount = |(kind, path): &(String, String)| Mount { path: path.clone(), kind: kind.clone() };
+            all.mounts = log.job().mounts.iter().map(mount).collect();
+            all.hints = log.job().meta("h").map(str::to_owned);
+            all.release = log.job().meta("lib_ver").map(str::to_owned);
+        }
+        for layer in super::layer_summary::LAYERS {
+            of_layer(log, layer, placement, &mut all)?;
+        }
+        let mut damaged = |module: Module, done: Result<()>| match done {
+            Err(e) if e.kind() == ErrorKind::Malformed => {
+                let message = format!("{} is damaged and was left out: {e}", module.name());
+                warnings.push(Warning::new("damaged-module", message));
+                Ok(())
+            }
+            done => done,
+        };
+        for layout in LAYOUTS.iter() {
+            let before = all.tables.len();
+            let done = of_library(log, layout, placement, &mut all);
+            if done.is_err() {
+                all.tables.truncate(before);
+            }
+            damaged(layout.darshan, done)?;
+        }
+        if let Some(slot) = log.readable(Module::Lustre) {
+            let files = &mut all.files;
+            let found = others::striping(&mut log.region(slot), slot.version, log.order(), &mut |id| {
+                file_id(log.names(), id, files)
+            });
+            damaged(Module::Lustre, found.map(|layouts| all.layouts.extend(layouts)))?;
+            // Every rank that opens a file can have a record of its layout.
+            let mut seen = HashSet::new();
+            all.layouts.retain(|l| seen.insert(l.file));
+        }
+    }
+    Ok((all, warnings))
+}
+
+fn file_id(names: &Names, id: u64, files: &mut crate::record::Files) -> FileId {
+    match names.get(id).filter(|n| !n.is_empty()) {
+        Some(name) => files.intern(name),
+        None => files.intern(&format!("record:{id}")),
+    }
+}
+
+/// A row of a table: file and rank.
+fn begin_row(t: &mut CounterTable, file: FileId, rank: i64, placement: Placement) {
+    t.file.push(file);
+    t.rank.push(placement.rank.or_else(|| u32::try_from(rank).ok()));
+}
+
+/// Appends `x`, a time of the log if the counter is called so, to the column at `i`.
+fn push_real(t: &mut CounterTable, i: usize, x: f64, placement: Placement) {
+    if let Some((name, column)) = t.reals.get_mut(i) {
+        let moved = if name.ends_with("_TIMESTAMP") && x > 0.0 { x + placement.shift_s } else { x };
+        column.push(moved);
+    }
+}
+
+/// The table of a module, with these columns; one of another log is continued, and columns that only one of the two has are dropped.
+fn table<'a>(
+    all: &'a mut Counters,
+    module: CounterModule,
+    ints: &[&'static str],
+    reals: &[&'static str],
+) -> &'a mut CounterTable {
+    let at = all.tables.iter().position(|t| t.module == module).unwrap_or_else(|| {
+        let mut t = CounterTable::new(module);
+        t.ints = ints.iter().map(|&name| (name, Default::default())).collect();
+        t.reals = reals.iter().map(|&name| (name, Default::default())).collect();
+        all.tables.push(t);
+        all.tables.len() - 1
+    });
+    let t = &mut all.tables[at];
+    t.ints.retain(|(name, _)| ints.contains(name));
+    t.reals.retain(|(name, _)| reals.contains(name));
+    t
+}
+
+fn of_layer(log: &Log, layer: Layer, placement: Placement, all: &mut Counters) -> Result<()> {
+    let schema = Schema::of(layer);
+    let Some(slot) = log.readable(schema.module()) else { return Ok(()) };
+    let module = match layer {
+        Layer::Posix => CounterModule::Posix,
+        Layer::Mpiio => CounterModule::Mpiio,
+        Layer::Stdio => CounterModule::Stdio,
+    };
+    let (ints, floats) = counters::present(schema, slot.version);
+    let names = |at: &[usize], all: &[&'static str]| at.iter().map(|&i| all[i]).collect::<Vec<_>>();
+    let (int_names, float_names) = (names(&ints, schema.ints), names(&floats, schema.floats));
+    let mut files = std::mem::take(&mut all.files);
+    let t = table(all, module, &int_names, &float_names);
+    let kept = |at: Vec<usize>, all: &[&'static str], held: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        at.into_iter().filter(|&i| held(all[i])).collect()
+    };
+    let ints = kept(ints, schema.ints, &|name| t.ints.iter().any(|c| c.0 == name));
+    let floats = kept(floats, schema.floats, &|name| t.reals.iter().any(|c| c.0 == name));
+    let walked = counters::walk(&mut log.region(slot), schema, slot, log.order(), |r| {
+        begin_row(t, file_id(log.names(), r.id, &mut files), r.rank, placement);
+        for (column, &i) in t.ints.iter_mut().zip(&ints) {
+            column.1.push(r.ints[i]);
+        }
+        for (column, &i) in floats.iter().enumerate() {
+            push_real(t, column, r.floats[i], placement);
+        }
+        check_rows(t.len(), log.limits())
+    });
+    all.files = files;
+    walked.map(|_| ())
+}
+
+/// Counters of a library's module: id, rank, with datasets and variables the id of their file, counters.
+struct LibraryLayout {
+    darshan: Module,
+    module: CounterModule,
+    version: u32,
+    /// The id of a file comes before the counters.
+    has_file: bool,
+    ints: Vec<&'static str>,
+    reals: Vec<&'static str>,
+}
+
+impl LibraryLayout {
+    fn new(darshan: Module, module: CounterModule, version: u32, ints: &str, reals: &str) -> Self {
+        let dataset = matches!(module, CounterModule::H5d | CounterModule::PnetcdfVar);
+        // The first version of datasets had no id of their file.
+        let has_file = dataset && !(darshan == Module::H5d && version == 1);
+        let names = |text: &str| -> Vec<&'static str> {
+            let full = |name: String| &*format!("{}_{name}", module.prefix()).leak();
+            text.split_whitespace().flat_map(expand).map(full).collect()
+        };
+        LibraryLayout { darshan, module, version, has_file, ints: names(ints), reals: names(reals) }
+    }
+}
+
+/// The counters that a pattern with `#` stands for, in the order of the log.
+fn expand(pattern: &str) -> Vec<String> {
+    const SIZES: [&str; 10] =
+        ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"];
+    let dimensions = |name: &str| (1..=5).map(|d| format!("{name}_D{d}")).collect::<Vec<_>>();
+    match pattern.split_once('#') {
+        None => vec![pattern.to_owned()],
+        Some(("ACCESS", "")) => (1..=4)
+            .flat_map(|k| {
+                let mut all = vec![format!("ACCESS{k}_ACCESS")];
+                all.extend(dimensions(&format!("ACCESS{k}_LENGTH")));
+                all.extend(dimensions(&format!("ACCESS{k}_STRIDE")));
+                all
+            })
+            .collect(),
+        Some((name @ "ACCESS", rest)) => (1..=4).map(|k| format!("{name}{k}{rest}")).collect(),
+        Some((name @ "CHUNK_SIZE", _)) => dimensions(name),
+        Some((name, _)) => SIZES.iter().map(|size| format!("{name}{size}")).collect(),
+    }
+}
+
+/// Real counters of datasets and variables.
+const TRANSFERS: &str = "F_OPEN_START_TIMESTAMP F_READ_START_TIMESTAMP F_WRITE_START_TIMESTAMP F_CLOSE_START_TIMESTAMP \
+    F_OPEN_END_TIMESTAMP F_READ_END_TIMESTAMP F_WRITE_END_TIMESTAMP F_CLOSE_END_TIMESTAMP F_READ_TIME F_WRITE_TIME F_META_TIME \
+    F_MAX_READ_TIME F_MAX_WRITE_TIME F_FASTEST_RANK_TIME F_SLOWEST_RANK_TIME F_VARIANCE_RANK_TIME F_VARIANCE_RANK_BYTES";
+const OPEN_CLOSE: &str = "F_OPEN_START_TIMESTAMP F_CLOSE_START_TIMESTAMP F_OPEN_END_TIMESTAMP F_CLOSE_END_TIMESTAMP";
+const DATASET: &str = "OPENS READS WRITES FLUSHES BYTES_READ BYTES_WRITTEN RW_SWITCHES REGULAR_HYPERSLAB_SELECTS \
+    IRREGULAR_HYPERSLAB_SELECTS POINT_SELECTS MAX_READ_TIME_SIZE MAX_WRITE_TIME_SIZE SIZE_READ_AGG_# SIZE_WRITE_AGG_# \
+    ACCESS# ACCESS#_COUNT DATASPACE_NDIMS DATASPACE_NPOINTS DATATYPE_SIZE CHUNK_SIZE# USE_MPIIO_COLLECTIVE USE_DEPRECATED \
+    FASTEST_RANK FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES";
+const VARIABLE: &str = "OPENS INDEP_READS INDEP_WRITES COLL_READS COLL_WRITES NB_READS NB_WRITES BYTES_READ BYTES_WRITTEN \
+    RW_SWITCHES PUT_VAR PUT_VAR1 PUT_VARA PUT_VARS PUT_VARM PUT_VARN PUT_VARD GET_VAR GET_VAR1 GET_VARA GET_VARS GET_VARM \
+    GET_VARN GET_VARD IPUT_VAR IPUT_VAR1 IPUT_VARA IPUT_VARS IPUT_VARM IPUT_VARN IGET_VAR IGET_VAR1 IGET_VARA IGET_VARS \
+    IGET_VARM IGET_VARN BPUT_VAR BPUT_VAR1 BPUT_VARA BPUT_VARS BPUT_VARM BPUT_VARN MAX_READ_TIME_SIZE MAX_WRITE_TIME_SIZE \
+    SIZE_READ_AGG_# SIZE_WRITE_AGG_# ACCESS# ACCESS#_COUNT NDIMS NPOINTS DATATYPE_SIZE IS_RECORD_VAR FASTEST_RANK \
+    FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES";
+
+static LAYOUTS: LazyLock<Vec<LibraryLayout>> = LazyLock::new(|| {
+    use CounterModule::{H5d, H5f, PnetcdfFile, PnetcdfVar};
+    let meta = format!("{OPEN_CLOSE} F_META_TIME");
+    let wait = "F_OPEN_START_TIMESTAMP F_CLOSE_START_TIMESTAMP F_WAIT_START_TIMESTAMP F_OPEN_END_TIMESTAMP \
+        F_CLOSE_END_TIMESTAMP F_WAIT_END_TIMESTAMP F_META_TIME F_WAIT_TIME";
+    let files = "CREATES OPENS REDEFS INDEP_WAITS COLL_WAITS SYNCS BYTES_READ BYTES_WRITTEN WAIT_FAILURES";
+    let first = "F_OPEN_TIMESTAMP F_CLOSE_TIMESTAMP";
+    let layout = LibraryLayout::new;
+    vec![
+        layout(Module::H5f, H5f, 1, "OPENS", first),
+        layout(Module::H5f, H5f, 2, "OPENS", OPEN_CLOSE),
+        layout(Module::H5f, H5f, 3, "OPENS FLUSHES USE_MPIIO", &meta),
+        layout(Module::H5d, H5d, 1, DATASET, TRANSFERS),
+        layout(Module::H5d, H5d, 2, DATASET, TRANSFERS),
+        layout(Module::PnetcdfFile, PnetcdfFile, 1, "INDEP_OPENS COLL_OPENS", first),
+        layout(Module::PnetcdfFile, PnetcdfFile, 2, "INDEP_OPENS COLL_OPENS", OPEN_CLOSE),
+        layout(Module::PnetcdfFile, PnetcdfFile, 3, files, wait),
+        layout(Module::PnetcdfVar, PnetcdfVar, 1, VARIABLE, TRANSFERS),
+    ]
+});
+
+fn of_library(log: &Log, layout: &LibraryLayout, placement: Placement, all: &mut Counters) -> Result<()> {
+    let Some(slot) = log.readable(layout.darshan).filter(|s: &&Slot| s.version == layout.version) else {
+        return Ok(());
+    };
+    let mut files = std::mem::take(&mut all.files);
+    let t = table(all, layout.module, &layout.ints, &layout.reals);
+    let ahead = if layout.has_file { 24 } else { 16 };
+    let size = ahead + 8 * (layout.ints.len() + layout.reals.len());
+    let same = t.ints.len() == layout.ints.len() && t.reals.len() == layout.reals.len();
+    let mut region = log.region(slot);
+    let mut walk = || loop {
+        let w = region.window(size)?;
+        let whole = w.len() / size * size;
+        if whole == 0 || !same {
+            return Ok(());
+        }
+        for bytes in w[..whole].chunks_exact(size) {
+            let s = Fields { bytes, order: log.order() };
+            begin_row(t, file_id(log.names(), s.u64(0), &mut files), s.i64(8), placement);
+            for (i, column) in t.ints.iter_mut().enumerate() {
+                column.1.push(s.i64(ahead + 8 * i));
+            }
+            for i in 0..layout.reals.len() {
+                push_real(t, i, s.f64(ahead + 8 * (layout.ints.len() + i)), placement);
+            }
+            check_rows(t.len(), log.limits())?;
+        }
+        region.consume(whole);
+    };
+    let walked = walk();
+    all.files = files;
+    walked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn record_sizes_are_those_of_the_releases() {
+        let sizes: Vec<usize> =
+            LAYOUTS.iter().map(|l| if l.has_file { 24 } else { 16 } + 8 * (l.ints.len() + l.reals.len())).collect();
+        assert_eq!(sizes, [40, 56, 80, 904, 912, 48, 64, 152, 1120]);
+    }
+
+    #[test]
+    fn patterns_stand_for_counters_in_the_order_of_the_log() {
+        let dataset = LAYOUTS.iter().find(|l| l.darshan == Module::H5d).unwrap();
+        for (i, name) in
+            [(12, "SIZE_READ_AGG_0_100"), (32, "ACCESS1_ACCESS"), (38, "ACCESS1_STRIDE_D1"), (76, "ACCESS1_COUNT")]
+        {
+            assert_eq!(dataset.ints[i], format!("H5D_{name}"));
+        }
+        assert_eq!(crate::record::NOT_COUNTED, super::super::MISSING);
+    }
+}

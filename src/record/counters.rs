@@ -1,0 +1,181 @@
+//! Counters: totals of a file and rank that a tracer kept instead of, or beside, single calls.
+
+use super::column::Column;
+use super::names::{FileId, Files};
+
+/// A group of counters that are recorded together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CounterModule {
+    /// POSIX calls on files.
+    Posix,
+    /// MPI-IO calls on files.
+    Mpiio,
+    /// C library streams.
+    Stdio,
+    /// HDF5 files.
+    H5f,
+    /// HDF5 datasets.
+    H5d,
+    /// PnetCDF files.
+    PnetcdfFile,
+    /// PnetCDF variables.
+    PnetcdfVar,
+}
+
+impl CounterModule {
+    /// The word before the first underscore that belongs to no counter: `POSIX`, `PNETCDF_VAR`.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            CounterModule::Posix => "POSIX",
+            CounterModule::Mpiio => "MPIIO",
+            CounterModule::Stdio => "STDIO",
+            CounterModule::H5f => "H5F",
+            CounterModule::H5d => "H5D",
+            CounterModule::PnetcdfFile => "PNETCDF_FILE",
+            CounterModule::PnetcdfVar => "PNETCDF_VAR",
+        }
+    }
+}
+
+/// Value of a counter that was not recorded.
+pub const NOT_COUNTED: i64 = -1;
+
+/// Counters of a module as columns, one row for each file and rank. A counter that the trace does not have has no column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CounterTable {
+    /// The module.
+    pub module: CounterModule,
+    /// The file of [`Counters::files`]; of datasets and variables their name.
+    pub file: Column<FileId>,
+    /// The rank; `None` for a row with the totals over all ranks.
+    pub rank: Column<Option<u32>>,
+    /// Integer counters by their full names (`POSIX_READS`); [`NOT_COUNTED`] where a row does not know.
+    pub ints: Vec<(&'static str, Column<i64>)>,
+    /// Real counters by their full names (`POSIX_F_READ_TIME`), times in seconds of the trace's clock.
+    pub reals: Vec<(&'static str, Column<f64>)>,
+}
+
+impl CounterTable {
+    pub(crate) fn new(module: CounterModule) -> Self {
+        CounterTable { module, file: Column::default(), rank: Column::default(), ints: Vec::new(), reals: Vec::new() }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.file.len()
+    }
+
+    /// True if there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.file.is_empty()
+    }
+
+    /// An integer counter by its name without the module (`READS`).
+    pub fn int(&self, name: &str) -> Option<&Column<i64>> {
+        find(&self.ints, self.module, name)
+    }
+
+    /// A real counter by its name without the module (`F_READ_TIME`).
+    pub fn real(&self, name: &str) -> Option<&Column<f64>> {
+        find(&self.reals, self.module, name)
+    }
+
+    /// Sum of integer counters over all rows; `None` if one of them was not recorded.
+    pub fn total(&self, names: &[&str]) -> Option<i64> {
+        names.iter().try_fold(0i64, |sum, name| {
+            self.int(name)?.iter().try_fold(sum, |sum, x| (x >= 0).then(|| sum.saturating_add(x)))
+        })
+    }
+}
+
+fn find<'a, T>(columns: &'a [(&'static str, Column<T>)], module: CounterModule, name: &str) -> Option<&'a Column<T>> {
+    let named = |full: &str| full.strip_prefix(module.prefix()).and_then(|s| s.strip_prefix('_')) == Some(name);
+    columns.iter().find(|(full, _)| named(full)).map(|(_, column)| column)
+}
+
+/// A file system of the machine on which the job ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Path of the mount point.
+    pub path: String,
+    /// Type, such as `lustre`.
+    pub kind: String,
+}
+
+/// Layout of a file, or of a part of it, over the servers of a parallel file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Striping {
+    /// The file of [`Counters::files`].
+    pub file: FileId,
+    /// Bytes of a stripe.
+    pub stripe_bytes: u64,
+    /// Stripes side by side.
+    pub stripes: u64,
+    /// Storage targets (OSTs) of the stripes, in order.
+    pub targets: Vec<u64>,
+}
+
+/// All counters of a trace, and the facts that come with them.
+#[derive(Debug, Clone, Default)]
+pub struct Counters {
+    /// Names of files, datasets and variables.
+    pub files: Files,
+    /// The modules that the trace has.
+    pub tables: Vec<CounterTable>,
+    /// Mounted file systems.
+    pub mounts: Vec<Mount>,
+    /// Layouts of files, where the trace has them.
+    pub layouts: Vec<Striping>,
+    /// MPI-IO hints of the job, as it gave them.
+    pub hints: Option<String>,
+    /// Version of the tracer.
+    pub release: Option<String>,
+}
+
+impl Counters {
+    /// The counters of a module.
+    pub fn table(&self, module: CounterModule) -> Option<&CounterTable> {
+        self.tables.iter().find(|t| t.module == module)
+    }
+
+    /// The file system that a file is on: the longest mount path that ends at a `/` of the name.
+    pub fn mount(&self, file: &str) -> Option<&Mount> {
+        let holds = |path: &str| {
+            file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.mounts.iter().filter(|m| holds(&m.path)).max_by_key(|m| m.path.len())
+    }
+}
+
+/// True for the terminal streams of a process, which tracers list beside files.
+pub(crate) fn is_terminal(name: &str) -> bool {
+    matches!(name, "<STDIN>" | "<STDOUT>" | "<STDERR>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_found_by_their_name_within_the_module() {
+        let mut t = CounterTable::new(CounterModule::PnetcdfVar);
+        t.file = Column::constant(FileId(0), 2);
+        t.ints = vec![
+            ("PNETCDF_VAR_INDEP_READS", vec![3, 4].into()),
+            ("PNETCDF_VAR_COLL_READS", vec![5, NOT_COUNTED].into()),
+        ];
+        assert_eq!(t.total(&["INDEP_READS"]), Some(7));
+        assert_eq!(t.total(&["INDEP_READS", "COLL_READS"]), None, "a row that does not know makes the sum unknown");
+        assert_eq!((t.total(&["READS"]), t.total(&["PNETCDF_VAR_INDEP_READS"])), (None, None));
+    }
+
+    #[test]
+    fn files_belong_to_the_longest_mount() {
+        let mount = |path: &str, kind: &str| Mount { path: path.into(), kind: kind.into() };
+        let c = Counters { mounts: vec![mount("/", "ext4"), mount("/scratch", "lustre")], ..Counters::default() };
+        assert_eq!(c.mount("/scratch/a").unwrap().kind, "lustre");
+        assert_eq!(c.mount("/scratched").unwrap().kind, "ext4");
+        assert_eq!(c.mount("relative"), None);
+    }
+}
