@@ -356,7 +356,7 @@ fn coarse_sampling(signal: &Signal, mode: Mode) -> Option<Warning> {
     (lost > COARSE).then(|| {
         Warning::new(
             "coarse-sampling",
-            format!("{:.0} % of the bytes of {} are lost between the sample points", 100.0 * lost, mode.name()),
+            format!("sampling misestimates the bytes of {} by {:.0} %", mode.name(), 100.0 * lost),
         )
         .remedy(Remedy::RaiseSamplingRate)
     })

@@ -25,7 +25,7 @@ pub fn line<T: Serialize>(value: &T) -> Result<String> {
 /// and through every element of arrays.
 ///
 /// # Errors
-/// As [`line`]; [`ErrorKind::Usage`] if there is no such field.
+/// As [`line()`]; [`ErrorKind::Usage`] if there is no such field.
 pub fn line_of<T: Serialize>(value: &T, fields: &[String]) -> Result<String> {
     if fields.is_empty() {
         return line(value);

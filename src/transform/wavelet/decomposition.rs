@@ -30,7 +30,7 @@ pub struct Decomposition {
 impl Decomposition {
     /// Decomposes `x` to `levels` levels. O(N L).
     ///
-    /// Errors: no samples, or too few for one level; no level; a level above [`Wavelet::max_level`], where every coefficient would
+    /// Errors: no samples, or too few for one level; no level; a level above `Wavelet::max_level`, where every coefficient would
     /// depend on the boundary.
     pub fn of(x: &[f64], wavelet: &Wavelet, boundary: Boundary, levels: usize) -> Result<Decomposition> {
         if x.is_empty() {
