@@ -83,7 +83,7 @@ impl Situation<'_> {
             _ => unit.to_string(),
         };
         let folder = self.file.and_then(|f| f.rsplit_once('/')).map(|(folder, _)| folder).filter(|f| !f.is_empty());
-        let plain = |f: &&str| f.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+:@%=".contains(&b));
+        let plain = |f: &&str| !f.starts_with('-') && f.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+:@%=".contains(&b));
         format!("-c {count} -S {unit} {}", folder.filter(plain).unwrap_or("DIR"))
     }
 
@@ -264,4 +264,66 @@ fn split_file(s: &Situation) -> Option<Advice> {
 fn is_hdf5_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".h5", ".hdf5", ".hdf", ".nc", ".nc4", ".he5"].iter().any(|end| name.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classify::report::Classifier;
+
+    fn class(mix: Mix, bytes: u64, policies: &[&str]) -> GlobalClass {
+        GlobalClass {
+            start_s: 0.0,
+            end_s: 1.0,
+            ranks: vec![0, 1],
+            mix,
+            sequentiality: G::NonSequential,
+            size: Size::UniformSmall,
+            staggered: false,
+            bytes,
+            accesses: 8,
+            classifier: Classifier::Rules,
+            advice: policies.iter().filter_map(|p| advice(p, String::new(), &[])).collect(),
+        }
+    }
+
+    fn policies(c: &GlobalClass) -> Vec<&str> {
+        c.advice.iter().map(|a| a.policy.as_str()).collect()
+    }
+
+    #[test]
+    fn policies_that_exclude_each_other_are_not_advised_for_one_direction() {
+        let mut all = [
+            class(Mix::WriteOnly, 10, &["file-per-process", "striping"]),
+            class(Mix::WriteOnly, 1000, &["collective-buffering"]),
+            class(Mix::ReadOnly, 5, &["data-sieving", "prefetch"]),
+        ];
+        settle(&mut all);
+        assert_eq!(policies(&all[0]), ["striping"]);
+        assert_eq!(policies(&all[1]), ["collective-buffering"]);
+        assert_eq!(policies(&all[2]), ["data-sieving", "prefetch"]);
+    }
+
+    #[test]
+    fn the_command_for_stripes_can_be_pasted() {
+        let tally = Tally::default();
+        let command = |file| {
+            let s = Situation {
+                file,
+                ranks: 8,
+                class: G::NonSequential,
+                mix: Mix::WriteOnly,
+                size: Size::UniformSmall,
+                tally: &tally,
+                starts: &[],
+                again: false,
+                stripe: 1 << 20,
+            };
+            s.lfs_setstripe(8, 1 << 20)
+        };
+        assert_eq!(command(Some("/scratch/run/a.h5")), "-c 8 -S 1M /scratch/run");
+        for odd in [None, Some("a.h5"), Some("/scratch/my run; rm x/a.h5"), Some("-x/a.h5")] {
+            assert_eq!(command(odd), "-c 8 -S 1M DIR");
+        }
+    }
 }

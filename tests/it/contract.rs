@@ -273,6 +273,20 @@ fn classes_match_schema_and_contract() {
 }
 
 #[test]
+fn bursts_of_milliseconds_are_not_staged() {
+    let folder = tempfile::tempdir().unwrap();
+    let staged = |name: &str, period: &str, burst: &str| {
+        let path = folder.path().join(name).display().to_string();
+        let o = iophase(&["generate", "checkpoint", "--period", period, "--burst", burst, "--start", "0", "-o", &path]);
+        assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+        let report = json(&iophase(&["classify", "--json", "-", &path])).remove(0);
+        report["advice"].as_array().unwrap().iter().any(|a| a["policy"] == "burst-buffer-staging")
+    };
+    assert!(staged("seconds.csv", "10", "1.5"));
+    assert!(!staged("milliseconds.csv", "0.1", "0.01"));
+}
+
+#[test]
 fn a_model_of_earlier_runs_is_trained_and_used() {
     let dir = tempfile::tempdir().unwrap();
     let model = dir.path().join("model.json").display().to_string();
