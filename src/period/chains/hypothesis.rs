@@ -126,9 +126,9 @@ pub(crate) struct Searched<'a> {
 
 impl<'a> Searched<'a> {
     /// Searches at the periods of the list's own gaps.
-    pub fn at_gaps(list: &'a BurstList, erased: &'a [(f64, f64)], duration: f64) -> Self {
-        let trials = trials::from_gaps(list, duration, !erased.is_empty());
-        let mut searched = Self { list, search: search::Search::new(list, erased), trials, found: Vec::new() };
+    pub fn at_gaps(list: &'a BurstList, further: bool, duration: f64) -> Self {
+        let trials = trials::from_gaps(list, duration, further);
+        let mut searched = Self { list, search: search::Search::new(list, further), trials, found: Vec::new() };
         searched.go_on(0);
         searched
     }

@@ -104,7 +104,9 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
     let duration = profile.duration();
     // the lists need no correlation to begin with
     let (searched, (fine, coarse)) = rayon::join(
-        || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, erased, duration)).collect() },
+        || -> Vec<Searched> {
+            lists.par_iter().map(|list| Searched::at_gaps(list, !erased.is_empty(), duration)).collect()
+        },
         || {
             rayon::join(
                 || Correlation::of(profile, erased, bins),

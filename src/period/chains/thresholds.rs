@@ -96,9 +96,6 @@ thresholds! {
     /// Log probability of an empty cycle.
     /// Half: 2, double: 7.
     log_empty: f64 = -std::f64::consts::LN_10;
-    /// Log probability of an empty cycle where an earlier iteration has erased bursts.
-    /// Half: 0, double: 0.
-    log_hidden: f64 = -0.2;
     /// A gap further off than this many standard deviations does not continue a chain.
     /// Half: 5, double: 0.
     farthest: f64 = 3.5;

@@ -38,7 +38,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
                 continue;
             }
             let part = list.part(from, to);
-            search::best_chains(&part, &[trial], &[], &mut scratch);
+            search::best_chains(&part, &[trial], &mut scratch);
             let mut chain = scratch.chains[0].clone();
             if chain.len() < 3 {
                 continue;

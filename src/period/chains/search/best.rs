@@ -43,15 +43,10 @@ impl<const N: usize> Default for Scratch<N> {
 /// (its promise) and one that belongs to the burst it reaches, so that the largest promise within reach rules out whole slots.
 ///
 /// The loops over trials are short and of fixed length, for the processor's vectors.
-pub(crate) fn best_chains<const N: usize>(
-    list: &BurstList,
-    trials: &[Trial; N],
-    erased: &[(f64, f64)],
-    scratch: &mut Scratch<N>,
-) {
+pub(crate) fn best_chains<const N: usize>(list: &BurstList, trials: &[Trial; N], scratch: &mut Scratch<N>) {
     let n = list.len();
     let (t, idle, passed) = (&list.start[..n], &list.idle[..n], &list.passed[..n]);
-    let terms = Terms::new(list, trials, erased);
+    let terms = Terms::new(list, trials);
     let Scratch { score, before, promise, chains } = scratch;
     // every entry is written before it is read
     score.resize(n, [0.0; N]);
@@ -74,7 +69,7 @@ pub(crate) fn best_chains<const N: usize>(
         let highest = reach.highest(first, i);
         let arrival = terms.arrival(idle[i], passed[i - 1], &highest);
         for (s, slot) in terms.slots.iter().enumerate() {
-            let at_most: [f64; N] = std::array::from_fn(|l| slot.at_most[l] + arrival[l]);
+            let at_most: [f64; N] = std::array::from_fn(|l| slot.constant[l] + arrival[l]);
             // more slots gain less
             if best.beats(&at_most, &highest) {
                 break;
@@ -97,10 +92,7 @@ pub(crate) fn best_chains<const N: usize>(
                     // one long pause is no evidence: the reward for idle time is capped
                     idle_cap: 3.0 + (i - j) as f64,
                 };
-                let mut gain = terms.gain(slot, &score[j], &step);
-                if s > 0 && !terms.add_empty(&mut gain, s, (t[j], t[i]), &best) {
-                    continue;
-                }
+                let gain = terms.gain(slot, &score[j], &step);
                 best.take(slot, step.apart, &gain, (j as u64) << 8 | (s as u64 + 1));
             }
         }
@@ -182,10 +174,7 @@ impl<const N: usize> Best<N> {
 }
 
 /// Terms of the score that depend on the trials only.
-struct Terms<'a, const N: usize> {
-    trials: &'a [Trial; N],
-    erased: &'a [(f64, f64)],
-    one_period: bool,
+struct Terms<const N: usize> {
     per_period: [f64; N],
     per_idle: [f64; N],
     log_extra: [f64; N],
@@ -197,18 +186,14 @@ struct Terms<'a, const N: usize> {
     longest: f64,
 }
 
-impl<'a, const N: usize> Terms<'a, N> {
-    fn new(list: &BurstList, trials: &'a [Trial; N], erased: &'a [(f64, f64)]) -> Self {
+impl<const N: usize> Terms<N> {
+    fn new(list: &BurstList, trials: &[Trial; N]) -> Self {
         let mean_idle = trials.map(|trial| list.mean_idle.max(1e-9).min(trial.period));
         let per_idle = mean_idle.map(|idle| 1.0 / idle);
         let off_chain = trials.map(|trial| 1.0 - trial.extra);
-        let least_empty = if erased.is_empty() { LIMITS.log_empty } else { LIMITS.log_hidden };
         let base: [f64; N] = std::array::from_fn(|l| (mean_idle[l] / trials[l].period).ln() - trials[l].tolerance.ln());
-        let slots: [Slot<N>; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s, trials, &base, least_empty));
+        let slots: [Slot<N>; MOST_SLOTS] = std::array::from_fn(|s| Slot::new(s, trials, &base));
         Terms {
-            trials,
-            erased,
-            one_period: trials.iter().all(|trial| trial.period == trials[0].period),
             per_period: trials.map(|trial| 1.0 / trial.period),
             per_idle,
             log_extra: trials.map(|trial| trial.extra.ln()),
@@ -234,7 +219,7 @@ impl<'a, const N: usize> Terms<'a, N> {
         })
     }
 
-    /// Score of a chain after a step, empty slots not counted.
+    /// Score of a chain after a step.
     #[inline(always)]
     fn gain(&self, slot: &Slot<N>, score: &[f64; N], step: &Step) -> [f64; N] {
         std::array::from_fn(|l| {
@@ -245,25 +230,6 @@ impl<'a, const N: usize> Terms<'a, N> {
                 + self.off_chain[l] * if idle < step.idle_cap { idle } else { step.idle_cap }
                 + self.log_extra[l] * step.passed
         })
-    }
-
-    /// Adds the cost of `empty` empty slots between two onsets; false if no trial can gain by the step.
-    #[inline(always)]
-    fn add_empty(&self, gain: &mut [f64; N], empty: usize, (from, to): (f64, f64), best: &Best<N>) -> bool {
-        if self.erased.is_empty() {
-            gain.iter_mut().for_each(|gain| *gain += empty as f64 * LIMITS.log_empty);
-            return true;
-        }
-        let hopeful = |l: usize| gain[l] + empty as f64 * LIMITS.log_hidden > best.gain[l];
-        if !(0..N).any(hopeful) {
-            return false;
-        }
-        let cost = |period: f64| empty_slots(from, to, empty + 1, period, self.erased);
-        let first = cost(self.trials[0].period);
-        for (l, gain) in gain.iter_mut().enumerate() {
-            *gain += if self.one_period || l == 0 { first } else { cost(self.trials[l].period) };
-        }
-        true
     }
 }
 
@@ -297,9 +263,8 @@ fn walk_back(end: usize, before: impl Fn(usize) -> u64, chain: &mut Chain) {
 struct Slot<const N: usize> {
     count: f64,
     inverse_sd: [f64; N],
+    /// An upper bound of the gain, the cost of the empty slots included.
     constant: [f64; N],
-    /// The constant and the least cost of the empty slots: an upper bound of the gain.
-    at_most: [f64; N],
     /// Seconds.
     shortest_of: [f64; N],
     longest_of: [f64; N],
@@ -318,11 +283,11 @@ pub(super) static ROOTS: LazyLock<[(f64, f64); MOST_SLOTS]> = LazyLock::new(|| {
 
 impl<const N: usize> Slot<N> {
     /// A gap of `s` + 1 slots; `base`: gain of a gap of any length, over the tolerance, in log.
-    fn new(s: usize, trials: &[Trial; N], base: &[f64; N], least_empty: f64) -> Self {
+    fn new(s: usize, trials: &[Trial; N], base: &[f64; N]) -> Self {
         let count = (s + 1) as f64;
         let (root, log_root) = ROOTS[s];
         let sd = trials.map(|trial| trial.tolerance * root);
-        let constant = base.map(|base| base - log_root - LN_SQRT_TAU);
+        let constant = base.map(|base| base - log_root - LN_SQRT_TAU + s as f64 * LIMITS.log_empty);
         // beyond half a slot a gap belongs to the next multiple; below half a slot to the first
         let widest_below = if s == 0 { 1.0 } else { 0.5 };
         let shortest_of: [f64; N] =
@@ -333,7 +298,6 @@ impl<const N: usize> Slot<N> {
             count,
             inverse_sd: sd.map(|sd| 1.0 / sd),
             constant,
-            at_most: constant.map(|constant| constant + (count - 1.0) * least_empty),
             shortest: shortest_of.into_iter().fold(f64::INFINITY, f64::min),
             longest: longest_of.into_iter().fold(0.0, f64::max),
             shortest_of,
@@ -342,32 +306,13 @@ impl<const N: usize> Slot<N> {
     }
 }
 
-/// Log probability of the empty slots between two bursts; those in an erased interval may well have had a burst.
-fn empty_slots(from: f64, to: f64, slots: usize, period: f64, erased: &[(f64, f64)]) -> f64 {
-    let mut after = 0;
-    (1..slots)
-        .map(|m| {
-            let x = from + (to - from) * m as f64 / slots as f64;
-            let begun = |&(a, _): &(f64, f64)| a < x + 0.05 * period;
-            if m == 1 {
-                after = erased.partition_point(begun);
-            } else {
-                // the next slots lie near
-                after += erased[after..].iter().take_while(|e| begun(e)).count();
-            }
-            let hidden = after > 0 && erased[after - 1].1 > x - 0.05 * period;
-            if hidden { LIMITS.log_hidden } else { LIMITS.log_empty }
-        })
-        .sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
     /// The score of a chain by the definition, without any bound or window of slots.
-    fn score_of(list: &BurstList, chain: &Chain, trial: Trial, erased: &[(f64, f64)]) -> f64 {
+    fn score_of(list: &BurstList, chain: &Chain, trial: Trial) -> f64 {
         let mean_idle = list.mean_idle.max(1e-9).min(trial.period);
         let steps = chain.members.windows(2).zip(chain.slots.windows(2));
         steps
@@ -376,13 +321,8 @@ mod tests {
                 let sd = trial.tolerance * f64::from(slots).sqrt();
                 let off = ((list.start[b] - list.start[a]) / trial.period - f64::from(slots)) / sd;
                 let idle = ((list.idle[b] - list.idle[a]) / mean_idle).min(3.0 + (b - a) as f64);
-                let empty = if erased.is_empty() {
-                    f64::from(slots - 1) * LIMITS.log_empty
-                } else {
-                    empty_slots(list.start[a], list.start[b], slots as usize, trial.period, erased)
-                };
                 (mean_idle / trial.period).ln() - sd.ln() - LN_SQRT_TAU - 0.5 * off * off
-                    + empty
+                    + f64::from(slots - 1) * LIMITS.log_empty
                     + (1.0 - trial.extra) * idle
                     + trial.extra.ln() * (list.passed[b - 1] - list.passed[a])
             })
@@ -396,30 +336,28 @@ mod tests {
             sizes in prop::collection::vec(0.1..2.0f64, 60),
             period in 0.3..3.0f64,
             moved in prop::collection::vec(0.9..1.1f64, 4),
-            hidden in prop::collection::vec((0.0..40.0f64, 0.1..2.0f64), 0..4),
         ) {
             let starts = gaps.iter().scan(0.0, |t, g| { *t += g; Some(*t) });
             let bursts = starts.zip(&sizes).map(|(t, v)| (t, t + 0.02, *v));
             let list = BurstList::from_bursts(bursts, 0.0).unwrap();
-            let erased = crate::period::chains::windows::join(hidden.iter().map(|&(a, w)| (a, a + w)).collect());
             let kinds = [(0.003, 0.15), (0.04, 1.0), (0.1, 0.15), (0.4, 0.15)];
             let trials: [Trial; 4] = std::array::from_fn(|l| {
                 Trial { period: period * moved[l], tolerance: kinds[l].0, extra: kinds[l].1 }
             });
             let mut together = Scratch::<4>::default();
-            best_chains(&list, &trials, &erased, &mut together);
+            best_chains(&list, &trials, &mut together);
             for (l, trial) in trials.into_iter().enumerate() {
                 let mut alone = Scratch::<1>::default();
-                best_chains(&list, &[trial], &erased, &mut alone);
+                best_chains(&list, &[trial], &mut alone);
                 prop_assert_eq!(&together.chains[l], &alone.chains[0]);
-                let best = score_of(&list, &alone.chains[0], trial, &erased);
+                let best = score_of(&list, &alone.chains[0], trial);
                 for a in 0..list.len() {
                     for b in a + 1..list.len() {
                         let slots = ((list.start[b] - list.start[a]) / trial.period).round().max(1.0);
                         let off = (list.start[b] - list.start[a]) / trial.period - slots;
                         if slots <= MOST_SLOTS as f64 && off.abs() < 3.4 * trial.tolerance && off.abs() < 0.49 {
                             let pair = Chain { members: vec![a as u32, b as u32], slots: vec![0, slots as u32] };
-                            prop_assert!(best >= score_of(&list, &pair, trial, &erased) - 1e-9);
+                            prop_assert!(best >= score_of(&list, &pair, trial) - 1e-9);
                         }
                     }
                 }

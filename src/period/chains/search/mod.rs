@@ -73,7 +73,8 @@ pub(crate) struct Scored {
 /// The searches of one list: buffers and the results of earlier searches.
 pub(crate) struct Search<'a> {
     list: &'a BurstList,
-    erased: &'a [(f64, f64)],
+    /// An earlier iteration has found a period.
+    further: bool,
     single: Scratch<1>,
     several: Scratch<LANES>,
     /// Converged results for each tolerance and price of a burst off the chain.
@@ -98,11 +99,10 @@ const LOOK: usize = 1;
 const REMEMBERED: usize = 8;
 
 impl<'a> Search<'a> {
-    /// `erased`: see [`super::bursts::burst_lists`].
-    pub fn new(list: &'a BurstList, erased: &'a [(f64, f64)]) -> Self {
+    pub fn new(list: &'a BurstList, further: bool) -> Self {
         Self {
             list,
-            erased,
+            further,
             single: Scratch::default(),
             several: Scratch::default(),
             settled: Default::default(),
@@ -160,10 +160,10 @@ impl<'a> Search<'a> {
     /// Searches the group [`LOOK`] in lists in which chance makes chains at every period; an error if its result is not worth
     /// more searches.
     fn look(&mut self, period: f64) -> Result<Option<[Option<Scored>; LANES]>, Hopeless> {
-        let worth_more = match (self.erased.is_empty(), self.list.len() > LIMITS.chance_from) {
-            (false, _) => LIMITS.worth_more_left,
-            (true, true) => LIMITS.worth_more,
-            (true, false) => return Ok(None),
+        let worth_more = match (self.further, self.list.len() > LIMITS.chance_from) {
+            (true, _) => LIMITS.worth_more_left,
+            (false, true) => LIMITS.worth_more,
+            (false, false) => return Ok(None),
         };
         let group = in_proportion(self.list, period, GROUPS[LOOK]);
         let found = self.refined(period, group);
@@ -222,10 +222,10 @@ impl<'a> Search<'a> {
     fn search(&mut self, trials: &[(usize, Trial)]) {
         match trials {
             [] => {}
-            [(_, trial)] => best_chains(self.list, &[*trial], self.erased, &mut self.single),
+            [(_, trial)] => best_chains(self.list, &[*trial], &mut self.single),
             _ => {
                 let lanes = std::array::from_fn(|l| trials[l.min(trials.len() - 1)].1);
-                best_chains(self.list, &lanes, self.erased, &mut self.several);
+                best_chains(self.list, &lanes, &mut self.several);
             }
         }
     }
