@@ -222,12 +222,6 @@ thresholds! {
     nested_shared: f64 = 0.8;
 
     // Windows and further iterations
-    /// Log-likelihood ratio that a further window of a period needs.
-    /// Half: 0, double: 0.
-    further_score: f64 = 2.0;
-    /// Relative difference of its period, unless the tolerance is larger.
-    /// Half: 0, double: 0.
-    window_period: f64 = 0.03;
     /// Bursts are erased down to this share of their level.
     /// Half: 0, double: 1.
     rise: f64 = 0.15;

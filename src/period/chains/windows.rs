@@ -28,9 +28,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             steps.iter().filter(|&&r| r).count() as f64 >= share * steps.len().max(1) as f64
         };
         let settled = mostly(&h.chain.regular_steps(list), 0.7);
-        let extra = if h.tolerance > 0.05 { h.extra.min(LIMITS.rare) } else { h.extra };
-        let tolerance = h.tolerance.max(0.01);
-        let trial = Trial { period: h.period(), tolerance, extra };
+        let trial = Trial { period: h.period(), tolerance: h.tolerance.max(0.01), extra: h.extra };
         let mut scratch = search::Scratch::<1>::default();
         let mut parts = vec![(0, h.chain.first()), (h.chain.last() + 1, list.len())];
         while let Some((from, to)) = parts.pop() {
@@ -46,12 +44,6 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             chain.trim(&part);
             chain.drop_long_ends(&part, trial.period, 2);
             if chain.len() < 3 || settled && !mostly(&chain.regular_steps(&part), 0.5) {
-                continue;
-            }
-            let score = search::local_score(&part, &chain, chain.onsets(&part), trial);
-            let period = chain.fit(&part).period;
-            if score < LIMITS.further_score || (period / trial.period - 1.0).abs() > tolerance.max(LIMITS.window_period)
-            {
                 continue;
             }
             windows.push(span(&part, &chain));
