@@ -31,7 +31,7 @@ pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: us
     classifier::winner_of(hypotheses, &related)
 }
 
-/// The period of `short` as seen inside the bursts of `long`, if that differs from the slope of a line through all onsets:
+/// The period of `short` as seen inside the bursts of `long`, not as the slope of a line through all onsets:
 /// pauses need not last a whole number of steps.
 pub(crate) fn period_inside(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> Option<f64> {
     let parts = &lists[short.list];
@@ -47,7 +47,7 @@ pub(crate) fn period_inside(short: &Hypothesis, long: &Hypothesis, lists: &[Burs
         previous = holder;
     }
     let period = time / slots;
-    (period > 0.0 && (period / short.period() - 1.0).abs() > LIMITS.nested_same).then_some(period)
+    (period > 0.0).then_some(period)
 }
 
 /// For each burst of `short` the burst of `long` that holds its middle.
@@ -63,9 +63,6 @@ fn holders(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> impl I
 
 /// Are the bursts of `short` parts of those of `long`, nearly all of both?
 fn inside(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> bool {
-    if long.chain.len() < LIMITS.nested_bursts {
-        return false;
-    }
     let total = |h: &Hypothesis| h.chain.indices().map(|i| lists[h.list].bytes[i]).sum::<f64>();
     let (mut within, mut count) = (0.0, 0.0);
     for (i, holder) in short.chain.indices().zip(holders(short, long, lists)) {

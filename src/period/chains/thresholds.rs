@@ -211,12 +211,6 @@ thresholds! {
     /// Bursts of the short period per burst of the long one, in the mean, that make them nested.
     /// Half: 1, double: 1.
     nested_parts: f64 = 2.5;
-    /// Bursts that the long period needs.
-    /// Half: 0, double: 0.
-    nested_bursts: usize = 4;
-    /// Relative difference from which the short period is measured inside the long bursts only.
-    /// Half: 0, double: 0.
-    nested_same: f64 = 0.01;
     /// Share of the bytes of either that the other has to explain.
     /// Half: 0, double: 18.
     nested_shared: f64 = 0.8;
