@@ -126,17 +126,17 @@ pub(crate) struct Searched<'a> {
 
 impl<'a> Searched<'a> {
     /// Searches at the periods of the list's own gaps.
-    pub fn at_gaps(list: &'a BurstList, further: bool, duration: f64) -> Self {
-        let trials = trials::from_gaps(list, duration, further);
+    pub fn at_gaps(list: &'a BurstList, further: bool) -> Self {
+        let trials = trials::from_gaps(list, further);
         let mut searched = Self { list, search: search::Search::new(list, further), trials, found: Vec::new() };
         searched.go_on(0);
         searched
     }
 
     /// Searches at those of the autocorrelation too.
-    pub fn at_peaks(&mut self, correlated: &[f64], duration: f64) {
+    pub fn at_peaks(&mut self, correlated: &[f64]) {
         let done = self.trials.len();
-        trials::add_correlated(&mut self.trials, self.list, correlated, duration);
+        trials::add_correlated(&mut self.trials, self.list, correlated);
         self.go_on(done);
     }
 

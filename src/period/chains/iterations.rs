@@ -8,7 +8,6 @@ use super::hypothesis::{self, Context, Hypothesis, Searched};
 use super::modulation;
 use super::nested;
 use super::windows::{self, Extent};
-use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use rayon::prelude::*;
 
@@ -44,9 +43,6 @@ pub(crate) fn run(
     let mut reported: Vec<Reported> = Vec::new();
     for number in 0..options.most_periods {
         let left = rest.as_ref().unwrap_or(profile);
-        if left.bytes() <= LIMITS.least_left * profile.bytes() {
-            return;
-        }
         let (lists, mut hypotheses) = hypotheses(left, &erased);
         weights.score(&mut hypotheses, number > 0);
         hypotheses.retain(|h| {
@@ -101,12 +97,9 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
     let mut lists = bursts::burst_lists(profile, &levels, erased);
     let many = lists.iter().any(|list| list.merge > 0.0 && list.len() > LIMITS.many_bursts);
     let bins = if many { correlation::BINS_LONG } else { correlation::BINS };
-    let duration = profile.duration();
     // the lists need no correlation to begin with
     let (searched, (fine, coarse)) = rayon::join(
-        || -> Vec<Searched> {
-            lists.par_iter().map(|list| Searched::at_gaps(list, !erased.is_empty(), duration)).collect()
-        },
+        || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, !erased.is_empty())).collect() },
         || {
             rayon::join(
                 || Correlation::of(profile, erased, bins),
@@ -126,7 +119,7 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
     let (found, waves) = rayon::join(
         || -> Vec<Vec<Hypothesis>> {
             let of_list = |(i, mut searched): (usize, Searched)| {
-                searched.at_peaks(&correlated, duration);
+                searched.at_peaks(&correlated);
                 hypothesis::of_list(i, searched, &context)
             };
             searched.into_par_iter().enumerate().map(of_list).collect()

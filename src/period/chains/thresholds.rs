@@ -61,9 +61,6 @@ thresholds! {
     /// Trial periods closer than this in log are one.
     /// Half: 0, double: 0.
     same_trial: f64 = 0.004;
-    /// A trial period has to fit this many times into the run.
-    /// Half: 0, double: 0.
-    fewest_cycles: f64 = 1.5;
     /// Bursts over which a gap may reach after a period was erased.
     /// Half: 0, double: 1.
     further_lags: usize = 2;
@@ -222,9 +219,6 @@ thresholds! {
     /// Their rise and fall are at most this share of their length each.
     /// Half: 0, double: 1.
     longest_rise: f64 = 0.25;
-    /// The iterations end when less than this share of the bytes is left.
-    /// Half: 0, double: 0.
-    least_left: f64 = 1e-3;
     /// Periods of two iterations closer than this in log are one with several windows.
     /// Half: 0, double: 0.
     same_period: f64 = 0.02;

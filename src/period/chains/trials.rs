@@ -15,28 +15,25 @@ fn effort(n: usize) -> (usize, usize, usize) {
 }
 
 /// Periods worth a search: those of the list's own gaps, without duplicates; `further`: a period was found before.
-pub(crate) fn from_gaps(list: &BurstList, duration: f64, further: bool) -> Vec<f64> {
+pub(crate) fn from_gaps(list: &BurstList, further: bool) -> Vec<f64> {
     let (lags, places, _) = effort(list.len());
     // the rest after a period was erased is patchy: gaps between neighbours count, hardly those over several bursts
     let (lags, places) =
         if further { (lags.min(LIMITS.further_lags), places.min(LIMITS.further_dense_gaps)) } else { (lags, places) };
     let mut trials = Vec::new();
-    add(&mut trials, dense_gaps(&list.start, lags, places), duration);
+    add(&mut trials, dense_gaps(&list.start, lags, places));
     trials
 }
 
 /// Adds those of the autocorrelation that are not among `trials` yet.
-pub(crate) fn add_correlated(trials: &mut Vec<f64>, list: &BurstList, correlated: &[f64], duration: f64) {
+pub(crate) fn add_correlated(trials: &mut Vec<f64>, list: &BurstList, correlated: &[f64]) {
     let (_, _, peaks) = effort(list.len());
-    add(trials, correlated.iter().copied().take(peaks), duration);
+    add(trials, correlated.iter().copied().take(peaks));
 }
 
-fn add(trials: &mut Vec<f64>, periods: impl IntoIterator<Item = f64>, duration: f64) {
+fn add(trials: &mut Vec<f64>, periods: impl IntoIterator<Item = f64>) {
     for period in periods {
-        if period > 0.0
-            && LIMITS.fewest_cycles * period <= duration
-            && trials.iter().all(|q| (period / q).ln().abs() > LIMITS.same_trial)
-        {
+        if period > 0.0 && trials.iter().all(|q| (period / q).ln().abs() > LIMITS.same_trial) {
             trials.push(period);
         }
     }
