@@ -127,7 +127,7 @@ pub(crate) struct Searched<'a> {
 impl<'a> Searched<'a> {
     /// Searches at the periods of the list's own gaps.
     pub fn at_gaps(list: &'a BurstList, further: bool) -> Self {
-        let trials = trials::from_gaps(list, further);
+        let trials = trials::from_gaps(list);
         let mut searched = Self { list, search: search::Search::new(list, further), trials, found: Vec::new() };
         searched.go_on(0);
         searched

@@ -61,12 +61,6 @@ thresholds! {
     /// Trial periods closer than this in log are one.
     /// Half: 0, double: 0.
     same_trial: f64 = 0.004;
-    /// Bursts over which a gap may reach after a period was erased.
-    /// Half: 0, double: 1.
-    further_lags: usize = 2;
-    /// Densest windows kept per width after a period was erased.
-    /// Half: 0, double: 0.
-    further_dense_gaps: usize = 3;
     /// Smallest autocorrelation of a peak that proposes a trial period.
     /// Half: 0, double: 0.
     smallest_peak: f64 = 0.1;

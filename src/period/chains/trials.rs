@@ -14,12 +14,9 @@ fn effort(n: usize) -> (usize, usize, usize) {
     }
 }
 
-/// Periods worth a search: those of the list's own gaps, without duplicates; `further`: a period was found before.
-pub(crate) fn from_gaps(list: &BurstList, further: bool) -> Vec<f64> {
+/// Periods worth a search: those of the list's own gaps, without duplicates.
+pub(crate) fn from_gaps(list: &BurstList) -> Vec<f64> {
     let (lags, places, _) = effort(list.len());
-    // the rest after a period was erased is patchy: gaps between neighbours count, hardly those over several bursts
-    let (lags, places) =
-        if further { (lags.min(LIMITS.further_lags), places.min(LIMITS.further_dense_gaps)) } else { (lags, places) };
     let mut trials = Vec::new();
     add(&mut trials, dense_gaps(&list.start, lags, places));
     trials
