@@ -146,7 +146,7 @@ impl Levels {
             let over = pieces.clone().filter(|&k| rates[k] > floor);
             let over = over.map(|k| (rates[k], (rates[k] - floor) * width(k)));
             let top = (background > 0.0).then(|| weighted_quantile_of(over, 0.5)).flatten();
-            Some((background, top.filter(|&top| top > LIMITS.background_contrast * background)))
+            Some((background, top))
         };
         let (burst, of_time) = rayon::join(of_bytes, of_time);
         let (burst, (background, above)) = (burst?, of_time?);

@@ -73,8 +73,7 @@ impl Correlation {
     pub fn trial_periods(&self) -> Vec<f64> {
         let a = &self.values;
         let last = (LIMITS.longest_lag * a.len() as f64) as usize;
-        let mut peaks: Vec<usize> =
-            (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > LIMITS.smallest_peak).collect();
+        let mut peaks: Vec<usize> = (2..last).filter(|&k| a[k] >= a[k - 1] && a[k] > a[k + 1] && a[k] > 0.0).collect();
         let first = peaks.clone();
         peaks.sort_by(|&i, &j| a[j].total_cmp(&a[i]).then(i.cmp(&j)));
         let Some(&highest) = peaks.first() else {

@@ -35,9 +35,6 @@ thresholds! {
     /// The background is the rate not exceeded for this share of the time.
     /// Half: 0, double: 0.
     background: f64 = 0.2;
-    /// The median rate above the background has to be this many times the background; less is a ripple.
-    /// Half: 0, double: 0.
-    background_contrast: f64 = 1.25;
     /// Shorter lists of one level are never dropped as duplicates.
     /// Half: 4, double: 0.
     long_list: usize = 24;
@@ -61,9 +58,6 @@ thresholds! {
     /// Trial periods closer than this in log are one.
     /// Half: 0, double: 0.
     same_trial: f64 = 0.004;
-    /// Smallest autocorrelation of a peak that proposes a trial period.
-    /// Half: 0, double: 0.
-    smallest_peak: f64 = 0.1;
     /// Peaks closer than this in log lag are one.
     /// Half: 0, double: 0.
     peak_distance: f64 = 0.05;
