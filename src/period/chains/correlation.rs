@@ -5,10 +5,8 @@ use super::stats::weighted_quantile;
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 
-/// Bins of the run, usually.
+/// Bins of the run.
 pub(crate) const BINS: usize = 1 << 13;
-/// Bins when the trace holds thousands of bursts, so that short periods still span many lags.
-pub(crate) const BINS_LONG: usize = 1 << 17;
 /// Bins in which a burst of many short requests looks like one.
 pub(crate) const BINS_COARSE: usize = 1 << 10;
 

@@ -95,14 +95,12 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
         return Default::default();
     };
     let mut lists = bursts::burst_lists(profile, &levels, erased);
-    let many = lists.iter().any(|list| list.merge > 0.0 && list.len() > LIMITS.many_bursts);
-    let bins = if many { correlation::BINS_LONG } else { correlation::BINS };
     // the lists need no correlation to begin with
     let (searched, (fine, coarse)) = rayon::join(
         || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, !erased.is_empty())).collect() },
         || {
             rayon::join(
-                || Correlation::of(profile, erased, bins),
+                || Correlation::of(profile, erased, correlation::BINS),
                 || Correlation::of(profile, erased, correlation::BINS_COARSE),
             )
         },

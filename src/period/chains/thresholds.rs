@@ -67,9 +67,6 @@ thresholds! {
     /// Longest lag as a share of the run; longer ones rest on too few products.
     /// Half: 0, double: 670.
     longest_lag: f64 = 0.7;
-    /// Bursts of a list from which the autocorrelation gets finer bins.
-    /// Half: 0, double: 0.
-    many_bursts: usize = 400;
 
     // Chain search
     /// Relative standard deviations of a gap that are tried.
