@@ -83,7 +83,8 @@ impl Situation<'_> {
             _ => unit.to_string(),
         };
         let folder = self.file.and_then(|f| f.rsplit_once('/')).map(|(folder, _)| folder).filter(|f| !f.is_empty());
-        let plain = |f: &&str| !f.starts_with('-') && f.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+:@%=".contains(&b));
+        let plain =
+            |f: &&str| !f.starts_with('-') && f.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+:@%=".contains(&b));
         format!("-c {count} -S {unit} {}", folder.filter(plain).unwrap_or("DIR"))
     }
 

@@ -3,8 +3,8 @@
 //! Set on replayed traces of generated jobs and of the corpus (`scripts/replay_score.py`), unless a row names another source.
 //! The change detectors keep the parameters of their papers in their own files.
 //!
-//! Half, double: replayed traces in which a prediction or a change differs if the value is halved or doubled. Measured on 11
-//! traces, too few to call a row idle, by `scripts/sensitivity.py`; rows without figures are not measured yet.
+//! Half, double: replayed traces in which a prediction or a change differs if the value is halved or doubled. Measured on 37
+//! traces, too few to call a row idle, by `scripts/sensitivity.py`.
 
 use crate::thresholds::thresholds;
 
@@ -23,25 +23,25 @@ thresholds! {
     /// Half: 0, double: 0.
     expected_most: f64 = 0.25;
     /// and always if it is no further away than this share. A burst still going on has to be that close.
-    /// Half: 1, double: 0.
+    /// Half: 4, double: 3.
     expected_least: f64 = 0.05;
     /// Bursts with less than this share of the median bytes are noise.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 3.
     smallest_burst: f64 = 0.2;
     /// Latest bursts that forecast bytes and width.
     /// Half: 0, double: 0.
     recent: usize = 32;
     /// Latest gaps that have to agree for a second search, of the latest bursts alone,
-    /// Half: 0, double: 0.
+    /// Half: 4, double: 4.
     regular_gaps: usize = 4;
     /// by no more than this share of their median;
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 1.
     regular: f64 = 0.05;
     /// confidence that the second search needs: its window was chosen for its regularity.
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 4.
     regular_confidence: f64 = 0.9;
     /// Share of the typical idle time that parts two bursts.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 1.
     parting: f64 = 0.25;
     /// Bursts that may be missing before the period is over.
     /// Half: 0, double: 0.
@@ -68,7 +68,7 @@ thresholds! {
     /// Half: 0, double: 0.
     onset_scatter: f64 = 1.25;
     /// or by this share of the period.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 0.
     onset_steady: f64 = 0.01;
     /// An onset further ahead than this share of the period is background.
     /// Half: 0, double: 0.
@@ -88,19 +88,19 @@ thresholds! {
 
     // Per-mode state
     /// In a window that begins with a regime a period has to hold over this share of it.
-    /// Half: 0, double: 1.
+    /// Half: 4, double: 2.
     window_share: f64 = 0.2;
     /// Periods closer than this in log are one.
     /// Half: 0, double: 0.
     kept_period: f64 = 0.1;
     /// The window is cut this share of a period before the first burst that is kept.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 2.
     margin: f64 = 0.25;
     /// The window drops what came before the first period once that has lasted this many cycles
-    /// Half: 1, double: 0.
+    /// Half: 2, double: 2.
     settled_cycles: u64 = 4;
     /// with this confidence.
-    /// Half: 1, double: 0.
+    /// Half: 2, double: 3.
     settled_confidence: f64 = 0.9;
     /// Two predictions in a row agree if their periods are closer than this in log.
     /// Half: 0, double: 0.
@@ -111,7 +111,7 @@ thresholds! {
 
     // Bounded profile
     /// Steps shorter than this share of the idle time between bursts are joined first.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 1.
     inside: f64 = 0.1;
     /// Steps shorter than this share of the longest idle time are joined before anything is dropped.
     /// Half: 0, double: 0.
@@ -120,119 +120,169 @@ thresholds! {
     /// Half: 0, double: 0.
     blur: f64 = 5e-5;
     /// The same where both steps are active, so that no edge of a burst is lost.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 1.
     blur_active: f64 = 2e-4;
 
     // Regime tracker
     /// Confidence that another period needs to end a regime.
-    /// Half: 0, double: 0.
+    /// Half: 2, double: 6.
     other_confidence: f64 = 0.8;
     /// Periods, the longer of both, for which the analysis has to report another one before it replaces the regime.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 1.
     insists: f64 = 2.0;
     /// Periods closer than this in log are one.
+    /// Half: 1, double: 0.
     same_period: f64 = 0.1;
     /// Share of the cycles that need a burst, and of the gaps that have to follow the period.
+    /// Half: 0, double: 6.
     on_period: f64 = 0.6;
     /// A burst is in phase within this many standard deviations of the gaps,
+    /// Half: 0, double: 0.
     in_phase_sds: f64 = 3.0;
     /// but at least this share of the period; a ratio of periods this close to a whole number is a multiple;
+    /// Half: 0, double: 0.
     whole: f64 = 0.015;
     /// and at most this share.
+    /// Half: 0, double: 0.
     in_phase_most: f64 = 0.05;
     /// Cycles in a row that may be empty, plus one.
+    /// Half: 1, double: 0.
     missed_cycles: f64 = 3.0;
     /// Periods, the longer of both, that a regime has to last before its end is a change.
+    /// Half: 2, double: 3.
     established: f64 = 2.9;
     /// Confidence that a regime must once have had for its end to be a change.
+    /// Half: 0, double: 1.
     known: f64 = 0.98;
     /// Where the new bursts fall on multiples of the period, cycles asked for per multiple.
+    /// Half: 0, double: 0.
     multiple: f64 = 2.0;
     /// Share of the typical idle time that does not part two bursts where the longest one is measured.
+    /// Half: 0, double: 0.
     longest_parting: f64 = 0.25;
     /// A burst within this share of the period of its place continues the regime.
+    /// Half: 2, double: 1.
     in_phase: f64 = 0.15;
     /// Periods of the former regime that the next one has to last.
+    /// Half: 0, double: 0.
     followed: f64 = 1.5;
     /// A period longer by this in log is not the former one with jitter.
+    /// Half: 0, double: 0.
     far: f64 = 0.4;
     /// Share of the gaps of a regime that may look like those of another.
+    /// Half: 0, double: 0.
     stray: f64 = 0.2;
     /// Periods after its last burst for which a regime is kept against other results,
+    /// Half: 2, double: 1.
     kept: f64 = 1.25;
     /// unless these explain this share of the bytes more, or no less than that with a half or a third of the period
+    /// Half: 1, double: 0.
     better: f64 = 0.1;
     /// and a burst in this share of the cycles.
+    /// Half: 0, double: 0.
     well_filled: f64 = 0.75;
 
     // Changes of the gap between bursts
     /// A gap is near the old period, or the new one, within this share of their difference.
+    /// Half: 0, double: 1.
     near: f64 = 0.5;
     /// Latest gaps that may show a change: with fewer a burst may be missing or cut in two,
+    /// Half: 0, double: 1.
     new_gaps_fewest: usize = 2;
     /// with more it is drift.
+    /// Half: 0, double: 0.
     new_gaps_most: usize = 6;
     /// They differ from their mean by at most this share of its distance from the old period,
+    /// Half: 1, double: 0.
     new_gaps_agree: f64 = 0.25;
     /// and, if there are two, by at most this in log,
+    /// Half: 0, double: 1.
     new_gaps_pair: f64 = 0.05;
     /// or this if there are more.
+    /// Half: 1, double: 0.
     new_gaps_more: f64 = 0.1;
     /// Gaps that all follow the period before two multiples of it are a change.
+    /// Half: 0, double: 0.
     firm: usize = 8;
     /// Burst sizes closer than this in log are one.
+    /// Half: 0, double: 0.
     same_size: f64 = 0.2;
     /// The new gaps have to span this many times the longest burst; pieces of a burst may look new.
+    /// Half: 0, double: 0.
     longer: f64 = 1.1;
     /// Bytes between the former bursts, over those in the new ones, that may be such bursts without edges.
+    /// Half: 0, double: 0.
     blurred: f64 = 0.5;
     /// Confidence in the new period that the analysis of what follows needs.
+    /// Half: 0, double: 1.
     confirmed: f64 = 0.8;
     /// Such analyses per update.
+    /// Half: 0, double: 0.
     looks: usize = 2;
     /// Probability that the gaps of one regime ever look like two, over all looks at it: 1 / k (k + 1) of it after k
     /// gaps.
+    /// Half: 0, double: 0.
     chance: f64 = 1e-4;
     /// Prior standard deviation of the log gaps,
+    /// Half: 0, double: 0.
     prior_sd: f64 = 0.03;
     /// and how many values it is worth.
+    /// Half: 0, double: 0.
     prior_values: f64 = 3.0;
     /// Levels tried, as shares of the burst threshold: the top of a burst that goes on is still missing.
+    /// Half: 0, double: 0.
     finer_levels: [f64; 3] = [1.0, 0.25, 0.0625];
     /// Merge distances tried, as shares of that of the burst threshold,
+    /// Half: 0, double: 0.
     finer_merges: [f64; 3] = [1.0, 0.25, 0.0625];
     /// and of the period.
+    /// Half: 0, double: 0.
     small_merges: [f64; 3] = [0.05, 0.01, 0.0];
     /// Share of a gap that has to be idle: bursts that touch are pieces of one.
+    /// Half: 0, double: 0.
     apart: f64 = 0.1;
     /// Bursts with less than this share of the bytes of a burst are noise.
+    /// Half: 1, double: 1.
     smallest_new: f64 = 0.2;
     /// Periods of the next regime that the former one has to last.
+    /// Half: 0, double: 0.
     outlasts: f64 = 1.25;
     /// The same if the next period is a multiple and its bursts are in phase.
+    /// Half: 0, double: 0.
     nested: f64 = 2.5;
 
     // When a prediction is due
     /// Idle times of at least this share of the longest recent one part bursts.
+    /// Half: 6, double: 5.
     long_idle: f64 = 0.25;
     /// Factor by which the longest idle time shrinks at each idle time.
+    /// Half: 3, double: 13.
     forget: f64 = 0.9;
     /// Share of the bytes of a burst at which it seems to have begun,
+    /// Half: 5, double: 7.
     seeming: f64 = 0.05;
     /// and at which there is no doubt.
+    /// Half: 12, double: 13.
     doubtless: f64 = 0.3;
     /// Bursts without idle time between them that are counted by their bytes.
+    /// Half: 3, double: 2.
     soon: f64 = 8.0;
     /// A burst that begins at most this share of a period early is the one that is due.
+    /// Half: 3, double: 1.
     punctual: f64 = 0.05;
     /// Periods without a prediction after which one is due.
+    /// Half: 9, double: 0.
     overdue: f64 = 1.25;
     /// While no burst is known, one idle time in this many of those so far triggers a prediction,
+    /// Half: 1, double: 0.
     seldom: u64 = 64;
     /// or one in this many if that is fewer.
+    /// Half: 0, double: 0.
     seldom_most: u64 = 128;
     /// While no period is known, share of the time so far between two predictions at idle times.
+    /// Half: 5, double: 7.
     least_time: f64 = 0.02;
     /// Share of the window after which a prediction is due while nothing is periodic.
+    /// Half: 10, double: 11.
     growth: f64 = 0.125;
 }
