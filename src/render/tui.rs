@@ -144,8 +144,8 @@ fn draw_chart(frame: &mut Frame, area: Rect, s: &Snapshot, colors: Colors) {
         .filter(|t| (start..=right).contains(t))
         .map(|t| vec![(t - start, 0.0), (t - start, top)])
         .collect();
-    // The names stand in the frame: a legend would cover the data, or be left out for want of room. Each kind has its own
-    // marker, to be told apart without colour.
+    // The names stand in the frame, because a legend would cover the data. Each curve has a marker of its own, for those who do
+    // not see the colours.
     let (mut sets, mut title) = (Vec::new(), Vec::new());
     let mut add = |points, (marker, sign, name): (Marker, &str, &str), style| {
         sets.push(Dataset::default().marker(marker).graph_type(GraphType::Line).style(style).data(points));

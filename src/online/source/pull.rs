@@ -199,6 +199,7 @@ impl Allowance {
         self.left = (self.left + self.rate * now.duration_since(self.since).as_secs_f64()).min(self.rate.max(1.0));
         self.since = now;
         if self.left < 0.0 {
+            // The pause is the throttle: the sender waits because nothing is read.
             thread::sleep(Duration::from_secs_f64((-self.left / self.rate).min(60.0)));
         }
     }
