@@ -41,8 +41,6 @@ pub(crate) fn locals(all: &[Local], origin: f64) -> Vec<LocalClass> {
 pub(crate) struct Group {
     pub members: Vec<usize>,
     pub ranks: Vec<u32>,
-    pub start_s: f64,
-    pub end_s: f64,
     pub mix: Mix,
     pub size: Size,
     pub local: Sequentiality,
@@ -52,7 +50,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    fn of<'a>(all: &'a [Local], members: Vec<usize>, span: (f64, f64), staggered: bool) -> Self {
+    fn of<'a>(all: &'a [Local], members: Vec<usize>, staggered: bool) -> Self {
         // of several segments of a rank, the longest one counts
         let mut by_rank: Vec<usize> = members.clone();
         by_rank.sort_by_key(|&i| (all[i].rank, std::cmp::Reverse(all[i].segment.tally.accesses)));
@@ -62,8 +60,6 @@ impl Group {
         let segments = || members.iter().map(|&i| &all[i].segment);
         Self {
             ranks: by_rank.iter().map(|&i| all[i].rank).collect(),
-            start_s: span.0,
-            end_s: span.1,
             mix: segments().map(|s| s.mix).reduce(Axis::meet).unwrap_or(Mix::LEAST),
             size: segments().map(|s| s.size).reduce(Axis::meet).unwrap_or(Size::LEAST),
             local: parts.iter().map(|p| p.sequentiality).reduce(Axis::meet).unwrap_or(Sequentiality::LEAST),
@@ -87,9 +83,7 @@ impl Group {
     fn staggered(parts: &[Group], all: &[Local]) -> Option<Group> {
         use GlobalSequentiality as G;
         let members = parts.iter().flat_map(|g| &g.members).copied().collect();
-        let start_s = parts.iter().map(|g| g.start_s).fold(f64::INFINITY, f64::min);
-        let end_s = parts.iter().map(|g| g.end_s).fold(f64::NEG_INFINITY, f64::max);
-        let joined = Group::of(all, members, (start_s, end_s), true);
+        let joined = Group::of(all, members, true);
         // each group alone may leave gaps that the others fill
         let part = |g: &Group| {
             g.class == G::SingleRank
@@ -107,8 +101,7 @@ impl Group {
 pub(crate) fn groups(all: &[Local]) -> Vec<Group> {
     let spans: Vec<(f64, f64)> = all.iter().map(|l| (l.segment.tally.start_s, l.segment.tally.end_s)).collect();
     let sets = time::overlaps(&spans).into_iter();
-    let mut rest: VecDeque<Group> =
-        sets.map(|set| Group::of(all, set.members, (set.start_s, set.end_s), false)).collect();
+    let mut rest: VecDeque<Group> = sets.map(|set| Group::of(all, set.members, false)).collect();
     let mut groups = Vec::new();
     while !rest.is_empty() {
         let count = staggered_run(rest.make_contiguous());
@@ -145,7 +138,7 @@ pub(crate) fn globals(
 
 /// One entry for neighbouring groups of the same ranks and class.
 fn joined(groups: &[Group], all: &[Local], file: Option<&str>, settings: Settings, origin: f64) -> GlobalClass {
-    let (first, last) = (&groups[0], &groups[groups.len() - 1]);
+    let first = &groups[0];
     let tallies: Vec<Tally> = groups.iter().flat_map(|g| &g.members).map(|&i| all[i].segment.tally).collect();
     let total = Tally::sum(tallies.iter().copied()).unwrap_or_default();
     let starts: Vec<u64> = tallies.iter().map(|t| t.hull.0).collect();
@@ -164,8 +157,8 @@ fn joined(groups: &[Group], all: &[Local], file: Option<&str>, settings: Setting
         stripe: settings.stripe,
     };
     GlobalClass {
-        start_s: origin + first.start_s,
-        end_s: origin + last.end_s,
+        start_s: origin + total.start_s,
+        end_s: origin + total.end_s,
         ranks: first.ranks.clone(),
         mix: first.mix,
         sequentiality: first.class,

@@ -79,7 +79,7 @@ pub struct Options<'m> {
     pub mode: Mode,
     /// Accesses that are collected when one does not fit, and then cut into segments.
     pub window: usize,
-    /// Requests below this many bytes are small: the stripe unit of the file system.
+    /// Stripe unit in bytes of files whose layout the trace does not have; requests below it are small.
     pub stripe: u64,
     /// Which classifier is used.
     pub choice: Choice,
@@ -94,13 +94,14 @@ impl Default for Options<'_> {
 }
 
 impl Options<'_> {
-    fn settings(&self) -> Settings {
+    /// Settings for a file, given its stripe unit if that is known.
+    fn settings(&self, stripe: Option<u64>) -> Settings {
         let voting = match self.choice {
             Choice::Auto => Voting::IfIrregular(network::vote),
             Choice::Network => Voting::Always(network::vote),
             Choice::Rules | Choice::Markov => Voting::Never,
         };
-        Settings { window: self.window.max(2), stripe: self.stripe.max(1), voting }
+        Settings { window: self.window.max(2), stripe: stripe.unwrap_or(self.stripe).max(1), voting }
     }
 }
 
@@ -180,8 +181,13 @@ impl Trainer<'_> {
 /// Slots of [`Reader::latest`].
 const MOST_LATEST: u32 = 1 << 16;
 
-/// A rank, its accesses to one file, and their sketch.
-type Followed = (u32, Box<SizeClassStreams>, Option<Sketcher>);
+/// The accesses of one rank to one file.
+struct Followed {
+    rank: u32,
+    settings: Settings,
+    streams: Box<SizeClassStreams>,
+    sketcher: Option<Sketcher>,
+}
 
 /// Classifies a trace whose rows come in batches. Memory grows with pairs of file and rank and with their segments, not with
 /// rows.
@@ -218,7 +224,6 @@ impl<'s, 'm> Reader<'s, 'm> {
     /// Takes the next rows.
     pub fn take(&mut self, batch: &Batch<'_>) {
         let Self { options, filter, draw, all, place, latest, rows, records, unplaced } = self;
-        let settings = options.settings();
         filter.learn(batch.files, batch.origin_s);
         *rows += batch.rows.len() as u64;
         *unplaced += accesses(&batch.rows, filter, |file, rank, access| {
@@ -228,16 +233,18 @@ impl<'s, 'm> Reader<'s, 'm> {
                 latest.resize(slot + 1, None);
             }
             let at = match latest[slot] {
-                Some((f, at)) if f == file && all[at].1.0 == rank => at,
+                Some((f, at)) if f == file && all[at].1.rank == rank => at,
                 _ => *place.entry((file, rank)).or_insert_with(|| {
-                    all.push((file, (rank, Box::default(), draw.then(Sketcher::default))));
+                    let settings = options.settings(batch.files.stripe(file));
+                    let (streams, sketcher) = (Box::default(), draw.then(Sketcher::default));
+                    all.push((file, Followed { rank, settings, streams, sketcher }));
                     all.len() - 1
                 }),
             };
             latest[slot] = Some((file, at));
-            let (_, streams, sketcher) = &mut all[at].1;
-            streams.push(access, settings);
-            if let Some(s) = sketcher {
+            let followed = &mut all[at].1;
+            followed.streams.push(access, followed.settings);
+            if let Some(s) = &mut followed.sketcher {
                 s.push(&access);
             }
         });
@@ -260,8 +267,9 @@ impl<'s, 'm> Reader<'s, 'm> {
             .into_par_iter()
             .map(|(id, ranks)| {
                 let name = (id != FileId::NONE).then(|| trace.files.name(id).to_owned());
-                let (all, sketch) = finish(ranks, options.settings(), origin);
-                (of_file(name, all, options, origin), sketch)
+                let (all, sketch) = finish(ranks, origin);
+                let settings = options.settings(trace.files.stripe(id));
+                (of_file(name, all, options, settings, origin), sketch)
             })
             .collect();
         let begins = |f: &FileClasses| f.local.iter().map(|l| l.start_s).fold(f64::INFINITY, f64::min);
@@ -293,14 +301,13 @@ impl<'s, 'm> Reader<'s, 'm> {
     /// # Errors
     /// As [`classify`].
     pub fn train(self, trace: &Trace) -> Result<Trainer<'s>> {
-        let settings = self.options.settings();
         let filter = self.filter.again();
         let samples: Vec<(String, TrainingSample)> = self
             .files(trace)?
             .into_par_iter()
             .filter(|(id, _)| *id != FileId::NONE)
             .map(|(id, ranks)| {
-                let (all, _) = finish(ranks, settings, 0.0);
+                let (all, _) = finish(ranks, 0.0);
                 let all: Vec<Local> = all.into_iter().flat_map(RankSegments::into_whole).collect();
                 (trace.files.name(id).to_owned(), TrainingSample::of(&all))
             })
@@ -359,10 +366,10 @@ fn accesses(rows: &Data, filter: &RowFilter<'_>, mut each: impl FnMut(FileId, u3
 }
 
 /// The segments of each rank, by rank, and the sketch of their accesses.
-fn finish(mut ranks: Vec<Followed>, settings: Settings, origin: f64) -> (Vec<RankSegments>, Sketch) {
-    ranks.sort_by_key(|r| r.0);
+fn finish(mut ranks: Vec<Followed>, origin: f64) -> (Vec<RankSegments>, Sketch) {
+    ranks.sort_by_key(|r| r.rank);
     let mut drawn = Vec::new();
-    let each = ranks.into_iter().map(|(rank, streams, sketcher)| {
+    let each = ranks.into_iter().map(|Followed { rank, settings, streams, sketcher }| {
         drawn.extend(sketcher.map(|s| (rank, s)));
         let (whole, by_size) = streams.finish(settings);
         RankSegments { rank, whole, by_size }
@@ -371,8 +378,13 @@ fn finish(mut ranks: Vec<Followed>, settings: Settings, origin: f64) -> (Vec<Ran
     (all, Sketch::of(drawn, origin))
 }
 
-fn of_file(file: Option<String>, ranks: Vec<RankSegments>, options: Options<'_>, origin: f64) -> FileClasses {
-    let settings = options.settings();
+fn of_file(
+    file: Option<String>,
+    ranks: Vec<RankSegments>,
+    options: Options<'_>,
+    settings: Settings,
+    origin: f64,
+) -> FileClasses {
     let name = file.as_deref();
     let predicted = options.model.zip(name).and_then(|(model, name)| model.predict(name, settings));
     let judged = metadata_filter::judge(ranks);

@@ -147,9 +147,9 @@ pub struct LocalClass {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct GlobalClass {
-    /// When all of its ranks are active; if `staggered`, when the first begins: seconds on the trace's own clock.
+    /// Start of the first access of its ranks, seconds on the trace's own clock.
     pub start_s: f64,
-    /// Until when all of its ranks are active; if `staggered`, when the last ends: seconds on the trace's own clock.
+    /// End of the last access of its ranks, seconds on the trace's own clock.
     pub end_s: f64,
     /// Ranks of the class.
     pub ranks: Vec<u32>,

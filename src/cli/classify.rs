@@ -29,7 +29,7 @@ pub struct ClassifyArgs {
     /// Accesses that decide what follows when one does not fit
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub window: u16,
-    /// Stripe unit of the file system, e.g. 4MiB; requests below it count as small
+    /// Stripe unit of files whose layout is not recorded, e.g. 4MiB; requests below it count as small
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = bytes)]
     pub stripe: u64,
     /// Classifier; auto: the rules, or where they find no order, the model if given, else the network

@@ -55,6 +55,7 @@ impl Interner {
 pub struct Files {
     interner: Interner,
     system: Vec<bool>,
+    stripes: HashMap<FileId, u64>,
 }
 
 impl Files {
@@ -78,6 +79,16 @@ impl Files {
     /// True for pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries: what Darshan leaves out too.
     pub fn is_system(&self, id: FileId) -> bool {
         self.system.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Stripe unit of the file in bytes, if the trace has its layout.
+    pub fn stripe(&self, id: FileId) -> Option<u64> {
+        self.stripes.get(&id).copied()
+    }
+
+    /// Notes the stripe unit of a file, in bytes.
+    pub fn set_stripe(&mut self, id: FileId, bytes: u64) {
+        self.stripes.insert(id, bytes);
     }
 
     /// Number of names.

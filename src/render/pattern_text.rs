@@ -37,6 +37,7 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     }
     let _ = writeln!(out, "{}", style.bold(&format!("{}: {head}", r.trace.path)));
     if !r.patterns.is_empty() {
+        files(&mut out, &r.patterns);
         line(&mut out, "fields", FIELDS);
     }
     let predicted = percent(r.coverage.predicted as f64 / r.coverage.records.max(1) as f64);
@@ -106,12 +107,16 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
     let count = units::counted(r.patterns.len() as u64, "pattern");
     let verb = if r.patterns.len() == 1 { "covers" } else { "cover" };
     line(out, "patterns", &format!("{count} {verb} {}", covered(&r.coverage)));
+    files(out, &r.patterns);
+}
+
+/// One line for the files that are accessed alike, those of most bytes first.
+fn files(out: &mut String, patterns: &[PatternReport]) {
     let mut files: HashMap<&str, Vec<&PatternReport>> = HashMap::new();
-    r.patterns.iter().for_each(|p| files.entry(&p.file).or_default().push(p));
+    patterns.iter().for_each(|p| files.entry(&p.file).or_default().push(p));
     let bytes = |ps: &[&PatternReport]| ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>();
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|(name, ps)| (std::cmp::Reverse(bytes(ps)), *name));
-    // files that are walked through alike are told once
     let mut alike: Vec<(&str, String, usize)> = Vec::new();
     let mut place: HashMap<String, usize> = HashMap::new();
     for (name, ps) in &files {

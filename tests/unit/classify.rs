@@ -35,6 +35,50 @@ fn global(t: &Trace) -> Vec<(G, usize)> {
     found.files[0].global.iter().map(|g| (g.sequentiality, g.ranks.len())).collect()
 }
 
+#[test]
+fn requests_below_the_recorded_stripe_unit_are_small() {
+    let mib = KIB * KIB;
+    let job = |unit: Option<u64>| {
+        let accesses = (0..4)
+            .flat_map(|r| (0..40).map(move |i| (r, Op::Write, (4 * i + u64::from(r)) * 4 * mib, 4 * mib, i as f64)));
+        let mut t = trace(accesses, 0.5);
+        let file = t.files.intern(FILE);
+        unit.into_iter().for_each(|u| t.files.set_stripe(file, u));
+        let g = classes(&t).files[0].global[0].clone();
+        let hint = |name: &str| g.advice.iter().find_map(|a| a.hints.get(name).cloned());
+        (g.size, hint("call").is_some(), hint("striping_unit"))
+    };
+    assert_eq!(job(None), (Size::UniformLarge, false, Some(mib.to_string())));
+    assert_eq!(job(Some(16 * mib)), (Size::UniformSmall, true, Some((16 * mib).to_string())));
+}
+
+#[test]
+fn stripe_units_of_darshan_logs_are_those_of_their_lustre_records() {
+    let Some(folder) = shared("thirdparty/darshan/imbalanced_io") else { return };
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let read = ReadOptions { counters: true, ..ReadOptions::default() };
+        let Ok(source) = Source::open(&entry.unwrap().path(), &read.limits) else { continue };
+        let Ok(t) = formats::read(&source, None, &read) else { continue };
+        let Some(counters) = &t.counters else { continue };
+        for (id, name) in t.files.iter() {
+            let layout = counters.layouts.iter().find(|l| counters.files.name(l.file) == name);
+            assert_eq!(t.files.stripe(id), layout.map(|l| l.stripe_bytes), "{name}");
+            seen += usize::from(layout.is_some());
+        }
+    }
+    assert!(seen > 0);
+}
+
+#[test]
+fn a_class_lasts_from_its_first_access_to_its_last() {
+    let accesses = (0..4).flat_map(|r| {
+        (0..30).map(move |i| (r, Op::Write, (u64::from(r) * 30 + i) * KIB, KIB, f64::from(r) + i as f64))
+    });
+    let found = classes(&trace(accesses, 0.5));
+    assert_eq!((found.files[0].global[0].start_s, found.files[0].global[0].end_s), (0.0, 32.5));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(super::sample(200) as u32))]
     #[test]

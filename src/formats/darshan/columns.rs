@@ -11,7 +11,7 @@ use super::names::Names;
 use super::others;
 use super::rows::{Placement, check_rows};
 use crate::error::{ErrorKind, Result};
-use crate::record::{CounterModule, CounterTable, Counters, FileId, Layer, Mount, Warning};
+use crate::record::{CounterModule, CounterTable, Counters, FileId, Layer, Mount, Striping, Warning};
 
 /// The counters of logs that are one job, and warnings about modules that are damaged.
 pub(super) fn read(logs: &[Log], placements: &[Placement]) -> Result<(Counters, Vec<Warning>)> {
@@ -43,11 +43,11 @@ pub(super) fn read(logs: &[Log], placements: &[Placement]) -> Result<(Counters, 
             damaged(layout.darshan, done)?;
         }
         if let Some(slot) = log.readable(Module::Lustre) {
-            let files = &mut all.files;
-            let found = others::striping(&mut log.region(slot), slot.version, log.order(), &mut |id| {
-                file_id(log.names(), id, files)
+            let (files, layouts) = (&mut all.files, &mut all.layouts);
+            let found = others::striping(&mut log.region(slot), slot.version, log.order(), &mut |id, layout| {
+                layouts.push(Striping { file: file_id(log.names(), id, files), ..layout });
             });
-            damaged(Module::Lustre, found.map(|layouts| all.layouts.extend(layouts)))?;
+            damaged(Module::Lustre, found)?;
             // Every rank that opens a file can have a record of its layout.
             let mut seen = HashSet::new();
             all.layouts.retain(|l| seen.insert(l.file));

@@ -1,5 +1,8 @@
 //! A log as it is: every region on its own.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use super::bytes::ByteOrder;
 use super::counters::{self, CounterTable, Schema};
 use super::dxt::{self, DxtRecord};
@@ -11,7 +14,7 @@ use super::others;
 use super::region::{self, Region};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::limits::Limits;
-use crate::record::Layer;
+use crate::record::{Layer, Striping};
 
 /// A Darshan log: header, job and names read, module data read on request.
 ///
@@ -33,6 +36,7 @@ pub struct Log {
     job: JobRecord,
     names: Names,
     limits: Limits,
+    stripe_units: OnceLock<HashMap<u64, u64>>,
 }
 
 impl Log {
@@ -51,7 +55,7 @@ impl Log {
         } else {
             Names::default()
         };
-        Ok(Log { file, header, job, names, limits: limits.clone() })
+        Ok(Log { file, header, job, names, limits: limits.clone(), stripe_units: OnceLock::new() })
     }
 
     /// The header.
@@ -67,6 +71,21 @@ impl Log {
     /// The names of record ids.
     pub fn names(&self) -> &Names {
         &self.names
+    }
+
+    /// Stripe unit in bytes by record id, as far as the Lustre records can be read.
+    pub(super) fn stripe_units(&self) -> &HashMap<u64, u64> {
+        self.stripe_units.get_or_init(|| {
+            let mut units = HashMap::new();
+            if let Some(slot) = self.readable(Module::Lustre) {
+                let mut note = |id, layout: Striping| {
+                    units.insert(id, layout.stripe_bytes);
+                };
+                // The stripe unit only refines advice; reading the counters reports the damage.
+                let _ = others::striping(&mut self.region(slot), slot.version, self.order(), &mut note);
+            }
+            units
+        })
     }
 
     /// Bytes of the file.

@@ -50,14 +50,13 @@ fn lustre(region: &mut Region, version: u32, order: ByteOrder) -> Result<u64> {
     Ok(records)
 }
 
-/// Layouts of files. Of a file whose parts have layouts of their own, the one that has the most stripes.
+/// Gives the id and the layout of each file to `each`. Of a file whose parts have layouts of their own, the one that has the most stripes.
 pub(super) fn striping(
     region: &mut Region,
     version: u32,
     order: ByteOrder,
-    file: &mut dyn FnMut(u64) -> FileId,
-) -> Result<Vec<Striping>> {
-    let mut all = Vec::new();
+    each: &mut dyn FnMut(u64, Striping),
+) -> Result<()> {
     walk_lustre(region, version, order, &mut |s| {
         let (components, at) = if version == 1 { (1, 56) } else { (s.i64(16).max(0) as usize, 32) };
         let parts = (0..components).map(|i| match version {
@@ -76,13 +75,14 @@ pub(super) fn striping(
             };
             if best.as_ref().is_none_or(|b| stripes > b.stripes) {
                 let targets = (0..stripes).map_while(target).collect();
-                best = Some(Striping { file: file(s.u64(0)), stripe_bytes: bytes, stripes, targets });
+                best = Some(Striping { file: FileId::NONE, stripe_bytes: bytes, stripes, targets });
             }
             first += stripes;
         }
-        all.extend(best);
-    })?;
-    Ok(all)
+        if let Some(best) = best {
+            each(s.u64(0), best);
+        }
+    })
 }
 
 /// Gives every record to `each`, whole.

@@ -321,7 +321,12 @@ impl Visitor for SegmentRows<'_> {
 
 /// Numbers the files of rows as in the table `to`, which gets their names.
 fn adopt(rows: &mut Requests, from: &Files, to: &mut Files) {
-    let numbers: Vec<FileId> = from.iter().map(|(_, name)| to.intern(name)).collect();
+    let mut number = |(id, name): (FileId, &str)| {
+        let new = to.intern(name);
+        from.stripe(id).into_iter().for_each(|unit| to.set_stripe(new, unit));
+        new
+    };
+    let numbers: Vec<FileId> = from.iter().map(&mut number).collect();
     rows.file.map_in_place(|f| numbers.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
 }
 
@@ -423,8 +428,12 @@ pub(super) fn check_rows(rows: usize, limits: &Limits) -> Result<()> {
 
 /// The file of a record id. Ids without a name, which Darshan can leave, get one of their own.
 fn file_id(log: &Log, id: u64, files: &mut Files) -> FileId {
-    match log.names().get(id).filter(|n| !n.is_empty()) {
+    let file = match log.names().get(id).filter(|n| !n.is_empty()) {
         Some(name) => files.intern(name),
         None => files.intern(&format!("record:{id}")),
+    };
+    if let Some(&unit) = log.stripe_units().get(&id) {
+        files.set_stripe(file, unit);
     }
+    file
 }

@@ -78,7 +78,6 @@ fn of_file(name: &str, mut caption: String, file: &FileClasses, sketch: &Sketch)
     if bands.len() < file.global.len() {
         caption += &format!(", the first {BANDS} of {} classes", file.global.len());
     }
-    let spans = with_accesses(bands, all());
     let accesses = units::counted(sketch.accesses, "access");
     let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
     let aside = file.aside.as_ref().map_or(0, |a| a.accesses);
@@ -88,8 +87,8 @@ fn of_file(name: &str, mut caption: String, file: &FileClasses, sketch: &Sketch)
     let smallest = smallest(all().count().min(SHAPES), &x, &y);
     let head = Head { title, caption, legend: legend(&ranks, bands) };
     picture(&head, &x, &y, |c| {
-        for (g, (start, end)) in bands.iter().zip(&spans) {
-            let (start, end) = (start - shift, (end - shift).max(start - shift + smallest.0));
+        for g in bands {
+            let (start, end) = (g.start_s - shift, (g.end_s - shift).max(g.start_s - shift + smallest.0));
             let fill = of_class(g);
             let tint = Rectangle::new([(start, low), (end, ceiling.0)], fill.mix(0.28).filled());
             let head = Rectangle::new([(start, ceiling.0), (end, ceiling.1)], fill.filled());
@@ -107,36 +106,16 @@ fn of_file(name: &str, mut caption: String, file: &FileClasses, sketch: &Sketch)
             c.draw_series(shapes).map_err(failed)?;
         }
         let style = ("sans-serif", 19).into_font().color(&color::INK);
-        for (g, (start, end)) in bands.iter().zip(&spans) {
-            let room = (end - start) / (x.range.1 - x.range.0) * PLOT.0;
+        for g in bands {
+            let room = (g.end_s - g.start_s) / (x.range.1 - x.range.0) * PLOT.0;
             let text = [name_of(g), g.sequentiality.name().to_owned(), g.mix.name().to_owned()];
             let Some(text) = text.into_iter().find(|t| t.len() as f64 * LETTER <= room) else { continue };
             let half = text.len() as f64 * LETTER / 2.0 / PLOT.0 * (x.range.1 - x.range.0);
-            let place = ((start + end) / 2.0 - shift - half, ceiling.1 - 0.022 * reach);
+            let place = ((g.start_s + g.end_s) / 2.0 - shift - half, ceiling.1 - 0.022 * reach);
             c.draw_series([Text::new(text, place, style.clone())]).map_err(failed)?;
         }
         Ok(())
     })
-}
-
-/// Start and end of each class with its accesses: a class itself lasts only while all of its ranks are active. An access
-/// belongs to the nearest class, of its own direction if there is one.
-fn with_accesses<'a>(bands: &[GlobalClass], accesses: impl Iterator<Item = &'a SketchedAccess>) -> Vec<(f64, f64)> {
-    let mut spans: Vec<(f64, f64)> = bands.iter().map(|g| (g.start_s, g.end_s)).collect();
-    for a in accesses {
-        let middle = 0.5 * (a.start_s + a.end_s);
-        let other = if a.write { Mix::ReadOnly } else { Mix::WriteOnly };
-        let away = |i: usize| {
-            let g = &bands[i];
-            let gap = (g.start_s - middle).max(middle - g.end_s).max(0.0);
-            if g.mix == other { gap + 1e12 } else { gap }
-        };
-        let nearest = (0..bands.len()).min_by(|i, j| away(*i).total_cmp(&away(*j)));
-        if let Some(i) = nearest {
-            spans[i] = (spans[i].0.min(a.start_s), spans[i].1.max(a.end_s));
-        }
-    }
-    spans
 }
 
 /// Every rank if they are few, else some of them, evenly.
