@@ -60,7 +60,7 @@ pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     a.detection.candidates = outliers.report(&powers);
     for (l, frame) in power.axis_iter(Axis(1)).enumerate() {
         let bins: Vec<f64> = frame.to_vec();
-        if let Some((k, p)) = peak(&bins, 2, bins.len()) {
+        if let Some((k, p)) = peak(&bins, 2) {
             a.track.push(TrackPoint {
                 time_s: stft.time(l, rate),
                 frequency_hz: k * stft.frequency(1, rate),
@@ -89,20 +89,23 @@ pub fn find(signal: &Signal, settings: &Settings) -> Answer {
     a
 }
 
-/// The highest bin among `from..to`, placed between bins by a parabola through the logarithms (nearly exact for a Hann window),
-/// and its power; `None` if there is no power.
-fn peak(power: &[f64], from: usize, to: usize) -> Option<(f64, f64)> {
-    let k = (from..to.min(power.len())).max_by(|a, b| power[*a].total_cmp(&power[*b]))?;
-    let top = power[k];
-    if top.is_nan() || top <= 0.0 {
-        return None;
-    }
+/// The highest peak among the bins from `from` on: its place, in bins, and its power; `None` if there is no power.
+///
+/// Place and power are those of the parabola through the logarithms of three bins, nearly exact for a Hann window: a peak between
+/// two bins is not taken for lower than a harmonic on a bin.
+fn peak(power: &[f64], from: usize) -> Option<(f64, f64)> {
     let at = |i: usize| power.get(i).filter(|p| **p > 0.0).map(|p| p.ln());
-    let shift = k.checked_sub(1).and_then(at).zip(at(k + 1)).map_or(0.0, |(l, r)| {
-        let bend = l - 2.0 * top.ln() + r;
-        if bend < 0.0 { (0.5 * (l - r) / bend).clamp(-0.5, 0.5) } else { 0.0 }
-    });
-    Some((k as f64 + shift, top))
+    let placed = |k: usize| {
+        let top = at(k)?;
+        let (left, right) = k.checked_sub(1).and_then(at).zip(at(k + 1)).unwrap_or((top, top));
+        if left > top || right > top {
+            return None;
+        }
+        let bend = left - 2.0 * top + right;
+        let shift = if bend < 0.0 { 0.5 * (left - right) / bend } else { 0.0 };
+        Some((k as f64 + shift, (top - 0.25 * (left - right) * shift).exp()))
+    };
+    (from..power.len()).filter_map(placed).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The value with half of the weight below it.
@@ -141,10 +144,12 @@ mod tests {
 
     #[test]
     fn peaks_and_medians() {
-        let (k, p) = peak(&[0.0, 1.0, 4.0, 4.0, 1.0], 1, 5).unwrap();
-        assert!((k - 2.5).abs() < 1e-9 && p == 4.0);
-        assert_eq!(peak(&[0.0; 5], 1, 5), None);
-        assert_eq!(peak(&[], 2, 0), None);
+        let (k, p) = peak(&[0.0, 1.0, 4.0, 4.0, 1.0], 1).unwrap();
+        assert!((k - 2.5).abs() < 1e-9 && (p - 4f64.powf(1.125)).abs() < 1e-9);
+        // between two bins, and higher than a peak on a bin
+        assert!(peak(&[0.0, 1.0, 4.0, 4.0, 1.0, 4.2, 1.0], 1).unwrap().0 < 3.0);
+        assert_eq!(peak(&[0.0; 5], 1), None);
+        assert_eq!(peak(&[], 2), None);
         assert_eq!(weighted_median(vec![(3.0, 1.0), (1.0, 1.0), (2.0, 5.0)]), Some(2.0));
         assert_eq!(weighted_median(vec![]), None);
     }
