@@ -17,11 +17,13 @@ pub(super) struct Watched {
     lives: BTreeMap<String, Live>,
     /// The job that is drawn; the first that came, until another one is chosen.
     chosen: Option<String>,
+    /// The keys and marks are explained over the picture.
+    help: bool,
 }
 
 impl Watched {
     pub(super) fn new(options: Options, most: usize) -> Watched {
-        Watched { jobs: Jobs::new(options, most), lives: BTreeMap::new(), chosen: None }
+        Watched { jobs: Jobs::new(options, most), lives: BTreeMap::new(), chosen: None, help: false }
     }
 
     /// Takes a message, and predicts if that is due.
@@ -58,10 +60,14 @@ impl Watched {
         }
     }
 
-    /// Chooses the next or the previous job, around the ends; true if the key did.
+    /// Chooses the next or the previous job, around the ends, or shows or hides the help; true if the key did.
     pub(super) fn key(&mut self, code: KeyCode) -> bool {
         let step = match code {
             KeyCode::Tab | KeyCode::Down | KeyCode::Right => 1,
+            KeyCode::Char('?' | 'h') => {
+                self.help = !self.help;
+                return true;
+            }
             KeyCode::BackTab | KeyCode::Up | KeyCode::Left => self.lives.len().saturating_sub(1),
             _ => return false,
         };
@@ -84,6 +90,9 @@ impl Watched {
         let lines: Vec<JobLine> =
             self.lives.iter().map(|(name, live)| JobLine { name, prediction: live.prediction() }).collect();
         tui::draw_jobs(frame, &lines, chosen, &snapshot, color);
+        if self.help {
+            tui::draw_help(frame, color);
+        }
     }
 }
 
@@ -101,7 +110,7 @@ mod tests {
     }
 
     fn watched(most: usize) -> Watched {
-        Watched::new(Options { every: Every::Message, ..Options::default() }, most)
+        Watched::new(Options::default().every(Every::Message), most)
     }
 
     fn drawn(w: &Watched) -> String {
@@ -139,6 +148,16 @@ mod tests {
         // another job before it in the list does not change what is drawn
         w.take(&message("aero", 0.0));
         shows(&w, "ocean", "3.000 s");
+    }
+
+    #[test]
+    fn a_key_shows_and_hides_the_help() {
+        let mut w = watched(2);
+        w.take(&message("a", 0.0));
+        let helps = |w: &Watched| drawn(w).contains("another job") && drawn(w).contains("the next burst");
+        assert!(!helps(&w) && drawn(&w).contains("?: help"));
+        assert!(w.key(KeyCode::Char('?')) && helps(&w));
+        assert!(w.key(KeyCode::Char('h')) && !helps(&w));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph, Wrap};
+use ratatui::widgets::{Axis, Block, Chart, Clear, Dataset, GraphType, Paragraph, Wrap};
 
 use super::units;
 use crate::online::Prediction;
@@ -99,6 +99,29 @@ fn draw_in(frame: &mut Frame, area: Rect, snapshot: &Snapshot, color: bool) {
     }
 }
 
+/// Explains keys and marks, over what is drawn.
+pub fn draw_help(frame: &mut Frame, color: bool) {
+    let c = Colors::new(color);
+    let lines = [
+        ("Tab, arrows", "choose another job", Style::new()),
+        ("? or h", "show or hide this help", Style::new()),
+        ("q, Esc, Ctrl-C", "quit", Style::new()),
+        ("", "", Style::new()),
+        ("⣿ bandwidth", "of the job", c.signal),
+        ("• cosine", "of the period found, since the last change", c.cosine),
+        ("█ next", "the next burst, as high as its bandwidth", c.next),
+        ("▄ change", "of the period: a new regime begins", c.change),
+    ];
+    let lines: Vec<Line> =
+        lines.iter().map(|(key, what, style)| Line::styled(format!("{key:<15}{what}"), *style)).collect();
+    let [_, row, _] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(lines.len() as u16 + 2), Constraint::Fill(1)])
+            .areas(frame.area());
+    let [_, area, _] = Layout::horizontal([Constraint::Fill(1), Constraint::Max(62), Constraint::Fill(1)]).areas(row);
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(lines.to_vec()).block(Block::bordered().title("help")), area);
+}
+
 /// Names come from outside.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(60).collect()
@@ -108,7 +131,12 @@ fn head_line(s: &Snapshot) -> Line<'static> {
     let job = s.job.as_deref().map_or(String::new(), |j| format!("  job {}", plain(j)));
     let at =
         s.prediction.as_ref().map_or(String::new(), |p| format!("  at {:.3} s, prediction {}", p.now_s, p.sequence));
-    Line::from(vec![Span::styled("iophase", Modifier::BOLD), Span::raw(job), Span::raw(at), Span::raw("  q: quit")])
+    Line::from(vec![
+        Span::styled("iophase", Modifier::BOLD),
+        Span::raw(job),
+        Span::raw(at),
+        Span::raw("  ?: help  q: quit"),
+    ])
 }
 
 fn draw_chart(frame: &mut Frame, area: Rect, s: &Snapshot, colors: Colors) {
