@@ -124,6 +124,25 @@ fn the_regime_at_the_end_leads_and_predicts() {
     assert!(others.iter().any(|p| near(&p["period_s"], 0.25) && p["relation"] == "within"), "{others:?}");
 }
 
+/// Point sampling can count the bytes of a burst many times over, so no share of them is "lost".
+#[test]
+fn point_sampling_misestimates_bytes() {
+    let trace = data("stable.darshan").display().to_string();
+    let o = iophase(&["analyze", &trace, "-v", "--sampling", "point", "-f", "1", "--method", "dft"]);
+    let text = String::from_utf8(o.stdout).unwrap();
+    let percent: f64 = text
+        .split("sampling misestimates the bytes of write by ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!(percent > 100.0 && text.contains("sampling error"), "{text}");
+    assert!(!text.contains("lost") && !text.contains("abstraction"), "{text}");
+}
+
 #[test]
 fn periods_below_the_shortest_are_not_reported() {
     // 2 s, then 3.5 s
