@@ -54,7 +54,7 @@ fn classes(c: &mut Criterion) {
                 // a minute: each window is cut in every way
                 continue;
             }
-            let options = Options { choice, model: Some(&model), ..Options::default() };
+            let options = Options::default().choice(choice).model(Some(&model));
             group.bench_function(format!("{name} {by}"), |b| b.iter(|| classify(black_box(trace), &all, options)));
         }
     }

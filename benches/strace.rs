@@ -44,7 +44,7 @@ fn reading(c: &mut Criterion) {
         let text = log(200_000, annotated);
         group.throughput(Throughput::Bytes(text.len() as u64));
         let source = Source::from_bytes("log", text);
-        let options = ReadOptions { detail, ..ReadOptions::default() };
+        let options = ReadOptions::default().detail(detail);
         for threads in [1, 2] {
             let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else { continue };
             group.bench_function(format!("{what}, {threads} threads"), |b| {

@@ -26,7 +26,7 @@ fn main() -> iophase::Result<()> {
         let mut model = Model::default();
         train(&job.run("/scratch/out.0001", 1), &all, Options::default(), &mut model)?;
         let trace = job.run("/scratch/out.0002", 2);
-        let ask = |choice| classify(&trace, &all, Options { choice, model: Some(&model), ..Options::default() });
+        let ask = |choice| classify(&trace, &all, Options::default().choice(choice).model(Some(&model)));
         let choices = [Choice::Rules, Choice::Network, Choice::Markov, Choice::Auto];
         let answers = choices.into_iter().map(|c| ask(c).map(|c| global(&c))).collect::<iophase::Result<Vec<_>>>()?;
         let kind = Kind::ALL.iter().position(|k| *k == job.kind).unwrap_or(0);

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let duration = signal.end_s - signal.start_s;
             let rate_hz = if signal.samples > most { most as f64 / duration } else { signal.sampling_hz };
             let mode = analysis::ModeChoice::One(signal.mode);
-            let options = Options { mode, rate_hz: Some(rate_hz), ..Options::default() };
+            let options = Options::default().mode(mode).rate_hz(Some(rate_hz));
             let Ok(again) = analysis::analyze(&trace, &options) else { continue };
             for evidence in &again.evidence {
                 let samples = evidence.samples();

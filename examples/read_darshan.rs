@@ -11,7 +11,7 @@ fn main() -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     for path in std::env::args().skip(1) {
         let begin = Instant::now();
-        let options = ReadOptions { all_layers: std::env::var_os("SURVEY").is_some(), ..ReadOptions::default() };
+        let options = ReadOptions::default().all_layers(std::env::var_os("SURVEY").is_some());
         let trace = Source::open(Path::new(&path), &Limits::default()).and_then(|s| formats::read(&s, None, &options));
         let seconds = begin.elapsed().as_secs_f64();
         match trace {

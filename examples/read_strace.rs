@@ -17,7 +17,7 @@ fn main() -> iophase::Result<()> {
         None => source.stored_bytes(),
     };
     let begin = Instant::now();
-    let trace = read(&source, None, &ReadOptions { detail, ..ReadOptions::default() })?;
+    let trace = read(&source, None, &ReadOptions::default().detail(detail))?;
     let s = begin.elapsed().as_secs_f64();
     let (calls, rows) = (trace.quality.records_read, trace.data.len());
     println!("{calls} calls, {rows} rows, {} files, {} warnings", trace.files.len(), trace.warnings.len());

@@ -96,9 +96,7 @@ impl Job {
         let (selection, options) = (Selection::default(), classify::Options::default());
         let mut model = Model::default();
         let learned = classify::train(&self.trace, &selection, options, &mut model);
-        let expected = learned.and_then(|_| {
-            classify::classify(&self.trace, &selection, classify::Options { model: Some(&model), ..options })
-        });
+        let expected = learned.and_then(|_| classify::classify(&self.trace, &selection, options.model(Some(&model))));
         let found = [classify::classify(&self.trace, &selection, options), expected];
         Answer { words: found.into_iter().flatten().flat_map(words).collect(), ..Answer::default() }
     }

@@ -43,6 +43,33 @@ macro_rules! internal {
     };
 }
 
+/// A struct of options: each field has a setter of its name, and fields can be added without breaking callers.
+macro_rules! options {
+    (
+        $(#[$struct_attr:meta])*
+        pub struct $name:ident $(<$life:lifetime>)? {
+            $($(#[$field_attr:meta])* pub $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$struct_attr])*
+        #[non_exhaustive]
+        pub struct $name $(<$life>)? {
+            $($(#[$field_attr])* pub $field: $type,)*
+        }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            $(
+                #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: $type) -> Self {
+                    self.$field = $field;
+                    self
+                }
+            )*
+        }
+    };
+}
+
 pub mod analysis;
 pub mod classify;
 pub mod dfg;

@@ -53,7 +53,7 @@ fn read(name: &str, bytes: Vec<u8>) -> bool {
     PEAK.store(before, Ordering::Relaxed);
     let input = bytes.len();
     let source = Source::from_bytes(name, bytes);
-    let options = ReadOptions { detail: Detail::Calls, all_layers: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().detail(Detail::Calls).all_layers(true);
     let rows = match formats::read(&source, None, &options) {
         Ok(t) => {
             assert!(t.data.len() <= 4 * input + 1000, "{name}: {} rows from {input} bytes", t.data.len());

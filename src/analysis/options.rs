@@ -15,42 +15,44 @@ pub enum ModeChoice {
     One(Mode),
 }
 
-/// Everything that a caller may choose; the defaults are those of the command line.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Which transfers: ranks, files, time window.
-    pub selection: Selection,
-    /// Which signals.
-    pub mode: ModeChoice,
-    /// Sampling rate in Hz; `None` chooses one from the trace.
-    pub rate_hz: Option<f64>,
-    /// Means of bins or values at points.
-    pub sampling: Sampling,
-    /// Where the period is sought.
-    pub method: Method,
-    /// Outliers of the spectrum.
-    pub detector: Detector,
-    /// Share of the largest score that a candidate of the spectrum needs, 0 to 1.
-    pub tolerance: f64,
-    /// Number of cosines of the reconstruction.
-    pub components: usize,
-    /// Fit the cosines by least squares.
-    pub fourier_fit: bool,
-    /// Filter of the sampled signal. With it, method `auto` is `autocorrelation`.
-    pub filter: Option<Filter>,
-    /// Wavelet of the DWT: of method `dwt`, and of the smoothing before validity windows are found.
-    pub wavelet: Wavelet,
-    /// Level of the DWT; `None` chooses one from the period.
-    pub level: Option<usize>,
-    /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside a burst is not.
-    pub min_period_s: Option<f64>,
-    /// Compute further scores of periodicity.
-    pub scores: bool,
-    /// Compute the spectrum of the signal. Without it the period search of method `auto` has the same results, but there are no
-    /// statistics of the spectrum, no components and no spectral scores.
-    pub spectrum: bool,
-    /// Search access patterns; without them `patterns` of the report is null.
-    pub patterns: bool,
+options! {
+    /// Everything that a caller may choose; the defaults are those of the command line.
+    #[derive(Debug, Clone)]
+    pub struct Options {
+        /// Which transfers: ranks, files, time window.
+        pub selection: Selection,
+        /// Which signals.
+        pub mode: ModeChoice,
+        /// Sampling rate in Hz; `None` chooses one from the trace.
+        pub rate_hz: Option<f64>,
+        /// Means of bins or values at points.
+        pub sampling: Sampling,
+        /// Where the period is sought.
+        pub method: Method,
+        /// Outliers of the spectrum.
+        pub detector: Detector,
+        /// Share of the largest score that a candidate of the spectrum needs, 0 to 1.
+        pub tolerance: f64,
+        /// Number of cosines of the reconstruction.
+        pub components: usize,
+        /// Fit the cosines by least squares.
+        pub fourier_fit: bool,
+        /// Filter of the sampled signal. With it, method `auto` is `autocorrelation`.
+        pub filter: Option<Filter>,
+        /// Wavelet of the DWT: of method `dwt`, and of the smoothing before validity windows are found.
+        pub wavelet: Wavelet,
+        /// Level of the DWT; `None` chooses one from the period.
+        pub level: Option<usize>,
+        /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside a burst is not.
+        pub min_period_s: Option<f64>,
+        /// Compute further scores of periodicity.
+        pub scores: bool,
+        /// Compute the spectrum of the signal. Without it the period search of method `auto` has the same results, but there are no
+        /// statistics of the spectrum, no components and no spectral scores.
+        pub spectrum: bool,
+        /// Search access patterns; without them `patterns` of the report is null.
+        pub patterns: bool,
+    }
 }
 
 impl Default for Options {

@@ -21,15 +21,17 @@ const MOST_FAMILIES: usize = 2000;
 /// Bursts that a period takes.
 const FEWEST_BURSTS: usize = 3;
 
-/// Options of the pattern analysis.
-#[derive(Debug, Clone, Default)]
-pub struct PatternOptions {
-    /// Settings of the detector.
-    pub detector: pattern::Options,
-    /// Next accesses to report for each pattern.
-    pub next: usize,
-    /// Check that nothing was lost.
-    pub verify: bool,
+options! {
+    /// Options of the pattern analysis.
+    #[derive(Debug, Clone, Default)]
+    pub struct PatternOptions {
+        /// Settings of the detector.
+        pub detector: pattern::Options,
+        /// Next accesses to report for each pattern.
+        pub next: usize,
+        /// Check that nothing was lost.
+        pub verify: bool,
+    }
 }
 
 /// Finds the patterns of the selected accesses, and the period of each: the report, and the patterns themselves

@@ -72,19 +72,21 @@ pub enum Choice {
     Markov,
 }
 
-/// Options of [`classify`].
-#[derive(Debug, Clone, Copy)]
-pub struct Options<'m> {
-    /// Transfers that are classified.
-    pub mode: Mode,
-    /// Accesses that are collected when one does not fit, and then cut into segments.
-    pub window: usize,
-    /// Stripe unit in bytes of files whose layout the trace does not have; requests below it are small.
-    pub stripe: u64,
-    /// Which classifier is used.
-    pub choice: Choice,
-    /// Model of earlier runs.
-    pub model: Option<&'m Model>,
+options! {
+    /// Options of [`classify`].
+    #[derive(Debug, Clone, Copy)]
+    pub struct Options<'m> {
+        /// Transfers that are classified.
+        pub mode: Mode,
+        /// Accesses that are collected when one does not fit, and then cut into segments.
+        pub window: usize,
+        /// Stripe unit in bytes of files whose layout the trace does not have; requests below it are small.
+        pub stripe: u64,
+        /// Which classifier is used.
+        pub choice: Choice,
+        /// Model of earlier runs.
+        pub model: Option<&'m Model>,
+    }
 }
 
 impl Default for Options<'_> {

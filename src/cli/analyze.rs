@@ -97,36 +97,42 @@ pub struct AnalyzeArgs {
     pub verbosity: Verbosity,
 }
 
+fn options(a: &AnalyzeArgs) -> Result<Options> {
+    let rate_hz = match a.sampling_rate {
+        Rate::Auto => None,
+        Rate::Hz(f) => Some(f),
+    };
+    let level = match a.level {
+        Level::Auto => None,
+        Level::At(n) => Some(n),
+    };
+    // no column of the table shows it
+    let spectrum = a.svg.is_some() || a.json.is_some() || !(a.table || a.csv.is_some());
+    Ok(Options::default()
+        .selection(a.selection.selection()?)
+        .mode(a.selection.mode())
+        .rate_hz(rate_hz)
+        .sampling(a.sampling.into())
+        .method(a.method.into())
+        .detector(a.detector.into())
+        .tolerance(a.tolerance)
+        .components(a.components)
+        .fourier_fit(a.fourier_fit)
+        .filter(a.filter()?)
+        .wavelet(a.wavelet)
+        .level(level)
+        .min_period_s(a.periods.shortest_s())
+        .scores(a.scores)
+        .spectrum(spectrum)
+        .patterns(a.wants_patterns()))
+}
+
 /// Analyses every trace; gives the worst exit code.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] for a filter that cannot be, [`ErrorKind::Output`] if the output cannot be created.
 pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
-    let options = Options {
-        selection: a.selection.selection()?,
-        mode: a.selection.mode(),
-        rate_hz: match a.sampling_rate {
-            Rate::Auto => None,
-            Rate::Hz(f) => Some(f),
-        },
-        sampling: a.sampling.into(),
-        method: a.method.into(),
-        detector: a.detector.into(),
-        tolerance: a.tolerance,
-        components: a.components,
-        fourier_fit: a.fourier_fit,
-        filter: a.filter()?,
-        wavelet: a.wavelet,
-        level: match a.level {
-            Level::Auto => None,
-            Level::At(n) => Some(n),
-        },
-        min_period_s: a.periods.shortest_s(),
-        scores: a.scores,
-        // no column of the table shows it
-        spectrum: a.svg.is_some() || a.json.is_some() || !(a.table || a.csv.is_some()),
-        patterns: a.wants_patterns(),
-    };
+    let options = options(a)?;
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?.only_fields(&a.fields);
     let mut rows = Rows::new(a, &inputs)?;
@@ -137,7 +143,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         rayon::spawn(chains::prepare);
     }
     let verbose = a.verbosity.verbose > 0;
-    let read = ReadOptions { counters: verbose, ..a.input.read_options() };
+    let read = a.input.read_options().counters(verbose);
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         let trace = formats::read(source, format, read)?;
         let Analysis { report, evidence, .. } = analysis::analyze(&trace, &options)?;

@@ -102,7 +102,7 @@ fn options<'m>(a: &ClassifyArgs, model: Option<&'m Model>) -> Options<'m> {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
-    Options { mode, window: a.window.into(), stripe: a.stripe, choice: a.classifier.into(), model }
+    Options::default().mode(mode).window(a.window.into()).stripe(a.stripe).choice(a.classifier.into()).model(model)
 }
 
 /// The error of a file that is no model names the command that makes one.

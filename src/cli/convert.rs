@@ -78,7 +78,7 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     check_window(a.from, a.until)?;
     let writer = output::writer(&a.output, a.to.as_deref())?;
-    let options = ReadOptions { layer: a.layer.into(), ..ReadOptions::default() };
+    let options = ReadOptions::default().layer(a.layer.into());
     let format = format_named(&a.format)?;
     let source = Source::open(&a.trace, &options.limits)?;
     refuse_own_input(a)?;
@@ -87,8 +87,12 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
         remedy::name_options(&mut trace.warnings);
         output::warnings(&trace.path, &trace.warnings);
     }
-    let selection =
-        Selection { ranks: a.ranks.clone(), files: a.files.clone(), all_files: true, from_s: a.from, until_s: a.until };
+    let selection = Selection::default()
+        .ranks(a.ranks.clone())
+        .files(a.files.clone())
+        .all_files(true)
+        .from_s(a.from)
+        .until_s(a.until);
     let excerpt = Slice::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
     // these two group the records by rank
     let by_rank = ["radar", "strace"].contains(&writer.name());

@@ -12,7 +12,7 @@ use super::shared::{Input, Verbosity, check_window};
 use super::{exit_code, progress, remedy};
 use iophase::analysis::{self, EventLog, NamePattern};
 use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
-use iophase::formats::{Format, ReadOptions, Source};
+use iophase::formats::{Format, Source};
 use iophase::internals::render::dfg::{self as render, Coloring};
 use iophase::internals::render::{json, text};
 use iophase::{Error, ErrorKind, Result};
@@ -174,7 +174,7 @@ fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> (Vec<So
     });
     let total = sources.iter().map(stored).sum();
     let bar = if a.verbosity.quiet == 0 { progress::reading("reading", total) } else { None };
-    let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options };
+    let options = options.progress(bar.as_ref().map(|(_, p)| p.clone()));
     let mut read = analysis::event_log(&sources, format, &options, plan);
     if read.is_err() && sources.len() > 1 {
         let mut all = EventLog::default();

@@ -10,7 +10,6 @@ use super::shared::{Input, Verbosity};
 use super::{output, remedy};
 use iophase::analysis::{self, Report};
 use iophase::findings::{self, Options, Severity};
-use iophase::formats::ReadOptions;
 use iophase::internals::render::{findings as text, text::Style};
 use iophase::record::{Timing, Trace};
 use iophase::{Error, ErrorKind, Result};
@@ -74,13 +73,12 @@ impl FindingOptions {
         let read = |p: &PathBuf| {
             std::fs::read_to_string(p).map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(name()))
         };
-        let options = Options {
-            stripe: self.stripe,
-            thresholds: path.map(read).transpose()?,
-            only: self.only.clone(),
-            ignore: self.ignore.clone(),
-            all_remedies: self.all_remedies,
-        };
+        let options = Options::default()
+            .stripe(self.stripe)
+            .thresholds(path.map(read).transpose()?)
+            .only(self.only.clone())
+            .ignore(self.ignore.clone())
+            .all_remedies(self.all_remedies);
         options.check().map_err(|e| if path.is_some() { e.in_file(name()) } else { e })?;
         Ok(options)
     }
@@ -92,7 +90,7 @@ impl FindingOptions {
 /// Of the options, and [`ErrorKind::Output`] if the output cannot be created.
 pub(super) fn run(a: &FindingsArgs) -> Result<u8> {
     let options = a.options.options()?;
-    let read = ReadOptions { counters: true, ..a.input.read_options() };
+    let read = a.input.read_options().counters(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |trace: Trace| findings::find(&trace, period(&trace).as_ref(), &options);

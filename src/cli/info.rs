@@ -10,7 +10,7 @@ use super::remedy;
 use super::shared::{Input, Verbosity};
 use iophase::Result;
 use iophase::analysis::Info;
-use iophase::formats::{Detail, ReadOptions};
+use iophase::formats::Detail;
 use iophase::internals::render::text;
 use iophase::record::Trace;
 
@@ -33,7 +33,7 @@ pub struct InfoArgs {
 /// # Errors
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
-    let read = ReadOptions { detail: Detail::Calls, all_layers: true, counters: true, ..a.input.read_options() };
+    let read = a.input.read_options().detail(Detail::Calls).all_layers(true).counters(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |trace: Trace| Ok(Info::of(&trace));

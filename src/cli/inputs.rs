@@ -238,7 +238,7 @@ pub fn with_progress<T>(
     work: impl FnOnce(&ReadOptions) -> Result<T>,
 ) -> Result<T> {
     let bar = if verbosity.quiet == 0 { progress::reading(source.name(), stored(source)) } else { None };
-    let options = ReadOptions { progress: bar.as_ref().map(|(_, p)| p.clone()), ..options.clone() };
+    let options = options.clone().progress(bar.as_ref().map(|(_, p)| p.clone()));
     let done = work(&options);
     if let Some((bar, _)) = bar {
         bar.finish_and_clear();

@@ -63,11 +63,11 @@ fn age(text: &str) -> std::result::Result<Age, String> {
 impl PatternsArgs {
     /// Options of the detector.
     pub fn options(&self) -> PatternOptions {
-        let mut detector = Options { window: self.window as usize, ..Options::default() };
+        let mut detector = Options::default().window(self.window as usize);
         if let Some(age) = self.max_age {
             detector.max_age = age;
         }
-        PatternOptions { detector, next: self.next, verify: self.verify }
+        PatternOptions::default().detector(detector).next(self.next).verify(self.verify)
     }
 }
 

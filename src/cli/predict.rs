@@ -136,7 +136,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
         return super::tui::run(super::tui::Watch {
             source: a.source.clone(),
             format: Some(a.format.clone()).filter(|f| f != "auto"),
-            options: Options { every: a.every.unwrap_or_default(), ..options(a) },
+            options: options(a).every(a.every.unwrap_or_default()),
             most_jobs: a.max_jobs as usize,
             allow_remote: a.allow_remote,
             once: a.once,
@@ -214,7 +214,12 @@ fn options(a: &PredictArgs) -> Options {
         Signals::Read => vec![Mode::Read],
         Signals::All => vec![Mode::All],
     };
-    Options { modes, window: a.window, change: a.change, every: Every::Message, min_period_s: a.periods.shortest_s() }
+    Options::default()
+        .modes(modes)
+        .window(a.window)
+        .change(a.change)
+        .every(Every::Message)
+        .min_period_s(a.periods.shortest_s())
 }
 
 /// Writes lines and states as they come. A reader that has gone away ends this and is no error.
@@ -299,7 +304,7 @@ impl<'a> Intake<'a> {
             Some(Form::Csv(_) | Form::JsonLines | Form::Strace) => Every::Burst,
             Some(Form::Json | Form::Msgpack) | None => Every::Message,
         };
-        Options { every: self.every.unwrap_or(default), ..self.options.clone() }
+        self.options.clone().every(self.every.unwrap_or(default))
     }
 
     fn run(mut self, a: &PredictArgs) -> Result<()> {
@@ -318,7 +323,7 @@ impl<'a> Intake<'a> {
                 .expected("a single file: the files of a folder are merged by time, and a restart would merge them differently")
                 .remedy("leave --state out; the folder is then read again from its start"));
         }
-        let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+        let limits = Limits::default().memory_bytes(1 << 30);
         let format = Some(a.format.as_str()).filter(|f| *f != "auto");
         let mut folder = GrowingFolder::new(Path::new(&a.source), format, &limits)?;
         let mut last = Instant::now();
@@ -390,7 +395,7 @@ impl<'a> Intake<'a> {
 
     /// Follows a file or standard input.
     fn bytes(&mut self, a: &PredictArgs) -> Result<()> {
-        let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+        let limits = Limits::default().memory_bytes(1 << 30);
         let format = Some(a.format.as_str()).filter(|f| *f != "auto");
         let mut tail = Tail::new(format, &limits)?;
         let before = self.faults.clone();

@@ -59,8 +59,7 @@ pub(super) fn run(a: &ServeArgs) -> Result<()> {
         return Err(wrong("not an address of this machine; there is no password and no encryption".into())
             .remedy(Remedy::UseLoopback));
     }
-    let options =
-        Options { window: a.window, change: a.change, min_period_s: a.periods.shortest_s(), ..Options::default() };
+    let options = Options::default().window(a.window).change(a.change).min_period_s(a.periods.shortest_s());
     let bounds = Bounds {
         body_bytes: a.max_body as usize,
         jobs: a.max_jobs as usize,

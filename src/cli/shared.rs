@@ -34,7 +34,7 @@ pub struct Input {
 impl Input {
     /// How the traces are read.
     pub fn read_options(&self) -> ReadOptions {
-        ReadOptions { layer: self.layer.into(), ..ReadOptions::default() }
+        ReadOptions::default().layer(self.layer.into())
     }
 }
 
@@ -109,13 +109,12 @@ impl SelectionArgs {
     /// [`ErrorKind::Usage`] if the time window ends before it starts.
     pub fn selection(&self) -> Result<Selection> {
         check_window(self.from, self.until)?;
-        Ok(Selection {
-            ranks: self.ranks.clone(),
-            files: self.files.clone(),
-            all_files: self.all_files,
-            from_s: self.from,
-            until_s: self.until,
-        })
+        Ok(Selection::default()
+            .ranks(self.ranks.clone())
+            .files(self.files.clone())
+            .all_files(self.all_files)
+            .from_s(self.from)
+            .until_s(self.until))
     }
 
     /// Reads, writes, or both.

@@ -94,7 +94,7 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
             }
         }
     }
-    let limits = Limits { memory_bytes: 1 << 30, ..Limits::default() };
+    let limits = Limits::default().memory_bytes(1 << 30);
     if Path::new(&watch.source).is_dir() {
         return read_folder(watch, &limits, sender);
     }

@@ -13,7 +13,7 @@
 //! use iophase::{findings, formats};
 //!
 //! # fn main() -> iophase::Result<()> {
-//! let read = formats::ReadOptions { counters: true, ..Default::default() };
+//! let read = formats::ReadOptions::default().counters(true);
 //! let source = formats::Source::open("data/stable.darshan".as_ref(), &read.limits)?;
 //! let trace = formats::read(&source, None, &read)?;
 //! let found = findings::find(&trace, None, &findings::Options::default())?;
@@ -42,19 +42,21 @@ use crate::record::Trace;
 /// Stripe unit assumed of files whose layout is not known.
 const STRIPE: u64 = 1 << 20;
 
-/// Options of [`find`].
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Stripe unit in bytes of files whose layout the trace does not have; requests below it are small.
-    pub stripe: u64,
-    /// Thresholds in TOML, `[CODE]` and lines `name = number`, that replace those compiled in.
-    pub thresholds: Option<String>,
-    /// Only these codes; all if empty.
-    pub only: Vec<String>,
-    /// All but these codes.
-    pub ignore: Vec<String>,
-    /// Also remedies for file systems and libraries that are not seen in the trace.
-    pub all_remedies: bool,
+options! {
+    /// Options of [`find`].
+    #[derive(Debug, Clone)]
+    pub struct Options {
+        /// Stripe unit in bytes of files whose layout the trace does not have; requests below it are small.
+        pub stripe: u64,
+        /// Thresholds in TOML, `[CODE]` and lines `name = number`, that replace those compiled in.
+        pub thresholds: Option<String>,
+        /// Only these codes; all if empty.
+        pub only: Vec<String>,
+        /// All but these codes.
+        pub ignore: Vec<String>,
+        /// Also remedies for file systems and libraries that are not seen in the trace.
+        pub all_remedies: bool,
+    }
 }
 
 impl Default for Options {

@@ -1,23 +1,25 @@
 //! Bounds against hostile and runaway input.
 
-/// Bounds that every reader keeps. Exceeding one is an [`ErrorKind::Limit`](crate::ErrorKind::Limit) error that names it,
-/// or, where the sound part is of use alone, a warning.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
-    /// Rows of a trace.
-    pub records: usize,
-    /// Bytes of one input that has to be in memory as a whole (Darshan logs, standard input), and of one decompressed region.
-    pub memory_bytes: u64,
-    /// Decompressed bytes per compressed byte of a region, above the first mebibyte.
-    pub expansion: u64,
-    /// Bytes of a text line.
-    pub line_bytes: usize,
-    /// Bytes of one name.
-    pub name_bytes: usize,
-    /// Nesting of JSON and MessagePack.
-    pub depth: usize,
-    /// Files of a folder.
-    pub folder_files: usize,
+options! {
+    /// Bounds that every reader keeps. Exceeding one is an [`ErrorKind::Limit`](crate::ErrorKind::Limit) error that names it,
+    /// or, where the sound part is of use alone, a warning.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Limits {
+        /// Rows of a trace.
+        pub records: usize,
+        /// Bytes of one input that has to be in memory as a whole (Darshan logs, standard input), and of one decompressed region.
+        pub memory_bytes: u64,
+        /// Decompressed bytes per compressed byte of a region, above the first mebibyte.
+        pub expansion: u64,
+        /// Bytes of a text line.
+        pub line_bytes: usize,
+        /// Bytes of one name.
+        pub name_bytes: usize,
+        /// Nesting of JSON and MessagePack.
+        pub depth: usize,
+        /// Files of a folder.
+        pub folder_files: usize,
+    }
 }
 
 impl Default for Limits {

@@ -22,21 +22,23 @@ pub enum Detail {
     Log,
 }
 
-/// Options of a reader.
-#[derive(Clone, Default)]
-pub struct ReadOptions {
-    /// Layer to take from a log that records several; `None` chooses the one with the most exact data.
-    pub layer: Option<Layer>,
-    /// How much is wanted.
-    pub detail: Detail,
-    /// Fill [`Trace::layers`](crate::record::Trace::layers) with everything the file holds, at the cost of reading it all.
-    pub all_layers: bool,
-    /// Fill [`Trace::counters`](crate::record::Trace::counters), if the format has them.
-    pub counters: bool,
-    /// Bounds.
-    pub limits: Limits,
-    /// Called with the number of stored bytes after every read.
-    pub progress: Option<Progress>,
+options! {
+    /// Options of a reader.
+    #[derive(Clone, Default)]
+    pub struct ReadOptions {
+        /// Layer to take from a log that records several; `None` chooses the one with the most exact data.
+        pub layer: Option<Layer>,
+        /// How much is wanted.
+        pub detail: Detail,
+        /// Fill [`Trace::layers`](crate::record::Trace::layers) with everything the file holds, at the cost of reading it all.
+        pub all_layers: bool,
+        /// Fill [`Trace::counters`](crate::record::Trace::counters), if the format has them.
+        pub counters: bool,
+        /// Bounds.
+        pub limits: Limits,
+        /// Called with the number of stored bytes after every read.
+        pub progress: Option<Progress>,
+    }
 }
 
 impl fmt::Debug for ReadOptions {

@@ -15,21 +15,23 @@ use crate::record::{Clock, Interval, Op, Warning};
 use crate::remedy::Remedy;
 use crate::signal::{Mode, Span};
 
-/// How a job is followed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Options {
-    /// The signals: [`Mode::Write`], [`Mode::Read`], [`Mode::All`]. Of those that are periodic the one that moves the most bytes
-    /// is reported.
-    pub modes: Vec<Mode>,
-    /// How much of the past counts.
-    pub window: Window,
-    /// How changes are noticed.
-    pub change: ChangeMethod,
-    /// When [`Session::due`] says that a prediction is due.
-    pub every: Every,
-    /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside bursts is not.
-    #[serde(default)]
-    pub min_period_s: Option<f64>,
+options! {
+    /// How a job is followed.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct Options {
+        /// The signals: [`Mode::Write`], [`Mode::Read`], [`Mode::All`]. Of those that are periodic the one that moves the most bytes
+        /// is reported.
+        pub modes: Vec<Mode>,
+        /// How much of the past counts.
+        pub window: Window,
+        /// How changes are noticed.
+        pub change: ChangeMethod,
+        /// When [`Session::due`] says that a prediction is due.
+        pub every: Every,
+        /// Shorter periods in seconds are not reported; `None`: the rhythm of requests inside bursts is not.
+        #[serde(default)]
+        pub min_period_s: Option<f64>,
+    }
 }
 
 impl Default for Options {

@@ -9,21 +9,23 @@ pub struct Age {
     pub seconds: f64,
 }
 
-/// Settings of the detector.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Interleaved patterns are sought when this many accesses of one size wait, then at twice as many, and so on; at least 4.
-    pub window: usize,
-    /// Accesses that waited longer are residual.
-    pub max_age: Age,
-    /// Open patterns of a rank; when there are more, those idle for longest are closed.
-    pub max_open: usize,
-    /// Keep the order of sizes in sequential patterns, so that they can be expanded.
-    pub keep_sizes: bool,
-    /// Keep the residual accesses themselves, not only their number.
-    pub keep_unmatched: bool,
-    /// Join loop nests over ranks; single accesses of ranks are joined anyway.
-    pub join_ranks: bool,
+options! {
+    /// Settings of the detector.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Options {
+        /// Interleaved patterns are sought when this many accesses of one size wait, then at twice as many, and so on; at least 4.
+        pub window: usize,
+        /// Accesses that waited longer are residual.
+        pub max_age: Age,
+        /// Open patterns of a rank; when there are more, those idle for longest are closed.
+        pub max_open: usize,
+        /// Keep the order of sizes in sequential patterns, so that they can be expanded.
+        pub keep_sizes: bool,
+        /// Keep the residual accesses themselves, not only their number.
+        pub keep_unmatched: bool,
+        /// Join loop nests over ranks; single accesses of ranks are joined anyway.
+        pub join_ranks: bool,
+    }
 }
 
 impl Default for Options {

@@ -86,19 +86,21 @@ impl FromStr for RankSet {
     }
 }
 
-/// The part of a trace to keep, beside the mode.
-#[derive(Debug, Clone, Default)]
-pub struct Selection {
-    /// Only these ranks.
-    pub ranks: Option<RankSet>,
-    /// Only files whose name matches.
-    pub files: Option<NamePattern>,
-    /// Also pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries.
-    pub all_files: bool,
-    /// Only transfers at or after this time, in seconds on the trace's own clock.
-    pub from_s: Option<f64>,
-    /// Only transfers before this time, in seconds on the trace's own clock.
-    pub until_s: Option<f64>,
+options! {
+    /// The part of a trace to keep, beside the mode.
+    #[derive(Debug, Clone, Default)]
+    pub struct Selection {
+        /// Only these ranks.
+        pub ranks: Option<RankSet>,
+        /// Only files whose name matches.
+        pub files: Option<NamePattern>,
+        /// Also pipes, sockets, terminals, `/proc`, `/sys`, `/dev`, `/etc` and shared libraries.
+        pub all_files: bool,
+        /// Only transfers at or after this time, in seconds on the trace's own clock.
+        pub from_s: Option<f64>,
+        /// Only transfers before this time, in seconds on the trace's own clock.
+        pub until_s: Option<f64>,
+    }
 }
 
 /// Decides row by row whether a mode and a selection keep it, while the names of files become known.

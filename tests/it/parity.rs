@@ -17,14 +17,12 @@ fn check(name: &str, frequency: f64, confidence: f64) {
     let Some(path) = shared(&format!("thirdparty/ftio/{name}")) else { return };
     let read = ReadOptions::default();
     let trace = formats::read(&Source::open(&path, &read.limits).unwrap(), None, &read).unwrap();
-    let options = Options {
-        mode: ModeChoice::One(Mode::Write),
-        rate_hz: Some(10.0),
-        sampling: Sampling::Point,
-        method: Method::Dft,
-        detector: Detector::ZScore,
-        ..Options::default()
-    };
+    let options = Options::default()
+        .mode(ModeChoice::One(Mode::Write))
+        .rate_hz(Some(10.0))
+        .sampling(Sampling::Point)
+        .method(Method::Dft)
+        .detector(Detector::ZScore);
     let report = analysis::analyze(&trace, &options).unwrap().report;
     let d = report.signals[0].period.dominant.as_ref().unwrap();
     let digits = |x: f64| format!("{x:.3e}");

@@ -114,7 +114,7 @@ pub fn numbers_of_found(found: &Found) -> u64 {
 /// The difference if the patterns are not lossless; a panic of the detector.
 pub fn found_in(trace: &Trace) -> Result<Found, String> {
     let Data::Requests(requests) = &trace.data else { panic!("a trace of requests") };
-    let options = Options { keep_sizes: true, keep_unmatched: true, ..Options::default() };
+    let options = Options::default().keep_sizes(true).keep_unmatched(true);
     // A panic counts as a failure of this trace, so that a sweep reports it with its parameters.
     let found = catch_unwind(|| detect(requests, |_| true, options)).map_err(|_| "the detector panics")?;
     verify(&found, requests.iter().filter_map(|r| Access::of(&r)))?;
