@@ -3,7 +3,8 @@
 //! `cargo run --release --features sensitivity --example sensitivity -- [--table NAME] [--online-every N] FOLDER...`
 //!
 //! Reads every trace below the folders that `iophase analyze` can read, at most 3 MB each. Prints a JSON object: for each table
-//! its traces and, for each threshold, the numbers of traces with another answer at half and at double the value. For
+//! its traces and, for each threshold, the numbers of traces with another answer at half and at double the value. For `formats` that is
+//! another row, time or warning; for
 //! `period::chains` that is another verdict, number of periods, period or next burst (1 % of the period); for `pattern`
 //! patterns that hold more than 5 % of the accesses in another way; for `classify` the classes or the advice of any file, with
 //! and without a model of the same trace; for `online` any prediction or change point that differs while one trace in N is
@@ -12,7 +13,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output")]
 
 use iophase::classify::{self, Classes, Model};
-use iophase::formats::{self, ReadOptions, Source};
+use iophase::formats::{self, Detail, ReadOptions, Source};
 use iophase::internals::period::chains;
 use iophase::internals::signal::profile::Profile;
 use iophase::internals::signal::{Activity, Mode, Selection};
@@ -39,6 +40,7 @@ const MOVED: f64 = 0.05;
 
 /// One trace, ready for every room.
 struct Job {
+    path: PathBuf,
     trace: Trace,
     profiles: Vec<Profile>,
     run_s: f64,
@@ -61,7 +63,15 @@ impl Job {
         events.retain(|e| e.op.moves_bytes() && !trace.files.is_system(e.file));
         events.sort_by(|a, b| a.end.total_cmp(&b.end));
         events.truncate(REPLAYED);
-        (!profiles.is_empty()).then_some(Job { trace, profiles, run_s, events })
+        (!profiles.is_empty()).then_some(Job { path: path.to_owned(), trace, profiles, run_s, events })
+    }
+
+    /// Origin, rows and warnings of the trace, read again.
+    fn rows(&self) -> Answer {
+        let read = ReadOptions::default().detail(Detail::Calls);
+        let trace = Source::open(&self.path, &read.limits).and_then(|source| formats::read(&source, None, &read));
+        let words = trace.map(|t| vec![format!("{} {:?} {:?}", t.origin_s, t.data, t.warnings)]);
+        Answer { words: words.unwrap_or_default(), ..Answer::default() }
     }
 
     /// Verdicts, and (period, next burst) of every period found.
@@ -189,6 +199,7 @@ fn main() -> Result<(), Failure> {
             continue;
         }
         let (jobs, answer): (&[&Job], fn(&Job) -> Answer) = match room.name() {
+            "formats" => (&all, Job::rows),
             "online" => (&some, Job::predictions),
             "pattern" => (&with_offsets, Job::patterns),
             "classify" => (&with_offsets, Job::classes),

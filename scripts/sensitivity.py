@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FILES = {"period::chains": "src/period/chains/thresholds.rs", "online": "src/online/thresholds.rs",
+FILES = {"formats": "src/formats/thresholds.rs", "period::chains": "src/period/chains/thresholds.rs", "online": "src/online/thresholds.rs",
          "pattern": "src/pattern/thresholds.rs", "classify": "src/classify/thresholds.rs"}
 BUILD = ["cargo", "build", "--release", "--features", "sensitivity", "--example", "sensitivity"]
 FIGURES = re.compile(r"^ *///? Half: \d+, double: \d+\.\n", re.M)

@@ -92,8 +92,9 @@ mod table {
     }
 
     /// The tables of all rooms.
-    pub fn tables() -> [&'static dyn Variable; 4] {
+    pub fn tables() -> [&'static dyn Variable; 5] {
         [
+            &crate::formats::thresholds::LIMITS,
             &crate::period::chains::thresholds::LIMITS,
             &crate::online::thresholds::LIMITS,
             &crate::pattern::thresholds::LIMITS,
@@ -115,7 +116,7 @@ mod table {
             })*
         };
     }
-    scale!(usize, u64, u32, i32);
+    scale!(usize, u64, u32, i64, i32);
 
     impl Scale for f64 {
         fn scaled(self, factor: f64) -> Self {

@@ -24,6 +24,7 @@ mod series;
 mod source;
 pub(crate) mod strace;
 pub(crate) mod tail;
+pub(crate) mod thresholds;
 pub(crate) mod tmio;
 mod window;
 pub mod write;

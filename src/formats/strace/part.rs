@@ -11,6 +11,7 @@ use crate::formats::format::Sniff;
 use crate::formats::limits::Limits;
 use crate::formats::options::ReadOptions;
 use crate::formats::source::{HEAD_BYTES, Source};
+use crate::formats::thresholds::LIMITS;
 
 /// Bytes of a block that one task takes apart.
 const PIECE: usize = 128 << 10;
@@ -186,7 +187,7 @@ impl Head {
                     Time::Day(t) => (head.day_ns, timed) = (Some(t), true),
                     Time::Plain(t) => {
                         timed = true;
-                        head.epoch_s = Some(t / NANOS).filter(|&s| s >= text::MIN_EPOCH_S as i64);
+                        head.epoch_s = Some(t / NANOS).filter(|&s| s >= LIMITS.epoch_least_s as i64);
                     }
                 }
             }

@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::text::{self, Call, DAY, Line, MIN_EPOCH_S, Message, NANOS, Time};
+use super::text::{self, Call, DAY, Line, Message, NANOS, Time};
 use crate::error::Result;
+use crate::formats::thresholds::LIMITS;
 
-/// A time of day that is earlier by more than this means that midnight has passed; by less, that the clock was set back
-/// (by an hour at the end of summer time).
-pub(super) const MIDNIGHT_STEP: i64 = 7200 * NANOS;
 /// Days a trace may last before steps back count as faults of the clock.
 const MAX_DAYS: i64 = 3660;
 /// Messages of strace that may cut one line.
@@ -162,11 +160,11 @@ impl Clock {
                 stats.time_of_day = true;
                 let mut now = t + self.days * DAY;
                 if let Some(last) = self.last {
-                    let step = now.saturating_sub(last);
-                    if step < -MIDNIGHT_STEP && self.days < MAX_DAYS {
+                    let (step, most) = (now.saturating_sub(last), LIMITS.midnight_step_s * NANOS);
+                    if step < -most && self.days < MAX_DAYS {
                         self.days += 1;
                         now += DAY;
-                    } else if self.days > 0 && step > DAY - MIDNIGHT_STEP {
+                    } else if self.days > 0 && step > DAY - most {
                         // From before midnight, but written after a line from after it.
                         now -= DAY;
                     }
@@ -175,7 +173,7 @@ impl Clock {
             }
             Time::Plain(t) => {
                 if !stats.epoch && !stats.relative {
-                    self.relative = t < MIN_EPOCH_S as i64 * NANOS;
+                    self.relative = t < LIMITS.epoch_least_s as i64 * NANOS;
                 }
                 if self.relative {
                     stats.relative = true;

@@ -14,13 +14,7 @@ use self::call::name_end;
 pub(super) use self::call::{Call, Outcome, call_name, parse_call};
 pub(super) use self::scan::{DAY, NANOS, leading_number};
 use self::scan::{Span, digits, fraction, skip_blanks};
-
-/// Latest timestamp in seconds since 1970 (the year 2255), so that nanoseconds fit.
-const MAX_EPOCH_S: u64 = 9_000_000_000;
-/// Numbers below are process ids or relative times, numbers from here on are seconds since 1970 (year 1973).
-pub(super) const MIN_EPOCH_S: u64 = 100_000_000;
-/// Longest message of strace itself.
-const MAX_OWN_MESSAGE: usize = 80;
+use crate::formats::thresholds::LIMITS;
 
 /// A timestamp as the line has it, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +100,7 @@ fn parse_prefix(text: &[u8], line: &mut Line) -> Option<usize> {
         if matches!(text.get(next), Some(b' ' | b'\t')) {
             let after = skip_blanks(text, next);
             let stamp_follows = text.get(after).is_some_and(u8::is_ascii_digit);
-            if n < MIN_EPOCH_S || stamp_follows {
+            if n < LIMITS.epoch_least_s || stamp_follows {
                 line.pid = Some(u32::try_from(n).ok()?);
                 i = after;
             }
@@ -126,7 +120,7 @@ fn parse_prefix(text: &[u8], line: &mut Line) -> Option<usize> {
             }
             _ => {
                 let (f, e) = fraction(text, end)?;
-                if n > MAX_EPOCH_S {
+                if n > LIMITS.epoch_most_s {
                     return None;
                 }
                 line.time = Time::Plain(n as i64 * NANOS + f);
@@ -193,7 +187,7 @@ fn own_message(text: &[u8]) -> Option<(usize, Option<u32>)> {
     if !matches!(text.last()?, b'd' | b's' | b']') {
         return None;
     }
-    let near = text.len().saturating_sub(MAX_OWN_MESSAGE);
+    let near = text.len().saturating_sub(LIMITS.own_message);
     if let Some(n) = memmem::rfind(&text[near..], b"strace: [ Process PID=") {
         return text.ends_with(b" mode. ]").then_some((near + n, None));
     }

@@ -8,6 +8,7 @@ use super::super::write::{Sink, Writer, Written};
 use super::path::normalise;
 use super::text::{DAY, NANOS};
 use crate::error::{Error, ErrorKind, Result};
+use crate::formats::thresholds::LIMITS;
 use crate::record::{FileId, Op, Row, Rows, UNKNOWN_OFFSET};
 
 /// The writer: `pread64` and `pwrite64` with offset where it is known, else `read` and `write`, as `strace -T -y` shows them.
@@ -158,13 +159,12 @@ impl Clock {
             return Err(too_far());
         }
         let epoch = |s: i64| s.checked_mul(NANOS).ok_or_else(too_far);
-        if origin as f64 + start >= super::text::MIN_EPOCH_S as f64 && origin < 8_000_000_000 {
+        if origin as f64 + start >= LIMITS.epoch_least_s as f64 && origin < 8_000_000_000 {
             return Ok(Clock { epoch_ns: Some(epoch(origin)?), moved: false });
         }
         // Times of day say nothing of the day: a reader takes those that are half a day apart, or far back, for another one.
         let half_day = (DAY / NANOS / 2) as f64;
-        let midnight = (super::stream::MIDNIGHT_STEP / NANOS) as f64;
-        if origin == 0 && start >= 0.0 && end < half_day && back < midnight {
+        if origin == 0 && start >= 0.0 && end < half_day && back < LIMITS.midnight_step_s as f64 {
             return Ok(Clock { epoch_ns: None, moved: false });
         }
         Ok(Clock { epoch_ns: Some(epoch(STAND_IN_S - start.floor().min(0.0) as i64)?), moved: true })
