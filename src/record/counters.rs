@@ -141,11 +141,13 @@ impl Counters {
 
     /// The file system that a file is on: the longest mount path that ends at a `/` of the name.
     pub fn mount(&self, file: &str) -> Option<&Mount> {
-        let holds = |path: &str| {
-            file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.mounts.iter().filter(|m| holds(&m.path)).max_by_key(|m| m.path.len())
+        self.mounts.iter().filter(|m| is_below(file, &m.path)).max_by_key(|m| m.path.len())
     }
+}
+
+/// True for the folder itself and for what is in it.
+pub(crate) fn is_below(file: &str, folder: &str) -> bool {
+    file.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// True for the terminal streams of a process, which tracers list beside files.

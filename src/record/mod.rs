@@ -14,15 +14,17 @@ mod batch;
 mod column;
 mod counters;
 mod intervals;
+mod lookups;
 mod names;
 mod requests;
 mod rows;
 mod trace;
 
 pub use column::Column;
-pub(crate) use counters::is_terminal;
 pub use counters::{CounterModule, CounterTable, Counters, Mount, NOT_COUNTED, Striping};
+pub(crate) use counters::{is_below, is_terminal};
 pub use intervals::{Interval, Intervals};
+pub use lookups::Lookups;
 pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{is_system_path, stem};
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::counters::Counters;
 use super::intervals::Intervals;
+use super::lookups::Lookups;
 use super::names::{Calls, Files};
 use super::requests::{Op, Requests};
 use crate::remedy::Remedy;
@@ -269,6 +270,8 @@ pub struct Trace {
     pub layers: Vec<LayerSummary>,
     /// How often each call occurs.
     pub call_counts: BTreeMap<String, u64>,
+    /// How often paths were looked up, if the format records every call.
+    pub lookups: Option<Lookups>,
     /// Totals of each file and rank, if they were asked for and the format has them.
     pub counters: Option<Box<Counters>>,
     /// Host of each rank, where the format says.

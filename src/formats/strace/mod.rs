@@ -41,7 +41,7 @@ use super::format::{Format, Sniff};
 use super::options::{Detail, ReadOptions};
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{CallId, Data, Job, LayerSummary, Restart, RowSink, Timing, Trace};
+use crate::record::{CallId, Data, Job, LayerSummary, Lookups, Restart, RowSink, Timing, Trace};
 
 /// The format.
 pub struct Strace;
@@ -250,6 +250,9 @@ fn facts(parts: &[Part<RowMaker<'_>>], origin_s: i64) -> Result<Trace> {
             *trace.call_counts.entry(part.sink.calls.name(CallId(i as u16)).to_owned()).or_default() += n;
         }
     }
+    let mut lookups = Lookups::default();
+    parts.iter().for_each(|p| lookups.join(&p.sink.lookups));
+    trace.lookups = Some(lookups);
     let q = &mut trace.quality;
     q.records_read = diagnostics.calls + diagnostics.never_resumed;
     q.records_dropped = diagnostics.unparsed + diagnostics.orphan_resumed;

@@ -12,7 +12,7 @@ use super::stream::{CallEvent, Sink};
 use super::text::{self, Outcome};
 use crate::error::Result;
 use crate::formats::options::Detail;
-use crate::record::{CallId, Calls, FileId, Files, Op, Request, UNKNOWN_OFFSET};
+use crate::record::{CallId, Calls, FileId, Files, Lookups, Op, Request, UNKNOWN_OFFSET};
 
 /// Longest command line kept, in bytes.
 const MAX_COMMAND: usize = 4096;
@@ -38,6 +38,8 @@ pub(super) struct RowMaker<'s> {
     pub(super) appended: BTreeSet<FileId>,
     /// Files that were written to, by their numbers.
     pub(super) written: Vec<bool>,
+    /// Calls that look up a path.
+    pub(super) lookups: Lookups,
     /// Mappings of data files into memory, and the first such file.
     pub(super) mapped: Option<(u64, FileId)>,
     /// Command line of the first program.
@@ -69,6 +71,7 @@ impl<'s> RowMaker<'s> {
             nameless: 0,
             appended: BTreeSet::new(),
             written: Vec::new(),
+            lookups: Lookups::default(),
             mapped: None,
             command: None,
             ids: vec![CallId::NONE; calls::KNOWN],
@@ -273,6 +276,15 @@ impl<'s> RowMaker<'s> {
         Ok(())
     }
 
+    /// Counts a call that looks up a path.
+    fn look_up(&mut self, e: &CallEvent<'_>) {
+        let found_nothing = e.call.errno.of(e.text) == b"ENOENT";
+        let path = found_nothing.then(|| path::of_call(e.text, e.call, None)).flatten();
+        let folder = path.as_deref().and_then(|p| Some(p.rsplit_once('/')?.0));
+        let duration_s = e.call.duration.max(0) as f64 / 1e9;
+        self.lookups.add(e.start.div_euclid(1_000_000_000), found_nothing.then_some((duration_s, folder)));
+    }
+
     /// Follows what a successful call does to descriptors.
     fn follow(&mut self, e: &CallEvent<'_>, action: Action) {
         let c = e.call;
@@ -415,6 +427,9 @@ impl Sink for RowMaker<'_> {
             Action::SendFile => return self.copy(e, call, true),
             Action::CopyRange => return self.copy(e, call, false),
             _ => {}
+        }
+        if e.call.spec().is_some_and(|s| s.path) {
+            self.look_up(e);
         }
         if self.detail != Detail::Transfers {
             let file = self.file_of(e);
