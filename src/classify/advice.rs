@@ -262,7 +262,8 @@ fn split_file(s: &Situation) -> Option<Advice> {
     advice("file-per-process", why, &[("subfiling", &"H5FD_SUBFILING, or ADIOS2 BP5, or one file a rank")])
 }
 
-fn is_hdf5_name(name: &str) -> bool {
+/// True for the usual endings of HDF5 and netCDF files.
+pub(crate) fn is_hdf5_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".h5", ".hdf5", ".hdf", ".nc", ".nc4", ".he5"].iter().any(|end| name.ends_with(end))
 }

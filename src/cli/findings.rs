@@ -37,9 +37,15 @@ pub struct FindingsArgs {
 /// Options of findings, of this command and of others that show them.
 #[derive(Debug, Args)]
 pub struct FindingOptions {
-    /// Thresholds that replace the built-in ones: TOML with [CODE] and lines name = number
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub thresholds: Option<PathBuf>,
+    /// TOML with thresholds ([CODE] and lines name = number) and the machine ([system], [[mount]])
+    #[arg(long, visible_alias = "thresholds", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+    /// Set a threshold, e.g. IOP-POSIX-002.share=0.2
+    #[arg(long, value_name = "CODE.NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Mean time between failures of the job, e.g. 24h: shows whether checkpoints are too frequent or too rare
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub mtbf: Option<f64>,
     /// Look for these findings only, e.g. IOP-POSIX-002,IOP-RANK-001
     #[arg(long, value_name = "CODES", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -66,22 +72,38 @@ impl FindingOptions {
     /// The options, checked.
     ///
     /// # Errors
-    /// Of the file of thresholds; [`ErrorKind::Usage`] for codes that do not exist.
+    /// Of the configuration; [`ErrorKind::Usage`] for codes that do not exist.
     pub fn options(&self) -> Result<Options> {
-        let path = self.thresholds.as_ref();
+        let path = self.config.as_ref();
         let name = || path.map(|p| p.display().to_string()).unwrap_or_default();
         let read = |p: &PathBuf| {
             std::fs::read_to_string(p).map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(name()))
         };
         let options = Options::default()
             .stripe(self.stripe)
-            .thresholds(path.map(read).transpose()?)
+            .config(path.map(read).transpose()?)
+            .set(self.set.clone())
+            .mtbf_s(self.mtbf)
             .only(self.only.clone())
             .ignore(self.ignore.clone())
             .all_remedies(self.all_remedies);
         options.check().map_err(|e| if path.is_some() { e.in_file(name()) } else { e })?;
         Ok(options)
     }
+}
+
+/// Seconds from a number with an optional unit: `90`, `90s`, `15m`, `24h`, `30d`.
+fn duration(text: &str) -> std::result::Result<f64, String> {
+    let unit = text.chars().last().unwrap_or_default();
+    let (number, factor) = match unit {
+        's' => (text.strip_suffix('s'), 1.0),
+        'm' => (text.strip_suffix('m'), 60.0),
+        'h' => (text.strip_suffix('h'), 3600.0),
+        'd' => (text.strip_suffix('d'), 86_400.0),
+        _ => (Some(text), 1.0),
+    };
+    let seconds = number.and_then(|n| n.parse::<f64>().ok()).map(|n| n * factor);
+    seconds.filter(|s| *s > 0.0 && s.is_finite()).ok_or_else(|| "a time such as 24h".into())
 }
 
 /// Finds in every trace; gives the worst exit code.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::report::Audience;
+use super::system::{Mount, System};
 use crate::error::{Error, ErrorKind, Result};
 
 /// The file that is compiled in.
@@ -37,7 +39,11 @@ pub(super) struct Rule {
     pub correctness: bool,
     pub group: Option<String>,
     pub needs: String,
+    pub audience: Audience,
     pub remedies: Vec<String>,
+    /// Policies of access classes that help.
+    #[serde(default)]
+    pub policies: Vec<String>,
     pub drishti: Vec<String>,
 }
 
@@ -63,12 +69,28 @@ pub(super) struct RemedyText {
     pub url: String,
 }
 
+/// A configuration file.
+#[derive(Deserialize)]
+struct Configuration {
+    #[serde(default)]
+    system: System,
+    #[serde(default)]
+    mount: Vec<Mount>,
+    #[serde(flatten)]
+    limits: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
 /// All rules and remedies.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Book {
     /// How to record the data that a finding needs.
     pub needs: BTreeMap<String, String>,
     pub remedy: BTreeMap<String, Vec<RemedyText>>,
+    /// Where the policies of access classes are described.
+    pub policy: BTreeMap<String, String>,
+    /// The machine, as the user describes it.
+    #[serde(skip)]
+    pub system: System,
     #[serde(flatten)]
     pub rules: BTreeMap<String, Rule>,
 }
@@ -86,28 +108,51 @@ impl Book {
         Ok(book)
     }
 
-    /// Replaces thresholds by those of a file of lines `[CODE]` and `name = number`.
+    /// Takes what a configuration file says: `[CODE]` and lines `name = number`, `[system]`, and `[[mount]]`.
     ///
     /// # Errors
     /// [`ErrorKind::Malformed`] with the line for what is no TOML, [`ErrorKind::Usage`] for a code or a threshold that does not exist.
-    pub fn set(&mut self, text: &str) -> Result<()> {
-        let given: BTreeMap<String, BTreeMap<String, f64>> = toml::from_str(text).map_err(|e| malformed(text, &e))?;
-        for (code, limits) in given {
-            let rule = self.rule_mut(&code)?;
+    pub fn configure(&mut self, text: &str) -> Result<()> {
+        let given: Configuration = toml::from_str(text).map_err(|e| malformed(text, &e))?;
+        self.system = System { mounts: given.mount, ..given.system };
+        for (code, limits) in given.limits {
             for (name, value) in limits {
-                let Some(limit) = rule.limits.get_mut(&name) else {
-                    let names: Vec<&str> = rule.limits.keys().map(String::as_str).collect();
-                    let expected = if names.is_empty() { "none".into() } else { names.join(", ") };
-                    return Err(
-                        Error::new(ErrorKind::Usage, format!("{code} has no threshold {name}")).expected(expected)
-                    );
-                };
-                if !value.is_finite() {
-                    return Err(Error::new(ErrorKind::Usage, format!("{code}: {name} = {value}")).expected("a number"));
-                }
-                *limit = value;
+                self.set(&code, &name, value)?;
             }
         }
+        Ok(())
+    }
+
+    /// Sets a threshold from `CODE.name=VALUE`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for another form, and as [`set`](Self::set).
+    pub fn assign(&mut self, text: &str) -> Result<()> {
+        let parts = text.split_once('=').and_then(|(left, value)| {
+            let (code, name) = left.trim().rsplit_once('.')?;
+            Some((code.to_owned(), name, value.trim().parse::<f64>().ok()?))
+        });
+        let Some((code, name, value)) = parts else {
+            return Err(Error::new(ErrorKind::Usage, format!("{text} sets no threshold")).expected("CODE.name=NUMBER"));
+        };
+        self.set(&code, name, value)
+    }
+
+    /// Sets a threshold.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for a code or a threshold that does not exist, and for a value that is no number.
+    fn set(&mut self, code: &str, name: &str, value: f64) -> Result<()> {
+        let rule = self.rule_mut(code)?;
+        let Some(limit) = rule.limits.get_mut(name) else {
+            let names: Vec<&str> = rule.limits.keys().map(String::as_str).collect();
+            let expected = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(Error::new(ErrorKind::Usage, format!("{code} has no threshold {name}")).expected(expected));
+        };
+        if !value.is_finite() {
+            return Err(Error::new(ErrorKind::Usage, format!("{code}: {name} = {value}")).expected("a number"));
+        }
+        *limit = value;
         Ok(())
     }
 
@@ -139,7 +184,7 @@ fn unknown<'a>(code: &str, all: impl Iterator<Item = &'a String> + Clone) -> Err
 fn malformed(text: &str, e: &toml::de::Error) -> Error {
     let line = e.span().map_or(1, |s| 1 + text[..s.start.min(text.len())].matches('\n').count() as u64);
     Error::malformed(crate::error::Place::Line(line), e.message().replace('\n', " "))
-        .expected("TOML with [CODE] and lines name = number")
+        .expected("TOML with [CODE] and lines name = number, [system], and [[mount]]")
 }
 
 #[cfg(test)]
@@ -150,25 +195,32 @@ mod tests {
     fn the_file_is_sound() {
         let book = Book::standard().unwrap();
         for (code, rule) in &book.rules {
-            assert!(code.starts_with("IOP-") && code.len() >= 11, "{code}");
+            assert!(code.starts_with("IOP-") && code.len() >= 10, "{code}");
             assert!(book.needs.contains_key(&rule.needs), "{code} needs {}", rule.needs);
             for r in &rule.remedies {
                 assert!(book.remedy.contains_key(r), "{code} names the remedy {r}");
+            }
+            for p in &rule.policies {
+                assert!(book.policy.contains_key(p), "{code} names the policy {p}");
             }
             assert_eq!(book.rules.values().filter(|r| r.name == rule.name).count(), 1, "{}", rule.name);
         }
         for (id, all) in &book.remedy {
             assert!(book.rules.values().any(|r| r.remedies.contains(id)), "nothing names the remedy {id}");
-            assert!(all.iter().all(|r| r.url.starts_with("https://") && !r.settings.is_empty()), "{id}");
+            let is_address = |url: &str| url.is_empty() || url.starts_with("https://");
+            assert!(all.iter().all(|r| is_address(&r.url) && !r.settings.is_empty()), "{id}");
+        }
+        for url in book.policy.values() {
+            assert!(url.is_empty() || url.starts_with("https://"), "{url}");
         }
     }
 
     #[test]
     fn thresholds_can_be_set_and_mistakes_are_named() {
         let mut book = Book::standard().unwrap();
-        book.set("[IOP-POSIX-001]\nshare = 0.25\ncount = 7\n").unwrap();
+        book.configure("[IOP-POSIX-001]\nshare = 0.25\ncount = 7\n").unwrap();
         assert_eq!((book.rules["IOP-POSIX-001"].at("share"), book.rules["IOP-POSIX-001"].at("count")), (0.25, 7.0));
-        let error = |text: &str| Book::standard().unwrap().set(text).unwrap_err();
+        let error = |text: &str| Book::standard().unwrap().configure(text).unwrap_err();
         assert_eq!(error("[IOP-POSIX-001]\nshare == 2\n").place(), Some(crate::error::Place::Line(2)));
         let names = error("[IOP-POSIX-001]\nshre = 2\n");
         assert_eq!(names.kind(), ErrorKind::Usage);
@@ -176,5 +228,22 @@ mod tests {
         assert!(error("[IOP-POSIX-999]\nshare = 2\n").to_string().contains("IOP-POSIX-001"));
         assert_eq!(error("[IOP-POSIX-001]\nshare = nan\n").kind(), ErrorKind::Usage);
         assert_eq!(error("[IOP-POSIX-001]\nshare = \"x\"\n").kind(), ErrorKind::Malformed);
+        assert_eq!(error("[system]\nnode = 3\n").kind(), ErrorKind::Malformed);
+        book.assign("IOP-POSIX-001.share=0.5").unwrap();
+        assert_eq!(book.rules["IOP-POSIX-001"].at("share"), 0.5);
+        for wrong in ["IOP-POSIX-001.shre=0.5", "IOP-POSIX-001=0.5", "IOP-POSIX-001.share=x", "share"] {
+            assert_eq!(book.assign(wrong).unwrap_err().kind(), ErrorKind::Usage, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_machine_can_be_described() {
+        let mut book = Book::standard().unwrap();
+        let text = "[system]\nnodes = 4\nburst_buffer = { rate = 1e9, capacity = 1e12 }\n\
+                    [[mount]]\npath = \"/scratch\"\nost_rate = 5e8\nscratch = true\n[IOP-POSIX-001]\nshare = 0.2\n";
+        book.configure(text).unwrap();
+        assert_eq!((book.system.nodes, book.rules["IOP-POSIX-001"].at("share")), (Some(4), 0.2));
+        assert_eq!(book.system.mount("/scratch/a").unwrap().ost_rate, Some(5e8));
+        assert_eq!(book.system.mount("/scratched"), None);
     }
 }

@@ -1,10 +1,15 @@
 //! Facts of a trace that several rules use.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use super::bursts::Bursts;
 use super::requests::RequestFacts;
+use super::system::System;
+use super::targets::Targets;
 use crate::analysis::Report;
-use crate::record::{CounterModule, CounterTable, Counters, FileId, Trace, is_terminal};
+use crate::classify::{self, FileClasses};
+use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Trace, is_terminal};
 
 /// Everything that rules look at.
 pub(super) struct Facts<'a> {
@@ -22,7 +27,16 @@ pub(super) struct Facts<'a> {
     /// Where `io` comes from.
     pub basis: &'static str,
     pub requests: Option<RequestFacts>,
+    /// Storage targets, where layouts are known.
+    pub targets: Option<Targets>,
     pub report: Option<&'a Report>,
+    /// Bursts of the writes and of the reads, where they have a period.
+    pub bursts: [Option<Bursts>; 2],
+    /// The machine, as the user describes it.
+    pub system: System,
+    /// Mean time between failures of the job, from the user.
+    pub mtbf_s: Option<f64>,
+    classes: OnceCell<Vec<FileClasses>>,
 }
 
 impl<'a> Facts<'a> {
@@ -50,8 +64,16 @@ impl<'a> Facts<'a> {
             io: IoTime::default(),
             basis: "none",
             requests,
+            targets: None,
             report,
+            bursts: report.map_or([None, None], |r| Bursts::of(trace, r)),
+            system: System::default(),
+            mtbf_s: None,
+            classes: OnceCell::new(),
         };
+        if let (Some(_), Some(c), Some(rows)) = (&facts.requests, counters, facts.rows()) {
+            facts.targets = Targets::of(trace, rows, c);
+        }
         if let (None, None, Some(r)) = (posix, stdio, &facts.requests) {
             facts.io.time_s = r.io_s;
             facts.io.slowest = r.slowest;
@@ -61,6 +83,36 @@ impl<'a> Facts<'a> {
             facts.basis = "counters";
         }
         facts
+    }
+
+    /// Adds what the user knows of the machine. The failure rate of the job follows from that of its nodes.
+    pub fn describe(&mut self, system: System, mtbf_s: Option<f64>) {
+        self.system = system;
+        let of_nodes = self.system.node_mtbf_h.zip(self.nodes()).map(|(hours, nodes)| 3600.0 * hours / nodes as f64);
+        self.mtbf_s = mtbf_s.or(of_nodes);
+    }
+
+    /// The requests of the trace.
+    pub fn rows(&self) -> Option<&'a Requests> {
+        match &self.trace.data {
+            Data::Requests(rows) => Some(rows),
+            Data::Intervals(_) => None,
+        }
+    }
+
+    /// Access classes of the files, if the trace has requests with offsets.
+    pub fn classes(&self) -> &[FileClasses] {
+        self.classes.get_or_init(|| {
+            let options = classify::Options { stripe: self.stripe, ..classify::Options::default() };
+            let found = self.requests.as_ref().map(|_| classify::classify(self.trace, &Default::default(), options));
+            found.and_then(|c| c.ok()).map_or(Vec::new(), |c| c.files)
+        })
+    }
+
+    /// Nodes of the job, from the user or where the trace names the host of each rank.
+    pub fn nodes(&self) -> Option<u64> {
+        let hosts: std::collections::HashSet<&str> = self.trace.hosts.values().map(|h| &**h).collect();
+        self.system.nodes.or((!hosts.is_empty()).then_some(hosts.len() as u64))
     }
 
     /// I/O time of the slowest rank / run time; `None` if the trace does not say how long I/O takes.

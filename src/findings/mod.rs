@@ -23,14 +23,23 @@
 //! ```
 
 mod book;
+mod bursts;
+mod evidence;
 mod facts;
 mod outcome;
 mod report;
 mod requests;
 mod rules;
+mod streams;
+mod system;
+mod targets;
 
 internal! { use report::FINDINGS_SCHEMA; }
-pub use report::{Certainty, FileShare, Finding, Findings, IoSummary, NotChecked, RemedyReport, RuleText, Severity};
+pub use report::{
+    Audience, ByteRange, Certainty, Example, FileShare, Finding, Findings, IoSummary, NotChecked, RemedyReport,
+    RuleText, Severity, TimeWindow,
+};
+pub use system::{BurstBuffer, Mount, System};
 
 use self::book::{Book, Rule};
 use self::facts::Facts;
@@ -48,8 +57,13 @@ options! {
     pub struct Options {
         /// Stripe unit in bytes of files whose layout the trace does not have; requests below it are small.
         pub stripe: u64,
-        /// Thresholds in TOML, `[CODE]` and lines `name = number`, that replace those compiled in.
-        pub thresholds: Option<String>,
+        /// TOML: thresholds that replace those compiled in (`[CODE]` and lines `name = number`), and the machine (`[system]`,
+        /// `[[mount]]`).
+        pub config: Option<String>,
+        /// Single thresholds, `CODE.name=VALUE`; they win over `config`.
+        pub set: Vec<String>,
+        /// Mean time between failures of the job in seconds.
+        pub mtbf_s: Option<f64>,
         /// Only these codes; all if empty.
         pub only: Vec<String>,
         /// All but these codes.
@@ -61,7 +75,15 @@ options! {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { stripe: STRIPE, thresholds: None, only: Vec::new(), ignore: Vec::new(), all_remedies: false }
+        Options {
+            stripe: STRIPE,
+            config: None,
+            set: Vec::new(),
+            mtbf_s: None,
+            only: Vec::new(),
+            ignore: Vec::new(),
+            all_remedies: false,
+        }
     }
 }
 
@@ -69,9 +91,10 @@ impl Options {
     /// The rules with the thresholds of these options, and which of them are asked for.
     fn book(&self) -> Result<(Book, Vec<&'static (&'static str, rules::Check)>)> {
         let mut book = Book::standard()?;
-        if let Some(text) = &self.thresholds {
-            book.set(text)?;
+        if let Some(text) = &self.config {
+            book.configure(text)?;
         }
+        self.set.iter().try_for_each(|text| book.assign(text))?;
         let codes = |names: &[String]| -> Result<Vec<String>> {
             names.iter().map(|name| Ok(book.find(name)?.code.clone())).collect()
         };
@@ -99,7 +122,8 @@ impl Options {
 /// thresholds that do not exist.
 pub fn find(trace: &Trace, report: Option<&Report>, options: &Options) -> Result<Findings> {
     let (book, wanted) = options.book()?;
-    let facts = Facts::of(trace, report, options.stripe, true);
+    let mut facts = Facts::of(trace, report, options.stripe, true);
+    facts.describe(book.system.clone(), options.mtbf_s);
     let checked: Vec<(&Rule, Option<Outcome>)> = wanted
         .into_iter()
         .filter_map(|(code, check)| book.rules.get(*code).map(|rule| (rule, check(&facts, rule))))

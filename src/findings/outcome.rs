@@ -1,5 +1,6 @@
 //! The answer of a rule, before it becomes a finding.
 
+use super::evidence::Filter;
 use crate::record::FileId;
 
 /// How sure the measured values are.
@@ -37,6 +38,10 @@ pub(super) struct Outcome {
     /// Time that could be gained.
     pub lost_s: Option<f64>,
     pub lost_basis: Option<&'static str>,
+    /// Time that can be gained at least, if `lost_s` is an upper bound.
+    pub lost_low_s: Option<f64>,
+    /// The requests that it is about, where they are recorded.
+    pub evidence: Option<Filter>,
     pub sureness: Sureness,
     /// The evidence, in a sentence without its full stop.
     pub detail: String,
@@ -64,6 +69,24 @@ impl Outcome {
 
     pub fn lost(mut self, lost_s: f64, basis: &'static str) -> Outcome {
         (self.lost_s, self.lost_basis) = (Some(lost_s), Some(basis));
+        self
+    }
+
+    pub fn lost_low(mut self, lost_low_s: f64) -> Outcome {
+        self.lost_low_s = Some(lost_low_s);
+        self
+    }
+
+    /// As [`lost`](Self::lost), if it is known.
+    pub fn maybe_lost(self, lost_s: Option<f64>, basis: &'static str) -> Outcome {
+        match lost_s {
+            Some(lost_s) => self.lost(lost_s, basis),
+            None => self,
+        }
+    }
+
+    pub fn evidence(mut self, filter: Filter) -> Outcome {
+        self.evidence = Some(filter);
         self
     }
 

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::book::{Book, Level, Rule};
+use super::evidence::{self, Filter};
 use super::facts::Facts;
 use super::outcome::{Outcome, Part, Sureness};
+use super::system::System;
 use crate::analysis::{Tool, TraceSummary};
 use crate::record::{CounterModule, Warning, stem};
 
@@ -45,6 +47,19 @@ impl Severity {
     }
 }
 
+/// Who can do something about a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Audience {
+    /// Who runs the job: settings, hints, places.
+    User,
+    /// Who writes the program.
+    Developer,
+    /// Who runs the machine.
+    Operator,
+}
+
 /// How sure the measured values of a finding are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -70,6 +85,8 @@ pub struct Findings {
     pub trace: TraceSummary,
     /// How much of the run is I/O.
     pub io: IoSummary,
+    /// The machine, as the user described it.
+    pub system: System,
     /// The findings, the costliest first.
     pub findings: Vec<Finding>,
     /// Codes of good properties.
@@ -119,6 +136,10 @@ pub struct Finding {
     pub name: String,
     /// How much it matters.
     pub severity: Severity,
+    /// Who can do something about it.
+    pub audience: Audience,
+    /// Layer of the I/O stack: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, `lustre` or `job`.
+    pub layer: String,
     /// How sure the numbers are.
     pub certainty: Certainty,
     /// Title.
@@ -135,10 +156,14 @@ pub struct Finding {
     pub files: Vec<FileShare>,
     /// Number of files.
     pub files_total: u64,
+    /// The longest requests, at most five; empty without requests.
+    pub examples: Vec<Example>,
     /// Seconds spent in it, an upper bound of the gain; `null` if not known.
     pub time_s: Option<f64>,
     /// Seconds that could be gained; `null` if not known.
     pub lost_s: Option<f64>,
+    /// Seconds that can be gained at least, where `lost_s` is an upper bound; else as `lost_s`.
+    pub lost_low_s: Option<f64>,
     /// How `lost_s` was made; `null` with it.
     pub lost_basis: Option<String>,
     /// Codes that describe the same requests of the same files.
@@ -150,7 +175,7 @@ pub struct Finding {
 }
 
 /// A family of files in a finding.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FileShare {
     /// Name of the file; of several with `#` for digits.
@@ -165,13 +190,57 @@ pub struct FileShare {
     pub ranks: Option<u64>,
     /// Seconds of the ranks in it.
     pub time_s: f64,
+    /// The first of the ranks, at most 16; empty without requests.
+    pub rank_list: Vec<u32>,
+    /// Byte ranges of all files of the family, at most 16: smaller gaps are left out; empty without requests.
+    pub ranges: Vec<ByteRange>,
+    /// Times of the requests, at most 16: smaller gaps are left out; empty without requests.
+    pub windows: Vec<TimeWindow>,
+}
+
+/// Bytes from `start` to before `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ByteRange {
+    /// Offset of the first byte.
+    pub start: u64,
+    /// Offset one past the last byte.
+    pub end: u64,
+}
+
+/// A time, in seconds on the trace's own clock.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct TimeWindow {
+    /// Its start.
+    pub start_s: f64,
+    /// Its end.
+    pub end_s: f64,
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Example {
+    /// Rank.
+    pub rank: u32,
+    /// Name of the file.
+    pub file: String,
+    /// Offset; `null` if the trace does not say.
+    pub offset: Option<u64>,
+    /// Bytes.
+    pub size: u64,
+    /// Start in seconds on the trace's own clock.
+    pub start_s: f64,
+    /// End in seconds on the trace's own clock.
+    pub end_s: f64,
 }
 
 /// A remedy for one library or file system.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct RemedyReport {
-    /// Number of the remedy.
+    /// Number of the remedy, or the policy of an access class.
     pub id: String,
     /// The library or file system; `any` for all.
     pub system: String,
@@ -179,7 +248,7 @@ pub struct RemedyReport {
     pub settings: BTreeMap<String, String>,
     /// Effect.
     pub why: String,
-    /// Where it is described.
+    /// Where it is described; empty if nowhere.
     pub url: String,
 }
 
@@ -260,7 +329,8 @@ pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, io_share: Option<f6
     if rule.correctness {
         return cost.max(Severity::Warning);
     }
-    if rule.level == Level::Note || io_share.is_some_and(|s| s < MATTERS) { Severity::Info } else { cost }
+    let note = rule.level == Level::Note && o.lost_s.is_none();
+    if note || io_share.is_some_and(|s| s < MATTERS) { Severity::Info } else { cost }
 }
 
 /// Makes findings of what the rules answered.
@@ -286,11 +356,16 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
             .replace("{buffer}", &buffer.to_string())
             .replace("{ranks}", &f.ranks.to_string())
     };
-    let made = |(rule, o): (&Rule, Outcome)| finding(f, rule, o, remedies(book, rule, &seen, &values));
+    let made = |(rule, mut o): (&Rule, Outcome)| {
+        let filter = o.evidence.take();
+        let mut made = finding(f, rule, o, remedies(book, rule, &seen, &values));
+        made.remedies.extend(advice(f, book, rule, &made.files));
+        (made, filter)
+    };
     let groups: HashMap<String, String> =
         book.rules.values().filter_map(|r| Some((r.code.clone(), r.group.clone()?))).collect();
-    let mut all: Vec<Finding> = fired.into_iter().map(made).collect();
-    all.sort_by(|a, b| {
+    let mut all: Vec<(Finding, Option<Filter>)> = fired.into_iter().map(made).collect();
+    all.sort_by(|(a, _), (b, _)| {
         let cost = |x: &Finding| (x.lost_s.unwrap_or(0.0), x.time_s.unwrap_or(0.0));
         let (x, y) = (cost(a), cost(b));
         // what is least severe for another reason than its cost comes last
@@ -302,12 +377,17 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
             .then(b.severity.cmp(&a.severity))
             .then(a.code.cmp(&b.code))
     });
+    let mut all = merged(all, &groups);
+    if let Some(rows) = f.rows() {
+        evidence::add(f.trace, rows, &mut all);
+    }
     Findings {
         schema: FINDINGS_SCHEMA.into(),
         tool: Tool::this(),
         trace: crate::analysis::summary(f.trace),
         io: io_summary(f),
-        findings: merged(all, &groups),
+        system: f.system.clone(),
+        findings: all.into_iter().map(|x| x.0).collect(),
         ok,
         not_checked,
         warnings: f.trace.warnings.clone(),
@@ -315,23 +395,40 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
 }
 
 /// Joins findings of one group whose first files are the same, the costliest first.
-fn merged(all: Vec<Finding>, groups: &HashMap<String, String>) -> Vec<Finding> {
-    let mut kept: Vec<Finding> = Vec::new();
-    for x in all {
-        let same = |y: &&mut Finding| {
+fn merged(all: Vec<(Finding, Option<Filter>)>, groups: &HashMap<String, String>) -> Vec<(Finding, Option<Filter>)> {
+    let mut kept: Vec<(Finding, Option<Filter>)> = Vec::new();
+    for (x, filter) in all {
+        let same = |(y, _): &&mut (Finding, Option<Filter>)| {
             let group = groups.get(&x.code);
             let files = x.files.first().zip(y.files.first());
             group.is_some() && group == groups.get(&y.code) && files.is_some_and(|(a, b)| a.file == b.file)
         };
         match kept.iter_mut().find(same) {
-            Some(y) => {
+            Some((y, _)) => {
                 y.also.push(x.code);
                 y.severity = y.severity.max(x.severity);
             }
-            None => kept.push(x),
+            None => kept.push((x, filter)),
         }
     }
     kept
+}
+
+/// The layer that a code is about.
+fn layer(rule: &Rule) -> &'static str {
+    let area = rule.code.split('-').nth(1).unwrap_or_default();
+    match (rule.needs.as_str(), area) {
+        (needs @ ("hdf5" | "pnetcdf" | "lustre"), _) => match needs {
+            "hdf5" => "hdf5",
+            "pnetcdf" => "pnetcdf",
+            _ => "lustre",
+        },
+        (_, "MPIIO") => "mpiio",
+        (_, "STDIO") => "stdio",
+        (_, "LIB") => "hdf5",
+        (_, "TIME" | "RANK") => "job",
+        _ => "posix",
+    }
 }
 
 fn io_summary(f: &Facts) -> IoSummary {
@@ -359,6 +456,8 @@ fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> F
         code: rule.code.clone(),
         name: rule.name.clone(),
         severity,
+        audience: rule.audience,
+        layer: layer(rule).to_owned(),
         certainty: match o.sureness {
             Sureness::Exact => Certainty::Exact,
             Sureness::Bound => Certainty::Bound,
@@ -371,8 +470,10 @@ fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> F
         threshold: rule.limits.clone(),
         files: families(f, &o),
         files_total,
+        examples: Vec::new(),
         time_s: o.time_s,
         lost_s: o.lost_s,
+        lost_low_s: o.lost_low_s.or(o.lost_s),
         lost_basis: o.lost_s.and(o.lost_basis).map(str::to_owned),
         also: Vec::new(),
         drishti: rule.drishti.clone(),
@@ -387,7 +488,7 @@ fn families(f: &Facts, o: &Outcome) -> Vec<FileShare> {
     for p in &o.parts {
         let name = name(p);
         let (share, ranks, one) = all.entry(stem(name)).or_insert_with(|| {
-            let share = FileShare { file: name.to_owned(), files: 0, count: 0, bytes: 0, ranks: Some(0), time_s: 0.0 };
+            let share = FileShare { file: name.to_owned(), ranks: Some(0), ..FileShare::default() };
             (share, Default::default(), u32::MAX)
         });
         if *one != p.file.0 {
@@ -440,6 +541,28 @@ fn is_seen(f: &Facts, system: &str) -> bool {
         "beegfs" => mounted("beegfs"),
         _ => false,
     }
+}
+
+/// Advice of the access classes of the costliest files, if it is about what was found.
+fn advice(f: &Facts, book: &Book, rule: &Rule, files: &[FileShare]) -> Vec<RemedyReport> {
+    let Some(family) = files.first().filter(|_| f.requests.is_some() && !rule.policies.is_empty()) else {
+        return Vec::new();
+    };
+    let is_of_family = |name: &String| *name == family.file || family.files > 1 && stem(name) == family.file;
+    let classes = f.classes().iter().find(|c| c.file.as_ref().is_some_and(is_of_family));
+    let mut all: Vec<RemedyReport> = Vec::new();
+    for a in classes.into_iter().flat_map(|c| &c.global).flat_map(|g| &g.advice) {
+        if rule.policies.contains(&a.policy) && all.iter().all(|r| r.id != a.policy) {
+            all.push(RemedyReport {
+                id: a.policy.clone(),
+                system: "any".into(),
+                settings: a.hints.clone(),
+                why: a.why.clone(),
+                url: book.policy.get(&a.policy).cloned().unwrap_or_default(),
+            });
+        }
+    }
+    all
 }
 
 fn remedies(

@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::outcome::Part;
+use super::streams::{Streams, pass_s};
 use crate::record::{CounterTable, Data, FileId, Layer, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET};
 
 /// Requests below this many bytes are tiny.
-const TINY: u64 = 4096;
+pub(super) const TINY: u64 = 4096;
 /// Stripes whose owners are kept; of more a sample is kept.
 const STRIPES: usize = 1 << 20;
 /// Stripes of one request that are looked at.
 const STRIPES_OF_REQUEST: u64 = 1 << 16;
+/// Requests that are kept as evidence, for a figure that no condition on a single request gives.
+pub(super) const ROWS: usize = 1 << 12;
 /// Remainders of offsets that are counted.
 const REMAINDERS: usize = 1 << 16;
 
@@ -41,6 +44,10 @@ pub(super) struct RequestFacts {
     pub several: (u64, Vec<Part>),
     /// Bytes written that the same rank had just read, and the files.
     pub rewritten: (u64, Vec<Part>),
+    /// The requests of each rank in each file.
+    pub streams: Streams,
+    /// Median time from the start of one pass over a file that is read more than once to the start of the next.
+    pub pass_s: Option<f64>,
 }
 
 /// Requests of one direction.
@@ -55,12 +62,56 @@ pub(super) struct Direction {
     pub unaligned: Class,
     /// The commonest remainders of offsets modulo the stripe unit, and how often each occurs.
     pub remainders: Vec<(u64, u64)>,
+    /// Requests that neither continue the one before nor repeat a step of the rank in that file.
+    pub irregular: Class,
+    /// Distances from the end of a request to the start of an irregular one: median and 90 %.
+    pub jumps: Option<(u64, u64)>,
+    /// Rates of large requests.
+    pub rates: Rates,
     /// Bytes beyond the union of all ranges, and the files.
     pub again: (u64, Vec<Part>),
+    /// Some of the requests that move bytes again, by their rows.
+    pub again_rows: Vec<u32>,
+    /// Every file.
+    pub files: Vec<FileUse>,
     /// 1 - union / extent of all files of this direction, and the extent.
     pub holes: (f64, u64),
     /// Of the slowest 1 %.
     pub tail: Tail,
+}
+
+/// Requests of one direction to a file.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct FileUse {
+    pub file: FileId,
+    pub count: u64,
+    pub bytes: u64,
+    /// Bytes of the union of their ranges.
+    pub covered: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// Bytes per second of requests of at least four stripe units.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    of_ranks: BTreeMap<u32, f64>,
+    of_all: Option<f64>,
+}
+
+impl Rates {
+    fn of(mut rates: BTreeMap<u32, Vec<f64>>) -> Rates {
+        let mut all: Vec<f64> = rates.values().flatten().copied().collect();
+        let of_all = median(&mut all);
+        rates.retain(|_, rates| rates.len() >= 8);
+        let of_ranks = rates.into_iter().filter_map(|(rank, mut rates)| Some((rank, median(&mut rates)?))).collect();
+        Rates { of_ranks, of_all }
+    }
+
+    /// That of a rank, if it has eight such requests, else the median of all.
+    pub fn at(&self, rank: u32) -> Option<f64> {
+        self.of_ranks.get(&rank).copied().or(self.of_all)
+    }
 }
 
 /// The slowest 1 % of the requests.
@@ -98,6 +149,10 @@ pub(super) struct Stripes {
     pub sampled: u64,
     /// Time of the writes at a change of the owner, of the rank with the most.
     pub time_s: f64,
+    /// What these writes took beyond other writes of their size (within a factor of 2), of the rank with the most.
+    pub lost_s: Option<f64>,
+    /// Some of these writes, by their rows.
+    pub rows: Vec<u32>,
     pub parts: Vec<Part>,
 }
 
@@ -131,15 +186,21 @@ impl RequestFacts {
         facts.over_time(rows, &order, trace.ranks);
         facts.stripes = stripes(rows, &order, stripe);
         facts.rewritten = rewritten(rows, &order);
+        facts.streams = Streams::of(rows, &order);
         for (d, op) in [Op::Read, Op::Write].into_iter().enumerate() {
             let mut of_op: Vec<u32> = order.iter().copied().filter(|&i| rows.op.get(i as usize) == op).collect();
             facts.directions[d] = Direction::of(rows, &of_op, stripe);
+            let found = std::mem::take(&mut facts.streams.irregular[d]);
+            let direction = &mut facts.directions[d];
+            direction.irregular = found.class(|rank| direction.rates.at(rank));
+            direction.jumps = facts.streams.jumps(d);
             of_op.sort_by_key(|&i| (rows.file.get(i as usize), rows.offset.get(i as usize)));
             facts.directions[d].places(rows, &of_op);
             if op == Op::Write {
                 facts.several = several(rows, &of_op);
             }
         }
+        facts.pass_s = pass_s(rows, &order, &facts.directions[0].files);
         Some(facts)
     }
 
@@ -178,15 +239,15 @@ impl RequestFacts {
 }
 
 /// Time and count by rank and file, of some requests.
-#[derive(Default)]
-struct Collect {
+#[derive(Debug, Default)]
+pub(super) struct Collect {
     count: u64,
     ranks: BTreeMap<u32, (f64, u64)>,
     files: HashMap<FileId, (u64, u64, f64, Option<u32>)>,
 }
 
 impl Collect {
-    fn add(&mut self, r: &Request) {
+    pub fn add(&mut self, r: &Request) {
         let time = r.end - r.start;
         self.count += 1;
         let rank = self.ranks.entry(r.rank).or_default();
@@ -229,6 +290,7 @@ impl Direction {
         let mut remainders: HashMap<u64, u64> = HashMap::new();
         let mut rates: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let mut times: Vec<f64> = Vec::with_capacity(order.len());
+        let mut durations = Sizes::default();
         for r in order.iter().map(|&i| rows.get(i as usize)) {
             d.count += 1;
             d.bytes = d.bytes.saturating_add(r.size);
@@ -242,6 +304,7 @@ impl Direction {
             if r.size >= stripe / 4 {
                 d.quarter += 1;
                 let remainder = r.offset % stripe;
+                durations.add(&r, remainder != 0);
                 if remainder != 0 {
                     unaligned.add(&r);
                     if remainders.len() < REMAINDERS || remainders.contains_key(&remainder) {
@@ -253,15 +316,10 @@ impl Direction {
                 rates.entry(r.rank).or_default().push(r.size as f64 / (r.end - r.start));
             }
         }
-        let mut all: Vec<f64> = rates.values().flatten().copied().collect();
-        let of_all = median(&mut all);
-        let of_ranks: BTreeMap<u32, f64> = rates
-            .into_iter()
-            .filter(|(_, rates)| rates.len() >= 8)
-            .filter_map(|(rank, mut rates)| Some((rank, median(&mut rates)?)))
-            .collect();
-        let rate = |rank: u32| of_ranks.get(&rank).copied().or(of_all);
+        d.rates = Rates::of(rates);
+        let rate = |rank: u32| d.rates.at(rank);
         (d.small, d.tiny, d.unaligned) = (small.class(rate), tiny.class(rate), unaligned.class(|_| None));
+        d.unaligned.lost_s = durations.lost_s();
         let mut common: Vec<(u64, u64)> = remainders.into_iter().collect();
         common.sort_by_key(|&(remainder, n)| (std::cmp::Reverse(n), remainder));
         common.truncate(3);
@@ -276,9 +334,12 @@ impl Direction {
         for of_file in order.chunk_by(|&a, &b| rows.file.get(a as usize) == rows.file.get(b as usize)) {
             let (mut covered, mut moved, mut time_s) = (0u64, 0u64, 0.0);
             let (mut first, mut end) = (u64::MAX, 0u64);
-            for r in of_file.iter().map(|&i| rows.get(i as usize)) {
+            for (i, r) in of_file.iter().map(|&i| (i, rows.get(i as usize))) {
                 let last = r.offset.saturating_add(r.size);
                 first = first.min(r.offset);
+                if r.offset < end && self.again_rows.len() < ROWS {
+                    self.again_rows.push(i);
+                }
                 if last > end {
                     covered += last - r.offset.max(end);
                     end = last;
@@ -287,12 +348,14 @@ impl Direction {
                 time_s += r.end - r.start;
             }
             (union, extent) = (union.saturating_add(covered), extent.saturating_add(end.saturating_sub(first)));
+            let file = of_file.first().map_or(FileId::NONE, |&i| rows.file.get(i as usize));
+            self.files.push(FileUse { file, count: of_file.len() as u64, bytes: moved, covered, end });
             if moved > covered {
-                let file = of_file.first().map_or(FileId::NONE, |&i| rows.file.get(i as usize));
                 again.push(Part { file, rank: None, count: of_file.len() as u64, bytes: moved - covered, time_s });
             }
         }
         self.again = (self.bytes.saturating_sub(union), again);
+        self.again_rows.sort_unstable();
         self.holes = (if extent > 0 { 1.0 - union as f64 / extent as f64 } else { 0.0 }, extent);
     }
 }
@@ -311,9 +374,56 @@ fn tail(mut times: Vec<f64>) -> Tail {
     Tail { share: time_s / sum, time_s, count: count as u64, median_s, max_s }
 }
 
-fn median(all: &mut [f64]) -> Option<f64> {
+pub(super) fn median(all: &mut [f64]) -> Option<f64> {
     let middle = all.len() / 2;
     if all.is_empty() { None } else { Some(*all.select_nth_unstable_by(middle, f64::total_cmp).1) }
+}
+
+/// Durations of requests with and without a fault, by size class (powers of two).
+#[derive(Default)]
+struct Sizes {
+    /// Of the requests without the fault.
+    sound: BTreeMap<u32, Vec<f64>>,
+    /// Of those with it by rank: their number, and some of them.
+    faulty: BTreeMap<u32, BTreeMap<u32, (u64, Vec<f64>)>>,
+}
+
+impl Sizes {
+    /// Requests of a class, with and without the fault, from which medians are compared.
+    const ENOUGH: usize = 30;
+    /// Durations kept of a class and rank.
+    const KEPT: usize = 1 << 14;
+
+    fn add(&mut self, r: &Request, faulty: bool) {
+        let class = r.size.max(1).ilog2();
+        let all = if faulty {
+            let of_rank = self.faulty.entry(class).or_default().entry(r.rank).or_default();
+            of_rank.0 += 1;
+            &mut of_rank.1
+        } else {
+            self.sound.entry(class).or_default()
+        };
+        if all.len() < Self::KEPT {
+            all.push(r.end - r.start);
+        }
+    }
+
+    /// Time beyond that of as many sound requests, of the rank with the most; `None` if no class has enough of both.
+    fn lost_s(mut self) -> Option<f64> {
+        let mut lost: BTreeMap<u32, f64> = BTreeMap::new();
+        for (class, ranks) in &mut self.faulty {
+            let Some(sound) = self.sound.get_mut(class).filter(|s| s.len() >= Self::ENOUGH) else { continue };
+            let mut faulty: Vec<f64> = ranks.values().flat_map(|r| r.1.iter().copied()).collect();
+            if faulty.len() < Self::ENOUGH {
+                continue;
+            }
+            let more = (median(&mut faulty)? - median(sound)?).max(0.0);
+            for (rank, (count, _)) in ranks {
+                *lost.entry(*rank).or_default() += *count as f64 * more;
+            }
+        }
+        lost.into_values().reduce(f64::max)
+    }
 }
 
 /// Writers of a stripe.
@@ -330,8 +440,8 @@ fn stripes(rows: &Requests, order: &[u32], unit: u64) -> Stripes {
     // Of many stripes those are kept whose number, mixed, ends in zeros.
     let mut mask = 0u64;
     let kept = |stripe: u64, mask: u64| stripe.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32) & mask == 0;
-    let mut changed = Collect::default();
-    for r in order.iter().map(|&i| rows.get(i as usize)).filter(|r| r.op == Op::Write && r.size > 0) {
+    let (mut changed, mut durations, mut changed_rows) = (Collect::default(), Sizes::default(), Vec::new());
+    for (i, r) in order.iter().map(|&i| (i, rows.get(i as usize))).filter(|(_, r)| r.op == Op::Write && r.size > 0) {
         let last = r.offset.saturating_add(r.size - 1) / unit;
         let first = r.offset / unit;
         let mut changes = false;
@@ -350,10 +460,15 @@ fn stripes(rows: &Requests, order: &[u32], unit: u64) -> Stripes {
                 of.retain(|key, _| kept(key.1, mask));
             }
         }
+        durations.add(&r, changes);
         if changes {
             changed.add(&r);
+            if changed_rows.len() < ROWS {
+                changed_rows.push(i);
+            }
         }
     }
+    changed_rows.sort_unstable();
     let sampled = mask + 1;
     let sum = |f: &dyn Fn(&Stripe) -> u64| of.values().map(f).sum::<u64>() * sampled;
     let changed = changed.class(|_| None);
@@ -364,6 +479,8 @@ fn stripes(rows: &Requests, order: &[u32], unit: u64) -> Stripes {
         shared: sum(&|s| u64::from(s.shared)),
         sampled,
         time_s: changed.time_s,
+        lost_s: durations.lost_s(),
+        rows: changed_rows,
         parts: changed.parts,
     }
 }

@@ -138,7 +138,7 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
     for (i, r) in remedies.into_iter().take(shown).enumerate() {
         let settings: Vec<String> = r.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let end = if i == 0 && !also.is_empty() { format!("; {also}") } else { String::new() };
-        let why = if style.verbose { format!(": {} ({})", r.why, r.url) } else { String::new() };
+        let why = if style.verbose { format!(": {}{}", r.why, address(&r.url)) } else { String::new() };
         line(out, "set", &format!("{}{why}{end}", settings.join(", ")));
     }
     if x.remedies.is_empty() && !also.is_empty() {
@@ -153,6 +153,10 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
             line(out, "lost is", basis);
         }
     }
+}
+
+fn address(url: &str) -> String {
+    if url.is_empty() { String::new() } else { format!(" ({url})") }
 }
 
 /// The list of all findings.
@@ -181,7 +185,8 @@ pub fn explain(r: &RuleText, style: Style) -> String {
     }
     for remedy in &r.remedies {
         let settings: Vec<String> = remedy.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        line(&mut out, &remedy.system, &format!("{}: {} ({})", settings.join(", "), remedy.why, remedy.url));
+        let text = format!("{}: {}{}", settings.join(", "), remedy.why, address(&remedy.url));
+        line(&mut out, &remedy.system, &text);
     }
     out
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::rank::nodes;
 use crate::findings::book::Rule;
+use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
 use crate::record::{FileId, Striping};
@@ -14,7 +14,7 @@ pub(in crate::findings) fn false_sharing(f: &Facts, r: &Rule) -> Option<Outcome>
     let s = &q.stripes;
     let share = ratio(s.owner_changes as f64, s.touches as f64);
     // locks are a node's: on one node no lock moves
-    let fires = share >= r.at("share") && s.owner_changes as f64 >= r.at("count") && nodes(f) != Some(1);
+    let fires = share >= r.at("share") && s.owner_changes as f64 >= r.at("count") && f.nodes() != Some(1);
     let outcome = Outcome::new(fires)
         .measured(&[
             ("share", share),
@@ -25,6 +25,8 @@ pub(in crate::findings) fn false_sharing(f: &Facts, r: &Rule) -> Option<Outcome>
             ("sampled", s.sampled as f64),
         ])
         .time(s.time_s)
+        .maybe_lost(s.lost_s, "time beyond that of other writes of the same size")
+        .evidence(Filter { rows: Some(s.rows.clone()), ..Filter::default() })
         .parts(s.parts.clone())
         .detail(|| {
             let [changes, touches, shared] = [s.owner_changes, s.touches, s.shared].map(|n| units::grouped(n as i64));
@@ -78,8 +80,7 @@ fn sizes<'a>(f: &Facts<'a>) -> Option<(&'a [Striping], Sizes)> {
 
 pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (layouts, files) = sizes(f)?;
-    let mut parts = Vec::new();
-    let mut fewest = u64::MAX;
+    let (mut parts, mut fewest, mut lost) = (Vec::new(), u64::MAX, Some(0.0));
     for layout in layouts {
         let Some(&(part, size)) = files.get(&layout.file) else { continue };
         let wanted = (part.count as f64).min(r.at("stripes"));
@@ -87,12 +88,24 @@ pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
         let large = shared || size as f64 >= r.at("bytes");
         if large && (layout.stripes as f64) < wanted.max(if shared { 0.0 } else { r.at("stripes") }) {
             fewest = fewest.min(layout.stripes);
+            // only servers that are busy gain from others beside them
+            let of_each =
+                ratio(part.bytes as f64, part.time_s / part.count.max(1) as f64) / layout.stripes.max(1) as f64;
+            let rate = f.system.mount(f.name(part.file)).and_then(|m| m.ost_rate);
+            let gain = 1.0 - layout.stripes as f64 / wanted.max(1.0);
+            lost = lost
+                .zip(rate.filter(|rate| of_each >= r.at("busy") * rate))
+                .map(|(all, _)| all + gain.max(0.0) * critical_s(f, &[part]));
             parts.push(part);
         }
     }
     let outcome = Outcome::new(!parts.is_empty())
         .measured(&[("files", parts.len() as f64)])
         .time(critical_s(f, &parts))
+        .maybe_lost(
+            lost.filter(|_| !parts.is_empty()),
+            "time x (1 - stripes / wanted): its targets are at half of their rate or more",
+        )
         .detail(|| format!("{} on {} or more stripes", units::counted(parts.len() as u64, "large file"), fewest))
         .parts(parts);
     Some(outcome)
@@ -132,8 +145,67 @@ pub(in crate::findings) fn wrong_place(f: &Facts, r: &Rule) -> Option<Outcome> {
     let outcome =
         Outcome::new(f.ranks as f64 >= r.at("ranks") && some > 0 && ratio(some as f64, all as f64) >= r.at("share"))
             .measured(&[("bytes", some as f64), ("of", all as f64)])
-            .detail(|| format!("{} of {}", units::bytes(some as f64), units::bytes(all as f64)))
+            .detail(|| {
+                let scratch =
+                    f.system.scratch().map_or(String::new(), |m| format!("; large data belong on {}", m.path));
+                format!("{} of {}{scratch}", units::bytes(some as f64), units::bytes(all as f64))
+            })
             .parts(parts);
+    Some(outcome)
+}
+
+pub(in crate::findings) fn target_imbalance(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let t = f.targets.as_ref()?;
+    let imbalance = t.imbalance();
+    let slow = t.slow(r.at("factor"), r.at("p"));
+    let uneven = t.all.len() as f64 >= r.at("targets") && imbalance >= r.at("ratio");
+    let mut outcome = Outcome::new(uneven || slow.is_some())
+        .measured(&[("max_over_mean", imbalance), ("targets", t.all.len() as f64)])
+        .exact();
+    if let Some(s) = &slow {
+        outcome = outcome
+            .measured(&[("slow_target", s.target as f64), ("slow_factor", s.factor)])
+            .time(s.time_s)
+            .lost(s.lost_s, "time beyond that of as many median requests to the other targets");
+    } else {
+        outcome = outcome.time(t.all.values().map(|x| x.time_s).fold(0.0, f64::max));
+    }
+    let outcome = outcome.detail(|| {
+        let most = t.all.iter().max_by_key(|x| x.1.bytes).map_or(0, |x| *x.0);
+        let slow = slow
+            .map_or(String::new(), |s| format!("; OST {} takes {:.1} times as long for a byte", s.target, s.factor));
+        format!("OST {most} moves {imbalance:.1} times the mean of {}{slow}", units::counted(t.all.len() as u64, "OST"))
+    });
+    Some(outcome)
+}
+
+pub(in crate::findings) fn scratch_data(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let q = f.requests.as_ref().filter(|q| q.complete)?;
+    let [reads, writes] = &q.directions;
+    let mut parts = Vec::new();
+    for written in &writes.files {
+        let mut ranks = q.streams.of_file(written.file);
+        let (Some((rank, s)), None) = (ranks.next(), ranks.next()) else { continue };
+        // read in full, and not before it is written
+        if s.bytes[0] >= written.covered && s.span_s[0].1 > s.span_s[1].1 && s.span_s[0].0 > s.span_s[1].0 {
+            let bytes = s.bytes[0] + s.bytes[1];
+            let time_s = s.time_s[0] + s.time_s[1];
+            parts.push(Part { file: written.file, rank: Some(rank), count: s.count[0] + s.count[1], bytes, time_s });
+        }
+    }
+    let (bytes, all) = (parts.iter().map(|p| p.bytes).sum::<u64>(), reads.bytes + writes.bytes);
+    let mut time = RankTime::default();
+    parts.iter().for_each(|p| time.add(p.rank, p.time_s, f.ranks));
+    let outcome = Outcome::new(ratio(bytes as f64, all as f64) >= r.at("share") && bytes as f64 >= r.at("bytes"))
+        .measured(&[("bytes", bytes as f64), ("of", all as f64), ("files", parts.len() as f64)])
+        .time(time.critical())
+        .detail(|| {
+            let files = units::counted(parts.len() as u64, "file");
+            format!("{} in {files} that one rank writes and reads again", units::bytes(bytes as f64))
+        })
+        .evidence(Filter::default())
+        .parts(parts)
+        .exact();
     Some(outcome)
 }
 

@@ -1,11 +1,13 @@
 //! HDF5 and PnetCDF.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::classify::{Aside, is_hdf5_name};
 use crate::findings::book::Rule;
+use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{CounterModule, CounterTable};
+use crate::record::{CounterModule, CounterTable, FileId};
 use crate::units;
 
 fn table<'a>(f: &Facts<'a>, module: CounterModule) -> Option<&'a CounterTable> {
@@ -15,6 +17,71 @@ fn table<'a>(f: &Facts<'a>, module: CounterModule) -> Option<&'a CounterTable> {
 /// The file of a dataset, which is called `FILE:DATASET`.
 fn file_of(dataset: &str) -> &str {
     dataset.rsplit_once(':').map_or(dataset, |p| p.0)
+}
+
+pub(in crate::findings) fn metadata(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let (q, all_rows) = (f.requests.as_ref()?, f.rows()?);
+    if !f.trace.files.iter().any(|(_, name)| is_hdf5_name(name)) {
+        return Some(Outcome::new(false));
+    }
+    let ids: HashMap<&str, FileId> = f.trace.files.iter().map(|(id, name)| (name, id)).collect();
+    let named = f.classes().iter().filter_map(|c| Some((*ids.get(c.file.as_deref()?)?, c.aside.as_ref()?)));
+    let aside: BTreeMap<FileId, &Aside> = named.filter(|(id, _)| is_hdf5_name(f.trace.files.name(*id))).collect();
+    // of each file: time of the requests that are as small, and of all
+    let mut times: BTreeMap<FileId, (f64, f64)> = BTreeMap::new();
+    for x in all_rows.iter().filter(|x| x.op.moves_bytes()) {
+        if let Some(a) = aside.get(&x.file) {
+            let time = times.entry(x.file).or_default();
+            time.0 += if x.size <= a.largest_bytes { x.end - x.start } else { 0.0 };
+            time.1 += x.end - x.start;
+        }
+    }
+    let (mut parts, mut worst, mut largest) = (Vec::new(), 0.0f64, 0);
+    for (&file, a) in &aside {
+        let requests: u64 = q.streams.of_file(file).map(|(_, s)| s.count[0] + s.count[1]).sum();
+        let (small_s, all_s) = times.get(&file).copied().unwrap_or_default();
+        let share = ratio(a.accesses as f64, requests as f64);
+        if share >= r.at("share") || ratio(small_s, all_s) >= r.at("time_share") {
+            (worst, largest) = (worst.max(share), largest.max(a.largest_bytes));
+            parts.push(Part { file, rank: None, count: a.accesses, bytes: a.bytes, time_s: small_s });
+        }
+    }
+    let time_s = parts.iter().map(|p| p.time_s).sum::<f64>() / q.active_ranks.max(1) as f64;
+    let outcome = Outcome::new(!parts.is_empty())
+        .measured(&[("share", worst), ("largest_bytes", largest as f64), ("files", parts.len() as f64)])
+        .time(time_s)
+        .lost(time_s, "their time, a rank's mean")
+        .detail(|| {
+            let n = parts.iter().map(|p| p.count).sum::<u64>();
+            let size = units::bytes(largest as f64);
+            format!("{} accesses of up to {size} are the library's own", units::grouped(n as i64))
+        })
+        .evidence(Filter { below: Some(largest + 1), ..Filter::default() })
+        .parts(parts)
+        .exact()
+        .modelled();
+    Some(outcome)
+}
+
+/// POSIX bytes and time of each file, and the HDF5 bytes of its datasets.
+fn amplification(f: &Facts, datasets: &CounterTable) -> HashMap<String, (f64, f64)> {
+    let mut above: HashMap<&str, f64> = HashMap::new();
+    for row in rows(datasets, ["BYTES_READ", "BYTES_WRITTEN"], []) {
+        *above.entry(file_of(f.name(row.file))).or_default() += row.int.iter().map(|x| (*x).max(0) as f64).sum::<f64>();
+    }
+    let mut below: HashMap<String, (f64, f64)> = HashMap::new();
+    for t in f.posix.into_iter() {
+        for row in rows(t, ["BYTES_READ", "BYTES_WRITTEN"], ["F_READ_TIME", "F_WRITE_TIME"]) {
+            let name = f.name(row.file);
+            if above.contains_key(name) {
+                let sum = below.entry(name.to_owned()).or_default();
+                sum.0 += row.int.iter().map(|x| (*x).max(0) as f64).sum::<f64>();
+                sum.1 += row.real.iter().map(|t| t.max(0.0)).sum::<f64>() / f.ranks as f64;
+            }
+        }
+    }
+    below.iter_mut().for_each(|(name, x)| x.0 = ratio(x.0, above[name.as_str()]));
+    below
 }
 
 pub(in crate::findings) fn no_collective(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -52,7 +119,8 @@ pub(in crate::findings) fn chunks(f: &Facts, r: &Rule) -> Option<Outcome> {
         "ACCESS1_ACCESS",
         "ACCESS1_COUNT",
     ];
-    let (mut worst, mut parts) = (1.0f64, Vec::new());
+    let moved = amplification(f, t);
+    let (mut worst, mut parts, mut most, mut time, mut files) = (1.0f64, Vec::new(), 0.0f64, 0.0, HashSet::new());
     for row in rows(t, names, []) {
         let [element, d @ .., access, count] = row.int;
         let sides: Vec<i64> = d.into_iter().filter(|x| *x > 0).collect();
@@ -61,16 +129,28 @@ pub(in crate::findings) fn chunks(f: &Facts, r: &Rule) -> Option<Outcome> {
         }
         let chunk = sides.iter().fold(element as f64, |all, x| all * *x as f64);
         let ratio = chunk / access as f64;
-        if ratio > r.at("ratio") || 1.0 / ratio > r.at("chunks") {
+        let file = file_of(f.name(row.file));
+        let (factor, time_s) = moved.get(file).copied().unwrap_or_default();
+        let fits = ratio <= r.at("ratio") && 1.0 / ratio <= r.at("chunks");
+        if !fits && factor >= r.at("amplification") {
+            most = most.max(factor);
+            if files.insert(file) {
+                time += time_s * (1.0 - 1.0 / factor);
+            }
             worst = if (ratio.ln()).abs() > worst.ln().abs() { ratio } else { worst };
             parts.push(Part { file: row.file, rank: row.rank, count: count.max(0) as u64, bytes: 0, time_s: 0.0 });
         }
     }
     let outcome = Outcome::new(!parts.is_empty())
-        .measured(&[("chunk_over_access", worst), ("datasets", parts.len() as f64)])
-        .detail(|| match worst > 1.0 {
-            true => format!("the commonest access is 1/{worst:.0} of a chunk"),
-            false => format!("the commonest access takes {:.0} chunks", 1.0 / worst),
+        .measured(&[("chunk_over_access", worst), ("datasets", parts.len() as f64), ("amplification", most)])
+        .time(time)
+        .lost(time, "time of the bytes beyond those of the datasets, at the file's own rate")
+        .detail(|| {
+            let access = match worst > 1.0 {
+                true => format!("the commonest access is 1/{worst:.0} of a chunk"),
+                false => format!("the commonest access takes {:.0} chunks", 1.0 / worst),
+            };
+            format!("{access}; {most:.1} times the bytes of the datasets are moved")
         })
         .parts(parts);
     Some(outcome)

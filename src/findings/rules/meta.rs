@@ -169,3 +169,49 @@ pub(in crate::findings) fn serial_opens(f: &Facts, r: &Rule) -> Option<Outcome> 
         .parts(parts);
     Some(outcome)
 }
+
+pub(in crate::findings) fn path_search(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let l = f.trace.lookups.as_ref()?;
+    let share = ratio(l.missing as f64, l.calls as f64);
+    let mut folders: Vec<(&String, &u64)> = l.folders.iter().collect();
+    folders.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
+    let outcome = Outcome::new(share >= r.at("share") && l.missing as f64 >= r.at("count"))
+        .measured(&[("missing", l.missing as f64), ("of", l.calls as f64)])
+        .time(l.missing_s)
+        .lost(l.missing_s, "time of the calls that find nothing")
+        .detail(|| {
+            let (some, all) = (units::grouped(l.missing as i64), units::grouped(l.calls as i64));
+            let most: Vec<&str> = folders.iter().take(3).map(|x| x.0.as_str()).collect();
+            format!("{some} of {all} look-ups find nothing, most in {}", most.join(", "))
+        })
+        .exact();
+    Some(outcome)
+}
+
+/// Look-ups by second, where single calls are recorded; else first opens of files of single ranks.
+fn calls_by_second(f: &Facts) -> Option<BTreeMap<i64, u64>> {
+    if let Some(l) = &f.trace.lookups {
+        return Some(l.by_second.clone());
+    }
+    let t = f.posix.filter(|t| t.real("F_OPEN_START_TIMESTAMP").is_some())?;
+    let mut all = BTreeMap::new();
+    for row in rows(t, ["OPENS"], ["F_OPEN_START_TIMESTAMP"]).filter(|row| row.rank.is_some()) {
+        if row.int[0] > 0 && row.real[0] > 0.0 {
+            *all.entry(row.real[0].floor() as i64).or_insert(0) += 1;
+        }
+    }
+    Some(all)
+}
+
+pub(in crate::findings) fn burst(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let all = calls_by_second(f)?;
+    let peak = all.values().copied().max().unwrap_or(0);
+    let high = all.values().filter(|n| **n as f64 >= r.at("per_s")).count() as u64;
+    let outcome = Outcome::new(peak as f64 >= r.at("per_s"))
+        .measured(&[("peak_per_s", peak as f64), ("seconds", high as f64)])
+        .detail(|| {
+            let (n, least) = (units::grouped(peak as i64), r.at("per_s"));
+            format!("{n} in one second, {} with at least {least}", units::counted(high, "second"))
+        });
+    Some(outcome)
+}

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::findings::book::Rule;
+use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{CounterTable, FileId};
+use crate::record::{CounterTable, FileId, Op};
 use crate::units;
 
 const READS: [&str; 4] = ["INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"];
@@ -75,8 +76,10 @@ fn independent(f: &Facts, r: &Rule, names: [&str; 4], time: &str, what: &str) ->
         let file = files.entry(row.file).or_default();
         *file = (file.0 + calls[0], file.1 + calls.iter().sum::<i64>(), file.2 + row.real[0].max(0.0) / f.ranks as f64);
     }
+    let large = large_and_apart(f, usize::from(what == "writes"));
     let fires = |file: &FileId, x: &(i64, i64, f64)| {
-        shared.contains(file) && x.0 as f64 >= r.at("count") && ratio(x.0 as f64, x.1 as f64) > r.at("share")
+        let many = x.0 as f64 >= r.at("count") && ratio(x.0 as f64, x.1 as f64) > r.at("share");
+        shared.contains(file) && many && !large.contains(f.name(*file))
     };
     let parts: Vec<Part> = files
         .iter()
@@ -88,6 +91,57 @@ fn independent(f: &Facts, r: &Rule, names: [&str; 4], time: &str, what: &str) ->
         .time(parts.iter().map(|p| p.time_s).sum())
         .detail(|| format!("{} of {} MPI-IO {what} are independent", units::grouped(indep), units::grouped(all)))
         .parts(parts);
+    Some(outcome)
+}
+
+/// Files whose requests are all seen, most of which have a stripe unit or more and keep to their rank's stripes: they are right
+/// without collective calls.
+fn large_and_apart<'f>(f: &'f Facts, d: usize) -> HashSet<&'f str> {
+    let Some(q) = f.requests.as_ref().filter(|q| q.complete) else { return HashSet::new() };
+    let small: BTreeMap<FileId, u64> = q.directions[d].small.parts.iter().map(|p| (p.file, p.count)).collect();
+    let shared: HashSet<FileId> = q.stripes.parts.iter().map(|p| p.file).collect();
+    let large = |u: &&crate::findings::requests::FileUse| {
+        10 * small.get(&u.file).copied().unwrap_or(0) <= u.count && !shared.contains(&u.file)
+    };
+    q.directions[d].files.iter().filter(large).map(|u| f.trace.files.name(u.file)).collect()
+}
+
+pub(in crate::findings) fn aggregators(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let (t, q) = (f.mpiio?, f.requests.as_ref()?);
+    let ids: std::collections::HashMap<&str, FileId> = f.trace.files.iter().map(|(id, name)| (name, id)).collect();
+    let collective: BTreeSet<FileId> =
+        rows(t, ["COLL_WRITES"], []).filter(|row| row.int[0] > 0).map(|row| row.file).collect();
+    let (mut parts, mut fewest, mut most, mut time_s) = (Vec::new(), u64::MAX, 0, 0.0f64);
+    for file in collective {
+        let Some(&id) = ids.get(f.name(file)) else { continue };
+        let writers: Vec<_> = q.streams.of_file(id).filter(|(_, s)| s.count[1] > 0).collect();
+        let (n, bytes) = (writers.len() as u64, writers.iter().map(|(_, s)| s.bytes[1]).sum::<u64>());
+        let stripes = f.counters?.layouts.iter().find(|l| l.file == file).map(|l| l.stripes);
+        let one = n == 1 && f.nodes().is_some_and(|k| k as f64 >= r.at("nodes")) && bytes as f64 >= r.at("bytes");
+        if one || stripes.is_some_and(|c| n as f64 > r.at("per_stripe") * c as f64) {
+            (fewest, most) = (fewest.min(n), most.max(n));
+            time_s = time_s.max(writers.iter().map(|(_, s)| s.time_s[1]).fold(0.0, f64::max));
+            let count = writers.iter().map(|(_, s)| s.count[1]).sum();
+            parts.push(Part {
+                file: id,
+                rank: None,
+                count,
+                bytes,
+                time_s: writers.iter().map(|x| x.1.time_s[1]).sum(),
+            });
+        }
+    }
+    let outcome = Outcome::new(!parts.is_empty())
+        .measured(&[("files", parts.len() as f64), ("aggregators", most as f64)])
+        .time(time_s)
+        .detail(|| {
+            let nodes = f.nodes().map_or(String::new(), |n| format!(" on {}", units::counted(n, "node")));
+            let n = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+            format!("{n} of {}{nodes} write for all", units::counted(f.ranks, "rank"))
+        })
+        .evidence(Filter::of(Op::Write))
+        .parts(parts)
+        .exact();
     Some(outcome)
 }
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::findings::book::Rule;
+use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
-use crate::findings::requests::{Class, Direction, RequestFacts};
-use crate::record::{CounterTable, FileId};
+use crate::findings::requests::{Class, Direction, RequestFacts, TINY};
+use crate::record::{CounterTable, FileId, Op};
 use crate::units;
 
 /// Reads, then writes: the words for them, and in the names of counters.
@@ -14,6 +15,8 @@ const WORDS: [&str; 2] = ["reads", "writes"];
 const COUNTERS: [&str; 2] = ["READ", "WRITE"];
 const BYTES: [&str; 2] = ["BYTES_READ", "BYTES_WRITTEN"];
 const MAX_BYTE: [&str; 2] = ["MAX_BYTE_READ", "MAX_BYTE_WRITTEN"];
+
+const OPS: [Op; 2] = [Op::Read, Op::Write];
 
 const MODEL: &str = "time beyond that of the same bytes at the rate of large requests";
 
@@ -43,26 +46,25 @@ fn small(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
         ratio(n, all) > r.at("share") && (n >= r.at("count") || time_s >= r.at("run_share") * f.run_s)
     };
     let Some(all) = whole(f) else { return small_counted(f, d, &enough) };
-    let d_facts = &all.directions[d];
-    Some(class(f, &d_facts.small, d_facts.count, d, &enough))
-}
-
-/// Requests of a class of all `n` of a direction.
-fn class(f: &Facts, c: &Class, n: u64, d: usize, enough: &dyn Fn(f64, f64, f64) -> bool) -> Outcome {
-    let (some, all) = (c.count as f64, n as f64);
-    let mut outcome = Outcome::new(enough(some, all, c.time_s))
-        .measured(&[("low", some), ("high", some), ("of", all)])
-        .time(c.time_s)
-        .parts(c.parts.clone())
+    let (c, n) = (&all.directions[d].small, all.directions[d].count);
+    let outcome = class(c, n, enough(c.count as f64, n as f64, c.time_s))
         .detail(|| {
             let what = format!("{} below {}", WORDS[d], units::bytes(f.stripe as f64));
             format!("{} of {} {what}", count(c.count), count(n))
         })
-        .exact();
-    if let Some(lost) = c.lost_s {
-        outcome = outcome.lost(lost, MODEL);
-    }
-    outcome
+        .evidence(Filter { below: Some(f.stripe), ..Filter::of(OPS[d]) });
+    Some(outcome)
+}
+
+/// Requests of a class of all `n` of a direction.
+fn class(c: &Class, n: u64, fires: bool) -> Outcome {
+    let some = c.count as f64;
+    Outcome::new(fires)
+        .measured(&[("low", some), ("high", some), ("of", n as f64)])
+        .time(c.time_s)
+        .maybe_lost(c.lost_s, MODEL)
+        .parts(c.parts.clone())
+        .exact()
 }
 
 /// From bins of sizes: the last may hold requests of exactly 1 MiB, and larger ones if the stripe unit is smaller.
@@ -167,7 +169,12 @@ fn unaligned_requests(f: &Facts, r: &Rule, all: &RequestFacts) -> Outcome {
     Outcome::new(fires)
         .measured(&[("unaligned", some as f64), ("of", of_all as f64), ("alignment", f.stripe as f64)])
         .time(both.iter().map(|d| d.unaligned.time_s).sum())
+        .maybe_lost(
+            both.iter().filter_map(|d| d.unaligned.lost_s).reduce(|a, b| a + b),
+            "time beyond that of aligned requests of the same size",
+        )
         .parts(parts)
+        .evidence(Filter { at_least: Some(f.stripe / 4), off: Some(f.stripe), ..Filter::default() })
         .detail(|| {
             let usual: Vec<String> = remainders.iter().map(|x| format!("{} bytes", count(x.0))).collect();
             let unit = units::bytes(f.stripe as f64);
@@ -209,6 +216,9 @@ pub(in crate::findings) fn random_writes(f: &Facts, r: &Rule) -> Option<Outcome>
 }
 
 fn random_requests(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
+    if let Some(all) = whole(f) {
+        return Some(irregular_requests(r, all, d));
+    }
     let t = f.posix?;
     let (low, high, all) = random(t, d);
     let (mut time, mut parts) = (RankTime::default(), Parts::default());
@@ -228,6 +238,57 @@ fn random_requests(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
         .parts(parts.counted())
         .detail(|| format!("at least {} go back in their file", of(low, all, WORDS[d])))
         .modelled();
+    Some(outcome)
+}
+
+/// From requests: those that go back or skip, by a step that the rank has not just made in this file.
+fn irregular_requests(r: &Rule, all: &RequestFacts, d: usize) -> Outcome {
+    let of = &all.directions[d];
+    let (c, n) = (&of.irregular, of.count);
+    let (median, most) = of.jumps.unwrap_or_default();
+    let fires = ratio(c.count as f64, n as f64) > r.at("share") && c.count as f64 >= r.at("count");
+    class(c, n, fires)
+        .measured(&[("jump_median", median as f64), ("jump_p90", most as f64)])
+        .detail(|| {
+            let jump = units::bytes(median as f64);
+            format!("{} of {} {} go back or skip, by {jump} (median)", count(c.count), count(n), WORDS[d])
+        })
+        .evidence(Filter { rows: Some(all.streams.rows[d].clone()), ..Filter::default() })
+}
+
+pub(in crate::findings) fn shuffled_whole_file(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let all = whole(f)?;
+    let reads = &all.directions[0];
+    let (mut files, mut ranks) = (Vec::new(), BTreeMap::<u32, (f64, u64)>::new());
+    let mut passes = 0.0f64;
+    for u in &reads.files {
+        let n = ratio(u.bytes as f64, u.covered as f64);
+        let streams = || all.streams.of_file(u.file).map(|(rank, s)| (rank, s, s.time_s[0]));
+        let back: u64 = streams().map(|x| x.1.back[0]).sum();
+        let whole =
+            u.covered as f64 >= r.at("coverage") * u.end as f64 && (n / n.round() - 1.0).abs() <= r.at("passes");
+        let small = u.bytes as f64 / (u.count as f64) < r.at("stripes") * f.stripe as f64;
+        if whole && small && u.count as f64 >= r.at("count") && back as f64 >= r.at("back") * u.count as f64 {
+            for (rank, s, time_s) in streams() {
+                let sum = ranks.entry(rank).or_default();
+                (sum.0, sum.1) = (sum.0 + time_s, sum.1 + s.bytes[0]);
+            }
+            let time_s = streams().map(|x| x.2).sum();
+            files.push(Part { file: u.file, rank: None, count: u.count, bytes: u.bytes, time_s });
+            passes = passes.max(n);
+        }
+    }
+    let lost = ranks.iter().filter_map(|(&rank, x)| Some((x.0 - x.1 as f64 / reads.rates.at(rank)?).max(0.0)));
+    let (n, bytes) = files.iter().fold((0, 0), |s, p| (s.0 + p.count, s.1 + p.bytes));
+    let size = ratio(bytes as f64, n as f64);
+    let outcome = Outcome::new(!files.is_empty())
+        .measured(&[("files", files.len() as f64), ("passes", passes), ("request_bytes", size)])
+        .time(ranks.values().map(|x| x.0).fold(0.0, f64::max))
+        .maybe_lost(lost.reduce(f64::max), MODEL)
+        .detail(|| format!("{} reads of {} in random order cover whole files", count(n), units::bytes(size)))
+        .evidence(Filter { rows: Some(all.streams.rows[0].clone()), ..Filter::default() })
+        .parts(files)
+        .exact();
     Some(outcome)
 }
 
@@ -260,7 +321,13 @@ fn again(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     };
     if let Some(all) = whole(f) {
         let (d, n) = (&all.directions[d], all.directions[d].bytes);
-        return Some(outcome(d.again.0, n, d.again.1.clone()).detail(|| text(d.again.0, n)).exact());
+        let evidence = Filter { rows: Some(d.again_rows.clone()), ..Filter::default() };
+        let lost = again_lost(d, all, usize::from(words == "written"));
+        let made = outcome(d.again.0, n, d.again.1.clone()).detail(|| text(d.again.0, n)).evidence(evidence).exact();
+        return Some(match lost {
+            Some(s) => made.time(s).lost(s, "bytes moved again, at the rate of large requests"),
+            None => made,
+        });
     }
     let mut files: BTreeMap<FileId, (u64, i64)> = BTreeMap::new();
     let mut all = 0u64;
@@ -276,6 +343,19 @@ fn again(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     let parts: Vec<Part> = files.iter().filter_map(more).collect();
     let low = parts.iter().map(|p| p.bytes).sum();
     Some(outcome(low, all, parts).detail(|| format!("at least {}", text(low, all))))
+}
+
+/// Time of the rank with the most bytes moved again, each file's shared among its ranks by their bytes.
+fn again_lost(d: &Direction, all: &RequestFacts, direction: usize) -> Option<f64> {
+    let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
+    for p in &d.again.1 {
+        let of_file: u64 = all.streams.of_file(p.file).map(|(_, s)| s.bytes[direction]).sum();
+        for (rank, s) in all.streams.of_file(p.file) {
+            let part = p.bytes as f64 * ratio(s.bytes[direction] as f64, of_file as f64);
+            *ranks.entry(rank).or_default() += part / d.rates.at(rank)?;
+        }
+    }
+    ranks.into_values().reduce(f64::max)
 }
 
 pub(in crate::findings) fn read_modify_write(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -308,7 +388,11 @@ pub(in crate::findings) fn tiny_requests(f: &Facts, r: &Rule) -> Option<Outcome>
         let (n, of_all) = (a.tiny.count + b.tiny.count, a.count + b.count);
         let parts = a.tiny.parts.iter().chain(&b.tiny.parts).copied().collect();
         let made = outcome(n, of_all, a.tiny.time_s + b.tiny.time_s, parts);
-        return Some(made.detail(|| format!("{} of {} requests below 4 KiB", count(n), count(of_all))).exact());
+        return Some(
+            made.detail(|| format!("{} of {} requests below 4 KiB", count(n), count(of_all)))
+                .evidence(Filter { below: Some(TINY), ..Filter::default() })
+                .exact(),
+        );
     }
     let bins = ["SIZE_READ_0_100", "SIZE_READ_100_1K", "SIZE_WRITE_0_100", "SIZE_WRITE_100_1K", "READS", "WRITES"];
     let (mut n, mut all, mut time, mut parts) = (0, 0, RankTime::default(), Parts::default());
@@ -372,6 +456,7 @@ pub(in crate::findings) fn slow_tail(f: &Facts, r: &Rule) -> Option<Outcome> {
                 WORDS[d]
             )
         })
+        .evidence(Filter { longer_s: Some(r.at("factor") * t.median_s), ..Filter::of(OPS[d]) })
         .exact();
     Some(outcome)
 }

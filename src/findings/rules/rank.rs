@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::findings::book::Rule;
+use crate::findings::bursts::{Bursts, at_least, quantile, trend};
+use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
 use crate::units;
@@ -34,6 +36,7 @@ pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
         .measured(&[("worst", worst), ("lost_s", lost)])
         .time(own.map_or(0.0, |_| most) + parts.iter().map(|p| p.time_s).sum::<f64>())
         .lost(lost, "time of the slowest rank beyond the mean, if the others wait for it")
+        .lost_low(found.iter().map(|x| x.1).fold(0.0, f64::max))
         .detail(|| detail(f, own.map(|_| (most, mean)), &parts))
         .parts(parts);
     Some(outcome)
@@ -128,28 +131,103 @@ pub(in crate::findings) fn one(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
+/// Bursts whose ranks are known, of the writes, else of the reads.
+fn bursts<'f>(f: &'f Facts, fewest: f64) -> Option<&'f Bursts> {
+    let of_ranks = |b: &&Bursts| b.all.len() as f64 >= fewest && b.all.iter().all(|x| !x.ranks.is_empty());
+    f.requests.as_ref()?;
+    f.bursts.iter().flatten().find(of_ranks)
+}
+
+/// Seconds from the median end of the ranks to the last, and the rank that ends last, if it is alone.
+fn last(ends: &[(f64, u32)]) -> Option<(f64, u32)> {
+    let [.., second, last] = ends else { return None };
+    (last.0 > second.0).then(|| (last.0 - ends[ends.len() / 2].0, last.1))
+}
+
+pub(in crate::findings) fn last_again(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let bursts = bursts(f, r.at("bursts"))?;
+    let n = bursts.all.len() as u64;
+    let host = |rank: u32| f.trace.hosts.get(&rank).map(|h| &**h);
+    let (mut of_ranks, mut of_nodes) = (BTreeMap::<u32, (u64, f64)>::new(), BTreeMap::<&str, u64>::new());
+    for (late, rank) in bursts.all.iter().filter_map(|b| last(&b.ends())) {
+        let of = of_ranks.entry(rank).or_default();
+        *of = (of.0 + 1, of.1 + late);
+        if let Some(node) = host(rank) {
+            *of_nodes.entry(node).or_default() += 1;
+        }
+    }
+    let active = bursts.all.iter().map(|b| b.ranks.len()).max().unwrap_or(1).max(1);
+    let (rank, (times, lost)) = of_ranks.into_iter().max_by_key(|x| x.1.0).unwrap_or((0, (0, 0.0)));
+    let p = at_least(times, n, 1.0 / active as f64);
+    let node = of_nodes.into_iter().max_by_key(|x| x.1).filter(|_| f.nodes().is_some_and(|n| n > 1));
+    let outcome = Outcome::new(active > 1 && times as f64 >= r.at("share") * n as f64 && p < r.at("p"))
+        .measured(&[("rank", rank.into()), ("times", times as f64), ("bursts", n as f64), ("p", p)])
+        .lost(lost, "time from the median end of the ranks to its end, over its bursts")
+        .detail(|| {
+            let node = node.map_or(String::new(), |(name, k)| format!("; a rank of {name} does in {k}"));
+            let late = units::seconds(lost / times.max(1) as f64);
+            format!("rank {rank} ends last in {times} of {n} bursts, {late} after the median rank{node}")
+        })
+        .evidence(Filter { rank: Some(rank), ..Filter::default() })
+        .exact();
+    Some(outcome)
+}
+
+pub(in crate::findings) fn burst_spread(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let bursts = bursts(f, r.at("bursts"))?;
+    let late: Vec<(f64, f64)> = bursts
+        .all
+        .iter()
+        .filter(|b| b.length_s() > 0.0 && b.ranks.len() > 1)
+        .filter_map(|b| Some((b.ends().last()?.0 - b.ends()[b.ranks.len() / 2].0, b.length_s())))
+        .collect();
+    let shares: Vec<f64> = late.iter().map(|x| x.0 / x.1).collect();
+    let median = quantile(&shares, 0.5);
+    let outcome = Outcome::new(shares.len() as f64 >= r.at("bursts") && median >= r.at("share"))
+        .measured(&[("median", median), ("p90", quantile(&shares, 0.9)), ("bursts", shares.len() as f64)])
+        .lost(late.iter().map(|x| x.0).sum(), "time from the median end of the ranks to the last, over all bursts")
+        .detail(|| {
+            let percent = 100.0 * median;
+            format!("half of the ranks have ended when {percent:.0} % of a burst are left, median of {}", shares.len())
+        })
+        .exact();
+    Some(outcome)
+}
+
+pub(in crate::findings) fn out_of_step(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let bursts = bursts(f, r.at("bursts"))?;
+    // of each burst: the time over which the middle 80 % of the ranks begin
+    let spread = |b: &crate::findings::bursts::Burst| {
+        let starts: Vec<f64> = b.ranks.values().map(|span| span.0).collect();
+        (quantile(&starts, 0.9) - quantile(&starts, 0.1)) / bursts.period_s
+    };
+    let spreads: Vec<f64> = bursts.all.iter().map(spread).collect();
+    let median = quantile(&spreads, 0.5);
+    let (slope, _) = trend(&spreads[..spreads.len().min(1000)]);
+    let outcome = Outcome::new(median >= r.at("share"))
+        .measured(&[("spread", median), ("trend_per_burst", slope), ("bursts", spreads.len() as f64)])
+        .detail(|| format!("ranks begin their bursts over {:.0} % of the period", 100.0 * median))
+        .exact();
+    Some(outcome)
+}
+
 pub(in crate::findings) fn turns(f: &Facts, r: &Rule) -> Option<Outcome> {
     let q = f.requests.as_ref()?;
     let fires = q.active_ranks as f64 >= r.at("ranks")
         && q.concurrency < r.at("concurrency")
-        && q.io_wall_s >= r.at("run_share") * f.run_s;
+        && q.io_wall_s >= r.at("run_share") * f.run_s
+        && f.system.cores_per_node.is_none_or(|cores| f.ranks <= cores * f.nodes().unwrap_or(1));
     let outcome = Outcome::new(fires)
         .measured(&[("concurrency", q.concurrency), ("ranks", q.active_ranks as f64), ("wall_s", q.io_wall_s)])
         .time(q.io_wall_s)
         .lost(
-            q.io_wall_s * (1.0 - 1.0 / (q.active_ranks.min(4 * nodes(f).unwrap_or(1)) as f64)),
+            q.io_wall_s * (1.0 - 1.0 / (q.active_ranks.min(4 * f.nodes().unwrap_or(1)) as f64)),
             "time of all in parallel, four ranks on each node",
         )
         .detail(|| format!("{} ranks, {:.2} of them in I/O at a time", q.active_ranks, q.concurrency))
         .exact()
         .modelled();
     Some(outcome)
-}
-
-/// Nodes of the job, where the trace names the host of each rank.
-pub(super) fn nodes(f: &Facts) -> Option<u64> {
-    let hosts: std::collections::HashSet<&str> = f.trace.hosts.values().map(|h| &**h).collect();
-    (!hosts.is_empty()).then_some(hosts.len() as u64)
 }
 
 pub(in crate::findings) fn idle(f: &Facts, r: &Rule) -> Option<Outcome> {

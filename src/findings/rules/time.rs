@@ -2,8 +2,11 @@
 
 use crate::analysis::{Mode, SignalReport};
 use crate::findings::book::Rule;
+use crate::findings::bursts::{Burst, Bursts, quantile, trend};
+use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
-use crate::findings::outcome::Outcome;
+use crate::findings::outcome::{Outcome, Part};
+use crate::record::{FileId, Op, Row};
 use crate::units;
 
 pub(in crate::findings) fn not_io(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -39,12 +42,27 @@ pub(in crate::findings) fn could_overlap(f: &Facts, r: &Rule) -> Option<Outcome>
         .measured(&[("burst_s", burst), ("idle_s", idle), ("duty", bursts.duty_cycle)])
         .time(time_s)
         .lost(time_s.min(bursts.count as f64 * idle), "bursts that fit into the time to the next, at most")
+        .lost_low(0.0)
         .detail(|| {
             let n = units::counted(bursts.count, "burst");
             format!("{n} of {}, {} until the next", units::seconds(burst), units::seconds(idle))
         })
         .modelled();
     Some(outcome)
+}
+
+/// Optimal time between checkpoints of `cost_s` each (Daly, FGCS 2006, equation 37).
+fn daly(cost_s: f64, mtbf_s: f64) -> f64 {
+    let x = cost_s / (2.0 * mtbf_s);
+    if x >= 1.0 {
+        return mtbf_s;
+    }
+    (2.0 * cost_s * mtbf_s).sqrt() * (1.0 + x.sqrt() / 3.0 + x / 9.0) - cost_s
+}
+
+/// Share of the run that checkpoints and lost work take, to first order; a restart takes as long as a checkpoint.
+fn waste(interval_s: f64, cost_s: f64, mtbf_s: f64) -> f64 {
+    cost_s / interval_s + (interval_s / 2.0 + cost_s) / mtbf_s
 }
 
 pub(in crate::findings) fn checkpoint_interval(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -55,15 +73,199 @@ pub(in crate::findings) fn checkpoint_interval(f: &Facts, r: &Rule) -> Option<Ou
     let burst = bursts.width_s.median;
     let interval = (d.period_s - burst).max(0.0);
     // Young (1974): interval = sqrt(2 burst MTBF)
-    let mtbf = ratio(interval * interval, 2.0 * burst);
-    let outcome =
-        Outcome::new(d.confidence >= r.at("confidence") && bursts.count as f64 >= r.at("bursts") && mtbf > 0.0)
-            .measured(&[("burst_s", burst), ("interval_s", interval), ("mtbf_s", mtbf)])
-            .detail(|| {
-                let (interval, burst) = (units::seconds(interval), units::seconds(burst));
-                format!("{interval} between bursts of {burst}: right for a failure every {}", units::seconds(mtbf))
-            })
-            .modelled();
+    let fitting = ratio(interval * interval, 2.0 * burst);
+    let periodic = d.confidence >= r.at("confidence") && bursts.count as f64 >= r.at("bursts") && fitting > 0.0;
+    let text = || format!("{} between bursts of {}", units::seconds(interval), units::seconds(burst));
+    let Some(mtbf) = f.mtbf_s.filter(|_| periodic) else {
+        let outcome = Outcome::new(periodic)
+            .measured(&[("burst_s", burst), ("interval_s", interval), ("mtbf_s", fitting)])
+            .detail(|| format!("{}: right for a failure every {}", text(), units::seconds(fitting)));
+        return Some(outcome.modelled());
+    };
+    let best = daly(burst, mtbf);
+    let (now, least) = (waste(interval, burst, mtbf), waste(best, burst, mtbf));
+    let outcome = Outcome::new(now - least >= r.at("waste"))
+        .measured(&[("burst_s", burst), ("interval_s", interval), ("mtbf_s", mtbf)])
+        .measured(&[("best_interval_s", best), ("waste", now), ("best_waste", least)])
+        .time(now * f.run_s)
+        .lost((now - least) * f.run_s, "waste beyond that of Daly's interval, to first order")
+        .detail(|| {
+            let (now, least) = (100.0 * now, 100.0 * least);
+            format!("{} waste {now:.0} % of the run, {} would waste {least:.0} %", text(), units::seconds(best))
+        });
+    Some(outcome.modelled())
+}
+
+pub(in crate::findings) fn burst_buffer(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let bursts = f.bursts[0].as_ref()?;
+    let bytes: Vec<f64> = bursts.all.iter().map(|b| b.bytes).collect();
+    let (largest, sum) = (quantile(&bytes, 0.95), bytes.iter().sum::<f64>());
+    let lengths = bursts.lengths();
+    let idle = (bursts.period_s - quantile(&lengths, 0.95)).max(0.0);
+    let fires = bursts.confidence >= r.at("confidence")
+        && bursts.all.len() as f64 >= r.at("bursts")
+        && bursts.duty <= r.at("duty")
+        && idle > 0.0;
+    let time_s = lengths.iter().sum::<f64>();
+    let buffer = f.system.burst_buffer.filter(|b| b.capacity >= largest);
+    let outcome = Outcome::new(fires)
+        .measured(&[("buffer_bytes", largest), ("idle_s", idle), ("drain_bytes_per_s", ratio(largest, idle))])
+        .time(time_s)
+        .maybe_lost(
+            buffer.map(|b| (time_s - sum / b.rate).max(0.0)),
+            "bursts beyond their time at the rate of the buffer",
+        )
+        .detail(|| {
+            let (size, rate) = (units::bytes(largest), units::rate(ratio(largest, idle)));
+            format!("a buffer of {size} would take each burst, drained at {rate} in {}", units::seconds(idle))
+        })
+        .modelled();
+    Some(outcome)
+}
+
+pub(in crate::findings) fn slow_bursts(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let bursts = f.bursts.iter().flatten().next()?;
+    let usual = quantile(&bursts.all.iter().map(|b| b.bytes).collect::<Vec<_>>(), 0.5);
+    let alike: Vec<&Burst> = bursts.all.iter().filter(|b| (b.bytes / usual - 1.0).abs() <= r.at("bytes")).collect();
+    let lengths: Vec<f64> = alike.iter().map(|b| b.length_s()).collect();
+    let n = lengths.len().max(1) as f64;
+    let mean = lengths.iter().sum::<f64>() / n;
+    let variation = ratio((lengths.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt(), mean);
+    let (fast, slow) = (quantile(&lengths, 0.1), quantile(&lengths, 0.9));
+    let factor = ratio(slow, fast);
+    let worst = alike.iter().max_by(|a, b| a.length_s().total_cmp(&b.length_s()));
+    let uneven = variation >= r.at("variation") || factor >= r.at("ratio");
+    let outcome = Outcome::new(lengths.len() as f64 >= r.at("bursts") && uneven)
+        .measured(&[("variation", variation), ("p90_over_p10", factor), ("p10_s", fast), ("bursts", n)])
+        .time(lengths.iter().sum())
+        .lost(lengths.iter().map(|x| (x - fast).max(0.0)).sum(), "time of the bursts beyond that of the fastest tenth")
+        .detail(|| {
+            let at = worst.map_or(0.0, |b| f.trace.origin_s as f64 + b.start_s);
+            let (fast, slow) = (units::seconds(fast), units::seconds(slow));
+            format!("bursts of equal bytes take {fast} to {slow}, the longest at {}", units::seconds(at))
+        })
+        .exact();
+    Some(match worst {
+        Some(b) => outcome.evidence(Filter { within_s: Some((b.start_s, b.end_s)), ..Filter::default() }),
+        None => outcome,
+    })
+}
+
+pub(in crate::findings) fn growing_bursts(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let bursts = f.bursts.iter().flatten().find(|b| b.all.len() as f64 >= r.at("bursts"))?;
+    // all pairs are compared: of very many bursts, each so many-th is looked at
+    let step = bursts.all.len().div_ceil(1000);
+    let seen: Vec<&Burst> = bursts.all.iter().step_by(step).collect();
+    let growth = |values: Vec<f64>| {
+        let (slope, p) = trend(&values);
+        (ratio(slope * (values.len() - 1) as f64, quantile(&values, 0.5)), p)
+    };
+    let (bytes, bytes_p) = growth(seen.iter().map(|b| b.bytes).collect());
+    let (length, length_p) = growth(seen.iter().map(|b| b.length_s()).collect());
+    let grows = |share: f64, p: f64| share >= r.at("growth") && p < r.at("p");
+    let outcome = Outcome::new(grows(bytes, bytes_p) || grows(length, length_p))
+        .measured(&[("bytes_growth", bytes), ("bytes_p", bytes_p), ("length_growth", length), ("length_p", length_p)])
+        .detail(|| {
+            let why = match grows(bytes, bytes_p) {
+                true => "more data",
+                false => "equal data: fragmentation, or a target that fills up",
+            };
+            format!(
+                "over the run bursts grow by {:.0} % in bytes, {:.0} % in time: {why}",
+                100.0 * bytes,
+                100.0 * length
+            )
+        })
+        .exact();
+    Some(outcome)
+}
+
+/// True for bursts that overlap one of the others, which are in order.
+fn overlapped(b: &Burst, others: &Bursts) -> bool {
+    let at = others.all.partition_point(|o| o.end_s <= b.start_s);
+    others.all.get(at).is_some_and(|o| o.start_s < b.end_s)
+}
+
+pub(in crate::findings) fn colliding_periods(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let [Some(a), Some(b)] = &f.bursts else { return f.report.map(|_| Outcome::new(false)) };
+    let (hit, free): (Vec<&Burst>, Vec<&Burst>) = a.all.iter().partition(|x| overlapped(x, b));
+    let share = ratio(hit.len() as f64, a.all.len() as f64);
+    let lengths = |all: &[&Burst]| all.iter().map(|x| x.length_s()).collect::<Vec<f64>>();
+    let usual = quantile(&lengths(&free), 0.5);
+    let lost = lengths(&hit).iter().map(|x| (x - usual).max(0.0)).sum::<f64>();
+    let (short, long) = (a.period_s.min(b.period_s), a.period_s.max(b.period_s));
+    let apart = (short - long).abs() > r.at("apart") * long;
+    let fires = apart && hit.len() as f64 >= r.at("bursts") && share >= r.at("chance") * (a.duty + b.duty);
+    let outcome = Outcome::new(fires)
+        .measured(&[("overlapped", share), ("chance", a.duty + b.duty)])
+        .measured(&[("write_period_s", a.period_s), ("read_period_s", b.period_s)])
+        .measured(&[("beat_s", ratio(short * long, long - short))])
+        .time(lengths(&hit).iter().sum())
+        .maybe_lost((!free.is_empty()).then_some(lost), "length of these bursts beyond that of bursts alone")
+        .detail(|| {
+            let (w, r) = (units::seconds(a.period_s), units::seconds(b.period_s));
+            format!("{} of {} write bursts (every {w}) overlap read bursts (every {r})", hit.len(), a.all.len())
+        })
+        .exact();
+    Some(outcome)
+}
+
+/// Time during which at least one of some stretches holds.
+fn union_s(mut spans: Vec<(f64, f64)>) -> f64 {
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut sum, mut end) = (0.0, f64::NEG_INFINITY);
+    for (start, stop) in spans {
+        if stop > end {
+            sum += stop - start.max(end);
+            end = stop;
+        }
+    }
+    sum
+}
+
+pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome> {
+    if f.trace.timing == crate::record::Timing::Counter || f.trace.data.is_empty() {
+        return None;
+    }
+    let rows = || (0..f.trace.data.len()).map(|i| f.trace.row(i)).filter(|x| !f.trace.files.is_system(x.file()));
+    let bytes = |row: &Row| match row {
+        Row::Request(x) => x.size as f64,
+        Row::Interval(x) => x.bytes,
+    };
+    let first = |op: Op| rows().filter(|x| x.op() == op).map(|x| x.span().0).fold(f64::INFINITY, f64::min);
+    let (first_read, first_write) = (first(Op::Read), first(Op::Write));
+    let tenth = first_read.min(first_write) + r.at("run") * f.run_s;
+    let until = if first_write.is_finite() { tenth.max(first_write) } else { tenth };
+    let (mut all, mut early, mut spans) = (0.0, 0.0, Vec::new());
+    let (mut ranks, mut files) = (std::collections::HashSet::new(), std::collections::BTreeMap::<FileId, Part>::new());
+    for row in rows().filter(|x| x.op() == Op::Read) {
+        all += bytes(&row);
+        let (start, end) = row.span();
+        if start < until {
+            early += bytes(&row);
+            spans.push((start, end));
+            ranks.insert(row.rank());
+            let part = files.entry(row.file()).or_insert(Part { file: row.file(), ..Part::default() });
+            (part.count, part.bytes, part.time_s) =
+                (part.count + 1, part.bytes + bytes(&row) as u64, part.time_s + end - start);
+        }
+    }
+    let wall = union_s(spans);
+    // a job that only reads, all of it at once, does nothing else
+    let fires = ratio(early, all) >= r.at("share")
+        && ranks.len() as f64 >= r.at("ranks") * f.ranks as f64
+        && wall >= r.at("run_share") * f.run_s
+        && until < first_read + r.at("most") * f.run_s;
+    let outcome = Outcome::new(fires)
+        .measured(&[("share", ratio(early, all)), ("ranks", ranks.len() as f64), ("bytes", early), ("wall_s", wall)])
+        .time(wall)
+        .detail(|| {
+            let (some, all) = (units::bytes(early), units::bytes(all));
+            format!("{} ranks read {some} of {all} in {} at the start", ranks.len(), units::seconds(wall))
+        })
+        .evidence(Filter { within_s: Some((f64::NEG_INFINITY, until)), ..Filter::of(Op::Read) })
+        .parts(files.into_values().filter(|p| p.file != FileId::NONE).collect())
+        .exact();
     Some(outcome)
 }
 
@@ -83,4 +285,27 @@ pub(in crate::findings) fn period_change(f: &Facts, r: &Rule) -> Option<Outcome>
         .detail(|| format!("from {} to {}", units::seconds(before), units::seconds(after)))
         .exact();
     Some(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_between_checkpoints() {
+        let minutes = |mtbf_min: f64| daly(300.0, 60.0 * mtbf_min) / 60.0;
+        for (mtbf_min, best) in [(1440.0, 117.0), (360.0, 57.0), (15.0, 9.1)] {
+            assert!((minutes(mtbf_min) - best).abs() < 0.5, "{mtbf_min}: {}", minutes(mtbf_min));
+        }
+        assert_eq!(daly(300.0, 100.0), 100.0);
+        // nothing is better than the optimum, but for the first order of the waste
+        let best = daly(300.0, 86_400.0);
+        assert!(waste(2.0 * best, 300.0, 86_400.0) > waste(best, 300.0, 86_400.0));
+        assert!(waste(0.5 * best, 300.0, 86_400.0) > waste(best, 300.0, 86_400.0));
+    }
+
+    #[test]
+    fn stretches_that_overlap_count_once() {
+        assert_eq!(union_s(vec![(5.0, 6.0), (0.0, 2.0), (1.0, 3.0), (1.5, 2.0)]), 4.0);
+    }
 }

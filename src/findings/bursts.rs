@@ -1,0 +1,172 @@
+//! The bursts of a period, measured again from the rows: when each begins and ends, for the job and for each rank.
+
+use std::collections::BTreeMap;
+
+use crate::analysis::{Mode, Report, SignalReport};
+use crate::record::{Data, Op, Row, Timing, Trace};
+
+/// Share of the idle time by which a row may come before its burst.
+const EARLY: f64 = 0.25;
+
+/// A burst; times in seconds since the origin of the trace.
+#[derive(Debug, Clone)]
+pub(super) struct Burst {
+    pub start_s: f64,
+    pub end_s: f64,
+    pub bytes: f64,
+    /// First start and last end of each rank; empty where a row is no single request.
+    pub ranks: BTreeMap<u32, (f64, f64)>,
+}
+
+impl Burst {
+    pub fn length_s(&self) -> f64 {
+        self.end_s - self.start_s
+    }
+
+    /// The ranks' ends, in order.
+    pub fn ends(&self) -> Vec<(f64, u32)> {
+        let mut ends: Vec<(f64, u32)> = self.ranks.iter().map(|(&rank, span)| (span.1, rank)).collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ends
+    }
+}
+
+/// The bursts of the dominant period of a signal.
+#[derive(Debug, Clone)]
+pub(super) struct Bursts {
+    pub period_s: f64,
+    pub confidence: f64,
+    /// Share of the period that a burst lasts.
+    pub duty: f64,
+    pub all: Vec<Burst>,
+}
+
+impl Bursts {
+    /// Those of the writes, then those of the reads.
+    pub fn of(trace: &Trace, report: &Report) -> [Option<Bursts>; 2] {
+        let signal = |modes: &[Mode]| report.signals.iter().find(|s| modes.contains(&s.mode));
+        let writes = signal(&[Mode::Write, Mode::WriteSync]);
+        let reads = signal(&[Mode::Read, Mode::ReadSync]);
+        [(writes, Op::Write), (reads, Op::Read)].map(|(s, op)| s.and_then(|s| Bursts::of_signal(trace, s, op)))
+    }
+
+    fn of_signal(trace: &Trace, signal: &SignalReport, op: Op) -> Option<Bursts> {
+        let (d, found) = (signal.period.dominant.as_ref()?, signal.bursts.as_ref()?);
+        let early = EARLY * (d.period_s - found.width_s.median).max(0.0);
+        let origin = trace.origin_s as f64;
+        let starts: Vec<f64> = found.starts_s.iter().map(|t| t - origin).collect();
+        let mut all: Vec<Option<Burst>> = vec![None; starts.len()];
+        let by_rank = trace.timing == Timing::Request && matches!(trace.data, Data::Requests(_));
+        for i in 0..trace.data.len() {
+            let row = trace.row(i);
+            if row.op() != op || trace.files.is_system(row.file()) {
+                continue;
+            }
+            let (start, end) = row.span();
+            let at = starts.partition_point(|s| s - early <= start);
+            // a row that is more than a period late is of no burst
+            if at == 0 || start - starts[at - 1] > d.period_s - early {
+                continue;
+            }
+            let bytes = match row {
+                Row::Request(r) => r.size as f64,
+                Row::Interval(x) => x.bytes,
+            };
+            let none = || Burst { start_s: start, end_s: end, bytes: 0.0, ranks: BTreeMap::new() };
+            let b = all[at - 1].get_or_insert_with(none);
+            (b.start_s, b.end_s, b.bytes) = (b.start_s.min(start), b.end_s.max(end), b.bytes + bytes);
+            if by_rank {
+                let span = b.ranks.entry(row.rank()).or_insert((start, end));
+                *span = (span.0.min(start), span.1.max(end));
+            }
+        }
+        let all = all.into_iter().flatten().collect();
+        Some(Bursts { period_s: d.period_s, confidence: d.confidence, duty: found.duty_cycle, all })
+    }
+
+    /// Lengths in seconds.
+    pub fn lengths(&self) -> Vec<f64> {
+        self.all.iter().map(Burst::length_s).collect()
+    }
+}
+
+/// The value below which a share of the sorted values lie.
+pub(super) fn quantile(values: &[f64], share: f64) -> f64 {
+    let mut v = values.to_vec();
+    v.sort_by(f64::total_cmp);
+    let last = v.len().saturating_sub(1);
+    v.get((share * last as f64).round() as usize).copied().unwrap_or(0.0)
+}
+
+/// Slope of Theil and Sen per step, and the two-sided p of Mann and Kendall that there is no trend.
+pub(super) fn trend(values: &[f64]) -> (f64, f64) {
+    let n = values.len();
+    let (mut slopes, mut s) = (Vec::new(), 0i64);
+    for i in 0..n {
+        for j in i + 1..n {
+            slopes.push((values[j] - values[i]) / (j - i) as f64);
+            s += values[j].total_cmp(&values[i]) as i64;
+        }
+    }
+    if slopes.is_empty() {
+        return (0.0, 1.0);
+    }
+    // equal values lower the variance
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let term = |k: f64| k * (k - 1.0) * (2.0 * k + 5.0);
+    let ties: f64 = sorted.chunk_by(|a, b| a == b).map(|g| term(g.len() as f64)).sum();
+    let variance = (term(n as f64) - ties) / 18.0;
+    let z = if variance > 0.0 { (s.abs() - 1).max(0) as f64 / variance.sqrt() } else { 0.0 };
+    (quantile(&slopes, 0.5), two_sided(z))
+}
+
+/// Probability of a normal value at least `z` standard deviations from the mean.
+pub(super) fn two_sided(z: f64) -> f64 {
+    statrs::function::erf::erfc(z / std::f64::consts::SQRT_2)
+}
+
+/// Probability of at least `k` of `n` events of probability `p` each.
+pub(super) fn at_least(k: u64, n: u64, p: f64) -> f64 {
+    use statrs::distribution::{Binomial, DiscreteCDF};
+    if k == 0 {
+        return 1.0;
+    }
+    Binomial::new(p, n).map_or(1.0, |b| b.sf(k - 1))
+}
+
+/// Two-sided p of Mann and Whitney that the values of `a` and `b` are of one distribution.
+pub(super) fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
+    let mut all: Vec<(f64, bool)> = a.iter().map(|x| (*x, true)).chain(b.iter().map(|x| (*x, false))).collect();
+    all.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let (mut ranks, mut before) = (0.0, 0usize);
+    for group in all.chunk_by(|x, y| x.0 == y.0) {
+        let mean = before as f64 + (group.len() + 1) as f64 / 2.0;
+        ranks += mean * group.iter().filter(|x| x.1).count() as f64;
+        before += group.len();
+    }
+    let (n, m) = (a.len() as f64, b.len() as f64);
+    let u = ranks - n * (n + 1.0) / 2.0;
+    let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
+    if deviation > 0.0 { two_sided((u - n * m / 2.0).abs() / deviation) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics_of_known_samples() {
+        let (slope, p) = trend(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
+        // S = 45, variance 125, z = 44 / 11.18
+        assert!((slope - 1.0).abs() < 1e-12 && (p - 8.3e-5).abs() < 1e-6, "{slope} {p}");
+        assert!(trend(&[2.0; 9]).1 > 0.99 && trend(&[]).1 == 1.0);
+        // 8 of 8 with one chance in two
+        assert!((at_least(8, 8, 0.5) - 1.0 / 256.0).abs() < 1e-12);
+        assert!((at_least(1, 2, 0.5) - 0.75).abs() < 1e-12);
+        let low: Vec<f64> = (0..30).map(f64::from).collect();
+        let high: Vec<f64> = low.iter().map(|x| x + 100.0).collect();
+        assert!(mann_whitney(&low, &high) < 1e-9 && mann_whitney(&low, &low) > 0.9);
+        assert_eq!(quantile(&low, 0.1), 3.0);
+    }
+}

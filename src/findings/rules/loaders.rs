@@ -1,0 +1,138 @@
+//! Training data: many samples, read again in every epoch.
+
+use std::collections::BTreeMap;
+
+use crate::findings::book::Rule;
+use crate::findings::bursts::quantile;
+use crate::findings::evidence::Filter;
+use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::outcome::{Outcome, Part};
+use crate::findings::requests::{FileUse, RequestFacts};
+use crate::record::{FileId, Op};
+use crate::units;
+
+/// Part of a whole number by which passes may differ from one.
+const WHOLE: f64 = 0.05;
+
+/// True for a whole number of passes, at least one.
+fn is_whole(passes: f64) -> bool {
+    passes >= 1.0 - WHOLE && (passes / passes.round().max(1.0) - 1.0).abs() <= WHOLE
+}
+
+pub(in crate::findings) fn sample_files(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let names = ["READS", "BYTES_READ", "MAX_BYTE_READ", "BYTES_WRITTEN", "OPENS"];
+    let mut files: BTreeMap<FileId, (Part, u64, [u64; 2])> = BTreeMap::new();
+    for row in rows(f.posix?, names, ["F_READ_TIME", "F_META_TIME"]) {
+        let [reads, read, last, written, opens] = row.int.map(|x| x.max(-1));
+        let (part, size, [writes, all_opens]) =
+            files.entry(row.file).or_insert((Part { file: row.file, ..Part::default() }, 0, [0; 2]));
+        part.rank = row.rank;
+        part.count += reads.max(0) as u64;
+        part.bytes += read.max(0) as u64;
+        part.time_s += row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
+        *size = (*size).max((last + 1) as u64);
+        (*writes, *all_opens) = (*writes + written.max(0) as u64, *all_opens + opens.max(0) as u64);
+    }
+    let is_sample = |(part, size, [written, opens]): &(Part, u64, [u64; 2])| {
+        *written == 0 && *size > 0 && *opens > 0 && is_whole(ratio(part.bytes as f64, *size as f64))
+    };
+    let samples: Vec<&(Part, u64, [u64; 2])> = files.values().filter(|x| is_sample(x)).collect();
+    let sizes: Vec<f64> = samples.iter().map(|x| x.1 as f64).collect();
+    let (median, n) = (quantile(&sizes, 0.5), samples.len());
+    let (calls, opens) = samples.iter().fold((0, 0), |s, x| (s.0 + x.0.count, s.1 + x.2[1]));
+    let mut time = RankTime::default();
+    samples.iter().for_each(|x| time.add(x.0.rank, x.0.time_s, f.ranks));
+    let outcome = Outcome::new(n as f64 >= r.at("files") && median < f.stripe as f64)
+        .measured(&[
+            ("files", n as f64),
+            ("median_bytes", median),
+            ("calls_per_file", ratio(calls as f64, n as f64)),
+            ("opens_per_s", ratio(opens as f64, f.run_s)),
+        ])
+        .time(time.critical())
+        .detail(|| {
+            let median = units::bytes(median);
+            format!("{} files of {median} (median) are opened and read as a whole", units::grouped(n as i64))
+        })
+        .parts(samples.iter().map(|x| x.0).collect());
+    Some(outcome)
+}
+
+/// Passes over a file: ranks that read all of it do so at the same time.
+fn passes(q: &RequestFacts, u: &FileUse) -> f64 {
+    let whole = q.streams.of_file(u.file).filter(|(_, s)| s.bytes[0] as f64 >= 0.9 * u.covered as f64).count();
+    ratio(u.bytes as f64, u.covered as f64) / whole.max(1) as f64
+}
+
+pub(in crate::findings) fn epochs(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let q = f.requests.as_ref().filter(|q| q.complete)?;
+    let reads = &q.directions[0];
+    let all: u64 = reads.files.iter().map(|u| u.covered).sum();
+    let again: Vec<(&FileUse, f64)> = reads
+        .files
+        .iter()
+        .map(|u| (u, passes(q, u)))
+        .filter(|(u, n)| u.covered > 0 && *n >= r.at("passes") * (1.0 - WHOLE))
+        .collect();
+    let covered: u64 = again.iter().map(|(u, _)| u.covered).sum();
+    let mean = ratio(again.iter().map(|(u, n)| n * u.covered as f64).sum(), covered as f64);
+    let (mut time, mut parts) = (RankTime::default(), Vec::new());
+    for (u, _) in &again {
+        let mut part = Part { file: u.file, rank: None, count: u.count, bytes: u.bytes, time_s: 0.0 };
+        for (rank, s) in q.streams.of_file(u.file) {
+            time.add(Some(rank), s.time_s[0], 1);
+            part.time_s += s.time_s[0];
+        }
+        parts.push(part);
+    }
+    let per_node = covered as f64 / f.nodes().unwrap_or(1) as f64;
+    let fires = !again.is_empty() && ratio(covered as f64, all as f64) >= r.at("share");
+    let outcome = Outcome::new(fires)
+        .measured(&[
+            ("passes", mean),
+            ("bytes_per_pass", covered as f64),
+            ("bytes_per_node", per_node),
+            ("period_s", q.pass_s.unwrap_or(0.0)),
+        ])
+        .time(time.critical())
+        .lost(time.critical() * (1.0 - ratio(1.0, mean)), "time of all passes but the first")
+        .detail(|| {
+            let every = q.pass_s.map_or(String::new(), |s| format!(", one every {}", units::seconds(s)));
+            let fits = match f.system.memory_per_node {
+                Some(memory) if per_node <= memory => ", which fits into the memory of the nodes",
+                Some(_) => ", more than the memory of the nodes",
+                None => "",
+            };
+            format!("{mean:.1} passes over {}{every}{fits}", units::bytes(covered as f64))
+        })
+        .evidence(Filter { rows: Some(reads.again_rows.clone()), ..Filter::default() })
+        .parts(parts)
+        .exact();
+    Some(outcome)
+}
+
+pub(in crate::findings) fn starved(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let q = f.requests.as_ref()?;
+    // of each rank: time in reads, start of the first and end of the last
+    let mut ranks: BTreeMap<u32, (f64, f64, f64)> = BTreeMap::new();
+    for (&(_, rank), s) in q.streams.all.iter().filter(|(_, s)| s.count[0] > 0) {
+        let of = ranks.entry(rank).or_insert((0.0, f64::INFINITY, f64::NEG_INFINITY));
+        *of = (of.0 + s.time_s[0], of.1.min(s.span_s[0].0), of.2.max(s.span_s[0].1));
+    }
+    let duties: Vec<f64> = ranks.values().map(|x| ratio(x.0, x.2 - x.1).min(1.0)).collect();
+    let spans: Vec<f64> = ranks.values().map(|x| x.2 - x.1).collect();
+    let (duty, span) = (quantile(&duties, 0.5), quantile(&spans, 0.5));
+    let busy: f64 = ranks.values().map(|x| x.0).sum();
+    let in_flight = ratio(busy, span) / f.nodes().unwrap_or(1) as f64;
+    let fires = duty >= r.at("duty") && span >= r.at("time_s") && in_flight <= r.at("in_flight");
+    let outcome = Outcome::new(fires)
+        .measured(&[("duty", duty), ("span_s", span), ("in_flight", in_flight), ("ranks", ranks.len() as f64)])
+        .time(ranks.values().map(|x| x.0).fold(0.0, f64::max))
+        .detail(|| {
+            let percent = 100.0 * duty;
+            format!("ranks wait for reads {percent:.0} % of {}, {in_flight:.1} at a time", units::seconds(span))
+        })
+        .evidence(Filter::of(Op::Read))
+        .exact();
+    Some(outcome)
+}
