@@ -150,4 +150,6 @@ pub fn rule(code: &str) -> Result<RuleText> {
 }
 
 #[cfg(all(test, feature = "cli"))]
+mod drishti_tests;
+#[cfg(all(test, feature = "cli"))]
 mod tests;

@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::*;
+use crate::formats::darshan::counter_names;
 use crate::formats::{self, ReadOptions, Source};
 use crate::record::{Column, CounterModule, Counters, FileId, Job};
 use crate::unit_tests::common::shared;
 
-fn read(path: &std::path::Path) -> Trace {
+pub(super) fn read(path: &std::path::Path) -> Trace {
     let read = ReadOptions { counters: true, ..ReadOptions::default() };
     formats::read(&Source::open(path, &read.limits).unwrap(), None, &read).unwrap()
 }
 
 /// The outcome of every rule.
-fn outcomes(facts: &Facts) -> BTreeMap<&'static str, Outcome> {
+pub(super) fn outcomes(facts: &Facts) -> BTreeMap<&'static str, Outcome> {
     let book = Book::standard().unwrap();
     let check = |&(code, check): &(&'static str, rules::Check)| Some((code, check(facts, &book.rules[code])?));
     rules::RULES.iter().filter_map(check).collect()
@@ -27,7 +28,7 @@ fn near(mine: f64, theirs: f64) -> bool {
 }
 
 /// Logs of an oracle that are there, in the order of their names.
-fn logs(oracle: &str) -> Option<Vec<(String, std::path::PathBuf, Value)>> {
+pub(super) fn logs(oracle: &str) -> Option<Vec<(String, std::path::PathBuf, Value)>> {
     let text = std::fs::read_to_string(shared(oracle)?).unwrap();
     let value: Value = serde_json::from_str(&text).unwrap();
     let logs = value["logs"].as_object().unwrap().clone();
@@ -271,9 +272,9 @@ type CounterRow<'a> = (Option<u32>, &'a [(&'static str, i64)], &'a [(&'static st
 fn counted(rows: &[CounterRow], ranks: u64, run_s: f64) -> Trace {
     let mut c = Counters::default();
     let mut t = crate::record::CounterTable::new(CounterModule::Posix);
-    let names = INTS;
+    let names = counter_names::POSIX;
     t.ints = names.iter().map(|n| (*n, Column::default())).collect();
-    t.reals = REALS.iter().map(|n| (*n, Column::default())).collect();
+    t.reals = counter_names::POSIX_F.iter().map(|n| (*n, Column::default())).collect();
     for (i, (rank, ints, reals)) in rows.iter().enumerate() {
         let file: FileId = c.files.intern(&format!("/scratch/f{i}"));
         t.file.push(file);
@@ -382,31 +383,3 @@ fn docs_list_every_finding() {
         assert!(text.contains(&row), "docs/findings.md lacks\n{row}");
     }
 }
-
-const INTS: [&str; 24] = [
-    "POSIX_OPENS",
-    "POSIX_READS",
-    "POSIX_WRITES",
-    "POSIX_SEEKS",
-    "POSIX_STATS",
-    "POSIX_MMAPS",
-    "POSIX_FSYNCS",
-    "POSIX_FDSYNCS",
-    "POSIX_BYTES_READ",
-    "POSIX_BYTES_WRITTEN",
-    "POSIX_MAX_BYTE_READ",
-    "POSIX_MAX_BYTE_WRITTEN",
-    "POSIX_SEQ_READS",
-    "POSIX_SEQ_WRITES",
-    "POSIX_RW_SWITCHES",
-    "POSIX_MEM_NOT_ALIGNED",
-    "POSIX_FILE_NOT_ALIGNED",
-    "POSIX_FILE_ALIGNMENT",
-    "POSIX_SIZE_WRITE_0_100",
-    "POSIX_SIZE_WRITE_1K_10K",
-    "POSIX_SIZE_WRITE_100K_1M",
-    "POSIX_SIZE_WRITE_1M_4M",
-    "POSIX_ACCESS1_ACCESS",
-    "POSIX_ACCESS1_COUNT",
-];
-const REALS: [&str; 4] = ["POSIX_F_READ_TIME", "POSIX_F_WRITE_TIME", "POSIX_F_META_TIME", "POSIX_F_SLOWEST_RANK_TIME"];

@@ -13,7 +13,7 @@
 
 mod bytes;
 mod columns;
-mod counter_names;
+pub(crate) mod counter_names;
 mod counters;
 mod dxt;
 mod header;
