@@ -4,7 +4,7 @@
 //! No source is on record for the other rows.
 //!
 //! Half, double: traces with another class or advice if the value is halved or doubled.
-//! Measured on 297 traces by `scripts/sensitivity.py`.
+//! Measured on 287 traces by `scripts/sensitivity.py`.
 
 use crate::thresholds::thresholds;
 
@@ -17,7 +17,7 @@ thresholds! {
     /// Half: 0, double: 4.
     near: u64 = 16;
     /// This many accesses always look like a stride.
-    /// Half: 20, double: 20.
+    /// Half: 20, double: 12.
     short: u64 = 2;
     /// Accesses that chance may give to each loop of a nest.
     /// Half: 2, double: 7.
@@ -123,7 +123,7 @@ thresholds! {
     /// Half: 0, double: 0.
     collective_buffer: u64 = 64 << 20;
     /// Fewer accesses than this are no reason to change a setting.
-    /// Half: 33, double: 40.
+    /// Half: 32, double: 32.
     worthwhile: u64 = 8;
     /// Bytes moved over bytes spanned, from which writes are dense.
     /// Half: 10, double: 38.
