@@ -7,9 +7,10 @@ use super::bounds;
 use super::nest::Nest;
 use super::parameter::{Kind, Parameter, Values};
 use super::plan::{Plan, Workload};
-use super::program::{Program, RankProgram, Segment};
-use super::random::Random;
+use super::program::{Offsets, Program, RankProgram, Segment};
+use super::random::{Random, Shuffle};
 use super::stated::{Stated, phase};
+use super::truth::Unpatterned;
 use crate::error::Result;
 use crate::record::{FileId, Files, Op};
 
@@ -28,6 +29,8 @@ const FAULTS: &[&str] = &[
     "small-writes",
     "tiny-requests",
     "unaligned",
+    "shuffled-reads",
+    "holes",
     "reread",
     "overwrite",
     "read-modify-write",
@@ -38,7 +41,18 @@ const FAULTS: &[&str] = &[
     "time-imbalance",
     "volume-imbalance",
     "taking-turns",
+    "last-again",
+    "burst-spread",
+    "out-of-step",
+    "scratch-data",
+    "slow-bursts",
+    "growing-bursts",
+    "colliding-reads",
+    "startup-storm",
 ];
+/// Faults with a file beside the shared one.
+const WITH_OTHER: &[&str] =
+    &["small-reads", "reread", "shuffled-reads", "scratch-data", "colliding-reads", "startup-storm"];
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::new("fault", Kind::Choice(FAULTS), "none", "Fault to plant"),
@@ -52,23 +66,27 @@ const PARAMETERS: &[Parameter] = &[
 /// Nanoseconds of a burst as a share of the period: 1 / this.
 const DUTY: u64 = 10;
 const MIB: u64 = 1 << 20;
+/// Pieces of a rank in a burst of the fault `shuffled-reads`, and their size in bytes.
+const PIECES: u64 = 256;
+const PIECE: u64 = 64 << 10;
 
 fn plan(v: &Values, seed: u64) -> Result<Plan> {
     let job = Job::new(v)?;
     let mut files = Files::default();
     let data = files.intern("/scratch/faulty/data");
     // A file without accesses does not exist.
-    let reads = matches!(job.fault, "small-reads" | "reread");
-    let other = if reads { files.intern("/scratch/faulty/input") } else { FileId::NONE };
+    let other = if WITH_OTHER.contains(&job.fault) { files.intern("/scratch/faulty/input") } else { FileId::NONE };
     let mut segments = Vec::new();
     let mut stated = Stated::default();
     let mut random = Random::new(seed, 1);
+    let order = Shuffle::new(job.ranks * PIECES, &mut random);
     let (mut spans, mut from) = ([Vec::new(), Vec::new()], 0);
     for burst in 0..job.bursts {
         let start = job.period_ns * (burst + 1) + random.below(job.burst_ns / 10);
         for rank in 0..job.ranks as u32 {
             let late = random.below(job.burst_ns / 50);
-            job.burst(rank, burst, (start + late, start + late + job.burst_ns), (data, other), &mut segments);
+            let span = (start + late, start + late + job.burst_ns);
+            segments.extend(Turn { job: &job, rank, burst, span, data, other, order }.segments());
         }
         for (op, spans) in [Op::Read, Op::Write].into_iter().zip(&mut spans) {
             let of_burst = || segments[from..].iter().filter(|s: &&Segment| s.op == op);
@@ -82,6 +100,12 @@ fn plan(v: &Values, seed: u64) -> Result<Plan> {
         from = segments.len();
     }
     segments.iter().for_each(|s| stated.pattern(&files, s, &[], None));
+    if job.fault == "shuffled-reads" {
+        let places = job.ranks * PIECES;
+        let records = places * job.bursts;
+        let once = Unpatterned::random(Op::Read, files.name(other), records, records * PIECE, places);
+        stated.unpatterned.push(Unpatterned { unit: Some(PIECE), repeats: job.bursts, ..once });
+    }
     for (op, spans) in [Op::Read, Op::Write].into_iter().zip(&spans) {
         let bytes = segments.iter().filter(|s| s.op == op).map(|s| s.offsets.bytes()).sum();
         stated.period(op, spans, bytes, None);
@@ -116,81 +140,195 @@ impl Job {
         bounds::run(u128::from(period_ns) * u128::from(bursts + 2), burst_ns / 8, 2048 * requests)?;
         Ok(Job { fault: v.word("fault"), ranks, bursts, period_ns, burst_ns, requests, size })
     }
+}
 
-    /// Accesses of a rank in a burst.
-    fn burst(&self, rank: u32, burst: u64, span: (u64, u64), (data, other): (FileId, FileId), all: &mut Vec<Segment>) {
-        let (n, size, ranks) = (self.requests, self.size, self.ranks);
-        let part = n * size;
-        let row = |size: u64, n: u64| Nest::access(0, size).repeated(n, size);
-        let own = (burst * ranks + u64::from(rank)) * part;
-        let (start, end) = span;
-        // times within the burst, in eighths
-        let at = |a: u64, b: u64| (start + self.burst_ns * a / 8, start + self.burst_ns * b / 8);
-        let write = |nest: Nest, span| Segment::nest(Op::Write, rank, data, nest, span);
-        let read = |nest: Nest, span| Segment::nest(Op::Read, rank, other, nest, span);
-        let sound = write(row(size, n).shifted(own), (start, end));
-        match self.fault {
-            "small-reads" => {
-                all.extend([write(row(size, n).shifted(own), at(0, 4)), read(row(4096, 1024).shifted(own), at(4, 8))])
+/// What a rank does in a burst.
+struct Turn<'j> {
+    job: &'j Job,
+    rank: u32,
+    burst: u64,
+    /// Start and end in nanoseconds.
+    span: (u64, u64),
+    data: FileId,
+    other: FileId,
+    /// A random order of the pieces of `other`.
+    order: Shuffle,
+}
+
+impl Turn<'_> {
+    /// Bytes of a rank in a burst.
+    fn part(&self) -> u64 {
+        self.job.requests * self.job.size
+    }
+
+    /// Requests of the usual size, one after the other.
+    fn row(&self, n: u64) -> Nest {
+        Nest::access(0, self.job.size).repeated(n, self.job.size)
+    }
+
+    /// Small requests, one after the other.
+    fn small(&self, size: u64, n: u64) -> Nest {
+        Nest::access(0, size).repeated(n, size)
+    }
+
+    /// Where the rank's own part of this burst begins.
+    fn own(&self) -> u64 {
+        (self.burst * self.job.ranks + u64::from(self.rank)) * self.part()
+    }
+
+    /// Times within the burst, in eighths.
+    fn at(&self, a: u64, b: u64) -> (u64, u64) {
+        (self.span.0 + self.job.burst_ns * a / 8, self.span.0 + self.job.burst_ns * b / 8)
+    }
+
+    fn write(&self, nest: Nest, span: (u64, u64)) -> Segment {
+        Segment::nest(Op::Write, self.rank, self.data, nest, span)
+    }
+
+    fn read(&self, nest: Nest, span: (u64, u64)) -> Segment {
+        Segment::nest(Op::Read, self.rank, self.other, nest, span)
+    }
+
+    /// The rank's own part.
+    fn own_part(&self, span: (u64, u64)) -> Segment {
+        self.write(self.row(self.job.requests).shifted(self.own()), span)
+    }
+
+    /// The own part, whose last request is replaced by small ones.
+    fn ends_small(&self, size: u64, n: u64) -> Vec<Segment> {
+        let most = self.job.requests - 1;
+        let last = self.own() + most * self.job.size;
+        vec![
+            self.write(self.row(most).shifted(self.own()), self.at(0, 4)),
+            self.write(self.small(size, n).shifted(last), self.at(4, 8)),
+        ]
+    }
+
+    /// The accesses, with the fault of the job.
+    fn segments(&self) -> Vec<Segment> {
+        let faulty = self.sizes().or_else(|| self.repeats()).or_else(|| self.ranks()).or_else(|| self.times());
+        faulty.unwrap_or_else(|| vec![self.own_part(self.span)])
+    }
+
+    /// Faults of sizes and places.
+    fn sizes(&self) -> Option<Vec<Segment>> {
+        let (n, ranks) = (self.job.requests, self.job.ranks);
+        Some(match self.job.fault {
+            "small-reads" => vec![self.own_part(self.at(0, 4)), self.read(self.small(4096, 1024), self.at(4, 8))],
+            "small-writes" => self.ends_small(4096, 1024),
+            "tiny-requests" => self.ends_small(8, 2048),
+            "unaligned" => vec![self.write(self.row(n).shifted(self.own() + 2048), self.span)],
+            "holes" => vec![self.write(self.row(n).shifted(4 * self.own()), self.span)],
+            "shuffled-reads" => {
+                let offsets = Offsets::Shuffled {
+                    order: self.order,
+                    first: u64::from(self.rank),
+                    step: ranks,
+                    count: PIECES,
+                    size: PIECE,
+                };
+                let read = Segment { op: Op::Read, rank: self.rank, file: self.other, offsets, span_ns: self.at(4, 8) };
+                vec![self.own_part(self.at(0, 4)), read]
             }
-            // its last requests are small
-            "small-writes" => all.extend([
-                write(row(size, n - 1).shifted(own), at(0, 4)),
-                write(row(4096, 1024).shifted(own + (n - 1) * size), at(4, 8)),
-            ]),
-            "tiny-requests" => all.extend([
-                write(row(size, n - 1).shifted(own), at(0, 4)),
-                write(row(8, 2048).shifted(own + (n - 1) * size), at(4, 8)),
-            ]),
-            "unaligned" => all.push(write(row(size, n).shifted(own + 2048), span)),
-            "reread" => {
-                all.push(write(row(size, n).shifted(own), at(0, 4)));
-                let first = u64::from(rank) * part;
-                all.extend([4, 6].map(|a| read(row(size, n).shifted(first), at(a, a + 2))));
-            }
-            "overwrite" => all.push(write(row(size, n).shifted(u64::from(rank) * part), span)),
-            "read-modify-write" => {
-                let step = self.burst_ns / (2 * n);
-                for i in 0..n {
-                    let (from, offset) = (start + 2 * i * step, own + i * size);
-                    let of =
-                        |op, from| Segment::nest(op, rank, data, row(size, 1).shifted(offset), (from, from + step));
-                    all.extend([of(Op::Read, from), of(Op::Write, from + step)]);
-                }
-            }
-            // one request of rank 0 takes seven eighths of the burst
-            "slow-tail" if rank == 0 && burst == 1 => all.extend([
-                write(row(size, n - 1).shifted(own), at(0, 1)),
-                write(row(size, 1).shifted(own + (n - 1) * size), (start + self.burst_ns / 8, end + 7 * self.burst_ns)),
-            ]),
-            "slow-tail" => all.push(write(row(size, n).shifted(own), (start, start + self.burst_ns / (10 * ranks)))),
             // pieces of a quarter stripe go around
             "shared-stripes" => {
-                let piece = MIB / 4;
+                let (piece, part) = (MIB / 4, self.part());
                 let nest = Nest::access(0, piece).repeated(part / piece, piece * ranks);
-                all.push(write(nest.shifted(burst * ranks * part + u64::from(rank) * piece), span));
+                let first = self.burst * ranks * part + u64::from(self.rank) * piece;
+                vec![self.write(nest.shifted(first), self.span)]
             }
-            "conflicting-writes" if rank == 1 => all.push(write(row(size, n).shifted(own - part), span)),
-            "one-rank" if rank == 0 => all.push(sound),
-            "one-rank" => {}
-            "time-imbalance" if rank == 2 => {
-                all.push(write(row(size, n).shifted(own), (start, end + 3 * self.burst_ns)))
+            _ => return None,
+        })
+    }
+
+    /// Faults of bytes that are moved again.
+    fn repeats(&self) -> Option<Vec<Segment>> {
+        let (n, part) = (self.job.requests, self.part());
+        let own_file = self.row(n).shifted(self.burst * part);
+        Some(match (self.job.fault, self.rank, self.burst) {
+            ("reread", ..) => {
+                let again = || self.row(n).shifted(u64::from(self.rank) * part);
+                vec![self.own_part(self.at(0, 4)), self.read(again(), self.at(4, 6)), self.read(again(), self.at(6, 8))]
             }
-            "volume-imbalance" if rank == 2 => {
-                let base = burst * 4 * ranks * part;
-                all.push(write(row(size, 4 * n).shifted(base), span));
+            ("overwrite", ..) => vec![self.write(self.row(n).shifted(u64::from(self.rank) * part), self.span)],
+            ("read-modify-write", ..) => {
+                let step = self.job.burst_ns / (2 * n);
+                let of = |op, i: u64, half: u64| {
+                    let from = self.span.0 + (2 * i + half) * step;
+                    let nest = self.row(1).shifted(self.own() + i * self.job.size);
+                    Segment::nest(op, self.rank, self.data, nest, (from, from + step))
+                };
+                (0..n).flat_map(|i| [of(Op::Read, i, 0), of(Op::Write, i, 1)]).collect()
             }
-            "volume-imbalance" => {
-                let base = burst * 4 * ranks * part + (4 + u64::from(rank)) * part;
-                all.push(write(row(size, n).shifted(base), span));
+            ("scratch-data", 0, _) => {
+                let write = Segment::nest(Op::Write, 0, self.other, own_file.clone(), self.at(0, 4));
+                vec![write, self.read(own_file, self.at(4, 8))]
             }
-            "taking-turns" => {
-                let turn = self.burst_ns / ranks;
-                let from = start + u64::from(rank) * (turn + turn / 10);
-                all.push(write(row(size, n).shifted(own), (from, from + turn)));
+            ("startup-storm", _, 0) => {
+                let read = self.read(self.row(n).shifted(u64::from(self.rank) * part), self.span);
+                vec![read, self.own_part(self.at(8, 16))]
             }
-            _ => all.push(sound),
-        }
+            // reads in the middle of every second burst, which takes twice the time
+            ("colliding-reads", ..) if self.burst % 2 == 1 => {
+                let half = |from: u64, to: u64, span| {
+                    self.write(self.row(to - from).shifted(self.own() + from * self.job.size), span)
+                };
+                let read = self.read(self.row(n).shifted(self.own()), self.at(4, 12));
+                vec![half(0, n / 2, self.at(0, 4)), read, half(n / 2, n, self.at(12, 16))]
+            }
+            ("conflicting-writes", 1, _) => vec![self.write(self.row(n).shifted(self.own() - part), self.span)],
+            _ => return None,
+        })
+    }
+
+    /// Faults of single ranks.
+    fn ranks(&self) -> Option<Vec<Segment>> {
+        let (n, ranks, part, rank) = (self.job.requests, self.job.ranks, self.part(), u64::from(self.rank));
+        let base = self.burst * 4 * ranks * part;
+        let turn = self.job.burst_ns / ranks;
+        let from = |wait: u64| self.span.0 + rank * wait;
+        Some(match (self.job.fault, rank) {
+            ("one-rank", 0) => vec![self.own_part(self.span)],
+            ("one-rank", _) => Vec::new(),
+            ("time-imbalance", 2) => vec![self.own_part(self.at(0, 32))],
+            ("volume-imbalance", 2) => vec![self.write(self.row(4 * n).shifted(base), self.span)],
+            ("volume-imbalance", _) => vec![self.write(self.row(n).shifted(base + (4 + rank) * part), self.span)],
+            ("taking-turns", _) => {
+                let from = from(turn + turn / 10);
+                vec![self.own_part((from, from + turn))]
+            }
+            ("last-again", 3) => vec![self.own_part(self.at(0, 12))],
+            // another rank in each burst
+            ("burst-spread", _) if rank != self.burst % ranks => vec![self.own_part(self.at(0, 4))],
+            ("out-of-step", _) => {
+                let from = from(self.job.period_ns * 2 / (5 * ranks));
+                vec![self.own_part((from, from + self.job.burst_ns))]
+            }
+            _ => return None,
+        })
+    }
+
+    /// Faults of single bursts and requests.
+    fn times(&self) -> Option<Vec<Segment>> {
+        let (n, ranks, part) = (self.job.requests, self.job.ranks, self.part());
+        Some(match (self.job.fault, self.rank, self.burst) {
+            // one request of rank 0 takes nearly eight bursts
+            ("slow-tail", 0, 1) => vec![
+                self.write(self.row(n - 1).shifted(self.own()), self.at(0, 1)),
+                self.write(self.row(1).shifted(self.own() + (n - 1) * self.job.size), self.at(1, 64)),
+            ],
+            ("slow-tail", ..) => {
+                vec![self.own_part((self.span.0, self.span.0 + self.job.burst_ns / (10 * ranks)))]
+            }
+            ("slow-bursts", ..) if self.burst % 3 == 1 => vec![self.own_part(self.at(0, 32))],
+            ("growing-bursts", ..) => {
+                let more = self.burst + 1;
+                let before = part * ranks * self.burst * more / 2;
+                let nest = self.row(n * more).shifted(before + u64::from(self.rank) * more * part);
+                vec![self.write(nest, self.at(0, 8 * more / self.job.bursts + 1))]
+            }
+            _ => return None,
+        })
     }
 }
 
