@@ -48,6 +48,25 @@ pub(super) struct Rule {
 }
 
 impl Rule {
+    fn of_warning(code: String, name: &str, meaning: &str) -> Rule {
+        Rule {
+            code,
+            name: name.to_owned(),
+            title: meaning.to_owned(),
+            measured: "warning of the reader or of the analysis".into(),
+            why: "figures may be incomplete or wrong".into(),
+            limits: BTreeMap::new(),
+            level: Level::Note,
+            correctness: false,
+            group: None,
+            needs: "trace".into(),
+            audience: Audience::User,
+            remedies: Vec::new(),
+            policies: Vec::new(),
+            drishti: Vec::new(),
+        }
+    }
+
     /// A threshold.
     ///
     /// # Panics
@@ -88,6 +107,8 @@ pub(super) struct Book {
     pub remedy: BTreeMap<String, Vec<RemedyText>>,
     /// Where the policies of access classes are described.
     pub policy: BTreeMap<String, String>,
+    /// Warnings and their meaning, in the order of their codes.
+    pub warning: Vec<[String; 2]>,
     /// The machine, as the user describes it.
     #[serde(skip)]
     pub system: System,
@@ -104,6 +125,10 @@ impl Book {
         let mut book: Book = toml::from_str(RULES).map_err(|e| malformed(RULES, &e))?;
         for (code, rule) in &mut book.rules {
             rule.code.clone_from(code);
+        }
+        let codes = (1..).map(|i| format!("IOP-TRACE-{i:03}"));
+        for (code, [name, meaning]) in codes.zip(&book.warning) {
+            book.rules.insert(code.clone(), Rule::of_warning(code, name, meaning));
         }
         Ok(book)
     }
@@ -154,6 +179,17 @@ impl Book {
         }
         *limit = value;
         Ok(())
+    }
+
+    /// The rule of a warning.
+    pub fn of_warning(&self, name: &str) -> Option<&Rule> {
+        let at = self.warning.iter().position(|w| w[0] == name)?;
+        self.rules.get(&format!("IOP-TRACE-{:03}", at + 1))
+    }
+
+    /// The codes of the warnings, in order.
+    pub fn warning_codes(&self) -> impl Iterator<Item = String> + '_ {
+        (1..=self.warning.len()).map(|i| format!("IOP-TRACE-{i:03}"))
     }
 
     fn rule_mut(&mut self, code: &str) -> Result<&mut Rule> {

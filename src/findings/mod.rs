@@ -89,7 +89,7 @@ impl Default for Options {
 
 impl Options {
     /// The rules with the thresholds of these options, and which of them are asked for.
-    fn book(&self) -> Result<(Book, Vec<&'static (&'static str, rules::Check)>)> {
+    fn book(&self) -> Result<(Book, Asked)> {
         let mut book = Book::standard()?;
         if let Some(text) = &self.config {
             book.configure(text)?;
@@ -98,11 +98,8 @@ impl Options {
         let codes = |names: &[String]| -> Result<Vec<String>> {
             names.iter().map(|name| Ok(book.find(name)?.code.clone())).collect()
         };
-        let (only, ignore) = (codes(&self.only)?, codes(&self.ignore)?);
-        let asked =
-            |code: &str| (only.is_empty() || only.iter().any(|c| c == code)) && !ignore.iter().any(|c| c == code);
-        let wanted = rules::RULES.iter().filter(|(code, _)| asked(code)).collect();
-        Ok((book, wanted))
+        let asked = Asked { only: codes(&self.only)?, ignore: codes(&self.ignore)? };
+        Ok((book, asked))
     }
 
     /// Checks the options before any trace is read.
@@ -114,6 +111,18 @@ impl Options {
     }
 }
 
+/// Which codes are asked for.
+struct Asked {
+    only: Vec<String>,
+    ignore: Vec<String>,
+}
+
+impl Asked {
+    fn asks(&self, code: &str) -> bool {
+        (self.only.is_empty() || self.only.iter().any(|c| c == code)) && !self.ignore.iter().any(|c| c == code)
+    }
+}
+
 /// The findings of a trace that was read with its [counters](crate::formats::ReadOptions::counters). With the report of
 /// [`analyze`](crate::analysis::analyze) also those that need periods.
 ///
@@ -121,13 +130,17 @@ impl Options {
 /// [`ErrorKind::Malformed`](crate::ErrorKind) if the thresholds are no TOML, [`ErrorKind::Usage`](crate::ErrorKind) for codes and
 /// thresholds that do not exist.
 pub fn find(trace: &Trace, report: Option<&Report>, options: &Options) -> Result<Findings> {
-    let (book, wanted) = options.book()?;
+    let (book, asked) = options.book()?;
     let mut facts = Facts::of(trace, report, options.stripe, true);
     facts.describe(book.system.clone(), options.mtbf_s);
-    let checked: Vec<(&Rule, Option<Outcome>)> = wanted
-        .into_iter()
-        .filter_map(|(code, check)| book.rules.get(*code).map(|rule| (rule, check(&facts, rule))))
-        .collect();
+    let wanted = rules::RULES.iter().filter(|(code, _)| asked.asks(code));
+    let mut checked: Vec<(&Rule, Option<Outcome>)> =
+        wanted.filter_map(|(code, check)| book.rules.get(*code).map(|rule| (rule, check(&facts, rule)))).collect();
+    let of_warning = |w: &crate::record::Warning| {
+        let rule = book.of_warning(&w.code).filter(|rule| asked.asks(&rule.code))?;
+        Some((rule, Some(Outcome::new(true).detail(|| w.message.clone()).exact())))
+    };
+    checked.extend(trace.warnings.iter().filter_map(of_warning));
     Ok(report::findings(&facts, &book, checked, options.all_remedies))
 }
 
@@ -137,7 +150,8 @@ pub fn find(trace: &Trace, report: Option<&Report>, options: &Options) -> Result
 /// None for the rules that are compiled in.
 pub fn all_rules() -> Result<Vec<RuleText>> {
     let book = Book::standard()?;
-    Ok(rules::RULES.iter().filter_map(|(code, _)| book.rules.get(*code)).map(|r| report::rule_text(&book, r)).collect())
+    let codes = rules::RULES.iter().map(|r| r.0.to_owned()).chain(book.warning_codes());
+    Ok(codes.filter_map(|code| book.rules.get(&code)).map(|r| report::rule_text(&book, r)).collect())
 }
 
 /// All that is known of a finding, by its code or name.

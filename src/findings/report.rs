@@ -426,7 +426,7 @@ fn layer(rule: &Rule) -> &'static str {
         (_, "MPIIO") => "mpiio",
         (_, "STDIO") => "stdio",
         (_, "LIB") => "hdf5",
-        (_, "TIME" | "RANK") => "job",
+        (_, "TIME" | "RANK" | "TRACE") => "job",
         _ => "posix",
     }
 }

@@ -42,8 +42,8 @@ pub(super) struct RequestFacts {
     pub stripes: Stripes,
     /// Bytes that several ranks wrote, and the files.
     pub several: (u64, Vec<Part>),
-    /// Bytes written that the same rank had just read, and the files.
-    pub rewritten: (u64, Vec<Part>),
+    /// Bytes written that the same rank had just read, and these reads.
+    pub rewritten: (u64, Class),
     /// The requests of each rank in each file.
     pub streams: Streams,
     /// Median time from the start of one pass over a file that is read more than once to the start of the next.
@@ -183,22 +183,28 @@ impl RequestFacts {
             Some(n) => n.unsigned_abs() == facts.requests && trace.quality.partial.is_empty(),
             None => trace.quality.records_dropped == 0,
         };
+        let of_op = |op| order.iter().copied().filter(|&i| rows.op.get(i as usize) == op).collect::<Vec<u32>>();
+        let both = (of_op(Op::Read), of_op(Op::Write));
+        let mixed = !both.0.is_empty() && !both.1.is_empty();
+        let RequestFacts { directions: [reads, writes], stripes: owners, several, rewritten: again, streams, .. } =
+            &mut facts;
+        // each of these looks at the requests on its own
+        rayon::scope(|s| {
+            s.spawn(|_| *streams = Streams::of(rows, &order));
+            s.spawn(|_| *owners = stripes(rows, &both.1, stripe));
+            s.spawn(|_| {
+                if mixed {
+                    *again = rewritten(rows, &order);
+                }
+            });
+            s.spawn(|_| *reads = Direction::with_places(rows, both.0.clone(), stripe, None));
+            s.spawn(|_| *writes = Direction::with_places(rows, both.1.clone(), stripe, Some(several)));
+        });
         facts.over_time(rows, &order, trace.ranks);
-        facts.stripes = stripes(rows, &order, stripe);
-        facts.rewritten = rewritten(rows, &order);
-        facts.streams = Streams::of(rows, &order);
-        for (d, op) in [Op::Read, Op::Write].into_iter().enumerate() {
-            let mut of_op: Vec<u32> = order.iter().copied().filter(|&i| rows.op.get(i as usize) == op).collect();
-            facts.directions[d] = Direction::of(rows, &of_op, stripe);
+        for (d, direction) in facts.directions.iter_mut().enumerate() {
             let found = std::mem::take(&mut facts.streams.irregular[d]);
-            let direction = &mut facts.directions[d];
             direction.irregular = found.class(|rank| direction.rates.at(rank));
             direction.jumps = facts.streams.jumps(d);
-            of_op.sort_by_key(|&i| (rows.file.get(i as usize), rows.offset.get(i as usize)));
-            facts.directions[d].places(rows, &of_op);
-            if op == Op::Write {
-                facts.several = several(rows, &of_op);
-            }
         }
         facts.pass_s = pass_s(rows, &order, &facts.directions[0].files);
         Some(facts)
@@ -243,7 +249,7 @@ impl RequestFacts {
 pub(super) struct Collect {
     count: u64,
     ranks: BTreeMap<u32, (f64, u64)>,
-    files: HashMap<FileId, (u64, u64, f64, Option<u32>)>,
+    files: HashMap<FileId, (u64, u64, f64, Option<u32>), foldhash::fast::FixedState>,
 }
 
 impl Collect {
@@ -273,7 +279,7 @@ impl Collect {
     }
 }
 
-fn parts(files: HashMap<FileId, (u64, u64, f64, Option<u32>)>) -> Vec<Part> {
+fn parts(files: HashMap<FileId, (u64, u64, f64, Option<u32>), foldhash::fast::FixedState>) -> Vec<Part> {
     let mut all: Vec<Part> = files
         .into_iter()
         .map(|(file, (count, bytes, time_s, rank))| Part { file, rank, count, bytes, time_s })
@@ -325,6 +331,22 @@ impl Direction {
         common.truncate(3);
         d.remainders = common;
         d.tail = tail(times);
+        d
+    }
+
+    /// All figures; the order is that of time. Writes also say which bytes several ranks wrote.
+    fn with_places(
+        rows: &Requests,
+        mut order: Vec<u32>,
+        stripe: u64,
+        by_several: Option<&mut (u64, Vec<Part>)>,
+    ) -> Direction {
+        let mut d = Direction::of(rows, &order, stripe);
+        order.sort_by_key(|&i| (rows.file.get(i as usize), rows.offset.get(i as usize)));
+        d.places(rows, &order);
+        if let Some(by_several) = by_several {
+            *by_several = several(rows, &order);
+        }
         d
     }
 
@@ -524,8 +546,8 @@ fn several(rows: &Requests, order: &[u32]) -> (u64, Vec<Part>) {
 }
 
 /// Bytes written that the same rank read in one of its last two requests of the file.
-fn rewritten(rows: &Requests, order: &[u32]) -> (u64, Vec<Part>) {
-    let mut last: HashMap<(u32, FileId), [Option<Request>; 2]> = HashMap::new();
+fn rewritten(rows: &Requests, order: &[u32]) -> (u64, Class) {
+    let mut last: HashMap<(u32, FileId), [Option<Request>; 2], foldhash::fast::FixedState> = HashMap::default();
     let mut reads = Collect::default();
     let mut bytes = 0u64;
     for r in order.iter().map(|&i| rows.get(i as usize)) {
@@ -544,7 +566,7 @@ fn rewritten(rows: &Requests, order: &[u32]) -> (u64, Vec<Part>) {
         }
         *before = [before[1], Some(r)];
     }
-    (bytes, reads.class(|_| None).parts)
+    (bytes, reads.class(|_| None))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod posix;
 mod rank;
 mod stdio;
 mod time;
+mod trace;
 
 use super::book::Rule;
 use super::facts::Facts;
@@ -93,4 +94,8 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-TIME-007", time::colliding_periods),
     ("IOP-TIME-008", time::period_change),
     ("IOP-TIME-009", time::startup_storm),
+    ("IOP-TRACE-068", trace::unreduced),
+    ("IOP-TRACE-069", trace::anonymised),
+    ("IOP-TRACE-070", trace::job_clock),
+    ("IOP-TRACE-071", trace::unnamed),
 ];

@@ -360,14 +360,14 @@ fn again_lost(d: &Direction, all: &RequestFacts, direction: usize) -> Option<f64
 
 pub(in crate::findings) fn read_modify_write(f: &Facts, r: &Rule) -> Option<Outcome> {
     let all = f.requests.as_ref()?;
-    let (bytes, parts) = &all.rewritten;
+    let (bytes, reads) = &all.rewritten;
     let written = all.directions[1].bytes;
-    let time = parts.iter().map(|p| p.time_s).fold(0.0, f64::max);
+    let time = reads.time_s;
     let outcome = Outcome::new(*bytes > 0 && ratio(*bytes as f64, written as f64) >= r.at("share"))
         .measured(&[("bytes", *bytes as f64), ("of", written as f64)])
         .time(time)
         .lost(time, "time of the reads")
-        .parts(parts.clone())
+        .parts(reads.parts.clone())
         .detail(|| {
             let (some, all) = (units::bytes(*bytes as f64), units::bytes(written as f64));
             format!("{some} of {all} written had just been read by the same rank")

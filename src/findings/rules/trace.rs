@@ -1,0 +1,57 @@
+//! Whether the trace itself can be trusted.
+
+use std::collections::BTreeMap;
+
+use crate::findings::book::Rule;
+use crate::findings::facts::{Facts, ratio, rows};
+use crate::findings::outcome::Outcome;
+use crate::record::{Data, FileId, is_terminal};
+use crate::units;
+
+pub(in crate::findings) fn unreduced(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let mut files: BTreeMap<FileId, u64> = BTreeMap::new();
+    rows(f.posix?, [], []).filter(|row| row.rank.is_some()).for_each(|row| *files.entry(row.file).or_default() += 1);
+    let n = files.values().filter(|n| **n > 1).count() as u64;
+    let outcome = Outcome::new(n as f64 >= r.at("files"))
+        .measured(&[("files", n as f64)])
+        .detail(|| format!("{} of several ranks", units::counted(n, "file")));
+    Some(outcome)
+}
+
+pub(in crate::findings) fn anonymised(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let names = || f.trace.files.iter().map(|x| x.1).filter(|n| !is_terminal(n) && !n.is_empty());
+    let number = |n: &&str| n.bytes().all(|b| b.is_ascii_digit());
+    let (some, all) = (names().filter(number).count(), names().count());
+    let outcome = Outcome::new(some as f64 >= r.at("files") && ratio(some as f64, all as f64) >= r.at("share"))
+        .measured(&[("numbers", some as f64), ("of", all as f64)])
+        .detail(|| format!("{some} of {all} names"));
+    Some(outcome)
+}
+
+pub(in crate::findings) fn job_clock(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let run_s = f.trace.job.as_ref()?.run_time_s?;
+    // only where the clock begins with the job
+    let starts_with_job = f.trace.clock.kind == crate::record::ClockKind::JobStart;
+    let last = crate::analysis::info::extent(f.trace).1.filter(|_| starts_with_job)?;
+    let outcome = Outcome::new(last - run_s > r.at("time_s"))
+        .measured(&[("last_s", last), ("run_s", run_s)])
+        .detail(|| format!("the last access is at {} of {}", units::seconds(last), units::seconds(run_s)));
+    Some(outcome)
+}
+
+pub(in crate::findings) fn unnamed(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let file = |i: usize| match &f.trace.data {
+        Data::Requests(x) => x.file.get(i),
+        Data::Intervals(x) => x.file.get(i),
+    };
+    let n = f.trace.data.len();
+    // traces without any names, such as phases of a job, are not asked for them
+    if n == 0 || f.trace.files.is_empty() {
+        return None;
+    }
+    let some = (0..n).filter(|&i| f.trace.files.name(file(i)).is_empty()).count();
+    let outcome = Outcome::new(ratio(some as f64, n as f64) >= r.at("share"))
+        .measured(&[("unnamed", some as f64), ("of", n as f64)])
+        .detail(|| format!("{} of {} records", units::grouped(some as i64), units::grouped(n as i64)));
+    Some(outcome)
+}
