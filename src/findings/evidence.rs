@@ -42,7 +42,7 @@ impl Filter {
             && self.op.is_none_or(|op| op == r.op)
             && self.below.is_none_or(|n| r.size < n)
             && self.at_least.is_none_or(|n| r.size >= n)
-            && self.off.is_none_or(|n| r.offset != UNKNOWN_OFFSET && r.offset % n != 0)
+            && self.off.is_none_or(|n| r.offset != UNKNOWN_OFFSET && !r.offset.is_multiple_of(n))
             && self.rank.is_none_or(|k| k == r.rank)
             && self.longer_s.is_none_or(|t| r.end - r.start >= t)
             && self.within_s.is_none_or(|(a, b)| a <= r.start && r.start < b)

@@ -30,7 +30,11 @@ pub fn section(out: &mut String, f: &Findings, style: Style) {
         finding(out, f, x, style);
     }
     if real.len() > shown {
-        line(out, "more", &format!("{} further findings; -v shows them", real.len() - shown));
+        line(
+            out,
+            "more",
+            &format!("{}; -v shows them", units::counted((real.len() - shown) as u64, "further finding")),
+        );
     }
     if style.verbose {
         notes.iter().for_each(|x| finding(out, f, x, style));
@@ -39,7 +43,11 @@ pub fn section(out: &mut String, f: &Findings, style: Style) {
             line(out, "note", &shorten(&format!("{} {}: {}", x.code, x.name, x.detail), 67));
         }
         if notes.len() > NOTES {
-            line(out, "more", &format!("{} further notes; -v shows them", notes.len() - NOTES));
+            line(
+                out,
+                "more",
+                &format!("{}; -v shows them", units::counted((notes.len() - NOTES) as u64, "further note")),
+            );
         }
     }
     if !f.ok.is_empty() {
@@ -146,7 +154,8 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
     }
     if style.verbose {
         let numbers = |all: &std::collections::BTreeMap<String, f64>| {
-            all.iter().map(|(name, v)| format!("{name} {}", units::digits(*v))).collect::<Vec<_>>().join(", ")
+            let text = |v: f64| if v != 0.0 && v.abs() < 1e-6 { format!("{v:.1e}") } else { units::digits(v) };
+            all.iter().map(|(name, v)| format!("{name} {}", text(*v))).collect::<Vec<_>>().join(", ")
         };
         line(out, "measured", &format!("{}; fires from {}", numbers(&x.measured), numbers(&x.threshold)));
         if let Some(basis) = &x.lost_basis {
