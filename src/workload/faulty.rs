@@ -49,6 +49,8 @@ const FAULTS: &[&str] = &[
     "growing-bursts",
     "colliding-reads",
     "startup-storm",
+    "sync",
+    "shuffled",
 ];
 /// Faults with a file beside the shared one.
 const WITH_OTHER: &[&str] =
@@ -60,11 +62,20 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::new("bursts", Kind::Count, "10", "Bursts"),
     Parameter::new("period", Kind::Seconds, "10", "Seconds from the start of a burst to the start of the next"),
     Parameter::new("requests", Kind::Count, "16", "Requests of each rank in a burst, at least 4"),
+    Parameter::new("burst", Kind::Seconds, "0", "Seconds that a burst takes; 0: a tenth of the period"),
+    Parameter::new(
+        "jitter",
+        Kind::Share,
+        "0",
+        "Standard deviation of the length of a burst, as a share of it, and of its start, as one of the period",
+    ),
     Parameter::new("size", Kind::Bytes, "4MiB", "Bytes of a request, a multiple of 1 MiB"),
 ];
 
-/// Nanoseconds of a burst as a share of the period: 1 / this.
+/// Nanoseconds of a burst as a share of the period, unless given: 1 / this.
 const DUTY: u64 = 10;
+/// Largest deviation of a random length or start, in standard deviations.
+const FARTHEST: f64 = 3.0;
 const MIB: u64 = 1 << 20;
 /// Pieces of a rank in a burst of the fault `shuffled-reads`, and their size in bytes.
 const PIECES: u64 = 256;
@@ -83,9 +94,13 @@ fn plan(v: &Values, seed: u64) -> Result<Plan> {
     let (mut spans, mut from) = ([Vec::new(), Vec::new()], 0);
     for burst in 0..job.bursts {
         let start = job.period_ns * (burst + 1) + random.below(job.burst_ns / 10);
+        let (start, length) = job.jittered(start, &mut random);
+        if job.fault == "shuffled" {
+            job.shuffled(start, length, data, &mut random, &mut segments);
+        }
         for rank in 0..job.ranks as u32 {
             let late = random.below(job.burst_ns / 50);
-            let span = (start + late, start + late + job.burst_ns);
+            let span = (start + late, start + late + length);
             segments.extend(Turn { job: &job, rank, burst, span, data, other, order }.segments());
         }
         for (op, spans) in [Op::Read, Op::Write].into_iter().zip(&mut spans) {
@@ -99,12 +114,12 @@ fn plan(v: &Values, seed: u64) -> Result<Plan> {
         }
         from = segments.len();
     }
-    segments.iter().for_each(|s| stated.pattern(&files, s, &[], None));
-    if job.fault == "shuffled-reads" {
-        let places = job.ranks * PIECES;
+    segments.iter().filter(|s| s.op.moves_bytes()).for_each(|s| stated.pattern(&files, s, &[], None));
+    if let Some((op, file, unit, places)) = job.random_order(data, other) {
         let records = places * job.bursts;
-        let once = Unpatterned::random(Op::Read, files.name(other), records, records * PIECE, places);
-        stated.unpatterned.push(Unpatterned { unit: Some(PIECE), repeats: job.bursts, ..once });
+        let once = Unpatterned::random(op, files.name(file), records, records * unit, places);
+        let repeats = if job.fault == "shuffled-reads" { job.bursts } else { once.repeats };
+        stated.unpatterned.push(Unpatterned { unit: Some(unit), repeats, ..once });
     }
     for (op, spans) in [Op::Read, Op::Write].into_iter().zip(&spans) {
         let bytes = segments.iter().filter(|s| s.op == op).map(|s| s.offsets.bytes()).sum();
@@ -120,6 +135,7 @@ struct Job {
     bursts: u64,
     period_ns: u64,
     burst_ns: u64,
+    jitter: f64,
     requests: u64,
     size: u64,
 }
@@ -130,7 +146,13 @@ impl Job {
         let (bursts, requests) = (v.positive("bursts", bounds::REPEATS)?, v.positive("requests", bounds::REPEATS)?);
         let (size, period) = (v.whole("size"), v.real("period"));
         let period_ns = super::clock::nanos(period);
-        let burst_ns = period_ns / DUTY;
+        let burst_ns = if v.real("burst") > 0.0 { super::clock::nanos(v.real("burst")) } else { period_ns / DUTY };
+        if burst_ns > period_ns / 2 {
+            return bounds::usage(
+                format!("bursts of {} ns every {period_ns} ns", burst_ns),
+                "bursts of at most half the period",
+            );
+        }
         if ranks < 4 || requests < 4 || !size.is_multiple_of(MIB) || size == 0 {
             let found = format!("{ranks} ranks, {requests} requests of {size} bytes");
             return bounds::usage(found, "at least 4 ranks and 4 requests of whole MiB");
@@ -138,7 +160,37 @@ impl Job {
         bounds::bytes(&[ranks, bursts + 1, requests + 1, size, 4])?;
         bounds::kept(&[ranks, bursts, 8])?;
         bounds::run(u128::from(period_ns) * u128::from(bursts + 2), burst_ns / 8, 2048 * requests)?;
-        Ok(Job { fault: v.word("fault"), ranks, bursts, period_ns, burst_ns, requests, size })
+        let jitter = v.real("jitter").min(0.2);
+        Ok(Job { fault: v.word("fault"), ranks, bursts, period_ns, burst_ns, jitter, requests, size })
+    }
+
+    /// Start and length of a burst that begins at `start` without jitter.
+    fn jittered(&self, start: u64, random: &mut Random) -> (u64, u64) {
+        if self.jitter <= 0.0 {
+            return (start, self.burst_ns);
+        }
+        let mut scaled = |ns: u64| self.jitter * random.normal().clamp(-FARTHEST, FARTHEST) * ns as f64;
+        let start = start as f64 + scaled(self.period_ns);
+        (start.max(0.0) as u64, (self.burst_ns as f64 + scaled(self.burst_ns)) as u64)
+    }
+
+    /// Operation, file, size and places of the accesses in random order, if the job has such.
+    fn random_order(&self, data: FileId, other: FileId) -> Option<(Op, FileId, u64, u64)> {
+        match self.fault {
+            "shuffled-reads" => Some((Op::Read, other, PIECE, self.ranks * PIECES)),
+            "shuffled" => Some((Op::Write, data, self.size, self.requests * self.ranks)),
+            _ => None,
+        }
+    }
+
+    /// A burst in which the ranks write the slots of the file in one random order.
+    fn shuffled(&self, start: u64, length: u64, data: FileId, random: &mut Random, all: &mut Vec<Segment>) {
+        let order = Shuffle::new(self.requests * self.ranks, random);
+        for rank in 0..self.ranks as u32 {
+            let first = u64::from(rank) * self.requests;
+            let offsets = Offsets::Shuffled { order, first, step: 1, count: self.requests, size: self.size };
+            all.push(Segment { op: Op::Write, rank, file: data, offsets, span_ns: (start, start + length) });
+        }
     }
 }
 
@@ -178,7 +230,8 @@ impl Turn<'_> {
 
     /// Times within the burst, in eighths.
     fn at(&self, a: u64, b: u64) -> (u64, u64) {
-        (self.span.0 + self.job.burst_ns * a / 8, self.span.0 + self.job.burst_ns * b / 8)
+        let length = self.span.1 - self.span.0;
+        (self.span.0 + length * a / 8, self.span.0 + length * b / 8)
     }
 
     fn write(&self, nest: Nest, span: (u64, u64)) -> Segment {
@@ -250,6 +303,21 @@ impl Turn<'_> {
                 let again = || self.row(n).shifted(u64::from(self.rank) * part);
                 vec![self.own_part(self.at(0, 4)), self.read(again(), self.at(4, 6)), self.read(again(), self.at(6, 8))]
             }
+            // each write is synchronised, which takes a quarter of its time
+            ("sync", ..) => {
+                let step = (self.span.1 - self.span.0) / n;
+                let pair = |i: u64| {
+                    let from = self.span.0 + i * (step + step / 4);
+                    let (to, nest) = (from + step, self.row(1).shifted(self.own() + i * self.job.size));
+                    let sync = Nest::access(0, 0).repeated(1, 0).shifted(self.own());
+                    [
+                        self.write(nest, (from, to)),
+                        Segment::nest(Op::Sync, self.rank, self.data, sync, (to, to + step / 4)),
+                    ]
+                };
+                (0..n).flat_map(pair).collect()
+            }
+            ("shuffled", ..) => Vec::new(),
             ("overwrite", ..) => vec![self.write(self.row(n).shifted(u64::from(self.rank) * part), self.span)],
             ("read-modify-write", ..) => {
                 let step = self.job.burst_ns / (2 * n);
