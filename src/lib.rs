@@ -9,7 +9,7 @@
 //! on disk to records and back, `workload` synthetic traces with known truth, `transform` pure numerics, `signal` records
 //! to bandwidth over time, `period` bandwidth to periods, `pattern` records to access patterns, `classify` records to
 //! access classes and advice, `dfg` records to directly-follows graphs, `analysis` the pipeline, `findings` what is wrong and what it
-//! costs, `online` the same fed piece
+//! costs, `compare` what changed between runs, `online` the same fed piece
 //! by piece, `render` text and pictures, `serve` the HTTP interface. The program is in `main.rs` and `cli`.
 //!
 //! ```
@@ -72,6 +72,7 @@ macro_rules! options {
 
 pub mod analysis;
 pub mod classify;
+pub mod compare;
 pub mod dfg;
 mod error;
 pub mod findings;

@@ -47,7 +47,7 @@ impl FromStr for Glob {
 
 impl Glob {
     /// True if the whole name fits.
-    pub(crate) fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         self.regex.is_match(name)
     }
 }

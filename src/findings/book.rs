@@ -140,7 +140,8 @@ impl Book {
     pub fn configure(&mut self, text: &str) -> Result<()> {
         let given: Configuration = toml::from_str(text).map_err(|e| malformed(text, &e))?;
         self.system = System { mounts: given.mount, ..given.system };
-        for (code, limits) in given.limits {
+        // those of a comparison stand in the same file
+        for (code, limits) in given.limits.into_iter().filter(|(code, _)| code != "compare") {
             for (name, value) in limits {
                 self.set(&code, &name, value)?;
             }

@@ -1,0 +1,429 @@
+//! The facts of one run that a comparison needs, taken from its trace, which can then be dropped.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use foldhash::fast::FixedState;
+use rayon::prelude::*;
+
+use super::Options;
+use super::files::{self, FamilyFacts};
+use crate::analysis::{self, Analysis, CounterReport, Evidence, SignalReport, TraceSummary};
+use crate::classify::{self, Classes};
+use crate::dfg::Case;
+use crate::dfg::graph::Graph;
+use crate::error::{Error, ErrorKind, Result};
+use crate::findings::{self, Findings};
+use crate::pattern::PatternReport;
+use crate::record::{Data, LayerSummary, Op, Request, Requests, Timing, Trace, Warning};
+use crate::remedy::Remedy;
+use crate::signal::{Activity, Extent, Grid, Mode, Selection, bin};
+
+/// Cells of the bandwidth that pictures show.
+const CURVE: usize = 4000;
+/// Idle time that is kept between two bursts, at most, as a share of the period.
+const IDLE: f64 = 0.5;
+
+/// Steps of a power of two in which sizes are counted.
+const STEPS: f64 = 64.0;
+
+/// Kinds of time: reading, writing, synchronising, metadata.
+pub(super) const KINDS: [&str; 4] = ["read", "write", "sync", "metadata"];
+
+/// The facts of a run.
+#[derive(Debug)]
+pub struct Run {
+    pub(super) trace: TraceSummary,
+    pub(super) timing: Timing,
+    pub(super) run_s: f64,
+    pub(super) findings: Findings,
+    pub(super) nodes: u64,
+    pub(super) release: Option<String>,
+    pub(super) layers: Vec<LayerSummary>,
+    pub(super) signals: Vec<SignalReport>,
+    /// Reading and writing.
+    pub(super) flows: [Flow; 2],
+    /// Time of each rank in requests, from single requests.
+    pub(super) ranks: Vec<RankTime>,
+    /// Number of rows by [`KINDS`].
+    pub(super) counts: [u64; 4],
+    /// Time in I/O, from requests and from counters.
+    pub(super) by_requests: Option<IoTime>,
+    pub(super) by_counters: Option<IoTime>,
+    /// Number of calls by name.
+    pub(super) calls: BTreeMap<String, u64>,
+    pub(super) families: Vec<FamilyFacts>,
+    /// Folder of all files.
+    pub(super) folder: String,
+    pub(super) patterns: Option<Vec<PatternReport>>,
+    pub(super) graph: Option<Graph>,
+    pub(super) lost_records: u64,
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// Requests of one direction.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub calls: u64,
+    pub bytes: u64,
+    /// Sizes as powers of two, and number of requests.
+    pub sizes: Vec<(f64, f64)>,
+    /// Requests after another one of the same rank in the same file; of them those that start at its end, and before its start.
+    pub follow: u64,
+    pub consecutive: u64,
+    pub backward: u64,
+    /// Bursts of the period.
+    pub cycles: Vec<Cycle>,
+    pub curve: Option<Curve>,
+}
+
+/// A burst: all requests from the middle of the idle time before it to the middle of that after it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Cycle {
+    pub bytes: f64,
+    /// Time in which at least one rank is in a request.
+    pub wall_s: f64,
+    /// That of the rank with the most.
+    pub slowest_s: f64,
+    /// Sum over all ranks.
+    pub total_s: f64,
+}
+
+/// Bandwidth on an even grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Curve {
+    /// Seconds of the first value on the trace's clock.
+    pub start_s: f64,
+    pub step_s: f64,
+    /// Bytes per second.
+    pub values: Vec<f64>,
+    /// Starts of the bursts.
+    pub bursts_s: Vec<f64>,
+    pub period_s: Option<f64>,
+}
+
+/// A rank.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RankTime {
+    pub rank: u32,
+    pub bytes: u64,
+    /// By [`KINDS`].
+    pub time_s: [f64; 4],
+}
+
+impl RankTime {
+    /// Time in I/O.
+    pub fn io_s(&self) -> f64 {
+        self.time_s.iter().sum()
+    }
+}
+
+/// Time in I/O of a job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IoTime {
+    /// Of the slowest rank.
+    pub slowest_s: f64,
+    /// A rank's mean, by [`KINDS`].
+    pub mean_s: [f64; 4],
+}
+
+impl IoTime {
+    /// Slowest rank / mean of all ranks.
+    pub fn imbalance(&self) -> f64 {
+        let mean: f64 = self.mean_s.iter().sum();
+        if mean > 0.0 { self.slowest_s / mean } else { 1.0 }
+    }
+}
+
+impl Run {
+    /// The facts of a trace that was read with its counters; `cases` are those of its log of calls, if it has one.
+    ///
+    /// # Errors
+    /// Of the options; [`ErrorKind::Empty`] if the trace has neither transfers nor counters.
+    pub fn of(trace: &Trace, cases: &[Case], options: &Options) -> Result<Run> {
+        let counters = CounterReport::of(trace);
+        let analysis = match trace.timing {
+            Timing::Counter => None,
+            _ => analysis::analyze(trace, &analysis::Options::default()).ok(),
+        };
+        if analysis.is_none() && counters.is_none() && trace.data.is_empty() {
+            return Err(Error::new(ErrorKind::Empty, "the trace has no transfers and no counters")
+                .remedy(Remedy::Inspect)
+                .in_file(&trace.path));
+        }
+        let findings = findings::find(trace, analysis.as_ref().map(|a| &a.report), &options.findings())?;
+        let classes = classes(trace);
+        let (report, evidence) = match analysis {
+            Some(Analysis { report, evidence }) => (Some(report), evidence),
+            None => (None, Vec::new()),
+        };
+        let signals = report.as_ref().map_or_else(Vec::new, |r| r.signals.clone());
+        let windows = [Mode::Read, Mode::Write].map(|mode| windows(&signals, &evidence, mode));
+        let (mut flows, ranks, counts) = requests(trace, &windows);
+        let (families, folder) = files::families(trace, classes.as_ref());
+        for (flow, mode) in flows.iter_mut().zip([Mode::Read, Mode::Write]) {
+            flow.curve = signals.iter().find(|s| s.mode == mode).map(|s| curve(trace, s));
+        }
+        let by_requests = (!ranks.is_empty()).then(|| io_time(&ranks, trace.ranks));
+        let hosts: HashSet<&str> = trace.hosts.values().map(|h| &**h).collect();
+        Ok(Run {
+            trace: analysis::summary(trace),
+            timing: trace.timing,
+            run_s: findings.io.run_s,
+            nodes: hosts.len() as u64,
+            release: trace.counters.as_ref().and_then(|c| c.release.clone()),
+            layers: trace.layers.clone(),
+            by_requests,
+            by_counters: counters.as_ref().and_then(counted_time),
+            calls: calls(trace, counters.as_ref()),
+            families,
+            folder,
+            patterns: report.and_then(|r| r.patterns).map(|p| p.patterns),
+            graph: (!cases.is_empty()).then(|| Graph::of(cases)),
+            lost_records: trace.quality.records_dropped,
+            warnings: trace.warnings.clone(),
+            findings,
+            signals,
+            flows,
+            ranks,
+            counts,
+        })
+    }
+
+    /// The signal of a direction: 0 reading, 1 writing.
+    pub(super) fn signal(&self, direction: usize) -> Option<&SignalReport> {
+        let mode = [Mode::Read, Mode::Write][direction];
+        self.signals.iter().find(|s| s.mode == mode)
+    }
+
+    /// Bytes read, or written; without those of system files, if single requests are known.
+    pub(super) fn bytes(&self, direction: usize) -> u64 {
+        if !self.ranks.is_empty() {
+            return self.flows[direction].bytes;
+        }
+        [self.trace.bytes_read, self.trace.bytes_written][direction]
+    }
+}
+
+fn classes(trace: &Trace) -> Option<Classes> {
+    let has_places = matches!(&trace.data, Data::Requests(r) if r.has_offsets());
+    if trace.timing != Timing::Request || !has_places {
+        return None;
+    }
+    classify::classify(trace, &Selection::default(), classify::Options::default()).ok()
+}
+
+/// Number of calls by name, of the trace or else of its counters.
+fn calls(trace: &Trace, counters: Option<&CounterReport>) -> BTreeMap<String, u64> {
+    let mut all = trace.call_counts.clone();
+    if !all.is_empty() {
+        return all;
+    }
+    for (layer, operations) in counters.iter().flat_map(|c| &c.operations) {
+        all.extend(operations.iter().map(|(name, n)| (format!("{layer} {name}"), *n)));
+    }
+    all
+}
+
+/// POSIX and STDIO time of counters; MPI-IO is inside POSIX.
+fn counted_time(c: &CounterReport) -> Option<IoTime> {
+    let mut io = IoTime { slowest_s: 0.0, mean_s: [0.0; 4] };
+    for layer in c.cost.iter().filter(|l| matches!(l.layer.as_str(), "posix" | "stdio")) {
+        io.slowest_s += layer.slowest_s;
+        for (sum, x) in io.mean_s.iter_mut().zip([layer.read_s, layer.write_s, 0.0, layer.metadata_s]) {
+            *sum += x;
+        }
+    }
+    (io.slowest_s > 0.0).then_some(io)
+}
+
+fn io_time(of_ranks: &[RankTime], ranks: u64) -> IoTime {
+    let n = ranks.max(of_ranks.len() as u64) as f64;
+    let mean = |kind: usize| of_ranks.iter().map(|r| r.time_s[kind]).sum::<f64>() / n;
+    IoTime { slowest_s: of_ranks.iter().map(RankTime::io_s).fold(0.0, f64::max), mean_s: std::array::from_fn(mean) }
+}
+
+/// Stretches of time with one burst of the dominant period each: to the middle of the idle time on both sides.
+fn windows(signals: &[SignalReport], evidence: &[Evidence], mode: Mode) -> Vec<(f64, f64)> {
+    let Some((signal, seen)) = signals.iter().zip(evidence).find(|(s, _)| s.mode == mode) else { return Vec::new() };
+    let Some(period) = signal.period.dominant.as_ref().map(|d| d.period_s) else { return Vec::new() };
+    let bursts = &seen.seen.bursts;
+    let idle = |i: usize| match (bursts.get(i), bursts.get(i + 1)) {
+        (Some(a), Some(b)) => (b.0 - a.1).clamp(0.0, period),
+        (Some(a), None) => (period - (a.1 - a.0)).max(0.0),
+        _ => 0.0,
+    };
+    let first = bursts.first().map_or(0.0, |b| (period - (b.1 - b.0)).max(0.0));
+    (0..bursts.len())
+        .map(|i| {
+            let before = if i == 0 { first } else { idle(i - 1) };
+            (bursts[i].0 - IDLE * before, bursts[i].1 + IDLE * idle(i))
+        })
+        .collect()
+}
+
+fn curve(trace: &Trace, signal: &SignalReport) -> Curve {
+    let selection = Selection::default();
+    let activity = Activity::new(trace, signal.mode, &selection);
+    let extent = Extent::of(activity.spans());
+    let width = extent.duration().max(1e-9) / CURVE as f64;
+    let values = bin(activity.spans(), Grid { start: extent.start, width, cells: CURVE });
+    Curve {
+        start_s: trace.origin_s as f64 + extent.start,
+        step_s: width,
+        values,
+        bursts_s: signal.bursts.as_ref().map_or_else(Vec::new, |b| b.starts_s.clone()),
+        period_s: signal.period.dominant.as_ref().map(|d| d.period_s),
+    }
+}
+
+/// Time covered by spans that come in the order of their starts.
+#[derive(Debug, Clone, Copy)]
+struct Busy {
+    end: f64,
+    sum: f64,
+}
+
+impl Busy {
+    const NONE: Busy = Busy { end: f64::NEG_INFINITY, sum: 0.0 };
+
+    /// Adds a span; gives the time that it adds.
+    fn add(&mut self, r: &Request) -> f64 {
+        if r.end <= self.end {
+            return 0.0;
+        }
+        let more = r.end - r.start.max(self.end);
+        (self.end, self.sum) = (r.end, self.sum + more);
+        more
+    }
+}
+
+/// Reading and writing, ranks, and number of rows by [`KINDS`].
+type Figures = ([Flow; 2], Vec<RankTime>, [u64; 4]);
+
+/// Figures of the single requests of a trace; nothing if it has none.
+fn requests(trace: &Trace, windows: &[Vec<(f64, f64)>; 2]) -> Figures {
+    let mut pass = Pass::default();
+    let Data::Requests(rows) = &trace.data else { return Figures::default() };
+    if trace.timing != Timing::Request {
+        return Figures::default();
+    }
+    let origin_s = trace.origin_s as f64;
+    let windows = [0, 1].map(|d| windows[d].iter().map(|w| (w.0 - origin_s, w.1 - origin_s)).collect::<Vec<_>>());
+    for i in in_time(rows) {
+        let r = rows.get(i);
+        if !trace.files.is_system(r.file) {
+            pass.add(&r, &windows);
+        }
+    }
+    pass.finish()
+}
+
+/// Rows in the order of their starts.
+fn in_time(rows: &Requests) -> Box<dyn Iterator<Item = usize> + '_> {
+    if rows.start.is_sorted() {
+        return Box::new(0..rows.len());
+    }
+    let mut order: Vec<u32> = (0..u32::try_from(rows.len()).unwrap_or(u32::MAX)).collect();
+    order.par_sort_by(|&a, &b| rows.start[a as usize].total_cmp(&rows.start[b as usize]));
+    Box::new(order.into_iter().map(|i| i as usize))
+}
+
+/// A stream of one rank in one file and direction: start and end of its last request.
+type Streams = HashMap<(u32, u32, Op), (u64, u64), FixedState>;
+
+/// One pass over the requests in the order of time.
+#[derive(Default)]
+struct Pass {
+    flows: [Flow; 2],
+    /// Requests by size, in steps of 1/64 of a power of two.
+    sizes: [BTreeMap<u32, u64>; 2],
+    counts: [u64; 4],
+    streams: Streams,
+    ranks: HashMap<u32, (RankTime, [Busy; 4]), FixedState>,
+    open: [OpenCycle; 2],
+}
+
+/// The burst that is gone through.
+#[derive(Default)]
+struct OpenCycle {
+    window: usize,
+    cycle: Cycle,
+    all: Option<Busy>,
+    ranks: HashMap<u32, Busy, FixedState>,
+}
+
+impl OpenCycle {
+    fn add(&mut self, r: &Request, windows: &[(f64, f64)], done: &mut Vec<Cycle>) {
+        while windows.get(self.window).is_some_and(|w| r.start >= w.1) {
+            self.close(done);
+            self.window += 1;
+        }
+        if windows.get(self.window).is_none_or(|w| r.start < w.0) {
+            return;
+        }
+        self.cycle.wall_s += self.all.get_or_insert(Busy::NONE).add(r);
+        self.cycle.total_s += self.ranks.entry(r.rank).or_insert(Busy::NONE).add(r);
+        if r.op.moves_bytes() {
+            self.cycle.bytes += r.size as f64;
+        }
+    }
+
+    fn close(&mut self, done: &mut Vec<Cycle>) {
+        if self.all.take().is_some() {
+            let slowest_s = self.ranks.values().map(|b| b.sum).fold(0.0, f64::max);
+            done.push(Cycle { slowest_s, ..std::mem::take(&mut self.cycle) });
+        }
+        self.ranks.clear();
+    }
+}
+
+impl Pass {
+    fn add(&mut self, r: &Request, windows: &[Vec<(f64, f64)>; 2]) {
+        let kind = match r.op {
+            Op::Read => 0,
+            Op::Write => 1,
+            Op::Sync => 2,
+            _ => 3,
+        };
+        let (rank, busy) = self
+            .ranks
+            .entry(r.rank)
+            .or_insert_with(|| (RankTime { rank: r.rank, ..RankTime::default() }, [Busy::NONE; 4]));
+        rank.time_s[kind] += busy[kind].add(r);
+        self.counts[kind] += 1;
+        // a write is done once it is synchronised
+        let direction = if kind == 0 { 0 } else { 1 };
+        if kind < 3 {
+            let flow = &mut self.flows[direction];
+            self.open[direction].add(r, &windows[direction], &mut flow.cycles);
+        }
+        if kind > 1 {
+            return;
+        }
+        rank.bytes = rank.bytes.saturating_add(r.size);
+        let flow = &mut self.flows[direction];
+        flow.calls += 1;
+        flow.bytes = flow.bytes.saturating_add(r.size);
+        *self.sizes[direction].entry(((r.size.max(1) as f64).log2() * STEPS).round() as u32).or_default() += 1;
+        if r.offset != crate::record::UNKNOWN_OFFSET {
+            let now = (r.offset, r.offset.saturating_add(r.size));
+            if let Some(last) = self.streams.insert((r.rank, r.file.0, r.op), now) {
+                flow.follow += 1;
+                flow.consecutive += u64::from(r.offset == last.1);
+                flow.backward += u64::from(r.offset < last.0);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Figures {
+        for d in 0..2 {
+            let flow = &mut self.flows[d];
+            self.open[d].close(&mut flow.cycles);
+            let sizes = std::mem::take(&mut self.sizes[d]);
+            flow.sizes = sizes.into_iter().map(|(size, n)| (f64::from(size) / STEPS, n as f64)).collect();
+        }
+        let mut ranks: Vec<RankTime> = self.ranks.into_values().map(|r| r.0).collect();
+        ranks.sort_by_key(|r| r.rank);
+        (self.flows, ranks, self.counts)
+    }
+}
