@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use super::analyze::AnalyzeArgs;
 use super::classify::ClassifyArgs;
+use super::compare::CompareArgs;
 use super::convert::ConvertArgs;
 use super::dfg::DfgArgs;
 use super::findings::{ExplainArgs, FindingsArgs};
@@ -24,7 +25,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was found), 1 `findings --fail-on` found something, 2 wrong usage, 3 an input cannot be read, \
+const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was found), 1 `findings --fail-on` found something or `compare --fail-if` holds, 2 wrong usage, 3 an input cannot be read, \
 4 nothing in the trace for this request, 5 an output cannot be written. Of several inputs the worst counts.";
 
 /// The commands.
@@ -40,6 +41,8 @@ pub enum Command {
     Classify(ClassifyArgs),
     /// Faults of the I/O: evidence, time lost, settings that help
     Findings(FindingsArgs),
+    /// Difference between two runs, or two sets of runs, and what explains it
+    Compare(CompareArgs),
     /// A finding by its code: formula, thresholds, remedies; without a code the list of all
     Explain(ExplainArgs),
     /// Next burst of a running job: follows a growing file, standard input or a socket

@@ -4,6 +4,7 @@ mod analyze;
 mod answers;
 mod args;
 mod classify;
+mod compare;
 mod convert;
 mod dfg;
 mod findings;
@@ -47,6 +48,7 @@ pub fn run() -> ExitCode {
         Command::Patterns(a) => with_threads(a.input.threads, || patterns::run(a)),
         Command::Info(a) => with_threads(a.input.threads, || info::run(a)),
         Command::Findings(a) => with_threads(a.input.threads, || findings::run(a)),
+        Command::Compare(a) => with_threads(a.threads, || compare::run(a)),
         Command::Explain(a) => findings::explain(a).map(|()| 0),
         Command::Predict(a) => predict::run(a).map(|()| 0),
         Command::Generate(g) => generate::run(g).map(|()| 0),

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::analysis::{Info, PatternsOfTrace, Report};
 use crate::classify::Classes;
+use crate::compare::Comparison;
 use crate::dfg::DfgReport;
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::Findings;
@@ -72,7 +73,7 @@ fn keep(from: &Value, path: &[&str], to: &mut Value) -> bool {
 
 /// Names of the schemas that [`schema`] knows.
 pub const SCHEMAS: &[&str] =
-    &["report", "info", "patterns", "classes", "dfg", "findings", "truth", "prediction", "live"];
+    &["report", "info", "patterns", "classes", "dfg", "findings", "comparison", "truth", "prediction", "live"];
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<String> {
@@ -84,6 +85,7 @@ pub fn schema(name: &str) -> Option<String> {
         "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
         "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
         "findings" => Some(settings.into_generator().into_root_schema_for::<Findings>()),
+        "comparison" => Some(settings.into_generator().into_root_schema_for::<Comparison>()),
         "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
         "prediction" => Some(settings.into_generator().into_root_schema_for::<Prediction>()),
         "live" => Some(settings.into_generator().into_root_schema_for::<Snapshot>()),

@@ -3,6 +3,8 @@
 #[cfg(feature = "render")]
 pub mod classes;
 #[cfg(feature = "render")]
+pub mod compare;
+#[cfg(feature = "render")]
 mod counters;
 #[cfg(feature = "render")]
 pub mod dfg;

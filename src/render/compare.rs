@@ -1,0 +1,239 @@
+//! A comparison as text: the verdict, probable reasons, what differs, and what does not.
+
+use std::fmt::Write;
+
+use super::text::{Style, line, warnings};
+use super::units;
+use crate::compare::{Basis, Comparison, Fact, Outcome, Reason, Row};
+
+/// Differences of a kind shown without `-v`.
+const SHOWN: usize = 4;
+/// Reasons shown without `-v`.
+const REASONS: usize = 5;
+
+/// A comparison as text.
+pub fn comparison(c: &Comparison, style: Style) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}", style.bold(&verdict(c)));
+    if let Some(w) = c.warnings.iter().find(|w| w.code == "different-depth") {
+        line(&mut out, "depth", &w.message);
+    }
+    interval(&mut out, c);
+    let shown = if style.verbose { usize::MAX } else { REASONS };
+    for (i, r) in c.reasons.iter().take(shown).enumerate() {
+        let cost = r
+            .lost_s
+            .filter(|s| significant(c, *s))
+            .map_or(String::new(), |s| format!("; {} {}", if s > 0.0 { "costs" } else { "saves" }, short(s.abs())));
+        let list = |all: &[String]| if all.is_empty() { String::new() } else { format!("; {}", all.join(", ")) };
+        let text = format!("{}{cost}{}{}", row(&r.row), list(&r.codes), list(&r.files));
+        line(&mut out, if i == 0 { "reasons" } else { "" }, &text);
+    }
+    let reasons: Vec<&str> = c.reasons.iter().map(|r| r.row.what.as_str()).collect();
+    let rest = |rows: &[Row]| rows.iter().filter(|r| !reasons.contains(&r.what.as_str())).map(row).collect();
+    let fact = |f: &Fact| match f.what.as_str() {
+        "command" if !style.verbose => {
+            format!("command: {} to {}", beyond(&f.before, &f.after), beyond(&f.after, &f.before))
+        }
+        what => format!("{what}: {} to {}", f.before, f.after),
+    };
+    section(&mut out, "job", c.job.iter().map(fact).collect(), style);
+    section(&mut out, "periods", rest(&c.periods), style);
+    section(&mut out, "bursts", rest(&c.bursts), style);
+    section(&mut out, "volumes", rest(&c.layers), style);
+    section(&mut out, "time", rest(&c.time), style);
+    let known = |x: &Option<String>| x.clone().unwrap_or_else(|| "none".into());
+    let file = |f: &crate::compare::FileChange| match f.what.as_str() {
+        "appeared" => format!("{} appeared: {}", f.file, known(&f.after)),
+        "vanished" => format!("{} vanished: {}", f.file, known(&f.before)),
+        what => format!("{}: {what} {} to {}", f.file, known(&f.before), known(&f.after)),
+    };
+    section(&mut out, "files", c.files.iter().map(file).collect(), style);
+    let pattern = |p: &crate::compare::PatternChange| {
+        let share = |x: Option<f64>| format!("{:.0} % of the bytes", 100.0 * x.unwrap_or(0.0));
+        let bytes = |x: Option<f64>| x.map_or("various".to_owned(), units::bytes);
+        let text = match p.what.as_str() {
+            "new" => format!("new, {}", share(p.after)),
+            "gone" => format!("gone, {}", share(p.before)),
+            what => format!("{what} {} to {}", bytes(p.before), bytes(p.after)),
+        };
+        format!("{} {} {}: {text}", p.op, p.kind, p.file)
+    };
+    section(&mut out, "patterns", c.patterns.iter().map(pattern).collect(), style);
+    let f = &c.findings;
+    let mut codes: Vec<String> = f.new.iter().map(|code| format!("{code} is new")).collect();
+    codes.extend(f.gone.iter().map(|code| format!("{code} is gone")));
+    codes.extend(f.changed.iter().map(|x| format!("{} lost {} to {}", x.code, short(x.before_s), short(x.after_s))));
+    section(&mut out, "findings", codes, style);
+    let edge = |g: &crate::compare::GraphChange| {
+        format!("{} > {}: {} to {} a case", g.from, g.to, units::digits(g.before), units::digits(g.after))
+    };
+    section(&mut out, "graph", c.graph.iter().map(edge).collect(), style);
+    if !c.unchanged.is_empty() {
+        line(&mut out, "unchanged", &c.unchanged.join(", "));
+    }
+    let others: Vec<_> = c.warnings.iter().filter(|w| w.code != "different-depth").cloned().collect();
+    warnings(&mut out, &others, style);
+    out
+}
+
+fn section(out: &mut String, name: &str, all: Vec<String>, style: Style) {
+    let shown = if style.verbose { usize::MAX } else { SHOWN };
+    for (i, text) in all.iter().take(shown).enumerate() {
+        line(out, if i == 0 { name } else { "" }, text);
+    }
+    if all.len() > shown {
+        line(out, "", &format!("{} more; -v shows them", all.len() - shown));
+    }
+}
+
+/// Seconds without minutes and hours behind them.
+fn short(s: f64) -> String {
+    let text = units::seconds(s);
+    text.split(" (").next().unwrap_or_default().to_owned()
+}
+
+/// A cost that is worth a word.
+fn significant(c: &Comparison, s: f64) -> bool {
+    let most = c.io_time.before_s.unwrap_or(0.0).max(c.io_time.after_s.unwrap_or(0.0));
+    s.abs() > 0.05 * most
+}
+
+/// The first line.
+pub(super) fn verdict(c: &Comparison) -> String {
+    let t = &c.io_time;
+    let difference = || {
+        let (before, change) = (t.before_s.unwrap_or(0.0), t.change.unwrap_or(0.0));
+        let percent = if before > 0.0 { format!(" ({:+.0} %)", 100.0 * change / before) } else { String::new() };
+        let word = if change > 0.0 { "more" } else { "less" };
+        format!("{} {word} I/O{percent}", short(change.abs()))
+    };
+    let bursts = || {
+        let lengths: Vec<String> = c
+            .bursts
+            .iter()
+            .filter(|r| r.what.ends_with("bursts: length"))
+            .map(|r| {
+                let [a, b] = [r.before, r.after].map(|x| short(x.unwrap_or(0.0)));
+                let name = r.what.trim_end_matches(": length");
+                format!(", {name} of {a} now take {b} each{}", p_value(r.p))
+            })
+            .collect();
+        lengths.concat()
+    };
+    let bytes = |name: &str| c.unchanged.iter().any(|u| u == name);
+    let same_bytes =
+        if bytes("write bytes") || bytes("read bytes") { ", same bytes".to_owned() } else { String::new() };
+    match c.verdict {
+        Outcome::Slower => format!("B is slower: {}{}{same_bytes}", difference(), bursts()),
+        Outcome::Faster => format!("B is faster: {}{}{same_bytes}", difference(), bursts()),
+        Outcome::Same if is_equal(c) => "A and B are the same".into(),
+        Outcome::Same if c.reasons.is_empty() => "A and B take the same I/O time".into(),
+        Outcome::Same => format!("A and B take the same I/O time, but differ: {}", listed(c, c.reasons.iter())),
+        Outcome::DifferentWork => {
+            let is_work = |r: &&Reason| matches!(r.row.what.as_str(), "ranks" | "read bytes" | "write bytes" | "files");
+            let work = listed(c, c.reasons.iter().filter(is_work));
+            let rates: Vec<String> =
+                c.bursts.iter().filter(|r| r.what.ends_with("bursts: rate")).map(|r| format!("; {}", row(r))).collect();
+            let rates = if rates.is_empty() { "; times are not compared".to_owned() } else { rates.concat() };
+            format!("A and B do different work: {work}{rates}")
+        }
+        Outcome::CannotTell if t.change.is_none() => "the traces do not say how long I/O takes".into(),
+        Outcome::CannotTell => format!("{}, which may be noise: there is one value on each side", difference()),
+    }
+}
+
+fn is_equal(c: &Comparison) -> bool {
+    c.reasons.is_empty() && c.job.is_empty() && c.files.is_empty() && c.patterns.is_empty() && c.layers.is_empty()
+}
+
+/// The words of a command that another one does not have.
+fn beyond(command: &str, other: &str) -> String {
+    let others: Vec<&str> = other.split(' ').collect();
+    let own: Vec<&str> = command.split(' ').filter(|w| !others.contains(w)).collect();
+    if own.is_empty() { "none".into() } else { own.join(" ") }
+}
+
+/// The first of some reasons, or the number of families that differ.
+fn listed<'a>(c: &Comparison, reasons: impl Iterator<Item = &'a Reason>) -> String {
+    let reasons: Vec<String> = reasons.take(2).map(|r| row(&r.row)).collect();
+    if reasons.is_empty() {
+        return units::counted(c.files.len() as u64, "file family").replace("familys", "families") + " differ";
+    }
+    reasons.join("; ")
+}
+
+fn interval(out: &mut String, c: &Comparison) {
+    let t = &c.io_time;
+    let (Some(before), Some(after)) = (t.before_s, t.after_s) else { return };
+    let range = match (t.low, t.high) {
+        (Some(low), Some(high)) => format!(", change {} to {} (95 %)", signed(low), signed(high)),
+        _ => String::new(),
+    };
+    let basis = match t.basis {
+        Basis::Runs => "over runs",
+        Basis::Bursts => "over bursts of one pair; noise between runs is not in the interval",
+        Basis::Single => "one value on each side, without an interval",
+    };
+    line(out, "I/O time", &format!("{} to {}{range}; {basis}", short(before), short(after)));
+}
+
+fn signed(s: f64) -> String {
+    if s < 0.0 { format!("−{}", short(-s)) } else { format!("+{}", short(s)) }
+}
+
+fn p_value(p: Option<f64>) -> String {
+    match p {
+        Some(p) if p < 0.001 => " (p < 0.001)".into(),
+        Some(p) => format!(" (p = {p:.3})"),
+        None => String::new(),
+    }
+}
+
+/// A value in its unit.
+fn value(x: Option<f64>, unit: &str) -> String {
+    let Some(x) = x else { return "none".into() };
+    match unit {
+        "s" => short(x),
+        "bytes" => units::bytes(x),
+        "bytes/s" => units::rate(x),
+        "count" => units::grouped(x.round() as i64),
+        _ => units::digits(x),
+    }
+}
+
+/// A row: `write period: 10.00 s to 20.00 s (2 times) (p < 0.001)`.
+pub(super) fn row(r: &Row) -> String {
+    if r.before.is_none() && r.after.is_none() {
+        return r.what.clone();
+    }
+    let [before, after] = [r.before, r.after].map(|x| value(x, &r.unit));
+    let times = r.before.zip(r.after).filter(|(a, _)| *a > 0.0).map(|(a, b)| b / a);
+    let change = match times {
+        Some(x) if r.what.ends_with("period") => fraction(x).unwrap_or_else(|| percent(x)),
+        Some(x) if x >= 2.0 => format!(" ({} times)", units::digits(x)),
+        Some(x) => percent(x),
+        None => String::new(),
+    };
+    format!("{} {before} to {after}{change}{}", r.what, p_value(r.p))
+}
+
+fn percent(x: f64) -> String {
+    format!(" ({:+.0} %)", 100.0 * (x - 1.0))
+}
+
+/// A ratio of periods near a small fraction.
+fn fraction(x: f64) -> Option<String> {
+    let near = |a: f64, b: f64| (x * b / a - 1.0).abs() < 0.01;
+    let ordinal = [(2.0, "second"), (3.0, "third"), (4.0, "fourth")];
+    if let Some((_, word)) = ordinal.iter().find(|(n, _)| near(*n, 1.0)) {
+        return Some(format!(" (every {word} burst)"));
+    }
+    if let Some((n, _)) = ordinal.iter().find(|(n, _)| near(1.0, *n)) {
+        return Some(format!(" ({n} bursts for one)"));
+    }
+    [(3.0, 2.0), (2.0, 3.0), (4.0, 3.0), (3.0, 4.0)]
+        .iter()
+        .find(|(a, b)| near(*a, *b))
+        .map(|(a, b)| format!(" ({a}/{b})"))
+}
