@@ -682,7 +682,9 @@ fn the_contract_names_every_field_and_every_warning() {
     let mut names = BTreeSet::new();
     warning_codes(&root.join("src"), &mut names);
     assert!(names.len() > 60 && names.contains("bad-process-count") && names.contains("near-bin-width"), "{names:?}");
-    for name in ["report", "info", "patterns", "classes", "dfg", "findings", "truth", "prediction", "live"] {
+    for name in
+        ["report", "info", "patterns", "classes", "dfg", "findings", "comparison", "truth", "prediction", "live"]
+    {
         let schema: Value = serde_json::from_str(&stdout(&iophase(&["schema", name]))).unwrap();
         assert_eq!(schema["$id"], format!("urn:iophase:{name}:v1"));
         assert_eq!(schema["properties"]["schema"]["const"], format!("iophase.{name}.v1"));

@@ -106,12 +106,19 @@ fn rounded(value: Value) -> Value {
 #[test]
 fn texts_and_exit_codes() {
     let commands = ["analyze", "analyze -v", "patterns", "classify", "dfg", "findings", "info"];
-    let runs: Vec<(&str, &str)> = commands.iter().flat_map(|c| TRACES.map(|t| (*c, t))).collect();
+    let mut runs: Vec<(&str, &str)> = commands.iter().flat_map(|c| TRACES.map(|t| (*c, t))).collect();
+    runs.extend(
+        ["stable.darshan", "change.darshan", "stable-heatmap.darshan"].map(|t| ("compare data/stable.darshan", t)),
+    );
+    runs.push(("compare data/stable.strace", "stable.strace"));
     let made = runs.par_iter().map(|(command, trace)| {
         let o = iophase(&format!("{command} data/{trace}"));
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let (out, err, code) = (text(&o.stdout), text(&o.stderr), o.status.code().unwrap());
-        (format!("{trace}.{}.txt", command.replace(' ', "")), format!("{out}{err}exit code {code}\n"))
+        (
+            format!("{trace}.{}.txt", command.replace(" data/", "-").replace(' ', "")),
+            format!("{out}{err}exit code {code}\n"),
+        )
     });
     compare("text", &made.collect());
 }
@@ -172,6 +179,10 @@ fn pictures() {
         (
             format!("classify data/stable.strace -qq --svg {}", path("classes")),
             "classes/stable.strace.classes.1-ckpt.0000.dat.svg",
+        ),
+        (
+            format!("compare data/stable.darshan data/change.darshan -qq --svg {}", path("compare")),
+            "compare/stable.darshan.change.darshan.comparison.svg",
         ),
         (format!("dfg data/stable.strace -qq --match ^/scratch --svg {}", path("graph.svg")), "graph.svg"),
         (
