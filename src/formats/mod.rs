@@ -7,6 +7,7 @@
 mod clock;
 pub(crate) mod custom;
 pub(crate) mod darshan;
+pub(crate) mod dftracer;
 mod digits;
 mod folder;
 mod format;

@@ -24,6 +24,7 @@ mod convert;
 mod custom;
 mod darshan;
 mod dfg;
+mod dftracer;
 mod fourier_fit;
 mod patterns;
 mod patterns_h5bench;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout)] // Tests say why they skip.
 
-mod sha256;
+pub mod sha256;
 mod write;
 
 use super::common::shared;

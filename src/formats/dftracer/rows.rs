@@ -1,0 +1,332 @@
+//! Events of a stretch of lines: calls as rows, totals of intervals, and the texts behind hashes.
+
+use std::collections::HashMap;
+
+use super::line::{Args, Line};
+use crate::formats::number::{parse_f64, parse_u64};
+use crate::formats::op_name::op_of;
+use crate::record::{CallId, Calls, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET};
+
+/// Before a hash whose text is not known yet.
+pub(super) const HASH: &str = "fhash:";
+
+/// Times of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ticks {
+    /// Nanoseconds of a tick.
+    pub unit_ns: u64,
+    /// Seconds since 1970 that are the origin of the trace.
+    pub origin_s: i64,
+}
+
+impl Ticks {
+    /// Nanoseconds since 1970; `None` if they do not fit.
+    pub(super) fn ns(self, ticks: &[u8]) -> Option<i64> {
+        let ticks = match parse_u64(ticks) {
+            Some(t) => t.checked_mul(self.unit_ns)?,
+            // Some builds write 1.69e15.
+            None => {
+                let ns = parse_f64(ticks)? * self.unit_ns as f64;
+                (0.0..9e18).contains(&ns).then_some(ns as u64)?
+            }
+        };
+        i64::try_from(ticks).ok()
+    }
+
+    /// Seconds since the origin.
+    pub(super) fn seconds(self, ns: i64) -> f64 {
+        let origin_ns = self.origin_s.saturating_mul(1_000_000_000);
+        ns.saturating_sub(origin_ns) as f64 / 1e9
+    }
+}
+
+/// Totals of the calls of an interval, or of a device since the sample before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Total {
+    pub op: Op,
+    pub bytes: f64,
+    /// Nanoseconds since 1970: the start of the interval, or the time of the sample.
+    pub at_ns: i64,
+    /// Process or device, as numbered in [`Part::processes`].
+    pub rank: u32,
+    /// A sample of a device rather than an interval of calls.
+    pub device: bool,
+}
+
+/// What a stretch of lines holds.
+#[derive(Default)]
+pub(super) struct Part {
+    pub requests: Requests,
+    pub files: Files,
+    pub calls: Calls,
+    pub totals: Vec<Total>,
+    /// Host and pid of each process, in the order of its number.
+    pub processes: Vec<(String, u64)>,
+    process_index: HashMap<(String, u64), u32>,
+    /// Texts by hash: of files, and of hosts.
+    pub file_texts: HashMap<Box<[u8]>, Box<str>>,
+    pub host_texts: HashMap<Box<[u8]>, Box<str>>,
+    /// Host, pid and rank of each process of which the trace says it; lines of metadata can lack the host.
+    pub ranks: Vec<(String, u64, u32)>,
+    /// Calls by name; every call with its count.
+    names: Vec<(Box<[u8]>, Kind, CallId, u64)>,
+    /// Interval of aggregated records in milliseconds.
+    pub interval_ms: Option<u64>,
+    pub lines: u64,
+    pub records: u64,
+    pub bad: u64,
+    pub failed: u64,
+    /// Transfers of other layers than the chosen one.
+    pub other_layer: u64,
+    /// Transfers without a number of bytes.
+    pub unsized_calls: u64,
+    pub first_bad: Option<(u64, usize)>,
+    pub last_is_bad: bool,
+    recent: (Vec<u8>, FileId, Vec<u8>, u64, u32),
+}
+
+/// What a call name says.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    op: Op,
+    layer: Option<Layer>,
+    /// `fread`, `fwrite`: the result counts elements.
+    elements: bool,
+}
+
+fn kind_of(category: &[u8], name: &[u8]) -> Option<Kind> {
+    let layer = match category {
+        b"POSIX" => Layer::Posix,
+        b"STDIO" => Layer::Stdio,
+        b"MPIIO" | b"MPI-IO" => Layer::Mpiio,
+        _ => return None,
+    };
+    let elements = layer == Layer::Stdio && matches!(name, b"fread" | b"fwrite");
+    // C functions have lower-case names; an application can give any name to its own events.
+    let foreign = layer != Layer::Mpiio && name.iter().any(u8::is_ascii_uppercase);
+    let op = if foreign { Op::Other } else { op_of(name) };
+    Some(Kind { op, layer: Some(layer), elements })
+}
+
+impl Part {
+    /// How often each call occurs.
+    pub(super) fn call_counts(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.names.iter().map(|n| (&*n.0, n.3))
+    }
+
+    /// Adds a line; `all`: calls that move no bytes are kept, too.
+    pub(super) fn add(&mut self, line: &Line<'_>, ticks: Ticks, layer: Option<Layer>, all: bool) -> bool {
+        match line.phase {
+            b"M" | b"4" => self.learn(line),
+            b"X" | b"1" | b"" => return self.event(line, ticks, layer, all),
+            b"C" | b"2" | b"3" => return self.total(line, ticks),
+            _ => {}
+        }
+        true
+    }
+
+    /// A line of metadata.
+    fn learn(&mut self, line: &Line<'_>) {
+        let Args { name, value, .. } = line.args;
+        let text = || String::from_utf8_lossy(name).into_owned().into_boxed_str();
+        match line.name {
+            b"FH" => drop(self.file_texts.insert(value.into(), text())),
+            b"HH" => drop(self.host_texts.insert(value.into(), text())),
+            b"PR" if name == b"rank" => self.rank_is(line, value),
+            b"process_name" => {
+                if let Some(rank) = name.strip_prefix(b"Rank ").or_else(|| value.strip_prefix(b"Rank ")) {
+                    self.rank_is(line, rank);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn rank_is(&mut self, line: &Line<'_>, rank: &[u8]) {
+        if let Some(rank) = parse_u64(rank).and_then(|r| u32::try_from(r).ok()) {
+            let host = String::from_utf8_lossy(line.args.host).into_owned();
+            self.ranks.push((host, parse_u64(line.pid).unwrap_or(0), rank));
+        }
+    }
+
+    /// The number of the process of a line.
+    fn process(&mut self, line: &Line<'_>) -> u32 {
+        let (host, pid) = (line.args.host, parse_u64(line.pid).unwrap_or(0));
+        let (_, _, last_host, last_pid, last) = &self.recent;
+        if *last_pid == pid && last_host == host && !self.processes.is_empty() {
+            return *last;
+        }
+        let key = (String::from_utf8_lossy(host).into_owned(), pid);
+        let processes = &mut self.processes;
+        let number = *self.process_index.entry(key).or_insert_with_key(|key| {
+            processes.push(key.clone());
+            processes.len() as u32 - 1
+        });
+        (self.recent.2, self.recent.3, self.recent.4) = (host.to_vec(), pid, number);
+        number
+    }
+
+    fn file(&mut self, args: &Args<'_>) -> FileId {
+        let (hashed, text) = if args.file_hash.is_empty() { (false, args.file_name) } else { (true, args.file_hash) };
+        if text.is_empty() {
+            return FileId::NONE;
+        }
+        if self.recent.0 != text {
+            let name = String::from_utf8_lossy(text);
+            self.recent.1 = if hashed { self.files.intern(&format!("{HASH}{name}")) } else { self.files.intern(&name) };
+            self.recent.0.clear();
+            self.recent.0.extend_from_slice(text);
+        }
+        self.recent.1
+    }
+
+    /// The place of a call in `names`; `None` if the line is no call.
+    fn name(&mut self, line: &Line<'_>) -> Option<usize> {
+        let known = self.names.iter().position(|n| *n.0 == *line.name);
+        known.or_else(|| {
+            let kind = kind_of(line.category, line.name)?;
+            let call = self.calls.intern(&String::from_utf8_lossy(line.name));
+            self.names.push((line.name.into(), kind, call, 0));
+            Some(self.names.len() - 1)
+        })
+    }
+
+    /// A call; false if its numbers cannot be read.
+    fn event(&mut self, line: &Line<'_>, ticks: Ticks, layer: Option<Layer>, all: bool) -> bool {
+        if line.category == b"dftracer" && line.name == b"end" {
+            self.interval_ms = self.interval_ms.or_else(|| number_after(line.args.settings, b"\"trace_interval_ms\":"));
+        }
+        if !matches!(line.category, b"POSIX" | b"STDIO" | b"MPIIO" | b"MPI-IO") {
+            return true;
+        }
+        let Some(place) = self.name(line) else { return true };
+        let (_, kind, call, count) = &mut self.names[place];
+        let (kind, call) = (*kind, *call);
+        let (Some(start), Some(length)) = (ticks.ns(line.ts), ticks.ns(or_zero(line.dur))) else { return false };
+        *count += 1;
+        let moves = kind.op.moves_bytes();
+        let taken = layer.map_or(kind.layer != Some(Layer::Mpiio), |l| kind.layer == Some(l));
+        if !taken {
+            self.other_layer += u64::from(moves);
+            return true;
+        }
+        let failed = line.args.ret.starts_with(b"-");
+        self.failed += u64::from(failed && moves);
+        if failed && moves || !all && !moves {
+            return true;
+        }
+        let size = if moves { bytes(kind, &line.args) } else { Some(0) };
+        self.unsized_calls += u64::from(size.is_none());
+        let positioned = line.name.starts_with(b"p") || kind.layer == Some(Layer::Mpiio);
+        let offset = parse_u64(line.args.offset).filter(|_| moves && positioned).unwrap_or(UNKNOWN_OFFSET);
+        let (file, rank) = (self.file(&line.args), self.process(line));
+        let task = parse_u64(line.tid).map_or(0, |t| t as u32);
+        let (start, end) = (ticks.seconds(start), ticks.seconds(start.saturating_add(length)));
+        self.requests.push(Request {
+            op: kind.op,
+            call,
+            rank,
+            task,
+            file,
+            offset,
+            size: size.unwrap_or(0),
+            start,
+            end,
+        });
+        true
+    }
+
+    /// An aggregated record, or a sample of a device.
+    fn total(&mut self, line: &Line<'_>, ticks: Ticks) -> bool {
+        let Some(at_ns) = ticks.ns(line.ts) else { return false };
+        if let Some(kind) = kind_of(line.category, line.name).filter(|k| k.op.moves_bytes()) {
+            if parse_u64(line.args.calls).is_some() {
+                let (bytes, rank) = (bytes(kind, &line.args).unwrap_or(0) as f64, self.process(line));
+                self.totals.push(Total { op: kind.op, bytes, at_ns, rank, device: false });
+            }
+        } else if line.category == b"io" {
+            let rank = self.process(&Line { pid: b"0", args: Args { host: line.name, ..line.args }, ..*line });
+            for (op, bytes) in [(Op::Read, line.args.bytes_read), (Op::Write, line.args.bytes_written)] {
+                if let Some(bytes) = parse_f64(bytes).filter(|b| *b >= 0.0) {
+                    self.totals.push(Total { op, bytes, at_ns, rank, device: true });
+                }
+            }
+        }
+        true
+    }
+
+    /// Counts a line that is too long to be one.
+    pub(super) fn long_line(&mut self) {
+        self.lines += 1;
+        self.records += 1;
+        self.bad += 1;
+        self.first_bad.get_or_insert((self.lines, 0));
+        self.last_is_bad = true;
+    }
+
+    /// Appends what the lines that follow hold.
+    pub(super) fn append(&mut self, mut other: Part) {
+        let files: Vec<FileId> = other.files.iter().map(|(_, name)| self.files.intern(name)).collect();
+        other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
+        let mut calls = vec![CallId::NONE; other.calls.len()];
+        for (name, kind, call, count) in &other.names {
+            let known = self.names.iter().position(|n| n.0 == *name);
+            let place = known.unwrap_or_else(|| {
+                let call = self.calls.intern(&String::from_utf8_lossy(name));
+                self.names.push((name.clone(), *kind, call, 0));
+                self.names.len() - 1
+            });
+            self.names[place].3 += count;
+            if let Some(c) = calls.get_mut(usize::from(call.0)) {
+                *c = self.names[place].2;
+            }
+        }
+        other.requests.call.map_in_place(|c| calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));
+        let processes = &mut self.processes;
+        let index = &mut self.process_index;
+        let mut number = |key: (String, u64)| {
+            *index.entry(key).or_insert_with_key(|key| {
+                processes.push(key.clone());
+                processes.len() as u32 - 1
+            })
+        };
+        let numbers: Vec<u32> = other.processes.into_iter().map(&mut number).collect();
+        let renumbered = |p: u32| numbers.get(p as usize).copied().unwrap_or(p);
+        other.requests.rank.map_in_place(renumbered);
+        self.requests.append(other.requests);
+        self.totals.extend(other.totals.into_iter().map(|t| Total { rank: renumbered(t.rank), ..t }));
+        self.ranks.extend(other.ranks);
+        self.file_texts.extend(other.file_texts);
+        self.host_texts.extend(other.host_texts);
+        self.interval_ms = self.interval_ms.or(other.interval_ms);
+        self.first_bad = self.first_bad.or(other.first_bad.map(|(line, at)| (self.lines + line, at)));
+        self.last_is_bad = if other.lines > 0 { other.last_is_bad } else { self.last_is_bad };
+        self.lines += other.lines;
+        self.records += other.records;
+        self.bad += other.bad;
+        self.failed += other.failed;
+        self.other_layer += other.other_layer;
+        self.unsized_calls += other.unsized_calls;
+    }
+}
+
+/// Bytes that a call moved; `None` if the line does not say.
+fn bytes(kind: Kind, args: &Args<'_>) -> Option<u64> {
+    let amount = parse_u64(args.ret).or_else(|| parse_u64(args.count))?;
+    if !kind.elements {
+        return Some(amount);
+    }
+    parse_u64(args.size).and_then(|size| amount.checked_mul(size))
+}
+
+fn or_zero(text: &[u8]) -> &[u8] {
+    if text.is_empty() { b"0" } else { text }
+}
+
+/// The whole number after `key`.
+pub(super) fn number_after(text: &[u8], key: &[u8]) -> Option<u64> {
+    let at = memchr::memmem::find(text, key)? + key.len();
+    let rest = text[at..].trim_ascii_start();
+    let digits = rest.iter().position(|b| !b.is_ascii_digit()).unwrap_or(rest.len());
+    parse_u64(&rest[..digits])
+}
