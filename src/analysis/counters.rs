@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::record::{CounterModule, CounterTable, Counters, FileId, Trace, is_terminal, stem};
+use super::usage::{FileUse, mount_of};
+use crate::record::{Column, CounterModule, CounterTable, Counters, FileId, Trace, is_terminal, stem};
 
 /// Families of files that are listed.
 const FAMILIES: usize = 50;
@@ -146,7 +147,7 @@ impl CounterReport {
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0);
         let ranks = trace.ranks.max(1) as f64;
         let named = |t: &&CounterTable| (layer(t.module), operations(t));
-        let mut families = families(c, &tables);
+        let mut families: Vec<Family> = families(c, &tables).into_iter().map(|f| f.family).collect();
         let families_total = families.len() as u64;
         families.truncate(FAMILIES);
         Some(CounterReport {
@@ -159,6 +160,33 @@ impl CounterReport {
             mounts: mounts(c, &tables),
         })
     }
+}
+
+impl CounterReport {
+    /// All families of files, with their calls.
+    pub(super) fn all_files(c: &Counters) -> Vec<FileUse> {
+        let tables: Vec<&CounterTable> = c.tables.iter().filter(|t| !t.is_empty()).collect();
+        let file = |CountedFamily { family: f, reads, writes, mount }| FileUse {
+            time_s: Some(f.read_s + f.write_s + f.metadata_s),
+            file: f.file,
+            files: f.files,
+            reads: Some(reads),
+            writes: Some(writes),
+            bytes_read: f.bytes_read,
+            bytes_written: f.bytes_written,
+            ranks: f.ranks,
+            mount,
+        };
+        families(c, &tables).into_iter().map(file).collect()
+    }
+}
+
+/// A family with its calls and the mount of its first file.
+struct CountedFamily {
+    family: Family,
+    reads: u64,
+    writes: u64,
+    mount: Option<String>,
 }
 
 fn layer(module: CounterModule) -> String {
@@ -290,18 +318,22 @@ fn file_kinds(c: &Counters, t: &CounterTable) -> Vec<FileKind> {
 }
 
 /// Of each file the lowest layer that has it, so that nothing counts twice.
-fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<Family> {
+fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<CountedFamily> {
     let order = [CounterModule::Posix, CounterModule::Stdio, CounterModule::Mpiio, CounterModule::PnetcdfFile];
     let mut owner: HashMap<FileId, CounterModule> = HashMap::new();
-    let mut all: BTreeMap<String, (Family, BTreeSet<u32>, BTreeSet<FileId>)> = BTreeMap::new();
+    let mut all: BTreeMap<String, (CountedFamily, BTreeSet<u32>, BTreeSet<FileId>)> = BTreeMap::new();
     for t in order.iter().filter_map(|m| tables.iter().find(|t| t.module == *m)) {
+        let calls = |what: &str| -> Vec<&Column<i64>> {
+            ["", "INDEP_", "COLL_", "SPLIT_", "NB_"].iter().filter_map(|kind| t.int(&format!("{kind}{what}"))).collect()
+        };
+        let (reads, writes) = (calls("READS"), calls("WRITES"));
         for i in rows(c, t) {
             let file = t.file.get(i);
             if *owner.entry(file).or_insert(t.module) != t.module {
                 continue;
             }
             let name = c.files.name(file);
-            let (family, ranks, files) = all.entry(stem(name)).or_insert_with(|| {
+            let (counted, ranks, files) = all.entry(stem(name)).or_insert_with(|| {
                 let family = Family {
                     file: name.to_owned(),
                     files: 0,
@@ -313,8 +345,13 @@ fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<Family> {
                     write_s: 0.0,
                     metadata_s: 0.0,
                 };
-                (family, BTreeSet::new(), BTreeSet::new())
+                let counted = CountedFamily { family, reads: 0, writes: 0, mount: mount_of(c, name) };
+                (counted, BTreeSet::new(), BTreeSet::new())
             });
+            let sum = |columns: &[&Column<i64>]| columns.iter().map(|c| c.get(i).max(0).unsigned_abs()).sum::<u64>();
+            counted.reads += sum(&reads);
+            counted.writes += sum(&writes);
+            let family = &mut counted.family;
             files.insert(file);
             match t.rank.get(i) {
                 Some(k) => {
@@ -329,15 +366,18 @@ fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<Family> {
             family.metadata_s += time(t, "F_META_TIME", i);
         }
     }
-    let whole = |(stem, (family, ranks, files)): (String, (Family, BTreeSet<u32>, BTreeSet<FileId>))| Family {
-        file: if files.len() > 1 { stem } else { family.file },
-        files: files.len() as u64,
-        ranks: family.ranks.map(|_| ranks.len() as u64),
-        ..family
+    let whole = |(stem, (counted, ranks, files)): (String, (CountedFamily, BTreeSet<u32>, BTreeSet<FileId>))| {
+        let family = Family {
+            file: if files.len() > 1 { stem } else { counted.family.file },
+            files: files.len() as u64,
+            ranks: counted.family.ranks.map(|_| ranks.len() as u64),
+            ..counted.family
+        };
+        CountedFamily { family, ..counted }
     };
-    let mut all: Vec<Family> = all.into_iter().map(whole).collect();
-    let spent = |f: &Family| f.read_s + f.write_s + f.metadata_s;
-    all.sort_by(|a, b| spent(b).total_cmp(&spent(a)).then(a.file.cmp(&b.file)));
+    let mut all: Vec<CountedFamily> = all.into_iter().map(whole).collect();
+    let spent = |f: &CountedFamily| f.family.read_s + f.family.write_s + f.family.metadata_s;
+    all.sort_by(|a, b| spent(b).total_cmp(&spent(a)).then(a.family.file.cmp(&b.family.file)));
     all
 }
 
@@ -364,7 +404,7 @@ fn mounts(c: &Counters, tables: &[&CounterTable]) -> Vec<MountUse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Column, Job};
+    use crate::record::Job;
 
     #[test]
     fn tables_in_closed_form() {

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use crate::dfg::{self, Case, CaseId, Collectors, LogWriter, Origin, Plan, RankLogs, Skipped};
+use crate::dfg::{self, Case, CaseId, Collectors, DfgReport, LogWriter, Origin, Partition, Plan, RankLogs, Skipped};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, Detail, Format, ReadOptions, Source};
-use crate::record::{RowSink, Warning};
+use crate::record::{RowSink, Trace, Warning};
 
 /// All cases of some inputs.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +58,18 @@ pub fn event_log(
         ));
     }
     Ok(log)
+}
+
+/// The directly-follows graph of the rows of a trace, which need not be read again.
+///
+/// # Errors
+/// As `dfg::RankLogs::new` and [`dfg::report`].
+pub fn graph(trace: &Trace, plan: &Plan) -> Result<DfgReport> {
+    let logs = RankLogs::new(trace)?;
+    let collectors = Collectors::new(plan, logs.cases());
+    logs.give(&collectors)?;
+    let (cases, skipped) = collectors.finish();
+    dfg::report(&cases, skipped, plan, &Partition::default(), Vec::new())
 }
 
 /// Writes every call of all inputs as one event log, which [`event_log`] reads like any trace; gives the number of calls.

@@ -7,10 +7,12 @@ mod classes;
 mod components;
 mod counters;
 mod event_log;
+mod heat;
 pub(crate) mod info;
 mod options;
 mod patterns;
 mod report;
+mod usage;
 
 internal! { use classes::{classes_of, train_on}; }
 pub use classes::classes;
@@ -18,10 +20,13 @@ internal! { use components::strongest; }
 pub use counters::{AccessSizes, CommonSize, CounterReport, Family, FileKind, LayerCost, MountUse};
 internal! { use event_log::save_log; }
 pub use event_log::{EventLog, event_log};
+internal! { use event_log::graph; }
 internal! { use info::INFO_SCHEMA; }
+pub(crate) use heat::{Heat, HeatRow};
 pub use info::Info;
 pub use options::{ModeChoice, Options};
 pub use patterns::PatternOptions;
+pub(crate) use usage::{FileAccesses, FileUse, SizeUse, Usage};
 internal! { use report::{PATTERNS_SCHEMA, REPORT_SCHEMA}; }
 pub use report::{PatternsOfTrace, QualityReport, Report, SignalReport, Tool, TraceSummary};
 

@@ -12,6 +12,7 @@ use super::generate::Generate;
 use super::info::InfoArgs;
 use super::patterns::PatternsArgs;
 use super::predict::PredictArgs;
+use super::report::ReportArgs;
 
 /// Finds the period of a parallel job's I/O in its trace, its confidence, when it holds, and when the next burst is due.
 #[derive(Debug, Parser)]
@@ -43,6 +44,8 @@ pub enum Command {
     Findings(FindingsArgs),
     /// Difference between two runs, or two sets of runs, and what explains it
     Compare(CompareArgs),
+    /// All answers on a trace as one HTML page
+    Report(Box<ReportArgs>),
     /// A finding by its code: formula, thresholds, remedies; without a code the list of all
     Explain(ExplainArgs),
     /// Next burst of a running job: follows a growing file, standard input or a socket

@@ -16,6 +16,7 @@ mod patterns;
 mod predict;
 mod progress;
 mod remedy;
+mod report;
 #[cfg(feature = "serve")]
 mod serve;
 mod shared;
@@ -49,6 +50,7 @@ pub fn run() -> ExitCode {
         Command::Info(a) => with_threads(a.input.threads, || info::run(a)),
         Command::Findings(a) => with_threads(a.input.threads, || findings::run(a)),
         Command::Compare(a) => with_threads(a.threads, || compare::run(a)),
+        Command::Report(a) => with_threads(a.input.threads, || report::run(a)),
         Command::Explain(a) => findings::explain(a).map(|()| 0),
         Command::Predict(a) => predict::run(a).map(|()| 0),
         Command::Generate(g) => generate::run(g).map(|()| 0),

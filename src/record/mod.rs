@@ -16,6 +16,7 @@ mod counters;
 mod intervals;
 mod lookups;
 mod names;
+mod redact;
 mod requests;
 mod rows;
 mod trace;

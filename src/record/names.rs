@@ -71,6 +71,12 @@ impl Files {
         FileId(i)
     }
 
+    /// Appends a name in place of another: the next number has it, and counts as a system file or not as before.
+    pub(crate) fn push_renamed(&mut self, name: &str, system: bool) {
+        self.interner.names.push(name.into());
+        self.system.push(system);
+    }
+
     /// The name; empty for [`FileId::NONE`].
     pub fn name(&self, id: FileId) -> &str {
         self.interner.names.get(id.0 as usize).map_or("", |s| s)

@@ -130,7 +130,7 @@ fn class(out: &mut String, g: &GlobalClass) {
 }
 
 /// `rank 3`, `4 ranks (0-3)`, `5 ranks (0-3, 9)`.
-fn ranks(all: &[u32]) -> String {
+pub(super) fn ranks(all: &[u32]) -> String {
     if let [one] = all {
         return format!("rank {one}");
     }

@@ -72,7 +72,7 @@ pub fn section(out: &mut String, f: &Findings, style: Style) {
     warnings(out, if style.verbose { &f.warnings } else { &[] }, style);
 }
 
-fn headline(f: &Findings) -> String {
+pub(super) fn headline(f: &Findings) -> String {
     let real: Vec<&Finding> = f.findings.iter().filter(|x| x.severity != Severity::Info).collect();
     let run = units::seconds(f.io.run_s);
     let share = match f.io.share {
@@ -90,7 +90,7 @@ fn headline(f: &Findings) -> String {
     }
 }
 
-fn parts(f: &Findings) -> Option<String> {
+pub(super) fn parts(f: &Findings) -> Option<String> {
     let (read, write, meta) = (f.io.read_s?, f.io.write_s?, f.io.metadata_s?);
     let [read, write, meta] = [read, write, meta].map(short);
     let whose = match f.io.slowest_rank {
@@ -103,7 +103,7 @@ fn parts(f: &Findings) -> Option<String> {
 }
 
 /// Seconds without minutes and hours behind them.
-fn short(s: f64) -> String {
+pub(super) fn short(s: f64) -> String {
     let text = units::seconds(s);
     text.split(" (").next().unwrap_or_default().to_owned()
 }

@@ -10,6 +10,8 @@ mod counters;
 pub mod dfg;
 #[cfg(feature = "render")]
 pub mod findings;
+#[cfg(feature = "render")]
+pub mod html;
 pub mod json;
 #[cfg(feature = "render")]
 mod pattern_text;

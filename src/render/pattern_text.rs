@@ -49,7 +49,7 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     out
 }
 
-fn covered(c: &Coverage) -> String {
+pub(super) fn covered(c: &Coverage) -> String {
     if c.matched == c.records && c.folded_patterns == 0 {
         return format!("all {}", units::counted(c.records, "access"));
     }
@@ -65,7 +65,7 @@ fn covered(c: &Coverage) -> String {
     )
 }
 
-fn tuple(p: &PatternReport) -> String {
+pub(super) fn tuple(p: &PatternReport) -> String {
     let place = format!(
         "{}, {}, {}, {:.6}, {}, {}",
         p.op.name(),

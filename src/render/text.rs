@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::units;
 use crate::analysis::{Info, Report, SignalReport};
-use crate::period::{Dominant, Method, OtherPeriod, Relation, Spread, Validity};
+use crate::period::{Bursts, Dominant, Method, OtherPeriod, Prediction, Relation, Spread, Validity};
 use crate::record::{ClockKind, Job, Timing, Warning};
 
 pub use super::pattern_text::patterns;
@@ -78,7 +78,7 @@ pub fn report(r: &Report, style: Style) -> String {
 
 /// The time of the trace from which the text counts: 0 on the clock of a job; else the start of the trace, unless its clock
 /// begins there.
-fn zero_s(r: &Report) -> f64 {
+pub(super) fn zero_s(r: &Report) -> f64 {
     let (Some(start), Some(end)) = (r.trace.start_s, r.trace.end_s) else { return 0.0 };
     let far = match r.clock.kind {
         ClockKind::JobStart => false,
@@ -209,24 +209,27 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most - 1).chain(['…']).collect() }
 }
 
-fn signal(out: &mut String, s: &SignalReport, zero_s: f64, style: Style) {
+/// The answer for one signal in a line.
+pub(super) fn answer(s: &SignalReport) -> String {
     let mode = s.mode.name().replace('_', " ");
     match &s.period.dominant {
-        Some(d) => {
-            let head = format!(
-                "{mode}: periodic, every {}{} ({}), {} {}",
-                units::seconds(d.period_s),
-                plus_minus(d.period_std_s, d.period_s),
-                units::hertz(d.frequency_hz),
-                if s.period.method == Method::Auto { "confidence" } else { "score" },
-                percent(d.confidence),
-            );
-            let _ = writeln!(out, "{}", style.bold(&head));
-            periodic(out, s, d, zero_s);
-        }
+        Some(d) => format!(
+            "{mode}: periodic, every {}{} ({}), {} {}",
+            units::seconds(d.period_s),
+            plus_minus(d.period_std_s, d.period_s),
+            units::hertz(d.frequency_hz),
+            if s.period.method == Method::Auto { "confidence" } else { "score" },
+            percent(d.confidence),
+        ),
+        None => format!("{mode}: {}", s.period.verdict.words()),
+    }
+}
+
+fn signal(out: &mut String, s: &SignalReport, zero_s: f64, style: Style) {
+    let _ = writeln!(out, "{}", style.bold(&answer(s)));
+    match &s.period.dominant {
+        Some(d) => periodic(out, s, d, zero_s),
         None => {
-            let head = format!("{mode}: {}", s.period.verdict.words());
-            let _ = writeln!(out, "{}", style.bold(&head));
             let span = units::seconds(s.end_s - s.start_s);
             line(out, "volume", &format!("{} over {span}", units::bytes(s.bytes)));
         }
@@ -241,45 +244,50 @@ pub(super) fn percent(p: f64) -> String {
 }
 
 fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64) {
-    if !s.validity.is_empty() {
-        line(out, "valid", &format!("{} ({:.0} cycles)", windows(&s.validity, d.period_s, zero_s), d.cycles));
-    } else {
-        line(out, "cycles", &format!("{:.0} over {}", d.cycles, units::seconds(s.end_s - s.start_s)));
-    }
+    let (name, text) = valid(s, d, zero_s);
+    line(out, name, &text);
     if let Some(b) = &s.bursts {
-        line(
-            out,
-            "bursts",
-            &format!(
-                "{}, {} each, duty cycle {}, {} each{}",
-                units::grouped(i64::try_from(b.count).unwrap_or(i64::MAX)),
-                units::seconds(b.width_s.median),
-                percent(b.duty_cycle),
-                units::bytes(b.bytes.median),
-                spread(&b.bytes),
-            ),
-        );
+        line(out, "bursts", &bursts(b));
     }
     if let Some(p) = &s.prediction {
-        line(
-            out,
-            "next",
-            &format!(
-                "at {}{}, until {}, {}",
-                units::clock(p.next_start_s - zero_s, p.period_s / 10.0),
-                plus_minus(p.next_start_std_s, p.period_s),
-                units::clock(p.next_end_s - zero_s, p.period_s / 10.0),
-                units::bytes(p.bytes),
-            ),
-        );
+        line(out, "next", &next(p, zero_s));
     }
     for o in &s.period.others {
         line(out, "also", &other(o, zero_s));
     }
 }
 
+/// Where the period holds, or how many cycles there are.
+pub(super) fn valid(s: &SignalReport, d: &Dominant, zero_s: f64) -> (&'static str, String) {
+    if s.validity.is_empty() {
+        return ("cycles", format!("{:.0} over {}", d.cycles, units::seconds(s.end_s - s.start_s)));
+    }
+    ("valid", format!("{} ({:.0} cycles)", windows(&s.validity, d.period_s, zero_s), d.cycles))
+}
+
+pub(super) fn bursts(b: &Bursts) -> String {
+    format!(
+        "{}, {} each, duty cycle {}, {} each{}",
+        units::grouped(i64::try_from(b.count).unwrap_or(i64::MAX)),
+        units::seconds(b.width_s.median),
+        percent(b.duty_cycle),
+        units::bytes(b.bytes.median),
+        spread(&b.bytes),
+    )
+}
+
+pub(super) fn next(p: &Prediction, zero_s: f64) -> String {
+    format!(
+        "at {}{}, until {}, {}",
+        units::clock(p.next_start_s - zero_s, p.period_s / 10.0),
+        plus_minus(p.next_start_std_s, p.period_s),
+        units::clock(p.next_end_s - zero_s, p.period_s / 10.0),
+        units::bytes(p.bytes),
+    )
+}
+
 /// A further period: when it holds relative to the dominant one, and until when if the two do not hold at the same time.
-fn other(o: &OtherPeriod, zero_s: f64) -> String {
+pub(super) fn other(o: &OtherPeriod, zero_s: f64) -> String {
     let (relation, alone) = match o.relation {
         Relation::After => ("after it", true),
         Relation::Before => ("before it", true),

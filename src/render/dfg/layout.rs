@@ -5,37 +5,37 @@ use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
 
 /// A point in pixels.
-pub(super) type Point = (f64, f64);
+pub(in crate::render) type Point = (f64, f64);
 
 /// An edge to be placed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Link {
+pub(in crate::render) struct Link {
     /// Number of the node it leaves.
-    pub(super) from: usize,
+    pub(in crate::render) from: usize,
     /// Number of the node it enters.
-    pub(super) to: usize,
+    pub(in crate::render) to: usize,
     /// Width and height of its label.
-    pub(super) label: Point,
+    pub(in crate::render) label: Point,
     /// The heavier, the shorter and straighter.
-    pub(super) weight: i32,
+    pub(in crate::render) weight: i32,
 }
 
 /// A placed graph.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Layout {
+pub(in crate::render) struct Layout {
     /// Width and height of everything.
-    pub(super) size: Point,
+    pub(in crate::render) size: Point,
     /// Centres of the nodes.
-    pub(super) nodes: Vec<Point>,
+    pub(in crate::render) nodes: Vec<Point>,
     /// Points of the edges, from border to border, and the centres of their labels.
-    pub(super) links: Vec<(Vec<Point>, Point)>,
+    pub(in crate::render) links: Vec<(Vec<Point>, Point)>,
 }
 
 /// Space around everything.
 const MARGIN: f64 = 24.0;
 
 /// Places nodes of these widths and heights, the first of them at the top.
-pub(super) fn place(boxes: &[Point], links: &[Link]) -> Layout {
+pub(in crate::render) fn place(boxes: &[Point], links: &[Link]) -> Layout {
     // Two edges between the same nodes, one each way, become two in the same direction on the way.
     let mut g = Graph::with_options(GraphOptions { directed: true, multigraph: true, compound: false });
     for (i, &(width, height)) in boxes.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Directly-follows graphs as text, SVG and DOT, and timelines of activities.
 
 mod dot;
-mod label;
-mod layout;
+pub(super) mod label;
+pub(super) mod layout;
 mod picture;
 mod shade;
 mod text;

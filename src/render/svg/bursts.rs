@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::render::units;
 
 /// Points of the folded burst.
-const CELLS: usize = 200;
+pub(in crate::render) const CELLS: usize = 200;
 
 /// Bursts that are folded, at most: more change nothing that can be seen.
 const FOLDED: usize = 2000;
@@ -94,7 +94,7 @@ pub fn bursts(signal: &SignalReport, view: &View) -> Result<Option<String>> {
 
 /// Lower quartile, median and upper quartile of the curve at even times from a quarter of a period before each start to three
 /// quarters after it.
-fn fold(curve: &Curve, starts: &[f64], period: f64) -> Vec<(f64, f64, f64)> {
+pub(in crate::render) fn fold(curve: &Curve, starts: &[f64], period: f64) -> Vec<(f64, f64, f64)> {
     let group = starts.len().div_ceil(FOLDED).max(1);
     let at = |t: f64| {
         let i = ((t - curve.start_s) / curve.step_s).floor();

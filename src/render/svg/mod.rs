@@ -2,7 +2,7 @@
 
 mod autocorrelation;
 mod bandwidth;
-mod bursts;
+pub(super) mod bursts;
 mod classes;
 mod comparison;
 mod correlation;
@@ -13,10 +13,10 @@ mod map;
 mod offsets;
 mod reconstruction;
 mod scalogram;
-mod spectrum;
+pub(super) mod spectrum;
 pub(crate) mod ticks;
 mod timeline;
-mod view;
+pub(super) mod view;
 
 pub use autocorrelation::autocorrelation;
 pub use bandwidth::bandwidth;

@@ -79,7 +79,7 @@ pub fn spectrum(signal: &SignalReport, view: &View) -> Result<Option<String>> {
 }
 
 /// Bins to show: those that hold 99 % of the power, at least ten times the dominant frequency and 20 bins.
-fn shown_bins(powers: &Powers, dominant: Option<f64>) -> usize {
+pub(in crate::render) fn shown_bins(powers: &Powers, dominant: Option<f64>) -> usize {
     let mut sum = 0.0;
     let most = powers.power.iter().position(|p| {
         sum += p;
@@ -93,7 +93,7 @@ fn shown_bins(powers: &Powers, dominant: Option<f64>) -> usize {
 }
 
 /// Stems for a picture: of bins that share a pixel the highest.
-fn columns(powers: &Powers, last: usize) -> Vec<(f64, f64)> {
+pub(in crate::render) fn columns(powers: &Powers, last: usize) -> Vec<(f64, f64)> {
     let group = last.div_ceil(1100);
     (1..=last)
         .step_by(group)

@@ -11,7 +11,7 @@ const CURVE_CELLS: usize = 4000;
 
 /// A curve on an even grid.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Curve {
+pub(in crate::render) struct Curve {
     /// Seconds of the first value on the trace's own clock.
     pub start_s: f64,
     /// Seconds from one value to the next.
@@ -39,17 +39,17 @@ impl Curve {
 #[derive(Debug, Clone)]
 pub struct View {
     /// File name of the trace.
-    pub(super) name: String,
+    pub(in crate::render) name: String,
     /// Bandwidth of the trace itself, in fine bins.
-    pub(super) original: Curve,
+    pub(in crate::render) original: Curve,
     /// The sampled signal.
-    pub(super) sampled: Curve,
+    pub(in crate::render) sampled: Curve,
     /// Powers of the sampled signal; `None` if it is constant.
-    pub(super) powers: Option<Powers>,
+    pub(in crate::render) powers: Option<Powers>,
     /// Its spectrum.
-    pub(super) spectrum: Spectrum,
+    pub(in crate::render) spectrum: Spectrum,
     /// Intermediate results of the period search.
-    pub(super) seen: Seen,
+    pub(in crate::render) seen: Seen,
 }
 
 impl View {
@@ -72,13 +72,13 @@ impl View {
     }
 
     /// The curve of the highest resolution: in a long run the sampled signal is finer than the other.
-    pub(super) fn finest(&self) -> &Curve {
+    pub(in crate::render) fn finest(&self) -> &Curve {
         if self.original.step_s > self.sampled.step_s { &self.sampled } else { &self.original }
     }
 }
 
 /// The last part of a path; a trace without a file came from standard input.
-pub(super) fn file_name(path: &str) -> String {
+pub(in crate::render) fn file_name(path: &str) -> String {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     if matches!(name, "" | "-") { "standard input".into() } else { name.to_owned() }
 }

@@ -1,0 +1,290 @@
+//! Files and access sizes of a trace, from its counters or from its rows.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::counters::CounterReport;
+use crate::record::{Counters, Data, FileId, Op, Request, Timing, Trace, UNKNOWN_OFFSET, stem};
+use crate::signal::{Activity, Mode, Selection};
+
+/// Sizes are counted by powers of two.
+const SIZE_CLASSES: usize = 65;
+
+/// A family of files: names that differ in digits only.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FileUse {
+    /// Name of the file; of several with `#` for digits.
+    pub file: String,
+    /// Number of files.
+    pub files: u64,
+    /// Calls that read; `None` if they are not counted.
+    pub reads: Option<u64>,
+    /// Calls that write; `None` if they are not counted.
+    pub writes: Option<u64>,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Seconds of the ranks in its calls; `None` if the trace does not say.
+    pub time_s: Option<f64>,
+    /// Number of ranks; `None` if the counters are of all ranks.
+    pub ranks: Option<u64>,
+    /// Mount point and type of its file system.
+    pub mount: Option<String>,
+}
+
+/// Accesses by size.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SizeUse {
+    /// The layer.
+    pub layer: String,
+    /// One entry per class of sizes: upper end in bytes (`None`: no upper end), reads, writes, and bytes read and written where
+    /// single requests are known.
+    pub classes: Vec<SizeClass>,
+    /// The commonest sizes and their counts.
+    pub common: Vec<(u64, u64)>,
+}
+
+/// Accesses of one class of sizes.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SizeClass {
+    /// Upper end in bytes; `None`: no upper end.
+    pub up_to: Option<u64>,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes read and written; `None` without single requests.
+    pub bytes: Option<(u64, u64)>,
+}
+
+/// Files and access sizes of a trace.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Usage {
+    /// Families of files, those that took most time first, then those that moved most bytes.
+    pub files: Vec<FileUse>,
+    /// Number of families.
+    pub families: u64,
+    /// The sum of those families that are not in `files`; `None` if all are.
+    pub rest: Option<FileUse>,
+    /// Sizes by layer.
+    pub sizes: Vec<SizeUse>,
+}
+
+/// Upper ends of Darshan's classes of access sizes.
+const DARSHAN: [u64; 9] = [100, 1024, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30];
+
+impl Usage {
+    /// Of a trace, with at most `most` families.
+    pub fn of(trace: &Trace, counters: Option<&CounterReport>, most: usize) -> Usage {
+        let mut sizes: Vec<SizeUse> = counters.iter().flat_map(|c| &c.access_sizes).map(of_counters).collect();
+        let mut files = match trace.counters.as_deref() {
+            Some(c) if counters.is_some() => CounterReport::all_files(c),
+            _ => {
+                let (files, of_rows) = rows(trace);
+                sizes.extend(of_rows);
+                files
+            }
+        };
+        let time = |f: &FileUse| f.time_s.unwrap_or(0.0);
+        files.sort_by(|a, b| {
+            let bytes = |f: &FileUse| f.bytes_read.saturating_add(f.bytes_written);
+            time(b).total_cmp(&time(a)).then(bytes(b).cmp(&bytes(a))).then(a.file.cmp(&b.file))
+        });
+        let families = files.len() as u64;
+        let rest = files.split_off(files.len().min(most)).into_iter().reduce(sum);
+        Usage { files, families, rest, sizes }
+    }
+}
+
+/// The sum of two families.
+fn sum(a: FileUse, b: FileUse) -> FileUse {
+    let plus = |x: Option<u64>, y: Option<u64>| x.zip(y).map(|(x, y)| x.saturating_add(y));
+    FileUse {
+        file: String::new(),
+        files: a.files + b.files,
+        reads: plus(a.reads, b.reads),
+        writes: plus(a.writes, b.writes),
+        bytes_read: a.bytes_read.saturating_add(b.bytes_read),
+        bytes_written: a.bytes_written.saturating_add(b.bytes_written),
+        time_s: a.time_s.zip(b.time_s).map(|(x, y)| x + y),
+        ranks: None,
+        mount: None,
+    }
+}
+
+fn of_counters(a: &super::AccessSizes) -> SizeUse {
+    let ends = DARSHAN.into_iter().map(Some).chain([None]);
+    let classes = ends.zip(a.reads.iter().zip(&a.writes)).map(|(up_to, (&reads, &writes))| SizeClass {
+        up_to,
+        reads,
+        writes,
+        bytes: None,
+    });
+    let common = a.common.iter().map(|s| (s.size, s.count)).collect();
+    SizeUse { layer: a.layer.clone(), classes: classes.collect(), common }
+}
+
+/// The mount point of a file and its type.
+pub(super) fn mount_of(c: &Counters, file: &str) -> Option<String> {
+    c.mount(file).map(|m| format!("{} ({})", m.path, m.kind))
+}
+
+#[derive(Default)]
+struct Sum {
+    calls: [u64; 2],
+    bytes: [u64; 2],
+    time_s: f64,
+    ranks: BTreeSet<u32>,
+}
+
+/// Files, and sizes if the rows are single requests.
+fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
+    let mut files: BTreeMap<FileId, Sum> = BTreeMap::new();
+    let mut classes = vec![[(0u64, 0u64); 2]; SIZE_CLASSES];
+    let mut add = |file: FileId, op: Op, rank: u32, bytes: u64, time_s: f64| {
+        let d = usize::from(op == Op::Write);
+        let f = files.entry(file).or_default();
+        f.calls[d] += 1;
+        f.bytes[d] = f.bytes[d].saturating_add(bytes);
+        f.time_s += time_s;
+        f.ranks.insert(rank);
+        let class = &mut classes[(u64::BITS - bytes.saturating_sub(1).leading_zeros()) as usize][d];
+        (class.0, class.1) = (class.0 + 1, class.1.saturating_add(bytes));
+    };
+    let kept = |file: FileId| !trace.files.is_system(file);
+    match &trace.data {
+        Data::Requests(r) => {
+            for x in r.iter().filter(|x| x.op.moves_bytes() && kept(x.file)) {
+                add(x.file, x.op, x.rank, x.size, x.end - x.start);
+            }
+        }
+        Data::Intervals(v) => {
+            for x in v.iter().filter(|x| kept(x.file)) {
+                add(x.file, x.op, x.rank, x.bytes.max(0.0).round() as u64, x.end - x.start);
+            }
+        }
+    }
+    let single = trace.timing == Timing::Request;
+    let named = files.into_iter().filter(|(id, _)| *id != FileId::NONE);
+    let mut families: BTreeMap<String, (FileUse, BTreeSet<u32>)> = BTreeMap::new();
+    for (id, s) in named {
+        let name = trace.files.name(id);
+        let (f, ranks) = families.entry(stem(name)).or_default();
+        f.file = if f.files == 0 { name.to_owned() } else { stem(name) };
+        f.files += 1;
+        f.reads = single.then(|| f.reads.unwrap_or(0) + s.calls[0]);
+        f.writes = single.then(|| f.writes.unwrap_or(0) + s.calls[1]);
+        f.bytes_read = f.bytes_read.saturating_add(s.bytes[0]);
+        f.bytes_written = f.bytes_written.saturating_add(s.bytes[1]);
+        f.time_s = single.then(|| f.time_s.unwrap_or(0.0) + s.time_s);
+        ranks.extend(s.ranks);
+    }
+    let whole = |(f, ranks): (FileUse, BTreeSet<u32>)| FileUse { ranks: Some(ranks.len() as u64), ..f };
+    let seen = classes.iter().any(|c| c[0].0 + c[1].0 > 0) && single;
+    let sizes = seen.then(|| {
+        let class = |(k, c): (usize, &[(u64, u64); 2])| SizeClass {
+            up_to: Some(1u64.checked_shl(k as u32).unwrap_or(u64::MAX)),
+            reads: c[0].0,
+            writes: c[1].0,
+            bytes: Some((c[0].1, c[1].1)),
+        };
+        let used = |c: &&[(u64, u64); 2]| c[0].0 + c[1].0 > 0;
+        let first = classes.iter().position(|c| used(&c)).unwrap_or(0);
+        let last = classes.iter().rposition(|c| used(&c)).unwrap_or(0);
+        SizeUse {
+            layer: trace.layer.map_or("requests", |l| l.name()).to_owned(),
+            classes: classes.iter().enumerate().skip(first).take(last + 1 - first).map(class).collect(),
+            common: Vec::new(),
+        }
+    });
+    (families.into_values().map(whole).collect(), sizes)
+}
+
+/// Some accesses to a file, evenly chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileAccesses {
+    /// Name of the file.
+    pub file: String,
+    /// Number of accesses, of which those in `shown` are some.
+    pub all: u64,
+    /// Accesses in the order of the trace, with times on the trace's own clock.
+    pub shown: Vec<Request>,
+}
+
+impl FileAccesses {
+    /// Of the files with the most bytes in selected accesses with an offset: `files` files, `most` accesses of each.
+    pub fn of(trace: &Trace, selection: &Selection, (files, most): (usize, usize)) -> Vec<FileAccesses> {
+        let Data::Requests(r) = &trace.data else { return Vec::new() };
+        let activity = Activity::new(trace, Mode::All, selection);
+        let kept = || {
+            (0..r.len()).filter(|&i| {
+                r.offset.get(i) != UNKNOWN_OFFSET && r.file.get(i) != FileId::NONE && activity.keeps_request(r, i)
+            })
+        };
+        let mut moved: HashMap<FileId, (u64, u64)> = HashMap::new();
+        for i in kept() {
+            let f = moved.entry(r.file.get(i)).or_default();
+            *f = (f.0.saturating_add(r.size.get(i)), f.1 + 1);
+        }
+        let mut order: Vec<(FileId, (u64, u64))> = moved.into_iter().collect();
+        order.sort_by_key(|(id, (bytes, _))| (Reverse(*bytes), *id));
+        // a file unlike the others shows more than one more of a series
+        let mut seen = HashSet::new();
+        let (first, more): (Vec<_>, Vec<_>) =
+            order.into_iter().take(1000).partition(|(id, _)| seen.insert(stem(trace.files.name(*id))));
+        let mut chosen: Vec<(FileId, FileAccesses, u64)> = first
+            .into_iter()
+            .chain(more)
+            .take(files)
+            .map(|(id, (_, all))| {
+                let accesses = FileAccesses { file: trace.files.name(id).to_owned(), all, shown: Vec::new() };
+                (id, accesses, 0)
+            })
+            .collect();
+        let origin = trace.origin_s as f64;
+        for i in kept() {
+            let file = r.file.get(i);
+            let Some((_, f, n)) = chosen.iter_mut().find(|c| c.0 == file) else { continue };
+            if n.is_multiple_of(f.all.div_ceil(most as u64).max(1)) {
+                let x = r.get(i);
+                f.shown.push(Request { start: x.start + origin, end: x.end + origin, ..x });
+            }
+            *n += 1;
+        }
+        chosen.into_iter().map(|c| c.1).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Requests;
+
+    #[test]
+    fn families_and_sizes_of_requests() {
+        let mut t = Trace::default();
+        let (a, b) = (t.files.intern("/out.1"), t.files.intern("/out.22"));
+        let row = |op, file, rank, size| Request { op, file, rank, size, start: 1.0, end: 1.5, ..Request::default() };
+        let rows = [row(Op::Write, a, 0, 1024), row(Op::Write, b, 1, 1025), row(Op::Read, b, 1, 1)];
+        t.data = Data::Requests(rows.into_iter().collect::<Requests>());
+        let u = Usage::of(&t, None, 10);
+        assert_eq!(u.files.len(), 1);
+        let f = &u.files[0];
+        assert_eq!((f.file.as_str(), f.files, f.bytes_written, f.ranks), ("/out.#", 2, 2049, Some(2)));
+        assert_eq!((f.reads, f.writes, f.time_s), (Some(1), Some(2), Some(1.5)));
+        let class = |up_to: u64| u.sizes[0].classes.iter().find(|c| c.up_to == Some(up_to)).copied().unwrap();
+        assert_eq!((class(1024).writes, class(2048).writes, class(1).reads), (1, 1, 1));
+    }
+
+    #[test]
+    fn families_beyond_the_cap_are_summed() {
+        let mut t = Trace::default();
+        let files: Vec<_> = ["a", "b", "c"].map(|n| t.files.intern(n)).into();
+        let row = |file, size| Request { op: Op::Write, file, size, ..Request::default() };
+        t.data = Data::Requests((1..=3).map(|i| row(files[i as usize - 1], i * 10)).collect());
+        let u = Usage::of(&t, None, 1);
+        assert_eq!((u.files[0].file.as_str(), u.families), ("c", 3));
+        assert_eq!(u.rest.map(|r| (r.files, r.bytes_written)), Some((2, 30)));
+    }
+}

@@ -1,0 +1,302 @@
+//! `iophase report`: all answers on a trace as one HTML page.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+use sha2::{Digest, Sha256};
+
+use super::answers::PictureNames;
+use super::findings::FindingOptions;
+use super::inputs::{Inputs, stored};
+use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity};
+use super::{output, remedy};
+use iophase::analysis::{self, Info, Mode, ModeChoice, Options};
+use iophase::classify;
+use iophase::dfg::{self, DfgReport, Partition, Plan};
+use iophase::findings;
+use iophase::formats::{self, Format, ReadOptions, Source};
+use iophase::internals::render::html::{self, Answers, Bundle, Origin, Run};
+use iophase::internals::render::units;
+use iophase::record::{Data, Timing, Trace};
+use iophase::{Error, ErrorKind, Result};
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// Traces
+    #[command(flatten)]
+    pub input: Input,
+    /// Which transfers
+    #[command(flatten)]
+    pub selection: SelectionArgs,
+    /// Periods
+    #[command(flatten)]
+    pub periods: MinPeriodArgs,
+    /// Findings to look for
+    #[command(flatten)]
+    pub options: FindingOptions,
+    /// Write the page here; a folder (DIR/) gets one page per trace and index.html, `-` is standard output
+    #[arg(help_heading = "Output", short, long, value_name = "PATH", value_hint = ValueHint::AnyPath, required_unless_present = "extract")]
+    pub output: Option<PathBuf>,
+    /// Largest size of a page: lists and pictures are cut to fit
+    #[arg(help_heading = "Output", long, value_name = "BYTES", default_value = "1000000", value_parser = super::classify::bytes)]
+    pub max_size: u64,
+    /// Replace names of users, hosts and files by short codes, and the command by its first word
+    #[arg(help_heading = "Output", long)]
+    pub redact: bool,
+    /// Show the id of the user
+    #[arg(help_heading = "Output", long, conflicts_with = "redact")]
+    pub with_user: bool,
+    /// Show this text, such as a date, beside the version of the program
+    #[arg(help_heading = "Output", long, value_name = "TEXT")]
+    pub stamp: Option<String>,
+    /// Print the JSON inside pages that were made before, one line per page
+    #[arg(help_heading = "Output", long)]
+    pub extract: bool,
+    /// Messages
+    #[command(flatten)]
+    pub verbosity: Verbosity,
+}
+
+/// Makes the pages; gives the worst exit code.
+///
+/// # Errors
+/// Of the options, and [`ErrorKind::Output`] if a page cannot be written.
+pub(super) fn run(a: &ReportArgs) -> Result<u8> {
+    if a.extract {
+        return extract(a).map(|()| 0);
+    }
+    let how = How { options: options(a)?, findings: a.options.options()?, redact: a.redact, given: given() };
+    let path = a.output.as_deref().unwrap_or(Path::new("-"));
+    let folder = path.is_dir() || path.to_string_lossy().ends_with('/');
+    let mut read = a.input.read_options();
+    (read.counters, read.all_layers) = (true, true);
+    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let compute =
+        |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| how.run(source, format, read);
+    let mut out = Pages {
+        a,
+        folder: folder.then_some(path),
+        names: PictureNames::default(),
+        runs: Vec::new(),
+        pages: Vec::new(),
+    };
+    let worst = inputs.each(&read, compute, |_, answer| answer.map_or(Ok(()), |run| out.add(run)));
+    out.finish(path)?;
+    Ok(worst)
+}
+
+fn options(a: &ReportArgs) -> Result<Options> {
+    let mut options = Options::default();
+    options.selection = a.selection.selection()?;
+    options.mode = a.selection.mode();
+    options.min_period_s = a.periods.shortest_s();
+    Ok(options)
+}
+
+/// Where the pages go.
+struct Pages<'a> {
+    a: &'a ReportArgs,
+    folder: Option<&'a Path>,
+    names: PictureNames,
+    runs: Vec<Run>,
+    pages: Vec<(String, html::Line)>,
+}
+
+impl Pages<'_> {
+    fn options(&self) -> html::Options {
+        html::Options {
+            max_size: usize::try_from(self.a.max_size).unwrap_or(usize::MAX),
+            with_user: self.a.with_user,
+            stamp: self.a.stamp.clone(),
+        }
+    }
+
+    fn add(&mut self, run: Run) -> Result<()> {
+        let Some(folder) = self.folder else {
+            self.runs.push(run);
+            return Ok(());
+        };
+        let line = run.line();
+        let name = format!("{}.html", self.names.stem(&line.name));
+        let page = html::page(Bundle { runs: vec![run] }, &self.options());
+        std::fs::create_dir_all(folder).map_err(|e| {
+            Error::new(ErrorKind::Output, e.to_string())
+                .in_file(folder.display().to_string())
+                .remedy("choose a folder that can be written")
+        })?;
+        self.write(&folder.join(&name), &page)?;
+        self.pages.push((name, line));
+        Ok(())
+    }
+
+    fn finish(mut self, path: &Path) -> Result<()> {
+        match self.folder {
+            Some(_) if self.pages.is_empty() => Ok(()),
+            Some(folder) => self.write(&folder.join("index.html"), &html::index(&self.pages)),
+            None if self.runs.is_empty() => Ok(()),
+            None => {
+                let page = html::page(Bundle { runs: std::mem::take(&mut self.runs) }, &self.options());
+                self.write(path, &page)
+            }
+        }
+    }
+
+    fn write(&self, path: &Path, page: &str) -> Result<()> {
+        output::whole(path, page)?;
+        if self.a.verbosity.quiet == 0 && path.as_os_str() != "-" {
+            output::print(&format!("{}: {}\n", path.display(), units::bytes(page.len() as f64)))?;
+        }
+        Ok(())
+    }
+}
+
+/// How a trace is analysed.
+struct How {
+    options: Options,
+    findings: findings::Options,
+    redact: bool,
+    given: Vec<String>,
+}
+
+impl How {
+    fn run(&self, source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions) -> Result<Run> {
+        let mut trace = formats::read(source, format, read)?;
+        let mut origin = origin(source)?;
+        origin.options = self.given.clone();
+        if self.redact {
+            trace.redact();
+            origin = Origin { name: trace.path.clone(), sha256: None, options: Vec::new(), ..origin };
+        }
+        let analysis = match analysis::analyze(&trace, &self.options) {
+            Ok(mut a) => {
+                remedy::name_options(&mut a.report.warnings);
+                Ok(a)
+            }
+            Err(e) if e.kind() == ErrorKind::Empty => Err(remedy::of_error(&e).to_string()),
+            Err(e) => return Err(e),
+        };
+        let resolved = trace.timing != Timing::Counter;
+        let report = analysis.as_ref().ok().map(|a| &a.report).filter(|_| resolved);
+        let mut found = findings::find(&trace, report, &self.findings)?;
+        remedy::name_options(&mut found.warnings);
+        let mut info = Info::of(&trace);
+        remedy::name_options(&mut info.warnings);
+        let answers = Answers {
+            info,
+            analysis,
+            findings: found,
+            classes: self.classes(&trace),
+            graph: self.graph(&trace, source, format, read),
+        };
+        Ok(Run::new(&trace, origin, answers, &self.options.selection))
+    }
+
+    /// The access classes; none if the accesses have no places.
+    fn classes(&self, trace: &Trace) -> Option<classify::Classes> {
+        let mode = match self.options.mode {
+            ModeChoice::Auto => Mode::All,
+            ModeChoice::One(m) => m,
+        };
+        let mut options = classify::Options::default();
+        (options.mode, options.stripe) = (mode, self.findings.stripe);
+        classify::classify(trace, &self.options.selection, options).ok()
+    }
+
+    /// The graph of the calls: read again where the format logs all calls, else of the rows.
+    fn graph(
+        &self,
+        trace: &Trace,
+        source: &Source,
+        format: Option<&'static dyn Format>,
+        read: &ReadOptions,
+    ) -> Option<DfgReport> {
+        let mut plan = Plan::default();
+        if self.redact {
+            plan.mapping.template = "{call}".parse().ok()?;
+        }
+        let logged = formats::find(trace.format).is_ok_and(Format::logs_calls);
+        if logged {
+            let mut read = read.clone();
+            (read.progress, read.counters, read.all_layers) = (None, false, false);
+            let log = analysis::event_log(std::slice::from_ref(source), format, &read, &plan).ok()?;
+            return dfg::report(&log.cases, log.skipped, &plan, &Partition::default(), Vec::new()).ok();
+        }
+        let single = trace.timing == Timing::Request && matches!(trace.data, Data::Requests(_));
+        single.then(|| analysis::graph(trace, &plan).ok()).flatten()
+    }
+}
+
+/// Name, size and hash of an input.
+fn origin(source: &Source) -> Result<Origin> {
+    let path = Path::new(source.name());
+    let name = path.file_name().map_or_else(|| "standard input".into(), |n| n.to_string_lossy().into_owned());
+    let sha256 = if path.is_file() { Some(hash(path)?) } else { None };
+    let name = if name == "-" { "standard input".into() } else { name };
+    Ok(Origin { name, bytes: stored(source), sha256, options: Vec::new() })
+}
+
+fn hash(path: &Path) -> Result<String> {
+    let failed = |e: io::Error| Error::new(ErrorKind::Io, e.to_string()).in_file(path.display().to_string());
+    let mut file = File::open(path).map_err(failed)?;
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 18]);
+    loop {
+        match file.read(&mut buffer).map_err(failed)? {
+            0 => break,
+            n => hash.update(&buffer[..n]),
+        }
+    }
+    Ok(hash.finalize().iter().map(|b| format!("{b:02x}")).collect())
+}
+
+/// The options of the command line that begin with two dashes, without those that name outputs.
+fn given() -> Vec<String> {
+    let all: Vec<String> = std::env::args().skip(2).collect();
+    let kept = [
+        "--layer",
+        "--mode",
+        "--ranks",
+        "--files",
+        "--from",
+        "--until",
+        "--min-period",
+        "--stripe",
+        "--only",
+        "--ignore",
+        "--format",
+    ];
+    let mut given = Vec::new();
+    let mut all = all.iter().peekable();
+    while let Some(x) = all.next() {
+        let name = x.split('=').next().unwrap_or(x);
+        if name == "--all-files" || (kept.contains(&name) && x.contains('=')) {
+            given.push(x.clone());
+        } else if kept.contains(&name) {
+            given.push(format!("{x} {}", all.next().map_or("", String::as_str)));
+        }
+    }
+    given
+}
+
+/// Prints the JSON inside pages.
+fn extract(a: &ReportArgs) -> Result<()> {
+    let mut all = String::new();
+    for path in &a.input.traces {
+        let name = path.display().to_string();
+        let page =
+            std::fs::read_to_string(path).map_err(|e| Error::new(ErrorKind::Io, e.to_string()).in_file(&name))?;
+        let json = html::extract(&page).ok_or_else(|| {
+            Error::new(ErrorKind::Malformed, "no data of a report in this page")
+                .expected("a page made by `iophase report`")
+                .in_file(&name)
+        })?;
+        all.push_str(&json);
+        all.push('\n');
+    }
+    match &a.output {
+        Some(path) => output::whole(path, &all),
+        None => output::print(&all),
+    }
+}

@@ -1,0 +1,172 @@
+//! The content of a page: the answers on one trace, and the figures of its pictures, small whatever the trace.
+
+use crate::analysis::{self, Analysis, FileAccesses, Heat, Info, Mode, Report, Selection, TraceSummary, Usage};
+use crate::classify::Classes;
+use crate::dfg::DfgReport;
+use crate::findings::Findings;
+use crate::record::{Striping, Trace};
+use crate::render::svg::View;
+
+/// Rows and columns of a heat map.
+const HEAT: (usize, usize) = (512, 2048);
+/// Families of files.
+const FILES: usize = 500;
+/// Files whose offsets are drawn, and accesses of each.
+const OFFSETS: (usize, usize) = (3, 1200);
+/// How long after the data, as a share of their time, the next burst is still shown.
+const FARTHEST: f64 = 0.4;
+
+/// Where a trace came from.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// Name of the file or folder.
+    pub name: String,
+    /// Bytes as stored.
+    pub bytes: u64,
+    /// SHA-256 in hexadecimal digits; `None` for a folder or a pipe.
+    pub sha256: Option<String>,
+    /// Options that differ from the defaults, as they were given.
+    pub options: Vec<String>,
+}
+
+/// The answers on a trace.
+#[derive(Debug)]
+pub struct Answers {
+    /// Contents of the trace.
+    pub info: Info,
+    /// Period and patterns; an error says why there are none.
+    pub analysis: Result<Analysis, String>,
+    /// Findings.
+    pub findings: Findings,
+    /// Access classes; `None` if the accesses have no places.
+    pub classes: Option<Classes>,
+    /// Directly-follows graph; `None` if single calls are not known.
+    pub graph: Option<DfgReport>,
+}
+
+/// A line of a table of pages.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// Name of the trace.
+    pub name: String,
+    pub(super) job: Option<i64>,
+    pub(super) period_s: Option<f64>,
+    pub(super) confidence: Option<f64>,
+    pub(super) share: Option<f64>,
+    pub(super) lost_s: Option<f64>,
+    pub(super) finding: Option<String>,
+}
+
+/// What a page shows of one trace.
+#[derive(Debug)]
+pub struct Run {
+    pub(super) origin: Origin,
+    pub(super) summary: TraceSummary,
+    pub(super) info: Info,
+    pub(super) report: Option<Report>,
+    pub(super) no_report: Option<String>,
+    pub(super) findings: Findings,
+    pub(super) classes: Option<Classes>,
+    pub(super) graph: Option<DfgReport>,
+    pub(super) usage: Usage,
+    pub(super) heats: Vec<Heat>,
+    pub(super) views: Vec<View>,
+    pub(super) offsets: Vec<FileAccesses>,
+    pub(super) layouts: Vec<(String, Striping)>,
+    pub(super) release: Option<String>,
+    /// The time from which the page counts, on the trace's own clock.
+    pub(super) zero_s: f64,
+    /// Ends of all time axes, from `zero_s` on.
+    pub(super) range: (f64, f64),
+    /// Number of nodes; `None` if the trace does not say.
+    pub(super) nodes: Option<usize>,
+}
+
+impl Run {
+    /// The content for a trace and the answers on it; the trace is no longer needed then.
+    pub fn new(trace: &Trace, origin: Origin, answers: Answers, selection: &Selection) -> Run {
+        let Answers { info, analysis, findings, classes, graph } = answers;
+        let summary = analysis::summary(trace);
+        let (report, evidence, no_report) = match analysis {
+            Ok(a) => (Some(a.report), a.evidence, None),
+            Err(why) => (None, Vec::new(), Some(why)),
+        };
+        let signals = report.iter().flat_map(|r| &r.signals);
+        let views = signals.zip(evidence).map(|(s, e)| View::new(trace, s.mode, selection, e)).collect();
+        let zero_s = report.as_ref().map_or(0.0, crate::render::text::zero_s);
+        let span = summary.start_s.zip(summary.end_s);
+        let heat = |mode| Heat::of(trace, mode, selection, span?, HEAT);
+        let counters = trace.counters.as_deref();
+        let layouts = counters.map_or_else(Vec::new, |c| {
+            c.layouts.iter().take(FILES).map(|l| (c.files.name(l.file).to_owned(), l.clone())).collect()
+        });
+        let mut hosts: Vec<&str> = trace.hosts.values().map(|h| &**h).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        Run {
+            usage: Usage::of(trace, info.counters.as_ref(), FILES),
+            heats: [Mode::Write, Mode::Read].into_iter().filter_map(heat).collect(),
+            offsets: FileAccesses::of(trace, selection, OFFSETS),
+            release: counters.and_then(|c| c.release.clone()),
+            nodes: Some(hosts.len()).filter(|n| *n > 0),
+            range: range(report.as_ref(), &summary, zero_s),
+            origin,
+            summary,
+            info,
+            report,
+            no_report,
+            findings,
+            classes,
+            graph,
+            views,
+            layouts,
+            zero_s,
+        }
+    }
+
+    /// The line of the run in a table of pages.
+    pub fn line(&self) -> Line {
+        let dominant = self.report.as_ref().and_then(|r| r.primary_signal()?.period.dominant.as_ref());
+        let worst = self.findings.findings.first();
+        Line {
+            name: self.origin.name.clone(),
+            job: self.summary.job.as_ref().and_then(|j| j.id),
+            period_s: dominant.map(|d| d.period_s),
+            confidence: dominant.map(|d| d.confidence),
+            share: self.findings.io.share,
+            lost_s: worst.and_then(|f| f.lost_s),
+            finding: worst.map(|f| format!("{} {} ({})", f.code, f.name.replace('-', " "), f.severity.name())),
+        }
+    }
+
+    /// Leaves out who ran the job.
+    pub(super) fn without_user(&mut self) {
+        let jobs = [&mut self.summary.job, &mut self.info.job, &mut self.findings.trace.job];
+        for job in jobs.into_iter().chain(self.report.iter_mut().map(|r| &mut r.trace.job)).flatten() {
+            job.uid = None;
+        }
+    }
+}
+
+/// Ends of the time axes: the job, and the next burst unless it is far away.
+fn range(report: Option<&Report>, t: &TraceSummary, zero_s: f64) -> (f64, f64) {
+    let (Some(start), Some(end)) = (t.start_s, t.end_s) else { return (0.0, 1.0) };
+    let span = (end - start).max(1e-6);
+    let run_s = t.job.as_ref().and_then(|j| j.run_time_s).filter(|_| zero_s == 0.0 && start >= 0.0);
+    let (mut low, mut high) = (start - zero_s, end - zero_s);
+    if let Some(run_s) = run_s {
+        // a job that does little I/O is not all of the picture
+        if low < 4.0 * span {
+            low = low.min(0.0);
+        }
+        if run_s - high < 4.0 * span {
+            high = high.max(run_s);
+        }
+    }
+    let next = report.iter().flat_map(|r| &r.signals).filter_map(|s| s.prediction.as_ref());
+    for p in next.filter(|p| p.next_end_s - end < FARTHEST * span) {
+        high = high.max(p.next_end_s - zero_s);
+    }
+    let margin = 0.005 * (high - low).max(1e-6);
+    (low - margin, high + margin)
+}

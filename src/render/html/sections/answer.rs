@@ -1,0 +1,64 @@
+//! The answer, in at most six lines and in the words of the terminal.
+
+use crate::analysis::SignalReport;
+use crate::findings::Severity;
+use crate::record::Timing;
+use crate::render::html::page::Page;
+use crate::render::{findings, text, units};
+
+/// Lines of an answer.
+const LINES: usize = 6;
+
+pub fn section(p: &mut Page<'_>) {
+    let run = p.run;
+    let mut lines: Vec<(String, String, &'static str)> = Vec::new();
+    if let Some(report) = &run.report {
+        let mut signals: Vec<&SignalReport> = report.signals.iter().collect();
+        signals.sort_by_key(|s| Some(s.mode) != report.primary);
+        for s in signals.iter().take(2) {
+            let more = s.bursts.as_ref().map_or_else(
+                || format!("{} over {}", units::bytes(s.bytes), units::seconds(s.end_s - s.start_s)),
+                |b| format!("bursts: {}", text::bursts(b)),
+            );
+            lines.push((text::answer(s), more, "phases"));
+        }
+    }
+    if let Some(why) = &run.no_report {
+        lines.push(("no period".into(), why.clone(), "provenance"));
+    }
+    lines.push((findings::headline(&run.findings), findings::parts(&run.findings).unwrap_or_default(), "findings"));
+    if let Some(f) = run.findings.findings.iter().find(|f| f.severity != Severity::Info) {
+        let cost = match (f.lost_s, f.time_s) {
+            (Some(s), _) if s > 0.0 => format!(", lost {}", findings::short(s)),
+            (_, Some(s)) if s > 0.0 => format!(", time {}", findings::short(s)),
+            _ => String::new(),
+        };
+        lines.push((format!("{} {}{cost}", f.code, f.name), f.detail.clone(), "findings"));
+    }
+    let next = run.report.as_ref().and_then(|r| r.primary_signal()?.prediction.as_ref());
+    if let Some(n) = next {
+        lines.push((format!("next burst {}", text::next(n, run.zero_s)), String::new(), "next"));
+    }
+    let coarse = match run.report.as_ref().map(|r| (r.quality.timing, r.quality.bin_s)) {
+        Some((Timing::Heatmap, bin)) => Some(format!(
+            "heat map only: times are known to bins of {}",
+            bin.map_or_else(|| "unknown width".into(), units::seconds)
+        )),
+        Some((Timing::Counter, _)) => Some("counters only: bytes are spread from the first to the last access".into()),
+        _ => None,
+    };
+    lines.extend(coarse.map(|text| (text, String::new(), "provenance")));
+    lines.truncate(LINES);
+    p.section("answer", "Answer", "", |p| {
+        p.h.open("ul", &[("class", "answer")]);
+        for (answer, more, link) in lines {
+            p.h.open("li", &[]);
+            p.h.elem("a", &[("href", &format!("#{}", p.id(link)))], &answer);
+            if !more.is_empty() {
+                p.h.elem("small", &[], &more);
+            }
+            p.h.close("li");
+        }
+        p.h.close("ul");
+    });
+}

@@ -1,0 +1,186 @@
+//! Findings as cards, the costliest first.
+
+use crate::findings::{Finding, Findings, RemedyReport};
+use crate::render::findings::short;
+use crate::render::html::page::Page;
+use crate::render::html::table::{self, Cell, Column};
+use crate::render::html::writer::Html;
+use crate::render::text::percent;
+use crate::render::units;
+
+pub fn section(p: &mut Page<'_>) {
+    let f = &p.run.findings;
+    let lead = "Faults of the I/O, the costliest first. Costs of findings overlap: they must not be added.";
+    p.section("findings", "Findings", lead, |p| {
+        if f.findings.is_empty() {
+            p.h.elem("p", &[], "No findings.");
+        }
+        p.h.open("div", &[("class", "cards")]);
+        for (i, x) in f.findings.iter().enumerate() {
+            let id = p.id(&format!("find-{}-{}", i + 1, x.code));
+            card(&mut p.h, &id, f, x);
+        }
+        p.h.close("div");
+        good(&mut p.h, f);
+        let id = p.id("unchecked");
+        unchecked(&mut p.h, &id, f);
+    });
+}
+
+fn card(h: &mut Html, id: &str, f: &Findings, x: &Finding) {
+    let severity = x.severity.name();
+    let class = format!("card {severity}");
+    let rank = x.measured.get("rank").map(|r| format!("{r:.0}")).unwrap_or_default();
+    let files: Vec<&str> = x.files.iter().map(|s| s.file.as_str()).collect();
+    let files = files.join("\u{1}");
+    h.open(
+        "div",
+        &[
+            ("class", &class),
+            ("id", id),
+            ("data-code", &x.code),
+            ("data-severity", severity),
+            ("data-rank", &rank),
+            ("data-files", &files),
+        ],
+    );
+    h.open("h3", &[]);
+    let icon = match severity {
+        "critical" => "◆",
+        "warning" => "▲",
+        _ => "●",
+    };
+    h.elem("span", &[("class", "icon"), ("aria-hidden", "true")], icon);
+    h.elem("span", &[("class", "severity")], severity);
+    h.text(" ");
+    h.elem("code", &[], &x.code);
+    h.text(&format!(" {}: {}", x.name.replace('-', " "), x.title));
+    h.close("h3");
+    cost(h, f, x);
+    if !x.detail.is_empty() {
+        h.elem("p", &[], &x.detail);
+    }
+    if !x.also.is_empty() {
+        h.elem("p", &[("class", "also")], &format!("The same requests: {}", x.also.join(", ")));
+    }
+    evidence(h, id, x);
+    remedies(h, x);
+    h.open("details", &[("class", "fold")]);
+    h.elem("summary", &[], "Why, and how it was measured");
+    h.elem("p", &[], &x.why);
+    let numbers = |all: &std::collections::BTreeMap<String, f64>| {
+        all.iter()
+            .map(|(name, v)| format!("{} {}", name.replace('_', " "), units::digits(*v)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let certainty = match x.certainty {
+        crate::findings::Certainty::Exact => "exact, from single requests",
+        crate::findings::Certainty::Bound => "bound, from counters",
+        crate::findings::Certainty::Modelled => "the time comes from a model",
+    };
+    table::facts(
+        h,
+        &[
+            ("Measured", Some(numbers(&x.measured))),
+            ("Threshold", Some(numbers(&x.threshold))),
+            ("Lost is", x.lost_basis.clone()),
+            ("Certainty", Some(certainty.into())),
+            ("Drishti", Some(x.drishti.join(", "))),
+        ],
+    );
+    h.close("details");
+    h.close("div");
+}
+
+/// The time lost, or spent, as a bar against the run time.
+fn cost(h: &mut Html, f: &Findings, x: &Finding) {
+    let (word, s) = match (x.lost_s, x.time_s) {
+        (Some(lost), _) if lost > 0.0 => ("lost", lost),
+        (_, Some(time)) if time > 0.0 => ("spent in it", time),
+        _ => return,
+    };
+    let share = if f.io.run_s > 0.0 { s / f.io.run_s } else { 0.0 };
+    h.open("p", &[("class", "cost")]);
+    let (max, value) = (format!("{}", f.io.run_s.max(s)), format!("{s}"));
+    h.elem("meter", &[("min", "0"), ("max", &max), ("value", &value)], &percent(share));
+    h.text(&format!(" {} {word}, {} of the run", short(s), percent(share)));
+    if let (Some(time), true) = (x.time_s, word == "lost") {
+        h.text(&format!("; {} spent in it", short(time)));
+    }
+    h.close("p");
+}
+
+fn evidence(h: &mut Html, id: &str, x: &Finding) {
+    if x.files.is_empty() {
+        return;
+    }
+    let columns = [
+        Column::text("Files", "file"),
+        Column::number("Number", "files"),
+        Column::number("Count", "count"),
+        Column::number("Bytes", "bytes"),
+        Column::number("Ranks", "ranks"),
+        Column::number("Time of all ranks", "time"),
+    ];
+    let rows = x.files.iter().map(|s| {
+        vec![
+            Cell::name(&s.file),
+            Cell::count(Some(s.files)),
+            Cell::count(Some(s.count)),
+            Cell::bytes(s.bytes),
+            s.ranks.map_or_else(|| Cell::text("all"), |n| Cell::count(Some(n))),
+            Cell::seconds(Some(s.time_s)),
+        ]
+    });
+    let caption = format!("Where: {} in {}", x.code, units::counted(x.files_total, "file"));
+    table::table(h, &format!("{id}-files"), &caption, &columns, rows);
+}
+
+/// Remedies, those for what the trace shows before those for all systems.
+fn remedies(h: &mut Html, x: &Finding) {
+    if x.remedies.is_empty() {
+        return;
+    }
+    let mut all: Vec<&RemedyReport> = x.remedies.iter().collect();
+    let first = all[0].id.as_str();
+    all.sort_by_key(|r| (r.id != first, r.system == "any"));
+    h.open("ul", &[("class", "remedies")]);
+    for r in all {
+        h.open("li", &[]);
+        let settings: Vec<String> = r.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if !settings.is_empty() {
+            h.elem("code", &[("class", "copy")], &settings.join(" "));
+            h.text(" ");
+        }
+        h.text(&r.why);
+        let system = if r.system == "any" { String::new() } else { format!(" ({})", r.system) };
+        h.text(&format!("{system}. "));
+        if r.url.starts_with("https://") {
+            h.elem("a", &[("href", &r.url), ("rel", "noreferrer")], "Source");
+        }
+        h.close("li");
+    }
+    h.close("ul");
+}
+
+fn good(h: &mut Html, f: &Findings) {
+    if !f.ok.is_empty() {
+        h.elem("p", &[("class", "good")], &format!("Checked and good: {}.", f.ok.join(", ")));
+    }
+}
+
+fn unchecked(h: &mut Html, id: &str, f: &Findings) {
+    if f.not_checked.is_empty() {
+        return;
+    }
+    h.open("details", &[("class", "fold")]);
+    h.elem("summary", &[], &format!("Not checked: {}", units::counted(f.not_checked.len() as u64, "code")));
+    let columns = [Column::text("Code", "code"), Column::text("Name", "name"), Column::text("How to record it", "how")];
+    let rows = f
+        .not_checked
+        .iter()
+        .map(|n| vec![Cell::text(&n.code), Cell::text(n.name.replace('-', " ")), Cell::text(&n.how)]);
+    table::table(h, id, "Codes that this trace cannot answer", &columns, rows);
+    h.close("details");
+}

@@ -1,0 +1,47 @@
+//! The sections of a page, in its order. Each is left out if the trace has nothing for it.
+
+mod answer;
+mod classes;
+mod cost;
+mod data;
+mod files;
+mod findings;
+mod graph;
+mod head;
+mod heat;
+mod mounts;
+mod next;
+mod patterns;
+mod period;
+mod phases;
+mod provenance;
+mod sizes;
+
+pub use data::data;
+pub use head::{index, navigation, title};
+
+use super::Options;
+use super::page::Page;
+
+/// Writes all sections of a run.
+pub fn all(p: &mut Page<'_>, options: &Options) {
+    head::section(p, options);
+    for section in [
+        answer::section,
+        phases::section,
+        findings::section,
+        heat::section,
+        files::section,
+        sizes::section,
+        cost::section,
+        mounts::section,
+        patterns::section,
+        classes::section,
+        graph::section,
+        period::section,
+        next::section,
+        provenance::section,
+    ] {
+        section(p);
+    }
+}

@@ -1,0 +1,130 @@
+//! Tables: a caption, headings that the script makes sortable, and cells that keep their exact values.
+
+use super::writer::Html;
+
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    title: &'static str,
+    key: &'static str,
+    number: bool,
+}
+
+impl Column {
+    /// A column of text.
+    pub const fn text(title: &'static str, key: &'static str) -> Column {
+        Column { title, key, number: false }
+    }
+
+    /// A column of numbers.
+    pub const fn number(title: &'static str, key: &'static str) -> Column {
+        Column { title, key, number: true }
+    }
+}
+
+/// A cell.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    text: String,
+    value: Option<String>,
+    note: Option<String>,
+}
+
+impl Cell {
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Cell {
+        Cell { text: text.into(), value: None, note: None }
+    }
+
+    /// The end of a name, and all of it where the pointer rests.
+    pub fn name(name: &str) -> Cell {
+        let shown = crate::render::text::ending(name, 64);
+        let note = (shown != name).then(|| name.to_owned());
+        Cell { text: shown, value: Some(name.to_owned()), note }
+    }
+
+    /// A number as it is written, and exactly.
+    pub fn number(text: impl Into<String>, value: f64) -> Cell {
+        Cell { text: text.into(), value: Some(format!("{value}")), note: None }
+    }
+
+    /// Bytes.
+    pub fn bytes(bytes: u64) -> Cell {
+        let exact = crate::render::units::grouped(i64::try_from(bytes).unwrap_or(i64::MAX));
+        Cell {
+            text: crate::render::units::bytes(bytes as f64),
+            value: Some(bytes.to_string()),
+            note: Some(format!("{exact} bytes")),
+        }
+    }
+
+    /// A count; `None` is not known.
+    pub fn count(count: Option<u64>) -> Cell {
+        match count {
+            Some(n) => Cell {
+                text: crate::render::units::grouped(i64::try_from(n).unwrap_or(i64::MAX)),
+                value: Some(n.to_string()),
+                note: None,
+            },
+            None => Cell::text("-"),
+        }
+    }
+
+    /// A length of time; `None` is not known.
+    pub fn seconds(seconds: Option<f64>) -> Cell {
+        match seconds {
+            Some(s) => Cell::number(crate::render::findings::short(s), s),
+            None => Cell::text("-"),
+        }
+    }
+
+    /// A share; `None` is not known.
+    pub fn share(share: Option<f64>) -> Cell {
+        match share {
+            Some(s) => Cell::number(crate::render::text::percent(s), s),
+            None => Cell::text("-"),
+        }
+    }
+}
+
+/// A table. Its rows can be sorted by `id` and the key of a column.
+pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column], rows: impl IntoIterator<Item = Vec<Cell>>) {
+    h.open("div", &[("class", "scroll")]);
+    h.open("table", &[("id", id)]);
+    h.elem("caption", &[], caption);
+    h.within("thead", &[], |h| {
+        h.within("tr", &[], |h| {
+            for c in columns {
+                let class = if c.number { "n" } else { "t" };
+                h.elem("th", &[("scope", "col"), ("class", class), ("data-key", c.key)], c.title);
+            }
+        });
+    });
+    h.open("tbody", &[]);
+    for row in rows {
+        h.open("tr", &[]);
+        for (cell, column) in row.iter().zip(columns) {
+            let mut attributes = vec![("class", if column.number { "n" } else { "t" })];
+            attributes.extend(cell.value.as_deref().map(|v| ("data-value", v)));
+            attributes.extend(cell.note.as_deref().map(|v| ("title", v)));
+            h.elem("td", &attributes, &cell.text);
+        }
+        h.close("tr");
+    }
+    h.close("tbody");
+    h.close("table");
+    h.close("div");
+}
+
+/// Facts in two columns; those without a value are left out.
+pub fn facts(h: &mut Html, facts: &[(&'static str, Option<String>)]) {
+    h.open("dl", &[]);
+    for (name, value) in facts {
+        let Some(value) = value.as_deref().filter(|v| !v.is_empty()) else { continue };
+        h.open("div", &[]);
+        h.elem("dt", &[], name);
+        h.elem("dd", &[], value);
+        h.close("div");
+    }
+    h.close("dl");
+}
