@@ -33,6 +33,27 @@ pub struct FileUse {
     pub mount: Option<String>,
 }
 
+impl FileUse {
+    /// The sum of two families.
+    pub fn plus(self, b: FileUse) -> FileUse {
+        let plus = |x: Option<u64>, y: Option<u64>| x.zip(y).map(|(x, y)| x.saturating_add(y));
+        FileUse {
+            files: self.files + b.files,
+            reads: plus(self.reads, b.reads),
+            writes: plus(self.writes, b.writes),
+            bytes_read: self.bytes_read.saturating_add(b.bytes_read),
+            bytes_written: self.bytes_written.saturating_add(b.bytes_written),
+            time_s: self.time_s.zip(b.time_s).map(|(x, y)| x + y),
+            ..FileUse::default()
+        }
+    }
+
+    /// The same without a name.
+    pub fn unnamed(self) -> FileUse {
+        FileUse { file: String::new(), ranks: None, mount: None, ..self }
+    }
+}
+
 /// Accesses by size.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SizeUse {
@@ -92,24 +113,8 @@ impl Usage {
             time(b).total_cmp(&time(a)).then(bytes(b).cmp(&bytes(a))).then(a.file.cmp(&b.file))
         });
         let families = files.len() as u64;
-        let rest = files.split_off(files.len().min(most)).into_iter().reduce(sum);
+        let rest = files.split_off(files.len().min(most)).into_iter().reduce(FileUse::plus).map(FileUse::unnamed);
         Usage { files, families, rest, sizes }
-    }
-}
-
-/// The sum of two families.
-fn sum(a: FileUse, b: FileUse) -> FileUse {
-    let plus = |x: Option<u64>, y: Option<u64>| x.zip(y).map(|(x, y)| x.saturating_add(y));
-    FileUse {
-        file: String::new(),
-        files: a.files + b.files,
-        reads: plus(a.reads, b.reads),
-        writes: plus(a.writes, b.writes),
-        bytes_read: a.bytes_read.saturating_add(b.bytes_read),
-        bytes_written: a.bytes_written.saturating_add(b.bytes_written),
-        time_s: a.time_s.zip(b.time_s).map(|(x, y)| x + y),
-        ranks: None,
-        mount: None,
     }
 }
 

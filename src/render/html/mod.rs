@@ -102,7 +102,7 @@ fn document(bundle: &Bundle, options: &Options, caps: Caps) -> String {
         h.close("article");
     }
     h.close("main");
-    let data = serde_json::json!({ "schema": "iophase.page.v1", "runs": data });
+    let data = serde_json::json!({ "schema": "iophase.page.v1", "decimal": crate::render::units::byte_prefix(1000.0).0 == 1000.0, "runs": data });
     h.json("data", &data.to_string());
     h.script(SCRIPT);
     h.close("body");

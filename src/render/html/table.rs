@@ -22,30 +22,38 @@ impl Column {
     }
 }
 
+impl Column {
+    /// A column of bars.
+    pub const fn bar(title: &'static str, key: &'static str) -> Column {
+        Column { title, key, number: false }
+    }
+}
+
 /// A cell.
 #[derive(Debug, Clone)]
 pub struct Cell {
     text: String,
     value: Option<String>,
     note: Option<String>,
+    bar: Option<f64>,
 }
 
 impl Cell {
     /// Text.
     pub fn text(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), value: None, note: None }
+        Cell { text: text.into(), value: None, note: None, bar: None }
     }
 
     /// The end of a name, and all of it where the pointer rests.
     pub fn name(name: &str) -> Cell {
         let shown = crate::render::text::ending(name, 64);
         let note = (shown != name).then(|| name.to_owned());
-        Cell { text: shown, value: Some(name.to_owned()), note }
+        Cell { text: shown, value: Some(name.to_owned()), note, bar: None }
     }
 
     /// A number as it is written, and exactly.
     pub fn number(text: impl Into<String>, value: f64) -> Cell {
-        Cell { text: text.into(), value: Some(format!("{value}")), note: None }
+        Cell { text: text.into(), value: Some(format!("{value}")), note: None, bar: None }
     }
 
     /// Bytes.
@@ -55,6 +63,7 @@ impl Cell {
             text: crate::render::units::bytes(bytes as f64),
             value: Some(bytes.to_string()),
             note: Some(format!("{exact} bytes")),
+            bar: None,
         }
     }
 
@@ -65,6 +74,7 @@ impl Cell {
                 text: crate::render::units::grouped(i64::try_from(n).unwrap_or(i64::MAX)),
                 value: Some(n.to_string()),
                 note: None,
+                bar: None,
             },
             None => Cell::text("-"),
         }
@@ -75,6 +85,16 @@ impl Cell {
         match seconds {
             Some(s) => Cell::number(crate::render::findings::short(s), s),
             None => Cell::text("-"),
+        }
+    }
+
+    /// A bar of a share of the largest value.
+    pub fn bar(share: f64) -> Cell {
+        Cell {
+            text: crate::render::text::percent(share),
+            value: Some(format!("{share}")),
+            note: None,
+            bar: Some(share),
         }
     }
 
@@ -107,7 +127,12 @@ pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column], rows: im
             let mut attributes = vec![("class", if column.number { "n" } else { "t" })];
             attributes.extend(cell.value.as_deref().map(|v| ("data-value", v)));
             attributes.extend(cell.note.as_deref().map(|v| ("title", v)));
-            h.elem("td", &attributes, &cell.text);
+            match cell.bar {
+                Some(share) => h.within("td", &attributes, |h| {
+                    h.elem("meter", &[("min", "0"), ("max", "1"), ("value", &format!("{share:.4}"))], &cell.text);
+                }),
+                None => h.elem("td", &attributes, &cell.text),
+            }
         }
         h.close("tr");
     }

@@ -71,9 +71,9 @@ impl Html {
         text.chars().skip(letters - half).for_each(|c| self.letter(c));
     }
 
-    /// Text of any length.
-    pub fn long_text(&mut self, text: &str) {
-        text.chars().for_each(|c| self.letter(c));
+    /// Text made here, whose lines end where it says.
+    pub fn lines(&mut self, text: &str) {
+        text.chars().for_each(|c| if c == '\n' { self.out.push(c) } else { self.letter(c) });
     }
 
     /// The one style of the page.
@@ -108,11 +108,6 @@ impl Html {
     /// Appends a part that was written by itself.
     pub fn append(&mut self, part: Html) {
         self.out.push_str(&part.out);
-    }
-
-    /// Bytes so far.
-    pub fn len(&self) -> usize {
-        self.out.len()
     }
 
     /// The document.

@@ -1,2 +1,119 @@
+//! Access patterns, those of most bytes first, and the walk through the files with the most bytes.
+
+use crate::analysis::FileAccesses;
+use crate::pattern::PatternReport;
+use crate::record::Op;
 use crate::render::html::page::Page;
-pub fn section(_p: &mut Page<'_>) {}
+use crate::render::html::plot::{Layer, Numbers, Plot, Scale, short};
+use crate::render::html::table::{self, Cell, Column};
+use crate::render::{pattern_text, text, units};
+
+/// Patterns listed.
+const PATTERNS: (usize, usize) = (30, 10);
+
+pub fn section(p: &mut Page<'_>) {
+    let run = p.run;
+    let found = run.report.as_ref().and_then(|r| r.patterns.as_ref());
+    let Some(found) = found else {
+        p.absent.push(("Access patterns", "record offsets: DXT_ENABLE_IO_TRACE=1 with Darshan, or strace"));
+        return;
+    };
+    let count = units::counted(found.patterns.len() as u64, "pattern");
+    let lead = match found.patterns.len() {
+        0 => format!("No pattern in {}.", units::counted(found.coverage.records, "access")),
+        _ => format!("{count} for {}.", pattern_text::covered(&found.coverage)),
+    };
+    let mut order: Vec<&PatternReport> = found.patterns.iter().collect();
+    order.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.start_s.total_cmp(&b.start_s)).then(a.rank.cmp(&b.rank)));
+    let shown = p.caps.of(PATTERNS.0, PATTERNS.1).min(order.len());
+    p.section("patterns", "Access patterns", &lead, |p| {
+        for i in 0..p.run.offsets.len() {
+            offsets(p, i);
+        }
+        if shown == 0 {
+            return;
+        }
+        p.cut(shown, order.len(), "Patterns");
+        let columns = [
+            Column::text("Pattern", "kind"),
+            Column::text("File", "file"),
+            Column::text("Ranks", "ranks"),
+            Column::number("Bytes", "bytes"),
+            Column::number("Accesses", "accesses"),
+            Column::number("Size", "size"),
+            Column::text("Loops: count × stride, outermost first", "loops"),
+            Column::number("Period", "period"),
+            Column::number("Confidence", "confidence"),
+        ];
+        let rows = order.iter().take(shown).map(|x| row(x));
+        let id = p.id("patterns-table");
+        table::table(&mut p.h, &id, "Patterns with the most bytes", &columns, rows);
+    });
+}
+
+fn row(x: &PatternReport) -> Vec<Cell> {
+    let then = x.then.map_or(String::new(), |t| format!(" then {}", t.name()));
+    let mut ranks: Vec<u32> = x.all_ranks().take(65).collect();
+    ranks.sort_unstable();
+    let of_ranks = match x.ranks {
+        Some(r) if r.count > 64 => format!("{} ranks from {}, step {}", units::grouped(r.count.into()), x.rank, r.step),
+        _ => crate::render::classes::ranks(&ranks),
+    };
+    let loops: Vec<String> = x.levels.iter().rev().map(|l| format!("{} × {}", l.count, l.stride)).collect();
+    vec![
+        Cell::text(format!("{} {}{then}", x.kind.name(), x.op.name())),
+        Cell::name(&x.file),
+        Cell::text(of_ranks),
+        Cell::bytes(x.bytes),
+        Cell::count(Some(x.records)),
+        x.access_size.map_or_else(|| Cell::text("varies"), Cell::bytes),
+        Cell::text(loops.join(", ")),
+        Cell::seconds(x.period.map(|t| t.period_s)),
+        Cell::share(x.period.map(|t| t.confidence)),
+    ]
+}
+
+/// Offsets over time of one file.
+fn offsets(p: &mut Page<'_>, i: usize) {
+    let run = p.run;
+    let f: &FileAccesses = &run.offsets[i];
+    if f.shown.is_empty() {
+        return;
+    }
+    let top = f.shown.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(1).max(1);
+    let keep = p.caps.of(f.shown.len(), 100);
+    let step = f.shown.len().div_ceil(keep.max(1)).max(1);
+    let layer = |op: Op, name: &'static str| {
+        let of_op: Vec<_> = f.shown.iter().step_by(step).filter(|r| r.op == op).collect();
+        let box_of = |r: &&crate::record::Request| {
+            let end = r.offset.saturating_add(r.size);
+            [short_time(r.start - run.zero_s), r.offset as f64, short_time(r.end - run.zero_s), end as f64]
+        };
+        let labels = of_op.iter().map(|r| format!("{name} by rank {}", r.rank)).collect();
+        let boxes: Vec<[f64; 4]> = of_op.iter().map(box_of).collect();
+        (!boxes.is_empty()).then(|| Layer::Boxes { name: name.into(), class: name, boxes, labels })
+    };
+    let layers: Vec<Layer> = [layer(Op::Write, "write"), layer(Op::Read, "read")].into_iter().flatten().collect();
+    let some = if (f.shown.len().div_ceil(step) as u64) < f.all {
+        format!(", {} of {}", f.shown.len().div_ceil(step), units::counted(f.all, "access"))
+    } else {
+        format!(", {}", units::counted(f.all, "access"))
+    };
+    let name = text::ending(&f.file, 70);
+    p.h.elem("h3", &[], &format!("{name}{some}"));
+    p.plot(Plot {
+        id: format!("offsets-{}", i + 1),
+        title: format!("Offsets over time: {name}"),
+        desc: format!("Places in the file over time{some}; the highest byte is {}", units::bytes(top as f64)),
+        height: 260.0,
+        x: Scale { low: run.range.0, high: run.range.1, label: "Time", unit: "s", numbers: Numbers::Time },
+        y: Scale { low: 0.0, high: 1.03 * top as f64, label: "Offset", unit: "B", numbers: Numbers::Prefixed },
+        time: true,
+        layers,
+    });
+}
+
+/// Times to the microsecond.
+fn short_time(t: f64) -> f64 {
+    if t.abs() < 1e6 { (t * 1e6).round() / 1e6 } else { short(t) }
+}
