@@ -1,7 +1,7 @@
 //! Files and access sizes of a trace, from its counters or from its rows.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::counters::CounterReport;
 use crate::record::{Counters, Data, FileId, Op, Request, Timing, Trace, UNKNOWN_OFFSET, stem};
@@ -206,11 +206,13 @@ fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
     (families.into_values().map(whole).collect(), sizes)
 }
 
-/// Some accesses to a file, evenly chosen.
+/// Some accesses to a family of files, evenly chosen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileAccesses {
-    /// Name of the file.
+    /// Name of the file; of several with `#` for digits.
     pub file: String,
+    /// Number of files.
+    pub files: u64,
     /// Number of accesses, of which those in `shown` are some.
     pub all: u64,
     /// Accesses in the order of the trace, with times on the trace's own clock.
@@ -218,8 +220,8 @@ pub struct FileAccesses {
 }
 
 impl FileAccesses {
-    /// Of the files with the most bytes in selected accesses with an offset: `files` files, `most` accesses of each.
-    pub fn of(trace: &Trace, selection: &Selection, (files, most): (usize, usize)) -> Vec<FileAccesses> {
+    /// Of the families with the most bytes in selected accesses with an offset: so many families, so many accesses of each.
+    pub fn of(trace: &Trace, selection: &Selection, (families, most): (usize, usize)) -> Vec<FileAccesses> {
         let Data::Requests(r) = &trace.data else { return Vec::new() };
         let activity = Activity::new(trace, Mode::All, selection);
         let kept = || {
@@ -232,32 +234,35 @@ impl FileAccesses {
             let f = moved.entry(r.file.get(i)).or_default();
             *f = (f.0.saturating_add(r.size.get(i)), f.1 + 1);
         }
-        let mut order: Vec<(FileId, (u64, u64))> = moved.into_iter().collect();
-        order.sort_by_key(|(id, (bytes, _))| (Reverse(*bytes), *id));
-        // a file unlike the others shows more than one more of a series
-        let mut seen = HashSet::new();
-        let (first, more): (Vec<_>, Vec<_>) =
-            order.into_iter().take(1000).partition(|(id, _)| seen.insert(stem(trace.files.name(*id))));
-        let mut chosen: Vec<(FileId, FileAccesses, u64)> = first
-            .into_iter()
-            .chain(more)
-            .take(files)
-            .map(|(id, (_, all))| {
-                let accesses = FileAccesses { file: trace.files.name(id).to_owned(), all, shown: Vec::new() };
-                (id, accesses, 0)
-            })
-            .collect();
+        let mut of_stem: BTreeMap<String, (u64, u64, Vec<FileId>)> = BTreeMap::new();
+        for (id, (bytes, accesses)) in moved {
+            let family = of_stem.entry(stem(trace.files.name(id))).or_default();
+            family.0 = family.0.saturating_add(bytes);
+            family.1 += accesses;
+            family.2.push(id);
+        }
+        let mut order: Vec<_> = of_stem.into_iter().collect();
+        order.sort_by_key(|(_, (bytes, ..))| Reverse(*bytes));
+        order.truncate(families);
+        let mut place: HashMap<FileId, usize> = HashMap::new();
+        let mut chosen: Vec<(FileAccesses, u64)> = Vec::new();
+        for (stem, (_, all, ids)) in order {
+            let file = if let [id] = ids[..] { trace.files.name(id).to_owned() } else { stem };
+            let files = ids.len() as u64;
+            place.extend(ids.into_iter().map(|id| (id, chosen.len())));
+            chosen.push((FileAccesses { file, files, all, shown: Vec::new() }, 0));
+        }
         let origin = trace.origin_s as f64;
         for i in kept() {
-            let file = r.file.get(i);
-            let Some((_, f, n)) = chosen.iter_mut().find(|c| c.0 == file) else { continue };
+            let Some(&k) = place.get(&r.file.get(i)) else { continue };
+            let (f, n) = &mut chosen[k];
             if n.is_multiple_of(f.all.div_ceil(most as u64).max(1)) {
                 let x = r.get(i);
                 f.shown.push(Request { start: x.start + origin, end: x.end + origin, ..x });
             }
             *n += 1;
         }
-        chosen.into_iter().map(|c| c.1).collect()
+        chosen.into_iter().map(|c| c.0).collect()
     }
 }
 

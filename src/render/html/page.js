@@ -1,5 +1,5 @@
-// The one script of a page; its hash is in the policy of the page. It only adds to what is there: hover, zoom, sort, filter, copy.
-// Text goes in with textContent and elements are made with createElement(NS) only: names in a trace are those of strangers.
+// The one script of a page; the policy of the page has its hash. It adds to what is there: hover, zoom, sort, filter, copy. Names
+// in a trace are those of strangers: text goes in with textContent only.
 "use strict";
 (() => {
 const SVG = "http://www.w3.org/2000/svg";
@@ -18,15 +18,24 @@ const maker = (create) => (parent, name, attributes, text) => {
 	return parent.appendChild(element);
 };
 const make = maker((name) => document.createElementNS(SVG, name));
+const word = (parent, name, anchor, x, y, text) => make(parent, "text", { class: name, "text-anchor": anchor, x, y }, text);
 const html = maker((name) => document.createElement(name));
+
+function listen(element, names, listener) {
+	for (const name of names.split(" ")) element.addEventListener(name, listener);
+}
+
+function toolsBefore(element) {
+	return element.parentNode.insertBefore(html(element.parentNode, "div", { class: "tools" }), element);
+}
 
 function button(parent, text, click, attributes) {
 	const made = html(parent, "button", { type: "button", ...attributes }, text);
-	made.addEventListener("click", click);
+	listen(made, "click", click);
 	return made;
 }
 
-// ---- numbers with units, as the program writes them
+// numbers with units, as the program writes them
 
 function prefix(x, unit) {
 	x = Math.abs(x);
@@ -46,20 +55,16 @@ function timeUnit(x) {
 	if (x >= 345600) return [86400, "d"];
 	if (x >= 10800) return [3600, "h"];
 	if (x >= 1 || x === 0) return [1, "s"];
-	return x >= 1e-3 ? [1e-3, "ms"] : x >= 1e-6 ? [1e-6, "µs"] : [1e-9, "ns"];
+	return x >= 1e-3 ? [1e-3, "ms"] : [1e-6, "µs"];
 }
 
 const digits = (x) => (x === 0 ? "0" : Number(x.toPrecision(3)).toString());
 
 function quantity(x, unit) {
 	if (unit === "") return digits(x);
-	if (unit === "s") {
-		const [factor, name] = timeUnit(x);
-		return digits(x / factor) + " " + name;
-	}
 	if (unit === "%") return digits(x) + " %";
-	const [factor, name] = prefix(x, unit);
-	return digits(x / factor) + " " + name + unit;
+	const [factor, name] = unit === "s" ? timeUnit(x) : prefix(x, unit);
+	return digits(x / factor) + " " + name + (unit === "s" ? "" : unit);
 }
 
 const clock = (t, span) => t.toFixed(clamp(2 - Math.floor(Math.log10(span || 1)), 0, 6)) + " s";
@@ -84,48 +89,44 @@ function marks(axis, low, high, most) {
 	return { list, title: unit ? axis.label + " (" + unit + ")" : axis.label };
 }
 
-// ---- state, kept in the fragment of the address: t=10-20&rank=3&find=CODE&sort=files.bytes&run=2&theme=dark
+// state, in the fragment of the address: t=10-20&rank=3&find=CODE&sort=files.bytes&run=2&theme=dark
 
 const state = { t: null, find: null, rank: null, sort: null, run: 1, theme: null };
 
 function readState() {
 	const fragment = decodeURIComponent(location.hash.slice(1));
 	if (fragment && !fragment.includes("=")) {
-		const target = document.getElementById(fragment);
-		const run = target?.closest(".run");
+		const run = document.getElementById(fragment)?.closest(".run");
 		if (run) state.run = Number(run.id.slice(4));
 		return;
 	}
-	const part = new Map(fragment.split("&").map((x) => x.split("=")));
-	const range = /^(-?[\d.]+(?:e-?\d+)?)-(-?[\d.]+(?:e-?\d+)?)$/.exec(part.get("t") || "");
-	state.t = range && Number(range[1]) < Number(range[2]) ? [Number(range[1]), Number(range[2])] : null;
-	for (const key of ["find", "rank", "sort", "theme"]) state[key] = part.get(key) || null;
-	state.run = clamp(Number(part.get("run")) || 1, 1, Math.max(1, data.runs.length));
+	const given = new URLSearchParams(fragment), range = /^(-?[\d.]+)-(-?[\d.]+)$/.exec(given.get("t"))?.slice(1).map(Number);
+	state.t = range && range[0] < range[1] ? range : null;
+	for (const key of ["find", "rank", "sort", "theme"]) state[key] = given.get(key);
+	state.run = clamp(Number(given.get("run")) || 1, 1, Math.max(1, data.runs.length));
 }
 
 function writeState(change) {
 	Object.assign(state, change);
 	const parts = [];
-	if (state.t) parts.push("t=" + state.t.map((x) => Number(x.toPrecision(7))).join("-"));
+	if (state.t) parts.push("t=" + state.t.map((x) => Number(x.toFixed(6))).join("-"));
 	for (const key of ["find", "rank", "sort", "theme"]) if (state[key]) parts.push(key + "=" + encodeURIComponent(state[key]));
 	if (state.run > 1) parts.push("run=" + state.run);
 	history.pushState(null, "", "#" + parts.join("&"));
 	apply();
 }
 
-// ---- pictures
+// pictures
 
 const frames = [];
 
-/** The part of a time window that a picture has; all of it if that is nothing. */
 function part({ whole }, range) {
 	const both = range && [Math.max(range[0], whole[0]), Math.min(range[1], whole[1])];
 	return both && both[0] < both[1] ? both : whole;
 }
 
-function Frame(plot, figure, run) {
+function Frame(plot, figure) {
 	this.plot = plot;
-	this.run = run;
 	this.svg = figure.querySelector("svg");
 	this.drawn = this.svg.querySelector("g.drawn");
 	this.readout = figure.querySelector(".readout");
@@ -136,11 +137,10 @@ function Frame(plot, figure, run) {
 }
 
 Frame.prototype = {
-	x(v) { return LEFT + (clamp(v, ...this.range) - this.range[0]) / (this.range[1] - this.range[0]) * (this.width - LEFT - RIGHT); },
-	y(v) { return this.bottom - (clamp(v, this.plot.y.low, this.plot.y.high) - this.plot.y.low) / (this.plot.y.high - this.plot.y.low) * (this.bottom - this.top); },
+	x(v) { return pixel(v, this.range, [LEFT, this.width - RIGHT]); },
+	y(v) { return pixel(v, [this.plot.y.low, this.plot.y.high], [this.bottom, this.top]); },
 	left: LEFT,
 	right() { return this.width - RIGHT; },
-
 	show(range) {
 		this.range = part(this, this.plot.time && range);
 		this.width = Math.max(300, this.svg.clientWidth || 1000);
@@ -153,58 +153,53 @@ Frame.prototype = {
 		this.axes();
 		for (const layer of this.plot.layers) this[layer.kind](layer);
 	},
-
+	across(v) { return "M" + LEFT + " " + this.y(v) + "H" + (this.width - RIGHT); },
 	path(name, d) { if (d) make(this.drawn, "path", { class: name, d }); },
-
 	axes() {
 		const { plot, drawn, width, bottom, top } = this;
 		const across = marks(plot.x, this.range[0], this.range[1], clamp(Math.floor(width / 90), 3, 10));
 		const up = marks(plot.y, plot.y.low, plot.y.high, Math.max(2, Math.floor((bottom - top) / 34)));
 		let grid = "";
 		for (const [v, text] of across.list) {
-			const x = r(this.x(v));
+			const x = this.x(v);
 			grid += "M" + x + " " + top + "V" + bottom;
-			make(drawn, "text", { class: "tick", "text-anchor": "middle", x, y: bottom + 15 }, text);
+			word(drawn, "tick", "middle", x, bottom + 15, text);
 		}
 		for (const [v, text] of up.list) {
-			const y = this.y(v);
-			grid += "M" + LEFT + " " + r(y) + "H" + (width - RIGHT);
-			make(drawn, "text", { class: "tick", "text-anchor": "end", x: LEFT - 6, y: y + 4 }, text);
+			grid += this.across(v);
+			word(drawn, "tick", "end", LEFT - 6, this.y(v) + 4, text);
 		}
 		this.path("grid", grid);
 		const middle = (top + bottom) / 2;
-		make(drawn, "text", { class: "label", "text-anchor": "middle", x: (LEFT + width - RIGHT) / 2, y: plot.height - 6 }, across.title);
-		make(drawn, "text", { class: "label", "text-anchor": "middle", x: 13, y: middle, transform: "rotate(-90 13 " + middle + ")" }, up.title);
-		if (plot.y.low < 0) this.path("zero", "M" + LEFT + " " + r(this.y(0)) + "H" + (width - RIGHT));
+		word(drawn, "label", "middle", (LEFT + width - RIGHT) / 2, plot.height - 6, across.title);
+		word(drawn, "label", "middle", 13, middle, up.title).setAttribute("transform", "rotate(-90 13 " + middle + ")");
+		if (plot.y.low < 0) this.path("zero", this.across(0));
 	},
-
 	area(layer) {
 		const { start, step, values } = layer;
 		const first = clamp(Math.floor((this.range[0] - start) / step), 0, values.length);
 		const last = clamp(Math.ceil((this.range[1] - start) / step), first, values.length);
 		const group = Math.max(1, Math.ceil((last - first) / 1000));
-		let d = "M" + r(this.x(start + step * first)) + " " + r(this.y(0));
+		let d = "M" + this.x(start + step * first) + " " + this.y(0);
 		for (let i = first; i < last; i += group) {
 			let far = 0, near = Infinity;
 			for (let k = i; k < Math.min(last, i + group); k++) {
 				if (Math.abs(values[k]) > Math.abs(far)) far = values[k];
 				if (Math.abs(values[k]) < Math.abs(near)) near = values[k];
 			}
-			d += "H" + r(this.x(start + step * i)) + "V" + r(this.y(far));
-			if (group > 1) d += "H" + r(this.x(start + step * (i + group / 2))) + "V" + r(this.y(near));
+			d += "H" + this.x(start + step * i) + "V" + this.y(far);
+			if (group > 1) d += "H" + this.x(start + step * (i + group / 2)) + "V" + this.y(near);
 		}
-		this.path("area " + layer.class, d + "H" + r(this.x(start + step * last)) + "V" + r(this.y(0)));
+		this.path("area " + layer.class, d + "H" + this.x(start + step * last) + "V" + this.y(0));
 	},
-
-	polyline(name, points) {
-		this.path(name, points.map(([x, y], i) => (i ? "L" : "M") + r(this.x(x)) + " " + r(this.y(y))).join(""));
+	stroke(layer, d) { this.path("line " + layer.class, d); },
+	polyline(layer, points) {
+		this.stroke(layer, points.map(([x, y], i) => (i ? "L" : "M") + this.x(x) + " " + this.y(y)).join(""));
 	},
-
 	line(layer) {
-		const inside = layer.points.filter(([x]) => x >= this.range[0] && x <= this.range[1]);
-		this.polyline("line " + layer.class, inside);
+		this.polyline(layer, layer.points.filter(([x]) => this.has(x, x)));
 	},
-
+	has(a, b) { return b >= this.range[0] && a <= this.range[1]; },
 	wave(layer) {
 		const { mean, amplitude, hertz, phase, sign } = layer;
 		if ((this.range[1] - this.range[0]) * hertz > 60) return;
@@ -216,50 +211,33 @@ Frame.prototype = {
 				const t = a + (b - a) * i / n;
 				points.push([t, sign * (mean + amplitude * Math.cos(2 * Math.PI * hertz * t + phase))]);
 			}
-			this.polyline("line " + layer.class, points);
+			this.polyline(layer, points);
 		}
 	},
-
 	stems(layer) {
-		const zero = r(this.y(0));
-		this.path("line " + layer.class, layer.points.map(([x, y]) => "M" + r(this.x(x)) + " " + zero + "V" + r(this.y(y))).join(""));
+		const zero = this.y(0);
+		this.stroke(layer, layer.points.map(([x, y]) => "M" + this.x(x) + " " + zero + "V" + this.y(y)).join(""));
 	},
-
 	dots(layer) {
-		for (const [x, y] of layer.points) make(this.drawn, "circle", { class: "dot " + layer.class, cx: r(this.x(x)), cy: r(this.y(y)), r: 4 });
+		for (const [x, y] of layer.points) make(this.drawn, "circle", { class: "dot " + layer.class, cx: this.x(x), cy: this.y(y), r: 4 });
 	},
-
 	rect(name, x0, y0, x1, y1) {
 		make(this.drawn, "rect", { class: name, x: r(x0), y: r(y0), width: r(Math.max(1, x1 - x0)), height: r(Math.max(1, y1 - y0)) });
 	},
-
 	spans(layer) {
 		const top = layer.row === null ? this.top : ABOVE + ROW * layer.row + 2;
 		const bottom = layer.row === null ? this.bottom : ABOVE + ROW * (layer.row + 1) - 2;
-		for (const [a, b] of layer.spans) {
-			if (b >= this.range[0] && a <= this.range[1]) this.rect("span " + layer.class, this.x(a), top, this.x(b), bottom);
-		}
+		for (const [a, b] of layer.spans) if (this.has(a, b)) this.rect("span " + layer.class, this.x(a), top, this.x(b), bottom);
 	},
-
 	marks(layer) {
-		const inside = layer.at.filter((x) => x >= this.range[0] && x <= this.range[1]);
-		this.path("line " + layer.class, inside.map((x) => "M" + r(this.x(x)) + " " + this.top + "V" + this.bottom).join(""));
+		this.stroke(layer, layer.at.filter((x) => this.has(x, x)).map((x) => "M" + this.x(x) + " " + this.top + "V" + this.bottom).join(""));
 	},
-
-	level(layer) {
-		this.path("line " + layer.class, "M" + LEFT + " " + r(this.y(layer.at)) + "H" + (this.width - RIGHT));
-	},
-
 	boxes(layer) {
 		const chosen = state.rank === null ? null : new RegExp("rank " + Number(state.rank) + "(?!\\d)");
 		layer.boxes.forEach((b, i) => {
-			if (b[2] < this.range[0] || b[0] > this.range[1]) return;
-			if (chosen && !chosen.test(layer.labels[i])) return;
-			this.rect("box " + layer.class, this.x(b[0]), this.y(b[3]), this.x(b[2]), this.y(b[1]));
+			if (this.has(b[0], b[2]) && (!chosen || chosen.test(layer.labels[i]))) this.rect("box " + layer.class, this.x(b[0]), this.y(b[3]), this.x(b[2]), this.y(b[1]));
 		});
 	},
-
-	/** What lies under a point, in words. */
 	at(px, py) {
 		const { plot } = this, span = this.range[1] - this.range[0];
 		const v = this.range[0] + (px - LEFT) / (this.width - LEFT - RIGHT) * span;
@@ -275,24 +253,25 @@ Frame.prototype = {
 				const reach = span / 300, i = l.boxes.findIndex((b) => v >= b[0] - reach && v <= b[2] + reach && y >= b[1] && y <= b[3]);
 				if (i >= 0) {
 					const b = l.boxes[i];
-					parts.push(l.labels[i] + ", offset " + quantity(b[1], "B") + ", " + quantity(b[3] - b[1], "B") + ", from " + clock(b[0], span) + ", " + quantity(b[2] - b[0], "s"));
+					parts.push(l.labels[i], "offset " + quantity(b[1], "B"), quantity(b[3] - b[1], "B"), clock(b[0], span), quantity(b[2] - b[0], "s"));
 				}
 			} else if (l.points) {
-				let best = null;
-				for (const point of l.points) if (!best || Math.abs(point[0] - v) < Math.abs(best[0] - v)) best = point;
-				if (best && Math.abs(best[0] - v) <= span / 60) parts.push(l.name + " " + quantity(best[1], plot.y.unit));
+				const best = l.points.reduce((a, b) => (Math.abs(b[0] - v) < Math.abs(a[0] - v) ? b : a), [Infinity]);
+				if (Math.abs(best[0] - v) <= span / 60) parts.push(l.name + " " + quantity(best[1], plot.y.unit));
 			}
 		}
 		return parts.join(" · ");
 	},
 };
 
-// ---- heat maps
+function pixel(v, [low, high], [from, to]) {
+	return Number(r(from + (clamp(v, low, high) - low) / (high - low) * (to - from)));
+}
+
+// heat maps
 
 function Heat(heat, figure, run) {
 	this.heat = heat;
-	this.run = run;
-	this.figure = figure;
 	this.plot = { time: true };
 	this.svg = figure.querySelector("svg:not(.ramp)");
 	this.readout = figure.querySelector(".readout");
@@ -301,15 +280,16 @@ function Heat(heat, figure, run) {
 	this.width = 1000;
 	this.left = LEFT;
 	this.image = this.svg.querySelector("image");
+	this.top = this.image.y.baseVal.value;
+	this.height = this.image.height.baseVal.value;
 	this.order = heat.rows.map((_, i) => i);
 	const picture = new Image();
-	picture.addEventListener("load", () => this.loaded(picture));
+	listen(picture, "load", () => this.loaded(picture));
 	picture.src = this.image.getAttribute("href");
 }
 
 Heat.prototype = {
 	right() { return HEAT_RIGHT; },
-
 	loaded(picture) {
 		this.canvas = document.createElement("canvas");
 		this.canvas.width = picture.width;
@@ -317,8 +297,7 @@ Heat.prototype = {
 		const context = this.canvas.getContext("2d", { willReadFrequently: true });
 		context.drawImage(picture, 0, 0);
 		this.pixels = context.getImageData(0, 0, picture.width, picture.height).data;
-		const tools = html(this.figure, "div", { class: "tools" });
-		this.figure.insertBefore(tools, this.svg);
+		const tools = toolsBefore(this.svg);
 		html(tools, "span", {}, "Rows by");
 		for (const [name, key] of [["rank", 0], ["bytes", 2], ["end", 3]]) {
 			button(tools, name, (event) => {
@@ -327,27 +306,22 @@ Heat.prototype = {
 			}, { "aria-pressed": key === 0 });
 		}
 	},
-
 	sort(key) {
-		const rows = this.heat.rows, sign = key === 0 ? 1 : -1;
-		this.order.sort((a, b) => sign * ((rows[a][key] ?? -Infinity) - (rows[b][key] ?? -Infinity)) || a - b);
-		const sorted = document.createElement("canvas"), w = this.canvas.width;
-		sorted.width = w;
-		sorted.height = rows.length;
+		const { heat: { rows }, canvas, order, top, height } = this, sign = key === 0 ? 1 : -1;
+		order.sort((a, b) => sign * ((rows[a][key] ?? -1e99) - (rows[b][key] ?? -1e99)) || a - b);
+		const sorted = document.createElement("canvas");
+		[sorted.width, sorted.height] = [canvas.width, rows.length];
 		const context = sorted.getContext("2d");
-		this.order.forEach((row, i) => context.drawImage(this.canvas, 0, row, w, 1, 0, i, w, 1));
+		order.forEach((row, i) => context.drawImage(canvas, 0, row, canvas.width, 1, 0, i, canvas.width, 1));
 		this.image.setAttribute("href", sorted.toDataURL());
-		const y = Number(this.image.getAttribute("y")), height = Number(this.image.getAttribute("height"));
 		for (const tick of all("g.axes .tick", this.svg)) {
-			const i = clamp(Math.floor((Number(tick.getAttribute("y")) - 4 - y) / height * rows.length), 0, rows.length - 1);
-			tick.textContent = rows[this.order[i]][0];
+			const i = Math.floor((Number(tick.getAttribute("y")) - 4 - top) / height * rows.length);
+			tick.textContent = rows[order[clamp(i, 0, rows.length - 1)]][0];
 		}
-		const most = Math.max(...rows.map((r) => r[2])) || 1;
-		let d = "M900 " + y;
-		this.order.forEach((row, i) => { d += "H" + r(900 + 84 * rows[row][2] / most) + "V" + r(y + height * (i + 1) / rows.length); });
-		this.svg.querySelector(".margin.side").setAttribute("d", d + "H900Z");
+		const most = Math.max(...rows.map((row) => row[2])) || 1;
+		const bar = (row, i) => "H" + r(900 + 84 * rows[row][2] / most) + "V" + r(top + height * (i + 1) / rows.length);
+		this.svg.querySelector(".side").setAttribute("d", "M900 " + top + order.map(bar).join("") + "H900Z");
 	},
-
 	show(range) {
 		this.range = part(this, range);
 		const room = HEAT_RIGHT - LEFT, all = this.whole[1] - this.whole[0], span = this.range[1] - this.range[0];
@@ -357,37 +331,30 @@ Heat.prototype = {
 		times.replaceChildren();
 		const across = marks({ label: "Time", unit: "s", numbers: "time" }, this.range[0], this.range[1], 9);
 		for (const [v, text] of across.list) {
-			make(times, "text", { class: "tick", "text-anchor": "middle", x: LEFT + (v - this.range[0]) / span * room, y }, text);
+			word(times, "tick", "middle", LEFT + (v - this.range[0]) / span * room, y, text);
 		}
-		make(times, "text", { class: "label", "text-anchor": "middle", x: (LEFT + HEAT_RIGHT) / 2, y: y + 17 }, across.title);
+		word(times, "label", "middle", (LEFT + HEAT_RIGHT) / 2, y + 17, across.title);
 	},
-
 	at(px, py) {
-		const { heat } = this, y = Number(this.image.getAttribute("y")), height = Number(this.image.getAttribute("height"));
+		const { heat } = this, { top: y, height } = this;
 		const t = this.range[0] + (px - LEFT) / (HEAT_RIGHT - LEFT) * (this.range[1] - this.range[0]);
 		const column = Math.floor((t - heat.start) / heat.step), i = Math.floor((py - y) / height * heat.rows.length);
 		if (!this.pixels || column < 0 || column >= heat.columns || i < 0 || i >= heat.rows.length) return clock(t, heat.step);
 		const row = this.order[i], at = 4 * (row * heat.columns + column), [first, last, bytes] = heat.rows[row];
-		let rate = "no bytes";
-		if (this.pixels[at + 3] > 0) {
-			let best = 0, least = Infinity;
-			heat.palette.forEach((c, k) => {
-				const d = Math.abs(c[0] - this.pixels[at]) + Math.abs(c[1] - this.pixels[at + 1]) + Math.abs(c[2] - this.pixels[at + 2]);
-				if (d < least) [least, best] = [d, k];
-			});
-			rate = "about " + quantity(heat.most * 10 ** ((best / (heat.levels - 1) - 1) * heat.decades), "B/s");
-		}
+		const [red, green, blue, shown] = this.pixels.slice(at, at + 4);
+		const level = heat.palette.findIndex((c) => c[0] === red && c[1] === green && c[2] === blue);
+		const rate = shown ? "about " + quantity(heat.most * 10 ** ((level / (heat.levels - 1) - 1) * heat.decades), "B/s") : "no bytes";
 		const who = first === last ? "rank " + first : "ranks " + first + " to " + last;
 		return [clock(heat.start + column * heat.step, heat.step), who, rate, quantity(bytes, "B") + " in all"].join(" · ");
 	},
 };
 
-// ---- pointer and keys
+// pointer and keys
 
 function interactive(frame) {
 	const { svg } = frame;
-	const on = (name, listener) => svg.addEventListener(name, listener);
-	let from = null, band = null;
+	const on = (name, listener) => listen(svg, name, listener);
+	let from = 0, band = null;
 	const place = (event) => {
 		const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal, scale = view.width / box.width;
 		return [clamp((event.clientX - box.left) * scale, frame.left, frame.right()), (event.clientY - box.top) * scale];
@@ -396,49 +363,39 @@ function interactive(frame) {
 	on("pointermove", (event) => {
 		const [x, y] = place(event);
 		frame.readout.textContent = frame.at(x, y);
-		if (from === null) return;
-		if (!band) band = make(svg, "rect", { class: "select", y: 0, height: svg.viewBox.baseVal.height });
+		if (!band) return;
 		band.setAttribute("x", Math.min(x, from));
 		band.setAttribute("width", Math.abs(x - from));
 	});
-	on("pointerleave", () => { if (from === null) frame.readout.textContent = ""; });
+	on("pointerleave", () => { if (!band) frame.readout.textContent = ""; });
 	if (!frame.plot.time) return;
 	on("pointerdown", (event) => {
 		if (event.button !== 0) return;
-		from = place(event)[0];
+		[from] = place(event);
+		band = make(svg, "rect", { class: "select", x: from, width: 0, y: 0, height: "100%" });
 		svg.setPointerCapture(event.pointerId);
 	});
-	on("pointerup", (event) => {
-		const to = place(event)[0], start = from;
-		from = null;
-		if (band) band.remove();
+	const end = (event) => {
+		const to = place(event)[0], drawn = band;
+		band?.remove();
 		band = null;
-		if (start !== null && Math.abs(to - start) > 5) writeState({ t: [time(Math.min(start, to)), time(Math.max(start, to))] });
-	});
-	on("pointercancel", () => {
-		from = null;
-		if (band) band.remove();
-		band = null;
-	});
+		if (event.type === "pointerup" && drawn && Math.abs(to - from) > 5) writeState({ t: [time(Math.min(from, to)), time(Math.max(from, to))] });
+	};
+	on("pointerup pointercancel", end);
 	on("dblclick", () => writeState({ t: null }));
 	on("keydown", (event) => {
-		const [a, b] = frame.range, span = b - a, [low, high] = frame.whole;
-		const move = (by) => { const d = clamp(by, low - a, high - b); return [a + d, b + d]; };
-		const next = {
-			ArrowLeft: () => move(-span / 5), ArrowRight: () => move(span / 5),
-			"+": () => [a + span / 4, b - span / 4], "=": () => [a + span / 4, b - span / 4],
-			"-": () => [Math.max(low, a - span / 2), Math.min(high, b + span / 2)],
-			0: () => null, Escape: () => null,
-		}[event.key];
-		if (!next || event.ctrlKey || event.metaKey || event.altKey) return;
+		// move by, and show, parts of the span
+		const keys = { ArrowLeft: [-0.2, 1], ArrowRight: [0.2, 1], "+": [0, 0.5], "-": [0, 2], 0: [0, Infinity], Escape: [0, Infinity] };
+		const key = keys[event.key], [a, b] = frame.range, [low, high] = frame.whole;
+		if (!key || event.ctrlKey || event.metaKey || event.altKey) return;
 		event.preventDefault();
-		const t = next();
-		writeState({ t: t && t[0] <= low && t[1] >= high ? null : t });
-		frame.readout.textContent = state.t ? clock(state.t[0], span) + " to " + clock(state.t[1], span) : "whole run";
+		const half = (b - a) * key[1] / 2, middle = clamp((a + b) / 2 + key[0] * (b - a), low + half, high - half);
+		writeState({ t: 2 * half >= high - low ? null : [middle - half, middle + half] });
+		frame.readout.textContent = state.t ? state.t.map((t) => clock(t, b - a)).join(" to ") : "whole run";
 	});
 }
 
-// ---- tables, cards, graph
+// tables, cards, graph
 
 function sortTable(table, key, descending) {
 	const heads = all("th", table), index = heads.findIndex((th) => th.dataset.key === key);
@@ -461,7 +418,7 @@ function tables() {
 			const text = th.textContent;
 			th.replaceChildren();
 			button(th, text, () => {
-				const down = th.getAttribute("aria-sort") === "descending" || (th.className !== "n" && th.getAttribute("aria-sort") !== "ascending");
+				const now = th.getAttribute("aria-sort"), down = now === "descending" || (th.className !== "n" && now !== "ascending");
 				writeState({ sort: tableName(table) + "." + th.dataset.key + (down ? ".up" : "") });
 			});
 		}
@@ -469,41 +426,27 @@ function tables() {
 	}
 }
 
-function filter(before, items, label, more) {
-	const tools = html(before.parentNode, "div", { class: "tools" });
-	before.parentNode.insertBefore(tools, before);
+function filter(before, items, label) {
+	const tools = toolsBefore(before);
 	const input = html(tools, "input", { type: "search", placeholder: label, "aria-label": label });
-	const choice = more && html(tools, "select", { "aria-label": "Severity" });
-	if (choice) for (const name of ["all", "critical", "warning", "info"]) html(choice, "option", { value: name }, name);
-	const count = html(tools, "span", { "aria-live": "polite" });
-	const update = () => {
-		const words = input.value.toLowerCase(), level = choice ? choice.value : "all";
-		let shown = 0;
-		for (const item of items) {
-			item.hidden = !item.textContent.toLowerCase().includes(words) || (level !== "all" && item.dataset.severity !== level);
-			shown += item.hidden ? 0 : 1;
-		}
-		count.textContent = shown < items.length ? shown + " of " + items.length : "";
-	};
-	input.addEventListener("input", update);
-	if (choice) choice.addEventListener("change", update);
+	listen(input, "input", () => {
+		for (const item of items) item.hidden = !item.textContent.toLowerCase().includes(input.value.toLowerCase());
+	});
 }
 
 function cards() {
 	for (const list of all(".cards")) {
 		const items = all(".card", list);
-		if (items.length > 1) filter(list, items, "Filter findings", true);
+		if (items.length > 1) filter(list, items, "Filter: text, severity");
 		for (const card of items) {
-			const tools = html(card, "div", { class: "tools" });
-			button(tools, "Show its files and ranks", () => {
-				const on = state.find === card.dataset.code;
-				writeState({ find: on ? null : card.dataset.code, rank: on ? null : card.dataset.rank || null });
+			if (card.dataset.files) button(html(card, "div", { class: "tools" }), "Show in the page", () => {
+				const { code, rank } = card.dataset, on = state.find === code;
+				writeState({ find: on ? null : code, rank: on ? null : rank || null });
 			});
 		}
 	}
 }
 
-/** Lights the card of a code, and the rows of its files. */
 function highlight() {
 	all(".lit").forEach((x) => x.classList.remove("lit"));
 	all(".card").forEach((card) => {
@@ -533,20 +476,20 @@ function graphs() {
 			for (const n of nodes) n.classList.toggle("faded", id !== null && !mine.has(n.dataset.node));
 		};
 		for (const node of nodes) {
-			const id = node.dataset.node, title = node.querySelector("title");
-			const enter = () => { near(id); if (title) readout.textContent = title.textContent; };
-			const leave = () => { near(null); readout.textContent = ""; };
-			for (const name of ["pointerenter", "focus"]) node.addEventListener(name, enter);
-			for (const name of ["pointerleave", "blur"]) node.addEventListener(name, leave);
+			const light = (id, text) => () => {
+				near(id);
+				readout.textContent = text;
+			};
+			listen(node, "pointerenter focus", light(node.dataset.node, node.querySelector("title")?.textContent ?? ""));
+			listen(node, "pointerleave blur", light(null, ""));
 		}
 		const counts = [...new Set(links.map((l) => Number(l.dataset.count)))].sort((a, b) => a - b);
 		if (counts.length < 3) continue;
-		const tools = html(figure, "div", { class: "tools" });
-		figure.insertBefore(tools, figure.firstChild);
+		const tools = toolsBefore(figure.firstChild);
 		const label = html(tools, "label", {}, "Lines that occur at least ");
 		const slider = html(label, "input", { type: "range", min: 0, max: counts.length - 1, value: 0 });
 		const shown = html(label, "span", {}, " once");
-		slider.addEventListener("input", () => {
+		listen(slider, "input", () => {
 			const least = counts[Number(slider.value)];
 			shown.textContent = " " + least + " times";
 			for (const l of links) l.style.display = Number(l.dataset.count) < least ? "none" : "";
@@ -556,14 +499,9 @@ function graphs() {
 
 function copies() {
 	for (const code of all(".copy")) {
-		const made = button(code.parentNode, "Copy", async () => {
-			try {
-				await navigator.clipboard.writeText(code.textContent);
-				made.textContent = "Copied";
-			} catch {
-				getSelection().selectAllChildren(code);
-				made.textContent = "Selected";
-			}
+		const made = button(code.parentNode, "Copy", () => {
+			getSelection().selectAllChildren(code);
+			navigator.clipboard?.writeText(code.textContent).then(() => { made.textContent = "Copied"; });
 		});
 		code.after(" ", made);
 	}
@@ -572,7 +510,7 @@ function copies() {
 function navigation() {
 	const nav = document.querySelector("nav");
 	if (!nav) return;
-	button(nav, "Whole run", () => writeState({ t: null }), { id: "whole", hidden: "" });
+	button(nav, "Whole run", () => writeState({ t: null }));
 	button(nav, "Light or dark", () => {
 		const dark = state.theme ? state.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 		writeState({ theme: dark ? "light" : "dark" });
@@ -581,14 +519,11 @@ function navigation() {
 
 function apply() {
 	const root = document.documentElement;
-	if (state.theme === "dark" || state.theme === "light") root.dataset.theme = state.theme;
-	else delete root.dataset.theme;
-	const several = data.runs.length > 1;
-	all(".run").forEach((run, i) => { run.hidden = several && i + 1 !== state.run; });
-	all(".toc").forEach((toc, i) => { toc.hidden = several && i + 1 !== state.run; });
-	all(".runs a").forEach((a, i) => (i + 1 === state.run ? a.setAttribute("aria-current", "true") : a.removeAttribute("aria-current")));
-	const whole = document.getElementById("whole");
-	if (whole) whole.hidden = !state.t;
+	root.dataset.theme = state.theme ?? "";
+	const hides = (x, i) => { x.hidden = data.runs.length > 1 && i + 1 !== state.run; };
+	all(".run").forEach(hides);
+	all(".toc").forEach(hides);
+	all(".runs a").forEach((a, i) => a.setAttribute("aria-current", i + 1 === state.run));
 	for (const frame of frames) if (!frame.svg.closest("[hidden]")) frame.show(state.t);
 	if (state.sort) {
 		const [name, key, up] = state.sort.split(".");
@@ -605,7 +540,7 @@ function apply() {
 for (const run of data.runs) {
 	for (const plot of run.pictures.plots) {
 		const figure = document.getElementById(plot.id);
-		if (figure) frames.push(new Frame(plot, figure, run));
+		if (figure) frames.push(new Frame(plot, figure));
 	}
 	for (const heat of run.pictures.heats) {
 		const figure = document.getElementById(heat.id);
@@ -621,13 +556,8 @@ copies();
 frames.forEach(interactive);
 apply();
 const again = () => { readState(); apply(); };
-addEventListener("hashchange", again);
-addEventListener("popstate", again);
-let waiting = 0;
-addEventListener("resize", () => {
-	cancelAnimationFrame(waiting);
-	waiting = requestAnimationFrame(apply);
-});
+listen(window, "hashchange popstate", again);
+listen(window, "resize", apply);
 addEventListener("beforeprint", () => all(".card details").forEach((d) => { d.open = true; }));
 document.body.dataset.ready = "1";
 })();

@@ -80,8 +80,6 @@ pub enum Layer {
     Spans { name: String, class: &'static str, row: Option<usize>, spans: Vec<(f64, f64)> },
     /// Vertical lines.
     Marks { name: String, class: &'static str, at: Vec<f64> },
-    /// A horizontal line.
-    Level { name: String, class: &'static str, at: f64 },
     /// Rectangles: from x and y to x and y.
     Boxes { name: String, class: &'static str, boxes: Vec<[f64; 4]>, labels: Vec<String> },
 }
@@ -124,7 +122,6 @@ impl Layer {
             Layer::Dots { name, class, .. } => (name, class, "dot"),
             Layer::Spans { name, class, .. } => (name, class, "area"),
             Layer::Marks { name, class, .. } => (name, class, "line"),
-            Layer::Level { name, class, .. } => (name, class, "line"),
             Layer::Boxes { name, class, .. } => (name, class, "area"),
         }
     }
@@ -172,7 +169,10 @@ impl Plot {
     fn legend(&self, h: &mut Html) {
         h.within("ul", &[("class", "legend")], |h| {
             let mut seen = Vec::new();
-            for (name, class, shape) in self.layers.iter().map(Layer::name) {
+            // what lies behind the data comes after it
+            let (curves, others): (Vec<&Layer>, Vec<&Layer>) =
+                self.layers.iter().partition(|l| !matches!(l, Layer::Spans { row: None, .. }));
+            for (name, class, shape) in curves.into_iter().chain(others).map(Layer::name) {
                 if name.is_empty() || seen.contains(&name) {
                     continue;
                 }
@@ -289,7 +289,7 @@ impl Plot {
                         rows.push(vec![Cell::text(label), seconds(b[0]), value(b[1])]);
                     }
                 }
-                Layer::Wave { .. } | Layer::Marks { .. } | Layer::Level { .. } => {}
+                Layer::Wave { .. } | Layer::Marks { .. } => {}
             }
         }
         if rows.is_empty() {
@@ -414,10 +414,6 @@ fn draw(h: &mut Html, layer: &Layer, f: &Frame) {
             for &x in at.iter().filter(|x| visible(**x, **x)) {
                 let _ = write!(d, "M{:.1} {:.1}V{:.1}", f.x(x), f.top, f.bottom);
             }
-            h.empty("path", &[("class", &format!("line {class}")), ("d", &d)]);
-        }
-        Layer::Level { class, at, .. } => {
-            let d = format!("M{LEFT} {:.1}H{}", f.y(*at), WIDTH - RIGHT);
             h.empty("path", &[("class", &format!("line {class}")), ("d", &d)]);
         }
         Layer::Boxes { class, boxes, .. } => {

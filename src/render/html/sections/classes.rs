@@ -1,8 +1,10 @@
 //! Access classes of the files with the most bytes: what the job does, when, and where in the file each rank is.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::classify::{Advice, Axis, FileClasses};
+use crate::classify::{Advice, Axis, FileClasses, GlobalClass};
+use crate::record::stem;
 use crate::render::html::page::Page;
 use crate::render::html::plot::{Layer, Numbers, Plot, Scale};
 use crate::render::html::table::{self, Cell, Column};
@@ -12,8 +14,32 @@ use crate::render::{classes as words, text, units};
 const DRAWN: usize = 3;
 const FILES: (usize, usize) = (20, 5);
 const LISTED: usize = 100;
+/// Times of a class that are drawn.
+const SPANS: usize = 400;
 /// Ranges of ranks that are drawn of a file.
 const BOXES: (usize, usize) = (600, 60);
+
+/// Files whose names differ in digits only.
+struct Family<'a> {
+    name: String,
+    files: Vec<&'a FileClasses>,
+    bytes: u64,
+}
+
+fn families(files: &[FileClasses]) -> Vec<Family<'_>> {
+    let mut all: BTreeMap<String, Family<'_>> = BTreeMap::new();
+    for f in files {
+        let name = f.file.as_deref().unwrap_or("(no name)");
+        let family =
+            all.entry(stem(name)).or_insert_with(|| Family { name: name.to_owned(), files: Vec::new(), bytes: 0 });
+        family.files.push(f);
+        family.bytes = f.global.iter().map(|g| g.bytes).fold(family.bytes, u64::saturating_add);
+    }
+    let mut all: Vec<Family<'_>> =
+        all.into_iter().map(|(stem, f)| Family { name: if f.files.len() > 1 { stem } else { f.name }, ..f }).collect();
+    all.sort_by_key(|f| Reverse(f.bytes));
+    all
+}
 
 pub fn section(p: &mut Page<'_>) {
     let run = p.run;
@@ -21,33 +47,34 @@ pub fn section(p: &mut Page<'_>) {
         p.absent.push(("Access classes", "record offsets: DXT_ENABLE_IO_TRACE=1 with Darshan, or strace"));
         return;
     };
-    let moved = |f: &FileClasses| f.global.iter().map(|g| g.bytes).fold(0, u64::saturating_add);
-    let mut files: Vec<&FileClasses> = c.files.iter().collect();
-    files.sort_by_key(|f| Reverse(moved(f)));
-    let shown = p.caps.of(FILES.0, FILES.1).min(files.len());
-    p.cut(shown, files.len(), "Files with access classes");
+    let families = families(&c.files);
+    let shown = p.caps.of(FILES.0, FILES.1).min(families.len());
+    p.cut(shown, families.len(), "Families of files with access classes");
     let lead = "The order and the sizes of the accesses of all ranks to a file, while they last.";
     p.section("classes", "Access classes", lead, |p| {
-        for (i, f) in files.iter().take(DRAWN).enumerate() {
+        for (i, f) in families.iter().take(DRAWN).enumerate() {
             picture(p, i, f);
         }
-        global(p, &files[..shown]);
-        local(p, &files[..shown]);
-        advice(p, c.advice.iter().chain(files[..shown].iter().flat_map(|f| f.global.iter().flat_map(|g| &g.advice))));
+        global(p, &families[..shown]);
+        local(p, &families[..shown]);
+        let of_files = families[..shown].iter().flat_map(|f| f.files.iter().flat_map(|f| &f.global));
+        advice(p, c.advice.iter().chain(of_files.flat_map(|g| &g.advice)));
     });
 }
 
-fn picture(p: &mut Page<'_>, i: usize, f: &FileClasses) {
+fn picture(p: &mut Page<'_>, i: usize, f: &Family<'_>) {
     let run = p.run;
-    let top = f.local.iter().map(|l| l.end_offset).max().unwrap_or(0);
-    if top == 0 || f.global.is_empty() {
+    let all: Vec<_> = f.files.iter().flat_map(|f| &f.local).collect();
+    let classes: Vec<_> = f.files.iter().flat_map(|f| &f.global).collect();
+    let top = all.iter().map(|l| l.end_offset).max().unwrap_or(0);
+    if top == 0 || classes.is_empty() {
         return;
     }
     let later = |t: f64| ((t - run.zero_s) * 1e6).round() / 1e6;
     let mut layers = Vec::new();
     let keep = p.caps.of(BOXES.0, BOXES.1);
-    let step = f.local.len().div_ceil(keep).max(1);
-    let local = || f.local.iter().step_by(step);
+    let step = all.len().div_ceil(keep).max(1);
+    let local = || all.iter().step_by(step);
     layers.push(Layer::Boxes {
         name: "range of a rank".into(),
         class: "class",
@@ -57,7 +84,7 @@ fn picture(p: &mut Page<'_>, i: usize, f: &FileClasses) {
         labels: local().map(|l| format!("rank {}, {} {}", l.rank, l.sequentiality.name(), l.mix.name())).collect(),
     });
     let mut kinds: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for g in f.global.iter().take(LISTED) {
+    for g in classes.iter().take(SPANS) {
         let name = format!("{} {} {}", g.sequentiality.name(), g.mix.name(), g.size.name());
         let span = (later(g.start_s), later(g.end_s));
         match kinds.iter_mut().find(|k| k.0 == name) {
@@ -69,15 +96,16 @@ fn picture(p: &mut Page<'_>, i: usize, f: &FileClasses) {
     for (row, (name, spans)) in kinds.into_iter().take(colours.len()).enumerate() {
         layers.push(Layer::Spans { name, class: colours[row], row: Some(row), spans });
     }
-    let name = text::ending(f.file.as_deref().unwrap_or("(no name)"), 70);
+    let several = if f.files.len() > 1 { format!(" ({} files)", f.files.len()) } else { String::new() };
+    let name = format!("{}{several}", text::ending(&f.name, 70));
     p.h.elem("h3", &[], &name);
     p.plot(Plot {
         id: format!("classes-{}", i + 1),
         title: format!("Classes over time: {name}"),
         desc: format!(
             "{} and {}",
-            units::counted(f.global.len() as u64, "class"),
-            units::counted(f.local.len() as u64, "range")
+            units::counted(classes.len() as u64, "class"),
+            units::counted(all.len() as u64, "range")
         ),
         height: 280.0,
         x: Scale { low: run.range.0, high: run.range.1, label: "Time", unit: "s", numbers: Numbers::Time },
@@ -87,7 +115,8 @@ fn picture(p: &mut Page<'_>, i: usize, f: &FileClasses) {
     });
 }
 
-fn global(p: &mut Page<'_>, files: &[&FileClasses]) {
+/// One row for all times at which a family has a class.
+fn global(p: &mut Page<'_>, families: &[Family<'_>]) {
     let zero = p.run.zero_s;
     let columns = [
         Column::text("File", "file"),
@@ -95,35 +124,46 @@ fn global(p: &mut Page<'_>, files: &[&FileClasses]) {
         Column::text("Access", "access"),
         Column::text("Sizes", "sizes"),
         Column::text("Ranks", "ranks"),
-        Column::number("From", "start"),
-        Column::number("Until", "end"),
+        Column::number("Times", "times"),
+        Column::number("First", "start"),
+        Column::number("Last", "end"),
         Column::number("Bytes", "bytes"),
         Column::number("Accesses", "accesses"),
     ];
-    let rows = files.iter().flat_map(|f| f.global.iter().take(12).map(move |g| (f, g))).take(LISTED).map(|(f, g)| {
-        let step = (g.end_s - g.start_s) / 10.0;
-        let time = |t: f64| Cell::number(units::clock(t - zero, step), t - zero);
-        vec![
-            Cell::name(f.file.as_deref().unwrap_or("(no name)")),
-            Cell::text(format!(
-                "{}{}",
-                g.sequentiality.name(),
-                if g.staggered { ", one rank after the other" } else { "" }
-            )),
-            Cell::text(g.mix.name()),
-            Cell::text(g.size.name()),
-            Cell::text(words::ranks(&g.ranks)),
-            time(g.start_s),
-            time(g.end_s),
-            Cell::bytes(g.bytes),
-            Cell::count(Some(g.accesses)),
-        ]
-    });
+    let mut rows = Vec::new();
+    for f in families {
+        let mut kinds: Vec<(_, Vec<&GlobalClass>)> = Vec::new();
+        for g in f.files.iter().flat_map(|f| &f.global) {
+            let kind = (g.sequentiality, g.mix, g.size, g.staggered);
+            match kinds.iter_mut().find(|k| k.0 == kind) {
+                Some(k) => k.1.push(g),
+                None => kinds.push((kind, vec![g])),
+            }
+        }
+        rows.extend(kinds.into_iter().map(|((order, mix, size, staggered), all)| {
+            let ranks: BTreeSet<u32> = all.iter().flat_map(|g| g.ranks.iter().copied()).collect();
+            let time = |t: f64| Cell::number(units::clock(t - zero, 0.1), t - zero);
+            let staggered = if staggered { ", one rank after the other" } else { "" };
+            vec![
+                Cell::name(&f.name),
+                Cell::text(format!("{}{staggered}", order.name())),
+                Cell::text(mix.name()),
+                Cell::text(size.name()),
+                Cell::text(words::ranks(&ranks.into_iter().collect::<Vec<_>>())),
+                Cell::count(Some(all.len() as u64)),
+                time(all.iter().map(|g| g.start_s).fold(f64::INFINITY, f64::min)),
+                time(all.iter().map(|g| g.end_s).fold(f64::NEG_INFINITY, f64::max)),
+                Cell::bytes(all.iter().map(|g| g.bytes).fold(0, u64::saturating_add)),
+                Cell::count(Some(all.iter().map(|g| g.accesses).sum())),
+            ]
+        }));
+    }
+    rows.truncate(LISTED);
     let id = p.id("classes-table");
-    table::table(&mut p.h, &id, "Classes over all ranks, the file with the most bytes first", &columns, rows);
+    table::table(&mut p.h, &id, "Classes over all ranks, the files with the most bytes first", &columns, rows);
 }
 
-fn local(p: &mut Page<'_>, files: &[&FileClasses]) {
+fn local(p: &mut Page<'_>, families: &[Family<'_>]) {
     let zero = p.run.zero_s;
     p.h.open("details", &[("class", "fold")]);
     p.h.elem("summary", &[], "Classes of single ranks");
@@ -139,7 +179,8 @@ fn local(p: &mut Page<'_>, files: &[&FileClasses]) {
         Column::number("Past the last", "last"),
     ];
     let listed = p.caps.of(LISTED, 20);
-    let rows = files.iter().flat_map(|f| f.local.iter().take(16).map(move |l| (f, l))).take(listed).map(|(f, l)| {
+    let of_files = families.iter().flat_map(|f| f.files.iter().take(4));
+    let rows = of_files.flat_map(|f| f.local.iter().take(16).map(move |l| (f, l))).take(listed).map(|(f, l)| {
         vec![
             Cell::name(f.file.as_deref().unwrap_or("(no name)")),
             Cell::count(Some(l.rank.into())),

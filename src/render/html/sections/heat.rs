@@ -106,12 +106,12 @@ fn figure(p: &mut Page<'_>, i: usize) {
     let whole = &p.run.heats[i];
     let most = p.caps.of(IMAGE.0, IMAGE.1);
     let (mut rows, mut columns) = (ROWS, COLUMNS);
-    let (heat, image, levels, largest) = loop {
+    let (heat, image, largest) = loop {
         let heat = coarse(whole, rows, columns);
         let (levels, largest) = levels(&heat);
         let Some(image) = png(&heat, &levels) else { return };
         if image.len() * 4 / 3 <= most || columns < 64 {
-            break (heat, image, levels, largest);
+            break (heat, image, largest);
         }
         // time is cut before ranks
         if columns > rows { columns /= 2 } else { rows /= 2 }

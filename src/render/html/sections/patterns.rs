@@ -1,8 +1,11 @@
 //! Access patterns, those of most bytes first, and the walk through the files with the most bytes.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use crate::analysis::FileAccesses;
 use crate::pattern::PatternReport;
-use crate::record::Op;
+use crate::record::{Op, stem};
 use crate::render::html::page::Page;
 use crate::render::html::plot::{Layer, Numbers, Plot, Scale, short};
 use crate::render::html::table::{self, Cell, Column};
@@ -25,7 +28,8 @@ pub fn section(p: &mut Page<'_>) {
     };
     let mut order: Vec<&PatternReport> = found.patterns.iter().collect();
     order.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.start_s.total_cmp(&b.start_s)).then(a.rank.cmp(&b.rank)));
-    let shown = p.caps.of(PATTERNS.0, PATTERNS.1).min(order.len());
+    let rows = families(&order);
+    let shown = p.caps.of(PATTERNS.0, PATTERNS.1).min(rows.len());
     p.section("patterns", "Access patterns", &lead, |p| {
         for i in 0..p.run.offsets.len() {
             offsets(p, i);
@@ -33,10 +37,11 @@ pub fn section(p: &mut Page<'_>) {
         if shown == 0 {
             return;
         }
-        p.cut(shown, order.len(), "Patterns");
+        p.cut(shown, rows.len(), "Patterns");
         let columns = [
             Column::text("Pattern", "kind"),
             Column::text("File", "file"),
+            Column::number("Files", "files"),
             Column::text("Ranks", "ranks"),
             Column::number("Bytes", "bytes"),
             Column::number("Accesses", "accesses"),
@@ -45,13 +50,32 @@ pub fn section(p: &mut Page<'_>) {
             Column::number("Period", "period"),
             Column::number("Confidence", "confidence"),
         ];
-        let rows = order.iter().take(shown).map(|x| row(x));
+        let rows = rows.iter().take(shown).map(|f| row(f));
         let id = p.id("patterns-table");
         table::table(&mut p.h, &id, "Patterns with the most bytes", &columns, rows);
     });
 }
 
-fn row(x: &PatternReport) -> Vec<Cell> {
+/// The same walk through files whose names differ in digits is one row.
+fn families<'a>(order: &[&'a PatternReport]) -> Vec<Vec<&'a PatternReport>> {
+    let mut rows: Vec<Vec<&PatternReport>> = Vec::new();
+    let mut place: HashMap<u64, usize> = HashMap::new();
+    for x in order {
+        match x.family.and_then(|f| place.get(&f)) {
+            Some(&i) => rows[i].push(x),
+            None => {
+                x.family.map(|f| place.insert(f, rows.len()));
+                rows.push(vec![x]);
+            }
+        }
+    }
+    let bytes = |row: &Vec<&PatternReport>| row.iter().map(|x| x.bytes).fold(0, u64::saturating_add);
+    rows.sort_by_key(|row| Reverse(bytes(row)));
+    rows
+}
+
+fn row(family: &[&PatternReport]) -> Vec<Cell> {
+    let x = family[0];
     let then = x.then.map_or(String::new(), |t| format!(" then {}", t.name()));
     let mut ranks: Vec<u32> = x.all_ranks().take(65).collect();
     ranks.sort_unstable();
@@ -60,12 +84,14 @@ fn row(x: &PatternReport) -> Vec<Cell> {
         _ => crate::render::classes::ranks(&ranks),
     };
     let loops: Vec<String> = x.levels.iter().rev().map(|l| format!("{} × {}", l.count, l.stride)).collect();
+    let name = if family.len() > 1 { stem(&x.file) } else { x.file.clone() };
     vec![
         Cell::text(format!("{} {}{then}", x.kind.name(), x.op.name())),
-        Cell::name(&x.file),
+        Cell::name(&name),
+        Cell::count(Some(family.len() as u64)),
         Cell::text(of_ranks),
-        Cell::bytes(x.bytes),
-        Cell::count(Some(x.records)),
+        Cell::bytes(family.iter().map(|x| x.bytes).fold(0, u64::saturating_add)),
+        Cell::count(Some(family.iter().map(|x| x.records).sum())),
         x.access_size.map_or_else(|| Cell::text("varies"), Cell::bytes),
         Cell::text(loops.join(", ")),
         Cell::seconds(x.period.map(|t| t.period_s)),
@@ -99,7 +125,8 @@ fn offsets(p: &mut Page<'_>, i: usize) {
     } else {
         format!(", {}", units::counted(f.all, "access"))
     };
-    let name = text::ending(&f.file, 70);
+    let several = if f.files > 1 { format!(" ({} files)", units::grouped(f.files as i64)) } else { String::new() };
+    let name = format!("{}{several}", text::ending(&f.file, 70));
     p.h.elem("h3", &[], &format!("{name}{some}"));
     p.plot(Plot {
         id: format!("offsets-{}", i + 1),

@@ -136,10 +136,10 @@ fn distances(s: &SignalReport, mode: &str) -> Option<Plot> {
             scale(0.0, 1.1 * top, "Since the burst before", "s", Numbers::Time),
         ),
         vec![
-            Layer::Level {
+            Layer::Line {
                 name: format!("period of {}", units::seconds(d.period_s)),
                 class: "dominant",
-                at: d.period_s,
+                points: vec![(1.0, d.period_s), (all.len() as f64 + 2.0, d.period_s)],
             },
             Layer::Dots { name: "distance".into(), class: if mode == "read" { "read" } else { "write" }, points },
         ],
@@ -169,7 +169,11 @@ fn power(p: &Page<'_>, s: &SignalReport, view: &View, mode: &str) -> Option<Plot
             class: if mode == "read" { "read" } else { "write" },
             points,
         },
-        Layer::Level { name: "outlier threshold (z = 3)".into(), class: "level", at: threshold },
+        Layer::Line {
+            name: "outlier threshold (z = 3)".into(),
+            class: "level",
+            points: vec![(0.0, threshold), (end, threshold)],
+        },
     ];
     let candidates: Vec<(f64, f64)> = s
         .period

@@ -9,7 +9,7 @@ use crate::render::svg::View;
 use crate::render::{text, units};
 
 /// Points of a curve, and the least of a page that had to be cut.
-const POINTS: (usize, usize) = (4096, 500);
+const POINTS: (usize, usize) = (4096, 200);
 /// Spans of a row.
 const SPANS: usize = 500;
 
@@ -36,6 +36,13 @@ pub fn section(p: &mut Page<'_>) {
             high = values.iter().copied().fold(high, f64::max);
         }
         let (behind, above) = bands(run, s, view, sign, &mut row);
+        for l in &above {
+            if let Layer::Wave { mean, amplitude, .. } = l {
+                for v in [sign * (mean - amplitude), sign * (mean + amplitude)] {
+                    (low, high) = (low.min(v), high.max(v));
+                }
+            }
+        }
         layers.splice(0..0, behind);
         layers.push(values);
         layers.extend(above);

@@ -36,7 +36,7 @@ fn layer(p: &mut Page<'_>, s: &SizeUse) {
         if let Some((read, written)) = c.bytes {
             row.extend([Cell::bytes(read), Cell::bytes(written)]);
         }
-        row.extend([c.reads, c.writes].map(|n| Cell::bar(n as f64 / most as f64)));
+        row.extend([c.reads, c.writes].map(|n| if n > 0 { Cell::bar(n as f64 / most as f64) } else { Cell::text("") }));
         row
     });
     table::table(&mut p.h, &id, &format!("Accesses by size ({})", s.layer), &columns, rows);
