@@ -12,6 +12,7 @@ mod folders;
 mod golden;
 mod parity;
 mod predict;
+mod report;
 #[cfg(feature = "serve")]
 mod serve;
 mod truth;

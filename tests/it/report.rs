@@ -1,0 +1,414 @@
+//! Pages of `iophase report`: valid, safe, true to the other commands, and working in a browser where one is installed.
+#![allow(clippy::print_stderr, reason = "a skipped test says why")]
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use base64::Engine;
+use html5ever::tendril::TendrilSink;
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::common::shared;
+
+const TRACES: [&str; 6] = [
+    "stable.darshan",
+    "stable-heatmap.darshan",
+    "stable.strace",
+    "stable.msgpack",
+    "change.darshan",
+    "aperiodic.darshan",
+];
+
+fn iophase(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_iophase")).current_dir(env!("CARGO_MANIFEST_DIR")).args(args).output().unwrap()
+}
+
+fn page_of(args: &[&str]) -> String {
+    let o = iophase(&[&["report", "-o", "-"], args].concat());
+    assert!(o.status.success(), "{args:?}: {}", String::from_utf8_lossy(&o.stderr));
+    String::from_utf8(o.stdout).unwrap()
+}
+
+fn json_of(args: &[&str]) -> Value {
+    serde_json::from_slice(&iophase(args).stdout).unwrap()
+}
+
+/// An element: its name, and its attributes.
+type Element = (String, Vec<(String, String)>);
+
+/// Collects what is in a page.
+#[derive(Default)]
+struct Seen {
+    elements: std::cell::RefCell<Vec<Element>>,
+    errors: std::cell::RefCell<Vec<String>>,
+}
+
+impl TokenSink for Seen {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        match token {
+            Token::TagToken(Tag { kind: TagKind::StartTag, name, attrs, .. }) => {
+                let attributes = attrs.iter().map(|a| (a.name.local.to_string(), a.value.to_string())).collect();
+                self.elements.borrow_mut().push((name.to_string(), attributes));
+                match &*name {
+                    "script" => {
+                        return TokenSinkResult::RawData(html5ever::tokenizer::states::RawKind::ScriptData);
+                    }
+                    "style" => return TokenSinkResult::RawData(html5ever::tokenizer::states::RawKind::Rawtext),
+                    _ => {}
+                }
+            }
+            Token::ParseError(e) => self.errors.borrow_mut().push(e.into_owned()),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+fn elements(page: &str) -> Vec<Element> {
+    let queue = BufferQueue::default();
+    queue.push_back(page.into());
+    let tokenizer = Tokenizer::new(Seen::default(), Default::default());
+    let _ = tokenizer.feed(&queue);
+    tokenizer.end();
+    let errors = tokenizer.sink.errors.take();
+    assert!(errors.is_empty(), "{errors:?}");
+    tokenizer.sink.elements.take()
+}
+
+fn attribute<'a>(e: &'a Element, name: &str) -> Option<&'a str> {
+    e.1.iter().find(|a| a.0 == name).map(|a| a.1.as_str())
+}
+
+/// What holds for every page.
+#[track_caller]
+fn check(name: &str, page: &str) {
+    let tree = html5ever::parse_document(markup5ever_rcdom::RcDom::default(), Default::default()).one(page);
+    let errors = tree.errors.borrow();
+    assert!(errors.is_empty(), "{name}: {errors:?}");
+    let all = elements(page);
+    let mut ids = HashSet::new();
+    for id in all.iter().filter_map(|e| attribute(e, "id")) {
+        assert!(ids.insert(id), "{name}: two elements have the id {id}");
+    }
+    for e in &all {
+        for (key, value) in &e.1 {
+            assert!(key != "style" && !key.starts_with("on"), "{name}: {} has {key}", e.0);
+            if key == "href" && e.0 == "a" {
+                let known = value.strip_prefix('#').map_or(value.starts_with("https://"), |id| ids.contains(id));
+                assert!(known, "{name}: {value} leads nowhere");
+            }
+            if matches!(key.as_str(), "aria-labelledby" | "aria-describedby") {
+                assert!(value.split(' ').all(|id| ids.contains(id)), "{name}: {value}");
+            }
+        }
+    }
+    let count = |tag: &str| all.iter().filter(|e| e.0 == tag).count();
+    assert_eq!((count("html"), count("main"), count("style")), (1, 1, 1), "{name}");
+    assert!(count("h1") >= 1);
+    // a picture: svg, title and desc follow each other
+    for (i, e) in all.iter().enumerate().filter(|(_, e)| e.0 == "svg") {
+        assert_eq!((all[i + 1].0.as_str(), all[i + 2].0.as_str()), ("title", "desc"), "{name}: {e:?}");
+        assert_eq!(attribute(e, "role"), Some("img"));
+    }
+    // the policy comes first, and names the script and the style that are there
+    let policy = all.iter().find(|e| e.0 == "meta").and_then(|e| attribute(e, "content")).unwrap();
+    for (start, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
+        let from = page.rfind(start).unwrap() + start.len();
+        let text = &page[from..from + page[from..].find(end).unwrap()];
+        let hash = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(text));
+        assert!(policy.contains(&format!("'sha256-{hash}'")), "{name}: {start}");
+    }
+    assert!(policy.starts_with("default-src 'none';") && policy.contains("base-uri 'none'"), "{policy}");
+}
+
+#[test]
+fn pages_are_valid_and_small() {
+    for name in TRACES {
+        let page = page_of(&[&format!("data/{name}")]);
+        check(name, &page);
+        assert!(page.len() < 1_000_000, "{name}: {} bytes", page.len());
+        assert_eq!(page, page_of(&["--threads", "1", &format!("data/{name}")]), "{name}: other bytes with one thread");
+    }
+}
+
+#[test]
+fn a_page_gives_back_the_answers_of_the_other_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in TRACES {
+        let trace = format!("data/{name}");
+        let path = folder.path().join("page.html");
+        let path = path.to_str().unwrap();
+        assert!(iophase(&["report", &trace, "-o", path]).status.success());
+        let data: Value = json_of(&["report", "--extract", path]);
+        let run = &data["runs"][0];
+        let findings = json_of(&["findings", &trace, "--json", "-"]);
+        for key in ["findings", "ok", "not_checked", "io"] {
+            assert_eq!(run["findings"][key], findings[key], "{name}: {key}");
+        }
+        let mut report = json_of(&["analyze", &trace, "--json", "-"]);
+        let mut kept = run["report"].clone();
+        for r in [&mut report, &mut kept] {
+            // those of most bytes come first in a page
+            r.as_object_mut().unwrap().remove("patterns");
+            r["trace"]["job"] = Value::Null;
+        }
+        assert_eq!(kept, report, "{name}");
+    }
+}
+
+#[test]
+fn the_files_and_the_heat_map_have_all_bytes_of_the_trace() {
+    for name in ["stable.darshan", "change.darshan", "stable.strace"] {
+        let page = page_of(&[&format!("data/{name}")]);
+        let from = page.find("id=\"files-table\"").unwrap();
+        let table = &page[from..from + page[from..].find("</table>").unwrap()];
+        let sum: u64 = table
+            .split("<tr>")
+            .skip(2)
+            .map(|row| {
+                let cells: Vec<&str> = row.split("<td").skip(1).collect();
+                let value = |i: usize| cells[i].split("data-value=\"").nth(1).unwrap().split('"').next().unwrap();
+                value(2).parse::<u64>().unwrap() + value(3).parse::<u64>().unwrap()
+            })
+            .sum();
+        let report = json_of(&["analyze", &format!("data/{name}"), "--json", "-"]);
+        let signals = report["signals"].as_array().unwrap();
+        let bytes: u64 = signals.iter().map(|s| s["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(sum, bytes, "{name}");
+        let data: Value = serde_json::from_str(&extracted(&page)).unwrap();
+        let heats = data["runs"][0]["pictures"]["heats"].as_array().unwrap();
+        let rows = heats.iter().flat_map(|h| h["rows"].as_array().unwrap());
+        let heat: f64 = rows.map(|r| r[2].as_f64().unwrap()).sum();
+        assert!((heat - sum as f64).abs() <= 16.0, "{name}: {heat} of {sum} bytes");
+    }
+}
+
+fn extracted(page: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("page.html");
+    std::fs::write(&path, page).unwrap();
+    String::from_utf8(iophase(&["report", "--extract", path.to_str().unwrap()]).stdout).unwrap()
+}
+
+/// A trace whose names try to become markup.
+fn hostile(folder: &Path) -> PathBuf {
+    let names = [
+        "/s/</script><script>document.title='owned'</script>",
+        "/s/\\\" onmouseover=\\\"document.title='owned'",
+        "/s/<img src=x onerror=document.title=`owned`>",
+        "/s/\u{202e}txt.exe",
+        "/s/\\u0000\\u0007null",
+        &format!("/s/{}", "long".repeat(1024)),
+    ];
+    let mut rows = String::new();
+    for i in 0..40 {
+        for (rank, name) in names.iter().enumerate() {
+            let start = 2.0 * f64::from(i) + 0.01 * rank as f64;
+            rows.push_str(&format!(
+                "{{\"rank\":{rank},\"op\":\"write\",\"file\":\"{name}\",\"offset\":{},\"size\":65536,\"start\":{start},\"end\":{}}}\n",
+                i * 65536,
+                start + 0.2
+            ));
+        }
+    }
+    let path = folder.join("hostile.jsonl");
+    std::fs::write(&path, rows).unwrap();
+    path
+}
+
+#[test]
+fn names_of_strangers_stay_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = hostile(folder.path());
+    let page = page_of(&[trace.to_str().unwrap()]);
+    check("hostile", &page);
+    assert_eq!(page.matches("<script").count(), 2, "the data and the script");
+    let markup = &page[..page.find("id=\"data\"").unwrap()];
+    assert!(!markup.contains("<img") && !markup.contains('\u{202e}') && !page.contains('\0'));
+    assert!(page.contains("\\u{202e}txt.exe") && page.contains("&lt;/script&gt;"));
+    let data: Value = serde_json::from_str(&extracted(&page)).unwrap();
+    let files = data["runs"][0]["report"]["patterns"]["patterns"].as_array().unwrap();
+    assert!(files.iter().any(|p| p["file"].as_str().unwrap().contains("</script><script>")));
+}
+
+#[test]
+fn a_redacted_page_has_no_name_of_the_trace() {
+    for (trace, words) in [
+        ("data/stable.darshan", vec!["scratch", "ckpt.0", "a_stable", "truth.json", "--segments"]),
+        ("data/stable.strace", vec!["scratch", "ckpt.0", "a_stable"]),
+    ] {
+        let page = page_of(&["--redact", trace]);
+        check(trace, &page);
+        for word in words {
+            assert!(!page.contains(word), "{trace}: {word}");
+        }
+        assert!(page.contains("periodic, every"));
+    }
+}
+
+#[test]
+fn several_traces_are_one_page_or_a_folder_of_pages() {
+    let page = page_of(&["data/stable.darshan", "data/change.darshan"]);
+    check("two runs", &page);
+    assert!(page.contains("id=\"run-2\"") && page.contains("id=\"r2-phases\"") && page.len() < 1_000_000);
+    let folder = tempfile::tempdir().unwrap();
+    let path = format!("{}/pages/", folder.path().display());
+    let o = iophase(&["report", "data/stable.darshan", "data/change.darshan", "-q", "-o", &path]);
+    assert!(o.status.success() && o.stdout.is_empty());
+    let index = std::fs::read_to_string(format!("{path}index.html")).unwrap();
+    assert!(index.contains("href=\"stable.darshan.html\""));
+    check("one of a folder", &std::fs::read_to_string(format!("{path}change.darshan.html")).unwrap());
+}
+
+#[test]
+fn a_page_is_cut_to_its_size() {
+    let page = page_of(&["--max-size", "250kb", "data/stable.strace"]);
+    assert!(page.len() <= 250_000, "{}", page.len());
+    check("small", &page);
+    assert!(page.contains("Cut to keep the page small"));
+}
+
+#[test]
+fn user_and_date_are_shown_only_if_asked_for() {
+    let data: Value = serde_json::from_str(&extracted(&page_of(&["data/stable.darshan"]))).unwrap();
+    assert!(data["runs"][0]["trace"]["job"]["uid"].is_null() && data["runs"][0]["info"]["job"]["uid"].is_null());
+    let page = page_of(&["--with-user", "--stamp", "2026-11-23", "data/stable.darshan"]);
+    assert!(page.contains("<dt>User</dt>") && page.contains("2026-11-23"));
+}
+
+#[test]
+fn the_room_of_pages_writes_no_markup_beside_its_writer() {
+    let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/render/html");
+    let script = std::fs::read_to_string(room.join("page.js")).unwrap();
+    for word in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacent",
+        "document.write",
+        "eval(",
+        "new Function",
+        "setTimeout",
+        "localStorage",
+        "fetch(",
+    ] {
+        assert!(!script.contains(word), "page.js: {word}");
+    }
+    let style = std::fs::read_to_string(room.join("page.css")).unwrap();
+    assert!(!style.contains("url(") && !style.contains("@import"));
+    assert!(script.len() <= 24 << 10 && style.len() <= 14 << 10, "{} and {} bytes", script.len(), style.len());
+    let sections = std::fs::read_dir(room.join("sections")).unwrap().map(|e| e.unwrap().path());
+    let files = ["page.rs", "plot.rs", "table.rs", "mod.rs"].map(|f| room.join(f)).into_iter().chain(sections);
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for bad in ["\"<div", "\"<p", "\"<td", "\"<svg", "\"<g", "\"</", "\"<path", "\"<rect", "innerHTML"] {
+            assert!(!text.contains(bad), "{}: {bad}", path.display());
+        }
+    }
+}
+
+/// A page in Chromium: its elements after the script ran, and the lines of the log. `None` if it is not installed.
+fn browsed(page: &Path, fragment: &str, more: &[&str]) -> Option<(String, String)> {
+    let profile = tempfile::tempdir().unwrap();
+    let output = Command::new("chromium")
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--enable-logging=stderr"])
+        .arg("--host-resolver-rules=MAP * ~NOTFOUND")
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(more)
+        .arg("--dump-dom")
+        .arg(format!("file://{}{fragment}", page.display()))
+        .output();
+    let Ok(o) = output else {
+        eprintln!("skipped: chromium is not installed");
+        return None;
+    };
+    let log = String::from_utf8_lossy(&o.stderr);
+    let console: Vec<&str> = log.lines().filter(|l| l.contains("CONSOLE") || l.contains("Content Security")).collect();
+    Some((String::from_utf8_lossy(&o.stdout).into_owned(), console.join("\n")))
+}
+
+#[test]
+fn a_page_works_in_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["stable.darshan", "stable.strace", "stable-heatmap.darshan"] {
+        let path = folder.path().join(format!("{name}.html"));
+        std::fs::write(&path, page_of(&[&format!("data/{name}")])).unwrap();
+        let Some((dom, console)) = browsed(&path, "", &["--window-size=375,800"]) else { return };
+        assert!(dom.contains("data-ready=\"1\""), "{name}: the script did not reach its end");
+        assert_eq!(console, "", "{name}");
+        let width: u32 = dom.split("data-width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        assert!(width <= 500, "{name}: the body is {width} wide on a phone");
+    }
+    let path = folder.path().join("stable.darshan.html");
+    let Some((dom, console)) = browsed(&path, "#t=10-20&find=IOP-POSIX-002&sort=calls.count&theme=dark", &[]) else {
+        return;
+    };
+    assert_eq!(console, "");
+    assert!(dom.contains("data-from=\"10\"") && dom.contains("data-to=\"20\""), "the window is shown");
+    assert!(dom.contains("card info lit") && dom.contains("<tr class=\"lit\">"), "the finding and its files are lit");
+    assert!(dom.contains("aria-sort=\"descending\"") && dom.contains("data-theme=\"dark\""));
+}
+
+#[test]
+fn a_browser_runs_nothing_that_a_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = hostile(folder.path());
+    let page = page_of(&[trace.to_str().unwrap()]);
+    let path = folder.path().join("page.html");
+    std::fs::write(&path, &page).unwrap();
+    let Some((dom, console)) = browsed(&path, "", &[]) else { return };
+    assert_eq!(console, "", "escaping suffices alone");
+    assert!(!dom.contains("<title>owned"));
+    // the policy suffices alone, too: markup that came in without escaping
+    let injected = page.replace(
+        "<h1",
+        "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><p style='color:red' onclick='1'>x</p><h1",
+    );
+    std::fs::write(&path, injected).unwrap();
+    let Some((dom, console)) = browsed(&path, "", &[]) else { return };
+    assert!(!dom.contains("<title>owned") && console.contains("Content Security Policy"), "{console}");
+}
+
+#[test]
+fn a_page_without_script_has_its_pictures_and_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = page_of(&["data/stable.darshan"]);
+    let from = page.find("script-src &#39;sha256-").unwrap();
+    let to = from + page[from..].find("; style-src").unwrap();
+    let path = folder.path().join("page.html");
+    std::fs::write(&path, format!("{}script-src 'none'{}", &page[..from], &page[to..])).unwrap();
+    let Some((dom, _)) = browsed(&path, "", &[]) else { return };
+    assert!(!dom.contains("data-ready"));
+    assert!(dom.matches("<svg").count() >= 6 && dom.contains("<image") && dom.contains("phases-plot-table"));
+}
+
+#[test]
+fn traces_of_every_kind_have_pages() {
+    let long = std::env::var_os("IOPHASE_LONG").is_some();
+    let Some(root) = shared("corpus") else { return };
+    let mut traces: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![root];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+            match entry.extension().and_then(|e| e.to_str()) {
+                _ if entry.is_dir() => folders.push(entry),
+                Some("darshan" | "msgpack" | "csv") => traces.push(entry),
+                _ => {}
+            }
+        }
+    }
+    traces.sort();
+    let step = if long { 1 } else { 12 };
+    for trace in traces.iter().step_by(step).filter(|t| t.metadata().unwrap().len() < 4 << 20) {
+        let name = trace.to_str().unwrap();
+        let o = iophase(&["report", "-qq", "-o", "-", name]);
+        match o.status.code() {
+            Some(0) => check(name, &String::from_utf8(o.stdout).unwrap()),
+            code => assert!(code.is_some_and(|c| c < 6) && o.stdout.is_empty(), "{name}: {code:?}"),
+        }
+    }
+}
