@@ -272,7 +272,7 @@ fn plans() -> Vec<Planted> {
         plan("burst-spread", &["IOP-RANK-005"], ("median", 0.5)).loses(0.5 * BURSTS),
         plan("out-of-step", &["IOP-RANK-007"], ("spread", 0.3)),
         plan("slow-bursts", &["IOP-TIME-005"], ("p90_over_p10", 4.0)).loses(3.0 * 3.0),
-        plan("growing-bursts", &["IOP-TIME-006"], ("bytes_growth", 7.0 / 5.0)),
+        plan("growing-bursts", &["IOP-TIME-006"], ("bytes_growth", 7.0 / 20.0)),
         plan("colliding-reads", &["IOP-TIME-007"], ("overlapped", 0.5)).loses(0.5 * BURSTS),
         plan("startup-storm", &["IOP-TIME-009"], ("bytes", OWN * RANKS / BURSTS)),
     ]

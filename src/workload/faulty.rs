@@ -378,7 +378,7 @@ impl Turn<'_> {
 
     /// Faults of single bursts and requests.
     fn times(&self) -> Option<Vec<Segment>> {
-        let (n, ranks, part) = (self.job.requests, self.job.ranks, self.part());
+        let (n, ranks) = (self.job.requests, self.job.ranks);
         Some(match (self.job.fault, self.rank, self.burst) {
             // one request of rank 0 takes nearly eight bursts
             ("slow-tail", 0, 1) => vec![
@@ -389,11 +389,12 @@ impl Turn<'_> {
                 vec![self.own_part((self.span.0, self.span.0 + self.job.burst_ns / (10 * ranks)))]
             }
             ("slow-bursts", ..) if self.burst % 3 == 1 => vec![self.own_part(self.at(0, 32))],
+            // one request more in each burst
             ("growing-bursts", ..) => {
-                let more = self.burst + 1;
-                let before = part * ranks * self.burst * more / 2;
-                let nest = self.row(n * more).shifted(before + u64::from(self.rank) * more * part);
-                vec![self.write(nest, self.at(0, 8 * more / self.job.bursts + 1))]
+                let (more, size) = (n + self.burst, self.job.size);
+                let before = ranks * size * (n * self.burst + self.burst * self.burst.saturating_sub(1) / 2);
+                let nest = self.row(more).shifted(before + u64::from(self.rank) * more * size);
+                vec![self.write(nest, (self.span.0, self.span.0 + self.job.burst_ns * more / n))]
             }
             _ => return None,
         })
