@@ -94,8 +94,8 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-TIME-007", time::colliding_periods),
     ("IOP-TIME-008", time::period_change),
     ("IOP-TIME-009", time::startup_storm),
-    ("IOP-TRACE-068", trace::unreduced),
-    ("IOP-TRACE-069", trace::anonymised),
-    ("IOP-TRACE-070", trace::job_clock),
-    ("IOP-TRACE-071", trace::unnamed),
+    ("IOP-TRACE-101", trace::unreduced),
+    ("IOP-TRACE-102", trace::anonymised),
+    ("IOP-TRACE-103", trace::job_clock),
+    ("IOP-TRACE-104", trace::unnamed),
 ];
