@@ -5,7 +5,7 @@
 
 use super::run::IoTime;
 
-/// What the time follows from, on one side.
+/// Quantities that determine the time, on one side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factors {
     pub io: IoTime,

@@ -1,4 +1,4 @@
-//! What differs between two sides beside times: jobs, periods, volumes, files, patterns, findings, graphs.
+//! Differences of two sides beside times: jobs, periods, volumes, files, patterns, findings, graphs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -62,7 +62,7 @@ impl Differences {
         f.new.iter().chain(&f.gone).map(String::as_str).chain(f.changed.iter().map(|c| c.code.as_str()))
     }
 
-    /// What was compared and does not differ.
+    /// Properties that were compared and do not differ.
     pub fn unchanged(&self, s: &Sides<'_>, bursts: &[BurstRow]) -> Vec<String> {
         let (a, b) = (&s.before[0], &s.after[0]);
         let mut all = Vec::new();
@@ -410,10 +410,7 @@ fn warnings(s: &Sides<'_>) -> Vec<Warning> {
     }
     for (runs, side) in [(s.before, "before"), (s.after, "after")] {
         for w in runs.iter().flat_map(|r| &r.warnings) {
-            let text = format!("{side}: {}", w.message);
-            let mut w = Warning { message: text, ..w.clone() };
-            w.remedy = w.remedy.take();
-            all.push(w);
+            all.push(Warning { message: format!("{side}: {}", w.message), ..w.clone() });
         }
     }
     all

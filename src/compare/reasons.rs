@@ -85,7 +85,7 @@ impl Reasons<'_, '_> {
         let of = CODES.iter().find(|(what, _)| row.what.contains(what)).map_or(&[][..], |c| c.1);
         let codes = self.different.codes().filter(|code| of.iter().any(|start| code.starts_with(start)));
         let codes = codes.map(str::to_owned).collect();
-        self.found.push(Reason { row, lost_s, codes, files });
+        self.found.push(Reason { row, lost_s: lost_s.filter(|s| s.is_finite()), codes, files });
     }
 
     fn ranks(&mut self) {

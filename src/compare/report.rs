@@ -40,7 +40,7 @@ impl Outcome {
     }
 }
 
-/// What an interval is over.
+/// Samples behind an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -69,7 +69,7 @@ pub struct Comparison {
     pub verdict: Outcome,
     /// Time in I/O.
     pub io_time: IoTimeChange,
-    /// What explains the difference, by cost; those without a cost from the cause to the effect.
+    /// Reasons of the difference, by cost; those without a cost from the cause to the effect.
     pub reasons: Vec<Reason>,
     /// Facts of the jobs that differ.
     pub job: Vec<Fact>,
@@ -89,11 +89,11 @@ pub struct Comparison {
     pub findings: FindingChanges,
     /// Edges of the graph of calls whose frequency differs.
     pub graph: Vec<GraphChange>,
-    /// What was compared and does not differ.
+    /// Properties that were compared and do not differ.
     pub unchanged: Vec<String>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
-    /// What pictures show; not part of the JSON.
+    /// Data of pictures; not part of the JSON.
     #[serde(skip)]
     pub(crate) view: View,
 }
@@ -121,7 +121,7 @@ pub struct IoTimeChange {
     pub low: Option<f64>,
     /// High end of the interval.
     pub high: Option<f64>,
-    /// What the interval is over.
+    /// Samples behind the interval.
     pub basis: Basis,
 }
 
@@ -246,7 +246,7 @@ pub struct GraphChange {
     pub p: f64,
 }
 
-/// What pictures show.
+/// Data of pictures.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
     /// The signal with the most bytes: `read` or `write`.

@@ -20,7 +20,7 @@ use crate::signal::{Activity, Extent, Grid, Mode, Selection, bin};
 
 /// Cells of the bandwidth that pictures show.
 const CURVE: usize = 4000;
-/// Idle time that is kept between two bursts, at most, as a share of the period.
+/// Share of the idle time before and after a burst that counts as part of its window.
 const IDLE: f64 = 0.5;
 
 /// Steps of a power of two in which sizes are counted.

@@ -218,7 +218,7 @@ impl Sides<'_> {
         }
     }
 
-    /// What pictures show: of the first run of each side.
+    /// Data of pictures, of the first run of each side.
     pub fn view(&self, matching: Match) -> View {
         let (a, b) = (&self.before[0], &self.after[0]);
         let direction = usize::from(a.bytes(1) + b.bytes(1) >= a.bytes(0) + b.bytes(0));

