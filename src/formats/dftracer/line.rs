@@ -90,6 +90,9 @@ impl<'l> Args<'l> {
     }
 }
 
+/// Takes the key of a member and reads its value.
+type Member<'f, 'l> = &'f mut dyn FnMut(&mut Scan<'l>, &'l [u8]) -> Result<(), usize>;
+
 /// A position in a line.
 struct Scan<'l> {
     text: &'l [u8],
@@ -119,7 +122,7 @@ impl<'l> Scan<'l> {
     }
 
     /// Calls `each` with the key of every member; it reads the value.
-    fn members(&mut self, each: &mut dyn FnMut(&mut Scan<'l>, &'l [u8]) -> Result<(), usize>) -> Result<(), usize> {
+    fn members(&mut self, each: Member<'_, 'l>) -> Result<(), usize> {
         self.take(b'{')?;
         if self.peek() == Some(b'}') {
             self.at += 1;
