@@ -158,7 +158,9 @@ fn planted_changes_are_the_first_reason_and_lie_in_their_intervals() {
                     first += 1;
                     // counts have no interval
                     let (low, high) = (r.row.low.or(r.row.change).unwrap(), r.row.high.or(r.row.change).unwrap());
-                    inside += u64::from(low <= p.change && p.change <= high);
+                    // times are whole nanoseconds
+                    let rounding = 1e-6 * p.change.abs();
+                    inside += u64::from(low - rounding <= p.change && p.change <= high + rounding);
                 }
                 other => wrong.push((seed, other.map(|r| r.row.what.clone()))),
             }
