@@ -140,7 +140,7 @@ fn point_sampling_misestimates_bytes() {
         .parse()
         .unwrap();
     assert!(percent > 100.0 && text.contains("sampling error"), "{text}");
-    assert!(!text.contains("lost") && !text.contains("abstraction"), "{text}");
+    assert!(!text.contains("bytes of write are lost") && !text.contains("abstraction"), "{text}");
 }
 
 #[test]
