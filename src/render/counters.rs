@@ -60,7 +60,7 @@ pub(super) fn tables(out: &mut String, c: &CounterReport, style: Style) {
         row
     });
     add(table(&["mean of ranks", "reading", "writing", "metadata", "slowest", "rank", "of the run"], cost));
-    let bins = ["100 B", "1 kB", "10 kB", "100 kB", "1 MiB", "4 MiB", "10 MiB", "100 MiB", "1 GiB", "more"];
+    let bins = ["100 B", "1 KiB", "10 KiB", "100 KiB", "1 MiB", "4 MiB", "10 MiB", "100 MiB", "1 GiB", "more"];
     let mut header = vec!["accesses up to"];
     let used = |i: usize| c.access_sizes.iter().any(|s| s.reads[i] + s.writes[i] > 0);
     header.extend((0..bins.len()).filter(|&i| used(i)).map(|i| bins[i]));

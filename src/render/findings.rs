@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::text::{Style, line, shorten, warnings};
 use super::units;
-use crate::findings::{Finding, Findings, RuleText, Severity};
+use crate::findings::{Finding, Findings, RemedyReport, RuleText, Severity};
 
 /// Findings shown without `-v`.
 const SHOWN: usize = 6;
@@ -144,7 +144,7 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
     let first = remedies.first().map_or("", |r| r.id.as_str());
     remedies.sort_by_key(|r| (r.id != first, r.system == "any"));
     for (i, r) in remedies.into_iter().take(shown).enumerate() {
-        let settings: Vec<String> = r.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let settings = settings(r);
         let end = if i == 0 && !also.is_empty() { format!("; {also}") } else { String::new() };
         let why = if style.verbose { format!(": {}{}", r.why, address(&r.url)) } else { String::new() };
         line(out, "set", &format!("{}{why}{end}", settings.join(", ")));
@@ -193,9 +193,17 @@ pub fn explain(r: &RuleText, style: Style) -> String {
         line(&mut out, "drishti", &r.drishti.join(", "));
     }
     for remedy in &r.remedies {
-        let settings: Vec<String> = remedy.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let settings = settings(remedy);
         let text = format!("{}: {}{}", settings.join(", "), remedy.why, address(&remedy.url));
         line(&mut out, &remedy.system, &text);
     }
     out
+}
+
+/// The settings of a remedy; a name of two words is a command.
+pub(super) fn settings(remedy: &RemedyReport) -> Vec<String> {
+    let one = |(name, value): (&String, &String)| {
+        if name.contains(' ') { format!("{name} {value}") } else { format!("{name}={value}") }
+    };
+    remedy.settings.iter().map(one).collect()
 }

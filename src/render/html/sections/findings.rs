@@ -1,7 +1,7 @@
 //! Findings as cards, the costliest first.
 
 use crate::findings::{Finding, Findings, RemedyReport};
-use crate::render::findings::short;
+use crate::render::findings::{settings, short};
 use crate::render::html::page::Page;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::html::writer::Html;
@@ -148,7 +148,7 @@ fn remedies(h: &mut Html, x: &Finding) {
     h.open("ul", &[("class", "remedies")]);
     for r in all {
         h.open("li", &[]);
-        let settings: Vec<String> = r.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let settings = settings(r);
         if !settings.is_empty() {
             h.elem("code", &[("class", "copy")], &settings.join(" "));
             h.text(" ");
