@@ -300,7 +300,7 @@ fn planted(fault: &str, seed: u64) -> (BTreeMap<&'static str, Outcome>, BTreeSet
     let book = Book::standard().unwrap();
     let severe = |code: &str, o: &Outcome| {
         let rule = &book.rules[code];
-        report::severity(rule, o, facts.run_s, facts.io_share()) > Severity::Info && rule.level != book::Level::Ok
+        assemble::severity(rule, o, facts.run_s, facts.io_share()) > Severity::Info && rule.level != book::Level::Ok
     };
     let found = outcomes(&facts);
     let above = found.iter().filter(|(code, o)| o.fires && severe(code, o)).map(|x| *x.0).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::text::{Style, ending, faint_line, heading, line, warnings};
+use super::layout::{Style, ending, faint_line, heading, line, warnings};
 use super::units;
 use crate::classify::{Advice, Axis, Classes, Classifier, Expected, FileClasses, GlobalClass};
 

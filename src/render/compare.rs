@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{Style, line, warnings};
+use super::layout::{Style, line, warnings};
 use super::units;
 use crate::compare::{Basis, Comparison, Fact, Outcome, Reason, Row};
 

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::text::{Style, ending, line, percent};
+use super::layout::{Style, ending, line, percent};
 use super::units;
 use crate::analysis::CounterReport;
 

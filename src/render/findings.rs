@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::text::{Style, line, shorten, warnings};
+use super::layout::{Style, line, shorten, warnings};
 use super::units;
 use crate::findings::{Finding, Findings, RemedyReport, RuleText, Severity};
 
@@ -13,7 +13,7 @@ const NOTES: usize = 4;
 
 /// Findings as text.
 pub fn findings(f: &Findings, style: Style) -> String {
-    let mut out = super::text::heading(&f.trace.path, style);
+    let mut out = super::layout::heading(&f.trace.path, style);
     let _ = writeln!(out, "{}", style.bold(&headline(f)));
     if let Some(text) = parts(f) {
         line(&mut out, "time", &text);
@@ -131,7 +131,7 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
         .map(|s| {
             let several =
                 if s.files > 1 { format!(" ({} files)", units::grouped(s.files as i64)) } else { String::new() };
-            format!("{}{several}", super::text::ending(&s.file, 48))
+            format!("{}{several}", super::layout::ending(&s.file, 48))
         })
         .collect();
     let detail = if x.detail.is_empty() { x.title.clone() } else { x.detail.clone() };

@@ -14,6 +14,8 @@ pub mod findings;
 pub mod html;
 pub mod json;
 #[cfg(feature = "render")]
+mod layout;
+#[cfg(feature = "render")]
 mod pattern_text;
 #[cfg(feature = "render")]
 pub mod svg;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::text::{Style, ending, heading, line, percent, warnings};
+use super::layout::{Style, ending, heading, line, percent, warnings};
 use super::units;
 use crate::analysis::PatternsOfTrace;
 use crate::pattern::{Coverage, Kind, PatternReport, PatternsReport};

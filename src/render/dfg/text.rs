@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::label;
 use crate::dfg::{Comparison, DfgReport, EdgeChange, EdgeRef, Exclusive, GroupTotals, Measures, NodeReport};
-use crate::render::text::{Style, warnings};
+use crate::render::layout::{Style, warnings};
 use crate::render::units;
 
 /// Rows of a table, unless all are wanted.

@@ -46,7 +46,7 @@ impl Cell {
 
     /// The end of a name, and all of it where the pointer rests.
     pub fn name(name: &str) -> Cell {
-        let shown = crate::render::text::ending(name, 64);
+        let shown = crate::render::layout::ending(name, 64);
         let note = (shown != name).then(|| name.to_owned());
         Cell { text: shown, value: Some(name.to_owned()), note, bar: None }
     }
@@ -91,7 +91,7 @@ impl Cell {
     /// A bar of a share of the largest value.
     pub fn bar(share: f64) -> Cell {
         Cell {
-            text: crate::render::text::percent(share),
+            text: crate::render::layout::percent(share),
             value: Some(format!("{share}")),
             note: None,
             bar: Some(share),
@@ -101,7 +101,7 @@ impl Cell {
     /// A share; `None` is not known.
     pub fn share(share: Option<f64>) -> Cell {
         match share {
-            Some(s) => Cell::number(crate::render::text::percent(s), s),
+            Some(s) => Cell::number(crate::render::layout::percent(s), s),
             None => Cell::text("-"),
         }
     }

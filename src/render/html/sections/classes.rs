@@ -8,7 +8,7 @@ use crate::record::stem;
 use crate::render::html::page::Page;
 use crate::render::html::plot::{Layer, Numbers, Plot, Scale};
 use crate::render::html::table::{self, Cell, Column};
-use crate::render::{classes as words, text, units};
+use crate::render::{classes as words, units};
 
 /// Files that are drawn, and files and classes that are listed.
 const DRAWN: usize = 3;
@@ -97,7 +97,7 @@ fn picture(p: &mut Page<'_>, i: usize, f: &Family<'_>) {
         layers.push(Layer::Spans { name, class: colours[row], row: Some(row), spans });
     }
     let several = if f.files.len() > 1 { format!(" ({} files)", f.files.len()) } else { String::new() };
-    let name = format!("{}{several}", text::ending(&f.name, 70));
+    let name = format!("{}{several}", crate::render::layout::ending(&f.name, 70));
     p.h.elem("h3", &[], &name);
     p.plot(Plot {
         id: format!("classes-{}", i + 1),

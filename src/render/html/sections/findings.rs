@@ -5,7 +5,7 @@ use crate::render::findings::{settings, short};
 use crate::render::html::page::Page;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::html::writer::Html;
-use crate::render::text::percent;
+use crate::render::layout::percent;
 use crate::render::units;
 
 pub fn section(p: &mut Page<'_>) {

@@ -29,7 +29,7 @@ pub fn section(p: &mut Page<'_>) {
                 &[
                     ("Idle before it", Some(units::seconds(n.idle_s))),
                     ("Bytes of 95 % of the bursts", Some(format!("up to {}", units::bytes(n.bytes_p95)))),
-                    ("Duty cycle", b.map(|b| text::percent(b.duty_cycle))),
+                    ("Duty cycle", b.map(|b| crate::render::layout::percent(b.duty_cycle))),
                     (
                         "Drain rate of a burst buffer",
                         b.map(|b| units::rate(n.bytes_p95 / (n.period_s - b.width_s.median).max(1e-9))),

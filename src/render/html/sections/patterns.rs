@@ -9,7 +9,7 @@ use crate::record::{Op, stem};
 use crate::render::html::page::Page;
 use crate::render::html::plot::{Layer, Numbers, Plot, Scale, short};
 use crate::render::html::table::{self, Cell, Column};
-use crate::render::{pattern_text, text, units};
+use crate::render::{pattern_text, units};
 
 /// Patterns listed.
 const PATTERNS: (usize, usize) = (30, 10);
@@ -126,7 +126,7 @@ fn offsets(p: &mut Page<'_>, i: usize) {
         format!(", {}", units::counted(f.all, "access"))
     };
     let several = if f.files > 1 { format!(" ({} files)", units::grouped(f.files as i64)) } else { String::new() };
-    let name = format!("{}{several}", text::ending(&f.file, 70));
+    let name = format!("{}{several}", crate::render::layout::ending(&f.file, 70));
     p.h.elem("h3", &[], &format!("{name}{some}"));
     p.plot(Plot {
         id: format!("offsets-{}", i + 1),

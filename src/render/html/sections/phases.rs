@@ -95,7 +95,11 @@ fn bands(run: &Run, s: &SignalReport, view: &View, sign: f64, row: &mut usize) -
         v.iter().take(SPANS).map(|w| (later(w.start_s), later(w.end_s))).collect()
     };
     let windows = if s.validity.is_empty() { vec![(later(s.start_s), later(s.end_s))] } else { spans(&s.validity) };
-    let name = format!("{mode}: every {}, confidence {}", units::seconds(d.period_s), text::percent(d.confidence));
+    let name = format!(
+        "{mode}: every {}, confidence {}",
+        units::seconds(d.period_s),
+        crate::render::layout::percent(d.confidence)
+    );
     above.push(Layer::Spans { name, class: "valid", row: Some(*row), spans: windows.clone() });
     *row += 1;
     for o in s.period.others.iter().take(3) {
