@@ -7,31 +7,31 @@
 from html import escape
 
 TARGET = "docs/pictures/architecture.svg"
-WIDTH, TOP, FLOOR, GAP = 1200, 64, 92, 22
-LEFT, COLUMN = 236, 238
+WIDTH, TOP, FLOOR, GAP = 1200, 64, 84, 16
+LEFT, COLUMN = 236, 190
 INK, FAINT, LINE, WAY = "#282828", "#5a6470", "#b8c2cc", "#d55e00"
 
 # Room: floor from below, first column, columns, name, what it does in one or two lines, station on the way (0 = none).
 ROOMS = [
     (1, 0, 2, "record", ["rows in columns, batches, Trace"], 2),
-    (1, 2, 1, "nest", ["loop nests of accesses"], 0),
-    (1, 3, 1, "transform", ["DFT, wavelets, filters, fits"], 0),
+    (1, 2, 1, "nest", ["loop nests of", "accesses"], 0),
+    (1, 3, 2, "transform", ["DFT, wavelets, filters, fits"], 0),
     (2, 0, 1, "formats", ["bytes on disk to rows,", "and rows to bytes"], 1),
     (2, 1, 1, "workload", ["synthetic traces", "with known truth"], 0),
     (3, 0, 1, "signal", ["bandwidth over time"], 3),
     (4, 0, 1, "period", ["periods, confidence,", "validity, next burst"], 4),
     (4, 1, 1, "pattern", ["loop nests that", "describe the accesses"], 4),
-    (5, 2, 1, "dfg", ["directly-follows graphs"], 0),
-    (5, 3, 1, "classify", ["access classes, advice"], 0),
-    (6, 0, 3, "analysis", ["the pipeline: one Options, one Report"], 5),
-    (6, 3, 1, "findings", ["what is wrong, its cost,", "what to do"], 0),
-    (7, 0, 1.5, "render", ["text, JSON, SVG, DOT,", "HTML page, terminal view"], 6),
-    (7, 1.5, 1, "compare", ["two sets of runs"], 0),
-    (7, 2.5, 1.5, "online", ["the same for a running job:", "windows, change points, predictions"], 0),
-    (8, 0, 2, "cli  (the program)", ["arguments to calls, exit codes"], 0),
-    (8, 2, 2, "serve  (feature)", ["HTTP interface and live page"], 0),
+    (5, 2, 1, "dfg", ["directly-follows", "graphs"], 0),
+    (5, 3, 1, "classify", ["access classes,", "advice"], 0),
+    (5, 4, 1, "online", ["running jobs:", "predictions"], 0),
+    (6, 0, 4, "analysis", ["the pipeline: one Options, one Report"], 5),
+    (7, 1, 4, "findings", ["what is wrong, what it costs, what to do"], 0),
+    (8, 1, 4, "compare", ["two sets of runs: verdict, reasons, statistics"], 0),
+    (9, 0, 5, "render", ["text, JSON, SVG, DOT, HTML page, terminal view"], 6),
+    (10, 0, 2, "cli  (the program)", ["arguments to calls, exit codes"], 0),
+    (10, 2, 3, "serve  (feature)", ["HTTP interface and live page"], 0),
 ]
-FLOORS = 8
+FLOORS = 10
 HEIGHT = TOP + FLOORS * FLOOR + 60
 
 
@@ -69,8 +69,8 @@ def room(floor, column, columns, name, lines, station):
     x, y, w, h = box(floor, column, columns)
     out = [f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="6" fill="#ffffff" stroke="{LINE}" stroke-width="2"/>']
     first = y + h / 2 + (6 if not lines else 6 - 10 * len(lines))
-    out.append(text(x + 14, first, name, 19, weight="bold"))
-    out += [text(x + 14, first + 20 * (i + 1), line, 15.5, FAINT) for i, line in enumerate(lines)]
+    out.append(text(x + 12, first, name, 19, weight="bold"))
+    out += [text(x + 12, first + 20 * (i + 1), line, 15, FAINT) for i, line in enumerate(lines)]
     if station:
         out.append(f'<circle cx="{x + w - 18:g}" cy="{y + 18:g}" r="13" fill="{WAY}"/>')
         out.append(text(x + w - 18, y + 24, str(station), 17, "#ffffff", "middle", "bold"))
@@ -87,24 +87,27 @@ def side(column, floor, upper):
 
 def way():
     out, x = [], LEFT + (COLUMN - 20) / 2
-    for lower, higher in [(2, 3), (3, 4), (4, 6), (6, 7)]:
+    for lower, higher in [(2, 3), (3, 4), (4, 6), (6, 9)]:
         y_from = box(lower, 0, 1)[1]
         _, y, _, h = box(higher, 0, 1)
         out.append(arrow([(x, y_from), (x, y + h + 2)], WAY))
-    below = box(6, 0, 4)[1] + box(6, 0, 4)[3]
+    below = box(6, 0, 5)[1] + box(6, 0, 5)[3]
     rows = top(3) + FLOOR / 2
     start = LEFT + COLUMN - 20 + 10
-    last = LEFT + 3 * COLUMN + (COLUMN - 20) / 2
+    last = LEFT + 4 * COLUMN + (COLUMN - 20) / 2
     out.append(f'<polyline points="{start - 40:g},{box(2, 0, 1)[1]:g} {start - 40:g},{top(3) + FLOOR - 2:g} {start:g},{top(3) + FLOOR - 2:g} '
                f'{start:g},{rows:g} {last:g},{rows:g}" fill="none" stroke="#8795a3" stroke-width="3" stroke-dasharray="7 5"/>')
     out.append(text(LEFT + 2 * COLUMN + 4, rows + 22, "rows", 16, FAINT))
     for column, floor in [(1, 4), (2, 5), (3, 5)]:
         out += side(column, floor, below)
+    x = LEFT + 4 * COLUMN + (COLUMN - 20) / 2
+    _, y, _, h = box(5, 4, 1)
+    out.append(arrow([(x, rows), (x, y + h + 2)], "#8795a3", "7 5"))
     _, y, _, h = box(2, 0, 1)
     out.append(arrow([(176, y + h / 2), (LEFT - 4, y + h / 2)], WAY))
     out.append(f'<path d="M70,{y + 2:g} h70 l26,26 v{h - 30:g} h-96 z" fill="#fff4ec" stroke="{WAY}" stroke-width="2"/>')
     out.append(text(118, y + h / 2 + 6, "trace", 17, anchor="middle"))
-    _, y, _, h = box(7, 0, 2)
+    _, y, _, h = box(9, 0, 5)
     out.append(arrow([(LEFT, y + h / 2), (184, y + h / 2)], WAY))
     out += [text(112, y + h / 2 - 6, "text, JSON,", 17, anchor="middle"), text(112, y + h / 2 + 16, "pictures", 17, anchor="middle")]
     return out
@@ -125,7 +128,7 @@ def main():
     for r in ROOMS:
         out += room(*r)
     out += way()
-    out.append(text(24, HEIGHT - 22, "A room uses rooms on lower floors only. Orange: iophase analyze. Dashed: rows for patterns, classes and graphs.", 17, FAINT))
+    out.append(text(24, HEIGHT - 22, "A room uses rooms on lower floors only. Orange: iophase analyze. Dashed: rows for patterns, classes, graphs and predictions.", 17, FAINT))
     out.append("</svg>")
     with open(TARGET, "w", encoding="utf-8") as file:
         file.write("\n".join(out) + "\n")
