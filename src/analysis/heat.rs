@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::record::{Data, Timing, Trace};
+use crate::record::{Data, Trace};
 use crate::signal::{Activity, Mode, Selection, Span};
 
 /// Ranks that share a row of a [`Heat`].
@@ -43,7 +43,7 @@ impl Heat {
         span: (f64, f64),
         (rows, columns): (usize, usize),
     ) -> Option<Heat> {
-        if trace.timing == Timing::Counter {
+        if !trace.resolves_times() {
             return None;
         }
         let activity = Activity::new(trace, mode, selection);

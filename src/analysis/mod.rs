@@ -269,9 +269,9 @@ impl Request<'_> {
     fn analyze(&self, profile: Option<Profile>) -> Result<(SignalReport, Evidence, Vec<Warning>)> {
         let Request { trace, mode, activity, extent, options } = *self;
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
-        let route = match trace.timing {
-            Timing::Counter => Route::NotResolvable(options.method),
-            _ => Route::new(options.method, options.filter.is_some(), profile.as_ref(), options.search(run_s)),
+        let route = match trace.resolves_times() {
+            false => Route::NotResolvable(options.method),
+            true => Route::new(options.method, options.filter.is_some(), profile.as_ref(), options.search(run_s)),
         };
         let rate_hz = options.rate_hz.unwrap_or_else(|| {
             let width = route.burst_width_s().or_else(|| profile.as_ref().and_then(burst_width));
@@ -306,7 +306,7 @@ impl Request<'_> {
         if let Some(bin_s) = trace.bin_s.filter(|w| *w > 0.0)
             && let Some(period_s) = period.limit_to_bins(bin_s)
         {
-            warnings.push(near_bin_width(period_s, bin_s, mode));
+            warnings.push(near_bin_width(period_s, bin_s, mode, trace.timing));
         }
         let others = period.detection.others.iter_mut().filter_map(|o| o.prediction.as_mut());
         for p in period.prediction.iter_mut().chain(others) {
@@ -344,16 +344,20 @@ impl Request<'_> {
     }
 }
 
-fn near_bin_width(period_s: f64, bin_s: f64, mode: Mode) -> Warning {
+fn near_bin_width(period_s: f64, bin_s: f64, mode: Mode, timing: Timing) -> Warning {
+    let (bins, remedy) = match timing {
+        Timing::Counter => ("steps", "read the counters more often"),
+        _ => ("bins", "record segments with DXT_ENABLE_IO_TRACE=1 (Darshan 3.1.3 or later)"),
+    };
     Warning::new(
         "near-bin-width",
         format!(
-            "a period of {} of {period_s:.3} s is only {:.1} bins of {bin_s} s: the true period may be shorter",
+            "a period of {} of {period_s:.3} s is only {:.1} {bins} of {bin_s} s: the true period may be shorter",
             mode.name(),
             period_s / bin_s
         ),
     )
-    .remedy("record segments with DXT_ENABLE_IO_TRACE=1 (Darshan 3.1.3 or later)")
+    .remedy(remedy)
 }
 
 fn coarse_sampling(signal: &Signal, mode: Mode) -> Option<Warning> {

@@ -11,7 +11,7 @@ use super::{output, remedy};
 use iophase::analysis::{self, Report};
 use iophase::findings::{self, Options, Severity};
 use iophase::internals::render::{findings as text, text::Style};
-use iophase::record::{Timing, Trace};
+use iophase::record::Trace;
 use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `findings`.
@@ -135,7 +135,7 @@ fn named(level: &str) -> Severity {
 
 /// The periods, if the rows have times that could show any.
 fn period(trace: &Trace) -> Option<Report> {
-    if trace.timing == Timing::Counter || trace.data.is_empty() {
+    if !trace.resolves_times() || trace.data.is_empty() {
         return None;
     }
     analysis::analyze(trace, &analysis::Options::default()).ok().map(|a| a.report)

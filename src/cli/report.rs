@@ -178,7 +178,7 @@ impl How {
             Err(e) if e.kind() == ErrorKind::Empty => Err(remedy::of_error(&e).to_string()),
             Err(e) => return Err(e),
         };
-        let resolved = trace.timing != Timing::Counter;
+        let resolved = trace.resolves_times();
         let report = analysis.as_ref().ok().map(|a| &a.report).filter(|_| resolved);
         let mut found = findings::find(&trace, report, &self.findings)?;
         remedy::name_options(&mut found.warnings);

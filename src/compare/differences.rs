@@ -102,7 +102,7 @@ fn depth(t: Timing) -> &'static str {
         Timing::Request => "single requests",
         Timing::Phase => "phases",
         Timing::Heatmap => "bins of a heat map",
-        Timing::Counter => "totals of files",
+        Timing::Counter => "counters",
     }
 }
 

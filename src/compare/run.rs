@@ -141,9 +141,9 @@ impl Run {
     /// Of the options; [`ErrorKind::Empty`] if the trace has neither transfers nor counters.
     pub fn of(trace: &Trace, cases: &[Case], options: &Options) -> Result<Run> {
         let counters = CounterReport::of(trace);
-        let analysis = match trace.timing {
-            Timing::Counter => None,
-            _ => analysis::analyze(trace, &analysis::Options::default()).ok(),
+        let analysis = match trace.resolves_times() {
+            true => analysis::analyze(trace, &analysis::Options::default()).ok(),
+            false => None,
         };
         if analysis.is_none() && counters.is_none() && trace.data.is_empty() {
             return Err(Error::new(ErrorKind::Empty, "the trace has no transfers and no counters")

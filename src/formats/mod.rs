@@ -20,8 +20,10 @@ mod options;
 mod phases;
 mod probe;
 pub(crate) mod radar;
+#[allow(dead_code, reason = "the readers of counters come next")]
+pub(crate) mod rates;
 mod sealed;
-mod series;
+mod sections;
 mod source;
 pub(crate) mod strace;
 pub(crate) mod tail;

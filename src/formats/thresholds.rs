@@ -26,4 +26,10 @@ thresholds! {
     /// Seconds on a clock from which on stamps are of the epoch or of the machine's start rather than of the job's.
     /// Half: 0, double: 0.
     foreign_clock_s: f64 = 1e6;
+    /// A distance of more than this many median steps between two values of a monitoring tool is a gap, not a step.
+    /// Half: 0, double: 0.
+    gap_steps: f64 = 3.0;
+    /// Share of the steps over which a counter whose name does not say that it is one does not fall; a level falls as often as it rises.
+    /// Half: 0, double: 0.
+    counter_share: f64 = 0.9;
 }

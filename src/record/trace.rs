@@ -49,7 +49,8 @@ pub enum Timing {
     Phase,
     /// A bin of fixed width.
     Heatmap,
-    /// Totals of a file between its first and last access.
+    /// Counters: what moved from one reading to the next ([`Trace::bin_s`] is the usual step), or, without a step, totals of a file
+    /// between its first and last access.
     Counter,
 }
 
@@ -264,7 +265,7 @@ pub struct Trace {
     pub data: Data,
     /// What a row stands for.
     pub timing: Timing,
-    /// Width of the bins in seconds, for heatmaps.
+    /// Width of the bins in seconds, for heatmaps; the usual step between two readings of a counter.
     pub bin_s: Option<f64>,
     /// Totals of everything the file holds, also of layers that `data` does not hold.
     pub layers: Vec<LayerSummary>,
@@ -339,6 +340,11 @@ impl LayerSummary {
 }
 
 impl Trace {
+    /// False if the rows are totals of files: nothing says when in their time the bytes moved.
+    pub fn resolves_times(&self) -> bool {
+        self.timing != Timing::Counter || self.bin_s.is_some()
+    }
+
     /// Totals of `data` as a layer: for formats with one kind of data.
     pub(crate) fn summarise(&self, layer: &str) -> LayerSummary {
         LayerSummary::of(layer, &self.data, self.origin_s)

@@ -25,6 +25,7 @@ pub fn report(r: &Report, style: Style) -> String {
         Timing::Request => "request",
         Timing::Phase => "phase",
         Timing::Heatmap => "bin",
+        Timing::Counter if r.quality.bin_s.is_some() => "reading",
         Timing::Counter => "file record",
     };
     let layer = t.layer.map_or(String::new(), |l| format!(" {}", l.name()));
@@ -34,6 +35,11 @@ pub fn report(r: &Report, style: Style) -> String {
         units::counted(t.files, "file"),
         units::counted(t.records, rows),
     ];
+    if let (Timing::Counter, Some(step)) = (r.quality.timing, r.quality.bin_s)
+        && let Some(readings) = facts.last_mut()
+    {
+        *readings = format!("{readings} {} apart", units::seconds(step));
+    }
     if t.files == 0 {
         facts.remove(2);
     }

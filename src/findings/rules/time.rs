@@ -226,7 +226,7 @@ fn union_s(mut spans: Vec<(f64, f64)>) -> f64 {
 pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome> {
     // a tenth of the run must be more than a bin or two
     let coarse = f.trace.bin_s.is_some_and(|bin_s| r.at("run") * f.run_s < 2.0 * bin_s);
-    if coarse || f.trace.timing == crate::record::Timing::Counter || f.trace.data.is_empty() {
+    if coarse || !f.trace.resolves_times() || f.trace.data.is_empty() {
         return None;
     }
     let rows = || (0..f.trace.data.len()).map(|i| f.trace.row(i)).filter(|x| !f.trace.files.is_system(x.file()));

@@ -21,7 +21,7 @@ use super::format::{Format, Sniff, only};
 use super::json::member_names;
 use super::lines::{is_remark, lines};
 use super::options::ReadOptions;
-use super::series::{self, Section};
+use super::sections::{self, Section};
 use super::source::Source;
 use crate::error::Result;
 use crate::record::{RowSink, Trace};
@@ -62,7 +62,7 @@ impl Format for Custom {
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let source = only(sources, self)?;
         match form(source.head()) {
-            Form::Rates => series::read(source, options, self.name())?.give_rows(sink),
+            Form::Rates => sections::read(source, options, self.name())?.give_rows(sink),
             Form::Csv => records::read(|| records::csv(source, options, self.name()), sink),
             Form::JsonLines => records::read(|| records::json_lines(source, options, self.name()), sink),
         }
@@ -89,7 +89,7 @@ fn is_record(names: &[(usize, &[u8])]) -> bool {
 fn sniff_json(text: &[u8]) -> Sniff {
     let names = member_names(text, MEMBERS);
     let top = || names.iter().filter(|(depth, _)| *depth == 1).map(|(_, n)| *n);
-    let series = |at: usize| names.iter().any(|(depth, n)| *depth == at && series::is_series(n));
+    let series = |at: usize| names.iter().any(|(depth, n)| *depth == at && sections::is_series(n));
     let sections = top().any(|n| matches!(Section::named(n), Some(Section::Transfers(_))));
     if is_record(&names) || sections || series(1) || (top().any(|n| n == b"bandwidth") && series(2)) {
         return Sniff::Yes;

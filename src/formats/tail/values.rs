@@ -6,7 +6,7 @@
 use memchr::memmem;
 
 use super::super::json::member_names;
-use super::super::series::Section;
+use super::super::sections::Section;
 use super::lines::Lines;
 use super::message::Faults;
 

@@ -1,6 +1,6 @@
 //! MessagePack piece by piece: where the objects of a growing file end, and maps of arrays as they come over a socket.
 
-use super::super::series::Section;
+use super::super::sections::Section;
 use super::msgpack::{Token, begins_object, token};
 use crate::error::{Error, ErrorKind, Place, Result};
 

@@ -17,7 +17,7 @@ pub(super) use msgpack::begins_object;
 use super::format::{Format, Sniff, only};
 use super::json::member_names;
 use super::options::ReadOptions;
-use super::series::{self, Section};
+use super::sections::{self, Section};
 use super::source::Source;
 use crate::error::Result;
 use crate::record::{RowSink, Trace};
@@ -62,7 +62,7 @@ impl Format for Tmio {
         let source = only(sources, self)?;
         // What was named `tmio` by hand may be damaged at its start: JSON has a brace there.
         let trace = if json_text(source.head()).starts_with(b"{") {
-            series::read(source, options, self.name())?
+            sections::read(source, options, self.name())?
         } else {
             msgpack::read(source, options, self.name())?
         };

@@ -6,7 +6,7 @@
 use super::super::limits::Limits;
 use super::super::options::ReadOptions;
 use super::super::phases::{Announced, Mode, Phases};
-use super::super::series::Section;
+use super::super::sections::Section;
 use super::super::source::Source;
 use super::super::window::Window;
 use crate::error::{Error, ErrorKind, Place, Result};

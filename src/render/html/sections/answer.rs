@@ -44,7 +44,10 @@ pub fn section(p: &mut Page<'_>) {
             "heat map only: times are known to bins of {}",
             bin.map_or_else(|| "unknown width".into(), units::seconds)
         )),
-        Some((Timing::Counter, _)) => Some("counters only: bytes are spread from the first to the last access".into()),
+        Some((Timing::Counter, Some(step))) => Some(format!("readings of counters, {} apart", units::seconds(step))),
+        Some((Timing::Counter, None)) => {
+            Some("counters only: bytes are spread from the first to the last access".into())
+        }
         _ => None,
     };
     lines.extend(coarse.map(|text| (text, String::new(), "provenance")));

@@ -20,8 +20,8 @@ pub fn section(p: &mut Page<'_>) {
             .push(("Bandwidth over time", "record transfers: DXT_ENABLE_IO_TRACE=1, or the heat maps of Darshan 3.4"));
         return;
     };
-    let lead = match report.quality.timing {
-        Timing::Counter => {
+    let lead = match (report.quality.timing, report.quality.bin_s) {
+        (Timing::Counter, None) => {
             "Bandwidth of the whole job, if the bytes of each file are spread from its first to its last access."
         }
         _ => "Bandwidth of the whole job. Writes point up, reads point down.",
