@@ -11,6 +11,7 @@ pub(crate) mod dftracer;
 mod digits;
 mod folder;
 mod format;
+mod gzip;
 mod json;
 mod limits;
 mod lines;

@@ -6,6 +6,7 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::gzip::Members;
 use super::limits::Limits;
 use super::options::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
@@ -179,9 +180,7 @@ impl Source {
         let raw = Counting { inner: raw, progress: options.progress.clone() };
         Ok(match self.compression {
             Compression::None => Box::new(raw),
-            Compression::Gzip => {
-                Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(256 << 10, raw)))
-            }
+            Compression::Gzip => Box::new(Members::new(raw)),
             Compression::Zstd => {
                 let r = BufReader::with_capacity(256 << 10, raw);
                 let d = ruzstd::decoding::StreamingDecoder::new(r).map_err(|e| {
