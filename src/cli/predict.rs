@@ -32,11 +32,11 @@ use iophase::{Error, ErrorKind, Remedy, Result};
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub struct PredictArgs {
-    /// A growing file, a folder with one strace file per rank, `-` for standard input, or `zmq://127.0.0.1:5555` (opens a PULL
-    /// socket)
+    /// A growing file, a folder with one strace or DFTracer file per process, `-` for standard input, or `zmq://127.0.0.1:5555`
+    /// (opens a PULL socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
-    /// Format of a file or of standard input: tmio, strace or custom [default: by content]
+    /// Format of a file or of standard input: tmio, strace, dftracer or custom [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     format: String,
     /// Transfers to predict; auto: writes or reads, whichever move more bytes
@@ -99,7 +99,7 @@ pub struct PredictArgs {
 }
 
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, and strace. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
+CSV and JSON Lines, strace, and the calls of DFTracer. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
 that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON; jobs are kept apart. With --state a predictor that was \
 killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
@@ -301,7 +301,7 @@ impl<'a> Intake<'a> {
     /// The options for a source of this form.
     fn options_for(&self, form: Option<&Form>) -> Options {
         let default = match form {
-            Some(Form::Csv(_) | Form::JsonLines | Form::Strace) => Every::Burst,
+            Some(Form::Csv(_) | Form::JsonLines | Form::Strace | Form::Dftracer) => Every::Burst,
             Some(Form::Json | Form::Msgpack) | None => Every::Message,
         };
         self.options.clone().every(self.every.unwrap_or(default))
@@ -344,7 +344,7 @@ impl<'a> Intake<'a> {
                         ErrorKind::Unsupported,
                         format!("no file of this folder can be followed: {what}"),
                     )
-                    .expected("strace as plain text, one file per rank")
+                    .expected("strace or DFTracer as plain text, one file per process")
                     .remedy(Remedy::AnalyzeFinished));
                 }
                 return self.check_taken();

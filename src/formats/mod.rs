@@ -23,12 +23,14 @@ mod probe;
 pub(crate) mod radar;
 #[allow(dead_code, reason = "the readers of counters come next")]
 pub(crate) mod rates;
+mod scan;
 mod sealed;
 mod sections;
 mod source;
 pub(crate) mod strace;
 pub(crate) mod tail;
 pub(crate) mod thresholds;
+mod ticks;
 pub(crate) mod tmio;
 mod window;
 pub mod write;

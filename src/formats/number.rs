@@ -117,6 +117,22 @@ pub fn parse_f64_minus(text: &[u8], origin: i64) -> Option<f64> {
     short().or_else(|| Some(parse_f64(text)? - origin as f64))
 }
 
+/// The decimal number `text` times `scale`, without what is beyond the point: exact for up to 19 digits. `None` if `text` is no
+/// number, or the product does not fit.
+#[inline]
+pub fn parse_scaled(text: &[u8], scale: u64) -> Option<i64> {
+    if let Some(whole) = parse_u64(text) {
+        return i64::try_from(whole.checked_mul(scale)?).ok();
+    }
+    let short = Digits::scan(text).filter(|d| d.len == text.len() && d.seen <= 19 && d.places <= 18);
+    if let Some(d) = short {
+        let product = i128::from(d.mantissa) * i128::from(scale) / 10i128.pow(d.places as u32);
+        return i64::try_from(if d.negative { -product } else { product }).ok();
+    }
+    let product = parse_f64(text)? * scale as f64;
+    (product.abs() < 9e18).then_some(product as i64)
+}
+
 /// The unsigned decimal integer `text`, or `None` if it is none or does not fit.
 #[inline]
 pub fn parse_u64(text: &[u8]) -> Option<u64> {
@@ -154,7 +170,7 @@ mod tests {
 
         #[test]
         fn never_panics(b in prop::collection::vec(any::<u8>(), 0..30)) {
-            let _ = (parse_f64(&b), parse_u64(&b), scan_f64(&b), parse_f64_minus(&b, i64::MIN));
+            let _ = (parse_f64(&b), parse_u64(&b), scan_f64(&b), parse_f64_minus(&b, i64::MIN), parse_scaled(&b, u64::MAX));
         }
 
         #[test]
@@ -169,6 +185,23 @@ mod tests {
             let text = format!("{}.{ns:09}", s + after);
             let exact = format!("{after}.{ns:09}").parse().unwrap();
             prop_assert_eq!(parse_f64_minus(text.as_bytes(), s), Some(exact));
+        }
+    }
+
+    #[test]
+    fn microseconds_with_a_fraction_are_exact() {
+        for (text, ns) in [
+            ("1700000000123456.789", 1_700_000_000_123_456_789),
+            ("-1.5", -1500),
+            ("0.0004", 0),
+            ("12", 12_000),
+            ("1.69e15", 1_690_000_000_000_000_000),
+            ("00012.000000000000000000", 12_000),
+        ] {
+            assert_eq!(parse_scaled(text.as_bytes(), 1000), Some(ns), "{text}");
+        }
+        for text in ["", "x", "1e300", "18446744073709551615", "1.2.3"] {
+            assert_eq!(parse_scaled(text.as_bytes(), 1000), None, "{text}");
         }
     }
 

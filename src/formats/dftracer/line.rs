@@ -1,6 +1,6 @@
 //! A line of DFTracer: one JSON object, whose member `args` is an object, too. Values may be numbers or the same in quotes.
 
-use memchr::{memchr2, memchr3};
+use crate::formats::scan::Scan;
 
 /// The members of a line that are of use, as they are written, without quotes; empty if missing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,11 +39,11 @@ impl<'l> Line<'l> {
     /// Parses a line; an error is the place of what is no JSON.
     pub(super) fn parse(text: &'l [u8]) -> Result<Line<'l>, usize> {
         let mut line = Line::default();
-        let mut scan = Scan { text, at: 0 };
-        scan.members(&mut |scan, key| {
+        let mut scan = Scan::new(text);
+        scan.members(|scan, key| {
             if key == b"args" && scan.peek() == Some(b'{') {
                 let args = &mut line.args;
-                return scan.members(&mut |scan, key| {
+                return scan.members(|scan, key| {
                     let value = scan.value()?;
                     args.set(key, value);
                     Ok(())
@@ -62,9 +62,9 @@ impl<'l> Line<'l> {
             }
             Ok(())
         })?;
-        match text[scan.at..].trim_ascii() {
+        match scan.rest().trim_ascii() {
             b"" | b"," | b"]" => Ok(line),
-            _ => Err(scan.at),
+            _ => Err(scan.at()),
         }
     }
 }
@@ -86,120 +86,6 @@ impl<'l> Args<'l> {
             b"bytes_written" => self.bytes_written = value,
             b"cfg" => self.settings = value,
             _ => {}
-        }
-    }
-}
-
-/// Takes the key of a member and reads its value.
-type Member<'f, 'l> = &'f mut dyn FnMut(&mut Scan<'l>, &'l [u8]) -> Result<(), usize>;
-
-/// A position in a line.
-struct Scan<'l> {
-    text: &'l [u8],
-    at: usize,
-}
-
-impl<'l> Scan<'l> {
-    /// The next byte that is no blank.
-    #[inline]
-    fn peek(&mut self) -> Option<u8> {
-        while let Some(&b) = self.text.get(self.at) {
-            if !b.is_ascii_whitespace() {
-                return Some(b);
-            }
-            self.at += 1;
-        }
-        None
-    }
-
-    #[inline]
-    fn take(&mut self, byte: u8) -> Result<(), usize> {
-        if self.peek() != Some(byte) {
-            return Err(self.at);
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// Calls `each` with the key of every member; it reads the value.
-    fn members(&mut self, each: Member<'_, 'l>) -> Result<(), usize> {
-        self.take(b'{')?;
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            let key = self.string()?;
-            self.take(b':')?;
-            each(self, key)?;
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b'}') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(self.at),
-            }
-        }
-    }
-
-    /// A string, without quotes; escapes are kept as they are.
-    #[inline]
-    fn string(&mut self) -> Result<&'l [u8], usize> {
-        self.take(b'"')?;
-        let begin = self.at;
-        loop {
-            let rest = self.text.get(self.at..).unwrap_or_default();
-            match memchr2(b'"', b'\\', rest) {
-                Some(n) if rest[n] == b'"' => {
-                    self.at += n + 1;
-                    return Ok(&self.text[begin..self.at - 1]);
-                }
-                Some(n) => self.at += n + 2,
-                None => return Err(begin),
-            }
-        }
-    }
-
-    /// A value as it is written; strings without quotes.
-    #[inline]
-    fn value(&mut self) -> Result<&'l [u8], usize> {
-        match self.peek() {
-            Some(b'"') => self.string(),
-            Some(b'{' | b'[') => self.nested(),
-            Some(b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => {
-                let rest = &self.text[self.at..];
-                let n = memchr3(b',', b'}', b']', rest).ok_or(self.text.len())?;
-                self.at += n;
-                Ok(rest[..n].trim_ascii_end())
-            }
-            _ => Err(self.at),
-        }
-    }
-
-    /// An object or array as a whole. Braces need only balance: nothing in it is used but single numbers.
-    fn nested(&mut self) -> Result<&'l [u8], usize> {
-        let begin = self.at;
-        let mut depth = 0usize;
-        loop {
-            match self.peek() {
-                Some(b'{' | b'[') => {
-                    depth += 1;
-                    self.at += 1;
-                }
-                Some(b'}' | b']') => {
-                    depth -= 1;
-                    self.at += 1;
-                    if depth == 0 {
-                        return Ok(&self.text[begin..self.at]);
-                    }
-                }
-                Some(b'"') => {
-                    self.string()?;
-                }
-                Some(_) => self.at += 1,
-                None => return Err(begin),
-            }
         }
     }
 }
@@ -227,7 +113,7 @@ mod tests {
             ("{\"a\":}", 5),
             ("{\"a\":1", 6),
             ("{\"a\":1}x", 7),
-            ("{\"a", 2),
+            ("{\"a", 3),
             ("{\"a\":{\"b\":1}", 12),
         ] {
             assert_eq!(Line::parse(text.as_bytes()).err(), Some(at), "{text}");

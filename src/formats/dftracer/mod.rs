@@ -1,29 +1,35 @@
 //! DFTracer (`.pfw`, `.pfw.gz`), from dlio_profiler 0.0.6 to DFTracer 2.2: a line of JSON for each call, one file per process.
 //!
-//! File and host names can be hashes, whose texts may stand in a later line or in another file of the run: names are resolved when
-//! all files are read, so the rows are kept until then. Bytes are those of the result (`fread`, `fwrite`: elements times size);
-//! offsets are known for `pread`, `pwrite` and their kin. Traces without calls are series: totals of intervals (aggregated
-//! records), or samples of the devices of a node.
+//! File and host names can be hashes, whose texts may stand in a later line or in another file of the run, and so may the rank of a
+//! process. Rows that are kept wait for them; rows that are not kept are given as they come, and once more if a later line would have
+//! changed them. Bytes are those of the result (`fread`, `fwrite`: elements times size); offsets are known for `pread`, `pwrite` and
+//! their kin. Traces without calls are series: totals of intervals (aggregated records), or samples of the devices of a node.
 
 mod line;
+mod merge;
 mod rows;
+mod tail;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+pub(super) use tail::{TailedEvents, after_frames, is_event};
+
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use memchr::{memchr, memmem};
 use rayon::prelude::*;
 
 use self::line::Line;
-use self::rows::{HASH, Part, Ticks, Total};
+use self::merge::{Known, Merged, Names, Renamed};
+use self::rows::{Part, Total, is_frame};
 use super::format::{Format, Sniff};
 use super::lines::lines;
-use super::options::{Detail, ReadOptions};
+use super::options::ReadOptions;
 use super::source::Source;
+use super::ticks::{MICROS, Ticks};
 use super::window::Window;
 use crate::error::{Error, Place, Result};
 use crate::record::{
-    Clock, Data, Files, Header, Interval, Intervals, Op, Quality, Request, Requests, RowSink, Timing, Trace, Warning,
+    Clock, Data, Interval, Intervals, LayerSummary, Op, Quality, Restart, RowSink, Timing, Trace, Warning,
 };
 
 /// The format.
@@ -31,6 +37,8 @@ pub struct DfTracer;
 
 /// Bytes of lines that one task parses.
 const PIECE: usize = 256 << 10;
+/// Bytes read at once by a thread that has a file to itself.
+const OWN_BLOCK: usize = 512 << 10;
 /// Entries of a table of hashes.
 const MOST_HASHES: usize = 10_000_000;
 /// Lines of a head that are looked at for the first event and the time unit.
@@ -51,7 +59,7 @@ impl Format for DfTracer {
             return Sniff::No("the first line lacks name, cat, pid or ph");
         }
         let ours = matches!(line.category, b"dftracer" | b"POSIX" | b"STDIO") || !line.args.host.is_empty();
-        if ours { Sniff::Yes } else { Sniff::Unsupported("a Chrome trace of another program, which is not read") }
+        if ours { Sniff::Yes } else { Sniff::No("events of another program than DFTracer") }
     }
 
     /// The files of a folder are one run.
@@ -60,31 +68,38 @@ impl Format for DfTracer {
     }
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
-        let units = sources.iter().map(|s| unit_ns(s.head()));
-        let origin_s = sources.iter().zip(units.clone()).filter_map(|(s, unit)| first_s(s.head(), unit)).min();
-        let origin_s = origin_s.unwrap_or(0);
-        let tickss: Vec<Ticks> = units.map(|unit_ns| Ticks { unit_ns, origin_s }).collect();
-        let files: Vec<File> =
-            sources.par_iter().zip(tickss).map(|(s, ticks)| read_file(s, ticks, options)).collect::<Result<_>>()?;
-        assemble(sources, files, origin_s, options)?.give_rows(sink)
+        let run = Run::new(sources, options);
+        let most = options.limits.records;
+        if sink.keeps_rows() {
+            let mut files = run.read(None, Vec::new())?;
+            let known = Known::of(files.iter().map(|f| &f.part));
+            let merged = Merged::new(sink, &known, run.origin_s, most);
+            files.iter_mut().try_for_each(|f| merged.give(&mut f.part, &mut f.renamed))?;
+            return run.trace(files, &known, merged.into_names(), sink);
+        }
+        let heads = run.heads();
+        let guessed = Known::of(heads.iter());
+        let merged = Merged::new(sink, &guessed, run.origin_s, most);
+        let mut files = run.read(Some(&merged), Vec::new())?;
+        let known = Known::of(files.iter().map(|f| &f.part));
+        if merged.agrees(&known, files.iter().map(|f| (&f.part, &f.renamed))) {
+            return run.trace(files, &known, merged.into_names(), sink);
+        }
+        sink.restart(Restart::Trace);
+        let merged = Merged::new(sink, &known, run.origin_s, most);
+        files = run.read(Some(&merged), files)?;
+        run.trace(files, &known, merged.into_names(), sink)
     }
-}
-
-/// The brackets around a file, and blank lines.
-fn is_frame(line: &[u8]) -> bool {
-    matches!(line.trim_ascii(), b"" | b"[" | b"]" | b",")
 }
 
 /// Nanoseconds of a tick: microseconds, unless the file says otherwise before its first event.
 fn unit_ns(head: &[u8]) -> u64 {
     let metric = |l: &&[u8]| memmem::find(l, b"time_metric").is_some();
-    let line = lines(head).take(HEAD_LINES).find(metric).and_then(|l| Line::parse(l).ok());
-    match line.map_or(&b""[..], |l| l.args.value) {
-        b"NS" => 1,
-        b"MS" => 1_000_000,
-        b"SEC" => 1_000_000_000,
-        _ => 1000,
+    let mut part = Part::default();
+    if let Some(line) = lines(head).take(HEAD_LINES).find(metric).and_then(|l| Line::parse(l).ok()) {
+        part.add(&line, Ticks::default(), None, false);
     }
+    part.unit_ns.unwrap_or(MICROS)
 }
 
 /// Whole seconds of the first event.
@@ -97,53 +112,198 @@ fn first_s(head: &[u8], unit_ns: u64) -> Option<i64> {
 /// What a file holds.
 struct File {
     part: Part,
+    renamed: Renamed,
     damage: Option<String>,
     /// Bytes that could be read.
     bytes: u64,
     truncated: bool,
 }
 
-fn read_file(source: &Source, ticks: Ticks, options: &ReadOptions) -> Result<File> {
-    let limits = &options.limits;
-    let all = options.detail != Detail::Transfers;
-    let parse = |text: &[u8]| {
-        let mut part = Part::default();
-        for line in lines(text) {
-            part.lines += 1;
-            if is_frame(line) {
-                continue;
+/// The files of a run.
+struct Run<'s> {
+    sources: &'s [Source],
+    options: &'s ReadOptions,
+    ticks: Vec<Ticks>,
+    origin_s: i64,
+}
+
+impl<'s> Run<'s> {
+    fn new(sources: &'s [Source], options: &'s ReadOptions) -> Self {
+        let units: Vec<u64> = sources.iter().map(|s| unit_ns(s.head())).collect();
+        let starts = sources.iter().zip(&units).filter_map(|(s, unit)| first_s(s.head(), *unit));
+        let origin_s = starts.min().unwrap_or(0);
+        let ticks = units.into_iter().map(|unit_ns| Ticks { unit_ns, origin_s }).collect();
+        Run { sources, options, ticks, origin_s }
+    }
+
+    /// What the first bytes of each file say.
+    fn heads(&self) -> Vec<Part> {
+        let head = |(source, ticks): (&Source, &Ticks)| {
+            let mut part = Part::default();
+            part.add_lines(source.head(), *ticks, self.options);
+            part
+        };
+        self.sources.par_iter().zip(&self.ticks).map(head).collect()
+    }
+
+    /// Reads all files. The rows go to `merged`, or else stay in the parts. `before`: what was read already, if it was.
+    fn read(&self, merged: Option<&Merged<'_>>, before: Vec<File>) -> Result<Vec<File>> {
+        // Enough files keep all threads busy by themselves.
+        let share = self.sources.len() < rayon::current_num_threads();
+        let read = |((source, ticks), reading): ((&Source, &Ticks), Reading)| {
+            let read = if share { Reading::shared } else { Reading::alone };
+            read(reading, source, *ticks, self.options, merged).map_err(|e| e.in_file(source.name()))
+        };
+        let mut readings: Vec<Reading> = before.into_iter().map(|f| Reading::again(f.part)).collect();
+        readings.resize_with(self.sources.len(), Reading::default);
+        self.sources.par_iter().zip(&self.ticks).zip(readings).map(read).collect()
+    }
+
+    /// One trace of the files: everything but the calls, which the sink has.
+    fn trace(&self, mut files: Vec<File>, known: &Known, names: Names, sink: &dyn RowSink) -> Result<Trace> {
+        let mut trace = Trace {
+            format: DfTracer.name(),
+            clock: Clock::of_stamps(true, false),
+            origin_s: self.origin_s,
+            layer: self.options.layer,
+            files: names.files,
+            calls: names.calls,
+            ranks: known.numbers.len() as u64,
+            hosts: known.hosts.iter().map(|(number, host)| (*number, Arc::from(host.as_str()))).collect(),
+            ..Trace::default()
+        };
+        let mut unsized_calls = 0;
+        for (source, file) in self.sources.iter().zip(&files) {
+            trace.warnings.extend(damage_of(source, file));
+            let part = &file.part;
+            if part.records > 0 && part.bad == part.records && files.len() == 1 {
+                return Err(nothing(part));
             }
-            part.records += 1;
-            part.last_is_bad = false;
-            let done = Line::parse(line).map(|l| part.add(&l, ticks, options.layer, all));
-            if done != Ok(true) {
-                part.bad += 1;
-                part.last_is_bad = true;
-                part.first_bad.get_or_insert((part.lines, done.err().unwrap_or(0)));
+            unsized_calls += part.unsized_calls;
+            add_counts(&mut trace.quality, part);
+            for (name, count) in part.call_counts() {
+                *trace.call_counts.entry(String::from_utf8_lossy(name).into_owned()).or_default() += count;
             }
         }
-        part
-    };
-    let mut window = Window::open(source, options)?;
-    let (mut sum, mut truncated) = (Part::default(), false);
-    while let Some(n) = window.whole_lines(limits.line_bytes)? {
-        if n == 0 {
-            window.skip_line()?;
-            sum.long_line();
-            continue;
+        if !known.ranked && trace.ranks > 1 {
+            let message = "the trace has no MPI ranks: processes are numbered by host and process id";
+            trace.warnings.push(Warning::new("no-ranks", message));
         }
-        truncated = !window.data()[..n].ends_with(b"\n");
-        let parts = window.consume_with(n, |text| pieces(text).into_par_iter().map(parse).collect::<Vec<_>>())?;
-        parts.into_iter().for_each(|p| sum.append(p));
-        if sum.requests.len() > limits.records {
-            return Err(Error::limit("the trace has more records", format!("{} records", limits.records)));
+        if unsized_calls > 0 {
+            let message = format!("{unsized_calls} calls do not say how many bytes they moved");
+            trace.warnings.push(Warning::new("sizes-unknown", message).remedy("record with DFTRACER_INC_METADATA=1"));
         }
-        if sum.file_texts.len().max(sum.host_texts.len()) > MOST_HASHES {
-            return Err(Error::limit("the trace has more hashed names", format!("{MOST_HASHES} names")));
+        let totals: Vec<Total> = files.iter_mut().flat_map(File::totals).collect();
+        match names.summary {
+            Some(requests) => leave_totals_out(&mut trace, requests, totals.len()),
+            None if totals.is_empty() => trace.layers = vec![trace.summarise("requests")],
+            None => {
+                let interval_ms = files.iter().find_map(|f| f.part.interval_ms);
+                fill(totals, interval_ms, &mut trace);
+                return trace.give_rows(sink);
+            }
+        }
+        Ok(trace)
+    }
+}
+
+/// A file that is being read.
+#[derive(Default)]
+struct Reading {
+    part: Part,
+    renamed: Renamed,
+    truncated: bool,
+}
+
+impl Reading {
+    /// Of a file that was read before: what its hashes stand for is known.
+    fn again(before: Part) -> Self {
+        let mut reading = Reading::default();
+        reading.part.file_texts = before.file_texts;
+        reading
+    }
+
+    /// Reads a file on all threads: the pieces of a block are parsed side by side while the next one is read.
+    fn shared(
+        mut self,
+        source: &Source,
+        ticks: Ticks,
+        options: &ReadOptions,
+        merged: Option<&Merged<'_>>,
+    ) -> Result<File> {
+        let mut window = Window::open(source, options)?;
+        let parse = |text: &[u8]| {
+            let mut part = Part::default();
+            part.add_lines(text, ticks, options);
+            part
+        };
+        while let Some(n) = self.next(&mut window, options)? {
+            let parts = window.consume_with(n, |text| pieces(text).into_par_iter().map(parse).collect::<Vec<_>>())?;
+            parts.into_iter().for_each(|p| self.part.append(p));
+            self.check(merged, options)?;
+        }
+        Ok(self.file(&window))
+    }
+
+    /// Reads a file on one thread.
+    fn alone(
+        mut self,
+        source: &Source,
+        ticks: Ticks,
+        options: &ReadOptions,
+        merged: Option<&Merged<'_>>,
+    ) -> Result<File> {
+        let mut window = Window::in_blocks(source, options, OWN_BLOCK)?;
+        while let Some(n) = self.next(&mut window, options)? {
+            self.part.add_lines(&window.data()[..n], ticks, options);
+            window.consume(n);
+            self.check(merged, options)?;
+        }
+        Ok(self.file(&window))
+    }
+
+    /// The length of the next stretch of whole lines.
+    fn next(&mut self, window: &mut Window<'_>, options: &ReadOptions) -> Result<Option<usize>> {
+        loop {
+            match window.whole_lines(options.limits.line_bytes)? {
+                None => return Ok(None),
+                Some(0) => {
+                    window.skip_line()?;
+                    self.part.long_line();
+                }
+                Some(n) => {
+                    self.truncated = !window.data()[..n].ends_with(b"\n");
+                    return Ok(Some(n));
+                }
+            }
         }
     }
-    let damage = window.damage().map(str::to_owned);
-    Ok(File { part: sum, damage, bytes: window.offset(), truncated })
+
+    /// Gives rows away, or checks how many wait.
+    fn check(&mut self, merged: Option<&Merged<'_>>, options: &ReadOptions) -> Result<()> {
+        let (part, most) = (&mut self.part, options.limits.records);
+        if part.requests.len() > most {
+            return Err(Error::limit("the trace has more records", format!("{most} records")));
+        }
+        if part.file_texts.len().max(part.host_texts.len()) > MOST_HASHES {
+            return Err(Error::limit("the trace has more hashed names", format!("{MOST_HASHES} names")));
+        }
+        merged.map_or(Ok(()), |m| m.give(part, &mut self.renamed))
+    }
+
+    fn file(self, window: &Window<'_>) -> File {
+        let Reading { part, renamed, truncated } = self;
+        File { part, renamed, damage: window.damage().map(str::to_owned), bytes: window.offset(), truncated }
+    }
+}
+
+impl File {
+    /// The totals with the numbers of their processes.
+    fn totals(&mut self) -> impl Iterator<Item = Total> + '_ {
+        let ranks = &self.renamed.ranks;
+        let rank = |t: &Total| ranks.get(t.rank as usize).copied().unwrap_or(t.rank);
+        std::mem::take(&mut self.part.totals).into_iter().map(move |t| Total { rank: rank(&t), ..t })
+    }
 }
 
 /// Cuts a text at line ends.
@@ -159,50 +319,27 @@ fn pieces(text: &[u8]) -> Vec<&[u8]> {
     pieces
 }
 
-/// One trace of the files of a run.
-fn assemble(sources: &[Source], files: Vec<File>, origin_s: i64, options: &ReadOptions) -> Result<Trace> {
-    let mut warnings = Vec::new();
-    let mut sum = Part::default();
-    for (source, file) in sources.iter().zip(files) {
-        warnings.extend(damage_of(source, &file));
-        if file.part.records > 0 && file.part.bad == file.part.records && sources.len() == 1 {
-            let (line, _) = file.part.first_bad.unwrap_or_default();
-            return Err(Error::malformed(Place::Line(line), "no line of the file is an event of DFTracer")
-                .expected("a JSON object per line")
-                .remedy("copy the file again"));
-        }
-        sum.append(file.part);
-        if sum.requests.len() > options.limits.records {
-            let most = options.limits.records;
-            return Err(Error::limit("the trace has more records", format!("{most} records")));
-        }
+fn nothing(part: &Part) -> Error {
+    let (line, _) = part.first_bad.unwrap_or_default();
+    Error::malformed(Place::Line(line), "no line of the file is an event of DFTracer")
+        .expected("a JSON object per line")
+        .remedy("copy the file again")
+}
+
+fn add_counts(quality: &mut Quality, part: &Part) {
+    quality.records_read += part.records;
+    quality.records_dropped += part.bad;
+    quality.records_left_out += part.failed + part.other_layer;
+}
+
+/// Notes that totals beside calls were left out.
+fn leave_totals_out(trace: &mut Trace, requests: LayerSummary, totals: usize) {
+    trace.layers = vec![requests];
+    if totals > 0 {
+        let message = format!("{totals} totals beside the calls were left out");
+        trace.quality.records_left_out += totals as u64;
+        trace.warnings.push(Warning::new("totals-left-out", message));
     }
-    let mut trace = Trace {
-        format: DfTracer.name(),
-        header: Header::default(),
-        clock: Clock::of_stamps(true, false),
-        origin_s,
-        layer: options.layer,
-        quality: Quality {
-            records_read: sum.records,
-            records_dropped: sum.bad,
-            records_left_out: sum.failed + sum.other_layer,
-            ..Quality::default()
-        },
-        warnings,
-        ..Trace::default()
-    };
-    for (name, count) in sum.call_counts() {
-        *trace.call_counts.entry(String::from_utf8_lossy(name).into_owned()).or_default() += count;
-    }
-    number_processes(&mut sum, &mut trace);
-    (trace.files, trace.calls) = (resolve(&mut sum), std::mem::take(&mut sum.calls));
-    if sum.unsized_calls > 0 {
-        let message = format!("{} calls do not say how many bytes they moved", sum.unsized_calls);
-        trace.warnings.push(Warning::new("sizes-unknown", message).remedy("record with DFTRACER_INC_METADATA=1"));
-    }
-    fill(sum, &mut trace);
-    Ok(trace)
 }
 
 /// Damage of one file.
@@ -230,86 +367,19 @@ fn damage_of(source: &Source, file: &File) -> Option<Warning> {
     }
 }
 
-/// Numbers the processes: by their rank, if the trace has the rank of each, else by host and process id.
-fn number_processes(sum: &mut Part, trace: &mut Trace) {
-    let rank_of = |(host, pid): &(String, u64)| {
-        let same = |r: &&(String, u64, u32)| r.1 == *pid && (r.0.is_empty() || r.0 == *host);
-        sum.ranks.iter().find(same).map(|r| r.2)
-    };
-    let ranks: Option<Vec<u32>> = sum.processes.iter().map(rank_of).collect();
-    let ranks = ranks.filter(|r| !r.is_empty() && r.iter().collect::<HashSet<_>>().len() == r.len());
-    for (host, _) in &mut sum.processes {
-        if let Some(text) = sum.host_texts.get(host.as_bytes()) {
-            *host = text.to_string();
-        }
-    }
-    let mut order: Vec<usize> = (0..sum.processes.len()).collect();
-    order.sort_by_key(|&p| &sum.processes[p]);
-    let known = ranks.is_some();
-    let numbers = ranks.unwrap_or_else(|| {
-        let mut numbers = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(place, &p)| numbers[p] = place as u32);
-        numbers
-    });
-    for (number, (host, _)) in numbers.iter().zip(&sum.processes) {
-        trace.hosts.insert(*number, Arc::from(host.as_str()));
-    }
-    let number = |p: u32| numbers.get(p as usize).copied().unwrap_or(p);
-    sum.requests.rank.map_in_place(number);
-    sum.totals.iter_mut().for_each(|t| t.rank = number(t.rank));
-    trace.ranks = sum.processes.len() as u64;
-    if !known && sum.processes.len() > 1 {
-        let message = "the trace has no MPI ranks: processes are numbered by host and process id";
-        trace.warnings.push(Warning::new("no-ranks", message));
-    }
-}
-
-/// The names of the files, with the texts of their hashes where these are known.
-fn resolve(sum: &mut Part) -> Files {
-    let mut files = Files::default();
-    let text = |name: &str| name.strip_prefix(HASH).and_then(|hash| sum.file_texts.get(hash.as_bytes()));
-    let numbers: Vec<_> =
-        sum.files.iter().map(|(_, name)| files.intern(text(name).map_or(name, |text| text))).collect();
-    sum.requests.file.map_in_place(|f| numbers.get(f.0 as usize).copied().unwrap_or(f));
-    files
-}
-
-/// Puts calls, or else totals, into the trace.
-fn fill(mut sum: Part, trace: &mut Trace) {
-    let calls = !sum.requests.is_empty();
-    if calls || sum.totals.is_empty() {
-        trace.data = Data::Requests(in_order(sum.requests));
-        trace.layers = vec![trace.summarise("requests")];
-        if !sum.totals.is_empty() {
-            let message = format!("{} totals beside the calls were left out", sum.totals.len());
-            trace.quality.records_left_out += sum.totals.len() as u64;
-            trace.warnings.push(Warning::new("totals-left-out", message));
-        }
-        return;
-    }
-    let device = sum.totals.iter().all(|t| t.device);
+/// Puts totals into the trace.
+fn fill(mut totals: Vec<Total>, interval_ms: Option<u64>, trace: &mut Trace) {
+    let device = totals.iter().all(|t| t.device);
     if device {
-        trace
-            .warnings
-            .push(Warning::new("node-series", "the trace holds counters of the devices of a node, and no calls"));
+        let message = "the trace holds counters of the devices of a node, and no calls";
+        trace.warnings.push(Warning::new("node-series", message));
     }
-    sum.totals.retain(|t| t.device == device);
-    let (rows, bin_s) =
-        if device { of_samples(&sum.totals, trace) } else { of_intervals(&sum.totals, sum.interval_ms, trace) };
+    totals.retain(|t| t.device == device);
+    let (rows, bin_s) = if device { of_samples(&totals, trace) } else { of_intervals(&totals, interval_ms, trace) };
     trace.timing = Timing::Heatmap;
     trace.bin_s = bin_s;
     trace.data = Data::Intervals(rows);
     trace.layers = vec![trace.summarise("intervals")];
-}
-
-/// Sorts by start: lines are in the order of their ends.
-fn in_order(requests: Requests) -> Requests {
-    if requests.start.is_sorted() {
-        return requests;
-    }
-    let mut rows: Vec<Request> = requests.iter().collect();
-    rows.par_sort_by(|a, b| a.start.total_cmp(&b.start));
-    rows.into_iter().collect()
 }
 
 /// Aggregated records: bytes of an interval that begins at their time.

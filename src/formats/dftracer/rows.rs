@@ -3,42 +3,15 @@
 use std::collections::HashMap;
 
 use super::line::{Args, Line};
+use crate::formats::lines::lines;
 use crate::formats::number::{parse_f64, parse_u64};
 use crate::formats::op_name::op_of;
+use crate::formats::options::{Detail, ReadOptions};
+use crate::formats::ticks::{MICROS, Ticks};
 use crate::record::{CallId, Calls, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET};
 
 /// Before a hash whose text is not known yet.
 pub(super) const HASH: &str = "fhash:";
-
-/// Times of a file.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ticks {
-    /// Nanoseconds of a tick.
-    pub unit_ns: u64,
-    /// Seconds since 1970 that are the origin of the trace.
-    pub origin_s: i64,
-}
-
-impl Ticks {
-    /// Nanoseconds since 1970; `None` if they do not fit.
-    pub(super) fn ns(self, ticks: &[u8]) -> Option<i64> {
-        let ticks = match parse_u64(ticks) {
-            Some(t) => t.checked_mul(self.unit_ns)?,
-            // Some builds write 1.69e15.
-            None => {
-                let ns = parse_f64(ticks)? * self.unit_ns as f64;
-                (0.0..9e18).contains(&ns).then_some(ns as u64)?
-            }
-        };
-        i64::try_from(ticks).ok()
-    }
-
-    /// Seconds since the origin.
-    pub(super) fn seconds(self, ns: i64) -> f64 {
-        let origin_ns = self.origin_s.saturating_mul(1_000_000_000);
-        ns.saturating_sub(origin_ns) as f64 / 1e9
-    }
-}
 
 /// Totals of the calls of an interval, or of a device since the sample before.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +45,8 @@ pub(super) struct Part {
     names: Vec<(Box<[u8]>, Kind, CallId, u64)>,
     /// Interval of aggregated records in milliseconds.
     pub interval_ms: Option<u64>,
+    /// Nanoseconds of a tick, once a line says so.
+    pub unit_ns: Option<u64>,
     pub lines: u64,
     pub records: u64,
     pub bad: u64,
@@ -114,6 +89,29 @@ impl Part {
         self.names.iter().map(|n| (&*n.0, n.3))
     }
 
+    /// The text of a hash that stands for a file, if a line of this stretch explains it.
+    pub(super) fn text_of(&self, hash: &str) -> Option<&str> {
+        self.file_texts.get(hash.as_bytes()).map(|text| &**text)
+    }
+
+    /// Adds the lines of a text; those too long to be one count as unreadable.
+    pub(super) fn add_lines(&mut self, text: &[u8], ticks: Ticks, options: &ReadOptions) {
+        let all = options.detail != Detail::Transfers;
+        for line in lines(text) {
+            self.lines += 1;
+            if is_frame(line) {
+                continue;
+            }
+            self.records += 1;
+            let done = Line::parse(line).map(|l| self.add(&l, ticks, options.layer, all));
+            self.last_is_bad = done != Ok(true);
+            if self.last_is_bad {
+                self.bad += 1;
+                self.first_bad.get_or_insert((self.lines, done.err().unwrap_or(0)));
+            }
+        }
+    }
+
     /// Adds a line; `all`: calls that move no bytes are kept, too.
     pub(super) fn add(&mut self, line: &Line<'_>, ticks: Ticks, layer: Option<Layer>, all: bool) -> bool {
         match line.phase {
@@ -130,8 +128,14 @@ impl Part {
         let Args { name, value, .. } = line.args;
         let text = || String::from_utf8_lossy(name).into_owned().into_boxed_str();
         match line.name {
-            b"FH" => drop(self.file_texts.insert(value.into(), text())),
-            b"HH" => drop(self.host_texts.insert(value.into(), text())),
+            // Short hashes collide: the first text stays, whatever comes later.
+            b"FH" => {
+                self.file_texts.entry(value.into()).or_insert_with(text);
+            }
+            b"HH" => {
+                self.host_texts.entry(value.into()).or_insert_with(text);
+            }
+            b"CM" if name == b"time_metric" => self.unit_ns = Some(unit_named(value)),
             b"PR" if name == b"rank" => self.rank_is(line, value),
             b"process_name" => {
                 if let Some(rank) = name.strip_prefix(b"Rank ").or_else(|| value.strip_prefix(b"Rank ")) {
@@ -204,6 +208,7 @@ impl Part {
         let (kind, call) = (*kind, *call);
         let (Some(start), Some(length)) = (ticks.ns(line.ts), ticks.ns(or_zero(line.dur))) else { return false };
         *count += 1;
+        let rank = self.process(line);
         let moves = kind.op.moves_bytes();
         let taken = layer.map_or(kind.layer != Some(Layer::Mpiio), |l| kind.layer == Some(l));
         if !taken {
@@ -212,27 +217,20 @@ impl Part {
         }
         let failed = line.args.ret.starts_with(b"-");
         self.failed += u64::from(failed && moves);
-        if failed && moves || !all && !moves {
+        if !all && (failed || !moves) {
             return true;
         }
+        // A transfer that failed moves nothing: it is a call like any other.
+        let moves = moves && !failed;
+        let op = if failed && kind.op.moves_bytes() { Op::Other } else { kind.op };
         let size = if moves { bytes(kind, &line.args) } else { Some(0) };
         self.unsized_calls += u64::from(size.is_none());
         let positioned = line.name.starts_with(b"p") || kind.layer == Some(Layer::Mpiio);
         let offset = parse_u64(line.args.offset).filter(|_| moves && positioned).unwrap_or(UNKNOWN_OFFSET);
-        let (file, rank) = (self.file(&line.args), self.process(line));
+        let file = self.file(&line.args);
         let task = parse_u64(line.tid).map_or(0, |t| t as u32);
         let (start, end) = (ticks.seconds(start), ticks.seconds(start.saturating_add(length)));
-        self.requests.push(Request {
-            op: kind.op,
-            call,
-            rank,
-            task,
-            file,
-            offset,
-            size: size.unwrap_or(0),
-            start,
-            end,
-        });
+        self.requests.push(Request { op, call, rank, task, file, offset, size: size.unwrap_or(0), start, end });
         true
     }
 
@@ -296,9 +294,15 @@ impl Part {
         self.requests.append(other.requests);
         self.totals.extend(other.totals.into_iter().map(|t| Total { rank: renumbered(t.rank), ..t }));
         self.ranks.extend(other.ranks);
-        self.file_texts.extend(other.file_texts);
-        self.host_texts.extend(other.host_texts);
+        let first = |mine: &mut HashMap<_, _>, theirs: HashMap<_, _>| {
+            for (hash, text) in theirs {
+                mine.entry(hash).or_insert(text);
+            }
+        };
+        first(&mut self.file_texts, other.file_texts);
+        first(&mut self.host_texts, other.host_texts);
         self.interval_ms = self.interval_ms.or(other.interval_ms);
+        self.unit_ns = other.unit_ns.or(self.unit_ns);
         self.first_bad = self.first_bad.or(other.first_bad.map(|(line, at)| (self.lines + line, at)));
         self.last_is_bad = if other.lines > 0 { other.last_is_bad } else { self.last_is_bad };
         self.lines += other.lines;
@@ -321,6 +325,22 @@ fn bytes(kind: Kind, args: &Args<'_>) -> Option<u64> {
 
 fn or_zero(text: &[u8]) -> &[u8] {
     if text.is_empty() { b"0" } else { text }
+}
+
+/// The brackets around a file, and blank lines.
+pub(super) fn is_frame(line: &[u8]) -> bool {
+    matches!(line.first(), None | Some(b'[' | b']' | b',' | b' ' | b'\t' | b'\r'))
+        && matches!(line.trim_ascii(), b"" | b"[" | b"]" | b",")
+}
+
+/// Nanoseconds of a tick, by the name of the unit.
+fn unit_named(name: &[u8]) -> u64 {
+    match name {
+        b"NS" => 1,
+        b"MS" => 1_000_000,
+        b"SEC" => 1_000_000_000,
+        _ => MICROS,
+    }
 }
 
 /// The whole number after `key`.

@@ -1,7 +1,7 @@
 //! Traces that grow: bytes as they come to whole messages.
 //!
 //! A [`Tail`] is given the bytes of a source in pieces of any size and gives back messages: a record of CSV or JSON Lines, a
-//! call of strace, a flush of TMIO, an object with arrays. What is not whole yet waits for the rest. A message that cannot be
+//! call of strace, an event of DFTracer, a flush of TMIO, an object with arrays. What is not whole yet waits for the rest. A message that cannot be
 //! read is counted and left out; nothing of it is kept. [`decode`] does the same for a message that comes by itself.
 
 mod direct;
@@ -12,7 +12,7 @@ mod values;
 use super::limits::Limits;
 use super::source::Compression;
 use super::tmio::ObjectScanner;
-use super::{custom, strace};
+use super::{custom, dftracer, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Clock;
 use crate::remedy::Remedy;
@@ -36,6 +36,8 @@ pub enum Form {
     Msgpack,
     /// strace.
     Strace,
+    /// DFTracer.
+    Dftracer,
 }
 
 enum Reader {
@@ -56,18 +58,21 @@ pub struct Tail {
     faults: Faults,
 }
 
+/// Names of the formats that grow.
+const FORMATS: [&str; 4] = ["tmio", "strace", "dftracer", "custom"];
+
 /// Bytes from which on the form of a source must show.
 const ENOUGH: usize = 64 << 10;
 
 impl Tail {
-    /// A tail of a source from its start; `format` is `tmio`, `strace` or `custom` if it is known.
+    /// A tail of a source from its start; `format` is one of [`FORMATS`] if it is known.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for formats that do not grow.
     pub fn new(format: Option<&str>, limits: &Limits) -> Result<Tail> {
-        if let Some(name) = format.filter(|f| !["tmio", "strace", "custom"].contains(f)) {
+        if let Some(name) = format.filter(|f| !FORMATS.contains(f)) {
             return Err(Error::new(ErrorKind::Unsupported, format!("format {name} cannot be followed"))
-                .expected("tmio, strace or custom")
+                .expected(format!("one of {}", FORMATS.join(", ")))
                 .remedy(Remedy::AnalyzeFinished));
         }
         Ok(Tail {
@@ -82,17 +87,18 @@ impl Tail {
 
     /// A tail that goes on at `position` bytes of a source of this form.
     ///
-    /// Calls of strace depend on those before: their source has to be read again from its start, see [`Tail::rereads`].
+    /// Calls of strace depend on those before, and events of DFTracer on the names before: their source has to be read again from its
+    /// start, see [`Tail::rereads`].
     pub fn resume(form: Form, position: u64, limits: &Limits) -> Result<Tail> {
         let mut tail = Tail::new(None, limits)?;
-        tail.lines.start_at(if form == Form::Strace { 0 } else { position });
+        tail.lines.start_at(if Tail::rereads(&form) { 0 } else { position });
         tail.set_form(form)?;
         Ok(tail)
     }
 
     /// True if a form can only be read from the start.
     pub fn rereads(form: &Form) -> bool {
-        *form == Form::Strace
+        matches!(form, Form::Strace | Form::Dftracer)
     }
 
     /// The form, once it is known.
@@ -213,6 +219,7 @@ impl Tail {
         if super::tmio::begins_object(data) {
             return self.set_form(Form::Msgpack).map(|()| true);
         }
+        let text = dftracer::after_frames(text);
         let Some(end) = memchr::memchr(b'\n', text).or(enough.then_some(text.len())) else { return Ok(false) };
         let first = text.get(..end).unwrap_or_default();
         let first = first.strip_suffix(b"\r").unwrap_or(first);
@@ -247,6 +254,7 @@ impl Tail {
             Form::Json => Reader::Json(Values::default()),
             Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
             Form::Strace => Reader::Lines(Box::new(strace::TailedCalls::new(self.limits.line_bytes))),
+            Form::Dftracer => Reader::Lines(Box::new(dftracer::TailedEvents::default())),
         };
         self.form = Some(form);
         Ok(())
@@ -255,6 +263,9 @@ impl Tail {
 
 /// The form of a source by its first line that is no remark; `text` begins with the first line.
 fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
+    if dftracer::is_event(first) {
+        return Some(Form::Dftracer);
+    }
     if first.starts_with(b"{") {
         return Some(if custom::is_record_line(first) { Form::JsonLines } else { Form::Json });
     }
@@ -266,7 +277,9 @@ fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
 
 fn unknown(first: &[u8]) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{} begins no trace that can be followed", super::lines::quote(first)))
-        .expected("TMIO (JSON Lines, MessagePack), records as CSV with a header line or as JSON Lines, or strace")
+        .expected(
+            "TMIO (JSON Lines, MessagePack), records as CSV with a header line or as JSON Lines, strace or DFTracer",
+        )
         .remedy(Remedy::AnalyzeFinished)
 }
 
