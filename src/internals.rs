@@ -32,6 +32,14 @@ pub mod formats {
     pub mod darshan {
         pub use crate::formats::darshan::*;
     }
+    /// Chrome trace JSON.
+    pub mod chrome {
+        pub use crate::formats::chrome::*;
+    }
+    /// Traces of DFTracer.
+    pub mod dftracer {
+        pub use crate::formats::dftracer::*;
+    }
     /// Traces that grow.
     pub mod tail {
         pub use crate::formats::tail::*;

@@ -30,6 +30,8 @@ pub enum Remedy {
     SortRows,
     /// Several layers were recorded.
     ChooseLayer,
+    /// Names of events or of their bytes do not say which of them are I/O.
+    ChooseEvents,
     /// One of these layers has data.
     TakeLayer(Vec<&'static str>),
     /// The MPI-IO layer was taken although POSIX has data, too.
@@ -68,6 +70,7 @@ impl fmt::Display for Remedy {
             Remedy::NameOtherFormat => "name another format if this is no Darshan log",
             Remedy::SortRows => "sort the rows by their start",
             Remedy::ChooseLayer => "choose the layer",
+            Remedy::ChooseEvents => "name the events that are I/O, and the argument that has their bytes",
             Remedy::TakeLayer(names) => return write!(f, "take layer {}", names.join(" or ")),
             Remedy::TakePosix => "layer posix has the transfers through POSIX",
             Remedy::Inspect => "see what the trace holds",

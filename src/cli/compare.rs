@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::inputs::format_named;
 use super::output::{self, Lines};
 use super::remedy;
-use super::shared::{LayerArg, Verbosity};
+use super::shared::{EventArgs, LayerArg, Verbosity};
 use iophase::analysis;
 use iophase::compare::{self, Comparison, Match, Options, Outcome, Run};
 use iophase::dfg::{Glob, Mapping, Plan};
@@ -39,6 +39,9 @@ pub struct CompareArgs {
     /// Layer to read from logs with several layers
     #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
     pub layer: LayerArg,
+    /// Events of Chrome traces that are I/O
+    #[command(flatten)]
+    pub events: EventArgs,
     /// Which ranks of two runs belong together in the picture
     #[arg(long = "match", value_enum, default_value_t = MatchArg::Rank)]
     pub matching: MatchArg,
@@ -159,7 +162,7 @@ fn options(a: &CompareArgs) -> Result<Options> {
 /// The facts of a run; its trace is dropped.
 fn facts(path: &Path, a: &CompareArgs, options: &Options) -> Result<Run> {
     let format = format_named(&a.format)?;
-    let read = ReadOptions::default().layer(a.layer.into()).counters(true);
+    let read = a.events.with(ReadOptions::default().layer(a.layer.into()).counters(true));
     let source = Source::open(path, &read.limits)?;
     let trace = formats::read(&source, format, &read)?;
     let cases = if formats::find(trace.format).is_ok_and(|f| f.logs_calls()) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 
 use super::inputs::{format_named, with_progress};
-use super::shared::{LayerArg, ModeArg, Verbosity, check_window};
+use super::shared::{EventArgs, LayerArg, ModeArg, Verbosity, check_window};
 use super::{output, remedy};
 use iophase::analysis::{Mode, NamePattern, RankSet, Selection};
 use iophase::formats::write::WRITERS;
@@ -34,6 +34,9 @@ pub struct ConvertArgs {
     /// Layer to read from a log with several layers
     #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
     layer: LayerArg,
+    /// Events of Chrome traces that are I/O
+    #[command(flatten)]
+    events: EventArgs,
     /// Transfers to keep; auto: all reads and writes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
     mode: ModeArg,
@@ -78,7 +81,7 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     check_window(a.from, a.until)?;
     let writer = output::writer(&a.output, a.to.as_deref())?;
-    let options = ReadOptions::default().layer(a.layer.into());
+    let options = a.events.with(ReadOptions::default().layer(a.layer.into()));
     let format = format_named(&a.format)?;
     let source = Source::open(&a.trace, &options.limits)?;
     refuse_own_input(a)?;

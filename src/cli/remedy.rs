@@ -36,6 +36,9 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
         Remedy::NameOtherFormat => "name another --format if this is no Darshan log",
         Remedy::SortRows => "sort the rows by their start, as `iophase convert` writes them",
         Remedy::ChooseLayer => "choose the layer with --layer",
+        Remedy::ChooseEvents => {
+            "name the events that are I/O with --io-names, and the argument that has their bytes with --bytes-arg"
+        }
         Remedy::TakeLayer(names) => {
             let options: Vec<String> = names.iter().map(|name| format!("--layer {name}")).collect();
             return Some(Remedy::from(format!("take {}", options.join(" or "))));

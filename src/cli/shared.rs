@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use iophase::analysis::{Mode, RankSet, Selection};
 use iophase::analysis::{ModeChoice, NamePattern};
-use iophase::formats::ReadOptions;
+use iophase::formats::{IoNames, ReadOptions};
 use iophase::record::Layer;
 use iophase::{Error, ErrorKind, Result};
 
@@ -26,6 +26,9 @@ pub struct Input {
     /// Layer to read from a log with several layers
     #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
     pub layer: LayerArg,
+    /// Events of Chrome traces that are I/O
+    #[command(flatten)]
+    pub events: EventArgs,
     /// Number of threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -34,7 +37,25 @@ pub struct Input {
 impl Input {
     /// How the traces are read.
     pub fn read_options(&self) -> ReadOptions {
-        ReadOptions::default().layer(self.layer.into())
+        self.events.with(ReadOptions::default().layer(self.layer.into()))
+    }
+}
+
+/// Events of Chrome traces that are I/O.
+#[derive(Debug, Args)]
+pub struct EventArgs {
+    /// Chrome traces: names of the events that are I/O, e.g. '*DataLoader*,write=save_*' [default: those named read or write]
+    #[arg(long, value_name = "WILDCARDS")]
+    io_names: Option<IoNames>,
+    /// Chrome traces: argument of an event that has its bytes [default: ret, bytes, size, count, nbytes or length]
+    #[arg(long, value_name = "KEY")]
+    bytes_arg: Option<String>,
+}
+
+impl EventArgs {
+    /// The options with this choice of events.
+    pub fn with(&self, options: ReadOptions) -> ReadOptions {
+        options.io_names(self.io_names.clone()).bytes_arg(self.bytes_arg.clone())
     }
 }
 

@@ -40,6 +40,11 @@ impl<'a> Json<'a> {
         self.window.offset()
     }
 
+    /// The input from the next byte on, for a part that is not read as JSON values.
+    pub(crate) fn window(&mut self) -> &mut Window<'a> {
+        &mut self.window
+    }
+
     /// Why the input ended early, if a decompressor says so.
     pub(crate) fn damage(&self) -> Option<&str> {
         self.window.damage()

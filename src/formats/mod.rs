@@ -4,6 +4,7 @@
 //! ([`Format::sniff`]) and gives its rows to a sink ([`Format::read`]). [`read`] does both for an input of unknown format and keeps
 //! the rows, [`read_into`] does not.
 
+pub(crate) mod chrome;
 mod clock;
 pub(crate) mod custom;
 pub(crate) mod darshan;
@@ -12,6 +13,7 @@ mod digits;
 mod folder;
 mod format;
 mod gzip;
+mod io_names;
 mod json;
 mod limits;
 mod lines;
@@ -37,6 +39,7 @@ pub mod write;
 
 pub use folder::{Folder, FolderTrace, search};
 pub use format::Format;
+pub use io_names::IoNames;
 pub use limits::Limits;
 pub use options::{Detail, ReadOptions};
 pub use probe::{ALL, find, read};

@@ -2,6 +2,9 @@
 
 use crate::record::Op;
 
+/// Words that contain `read` by chance.
+const WITH_READ: [&[u8]; 3] = [b"thread", b"ready", b"spread"];
+
 /// The operation of a call such as `pwrite64`, `MPI_File_read_at_all`, `ADIOI_WriteStrided`, `fsync`, or of a plain `read`.
 ///
 /// Names that say what the call does are taken at their word; [`Op::Other`] if they do not, and for calls that read no data
@@ -12,7 +15,7 @@ pub(crate) fn op_of(name: &[u8]) -> Op {
     let starts = |words: &[&[u8]]| words.iter().any(|w| lower.starts_with(w));
     if has(b"write") || starts(&[b"sendto", b"sendmsg", b"sendfile", b"splice", b"copy_file_range"]) {
         Op::Write
-    } else if has(b"readlink") || has(b"readdir") || has(b"readahead") || has(b"thread") {
+    } else if has(b"readlink") || has(b"readdir") || has(b"readahead") || WITH_READ.iter().any(|w| has(w)) {
         Op::Other
     } else if has(b"read") || starts(&[b"recvfrom", b"recvmsg"]) {
         Op::Read

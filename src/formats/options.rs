@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::io_names::IoNames;
 use super::limits::Limits;
 use crate::record::Layer;
 
@@ -34,6 +35,10 @@ options! {
         pub all_layers: bool,
         /// Fill [`Trace::counters`](crate::record::Trace::counters), if the format has them.
         pub counters: bool,
+        /// Events of a Chrome trace that are I/O; `None`: those named read or write.
+        pub io_names: Option<IoNames>,
+        /// Member of `args` that has the bytes of an event of a Chrome trace; `None`: `ret`, `bytes`, `size` and the like.
+        pub bytes_arg: Option<String>,
         /// Bounds.
         pub limits: Limits,
         /// Called with the number of stored bytes after every read.
@@ -48,6 +53,8 @@ impl fmt::Debug for ReadOptions {
             .field("detail", &self.detail)
             .field("all_layers", &self.all_layers)
             .field("counters", &self.counters)
+            .field("io_names", &self.io_names)
+            .field("bytes_arg", &self.bytes_arg)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

@@ -7,15 +7,23 @@ use super::format::{Format, Sniff};
 use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
-use super::{custom, darshan, dftracer, radar, strace, tmio};
+use super::{chrome, custom, darshan, dftracer, radar, strace, tmio};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
 use crate::remedy::Remedy;
 
 /// Every format that can be read, the most certain to probe first.
-pub const ALL: &[&dyn Format] =
-    &[&darshan::Darshan, &radar::Radar, &dftracer::DfTracer, &tmio::Tmio, &strace::Strace, &custom::Custom];
+pub const ALL: &[&dyn Format] = &[
+    &darshan::Darshan,
+    &radar::Radar,
+    &dftracer::DfTracer,
+    &chrome::Chrome,
+    &tmio::Tmio,
+    &strace::Strace,
+    &custom::Custom,
+];
 
+impl Sealed for chrome::Chrome {}
 impl Sealed for darshan::Darshan {}
 impl Sealed for dftracer::DfTracer {}
 impl Sealed for radar::Radar {}

@@ -18,6 +18,7 @@ mod text;
 
 mod butterworth_oracle;
 mod change_points;
+mod chrome;
 mod classify;
 mod classify_h5bench;
 mod convert;

@@ -1,0 +1,171 @@
+//! An event: a JSON object, whose member `args` is looked at only if the event is of use.
+
+use std::borrow::Cow;
+
+use crate::formats::number::{parse_f64, parse_u64};
+use crate::formats::scan::Scan;
+
+/// The members of an event that are of use, as they are written, without quotes; empty if missing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Event<'l> {
+    pub name: &'l [u8],
+    pub category: &'l [u8],
+    pub phase: &'l [u8],
+    pub pid: &'l [u8],
+    pub tid: &'l [u8],
+    /// Of asynchronous events: a number, a text, or an object.
+    pub id: &'l [u8],
+    pub ts: &'l [u8],
+    pub dur: &'l [u8],
+    /// An object.
+    pub args: &'l [u8],
+}
+
+impl<'l> Event<'l> {
+    /// Parses the object that `text` begins with, and gives its length. An error is the place of what is no JSON: the length of the
+    /// text if it ends too early.
+    pub(super) fn parse(text: &'l [u8]) -> Result<(Event<'l>, usize), usize> {
+        let mut event = Event::default();
+        let mut scan = Scan::new(text);
+        scan.members(|scan, key| {
+            let value = scan.value()?;
+            match key {
+                b"name" => event.name = value,
+                b"cat" => event.category = value,
+                b"ph" => event.phase = value,
+                b"pid" => event.pid = value,
+                b"tid" => event.tid = value,
+                b"id" | b"id2" => event.id = value,
+                b"ts" => event.ts = value,
+                b"dur" => event.dur = value,
+                b"args" => event.args = value,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok((event, scan.at()))
+    }
+
+    /// Calls `each` with the members of `args`.
+    pub(super) fn each_arg(&self, mut each: impl FnMut(&'l [u8], &'l [u8])) {
+        // Brackets balance; what else is wrong inside costs the members after it.
+        let _ = Scan::new(self.args).members(|scan, key| {
+            each(key, scan.value()?);
+            Ok(())
+        });
+    }
+
+    /// The member `name` of `args`, which is that of a process or thread in metadata.
+    pub(super) fn arg_name(&self) -> &'l [u8] {
+        let mut name = &b""[..];
+        self.each_arg(|key, value| {
+            if key == b"name" {
+                name = value;
+            }
+        });
+        name
+    }
+}
+
+/// Keys of a number of bytes, the best first.
+const BYTES: [&[u8]; 7] = [b"ret", b"bytes", b"size", b"count", b"nbytes", b"length", b"Bytes"];
+/// Keys of a path, the best first.
+const PATHS: [&[u8]; 5] = [b"fname", b"path", b"file", b"filename", b"file_name"];
+
+/// What `args` say about a transfer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Details<'l> {
+    pub amount: Amount,
+    pub path: &'l [u8],
+    pub offset: Option<u64>,
+}
+
+/// Bytes of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Amount {
+    /// It does not say.
+    #[default]
+    Unknown,
+    Bytes(u64),
+    /// A negative number.
+    Failed,
+}
+
+impl Amount {
+    fn of(text: &[u8]) -> Amount {
+        if let Some(bytes) = parse_u64(text) {
+            return Amount::Bytes(bytes);
+        }
+        match parse_f64(text) {
+            Some(x) if x < 0.0 => Amount::Failed,
+            Some(x) if x < 2f64.powi(63) => Amount::Bytes(x.round() as u64),
+            _ => Amount::Unknown,
+        }
+    }
+}
+
+impl<'l> Details<'l> {
+    /// `bytes_key`: the key of the bytes, if the user names it.
+    pub(super) fn of(event: &Event<'l>, bytes_key: Option<&str>) -> Details<'l> {
+        let mut details = Details::default();
+        let (mut best_bytes, mut best_path) = (usize::MAX, usize::MAX);
+        event.each_arg(|key, value| {
+            let place = match bytes_key {
+                Some(named) => (named.as_bytes() == key).then_some(0),
+                None => BYTES.iter().position(|k| *k == key),
+            };
+            if let Some(place) = place.filter(|p| *p < best_bytes) {
+                let amount = Amount::of(value);
+                if amount != Amount::Unknown {
+                    (details.amount, best_bytes) = (amount, place);
+                }
+            }
+            if let Some(place) = PATHS.iter().position(|k| *k == key).filter(|p| *p < best_path) {
+                (details.path, best_path) = (value, place);
+            }
+            if key == b"offset" {
+                details.offset = parse_u64(value);
+            }
+        });
+        details
+    }
+}
+
+/// A string of JSON as text.
+pub(super) fn unescaped(text: &[u8]) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', text).is_some() {
+        let quoted = [b"\"", text, b"\""].concat();
+        if let Ok(plain) = serde_json::from_slice::<String>(&quoted) {
+            return Cow::Owned(plain);
+        }
+    }
+    String::from_utf8_lossy(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_number_of_bytes_is_taken() {
+        let amount = |args: &str, key: Option<&str>| {
+            let text = format!("{{\"name\":\"read\",\"args\":{args}}},");
+            let (event, n) = Event::parse(text.as_bytes()).unwrap();
+            assert_eq!(n, text.len() - 1);
+            Details::of(&event, key).amount
+        };
+        assert_eq!(amount(r#"{"size":7,"ret":"5"}"#, None), Amount::Bytes(5));
+        assert_eq!(amount(r#"{"ret":-1,"size":7}"#, None), Amount::Failed);
+        assert_eq!(amount(r#"{"bytes":"all","length":4.0e3}"#, None), Amount::Bytes(4000));
+        assert_eq!(amount(r#"{"x":[1,{"ret":3}],"n":9}"#, Some("n")), Amount::Bytes(9));
+        assert_eq!(amount(r#"{"ret":3}"#, Some("n")), Amount::Unknown);
+        assert_eq!(amount("{}", None), Amount::Unknown);
+    }
+
+    #[test]
+    fn escapes_are_undone() {
+        assert_eq!(unescaped(br"/a\/b\u00e9"), "/a/bé");
+        assert_eq!(unescaped(b"/plain"), "/plain");
+        assert_eq!(unescaped(br"\x"), r"\x");
+    }
+}

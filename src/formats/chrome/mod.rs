@@ -1,0 +1,361 @@
+//! Chrome trace JSON, which Perfetto, the profiler of PyTorch and many other tools write: events with a name, a time and arguments.
+//!
+//! Both outer forms: an array of events, whose end may be missing, or an object with the array `traceEvents`; also one event a line.
+//! Events are read one after the other and dropped. Of those named read or write (or named by the user), the ones that say how many
+//! bytes they moved are the rows; if none does, counters of bytes are, or else the times of these events. `X` events, pairs of `B`
+//! and `E`, and asynchronous pairs are the same to a reader.
+
+mod counters;
+mod event;
+mod open;
+mod rows;
+
+use self::event::Event;
+use self::rows::{Content, Plan, Rows};
+use super::clock::origin_of;
+use super::format::{Format, Sniff, only};
+use super::json::{Json, member_names};
+use super::number::parse_scaled;
+use super::options::ReadOptions;
+use super::scan::Scan;
+use super::source::Source;
+use super::thresholds::LIMITS;
+use super::ticks::{MICROS, Ticks};
+use super::window::Window;
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::record::{Clock, ClockKind, Data, LayerSummary, Quality, Restart, RowSink, Timing, Trace, Warning};
+use crate::remedy::Remedy;
+
+/// The format.
+pub struct Chrome;
+
+/// Members of the head that are looked at.
+const MEMBERS: usize = 4096;
+
+impl Format for Chrome {
+    fn name(&self) -> &'static str {
+        "chrome"
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        let sure = match text.first() {
+            Some(b'[') => is_event(text[1..].trim_ascii_start()),
+            Some(b'{') => is_event(text) || top_member(text, b"traceEvents"),
+            _ => false,
+        };
+        if sure {
+            return Sniff::Yes;
+        }
+        // The head of the profiler of PyTorch can be longer than what is looked at.
+        if top_member(text, b"schemaVersion") && top_member(text, b"deviceProperties") {
+            return Sniff::Maybe;
+        }
+        Sniff::No("neither an array of events with ph and ts, nor an object with traceEvents")
+    }
+
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+        let source = only(sources, self)?;
+        if sink.keeps_rows() {
+            let mut reading = Reading::new(source, options, None, Plan::default())?;
+            reading.run()?;
+            reading.rows.give_kept(sink)?;
+            return reading.trace(sink);
+        }
+        let mut reading = Reading::new(source, options, Some(sink), Plan::default())?;
+        reading.run()?;
+        if let Some(plan) = reading.rows.again() {
+            sink.restart(Restart::Trace);
+            reading = Reading::new(source, options, Some(sink), plan)?;
+            reading.run()?;
+        }
+        reading.trace(sink)
+    }
+}
+
+/// True if a text begins with an event.
+fn is_event(text: &[u8]) -> bool {
+    let mut event = Event::default();
+    // An event that reaches beyond the head is judged by the members before its end.
+    let _ = Scan::new(text).members(|scan, key| {
+        let value = scan.value()?;
+        match key {
+            b"ph" => event.phase = value,
+            b"ts" => event.ts = value,
+            b"name" => event.name = value,
+            _ => {}
+        }
+        Ok(())
+    });
+    let phase = event.phase.len() == 1 && event.phase[0].is_ascii_alphabetic();
+    phase && (!event.ts.is_empty() || event.phase == b"M" && !event.name.is_empty())
+}
+
+fn top_member(text: &[u8], name: &[u8]) -> bool {
+    member_names(text, MEMBERS).iter().any(|(depth, n)| *depth == 1 && *n == name)
+}
+
+/// The first stamp in the head that is of a clock with another zero than the start of the trace.
+fn origin_s(head: &[u8]) -> i64 {
+    let stamps = memchr::memmem::find_iter(head, b"\"ts\"").filter_map(|at| {
+        let mut after = Scan::new(head[at + 4..].trim_ascii_start().strip_prefix(b":")?);
+        parse_scaled(after.value().ok()?, MICROS)
+    });
+    stamps.map(|ns| origin_of(ns as f64 / 1e9)).find(|origin| *origin != 0).unwrap_or(0)
+}
+
+/// A trace that is being read.
+struct Reading<'s> {
+    source: &'s Source,
+    options: &'s ReadOptions,
+    rows: Rows<'s>,
+    origin_s: i64,
+    /// Nanoseconds since 1970 that the stamps count from.
+    base_ns: Option<f64>,
+    damage: Option<Error>,
+    first_bad: Option<u64>,
+    /// The last event is cut.
+    cut: bool,
+}
+
+/// What follows a stretch of events.
+enum Next {
+    Events,
+    /// The end of the array.
+    Closed,
+}
+
+impl<'s> Reading<'s> {
+    fn new(source: &'s Source, options: &'s ReadOptions, sink: Option<&'s dyn RowSink>, plan: Plan) -> Result<Self> {
+        let origin_s = origin_s(source.head());
+        let rows = Rows::new(options, Ticks { unit_ns: MICROS, origin_s }, sink, plan);
+        Ok(Reading { source, options, rows, origin_s, base_ns: None, damage: None, first_bad: None, cut: false })
+    }
+
+    /// Reads all events.
+    fn run(&mut self) -> Result<()> {
+        let mut json = Json::new(Window::open(self.source, self.options)?, self.options.limits.depth);
+        let read = self.outer(&mut json);
+        if let Some(why) = json.damage() {
+            self.damage = Some(Error::malformed(Place::Byte(json.offset()), why));
+        } else if let Err(e) = read {
+            if e.kind() != ErrorKind::Malformed {
+                return Err(e);
+            }
+            self.damage = Some(e);
+        }
+        match (&self.damage, self.rows.events - self.rows.bad) {
+            (Some(e), 0) => Err(e.clone().remedy("write the trace again; no event before the damage can be read")),
+            (None, 0) if self.rows.bad > 0 => {
+                let place = Place::Byte(self.first_bad.unwrap_or(0));
+                Err(Error::malformed(place, "no event of the trace can be read").expected("objects with ph and ts"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads what is around the events, and the events.
+    fn outer(&mut self, json: &mut Json<'s>) -> Result<()> {
+        match json.peek()? {
+            Some(b'{') if !is_event(json.window().data()) => {}
+            Some(b'[') => {
+                json.window().consume(1);
+                // The end of the array may be missing.
+                return self.events(json.window()).map(drop);
+            }
+            _ => return self.events(json.window()).map(drop),
+        }
+        json.object()?;
+        let (mut first, mut name) = (true, Vec::new());
+        while json.member(&mut first, &mut name)? {
+            match (&name[..], json.peek()?) {
+                (b"traceEvents", Some(b'[')) => {
+                    json.window().consume(1);
+                    if !self.events(json.window())? {
+                        let end = Place::Byte(json.offset());
+                        return Err(Error::malformed(end, "the input ends").expected("`]` after the events"));
+                    }
+                }
+                (b"baseTimeNanoseconds", _) => self.base_ns = json.number()?,
+                _ => json.skip()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads events up to the end of their array; false if that is missing.
+    fn events(&mut self, window: &mut Window<'_>) -> Result<bool> {
+        loop {
+            let (begin, longest) = (window.offset(), self.options.limits.line_bytes);
+            let (had, ended) = (window.data().len(), window.at_end());
+            let next = window.consume_some(|data, ended| self.stretch(data, ended, begin, longest))?;
+            self.rows.give()?;
+            match next {
+                Next::Closed => return Ok(true),
+                Next::Events if ended => return Ok(false),
+                Next::Events => {}
+            }
+            debug_assert!(window.offset() > begin || window.data().len() > had || window.at_end());
+        }
+    }
+
+    /// Reads the events of a text that begins at byte `begin` of the input; gives the bytes used.
+    fn stretch(&mut self, data: &[u8], ended: bool, begin: u64, longest: usize) -> (usize, Next) {
+        let mut at = 0;
+        loop {
+            match data.get(at) {
+                Some(b' ' | b'\t' | b'\n' | b'\r' | b',') => at += 1,
+                Some(b']') => return (at + 1, Next::Closed),
+                None => return (at, Next::Events),
+                Some(_) => {
+                    let text = &data[at..];
+                    match Event::parse(text) {
+                        Ok((event, n)) => {
+                            if !self.rows.add(&event) {
+                                self.bad_at(begin + at as u64);
+                            }
+                            at += n;
+                            self.cut = false;
+                        }
+                        Err(n) if n == text.len() && !ended && n <= longest => return (at, Next::Events),
+                        Err(n) => {
+                            self.rows.events += 1;
+                            self.bad_at(begin + (at + n) as u64);
+                            self.cut = n == text.len() && ended;
+                            at += next_event(text).unwrap_or(text.len());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn bad_at(&mut self, place: u64) {
+        self.rows.bad += 1;
+        self.first_bad.get_or_insert(place);
+    }
+
+    /// The trace, with what the sink does not have.
+    fn trace(self, sink: &dyn RowSink) -> Result<Trace> {
+        let Reading { mut rows, origin_s, base_ns, .. } = self;
+        let content = rows.content();
+        let (files, calls, lost) = rows.finish();
+        let ranked = rows.processes.ranks().is_some();
+        let mut trace = Trace {
+            format: Chrome.name(),
+            origin_s,
+            clock: clock(origin_s, base_ns),
+            ranks: rows.processes.len() as u64,
+            files,
+            calls,
+            timing: if content == Content::Times { Timing::Phase } else { Timing::Request },
+            quality: Quality {
+                records_read: rows.events,
+                records_dropped: rows.bad + lost + rows.counters.bad,
+                records_left_out: rows.failed,
+                clamped: rows.clamped,
+                ..Quality::default()
+            },
+            warnings: warnings(&rows, content, lost),
+            ..Trace::default()
+        };
+        trace.call_counts = std::mem::take(&mut rows.call_counts);
+        trace.warnings.extend(damage(self.damage, self.cut, self.first_bad, &rows));
+        if !ranked && trace.ranks > 1 {
+            let message = "the trace has no MPI ranks: processes are numbered as they come";
+            trace.warnings.push(Warning::new("no-ranks", message));
+        }
+        if content == Content::Counters {
+            let (series, step_s) = rows.counters.into_rows(Ticks { unit_ns: MICROS, origin_s });
+            (trace.timing, trace.bin_s) = (Timing::Heatmap, step_s);
+            trace.data = Data::Intervals(series);
+            trace.layers = vec![trace.summarise("intervals")];
+            return trace.give_rows(sink);
+        }
+        trace.layers = vec![rows.summary.unwrap_or_else(|| LayerSummary::of("requests", &Data::default(), origin_s))];
+        Ok(trace)
+    }
+}
+
+/// The start of the next event after one that cannot be read: a brace after a comma, or at the start of a line.
+fn next_event(text: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'{', text).skip_while(|n| *n == 0).find(|&n| {
+        let before = &text[..n];
+        let blank = before.iter().rev().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        before[..n - blank].ends_with(b"\n") || before.trim_ascii_end().ends_with(b",")
+    })
+}
+
+/// The clock of stamps that count from `origin_s`, or from a time that the trace gives.
+fn clock(origin_s: i64, base_ns: Option<f64>) -> Clock {
+    let since_1970 = u64::try_from(origin_s).is_ok_and(|s| (LIMITS.epoch_least_s..LIMITS.epoch_most_s).contains(&s));
+    match base_ns.filter(|ns| ns.is_finite() && *ns > 0.0) {
+        Some(ns) if !since_1970 => Clock { kind: ClockKind::Trace, zero_unix_s: Some(ns / 1e9) },
+        _ => Clock::of_stamps(since_1970, false),
+    }
+}
+
+/// What a person should know of the choice of events.
+fn warnings(rows: &Rows<'_>, content: Content, lost: u64) -> Vec<Warning> {
+    let mut list = Vec::new();
+    let mut add = |w: Warning| list.push(w);
+    match content {
+        Content::Nothing => {
+            let frequent = rows.frequent_names();
+            let names = if frequent.is_empty() { String::new() } else { format!(": {}", frequent.join(", ")) };
+            let message = format!("no event is named read or write and says its bytes; the most frequent{names}");
+            add(Warning::new("no-io-events", message).remedy(Remedy::ChooseEvents));
+        }
+        Content::Times => add(Warning::new(
+            "sizes-unknown",
+            format!(
+                "{} events do not say how many bytes they moved: the signal is their number at a time, 1 MB/s for each",
+                rows.timed
+            ),
+        )
+        .remedy(Remedy::ChooseEvents)),
+        Content::Transfers if rows.timed > 0 => add(Warning::new(
+            "sizes-unknown",
+            format!("{} events do not say how many bytes they moved and were left out", rows.timed),
+        )
+        .remedy(Remedy::ChooseEvents)),
+        _ => {}
+    }
+    let left_out = match content {
+        Content::Transfers => rows.counters.samples as u64,
+        Content::Counters => rows.timed,
+        _ => 0,
+    };
+    if left_out > 0 {
+        let what = if content == Content::Transfers {
+            "samples of counters beside the transfers"
+        } else {
+            "events beside the counters"
+        };
+        add(Warning::new("totals-left-out", format!("{left_out} {what} were left out")));
+    }
+    if rows.undirected > 0 {
+        let message = format!("{} events do not say whether they read or write: taken as reads", rows.undirected);
+        add(Warning::new("direction-unknown", message).remedy(Remedy::ChooseEvents));
+    }
+    if lost > 0 {
+        let message = format!("{lost} begins or ends of events have no partner and were left out");
+        add(Warning::new("unmatched-events", message));
+    }
+    list
+}
+
+/// Damage, and events that cannot be read.
+fn damage(damage: Option<Error>, cut: bool, first_bad: Option<u64>, rows: &Rows<'_>) -> Option<Warning> {
+    match (damage, first_bad) {
+        (Some(e), _) => Some(Warning::new("damaged-tail", format!("{e}; what came before was kept"))),
+        (None, Some(at)) if cut && rows.bad == 1 => {
+            Some(Warning::new("damaged-tail", format!("the last event is cut at byte {at}; what came before was kept")))
+        }
+        (None, Some(at)) => {
+            let counts = format!("{} of {} events cannot be read", rows.bad, rows.events);
+            Some(Warning::new("unreadable-records", format!("{counts} and were left out, the first at byte {at}")))
+        }
+        (None, None) => None,
+    }
+}
