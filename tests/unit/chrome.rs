@@ -182,10 +182,11 @@ fn counters_are_totals_rates_or_amounts() {
     };
     let bytes = |t: &Trace| rows(t).iter().map(|r| r.1).collect::<Vec<_>>();
     let t = open(&text("disk_write_bytes", &["5", "5", "\"9\"", "20"]));
-    // of the two values of an event both are series
-    assert_eq!((&bytes(&t)[..3], t.timing, rows(&t)[0].0), (&[0, 4, 11][..], Timing::Heatmap, Op::Write));
+    // of the two values of an event both are series; stretches without bytes are none
+    assert_eq!((&bytes(&t)[..2], t.timing, rows(&t)[0].0), (&[4, 11][..], Timing::Counter, Op::Write));
     let t = open(&text("read_bytes", &["5", "3", "x", "4"]));
     assert_eq!((&bytes(&t)[..2], t.bin_s), (&[3, 4][..], Some(0.001)));
+    assert_eq!(rows(&t)[0], (Op::Read, 3, 0.0, 1000.0));
     let t = open(&text("read_bytes_per_s", &["1000000", "3000000", "0"]));
     assert_eq!(bytes(&t)[..2], [1000, 3000]);
     assert_eq!(codes(&open(&text("memory", &["1", "2"]))), ["no-io-events"]);

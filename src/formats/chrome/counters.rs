@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::event::{Event, unescaped};
 use crate::formats::number::parse_f64;
 use crate::formats::op_name::op_of;
+use crate::formats::rates::{Spread, Stamp, ValueKind, looks_cumulative, median_step, spread};
 use crate::formats::ticks::Ticks;
 use crate::record::{Interval, Intervals, Op};
 
@@ -14,7 +15,7 @@ const RATES: [&str; 5] = ["per_s", "per s", "/s", "rate", "bandwidth"];
 /// The samples of all counters that count bytes of reads or writes.
 #[derive(Default)]
 pub(super) struct Counters {
-    /// By process, name of the counter with its id, and name of the value.
+    /// By process, name of the counter with its id, and name of the value; without place if it does not count bytes.
     index: HashMap<Vec<u8>, Option<usize>>,
     series: Vec<Series>,
     /// Samples of all of them.
@@ -61,16 +62,16 @@ impl Counters {
         self.bad += bad;
     }
 
-    /// The series as rows, and the usual distance of samples in seconds.
+    /// The series as rows, and the shortest usual distance of the samples of one, in seconds.
     pub(super) fn into_rows(self, ticks: Ticks) -> (Intervals, Option<f64>) {
-        let (mut rows, mut steps) = (Vec::new(), Vec::new());
+        let mut rows = Intervals::default();
+        let mut shortest: Option<f64> = None;
         for (rank, series) in self.series.into_iter().enumerate() {
-            rows.extend(series.into_rows(rank as u32, ticks));
+            if let Some(step) = series.add_to(&mut rows, rank as u32, ticks) {
+                shortest = Some(shortest.map_or(step, |s| s.min(step)));
+            }
         }
-        steps.extend(rows.iter().map(|r| r.end - r.start));
-        steps.sort_by(f64::total_cmp);
-        let usual = steps.get(steps.len() / 2).copied().filter(|s| *s > 0.0);
-        (rows.into_iter().collect(), usual)
+        (rows, shortest)
     }
 }
 
@@ -86,11 +87,11 @@ impl Series {
         Some(Series { op, rate: RATES.iter().any(|word| text.contains(word)), samples: Vec::new() })
     }
 
-    /// A value that never falls is a total since the start, of which the rises are taken; a rate holds until the next sample; any
-    /// other value is the bytes since the sample before.
-    fn into_rows(mut self, rank: u32, ticks: Ticks) -> impl Iterator<Item = Interval> {
+    /// Adds the stretches between the samples. A counter that rises is a total since the start; a rate holds until the next sample; any
+    /// other value is the bytes since the sample before, of which the first is of an unknown time. Gives the usual step.
+    fn add_to(mut self, rows: &mut Intervals, rank: u32, ticks: Ticks) -> Option<f64> {
         self.samples.sort_by_key(|s| s.0);
-        // of samples at one time the last counts
+        // Of samples at one time the last counts.
         self.samples.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
             if same {
@@ -98,17 +99,23 @@ impl Series {
             }
             same
         });
-        let Series { op, rate, samples } = self;
-        let total = !rate && samples.is_sorted_by(|a, b| a.1 <= b.1);
-        let steps: Vec<_> = samples.windows(2).map(|w| (w[0], w[1])).collect();
-        steps.into_iter().map(move |((from, before), (to, after))| {
-            let (start, end) = (ticks.seconds(from), ticks.seconds(to));
-            let bytes = match (rate, total) {
-                (true, _) => before * (end - start),
-                (_, true) => after - before,
-                _ => after,
-            };
-            Interval { op, rank, bytes: if bytes.is_finite() { bytes } else { 0.0 }, start, end, ..Interval::default() }
-        })
+        let times: Vec<f64> = self.samples.iter().map(|s| ticks.seconds(s.0)).collect();
+        let mut values: Vec<f64> = self.samples.iter().map(|s| s.1).collect();
+        let step_s = median_step(&times)?;
+        let (kind, stamp) = match self.rate {
+            true => (ValueKind::Rate, Stamp::Start),
+            false if looks_cumulative(&values) => (ValueKind::Cumulative, Stamp::End),
+            false => (ValueKind::Bytes, Stamp::End),
+        };
+        if let (ValueKind::Bytes, Some(first)) = (kind, values.first_mut()) {
+            *first = f64::NAN;
+        }
+        let op = self.op;
+        spread(&times, &values, Spread { kind, stamp, step_s }, |start, end, bytes| {
+            if bytes.is_finite() {
+                rows.push(Interval { op, rank, bytes, start, end, ..Interval::default() });
+            }
+        });
+        Some(step_s)
     }
 }

@@ -267,7 +267,7 @@ impl<'s> Reading<'s> {
         }
         if content == Content::Counters {
             let (series, step_s) = rows.counters.into_rows(Ticks { unit_ns: MICROS, origin_s });
-            (trace.timing, trace.bin_s) = (Timing::Heatmap, step_s);
+            (trace.timing, trace.bin_s) = (Timing::Counter, step_s);
             trace.data = Data::Intervals(series);
             trace.layers = vec![trace.summarise("intervals")];
             return trace.give_rows(sink);

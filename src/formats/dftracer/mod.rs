@@ -12,7 +12,7 @@ mod tail;
 
 pub(super) use tail::{TailedEvents, after_frames, is_event};
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use memchr::{memchr, memmem};
@@ -24,6 +24,7 @@ use self::rows::{Part, Total, is_frame};
 use super::format::{Format, Sniff};
 use super::lines::lines;
 use super::options::ReadOptions;
+use super::rates::{Spread, Stamp, ValueKind, median_step, spread};
 use super::source::Source;
 use super::ticks::{MICROS, Ticks};
 use super::window::Window;
@@ -376,7 +377,7 @@ fn fill(mut totals: Vec<Total>, interval_ms: Option<u64>, trace: &mut Trace) {
     }
     totals.retain(|t| t.device == device);
     let (rows, bin_s) = if device { of_samples(&totals, trace) } else { of_intervals(&totals, interval_ms, trace) };
-    trace.timing = Timing::Heatmap;
+    trace.timing = if device { Timing::Counter } else { Timing::Heatmap };
     trace.bin_s = bin_s;
     trace.data = Data::Intervals(rows);
     trace.layers = vec![trace.summarise("intervals")];
@@ -409,19 +410,24 @@ fn of_samples(totals: &[Total], trace: &Trace) -> (Intervals, Option<f64>) {
         series.entry((t.rank, t.op == Op::Write)).or_default().push(t);
     }
     let ticks = Ticks { unit_ns: 1, origin_s: trace.origin_s };
-    let mut steps: HashMap<i64, u32> = HashMap::new();
-    let mut rows = Vec::new();
-    for samples in series.values_mut() {
+    let mut rows = Intervals::default();
+    let mut usual: Option<f64> = None;
+    for ((rank, write), mut samples) in series {
         samples.sort_by_key(|t| t.at_ns);
-        for pair in samples.windows(2).filter(|w| w[1].at_ns > w[0].at_ns) {
-            let (start, end) = (ticks.seconds(pair[0].at_ns), ticks.seconds(pair[1].at_ns));
-            *steps.entry((pair[1].at_ns - pair[0].at_ns) / 1_000_000).or_default() += 1;
-            let Total { op, bytes, rank, .. } = pair[1];
-            rows.push(Interval { op, rank, bytes, start, end, ..Interval::default() });
+        samples.dedup_by_key(|t| t.at_ns);
+        let times: Vec<f64> = samples.iter().map(|t| ticks.seconds(t.at_ns)).collect();
+        let mut amounts: Vec<f64> = samples.iter().map(|t| t.bytes).collect();
+        if let Some(first) = amounts.first_mut() {
+            *first = f64::NAN;
         }
+        let Some(step_s) = median_step(&times) else { continue };
+        let op = if write { Op::Write } else { Op::Read };
+        spread(&times, &amounts, Spread { kind: ValueKind::Bytes, stamp: Stamp::End, step_s }, |start, end, bytes| {
+            rows.push(Interval { op, rank, bytes, start, end, ..Interval::default() });
+        });
+        usual = Some(usual.map_or(step_s, |s| s.min(step_s)));
     }
-    let usual = steps.into_iter().max_by_key(|&(ms, n)| (n, ms)).map(|(ms, _)| ms as f64 / 1e3);
-    (rows.into_iter().collect(), usual.filter(|s| *s > 0.0))
+    (rows, usual)
 }
 
 #[cfg(test)]
