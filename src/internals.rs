@@ -40,6 +40,10 @@ pub mod formats {
     pub mod dftracer {
         pub use crate::formats::dftracer::*;
     }
+    /// Samples of counters.
+    pub mod samples {
+        pub use crate::formats::samples::*;
+    }
     /// Traces that grow.
     pub mod tail {
         pub use crate::formats::tail::*;

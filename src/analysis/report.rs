@@ -118,7 +118,7 @@ pub struct QualityReport {
     pub partial: Vec<String>,
     /// What one row is, and so how exact its times are.
     pub timing: Timing,
-    /// Width of the bins of a heatmap in seconds; `null` for other rows.
+    /// Width of the bins of a heatmap, or time between two samples of counters, in seconds; `null` for other rows.
     pub bin_s: Option<f64>,
 }
 

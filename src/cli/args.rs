@@ -13,6 +13,7 @@ use super::info::InfoArgs;
 use super::patterns::PatternsArgs;
 use super::predict::PredictArgs;
 use super::report::ReportArgs;
+use super::watch::WatchArgs;
 
 /// Finds the period of a parallel job's I/O in its trace, its confidence, when it holds, and when the next burst is due.
 #[derive(Debug, Parser)]
@@ -50,6 +51,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Next burst of a running job: follows a growing file, standard input or a socket
     Predict(Box<PredictArgs>),
+    /// I/O of a program while it runs: live, and the report at its end
+    Watch(Box<WatchArgs>),
     /// Contents of a trace: format, job, ranks, files, operations, bytes, time span
     Info(InfoArgs),
     /// Synthetic traces with known truth

@@ -23,6 +23,7 @@ mod shared;
 #[cfg(feature = "tui")]
 mod tui;
 #[cfg(feature = "tui")]
+mod tui_jobs;
 mod watch;
 
 use std::io;
@@ -53,6 +54,7 @@ pub fn run() -> ExitCode {
         Command::Report(a) => with_threads(a.input.threads, || report::run(a)),
         Command::Explain(a) => findings::explain(a).map(|()| 0),
         Command::Predict(a) => predict::run(a).map(|()| 0),
+        Command::Watch(a) => watch::run(a),
         Command::Generate(g) => generate::run(g).map(|()| 0),
         Command::Convert(a) => with_threads(a.threads, || convert::run(a).map(|()| 0)),
         Command::Dfg(a) => with_threads(a.input.threads, || dfg::run(a)),

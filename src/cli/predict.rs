@@ -36,7 +36,7 @@ pub struct PredictArgs {
     /// (opens a PULL socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
-    /// Format of a file or of standard input: tmio, strace, dftracer or custom [default: by content]
+    /// Format of a file or of standard input: tmio, strace, dftracer, samples or custom [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     format: String,
     /// Transfers to predict; auto: writes or reads, whichever move more bytes
@@ -108,11 +108,23 @@ usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state canno
 
 /// Which signals are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Signals {
+pub(super) enum Signals {
     Auto,
     Write,
     Read,
     All,
+}
+
+impl Signals {
+    /// The modes that are followed.
+    pub(super) fn modes(self) -> Vec<Mode> {
+        match self {
+            Signals::Auto => vec![Mode::Write, Mode::Read],
+            Signals::Write => vec![Mode::Write],
+            Signals::Read => vec![Mode::Read],
+            Signals::All => vec![Mode::All],
+        }
+    }
 }
 
 /// Time between two stored states.
@@ -208,14 +220,8 @@ fn standard_input() -> mpsc::Receiver<io::Result<Vec<u8>>> {
 
 /// What the arguments say of how jobs are followed.
 fn options(a: &PredictArgs) -> Options {
-    let modes = match a.mode {
-        Signals::Auto => vec![Mode::Write, Mode::Read],
-        Signals::Write => vec![Mode::Write],
-        Signals::Read => vec![Mode::Read],
-        Signals::All => vec![Mode::All],
-    };
     Options::default()
-        .modes(modes)
+        .modes(a.mode.modes())
         .window(a.window)
         .change(a.change)
         .every(Every::Message)
@@ -301,7 +307,7 @@ impl<'a> Intake<'a> {
     /// The options for a source of this form.
     fn options_for(&self, form: Option<&Form>) -> Options {
         let default = match form {
-            Some(Form::Csv(_) | Form::JsonLines | Form::Strace | Form::Dftracer) => Every::Burst,
+            Some(Form::Csv(_) | Form::JsonLines | Form::Samples(_) | Form::Strace | Form::Dftracer) => Every::Burst,
             Some(Form::Json | Form::Msgpack) | None => Every::Message,
         };
         self.options.clone().every(self.every.unwrap_or(default))

@@ -13,6 +13,8 @@ use super::inputs::{Inputs, stored};
 use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity};
 use super::{output, remedy};
 use iophase::analysis::{self, Info, Mode, ModeChoice, Options};
+#[cfg(target_os = "linux")]
+use iophase::analysis::{Analysis, Selection};
 use iophase::classify;
 use iophase::dfg::{self, DfgReport, Partition, Plan};
 use iophase::findings;
@@ -227,6 +229,22 @@ impl How {
         let single = trace.timing == Timing::Request && matches!(trace.data, Data::Requests(_));
         single.then(|| analysis::graph(trace, &plan).ok()).flatten()
     }
+}
+
+/// The page on a trace that is in no file.
+///
+/// # Errors
+/// Of the findings.
+#[cfg(target_os = "linux")]
+pub(super) fn page_of(trace: &Trace, analysis: Analysis) -> Result<String> {
+    let mut found = findings::find(trace, Some(&analysis.report), &findings::Options::default())?;
+    remedy::name_options(&mut found.warnings);
+    let mut info = Info::of(trace);
+    remedy::name_options(&mut info.warnings);
+    let answers = Answers { info, analysis: Ok(analysis), findings: found, classes: None, graph: None };
+    let origin = Origin { name: trace.path.clone(), ..Origin::default() };
+    let run = Run::new(trace, origin, answers, &Selection::default());
+    Ok(html::page(Bundle { runs: vec![run] }, &html::Options::default()))
 }
 
 /// Name, size and hash of an input.

@@ -13,7 +13,7 @@ use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, d
 use ratatui::crossterm::{cursor, execute};
 
 use super::output;
-use super::watch::Watched;
+use super::tui_jobs::Watched;
 use iophase::formats::Limits;
 use iophase::internals::formats::tail::{self, Message, Tail};
 use iophase::internals::online::source::{GrowingFile, GrowingFolder, Grown, Parcel, Pull, PullOptions, endpoint};

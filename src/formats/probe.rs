@@ -7,7 +7,7 @@ use super::format::{Format, Sniff};
 use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
-use super::{chrome, custom, darshan, dftracer, radar, strace, tmio};
+use super::{chrome, custom, darshan, dftracer, radar, samples, strace, tmio};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
 use crate::remedy::Remedy;
@@ -16,6 +16,7 @@ use crate::remedy::Remedy;
 pub const ALL: &[&dyn Format] = &[
     &darshan::Darshan,
     &radar::Radar,
+    &samples::SampledCounters,
     &dftracer::DfTracer,
     &chrome::Chrome,
     &tmio::Tmio,
@@ -28,6 +29,7 @@ impl Sealed for darshan::Darshan {}
 impl Sealed for dftracer::DfTracer {}
 impl Sealed for radar::Radar {}
 impl Sealed for tmio::Tmio {}
+impl Sealed for samples::SampledCounters {}
 impl Sealed for strace::Strace {}
 impl Sealed for custom::Custom {}
 

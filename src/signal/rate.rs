@@ -72,11 +72,13 @@ fn quick_log2(x: f64) -> f64 {
 
 /// A sampling rate in Hz that resolves the bursts: six samples in a burst of the usual width if that is known, else two in
 /// the duration below which transfers move a tenth of the bytes; rounded up to 1, 2 or 5 times a power of ten, and between
-/// [`MIN_AUTO_SAMPLES`] and [`MAX_AUTO_SAMPLES`] over the run. For heatmaps it is one sample a bin (`bin_s`).
+/// [`MIN_AUTO_SAMPLES`] and [`MAX_AUTO_SAMPLES`] over the run. For heatmaps and sampled counters it is one sample a bin (`bin_s`), at
+/// most [`MAX_AUTO_SAMPLES`] as well.
 pub fn auto_rate(extent: &Extent, bin_s: Option<f64>, burst_width: Option<f64>) -> f64 {
     let duration = extent.duration();
     if let Some(w) = bin_s.filter(|w| *w > 0.0) {
-        return 1.0 / w;
+        let most = if duration > 0.0 { MAX_AUTO_SAMPLES as f64 / duration } else { f64::INFINITY };
+        return (1.0 / w).min(most);
     }
     if duration <= 0.0 {
         return 1.0;

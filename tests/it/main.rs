@@ -16,3 +16,5 @@ mod report;
 #[cfg(feature = "serve")]
 mod serve;
 mod truth;
+#[cfg(target_os = "linux")]
+mod watch;

@@ -12,7 +12,7 @@ mod values;
 use super::limits::Limits;
 use super::source::Compression;
 use super::tmio::ObjectScanner;
-use super::{custom, dftracer, strace};
+use super::{custom, dftracer, samples, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Clock;
 use crate::remedy::Remedy;
@@ -34,6 +34,8 @@ pub enum Form {
     Json,
     /// MessagePack of TMIO.
     Msgpack,
+    /// Samples of counters, with this first line.
+    Samples(String),
     /// strace.
     Strace,
     /// DFTracer.
@@ -59,7 +61,7 @@ pub struct Tail {
 }
 
 /// Names of the formats that grow.
-const FORMATS: [&str; 4] = ["tmio", "strace", "dftracer", "custom"];
+const FORMATS: [&str; 5] = ["tmio", "strace", "dftracer", "samples", "custom"];
 
 /// Bytes from which on the form of a source must show.
 const ENOUGH: usize = 64 << 10;
@@ -253,6 +255,10 @@ impl Tail {
             Form::JsonLines => Reader::Lines(Box::new(custom::TailedRecords::json_lines())),
             Form::Json => Reader::Json(Values::default()),
             Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
+            Form::Samples(header) => {
+                let tailed = samples::TailedSamples::new(header.as_bytes());
+                Reader::Lines(Box::new(tailed.map_err(|what| Error::new(ErrorKind::Malformed, what))?))
+            }
             Form::Strace => Reader::Lines(Box::new(strace::TailedCalls::new(self.limits.line_bytes))),
             Form::Dftracer => Reader::Lines(Box::new(dftracer::TailedEvents::default())),
         };
@@ -265,6 +271,9 @@ impl Tail {
 fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
     if dftracer::is_event(first) {
         return Some(Form::Dftracer);
+    }
+    if samples::is_header(first) {
+        return Some(Form::Samples(String::from_utf8_lossy(first).into_owned()));
     }
     if first.starts_with(b"{") {
         return Some(if custom::is_record_line(first) { Form::JsonLines } else { Form::Json });

@@ -3,11 +3,15 @@
 mod file;
 mod folder;
 mod peer;
+#[cfg(target_os = "linux")]
+mod proc;
 mod pull;
 mod push;
 
 pub use file::{GrowingFile, Grown, Mark};
 pub use folder::GrowingFolder;
+#[cfg(target_os = "linux")]
+pub use proc::{Counters, Moved, ProcTree};
 pub use pull::{Parcel, Pull, PullOptions};
 pub use push::Push;
 

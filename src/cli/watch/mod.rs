@@ -1,0 +1,104 @@
+//! `iophase watch`: the I/O of a program while it runs, from the counters of the kernel.
+
+#[cfg(target_os = "linux")]
+mod line;
+#[cfg(target_os = "linux")]
+mod outputs;
+#[cfg(target_os = "linux")]
+mod program;
+#[cfg(target_os = "linux")]
+mod sampler;
+#[cfg(target_os = "linux")]
+mod session;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::predict::Signals;
+use super::shared::{MinPeriodArgs, Verbosity, choices};
+use iophase::Result;
+use iophase::internals::formats::samples::Count;
+
+/// Arguments of `watch`.
+#[derive(Debug, Args)]
+#[command(after_help = NOTES)]
+pub struct WatchArgs {
+    /// Command to run and to watch, with its arguments
+    #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    command: Vec<OsString>,
+    /// Watch a process that runs, and its descendants, until it ends or a signal comes
+    #[arg(short, long, value_name = "PID", conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
+    pid: Option<u32>,
+    /// Readings of the counters a second
+    #[arg(help_heading = "Samples", long, value_name = "HZ", default_value_t = 100, value_parser = clap::value_parser!(u32).range(10..=1000))]
+    rate: u32,
+    /// What is counted
+    #[arg(help_heading = "Samples", long, value_enum, default_value_t = CountArg::Calls)]
+    count: CountArg,
+    /// One rank for each process that moves bytes, in the order in which they begin, instead of one for all
+    #[arg(help_heading = "Samples", long)]
+    by_process: bool,
+    /// Keep the samples in this file, which all commands read as format samples, and predict follows
+    #[arg(help_heading = "Output", short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Transfers to predict and to analyse; auto: writes and reads
+    #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
+    mode: Signals,
+    /// Periods
+    #[command(flatten)]
+    periods: MinPeriodArgs,
+    /// Write the predictions while the program runs, one JSON object per line as `predict` does; `-` is standard output
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    predictions: Option<PathBuf>,
+    /// Write the report as JSON at the end, as `analyze` does; `-` is standard output
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    json: Option<PathBuf>,
+    /// Write the pictures into this folder at the end
+    #[arg(help_heading = "Output", long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    svg: Option<PathBuf>,
+    /// Write the report as one HTML page at the end
+    #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    html: Option<PathBuf>,
+    /// Messages
+    #[command(flatten)]
+    verbosity: Verbosity,
+}
+
+const NOTES: &str = "Needs Linux, no root and no change to the program. The command keeps standard input and output; while it runs, a line with \
+the rate, the period and the next burst is shown on standard error, if that is a terminal. At the end the report goes to standard error, \
+with --pid to standard output. Children, threads and orphans count; a process of another user, or one that has changed its user, cannot be \
+read. Ctrl-C and other signals reach the command. The exit code is that of the command, 128 + N if signal N ended it, 127 if it is not \
+found, 126 if it cannot be run; else 2 wrong usage, 3 the process cannot be watched, 4 (--pid) no bytes were counted, 5 an output cannot be \
+written.";
+
+choices!(
+    /// Values of `--count`.
+    CountArg => Count {
+        /// Bytes that calls such as read and write move, at the moment of the call; also through pipes and from the cache
+        Calls = "calls" => Count::Calls,
+        /// Bytes fetched from storage, and bytes of cache pages that become dirty or go to storage directly
+        Storage = "storage" => Count::Storage,
+    }
+);
+
+/// Runs the command or watches the process; gives the exit code.
+///
+/// # Errors
+/// Of what happens before the command runs; of the process; of the outputs.
+#[cfg(target_os = "linux")]
+pub(super) fn run(a: &WatchArgs) -> Result<u8> {
+    session::run(a)
+}
+
+/// Only Linux has the counters.
+///
+/// # Errors
+/// Always.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn run(_: &WatchArgs) -> Result<u8> {
+    use iophase::{Error, ErrorKind};
+    Err(Error::new(ErrorKind::Unsupported, "watch needs the counters in /proc of Linux")
+        .remedy("record a trace, and analyse it with `iophase analyze`"))
+}

@@ -1,0 +1,342 @@
+//! Samples of the kernel's counters of a running program, as `iophase watch -o` writes them.
+//!
+//! JSON Lines. The first line is the [`Header`]. Each further line is one of: a sample, `{"op","rank","start","end","size"}`, the bytes
+//! that were counted between two readings; a process, `{"process","pid","name"}`, which names a rank; and at last the
+//! [`Ending`]. Times are seconds since the start. Readings between which nothing was counted have no line.
+//!
+//! `watch` and the reader put the samples into a trace by the same [`Samples`], so that both have the same answers.
+
+mod collect;
+mod tail;
+
+pub use collect::{Ending, Samples};
+pub(super) use tail::TailedSamples;
+
+use serde::{Deserialize, Serialize};
+
+use super::format::{Format, Sniff, only};
+use super::lines::{is_remark, lines, quote};
+use super::options::ReadOptions;
+use super::source::Source;
+use super::window::Window;
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::record::{Clock, ClockKind, FileId, Interval, Op, RowSink, Trace, Warning};
+
+/// Name of the schema of [`Header`].
+pub const SAMPLES_SCHEMA: &str = "iophase.samples.v1";
+
+/// The format.
+pub struct SampledCounters;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Count {
+    /// Bytes that calls such as `read` and `write` move (`rchar`, `wchar`).
+    #[default]
+    Calls,
+    /// Bytes that are fetched from storage, and that make pages of the cache dirty or go to storage directly (`read_bytes`,
+    /// `write_bytes`).
+    Storage,
+}
+
+impl Count {
+    /// Name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Count::Calls => "calls",
+            Count::Storage => "storage",
+        }
+    }
+}
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Name and version of the schema.
+    pub schema: String,
+    /// The command and its arguments; `None` if a running process was watched.
+    #[serde(default)]
+    pub command: Option<Vec<String>>,
+    /// The process.
+    #[serde(default)]
+    pub pid: Option<u32>,
+    /// What is counted.
+    #[serde(default)]
+    pub count: Count,
+    /// Readings a second that were aimed at.
+    pub rate_hz: f64,
+    /// Start in seconds since 1970-01-01 00:00 UTC.
+    #[serde(default)]
+    pub start_unix_s: Option<f64>,
+}
+
+impl Header {
+    /// What the times count from.
+    pub fn clock(&self) -> Clock {
+        let kind = if self.command.is_some() { ClockKind::JobStart } else { ClockKind::Trace };
+        Clock { kind, zero_unix_s: self.start_unix_s.filter(|t| t.is_finite()) }
+    }
+
+    /// Reads the first line. An error says what is wrong with it.
+    fn parse(line: &[u8]) -> Result<Header, String> {
+        let header: Header = serde_json::from_slice(line).map_err(|e| e.to_string())?;
+        if header.schema != SAMPLES_SCHEMA {
+            return Err(format!("schema {}; expected {SAMPLES_SCHEMA}", quote(header.schema.as_bytes())));
+        }
+        if !(1e-6..=1e6).contains(&header.rate_hz) {
+            return Err(format!("a rate of {} Hz; expected one from 1e-6 to 1e6", header.rate_hz));
+        }
+        Ok(header)
+    }
+}
+
+/// Read or write, as a line says it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    Read,
+    Write,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sample {
+    op: Direction,
+    #[serde(default)]
+    rank: u32,
+    start: f64,
+    end: f64,
+    size: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Process {
+    process: u32,
+    pid: u32,
+    name: String,
+}
+
+/// A line after the header.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Sample(Sample),
+    Process(Process),
+    Ending(Ending),
+}
+
+impl Line {
+    /// Reads a line. An error says what is wrong with it.
+    fn parse(line: &[u8]) -> Result<Line, String> {
+        const EXPECTED: &str = "expected a sample with op, start, end, size, a process, or the end";
+        let parsed = serde_json::from_slice(line).map_err(|_| format!("{}; {EXPECTED}", quote(line)))?;
+        match parsed {
+            Line::Sample(Sample { start, end, .. }) if !(start.is_finite() && end.is_finite() && end >= start) => {
+                Err(format!("{}: a sample that ends before it starts", quote(line)))
+            }
+            Line::Ending(Ending { end_s, .. }) if !(0.0..1e12).contains(&end_s) => {
+                Err(format!("{}: an end that is no time", quote(line)))
+            }
+            good => Ok(good),
+        }
+    }
+}
+
+impl Sample {
+    fn interval(&self) -> Interval {
+        let op = match self.op {
+            Direction::Read => Op::Read,
+            Direction::Write => Op::Write,
+        };
+        let (start, end, bytes) = (self.start, self.end, self.size as f64);
+        Interval { op, asynchronous: false, rank: self.rank, file: FileId::NONE, bytes, start, end }
+    }
+}
+
+/// The line of the header.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if it cannot be JSON.
+pub fn header_line(header: &Header) -> Result<String> {
+    text(header)
+}
+
+/// The line of a sample.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if it cannot be JSON.
+pub fn sample_line(x: &Interval) -> Result<String> {
+    let op = if x.op == Op::Read { Direction::Read } else { Direction::Write };
+    text(&Sample { op, rank: x.rank, start: x.start, end: x.end, size: x.bytes as u64 })
+}
+
+/// The line that names the process of a rank.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if it cannot be JSON.
+pub fn process_line(rank: u32, pid: u32, name: &str) -> Result<String> {
+    text(&Process { process: rank, pid, name: name.to_owned() })
+}
+
+/// The last line.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if it cannot be JSON.
+pub fn ending_line(ending: &Ending) -> Result<String> {
+    text(ending)
+}
+
+fn text(line: &impl Serialize) -> Result<String> {
+    serde_json::to_string(line).map_err(|e| Error::new(ErrorKind::Output, e.to_string()))
+}
+
+/// True if a line may be the header.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    line.starts_with(b"{") && memchr::memmem::find(line, SAMPLES_SCHEMA.as_bytes()).is_some()
+}
+
+impl Format for SampledCounters {
+    fn name(&self) -> &'static str {
+        "samples"
+    }
+
+    fn sniff(&self, head: &[u8]) -> Sniff {
+        match lines(head).find(|l| !is_remark(l)) {
+            Some(first) if is_header(first) => Sniff::Yes,
+            _ => Sniff::No("the first line does not name iophase.samples.v1"),
+        }
+    }
+
+    fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+        let source = only(sources, self)?;
+        let mut reading = Reading { window: Window::open(source, options)?, options, line: 0, cut: None };
+        let header = reading.header()?;
+        let mut samples = Samples::new(header);
+        let mut ending = None;
+        reading.lines(&mut samples, &mut ending)?;
+        let mut trace = samples.into_trace(ending.as_ref());
+        trace.warnings.extend(reading.cut);
+        trace.give_rows(sink)
+    }
+}
+
+/// The lines of a file on their way into [`Samples`].
+struct Reading<'s, 'o> {
+    window: Window<'s>,
+    options: &'o ReadOptions,
+    line: u64,
+    /// The warning about a last line that is cut.
+    cut: Option<Warning>,
+}
+
+impl Reading<'_, '_> {
+    fn header(&mut self) -> Result<Header> {
+        loop {
+            let n = self.window.whole_lines(self.options.limits.line_bytes)?.unwrap_or(0);
+            let first = lines(&self.window.data()[..n]).next().unwrap_or_default();
+            self.line += 1;
+            if n > 0 && is_remark(first) {
+                self.window.skip_line()?;
+                continue;
+            }
+            let header = Header::parse(first).map_err(|what| {
+                Error::malformed(Place::Line(self.line), what)
+                    .expected(format!("a first line with schema {SAMPLES_SCHEMA} and rate_hz"))
+            })?;
+            self.window.skip_line()?;
+            return Ok(header);
+        }
+    }
+
+    /// Takes all lines. A last line that is cut is a warning, any other that cannot be read an error.
+    fn lines(&mut self, samples: &mut Samples, ending: &mut Option<Ending>) -> Result<()> {
+        while let Some(n) = self.window.whole_lines(self.options.limits.line_bytes)? {
+            let data = &self.window.data()[..n];
+            let whole = data.ends_with(b"\n");
+            if n == 0 {
+                return Err(Error::malformed(Place::Line(self.line + 1), "a long line").expected("a sample"));
+            }
+            for line in lines(data) {
+                self.line += 1;
+                if is_remark(line) {
+                    continue;
+                }
+                match Line::parse(line) {
+                    Ok(Line::Sample(s)) => samples.push(s.interval()),
+                    Ok(Line::Process(p)) => samples.note_rank(p.process),
+                    Ok(Line::Ending(e)) => *ending = Some(e),
+                    Err(what) if !whole && self.window.at_end() => {
+                        let message = format!("line {}, the last, is cut: {what}", self.line);
+                        self.cut = Some(Warning::new("damaged-tail", message));
+                    }
+                    Err(what) => {
+                        return Err(Error::malformed(Place::Line(self.line), what).remedy("correct or remove the line"));
+                    }
+                }
+            }
+            self.window.consume(n);
+        }
+        if let Some(why) = self.window.damage() {
+            self.cut = Some(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats;
+    use crate::record::{Data, Timing};
+
+    fn header() -> Header {
+        let command = Some(vec!["sh".to_owned(), "-c".to_owned(), "x".to_owned()]);
+        let schema = SAMPLES_SCHEMA.to_owned();
+        Header { schema, command, pid: Some(7), count: Count::Calls, rate_hz: 100.0, start_unix_s: Some(1.7e9) }
+    }
+
+    fn interval(i: u32) -> Interval {
+        let start = f64::from(i) * 0.010_000_003;
+        let op = if i.is_multiple_of(3) { Op::Read } else { Op::Write };
+        Interval { op, rank: i % 2, bytes: f64::from(4096 + i), start, end: start + 0.01, ..Interval::default() }
+    }
+
+    fn file(rows: u32, ending: &Ending) -> String {
+        let mut text = header_line(&header()).unwrap() + "\n" + &process_line(0, 7, "s\"h").unwrap() + "\n";
+        (0..rows).for_each(|i| text += &(sample_line(&interval(i)).unwrap() + "\n"));
+        text + &ending_line(ending).unwrap() + "\n"
+    }
+
+    fn read(text: &str) -> Result<Trace> {
+        formats::read(&Source::from_bytes("w.jsonl", text.as_bytes().to_vec()), None, &ReadOptions::default())
+    }
+
+    #[test]
+    fn a_file_has_the_trace_of_the_samples_themselves() {
+        let ending = Ending { end_s: 9.0, readings: 900, ranks: 2, ..Ending::default() };
+        let mut samples = Samples::new(header());
+        (0..500).for_each(|i| samples.push(interval(i)));
+        let direct = samples.into_trace(Some(&ending));
+        let trace = read(&file(500, &ending)).unwrap();
+        let (Data::Intervals(a), Data::Intervals(b)) = (&direct.data, &trace.data) else { panic!("no intervals") };
+        assert!(a.iter().eq(b.iter()) && a.len() == 500);
+        assert_eq!((trace.format, trace.timing, trace.bin_s), ("samples", Timing::Counter, Some(0.01)));
+        assert_eq!((trace.ranks, &trace.job, trace.clock), (2, &direct.job, direct.clock));
+        assert_eq!(trace.job.unwrap().run_time_s, Some(9.0));
+        assert!(trace.warnings.is_empty());
+    }
+
+    #[test]
+    fn a_cut_file_keeps_the_samples_before_the_cut_and_a_bad_line_is_an_error_with_its_place() {
+        let whole = file(20, &Ending { end_s: 1.0, ..Ending::default() });
+        let cut = read(&whole[..whole.len() - 150]).unwrap();
+        assert!(cut.data.len() >= 15 && cut.warnings[0].code == "damaged-tail", "{:?}", cut.warnings);
+        let bad = whole.replacen("\"write\"", "\"wrote\"", 1);
+        let e = read(&bad).unwrap_err();
+        assert_eq!((e.kind(), e.place()), (ErrorKind::Malformed, Some(Place::Line(4))), "{e}");
+        for bad in ["{\"op\":\"read\",\"start\":2,\"end\":1,\"size\":1}", "{\"end_s\":-1}"] {
+            assert!(read(&format!("{}\n{bad}\n", header_line(&header()).unwrap())).is_err(), "{bad}");
+        }
+        assert!(read(&whole.replace("\"rate_hz\":100.0", "\"rate_hz\":0")).is_err());
+    }
+}
