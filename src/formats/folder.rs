@@ -1,13 +1,13 @@
 //! Folders of traces: which files are traces, and which of them belong to one job.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::format::Format;
 use super::limits::Limits;
-use super::probe::probe;
+use super::probe::{ALL, probe};
 use super::source::{Source, Visited, entries};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FolderTrace {
-    /// The file; of several files the folder if all its traces are of this job, else the first of them.
+    /// The file; of several files the folder if that is what shows the trace or if it holds no other, else the first of them.
     pub name: PathBuf,
     /// The files, in the order of their names.
     pub files: Vec<PathBuf>,
@@ -48,6 +48,22 @@ pub struct Folder {
     pub repeated: usize,
 }
 
+/// Folder with the text of a trace, in the folder of the trace: the same calls once more.
+const TEXT_EXPORT: &str = "_text";
+
+impl Folder {
+    /// Adds what one folder holds.
+    fn add(&mut self, folder: &Path, among: Among) {
+        let alone = among.traces.len() == 1;
+        for Grouped { files, claimed, .. } in among.traces {
+            let name = if claimed || alone && files.len() > 1 { folder.to_owned() } else { files[0].clone() };
+            self.traces.push(FolderTrace { name, files });
+        }
+        self.others.extend(among.others);
+        self.unreadable.extend(among.unreadable);
+    }
+}
+
 /// Searches a folder and the folders in it for traces, of the named format or of any. Files of one job in the same folder are one
 /// trace. Symbolic links are followed; a file or folder that is reached twice counts once.
 ///
@@ -69,8 +85,11 @@ pub fn search(folder: &Path, format: Option<&dyn Format>, limits: &Limits) -> Re
                 if files > limits.folder_files {
                     return Err(failed(Error::limit("the folders hold more files", limits.folder_files)));
                 }
-                add_traces(&folder, members, format, limits, &mut found);
-                waiting.extend(folders.into_iter().rev());
+                let among = traces_among(&members, format, limits);
+                let claimed = among.traces.iter().any(|t| t.claimed);
+                found.add(&folder, among);
+                let again = |f: &PathBuf| claimed && f.file_name().is_some_and(|name| name == TEXT_EXPORT);
+                waiting.extend(folders.into_iter().rev().filter(|f| !again(f)));
             }
             Err(e) if e.kind() == ErrorKind::Limit => return Err(failed(e)),
             Err(e) => found.unreadable.push(failed(e)),
@@ -80,54 +99,59 @@ pub fn search(folder: &Path, format: Option<&dyn Format>, limits: &Limits) -> Re
     Ok(found)
 }
 
-/// Adds the traces among the files of one folder.
-fn add_traces(folder: &Path, members: Vec<PathBuf>, format: Option<&dyn Format>, limits: &Limits, found: &mut Folder) {
-    let one = |path: &PathBuf| {
+/// A trace among the files of one folder.
+pub(super) struct Grouped {
+    pub format: &'static dyn Format,
+    pub files: Vec<PathBuf>,
+    /// The names of the files showed the trace, not their content.
+    pub claimed: bool,
+}
+
+/// The files of one folder.
+#[derive(Default)]
+pub(super) struct Among {
+    /// The traces in the order of their first files.
+    pub traces: Vec<Grouped>,
+    pub others: Vec<PathBuf>,
+    pub unreadable: Vec<Error>,
+}
+
+/// Which files of one folder are traces, of the named format or of any: those that a format claims by their names, then each of the
+/// others by its content, where files of one job are one trace.
+pub(super) fn traces_among(members: &[PathBuf], format: Option<&dyn Format>, limits: &Limits) -> Among {
+    let wanted = |f: &dyn Format| format.is_none_or(|named| named.name() == f.name());
+    let mut found = Among::default();
+    let mut claimed: HashSet<PathBuf> = HashSet::new();
+    for &format in ALL.iter().filter(|f| wanted(**f)) {
+        let files = format.claims(members);
+        if !files.is_empty() {
+            claimed.extend(files.iter().cloned());
+            found.traces.push(Grouped { format, files, claimed: true });
+        }
+    }
+    let rest: Vec<&PathBuf> = members.iter().filter(|p| !claimed.contains(*p)).collect();
+    let one = |path: &&PathBuf| {
         let source = Source::open(path, limits)?;
-        let of = probe(&source).ok().filter(|f| format.is_none_or(|named| named.name() == f.name()));
-        Ok(of.map(|f| (f.name(), f.job_of(&source))))
+        let of = probe(&source).ok().filter(|f| wanted(*f));
+        Ok(of.map(|f| (f, f.job_of(&source))))
     };
-    let probed: Vec<Result<_>> = members.par_iter().map(one).collect();
-    let mut jobs = Jobs::default();
-    let before = found.traces.len();
-    for (path, probed) in members.into_iter().zip(probed) {
+    let probed: Vec<Result<_>> = rest.par_iter().map(one).collect();
+    let mut jobs: HashMap<(&'static str, String), usize> = HashMap::new();
+    for (path, probed) in rest.into_iter().zip(probed) {
+        let number = found.traces.len();
         match probed {
-            Ok(Some((format, key))) => match jobs.place(format, key) {
-                Some(i) => found.traces[before + i].files.push(path),
-                None => found.traces.push(FolderTrace { name: path.clone(), files: vec![path] }),
-            },
-            Ok(None) => found.others.push(path),
+            Ok(Some((format, key))) => {
+                let known = key.map_or(number, |key| *jobs.entry((format.name(), key)).or_insert(number));
+                match found.traces.get_mut(known) {
+                    Some(trace) => trace.files.push(path.clone()),
+                    None => found.traces.push(Grouped { format, files: vec![path.clone()], claimed: false }),
+                }
+            }
+            Ok(None) => found.others.push(path.clone()),
             Err(e) => found.unreadable.push(e),
         }
     }
-    if let [only] = &mut found.traces[before..]
-        && only.files.len() > 1
-    {
-        only.name = folder.to_owned();
-    }
-}
-
-/// The jobs of the files of one folder.
-#[derive(Debug, Default)]
-pub(super) struct Jobs {
-    /// Format of each job.
-    pub formats: Vec<&'static str>,
-    shared: HashMap<(&'static str, String), usize>,
-}
-
-impl Jobs {
-    /// The number of the job that a file belongs to if the job is known; `None` if the file begins a new one.
-    pub fn place(&mut self, format: &'static str, key: Option<String>) -> Option<usize> {
-        let number = self.formats.len();
-        if let Some(key) = key
-            && let known = *self.shared.entry((format, key)).or_insert(number)
-            && known < number
-        {
-            return Some(known);
-        }
-        self.formats.push(format);
-        None
-    }
+    found
 }
 
 #[cfg(test)]

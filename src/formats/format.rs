@@ -1,5 +1,7 @@
 //! The trait of a trace format.
 
+use std::path::PathBuf;
+
 use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
@@ -41,6 +43,13 @@ pub trait Format: Sealed + Sync {
     fn job_of(&self, source: &Source) -> Option<String> {
         let _ = source;
         None
+    }
+
+    /// The files of a folder that are one trace of this format together, though none of them shows it by its content; none if
+    /// the folder holds no such trace.
+    fn claims(&self, files: &[PathBuf]) -> Vec<PathBuf> {
+        let _ = files;
+        Vec::new()
     }
 
     /// True if each file is a log of calls, so that batches have [`Batch::log`](crate::record::Batch) with

@@ -25,6 +25,7 @@ mod probe;
 pub(crate) mod radar;
 #[allow(dead_code, reason = "the readers of counters come next")]
 pub(crate) mod rates;
+pub(crate) mod recorder;
 pub(crate) mod samples;
 mod scan;
 mod sealed;

@@ -1,13 +1,14 @@
 //! Which format is it?
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use super::folder::Jobs;
+use super::folder::{Grouped, traces_among};
 use super::format::{Format, Sniff};
 use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
-use super::{chrome, custom, darshan, dftracer, radar, samples, strace, tmio};
+use super::{chrome, custom, darshan, dftracer, radar, recorder, samples, strace, tmio};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
 use crate::remedy::Remedy;
@@ -15,6 +16,7 @@ use crate::remedy::Remedy;
 /// Every format that can be read, the most certain to probe first.
 pub const ALL: &[&dyn Format] = &[
     &darshan::Darshan,
+    &recorder::Recorder,
     &radar::Radar,
     &samples::SampledCounters,
     &dftracer::DfTracer,
@@ -28,6 +30,7 @@ impl Sealed for chrome::Chrome {}
 impl Sealed for darshan::Darshan {}
 impl Sealed for dftracer::DfTracer {}
 impl Sealed for radar::Radar {}
+impl Sealed for recorder::Recorder {}
 impl Sealed for tmio::Tmio {}
 impl Sealed for samples::SampledCounters {}
 impl Sealed for strace::Strace {}
@@ -109,45 +112,34 @@ pub fn inputs<'f>(
         };
         return Ok((f, Inputs { files: vec![source.clone()], warning: None, jobs: vec![f.name()] }));
     };
-    let mut chosen = format;
-    let mut jobs = Jobs::default();
-    let mut files = Vec::new();
-    let mut others = Vec::new();
-    for path in members {
-        let s = Source::open(path, &options.limits)?;
-        let probed = probe(&s);
-        if let Ok(f) = probed
-            && format.is_none_or(|named| named.name() == f.name())
-        {
-            jobs.place(f.name(), f.job_of(&s));
-        }
-        match (chosen, probed) {
-            (None, Ok(f)) => {
-                chosen = Some(f);
-                files.push(s);
-            }
-            (Some(c), Ok(f)) if c.name() == f.name() => files.push(s),
-            _ => others.push(s.file_name().to_owned()),
-        }
+    let found = traces_among(members, format, &options.limits);
+    if let Some(e) = found.unreadable.into_iter().next() {
+        return Err(e);
     }
-    let Some(f) = chosen.filter(|_| !files.is_empty()) else {
+    let Some(f) = format.or(found.traces.first().map(|t| t.format)).filter(|_| !found.traces.is_empty()) else {
         return Err(Error::new(
             ErrorKind::Unsupported,
             format!("no trace in this folder ({} files looked at)", members.len()),
         )
         .in_file(source.name()));
     };
+    let jobs = found.traces.iter().map(|t| t.format.name()).collect();
+    let (ours, foreign): (Vec<_>, Vec<_>) = found.traces.into_iter().partition(|t| t.format.name() == f.name());
+    let mut others = found.others;
+    others.extend(foreign.into_iter().flat_map(|t| t.files));
     let warning = others.first().map(|first| {
-        Warning::new(
-            "other-files",
-            format!(
-                "{} files of the folder are no {} traces and were left out, the first: {first}",
-                others.len(),
-                f.name()
-            ),
-        )
+        let first = first.file_name().unwrap_or_default().to_string_lossy();
+        let (n, name) = (others.len(), f.name());
+        let message = format!("{n} files of the folder are no {name} traces and were left out, the first: {first}");
+        Warning::new("other-files", message)
     });
-    Ok((f, Inputs { files, warning, jobs: jobs.formats }))
+    // a claimed file is known by its name, and its content need not look like anything
+    let open = |t: &Grouped, path: &PathBuf| {
+        if t.claimed { Source::stored_file(path) } else { Source::open(path, &options.limits) }
+    };
+    let files: Vec<Source> =
+        ours.iter().flat_map(|t| t.files.iter().map(move |p| open(t, p))).collect::<Result<_>>()?;
+    Ok((f, Inputs { files, warning, jobs }))
 }
 
 /// Reads a file or folder, of the named format or of the one that its content shows, as `inputs` finds it.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -103,6 +103,13 @@ impl Source {
         Ok(s)
     }
 
+    /// A file of a trace that is known by its place: its content is taken as it is stored, and nothing of it is read yet.
+    pub(crate) fn stored_file(path: &Path) -> Result<Source> {
+        let name = path.display().to_string();
+        let len = std::fs::metadata(path).map_err(|e| Error::from(e).in_file(&name))?.len();
+        Ok(Source { name, kind: Kind::File(path.into()), compression: Compression::None, head: Vec::new(), len })
+    }
+
     /// Several files as one input, under this name.
     pub(crate) fn of_files(name: String, files: Vec<PathBuf>) -> Source {
         Source { name, kind: Kind::Folder(files), compression: Compression::None, head: Vec::new(), len: 0 }
@@ -191,6 +198,22 @@ impl Source {
         })
     }
 
+    /// The content as it is stored, from a byte on.
+    ///
+    /// # Errors
+    /// As [`Source::reader`]; [`ErrorKind::Io`] if it cannot be reached.
+    pub(crate) fn stored_from(&self, offset: u64, options: &ReadOptions) -> Result<Box<dyn Read + Send + '_>> {
+        let raw: Box<dyn Read + Send + '_> = match &self.kind {
+            Kind::File(p) => {
+                let opened = File::open(p).and_then(|mut f| f.seek(SeekFrom::Start(offset)).map(|_| f));
+                Box::new(opened.map_err(|e| Error::from(e).in_file(&self.name))?)
+            }
+            Kind::Memory(b) => Box::new(&b[usize::try_from(offset).unwrap_or(usize::MAX).min(b.len())..]),
+            Kind::Folder(_) => return self.reader(options),
+        };
+        Ok(Box::new(Counting { inner: raw, progress: options.progress.clone() }))
+    }
+
     /// The decompressed content as a whole.
     ///
     /// # Errors
@@ -235,9 +258,15 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// The regular files directly in a folder, and links to them.
+/// The regular files directly in a folder, and links to them. A folder that holds one folder and nothing else stands for that one:
+/// some recorders put each trace into a folder of its own below one for the day.
 fn list_folder(path: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
-    entries(path, limits, &mut Visited::default()).map(|(files, _)| files)
+    let mut visited = Visited::default();
+    let (mut files, mut folders) = entries(path, limits, &mut visited)?;
+    while let ([], [only]) = (&files[..], &folders[..]) {
+        (files, folders) = entries(&only.clone(), limits, &mut visited)?;
+    }
+    Ok(files)
 }
 
 /// The files and the folders directly in a folder in the order of their names, without those already visited. Symbolic links are

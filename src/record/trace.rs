@@ -165,7 +165,8 @@ pub struct Job {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LayerSummary {
-    /// `posix`, `mpiio`, `stdio` (counters), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `requests`, `phases`.
+    /// `posix`, `mpiio`, `stdio` (counters, or calls), `mpi`, `hdf5`, `pnetcdf`, `netcdf`, `user` (calls), `dxt-posix`, `dxt-mpiio`
+    /// (segments), `heatmap-posix`, ..., `requests`, `phases`.
     pub layer: String,
     /// Number of records: counter records, segments, heatmap records, requests or phases.
     pub records: u64,

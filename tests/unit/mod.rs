@@ -33,6 +33,7 @@ mod patterns_random;
 mod period_methods;
 mod periods;
 mod radar;
+mod recorder;
 mod strace;
 mod tmio;
 mod truth_sweep;

@@ -1,0 +1,193 @@
+//! Text that `recorder2text` writes: a line for each call, `start end name depth type ( arguments )`, a file for each rank.
+
+use std::collections::HashMap;
+
+use super::call::Names;
+use super::metadata::{Layout, Metadata};
+use super::rows::{Facts, RankRows, Wanted};
+use super::{layer_of, trace_of};
+use crate::error::{Error, Place, Result};
+use crate::formats::format::Sniff;
+use crate::formats::lines::lines;
+use crate::formats::number::parse_f64;
+use crate::formats::options::ReadOptions;
+use crate::formats::source::Source;
+use crate::formats::window::Window;
+use crate::record::{Clock, RowSink, Trace, Warning};
+
+/// Type of functions of the program.
+const USER: &[u8] = b"4";
+
+/// A line.
+struct Line<'l> {
+    start: f64,
+    end: f64,
+    name: &'l str,
+    user: bool,
+    args: Vec<&'l [u8]>,
+}
+
+impl<'l> Line<'l> {
+    fn parse(line: &'l [u8]) -> Option<Line<'l>> {
+        let mut words = line.split(|b| *b == b' ');
+        let start = parse_f64(words.next()?)?;
+        let end = parse_f64(words.next()?)?;
+        let name = std::str::from_utf8(words.next()?).ok().filter(|n| !n.is_empty())?;
+        let (depth, kind) = (words.next()?, words.next()?);
+        let number = |w: &[u8]| !w.is_empty() && w.iter().all(u8::is_ascii_digit);
+        if !number(depth) || !number(kind) || words.next()? != b"(" || !start.is_finite() || !end.is_finite() {
+            return None;
+        }
+        let mut args: Vec<&[u8]> = words.collect();
+        if args.pop()? != b")" {
+            return None;
+        }
+        Some(Line { start, end: end.max(start), name, user: kind == USER, args })
+    }
+}
+
+/// Judges the first bytes of an input.
+pub(super) fn sniff(head: &[u8]) -> Sniff {
+    match lines(head).next().and_then(Line::parse) {
+        Some(_) => Sniff::Yes,
+        None => Sniff::No("neither `RECORDER` nor lines of the form `start end name depth type ( arguments )`"),
+    }
+}
+
+/// The rank of a file, by its name.
+fn rank_of(source: &Source) -> Option<u32> {
+    let name = source.file_name();
+    name.strip_suffix(".txt").unwrap_or(name).parse().ok()
+}
+
+/// Lines of a file.
+#[derive(Default)]
+struct Count {
+    lines: u64,
+    bad: u64,
+    first_bad: u64,
+    last_is_bad: bool,
+}
+
+/// Gives the lines of a file to `each`, as long as it wants more.
+fn each_line(source: &Source, options: &ReadOptions, mut each: impl FnMut(Line<'_>) -> Result<bool>) -> Result<Count> {
+    let mut window = Window::open(source, options)?;
+    let mut count = Count::default();
+    while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
+        let long = n == 0;
+        for line in lines(&window.data()[..n]).map(Some).chain(long.then_some(None)) {
+            count.lines += 1;
+            let parsed = match line {
+                Some(line) if line.trim_ascii().is_empty() => continue,
+                line => line.and_then(Line::parse),
+            };
+            count.last_is_bad = parsed.is_none();
+            match parsed {
+                Some(line) => {
+                    if !each(line)? {
+                        return Ok(count);
+                    }
+                }
+                None => {
+                    count.bad += 1;
+                    count.first_bad = if count.bad == 1 { count.lines } else { count.first_bad };
+                }
+            }
+        }
+        if long {
+            window.skip_line()?;
+        }
+        count.last_is_bad &= !window.data()[..n].ends_with(b"\n");
+        window.consume(n);
+    }
+    Ok(count)
+}
+
+/// Reads the files of the ranks, one after the other.
+///
+/// # Errors
+/// [`ErrorKind::Malformed`](crate::ErrorKind::Malformed) if a file holds no line of the form.
+pub(super) fn read(sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+    let mut ranks: Vec<(u32, &Source)> = sources
+        .iter()
+        .enumerate()
+        .map(|(i, s)| (rank_of(s).unwrap_or(u32::try_from(i).unwrap_or(u32::MAX)), s))
+        .collect();
+    ranks.sort_by_key(|r| r.0);
+    let has_transfers = |wanted: &dyn Fn(super::level::Level) -> bool| {
+        let (mut names, mut found) = (Names::default(), false);
+        for (_, source) in &ranks {
+            let _ = each_line(source, options, |l| {
+                let s = names.signature(l.name, &l.args, 0);
+                found |= !l.user && s.op.moves_bytes() && wanted(s.level);
+                Ok(!found)
+            });
+        }
+        found
+    };
+    let layer = if options.layer.is_some() { options.layer } else { layer_of(None, has_transfers) };
+    let wanted = Wanted::new(sink, layer, options);
+    let (mut names, mut facts, mut all, mut warnings) = (Names::default(), Facts::default(), Vec::new(), Vec::new());
+    let (mut bad, mut kept) = (0, 0);
+    for &(rank, source) in &ranks {
+        let mut rows = RankRows::new(wanted, rank, HashMap::new(), false);
+        let count = each_line(source, options, |l| {
+            let s = if l.user { names.user_function(l.name, 0) } else { names.signature(l.name, &l.args, 0) };
+            rows.call(&s, (l.start, l.end), &names).map(|()| true)
+        });
+        let count = count.map_err(|e| e.in_file(source.name()))?;
+        let (of_rank, rows) = rows.finish(&names)?;
+        if count.bad > 0 && of_rank.calls() == 0 {
+            return Err(Error::malformed(Place::Line(count.first_bad), "no line of the file is a call")
+                .expected("`start end name depth type ( arguments )`")
+                .in_file(source.name()));
+        }
+        facts.add(&of_rank);
+        kept += rows.len();
+        all.push(rows);
+        bad += count.bad;
+        warnings.extend(damage(source, &count));
+        if kept > options.limits.records {
+            return Err(Error::limit("the trace has more calls", options.limits.records));
+        }
+    }
+    let meta = Metadata::of_text(ranks.len());
+    let mut trace = trace_of(&meta, layer, facts, all, (names, sink))?;
+    trace.clock = Clock::default();
+    trace.quality.records_read += bad;
+    trace.quality.records_dropped += bad;
+    trace.warnings.extend(warnings);
+    Ok(trace)
+}
+
+fn damage(source: &Source, count: &Count) -> Option<Warning> {
+    let (name, line) = (source.file_name(), count.first_bad);
+    match count.bad {
+        0 => None,
+        1 if count.last_is_bad => Some(Warning::new("damaged-tail", format!("{name}: line {line}, the last, is cut"))),
+        bad => {
+            let message =
+                format!("{name}: {bad} of {} lines are no calls and were left out, the first line {line}", count.lines);
+            Some(Warning::new("unreadable-records", message))
+        }
+    }
+}
+
+impl Metadata {
+    /// What a text says: how many ranks it has.
+    fn of_text(ranks: usize) -> Metadata {
+        Metadata {
+            layout: Layout::Records,
+            version: String::new(),
+            newer: false,
+            ranks: u32::try_from(ranks).unwrap_or(u32::MAX),
+            start_s: 0.0,
+            resolution: 1e-7,
+            packed_times: false,
+            merged: false,
+            differences: false,
+            call_sites: false,
+            functions: Vec::new(),
+        }
+    }
+}
