@@ -115,7 +115,8 @@ fn read_parts(parts: &Parts<'_>, options: &ReadOptions, sink: &dyn RowSink) -> R
         trace.warnings.push(Warning::new("missing-ranks", message));
         trace.quality.partial.push("ranks".into());
     }
-    if meta.ranks > 1 {
+    // It is so in every trace, and bends no period: a fact for those who ask for all there is.
+    if meta.ranks > 1 && options.all_layers {
         let message = "the time of each rank counts from the start of its recorder, and all are taken as that of rank 0: \
             ranks may be off by the time it took to launch them";
         trace.warnings.push(Warning::new("launch-skew", message));
