@@ -172,7 +172,6 @@ pub fn folder(path: &Path, ranks: &[Rank]) {
 }
 
 /// A folder of version 2.3.
-#[allow(dead_code, reason = "the bench needs the newest only")]
 pub fn old_folder(path: &Path, ranks: &[Rank]) {
     let functions = Rank::functions(ranks);
     let write = |name: String, bytes: Vec<u8>| std::fs::write(path.join(name), bytes).unwrap();

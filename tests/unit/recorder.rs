@@ -249,7 +249,7 @@ fn one_layer_is_taken_and_all_are_counted() {
         ("H5Dwrite 1 2", 24, 25),
     ]);
     for (layer, bytes) in [(None, 39), (Some(Layer::Posix), 32), (Some(Layer::Stdio), 7), (Some(Layer::Mpiio), 32)] {
-        let t = parse(&[rank.clone()], false, &ReadOptions::default().layer(layer));
+        let t = parse(std::slice::from_ref(&rank), false, &ReadOptions::default().layer(layer));
         assert_eq!(rows(&t).iter().map(|r| r.size).sum::<u64>(), bytes, "{layer:?}");
         let layers: Vec<_> = t.layers.iter().map(|l| (l.layer.as_str(), l.records, l.bytes_written)).collect();
         let all = [("posix", 2, 32), ("stdio", 1, 7), ("mpiio", 2, 32), ("mpi", 1, 0), ("hdf5", 1, 0)];
@@ -271,7 +271,7 @@ fn offsets_that_are_differences_are_added_up_by_name() {
         ("pwrite /a %p 8 -150", 8, 9),
         ("pwrite /a %p 8 -1", 10, 11),
     ]);
-    let stored = offsets(&parse(&[rank.clone()], false, &ReadOptions::default()));
+    let stored = offsets(&parse(std::slice::from_ref(&rank), false, &ReadOptions::default()));
     assert_eq!(stored, [Some(100), Some(1000), Some(50), Some(7), U, U]);
     let added = offsets(&parse(&[rank], true, &ReadOptions::default()));
     assert_eq!(added, [Some(100), Some(1000), Some(150), Some(7), Some(0), U]);
