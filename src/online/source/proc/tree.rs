@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_runs_counts_forget_the_past_with_its_descendants() {
+    fn a_process_that_runs_counts_from_now_on_with_its_descendants() {
         let f = Fake::new();
         f.put(30, 1, 500);
         f.put(25, 30, 700);
