@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::usage::{FileUse, mount_of};
+use super::usage::{FileUse, members, mount_of};
 use crate::record::{Column, CounterModule, CounterTable, Counters, FileId, Trace, is_terminal, stem};
 
 /// Families of files that are listed.
@@ -54,6 +54,8 @@ pub struct LayerCost {
     pub slowest_rank: Option<u32>,
     /// `slowest_s` / run time; `null` if the run time is not known.
     pub share: Option<f64>,
+    /// Seconds of the ranks in files of their own: the least, the quartiles, the most; `null` if all files are shared.
+    pub quartiles_s: Option<[f64; 5]>,
 }
 
 /// Accesses by size.
@@ -166,27 +168,53 @@ impl CounterReport {
     /// All families of files, with their calls.
     pub(super) fn all_files(c: &Counters) -> Vec<FileUse> {
         let tables: Vec<&CounterTable> = c.tables.iter().filter(|t| !t.is_empty()).collect();
-        let file = |CountedFamily { family: f, reads, writes, mount }| FileUse {
+        let file = |CountedFamily { family: f, calls: [reads, writes, opens], mount, stripe, members }| FileUse {
             time_s: Some(f.read_s + f.write_s + f.metadata_s),
             file: f.file,
             files: f.files,
             reads: Some(reads),
             writes: Some(writes),
+            opens: Some(opens),
             bytes_read: f.bytes_read,
             bytes_written: f.bytes_written,
             ranks: f.ranks,
             mount,
+            stripe,
+            members,
         };
         families(c, &tables).into_iter().map(file).collect()
     }
+
+    /// Bytes read and written of each file, of the lowest layer that has it.
+    pub(super) fn bytes_of_files(c: &Counters) -> HashMap<FileId, [u64; 2]> {
+        let mut owner: HashMap<FileId, CounterModule> = HashMap::new();
+        let mut all: HashMap<FileId, [u64; 2]> = HashMap::new();
+        for t in LAYERS.iter().filter_map(|m| c.table(*m)) {
+            for i in rows(c, t) {
+                let file = t.file.get(i);
+                if *owner.entry(file).or_insert(t.module) == t.module {
+                    let moved = all.entry(file).or_default();
+                    moved[0] = moved[0].saturating_add(at(t, "BYTES_READ", i));
+                    moved[1] = moved[1].saturating_add(at(t, "BYTES_WRITTEN", i));
+                }
+            }
+        }
+        all
+    }
 }
 
-/// A family with its calls and the mount of its first file.
+/// The layers that tell of files, the lowest first.
+const LAYERS: [CounterModule; 4] =
+    [CounterModule::Posix, CounterModule::Stdio, CounterModule::Mpiio, CounterModule::PnetcdfFile];
+
+/// A family with its calls, the mount and the stripes of its first file, and the costliest of its files.
 struct CountedFamily {
     family: Family,
-    reads: u64,
-    writes: u64,
+    /// Reads, writes, opens.
+    calls: [u64; 3],
     mount: Option<String>,
+    stripe: Option<(u64, u64)>,
+    members: Vec<(String, u64, Option<f64>)>,
 }
 
 fn layer(module: CounterModule) -> String {
@@ -228,6 +256,19 @@ fn cost(c: &Counters, t: &CounterTable, ranks: f64, run_s: Option<f64>) -> Optio
         slowest_s,
         slowest_rank: slowest.map(|s| *s.0),
         share: run_s.map(|run| slowest_s / run),
+        quartiles_s: (!own.is_empty()).then(|| quartiles(own.values().copied(), ranks as usize)),
+    })
+}
+
+/// The least, the quartiles and the most of the times of `ranks` ranks, of which those without a value have none.
+fn quartiles(known: impl Iterator<Item = f64>, ranks: usize) -> [f64; 5] {
+    let mut all: Vec<f64> = known.collect();
+    all.sort_by(f64::total_cmp);
+    let idle = ranks.saturating_sub(all.len());
+    let last = idle + all.len() - 1;
+    [0.0, 0.25, 0.5, 0.75, 1.0].map(|q| {
+        let at = (q * last as f64).round() as usize;
+        at.checked_sub(idle).map_or(0.0, |i| all[i])
     })
 }
 
@@ -317,16 +358,20 @@ fn file_kinds(c: &Counters, t: &CounterTable) -> Vec<FileKind> {
     ["read-only", "write-only", "read-write", "opened"].into_iter().filter_map(of).collect()
 }
 
+/// A family, its ranks, and bytes and seconds of its files.
+type CountedSets = (CountedFamily, BTreeSet<u32>, BTreeMap<FileId, (u64, f64)>);
+
 /// Of each file the lowest layer that has it, so that nothing counts twice.
 fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<CountedFamily> {
-    let order = [CounterModule::Posix, CounterModule::Stdio, CounterModule::Mpiio, CounterModule::PnetcdfFile];
+    let layouts: HashMap<FileId, (u64, u64)> =
+        c.layouts.iter().rev().map(|l| (l.file, (l.stripe_bytes, l.stripes))).collect();
     let mut owner: HashMap<FileId, CounterModule> = HashMap::new();
-    let mut all: BTreeMap<String, (CountedFamily, BTreeSet<u32>, BTreeSet<FileId>)> = BTreeMap::new();
-    for t in order.iter().filter_map(|m| tables.iter().find(|t| t.module == *m)) {
+    let mut all: BTreeMap<String, CountedSets> = BTreeMap::new();
+    for t in LAYERS.iter().filter_map(|m| tables.iter().find(|t| t.module == *m)) {
         let calls = |what: &str| -> Vec<&Column<i64>> {
             ["", "INDEP_", "COLL_", "SPLIT_", "NB_"].iter().filter_map(|kind| t.int(&format!("{kind}{what}"))).collect()
         };
-        let (reads, writes) = (calls("READS"), calls("WRITES"));
+        let called = [calls("READS"), calls("WRITES"), calls("OPENS")];
         for i in rows(c, t) {
             let file = t.file.get(i);
             if *owner.entry(file).or_insert(t.module) != t.module {
@@ -345,14 +390,17 @@ fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<CountedFamily> {
                     write_s: 0.0,
                     metadata_s: 0.0,
                 };
-                let counted = CountedFamily { family, reads: 0, writes: 0, mount: mount_of(c, name) };
-                (counted, BTreeSet::new(), BTreeSet::new())
+                let (mount, stripe) = (mount_of(c, name), layouts.get(&file).copied());
+                let counted = CountedFamily { family, calls: [0; 3], mount, stripe, members: Vec::new() };
+                (counted, BTreeSet::new(), BTreeMap::new())
             });
             let sum = |columns: &[&Column<i64>]| columns.iter().map(|c| c.get(i).max(0).unsigned_abs()).sum::<u64>();
-            counted.reads += sum(&reads);
-            counted.writes += sum(&writes);
+            (0..3).for_each(|k| counted.calls[k] += sum(&called[k]));
+            let bytes = at(t, "BYTES_READ", i).saturating_add(at(t, "BYTES_WRITTEN", i));
+            let time_s: f64 = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(|name| time(t, name, i)).iter().sum();
+            let member = files.entry(file).or_default();
+            *member = (member.0.saturating_add(bytes), member.1 + time_s);
             let family = &mut counted.family;
-            files.insert(file);
             match t.rank.get(i) {
                 Some(k) => {
                     ranks.insert(k);
@@ -366,14 +414,17 @@ fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<CountedFamily> {
             family.metadata_s += time(t, "F_META_TIME", i);
         }
     }
-    let whole = |(stem, (counted, ranks, files)): (String, (CountedFamily, BTreeSet<u32>, BTreeSet<FileId>))| {
+    let whole = |(stem, (counted, ranks, files)): (String, CountedSets)| {
         let family = Family {
             file: if files.len() > 1 { stem } else { counted.family.file },
             files: files.len() as u64,
             ranks: counted.family.ranks.map(|_| ranks.len() as u64),
             ..counted.family
         };
-        CountedFamily { family, ..counted }
+        let member = |(id, (bytes, time_s)): (FileId, (u64, f64))| (id, bytes, Some(time_s));
+        let members = members(files.into_iter().map(member).collect());
+        let members = members.into_iter().map(|(id, bytes, t)| (c.files.name(id).to_owned(), bytes, t)).collect();
+        CountedFamily { family, members, ..counted }
     };
     let mut all: Vec<CountedFamily> = all.into_iter().map(whole).collect();
     let spent = |f: &CountedFamily| f.family.read_s + f.family.write_s + f.family.metadata_s;
@@ -433,6 +484,7 @@ mod tests {
         let cost = &r.cost[0];
         assert_eq!((cost.read_s, cost.write_s, cost.metadata_s), (0.0, 1.5, 0.25));
         assert_eq!((cost.slowest_s, cost.slowest_rank, cost.share), (6.0, Some(1), Some(0.5)));
+        assert_eq!(cost.quartiles_s, Some([0.0, 0.0, 0.0, 0.0, 3.0]), "one of four ranks has a file of its own");
         assert_eq!(r.operations["posix"], [("writes".to_owned(), 10)].into());
         assert_eq!((r.files[0].kind.as_str(), r.files[0].files, r.files[0].mean_bytes), ("write-only", 2, Some(500)));
         let f = &r.families[0];

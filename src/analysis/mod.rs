@@ -9,6 +9,7 @@ mod counters;
 mod event_log;
 mod heat;
 pub(crate) mod info;
+mod metadata;
 mod options;
 mod patterns;
 mod report;
@@ -24,9 +25,10 @@ internal! { use event_log::graph; }
 internal! { use info::INFO_SCHEMA; }
 pub(crate) use heat::{Heat, HeatRow};
 pub use info::Info;
+pub(crate) use metadata::MetadataCalls;
 pub use options::{ModeChoice, Options};
 pub use patterns::PatternOptions;
-pub(crate) use usage::{FileAccesses, FileUse, SizeUse, Usage};
+pub(crate) use usage::{FileAccesses, FileUse, SizeUse, TargetUse, Usage};
 internal! { use report::{PATTERNS_SCHEMA, REPORT_SCHEMA}; }
 pub use report::{PatternsOfTrace, QualityReport, Report, SignalReport, Tool, TraceSummary};
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::counters::CounterReport;
-use crate::record::{Counters, Data, FileId, Op, Request, Timing, Trace, UNKNOWN_OFFSET, stem};
+use crate::record::{Counters, Data, FileId, Op, Request, Striping, Timing, Trace, UNKNOWN_OFFSET, stem};
 use crate::signal::{Activity, Mode, Selection};
 
 /// Sizes are counted by powers of two.
@@ -21,6 +21,8 @@ pub struct FileUse {
     pub reads: Option<u64>,
     /// Calls that write; `None` if they are not counted.
     pub writes: Option<u64>,
+    /// Calls that open; `None` if they are not counted.
+    pub opens: Option<u64>,
     /// Bytes read.
     pub bytes_read: u64,
     /// Bytes written.
@@ -31,6 +33,10 @@ pub struct FileUse {
     pub ranks: Option<u64>,
     /// Mount point and type of its file system.
     pub mount: Option<String>,
+    /// Bytes of a stripe and number of stripes of its first file, where the layout is known.
+    pub stripe: Option<(u64, u64)>,
+    /// Files of a family with the most time, then the most bytes: name, bytes, and time as `time_s`.
+    pub members: Vec<(String, u64, Option<f64>)>,
 }
 
 impl FileUse {
@@ -41,6 +47,7 @@ impl FileUse {
             files: self.files + b.files,
             reads: plus(self.reads, b.reads),
             writes: plus(self.writes, b.writes),
+            opens: plus(self.opens, b.opens),
             bytes_read: self.bytes_read.saturating_add(b.bytes_read),
             bytes_written: self.bytes_written.saturating_add(b.bytes_written),
             time_s: self.time_s.zip(b.time_s).map(|(x, y)| x + y),
@@ -50,7 +57,7 @@ impl FileUse {
 
     /// The same without a name.
     pub fn unnamed(self) -> FileUse {
-        FileUse { file: String::new(), ranks: None, mount: None, ..self }
+        FileUse { file: String::new(), ranks: None, mount: None, stripe: None, members: Vec::new(), ..self }
     }
 }
 
@@ -79,6 +86,17 @@ pub struct SizeClass {
     pub bytes: Option<(u64, u64)>,
 }
 
+/// Bytes of a storage target (OST).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct TargetUse {
+    /// Number of the target.
+    pub target: u64,
+    /// Stripes of files on it.
+    pub stripes: u64,
+    /// Bytes read and written.
+    pub bytes: [f64; 2],
+}
+
 /// Files and access sizes of a trace.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Usage {
@@ -90,6 +108,10 @@ pub struct Usage {
     pub rest: Option<FileUse>,
     /// Sizes by layer.
     pub sizes: Vec<SizeUse>,
+    /// Storage targets, where the layout of files is known.
+    pub targets: Vec<TargetUse>,
+    /// Bytes of targets follow from the offsets of requests; else those of each file are spread evenly over its targets.
+    pub targets_exact: bool,
 }
 
 /// Upper ends of Darshan's classes of access sizes.
@@ -114,7 +136,8 @@ impl Usage {
         });
         let families = files.len() as u64;
         let rest = files.split_off(files.len().min(most)).into_iter().reduce(FileUse::plus).map(FileUse::unnamed);
-        Usage { files, families, rest, sizes }
+        let (targets, targets_exact) = trace.counters.as_deref().map_or_else(Default::default, |c| targets(trace, c));
+        Usage { files, families, rest, sizes, targets, targets_exact }
     }
 }
 
@@ -135,12 +158,65 @@ pub(super) fn mount_of(c: &Counters, file: &str) -> Option<String> {
     c.mount(file).map(|m| format!("{} ({})", m.path, m.kind))
 }
 
+/// Bytes by storage target: from the places of requests if all bytes of the files with a layout are in them, else from counters.
+fn targets(trace: &Trace, c: &Counters) -> (Vec<TargetUse>, bool) {
+    let mut all: BTreeMap<u64, TargetUse> = BTreeMap::new();
+    for target in c.layouts.iter().flat_map(|l| &l.targets) {
+        all.entry(*target).or_insert(TargetUse { target: *target, ..TargetUse::default() }).stripes += 1;
+    }
+    let layouts: HashMap<&str, &Striping> = c.layouts.iter().map(|l| (c.files.name(l.file), l)).collect();
+    let of_file: HashMap<FileId, &Striping> =
+        trace.files.iter().filter_map(|(id, name)| Some((id, *layouts.get(name)?))).collect();
+    let placed = |r: &Request| r.op.moves_bytes() && r.offset != UNKNOWN_OFFSET && r.size > 0;
+    let mut exact = false;
+    if let Data::Requests(rows) = &trace.data {
+        for r in rows.iter().filter(placed) {
+            let Some(layout) = of_file.get(&r.file) else { continue };
+            for (target, bytes, _) in layout.spread(r.offset, r.size) {
+                all.entry(target).or_default().bytes[usize::from(r.op == Op::Write)] += bytes as f64;
+                exact = true;
+            }
+        }
+    }
+    if !exact {
+        let parts: HashMap<FileId, u64> = c.layouts.iter().fold(HashMap::new(), |mut n, l| {
+            *n.entry(l.file).or_default() += l.targets.len() as u64;
+            n
+        });
+        let moved = CounterReport::bytes_of_files(c);
+        for l in &c.layouts {
+            let (Some(bytes), Some(n)) = (moved.get(&l.file), parts.get(&l.file)) else { continue };
+            for t in &l.targets {
+                let target = all.entry(*t).or_default();
+                (0..2).for_each(|d| target.bytes[d] += bytes[d] as f64 / *n as f64);
+            }
+        }
+    }
+    (all.into_values().collect(), exact)
+}
+
 #[derive(Default)]
 struct Sum {
     calls: [u64; 2],
     bytes: [u64; 2],
     time_s: f64,
     ranks: BTreeSet<u32>,
+}
+
+/// Files of a family that are listed.
+const MEMBERS: usize = 8;
+
+/// A file of a family: bytes, and seconds if known.
+pub(super) type Member = (FileId, u64, Option<f64>);
+
+/// The first of the files of a family, none if it is the only one.
+pub(super) fn members(mut all: Vec<Member>) -> Vec<Member> {
+    all.sort_by(|a, b| {
+        let time = |m: &Member| m.2.unwrap_or(0.0);
+        time(b).total_cmp(&time(a)).then(b.1.cmp(&a.1)).then(a.0.cmp(&b.0))
+    });
+    all.truncate(if all.len() > 1 { MEMBERS } else { 0 });
+    all
 }
 
 /// Files, and sizes if the rows are single requests.
@@ -172,10 +248,10 @@ fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
     }
     let single = trace.timing == Timing::Request;
     let named = files.into_iter().filter(|(id, _)| *id != FileId::NONE);
-    let mut families: BTreeMap<String, (FileUse, BTreeSet<u32>)> = BTreeMap::new();
+    let mut families: BTreeMap<String, (FileUse, BTreeSet<u32>, Vec<Member>)> = BTreeMap::new();
     for (id, s) in named {
         let name = trace.files.name(id);
-        let (f, ranks) = families.entry(stem(name)).or_default();
+        let (f, ranks, listed) = families.entry(stem(name)).or_default();
         f.file = if f.files == 0 { name.to_owned() } else { stem(name) };
         f.files += 1;
         f.reads = single.then(|| f.reads.unwrap_or(0) + s.calls[0]);
@@ -183,9 +259,14 @@ fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
         f.bytes_read = f.bytes_read.saturating_add(s.bytes[0]);
         f.bytes_written = f.bytes_written.saturating_add(s.bytes[1]);
         f.time_s = single.then(|| f.time_s.unwrap_or(0.0) + s.time_s);
+        listed.push((id, s.bytes[0].saturating_add(s.bytes[1]), single.then_some(s.time_s)));
         ranks.extend(s.ranks);
     }
-    let whole = |(f, ranks): (FileUse, BTreeSet<u32>)| FileUse { ranks: Some(ranks.len() as u64), ..f };
+    let whole = |(f, ranks, listed): (FileUse, BTreeSet<u32>, Vec<Member>)| {
+        let name = |(id, bytes, time_s)| (trace.files.name(id).to_owned(), bytes, time_s);
+        let members = members(listed).into_iter().map(name).collect();
+        FileUse { ranks: Some(ranks.len() as u64), members, ..f }
+    };
     let seen = classes.iter().any(|c| c[0].0 + c[1].0 > 0) && single;
     let sizes = seen.then(|| {
         let class = |(k, c): (usize, &[(u64, u64); 2])| SizeClass {

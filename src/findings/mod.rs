@@ -132,7 +132,8 @@ impl Asked {
 /// thresholds that do not exist.
 pub fn find(trace: &Trace, report: Option<&Report>, options: &Options) -> Result<Findings> {
     let (book, asked) = options.book()?;
-    let mut facts = Facts::of(trace, report, options.stripe, true);
+    let stripe = book.system.stripe_unit(trace).unwrap_or(options.stripe);
+    let mut facts = Facts::of(trace, report, stripe, true);
     facts.describe(book.system.clone(), options.mtbf_s);
     let wanted = rules::RULES.iter().filter(|(code, _)| asked.asks(code));
     let mut checked: Vec<(&Rule, Option<Outcome>)> =

@@ -1,7 +1,11 @@
 //! The machine on which the job ran, as far as the user describes it: no trace knows the rates of its file systems.
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::record::{CounterModule, Data, Trace};
 
 /// A machine; `null` what was not given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,8 +51,6 @@ pub struct Mount {
     pub stripe_unit: Option<u64>,
     /// Bytes per second of one storage target.
     pub ost_rate: Option<f64>,
-    /// Bytes per second of all targets.
-    pub peak_rate: Option<f64>,
     /// Large data belong here.
     pub scratch: bool,
 }
@@ -59,8 +61,59 @@ impl System {
         self.mounts.iter().filter(|m| crate::record::is_below(file, &m.path)).max_by_key(|m| m.path.len())
     }
 
+    /// The stripe unit of the file system with the most bytes of a trace; `None` if it is not given.
+    pub(crate) fn stripe_unit(&self, trace: &Trace) -> Option<u64> {
+        let given = |m: &Mount| m.stripe_unit.filter(|u| *u > 0);
+        self.mounts.iter().find_map(given)?;
+        let mut bytes: HashMap<Option<&str>, u64> = HashMap::new();
+        let mut add = |name: &str, n: u64| {
+            let sum = bytes.entry(self.mount(name).map(|m| m.path.as_str())).or_default();
+            *sum = sum.saturating_add(n);
+        };
+        let table = trace.counters.as_deref().and_then(|c| Some((c, c.table(CounterModule::Posix)?)));
+        if let Some((c, t)) = table.filter(|x| !x.1.is_empty()) {
+            for column in ["BYTES_READ", "BYTES_WRITTEN"].iter().filter_map(|name| t.int(name)) {
+                (0..t.len()).for_each(|i| add(c.files.name(t.file.get(i)), column.get(i).max(0).unsigned_abs()));
+            }
+        } else if let Data::Requests(requests) = &trace.data {
+            let moved = requests.iter().filter(|r| r.op.moves_bytes());
+            let of_file = moved.fold(HashMap::new(), |mut all: HashMap<_, u64>, r| {
+                let sum = all.entry(r.file).or_default();
+                *sum = sum.saturating_add(r.size);
+                all
+            });
+            of_file.into_iter().for_each(|(file, n)| add(trace.files.name(file), n));
+        }
+        let most = bytes.into_iter().max_by_key(|(path, n)| (*n, *path))?.0?;
+        given(self.mounts.iter().find(|m| m.path == most)?)
+    }
+
     /// Where large data belong.
     pub(crate) fn scratch(&self) -> Option<&Mount> {
         self.mounts.iter().find(|m| m.scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Op, Request};
+
+    #[test]
+    fn the_stripe_unit_is_that_of_the_file_system_with_the_most_bytes() {
+        let mount = |path: &str, stripe_unit| Mount { path: path.into(), stripe_unit, ..Mount::default() };
+        let system = |mounts| System { mounts, ..System::default() };
+        let mut t = Trace::default();
+        let (a, b) = (t.files.intern("/scratch/a"), t.files.intern("/home/b"));
+        let row = |file, size| Request { op: Op::Write, file, size, ..Request::default() };
+        t.data = Data::Requests([row(a, 10), row(b, 30), row(a, 25)].into_iter().collect());
+        let both = system(vec![mount("/scratch", Some(4 << 20)), mount("/home", Some(7))]);
+        assert_eq!(both.stripe_unit(&t), Some(4 << 20));
+        assert_eq!(
+            system(vec![mount("/home", Some(7))]).stripe_unit(&t),
+            None,
+            "most bytes are on no mount that is given"
+        );
+        assert_eq!(system(vec![mount("/scratch", None)]).stripe_unit(&t), None);
     }
 }

@@ -62,17 +62,10 @@ impl Targets {
     }
 
     fn add(&mut self, r: &Request, layout: &Striping) {
-        let (unit, n) = (layout.stripe_bytes, layout.targets.len() as u64);
-        let (first, last) = (r.offset / unit, r.offset.saturating_add(r.size - 1) / unit);
+        let n = layout.targets.len() as u64;
         let time_s = r.end - r.start;
-        let stripes = last - first + 1;
-        for i in 0..stripes.min(n) {
-            let target = self.all.entry(layout.targets[((first + i) % n) as usize]).or_default();
-            // whole stripes, but for the beginning of the first and the end of the last
-            let before = if i == 0 { r.offset % unit } else { 0 };
-            let behind =
-                if i == (stripes - 1) % n { unit - 1 - (r.offset.saturating_add(r.size - 1)) % unit } else { 0 };
-            let bytes = (stripes - i).div_ceil(n) * unit - before - behind;
+        for (target, bytes, stripes) in layout.spread(r.offset, r.size) {
+            let target = self.all.entry(target).or_default();
             (target.bytes, target.count) = (target.bytes.saturating_add(bytes), target.count + 1);
             target.time_s += time_s / stripes.min(n) as f64;
             if stripes == 1 && target.costs.len() < KEPT {

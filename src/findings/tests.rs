@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::*;
 use crate::formats::darshan::counter_names;
 use crate::formats::{self, ReadOptions, Source};
-use crate::record::{Column, CounterModule, Counters, FileId, Job};
+use crate::record::{Column, CounterModule, Counters, Data, FileId, Job, Op};
 use crate::unit_tests::common::shared;
 
 pub(super) fn read(path: &std::path::Path) -> Trace {
@@ -540,6 +540,56 @@ fn look_ups_that_find_nothing_are_counted() {
     assert!((search.lost_s.unwrap() - 2.0).abs() < 1e-9, "{search:?}");
     assert_eq!(burst.value("peak_per_s"), Some(100.0));
     assert!(!found(999, 1000).0.fires && !found(1000, 2001).0.fires);
+}
+
+#[test]
+fn bursts_of_metadata_calls_have_their_period() {
+    let found = |seconds: &[i64]| {
+        let mut lookups = crate::record::Lookups::default();
+        seconds.iter().for_each(|s| (0..1500).for_each(|_| lookups.add(*s, None)));
+        let trace = Trace { lookups: Some(lookups), ..Trace::default() };
+        outcomes(&Facts::of(&trace, None, STRIPE, true)).remove("IOP-META-008").unwrap()
+    };
+    let regular = found(&(0..20).map(|i| 1000 + 30 * i).collect::<Vec<_>>());
+    assert!((regular.value("period_s").unwrap() - 30.0).abs() < 1.0, "{regular:?}");
+    assert!(regular.detail.contains("every 30") && regular.value("seconds") == Some(20.0), "{}", regular.detail);
+    let once = found(&[7]);
+    assert!(once.fires && once.value("period_s").is_none() && once.detail.contains("no regular distance"), "{once:?}");
+}
+
+#[test]
+fn files_that_one_rank_writes_reads_and_removes_are_scratch_data() {
+    let found = |removed: &[&str]| {
+        let mut t = Trace { ranks: 2, ..Trace::default() };
+        let (a, b) = (t.files.intern("/scratch/a"), t.files.intern("/scratch/b"));
+        let row = |op, file, rank, offset, size, start| crate::record::Request {
+            op,
+            file,
+            rank,
+            offset,
+            size,
+            start,
+            end: start + 0.5,
+            ..Default::default()
+        };
+        // half of the bytes are read before all are written: not read in full
+        let rows = [(a, 0), (b, 1)].into_iter().flat_map(|(f, k)| {
+            [
+                row(Op::Write, f, k, 0, 1 << 30, 0.0),
+                row(Op::Read, f, k, 0, 1 << 29, 1.0),
+                row(Op::Write, f, k, 1 << 30, 1 << 30, 2.0),
+            ]
+        });
+        t.data = Data::Requests(rows.collect());
+        let mut lookups = crate::record::Lookups::default();
+        removed.iter().for_each(|name| lookups.remove(name));
+        t.lookups = Some(lookups);
+        outcomes(&Facts::of(&t, None, STRIPE, true)).remove("IOP-FILE-007").unwrap()
+    };
+    let one = found(&["/scratch/a"]);
+    assert!(one.fires && one.detail.contains("1 of them are removed"), "{one:?}");
+    assert_eq!((one.value("bytes"), one.value("removed")), (Some(2.5 * (1u64 << 30) as f64), Some(1.0)));
+    assert!(!found(&["/scratch/c"]).fires);
 }
 
 #[test]

@@ -116,6 +116,26 @@ pub struct Striping {
     pub targets: Vec<u64>,
 }
 
+impl Striping {
+    /// The storage targets of an access of at least one byte, each with its bytes and the number of stripes touched in all.
+    /// Nothing if the layout has no stripe unit or no targets.
+    pub(crate) fn spread(&self, offset: u64, size: u64) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        let (unit, n) = (self.stripe_bytes.max(1), self.targets.len() as u64);
+        let known = self.stripe_bytes > 0 && n > 0 && size > 0;
+        let end = offset.saturating_add(size.saturating_sub(1));
+        let (first, last) = (offset / unit, end / unit);
+        let stripes = last - first + 1;
+        (0..if known { stripes.min(n) } else { 0 }).map(move |i| {
+            let target = self.targets[((first + i) % n) as usize];
+            // whole stripes, but for the beginning of the first and the end of the last
+            let before = if i == 0 { offset % unit } else { 0 };
+            let behind = if i == (stripes - 1) % n { unit - 1 - end % unit } else { 0 };
+            let bytes = (stripes - i).div_ceil(n).saturating_mul(unit).saturating_sub(before).saturating_sub(behind);
+            (target, bytes, stripes)
+        })
+    }
+}
+
 /// All counters of a trace, and the facts that come with them.
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
@@ -170,6 +190,17 @@ mod tests {
         assert_eq!(t.total(&["INDEP_READS"]), Some(7));
         assert_eq!(t.total(&["INDEP_READS", "COLL_READS"]), None, "a row that does not know makes the sum unknown");
         assert_eq!((t.total(&["READS"]), t.total(&["PNETCDF_VAR_INDEP_READS"])), (None, None));
+    }
+
+    #[test]
+    fn an_access_is_spread_over_its_targets() {
+        let of = |targets: Vec<u64>| Striping { file: FileId(0), stripe_bytes: 10, stripes: 2, targets };
+        let spread = |offset, size| of(vec![7, 9]).spread(offset, size).collect::<Vec<_>>();
+        assert_eq!(spread(12, 3), [(9, 3, 1)]);
+        // stripes 0 to 4: 5 + 10 + 10 + 10 + 3 bytes, three stripes on the first target
+        assert_eq!(spread(5, 38), [(7, 5 + 10 + 3, 5), (9, 20, 5)]);
+        assert_eq!(spread(u64::MAX - 3, 9).iter().map(|x| x.1).sum::<u64>(), 4, "cut at the end of all offsets");
+        assert!(of(Vec::new()).spread(0, 5).next().is_none() && spread(0, 0).is_empty());
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! Calls that look up a path, of traces of single calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Folders of failed look-ups that are counted.
 const FOLDERS: usize = 1 << 12;
+
+/// Names of removed files that are kept.
+const REMOVED: usize = 1 << 16;
 
 /// How often paths were looked up, by any call that takes one: open, stat, access and the like.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,6 +22,8 @@ pub struct Lookups {
     pub by_second: BTreeMap<i64, u64>,
     /// Calls that found nothing by the folder in which they looked.
     pub folders: BTreeMap<String, u64>,
+    /// Files that were removed (`unlink`), at most 65,536.
+    pub removed: BTreeSet<String>,
 }
 
 impl Lookups {
@@ -38,12 +43,22 @@ impl Lookups {
         }
     }
 
+    /// Adds a file that was removed.
+    pub(crate) fn remove(&mut self, file: &str) {
+        if self.removed.len() < REMOVED && !self.removed.contains(file) {
+            self.removed.insert(file.to_owned());
+        }
+    }
+
     /// Adds those of another rank.
     pub(crate) fn join(&mut self, other: &Lookups) {
         self.calls += other.calls;
         self.missing += other.missing;
         self.missing_s = self.missing_s.max(other.missing_s);
         other.by_second.iter().for_each(|(second, n)| *self.by_second.entry(*second).or_default() += n);
+        for file in &other.removed {
+            self.remove(file);
+        }
         other.folders.iter().for_each(|(folder, n)| *self.folders.entry(folder.clone()).or_default() += n);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::names::{Files, is_system_path, stem};
 use super::trace::Trace;
 use super::{is_terminal, trace::Warning};
+use crate::remedy::Remedy;
 
 /// Endings that say what a file is, and nothing of whose it is.
 const ENDINGS: [&str; 22] = [
@@ -33,6 +34,41 @@ impl Codes {
             parts.push(if part.is_empty() { String::new() } else { self.part(part, i < last) });
         }
         parts.join("/")
+    }
+
+    /// The same for a folder.
+    fn folder(&mut self, path: &str) -> String {
+        let parts: Vec<String> =
+            path.split('/').map(|p| if p.is_empty() { String::new() } else { self.part(p, true) }).collect();
+        parts.join("/")
+    }
+
+    /// A sentence, in which words that look like a path or the name of a file become codes, and what is quoted is left out.
+    fn sentence(&mut self, text: &str, known: &[(String, String)]) -> String {
+        let mut text = text.to_owned();
+        // a name that could be a word of the sentence counts as a whole word only
+        let telling = |name: &str| name.len() > 3 && name.contains(|c: char| !c.is_ascii_alphabetic());
+        for (name, code) in known.iter().filter(|(name, _)| telling(name)) {
+            text = text.replace(name.as_str(), code);
+        }
+        for quote in ['"', '`'] {
+            let parts: Vec<&str> = text.split(quote).collect();
+            let hidden = |(i, part): (usize, &&str)| if i % 2 == 1 { "…".to_owned() } else { (*part).to_owned() };
+            text = parts.iter().enumerate().map(hidden).collect::<Vec<_>>().join(&quote.to_string());
+        }
+        let word = |word: &str| {
+            let start = word.len() - word.trim_start_matches(AROUND).len();
+            let core = word[start..].trim_end_matches(AROUND);
+            let (before, after) = (&word[..start], &word[start + core.len()..]);
+            if let Some((_, code)) = known.iter().find(|(name, _)| !core.is_empty() && name == core) {
+                format!("{before}{code}{after}")
+            } else if is_name(core) && !known.iter().any(|(_, code)| code == core) {
+                format!("{before}{}{after}", self.path(core))
+            } else {
+                word.to_owned()
+            }
+        };
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
     }
 
     fn part(&mut self, part: &str, folder: bool) -> String {
@@ -72,6 +108,20 @@ impl Codes {
     }
 }
 
+/// Marks around a word.
+const AROUND: [char; 10] = [',', ';', ':', '.', '(', ')', '\'', '!', '[', ']'];
+/// Words with a slash that name no file.
+const WORDS: [&str; 6] = ["I/O", "B/s", "bytes/s", "read/write", "and/or", "calls/s"];
+
+/// True for a path, and for a name with an ending: `a/b`, `run.log`; not for numbers and versions.
+fn is_name(word: &str) -> bool {
+    if word.contains('/') {
+        return !WORDS.contains(&word);
+    }
+    let ending = word.rsplit_once('.').filter(|(name, _)| name.len() > 1).map(|(_, ending)| ending);
+    ending.is_some_and(|e| (1..=10).contains(&e.len()) && e.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
 /// a, b, ..., z, aa, ab, ...
 fn letters(mut n: usize) -> String {
     let mut out = Vec::new();
@@ -90,6 +140,12 @@ impl Trace {
     /// Replaces the names of users, hosts and files by short codes, and the command by the name of its program.
     pub fn redact(&mut self) {
         let mut codes = Codes::default();
+        let mut known = vec![(self.path.clone(), "trace".to_owned())];
+        known.extend(self.path.rsplit('/').find(|p| !p.is_empty()).map(|p| (p.to_owned(), "trace".to_owned())));
+        known.extend(self.job.iter().filter_map(|j| Some((j.executable.clone()?, "the command".to_owned()))));
+        let quoted = |name: &str| name.len() > 3 && self.warnings.iter().any(|w| w.message.contains(name));
+        let spaced: Vec<String> =
+            self.files.iter().map(|f| f.1).filter(|n| n.contains(' ') && quoted(n)).map(str::to_owned).collect();
         self.files = codes.files(&self.files);
         if let Some(c) = &mut self.counters {
             c.files = codes.files(&c.files);
@@ -105,16 +161,32 @@ impl Trace {
             };
             job.executable = job.executable.as_ref().and_then(program);
         }
+        if let Some(l) = &mut self.lookups {
+            l.folders = std::mem::take(&mut l.folders).into_iter().fold(BTreeMap::new(), |mut all, (name, n)| {
+                *all.entry(codes.folder(&name)).or_default() += n;
+                all
+            });
+            l.removed = std::mem::take(&mut l.removed).iter().map(|name| codes.path(name)).collect();
+        }
         let mut hosts: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
         for host in self.hosts.values_mut() {
             let next = hosts.len();
             *host = hosts.entry(host.clone()).or_insert_with(|| format!("h{next}").into()).clone();
         }
+        known.extend(hosts.iter().map(|(host, code)| (host.to_string(), code.to_string())));
+        known.extend(spaced.iter().map(|name| (name.clone(), codes.path(name))));
+        // longer names first: one may be in another
+        known.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         for w in &mut self.warnings {
-            // messages and remedies may quote names
-            let remedy = w.remedy.take().filter(|r| !r.to_string().contains('/'));
-            *w = Warning { message: w.code.replace('-', " "), remedy, ..w.clone() };
+            let message = codes.sentence(&w.message, &known);
+            let named = |r: Remedy| match &r {
+                Remedy::Text(text) => Remedy::Text(codes.sentence(text, &known).into()),
+                _ => r,
+            };
+            let remedy = w.remedy.take().map(named);
+            *w = Warning { message, remedy, ..w.clone() };
         }
+        self.quality.partial.iter_mut().for_each(|part| *part = codes.sentence(part, &known));
     }
 }
 
@@ -135,6 +207,28 @@ mod tests {
         assert_eq!(names, ["/da/db/dc-0/fd-0.h5", "/da/db/dc-0/fd-1.h5", "/da/db/fe", "/proc/#/stat"]);
         assert_eq!(stem(names[0]), stem(names[1]));
         assert!(t.files.is_system(super::super::FileId(3)));
+    }
+
+    #[test]
+    fn warnings_keep_their_text_without_names() {
+        let mut t = Trace { path: "runs/ann7.darshan".into(), ..Trace::default() };
+        t.files.intern("/home/ann/my data.h5");
+        t.hosts.insert(0, "node17".into());
+        t.warnings = vec![
+            Warning::new(
+                "a",
+                "runs/ann7.darshan: 3 of 4 lines of node17 in /home/ann/x.log, the first: \"ann 5\"; I/O of 3.2.0 is 1.5 B/s",
+            ),
+            Warning::new("b", "damaged: /home/ann/my data.h5, (ann.pfw) left out")
+                .remedy("use --layer posix, see `ann`"),
+        ];
+        t.redact();
+        assert_eq!(
+            t.warnings[0].message,
+            "trace: 3 of 4 lines of h0 in /da/db/fd.log, the first: \"…\"; I/O of 3.2.0 is 1.5 B/s"
+        );
+        assert_eq!(t.warnings[1].message, "damaged: /da/db/fc-0.h5, (fe) left out");
+        assert_eq!(t.warnings[1].remedy.as_ref().unwrap().to_string(), "use --layer posix, see `…`");
     }
 
     #[test]

@@ -182,12 +182,16 @@ pub(in crate::findings) fn target_imbalance(f: &Facts, r: &Rule) -> Option<Outco
 pub(in crate::findings) fn scratch_data(f: &Facts, r: &Rule) -> Option<Outcome> {
     let q = f.requests.as_ref().filter(|q| q.complete)?;
     let [reads, writes] = &q.directions;
-    let mut parts = Vec::new();
+    let (mut parts, mut removed) = (Vec::new(), 0u64);
     for written in &writes.files {
         let mut ranks = q.streams.of_file(written.file);
         let (Some((rank, s)), None) = (ranks.next(), ranks.next()) else { continue };
+        let name = f.trace.files.name(written.file);
+        let gone = s.bytes[0] > 0 && f.trace.lookups.as_ref().is_some_and(|l| l.removed.contains(name));
         // read in full, and not before it is written
-        if s.bytes[0] >= written.covered && s.span_s[0].1 > s.span_s[1].1 && s.span_s[0].0 > s.span_s[1].0 {
+        let again = s.bytes[0] >= written.covered && s.span_s[0].1 > s.span_s[1].1 && s.span_s[0].0 > s.span_s[1].0;
+        removed += u64::from(gone);
+        if gone || again {
             let bytes = s.bytes[0] + s.bytes[1];
             let time_s = s.time_s[0] + s.time_s[1];
             parts.push(Part { file: written.file, rank: Some(rank), count: s.count[0] + s.count[1], bytes, time_s });
@@ -197,11 +201,21 @@ pub(in crate::findings) fn scratch_data(f: &Facts, r: &Rule) -> Option<Outcome> 
     let mut time = RankTime::default();
     parts.iter().for_each(|p| time.add(p.rank, p.time_s, f.ranks));
     let outcome = Outcome::new(ratio(bytes as f64, all as f64) >= r.at("share") && bytes as f64 >= r.at("bytes"))
-        .measured(&[("bytes", bytes as f64), ("of", all as f64), ("files", parts.len() as f64)])
+        .measured(&[
+            ("bytes", bytes as f64),
+            ("of", all as f64),
+            ("files", parts.len() as f64),
+            ("removed", removed as f64),
+        ])
         .time(time.critical())
         .detail(|| {
             let files = units::counted(parts.len() as u64, "file");
-            format!("{} in {files} that one rank writes and reads again", units::bytes(bytes as f64))
+            let gone = if removed > 0 {
+                format!("; {} of them are removed", units::grouped(removed as i64))
+            } else {
+                String::new()
+            };
+            format!("{} in {files} that one rank writes and reads again{gone}", units::bytes(bytes as f64))
         })
         .evidence(Filter::default())
         .parts(parts)

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::analysis::{self, Dominant, MetadataCalls};
 use crate::findings::book::Rule;
 use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{FileId, is_terminal};
+use crate::record::{Data, FileId, Interval, Intervals, Op, Timing, Trace, is_terminal};
 use crate::units;
 
 /// Files up to this size are small.
@@ -188,30 +189,40 @@ pub(in crate::findings) fn path_search(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// Look-ups by second, where single calls are recorded; else first opens of files of single ranks.
-fn calls_by_second(f: &Facts) -> Option<BTreeMap<i64, u64>> {
-    if let Some(l) = &f.trace.lookups {
-        return Some(l.by_second.clone());
-    }
-    let t = f.posix.filter(|t| t.real("F_OPEN_START_TIMESTAMP").is_some())?;
-    let mut all = BTreeMap::new();
-    for row in rows(t, ["OPENS"], ["F_OPEN_START_TIMESTAMP"]).filter(|row| row.rank.is_some()) {
-        if row.int[0] > 0 && row.real[0] > 0.0 {
-            *all.entry(row.real[0].floor() as i64).or_insert(0) += 1;
-        }
-    }
-    Some(all)
+/// The period of the calls: that of a heat map whose bytes are calls.
+fn rhythm(all: &BTreeMap<i64, u64>) -> Option<Dominant> {
+    let origin_s = *all.first_key_value()?.0;
+    let rows: Intervals = all
+        .iter()
+        .map(|(second, n)| {
+            let start = second.abs_diff(origin_s) as f64;
+            Interval { op: Op::Write, start, end: start + 1.0, bytes: *n as f64, ..Interval::default() }
+        })
+        .collect();
+    let (timing, bin_s) = (Timing::Heatmap, Some(1.0));
+    let calls = Trace { data: Data::Intervals(rows), timing, bin_s, origin_s, ranks: 1, ..Trace::default() };
+    let report = analysis::analyze(&calls, &analysis::Options::default()).ok()?.report;
+    report.primary_signal()?.period.dominant.clone()
 }
 
 pub(in crate::findings) fn burst(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let all = calls_by_second(f)?;
+    let all = MetadataCalls::of(f.trace)?.by_second;
     let peak = all.values().copied().max().unwrap_or(0);
-    let high = all.values().filter(|n| **n as f64 >= r.at("per_s")).count() as u64;
-    let outcome = Outcome::new(peak as f64 >= r.at("per_s"))
-        .measured(&[("peak_per_s", peak as f64), ("seconds", high as f64)])
-        .detail(|| {
-            let (n, least) = (units::grouped(peak as i64), r.at("per_s"));
-            format!("{n} in one second, {} with at least {least}", units::counted(high, "second"))
+    let high: Vec<i64> = all.iter().filter(|x| *x.1 as f64 >= r.at("per_s")).map(|x| *x.0).collect();
+    let fires = !high.is_empty();
+    let period = fires.then(|| rhythm(&all)).flatten();
+    let mut outcome = Outcome::new(fires).measured(&[("peak_per_s", peak as f64), ("seconds", high.len() as f64)]);
+    if let Some(d) = &period {
+        outcome = outcome.measured(&[("period_s", d.period_s), ("confidence", d.confidence)]);
+    }
+    Some(outcome.detail(|| {
+        let (n, least) = (units::grouped(peak as i64), r.at("per_s"));
+        let seconds = units::counted(high.len() as u64, "second");
+        let regular = period.as_ref().map_or("in no regular distance".to_owned(), |d| {
+            format!("every {} (confidence {:.0} %)", units::seconds(d.period_s), 100.0 * d.confidence)
         });
-    Some(outcome)
+        let start_s = analysis::info::extent(f.trace).0.unwrap_or(0.0).floor();
+        let from = units::seconds((high[0] as f64 - start_s).max(0.0));
+        format!("{n} in one second, {seconds} with at least {least}, the first {from} after the start, {regular}")
+    }))
 }

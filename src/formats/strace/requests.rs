@@ -354,7 +354,15 @@ impl<'s> RowMaker<'s> {
                 let file = self.file_of(e);
                 self.sizes.set(file, text::leading_number(c.last_arg(e.text)).unwrap_or(UNKNOWN_OFFSET));
             }
-            Action::Replace => self.sizes.forget(),
+            Action::Replace => {
+                self.sizes.forget();
+                if e.call.spec().is_some_and(|s| s.name.starts_with("unlink")) {
+                    let folder = self.folder(e);
+                    if let Some(name) = path::of_call(e.text, e.call, folder.as_deref()) {
+                        self.lookups.remove(&name);
+                    }
+                }
+            }
             Action::Map => self.map(e),
             Action::Clone => {
                 let child = child_of(e).or(number.and_then(|n| u32::try_from(n).ok()));
