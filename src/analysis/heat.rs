@@ -1,6 +1,6 @@
 //! Bytes by rank and time: the heat maps of a page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::record::{Data, Trace};
 use crate::signal::{Activity, Mode, Selection, Span};
@@ -14,6 +14,8 @@ pub struct HeatRow {
     pub bytes: f64,
     /// End of the last transfer, seconds on the trace's own clock; `None` for ranks without I/O.
     pub end_s: Option<f64>,
+    /// Bytes of the rank with the least and of that with the most.
+    pub extremes: (f64, f64),
 }
 
 /// Bytes of one direction by rank and time.
@@ -34,39 +36,50 @@ pub struct Heat {
 }
 
 impl Heat {
-    /// The heat map of a direction over `span` (start and end in seconds on the trace's own clock), with at most so many rows and
-    /// columns. `None` without transfers, and for totals by file, whose times say little.
-    pub fn of(
-        trace: &Trace,
-        mode: Mode,
-        selection: &Selection,
-        span: (f64, f64),
-        (rows, columns): (usize, usize),
-    ) -> Option<Heat> {
+    /// The heat maps of writes and reads over `span` (start and end in seconds on the trace's own clock), with the same rows and
+    /// columns, at most so many. A direction without transfers has none; none for totals by file, whose times say little.
+    pub fn of(trace: &Trace, selection: &Selection, span: (f64, f64), (rows, columns): (usize, usize)) -> Vec<Heat> {
         if !trace.resolves_times() {
-            return None;
+            return Vec::new();
         }
-        let activity = Activity::new(trace, mode, selection);
         let rank_of = |i: usize| match &trace.data {
             Data::Requests(r) => r.rank.get(i),
             Data::Intervals(v) => v.rank.get(i),
         };
-        let transfers = || (0..activity.rows()).filter_map(|i| Some((rank_of(i), activity.spans_of(i..i + 1).next()?)));
         let origin = trace.origin_s as f64;
-        let mut heat = Heat::empty(mode, span, columns, grouped(trace, transfers().map(|t| t.0), rows));
-        if heat.rows.is_empty() {
-            return None;
-        }
-        for (rank, span) in transfers() {
-            let row = heat.rows.partition_point(|r| r.ranks.1 < rank).min(heat.rows.len() - 1);
-            heat.add(row, Span { start: span.start + origin, end: span.end + origin, ..span });
-        }
-        Some(heat)
+        let modes = [Mode::Write, Mode::Read].map(|mode| (mode, Activity::new(trace, mode, selection)));
+        let transfers = |activity: &Activity<'_>, each: &mut dyn FnMut(u32, Span)| {
+            for i in 0..activity.rows() {
+                activity.spans_of(i..i + 1).for_each(|span| each(rank_of(i), span));
+            }
+        };
+        let mut seen = BTreeSet::new();
+        modes.iter().for_each(|(_, activity)| {
+            transfers(activity, &mut |rank, _| {
+                seen.insert(rank);
+            })
+        });
+        let groups = grouped(trace, seen, rows);
+        let one = |(mode, activity): &(Mode, Activity<'_>)| {
+            let mut heat = Heat::empty(*mode, span, columns, groups.clone());
+            let mut of_rank: HashMap<u32, f64> = HashMap::new();
+            let last = heat.rows.len().checked_sub(1)?;
+            transfers(activity, &mut |rank, span| {
+                let row = heat.rows.partition_point(|r| r.ranks.1 < rank).min(last);
+                heat.add(row, Span { start: span.start + origin, end: span.end + origin, ..span });
+                *of_rank.entry(rank).or_default() += span.bytes;
+            });
+            let of_rank: BTreeMap<u32, f64> = of_rank.into_iter().collect();
+            heat.rows.iter_mut().for_each(|r| r.bound(trace.ranks, &of_rank));
+            heat.rows.iter().any(|r| r.end_s.is_some()).then_some(heat)
+        };
+        modes.iter().filter_map(one).collect()
     }
 
     fn empty(mode: Mode, (start_s, end_s): (f64, f64), columns: usize, ranks: Vec<(u32, u32)>) -> Heat {
         let columns = columns.max(1);
-        let rows: Vec<HeatRow> = ranks.into_iter().map(|ranks| HeatRow { ranks, bytes: 0.0, end_s: None }).collect();
+        let row = |ranks| HeatRow { ranks, bytes: 0.0, end_s: None, extremes: (0.0, 0.0) };
+        let rows: Vec<HeatRow> = ranks.into_iter().map(row).collect();
         let step_s = ((end_s - start_s) / columns as f64).max(f64::MIN_POSITIVE);
         let cells = vec![0.0; rows.len() * columns];
         Heat { mode, start_s, step_s, columns, rows, cells }
@@ -91,9 +104,21 @@ impl Heat {
     }
 }
 
+impl HeatRow {
+    /// Finds the extremes among its ranks, of which those of the job count without transfers, too.
+    fn bound(&mut self, ranks: u64, of_rank: &BTreeMap<u32, f64>) {
+        let (first, last) = self.ranks;
+        let (mut n, mut low, mut high) = (0, f64::INFINITY, 0.0f64);
+        for (_, bytes) in of_rank.range(first..=last) {
+            (n, low, high) = (n + 1, low.min(*bytes), high.max(*bytes));
+        }
+        let idle = u64::from(last) < ranks && n <= last - first;
+        self.extremes = (if idle { 0.0 } else { low.min(high) }, high);
+    }
+}
+
 /// Ranks in at most `most` groups of neighbours: all ranks of the job, or those seen if their numbers are no ranks.
-fn grouped(trace: &Trace, seen: impl Iterator<Item = u32>, most: usize) -> Vec<(u32, u32)> {
-    let seen: BTreeSet<u32> = seen.collect();
+fn grouped(trace: &Trace, seen: BTreeSet<u32>, most: usize) -> Vec<(u32, u32)> {
     let Some(&last) = seen.last() else { return Vec::new() };
     let of_job = u64::from(last) < trace.ranks;
     let all: Vec<u32> =
@@ -111,11 +136,15 @@ mod tests {
         let row = |rank, start, end| Request { op: Op::Write, rank, size: 100, start, end, ..Request::default() };
         let rows: Requests = [row(0, 0.0, 10.0), row(3, 9.0, 9.0), row(3, 2.5, 5.0)].into_iter().collect();
         let trace = Trace { data: Data::Requests(rows), ranks: 5, origin_s: 100, ..Trace::default() };
-        let heat = Heat::of(&trace, Mode::Write, &Selection::default(), (100.0, 110.0), (3, 4)).unwrap();
+        let heats = Heat::of(&trace, &Selection::default(), (100.0, 110.0), (3, 4));
+        let [heat] = &heats[..] else { panic!("{heats:?}") };
         assert_eq!(heat.rows.iter().map(|r| r.ranks).collect::<Vec<_>>(), [(0, 1), (2, 3), (4, 4)]);
         assert_eq!(heat.cells, [25.0, 25.0, 25.0, 25.0, 0.0, 100.0, 0.0, 100.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(heat.rows[1].end_s, Some(109.0));
-        assert_eq!(heat.rows[2], HeatRow { ranks: (4, 4), bytes: 0.0, end_s: None });
-        assert!(Heat::of(&trace, Mode::Read, &Selection::default(), (100.0, 110.0), (3, 4)).is_none());
+        assert_eq!(heat.rows[2], HeatRow { ranks: (4, 4), bytes: 0.0, end_s: None, extremes: (0.0, 0.0) });
+        assert_eq!(
+            (heat.mode, heat.rows[0].extremes, heat.rows[1].extremes),
+            (Mode::Write, (0.0, 100.0), (0.0, 200.0))
+        );
     }
 }

@@ -15,7 +15,6 @@ use super::{output, remedy};
 use iophase::analysis::{self, Info, Mode, ModeChoice, Options};
 #[cfg(target_os = "linux")]
 use iophase::analysis::{Analysis, Selection};
-use iophase::classify;
 use iophase::dfg::{self, DfgReport, Partition, Plan};
 use iophase::findings;
 use iophase::formats::{self, Format, ReadOptions, Source};
@@ -23,6 +22,7 @@ use iophase::internals::render::html::{self, Answers, Bundle, Origin, Run};
 use iophase::internals::render::units;
 use iophase::record::{Data, Timing, Trace};
 use iophase::{Error, ErrorKind, Result};
+use iophase::{classify, compare};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -70,9 +70,15 @@ pub(super) fn run(a: &ReportArgs) -> Result<u8> {
     if a.extract {
         return extract(a).map(|()| 0);
     }
-    let how = How { options: options(a)?, findings: a.options.options()?, redact: a.redact, given: given() };
     let path = a.output.as_deref().unwrap_or(Path::new("-"));
     let folder = path.is_dir() || path.to_string_lossy().ends_with('/');
+    let how = How {
+        options: options(a)?,
+        findings: a.options.options()?,
+        redact: a.redact,
+        compare: !folder && a.input.traces.len() == 2,
+        given: given(),
+    };
     let mut read = a.input.read_options();
     (read.counters, read.all_layers) = (true, true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
@@ -83,6 +89,7 @@ pub(super) fn run(a: &ReportArgs) -> Result<u8> {
         folder: folder.then_some(path),
         names: PictureNames::default(),
         runs: Vec::new(),
+        facts: Vec::new(),
         pages: Vec::new(),
     };
     let worst = inputs.each(&read, compute, |_, answer| answer.map_or(Ok(()), |run| out.add(run)));
@@ -104,6 +111,8 @@ struct Pages<'a> {
     folder: Option<&'a Path>,
     names: PictureNames,
     runs: Vec<Run>,
+    /// What a comparison needs of the runs, if there are two.
+    facts: Vec<compare::Run>,
     pages: Vec<(String, html::Line)>,
 }
 
@@ -116,14 +125,15 @@ impl Pages<'_> {
         }
     }
 
-    fn add(&mut self, run: Run) -> Result<()> {
+    fn add(&mut self, (run, facts): (Run, Option<compare::Run>)) -> Result<()> {
         let Some(folder) = self.folder else {
             self.runs.push(run);
+            self.facts.extend(facts);
             return Ok(());
         };
         let line = run.line();
         let name = format!("{}.html", self.names.stem(&line.name));
-        let page = html::page(Bundle { runs: vec![run] }, &self.options());
+        let page = html::page(Bundle { runs: vec![run], comparison: None }, &self.options());
         std::fs::create_dir_all(folder).map_err(|e| {
             Error::new(ErrorKind::Output, e.to_string())
                 .in_file(folder.display().to_string())
@@ -140,7 +150,14 @@ impl Pages<'_> {
             Some(folder) => self.write(&folder.join("index.html"), &html::index(&self.pages)),
             None if self.runs.is_empty() => Ok(()),
             None => {
-                let page = html::page(Bundle { runs: std::mem::take(&mut self.runs) }, &self.options());
+                let comparison = match &self.facts[..] {
+                    [before, after] => {
+                        let slices = [before, after].map(std::slice::from_ref);
+                        compare::compare(slices[0], slices[1], &compare::Options::default()).ok()
+                    }
+                    _ => None,
+                };
+                let page = html::page(Bundle { runs: std::mem::take(&mut self.runs), comparison }, &self.options());
                 self.write(path, &page)
             }
         }
@@ -160,11 +177,17 @@ struct How {
     options: Options,
     findings: findings::Options,
     redact: bool,
+    compare: bool,
     given: Vec<String>,
 }
 
 impl How {
-    fn run(&self, source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions) -> Result<Run> {
+    fn run(
+        &self,
+        source: &Source,
+        format: Option<&'static dyn Format>,
+        read: &ReadOptions,
+    ) -> Result<(Run, Option<compare::Run>)> {
         let mut trace = formats::read(source, format, read)?;
         let mut origin = origin(source)?;
         origin.options = self.given.clone();
@@ -193,7 +216,8 @@ impl How {
             classes: self.classes(&trace),
             graph: self.graph(&trace, source, format, read),
         };
-        Ok(Run::new(&trace, origin, answers, &self.options.selection))
+        let facts = self.compare.then(|| compare::Run::of(&trace, &[], &compare::Options::default()).ok()).flatten();
+        Ok((Run::new(&trace, origin, answers, &self.options.selection), facts))
     }
 
     /// The access classes; none if the accesses have no places.
@@ -244,7 +268,7 @@ pub(super) fn page_of(trace: &Trace, analysis: Analysis) -> Result<String> {
     let answers = Answers { info, analysis: Ok(analysis), findings: found, classes: None, graph: None };
     let origin = Origin { name: trace.path.clone(), ..Origin::default() };
     let run = Run::new(trace, origin, answers, &Selection::default());
-    Ok(html::page(Bundle { runs: vec![run] }, &html::Options::default()))
+    Ok(html::page(Bundle { runs: vec![run], comparison: None }, &html::Options::default()))
 }
 
 /// Name, size and hash of an input.

@@ -211,6 +211,71 @@ fn pictures() {
     compare("pictures", &made);
 }
 
+/// Pages, without style, script and data, one element a line; long values of attributes are cut.
+#[test]
+fn pages() {
+    let traces = [
+        "data/stable.darshan",
+        "data/stable-heatmap.darshan",
+        "data/change.darshan",
+        "data/two-periods.darshan",
+        "data/aperiodic.darshan",
+        "data/stable.strace",
+        "tests/data/darshan/good/le_341_job_only.darshan",
+    ];
+    let made = traces.par_iter().map(|trace| {
+        let o = iophase(&format!("report -qq -o - {trace}"));
+        assert_eq!(o.status.code(), Some(0), "{trace}: {}", String::from_utf8_lossy(&o.stderr));
+        let name = trace.rsplit('/').next().unwrap();
+        (format!("{name}.html"), outline(&String::from_utf8(o.stdout).unwrap()))
+    });
+    compare("pages", &made.collect());
+}
+
+fn outline(page: &str) -> String {
+    let mut out = String::new();
+    let mut skipped = None;
+    for piece in page.split('<').skip(1) {
+        let name = piece.split([' ', '>']).next().unwrap();
+        if let Some(end) = skipped {
+            skipped = (name != end).then_some(end);
+            continue;
+        }
+        skipped = match name {
+            "style" => Some("/style"),
+            "script" => Some("/script"),
+            _ => None,
+        };
+        if skipped.is_some() || piece.contains("Content-Security-Policy") {
+            continue;
+        }
+        let (tag, text) = piece.split_once('>').unwrap();
+        // shapes of one kind in a row are one line
+        if matches!(name, "rect" | "circle") {
+            let class = tag.split("class=\"").nth(1).map_or("", |c| c.split('"').next().unwrap());
+            let line = format!("<{name} class=\"{class}\"...>\n");
+            if !out.ends_with(&line) {
+                out.push_str(&line);
+            }
+            continue;
+        }
+        let parts = tag.split('"').enumerate().map(|(i, part)| if i % 2 == 1 { cut(part) } else { part.to_owned() });
+        out.push_str(&format!("<{}>{}\n", parts.collect::<Vec<_>>().join("\""), text.trim()));
+    }
+    out.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+/// The beginning of a long value; a number with nine digits.
+fn cut(value: &str) -> String {
+    if let Ok(x) = value.parse::<f64>()
+        && value.len() > 10
+    {
+        return format!("{x:.8e}");
+    }
+    let start: String = value.chars().take(80).collect();
+    if start.len() < value.len() { format!("{start}... ({} bytes)", value.len()) } else { start }
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }

@@ -182,6 +182,7 @@ fn the_files_and_the_heat_map_have_all_bytes_of_the_trace() {
         assert_eq!(sum, bytes, "{name}");
         let data: Value = serde_json::from_str(&extracted(&page)).unwrap();
         let heats = data["runs"][0]["pictures"]["heats"].as_array().unwrap();
+        let heats: Vec<&Value> = heats.iter().filter(|h| h["id"] != "heat-both").collect();
         let rows = heats.iter().flat_map(|h| h["rows"].as_array().unwrap());
         let heat: f64 = rows.map(|r| r[2].as_f64().unwrap()).sum();
         assert!((heat - sum as f64).abs() <= 16.0, "{name}: {heat} of {sum} bytes");
@@ -300,7 +301,7 @@ fn the_room_of_pages_writes_no_markup_beside_its_writer() {
     }
     let style = std::fs::read_to_string(room.join("page.css")).unwrap();
     assert!(!style.contains("url(") && !style.contains("@import"));
-    assert!(script.len() <= 24 << 10 && style.len() <= 14 << 10, "{} and {} bytes", script.len(), style.len());
+    assert!(script.len() <= 24_000 && style.len() <= 14_000, "{} and {} bytes", script.len(), style.len());
     let sections = std::fs::read_dir(room.join("sections")).unwrap().map(|e| e.unwrap().path());
     let files = ["page.rs", "plot.rs", "table.rs", "mod.rs"].map(|f| room.join(f)).into_iter().chain(sections);
     for path in files {
@@ -341,7 +342,7 @@ fn a_page_works_in_a_browser() {
         assert!(dom.contains("data-ready=\"1\""), "{name}: the script did not reach its end");
         assert_eq!(console, "", "{name}");
         let width: u32 = dom.split("data-width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
-        assert!(width <= 500, "{name}: the body is {width} wide on a phone");
+        assert!(width <= 500, "{name}: the body is {width} wide in a narrow window");
     }
     let path = folder.path().join("stable.darshan.html");
     let Some((dom, console)) = browsed(&path, "#t=10-20&find=IOP-POSIX-002&sort=calls.count&theme=dark", &[]) else {
@@ -350,7 +351,216 @@ fn a_page_works_in_a_browser() {
     assert_eq!(console, "");
     assert!(dom.contains("data-from=\"10\"") && dom.contains("data-to=\"20\""), "the window is shown");
     assert!(dom.contains("card info lit") && dom.contains("<tr class=\"lit\">"), "the finding and its files are lit");
+    assert!(
+        dom.contains("class=\"span found\"") && dom.contains("class=\"found\""),
+        "its times are shown in the pictures"
+    );
     assert!(dom.contains("aria-sort=\"descending\"") && dom.contains("data-theme=\"dark\""));
+    let Some((dom, console)) = browsed(&path, "#scale=linear&rows=end&hide=reads.size", &[]) else { return };
+    assert_eq!(console, "");
+    let section = |id: &str| {
+        let from = dom.find(&format!("<section id=\"{id}\"")).unwrap();
+        &dom[from..from + dom[from..].find("</section>").unwrap()]
+    };
+    let legend = section("heat").split("class=\"scale\"").nth(1).unwrap();
+    assert!(legend.split_once('>').unwrap().1.starts_with("write: 0 to "), "the scale is linear");
+    assert!(
+        section("heat").contains("aria-pressed=\"true\">linear")
+            && section("heat").contains("aria-pressed=\"true\">end")
+    );
+    let ticks = |dom: &str| -> Vec<String> {
+        let heat = &dom[dom.find("id=\"heat-write\"").unwrap()..];
+        let axes = &heat[heat.find("class=\"axes\"").unwrap()..heat.find("class=\"times\"").unwrap()];
+        let marks = axes.split("class=\"tick\"").skip(1);
+        marks.map(|t| t.split('>').nth(1).unwrap().split('<').next().unwrap().to_owned()).collect()
+    };
+    let page = std::fs::read_to_string(&path).unwrap();
+    let data: Value = serde_json::from_str(&extracted(&page)).unwrap();
+    let rows = data["runs"][0]["pictures"]["heats"][0]["rows"].as_array().unwrap();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|&a, &b| rows[b][3].as_f64().unwrap().total_cmp(&rows[a][3].as_f64().unwrap()));
+    let before: Vec<usize> = ticks(&page).iter().map(|t| t.parse().unwrap()).collect();
+    let after: Vec<String> = before.iter().map(|i| rows[order[*i]][0].to_string()).collect();
+    assert_eq!(ticks(&dom), after, "the rows are in the order of their ends");
+    assert_ne!(ticks(&page), after);
+    assert!(
+        section("files").contains("data-key=\"reads\" hidden") || section("files").contains("hidden=\"\""),
+        "columns are hidden"
+    );
+}
+
+/// The rows of a table: exact values, or the texts, by the keys of the columns.
+fn table(page: &str, id: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    let from = page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no table {id}"));
+    let table = &page[from..from + page[from..].find("</table>").unwrap()];
+    let between = |text: &str, start: &str| text.split(start).nth(1).map(|t| t.split('"').next().unwrap().to_owned());
+    let keys: Vec<String> = table.split("<th").filter_map(|th| between(th, "data-key=\"")).collect();
+    let cell = |td: &str| {
+        between(td.split_once('>').unwrap().0, "data-value=\"")
+            .unwrap_or_else(|| td.split_once('>').unwrap().1.split('<').next().unwrap().to_owned())
+    };
+    table
+        .split("<tr>")
+        .skip(2)
+        .map(|row| keys.iter().cloned().zip(row.split("<td").skip(1).map(cell)).collect())
+        .collect()
+}
+
+#[test]
+fn the_numbers_in_tables_are_those_of_the_other_commands() {
+    for name in ["stable.darshan", "two-periods.darshan", "change.darshan"] {
+        let trace = format!("data/{name}");
+        let page = page_of(&[&trace]);
+        let counters = json_of(&["info", &trace, "--json", "-"])["counters"].take();
+        let number = |x: &str| x.parse::<f64>().unwrap();
+        let files = table(&page, "files-table");
+        let families = counters["families"].as_array().unwrap();
+        assert_eq!(files.len(), families.len(), "{name}");
+        for f in families {
+            let row = files.iter().find(|r| r["file"] == f["file"].as_str().unwrap()).unwrap();
+            for (key, column) in [("files", "files"), ("bytes_read", "bytes-read"), ("bytes_written", "bytes-written")]
+            {
+                assert_eq!(number(&row[column]), f[key].as_f64().unwrap(), "{name}: {key}");
+            }
+            let time = ["read_s", "write_s", "metadata_s"].map(|k| f[k].as_f64().unwrap()).iter().sum::<f64>();
+            assert!((number(&row["time"]) - time).abs() <= 1e-12 * time, "{name}: time");
+        }
+        for sizes in counters["access_sizes"].as_array().unwrap() {
+            let rows = table(&page, &format!("sizes-{}", sizes["layer"].as_str().unwrap()));
+            for key in ["reads", "writes"] {
+                let shown: Vec<f64> = rows.iter().map(|r| number(&r[key])).collect();
+                let counted: Vec<f64> = sizes[key].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect();
+                assert_eq!(shown, counted, "{name}: {key}");
+            }
+        }
+        let findings = json_of(&["findings", &trace, "--json", "-"]);
+        for (i, f) in findings["findings"].as_array().unwrap().iter().enumerate() {
+            let id = format!("find-{}-{}", i + 1, f["code"].as_str().unwrap());
+            let card = &page[page.find(&format!("id=\"{id}\"")).unwrap()..];
+            let cost = f["lost_s"].as_f64().filter(|s| *s > 0.0).or(f["time_s"].as_f64().filter(|s| *s > 0.0));
+            if let Some(cost) = cost {
+                let meter = card.split("<meter").nth(1).unwrap().split("value=\"").nth(1).unwrap();
+                assert_eq!(number(meter.split('"').next().unwrap()), cost, "{name}: {id}");
+            }
+            let shares = f["files"].as_array().unwrap();
+            let rows = if shares.is_empty() { Vec::new() } else { table(&page, &format!("{id}-files")) };
+            for (row, share) in rows.iter().zip(shares) {
+                assert_eq!(row["file"], share["file"].as_str().unwrap(), "{name}: {id}");
+                for (key, column) in [("files", "files"), ("count", "count"), ("bytes", "bytes"), ("time_s", "time")] {
+                    assert_eq!(number(&row[column]), share[key].as_f64().unwrap(), "{name}: {id}: {key}");
+                }
+            }
+        }
+        // the answer is in the words of the terminal
+        let text = iophase(&["analyze", &trace]);
+        let text = String::from_utf8(text.stdout).unwrap();
+        let answer = page.split("class=\"answer\"").nth(1).unwrap().split("</ul>").next().unwrap();
+        let answer = answer.split("</a>").next().unwrap().rsplit('>').next().unwrap();
+        assert!(text.contains(answer), "{name}: {answer} in {text}");
+    }
+}
+
+#[test]
+fn the_data_of_a_page_come_back_byte_for_byte() {
+    for name in TRACES {
+        let page = page_of(&[&format!("data/{name}")]);
+        let start = "<script type=\"application/json\" id=\"data\">";
+        let from = page.find(start).unwrap() + start.len();
+        let block = &page[from..from + page[from..].find("</script>").unwrap()];
+        let json = extracted(&page);
+        let escaped =
+            json.trim_end_matches('\n').replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e");
+        assert!(escaped.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029") == block, "{name}");
+        let data: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(data["schema"], "iophase.page.v1");
+    }
+}
+
+#[test]
+fn lists_that_are_cut_in_the_data_say_so() {
+    let page = page_of(&["--max-size", "250kb", "data/stable.strace"]);
+    let data: Value = serde_json::from_str(&extracted(&page)).unwrap();
+    let run = &data["runs"][0];
+    let cuts = run["cut"].as_array().unwrap();
+    let files = cuts.iter().find(|c| c["list"] == "classes.files").unwrap();
+    assert_eq!(files["kept"].as_u64(), Some(run["classes"]["files"].as_array().unwrap().len() as u64));
+    let whole: Value = serde_json::from_str(&extracted(&page_of(&["data/stable.strace"]))).unwrap();
+    let whole = &whole["runs"][0];
+    assert_eq!(files["of"].as_u64(), Some(whole["classes"]["files"].as_array().unwrap().len() as u64));
+    assert!(whole["cut"].as_array().unwrap().is_empty(), "{}", whole["cut"]);
+}
+
+#[test]
+fn an_empty_page_is_small() {
+    let page = page_of(&["-qq", "tests/data/darshan/good/le_341_job_only.darshan"]);
+    check("empty", &page);
+    assert!(page.len() <= 150_000, "{} bytes", page.len());
+    for section in ["phases", "heat", "files", "patterns", "graph"] {
+        assert!(!page.contains(&format!("<section id=\"{section}\"")), "{section} is empty and left out");
+    }
+    assert!(page.contains("Not in this trace"));
+}
+
+#[test]
+fn damaged_logs_have_a_page_where_they_have_an_answer() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/darshan/hostile");
+    let mut made = 0;
+    let logs = std::fs::read_dir(root).unwrap().map(|e| e.unwrap().path());
+    for path in logs.filter(|p| p.extension().is_some_and(|e| e == "darshan")) {
+        let name = path.to_str().unwrap();
+        let answer = iophase(&["findings", "-qq", "--json", "-", name]);
+        let page = iophase(&["report", "-qq", "-o", "-", name]);
+        assert_eq!(page.status.code(), answer.status.code(), "{name}");
+        assert_eq!(page.stdout.is_empty(), answer.stdout.is_empty(), "{name}");
+        if !page.stdout.is_empty() {
+            check(name, &String::from_utf8(page.stdout).unwrap());
+            made += 1;
+        }
+    }
+    assert!(made > 0);
+}
+
+#[test]
+fn a_printed_page_has_the_answer_and_all_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, pdf) = (folder.path().join("page.html"), folder.path().join("page.pdf"));
+    std::fs::write(&path, page_of(&["data/stable.darshan"])).unwrap();
+    let print = format!("--print-to-pdf={}", pdf.display());
+    if browsed(&path, "", &[&print, "--no-pdf-header-footer"]).is_none() {
+        return;
+    }
+    let Ok(o) = Command::new("pdftotext").args([pdf.to_str().unwrap(), "-"]).output() else {
+        eprintln!("skipped: pdftotext is not installed");
+        return;
+    };
+    let text = String::from_utf8_lossy(&o.stdout);
+    assert!(text.contains("write: periodic, every 2.000 s"), "{text}");
+    let findings = json_of(&["findings", "data/stable.darshan", "--json", "-"]);
+    for f in findings["findings"].as_array().unwrap() {
+        assert!(text.contains(f["code"].as_str().unwrap()), "{f}");
+    }
+    let pages = text.matches('\u{c}').count();
+    assert!((1..=12).contains(&pages), "{pages} pages");
+}
+
+#[test]
+fn a_page_fits_on_a_phone() {
+    let folder = tempfile::tempdir().unwrap();
+    // a window cannot be that narrow, a frame can
+    let frame = "<iframe id=f width=375 height=800 src=page.html></iframe><script>f.onload = () => {
+        const root = f.contentDocument.documentElement;
+        document.title = root.scrollWidth + ' of ' + root.clientWidth;
+    };</script>";
+    std::fs::write(folder.path().join("frame.html"), frame).unwrap();
+    for name in ["stable.darshan", "stable.strace", "two-periods.darshan"] {
+        std::fs::write(folder.path().join("page.html"), page_of(&[&format!("data/{name}")])).unwrap();
+        let frame = folder.path().join("frame.html");
+        let Some((dom, _)) = browsed(&frame, "", &["--allow-file-access-from-files"]) else { return };
+        let title = dom.split("<title>").nth(1).unwrap().split('<').next().unwrap();
+        let (all, seen) = title.split_once(" of ").unwrap();
+        assert!(seen.parse::<u32>().unwrap() <= 375);
+        assert_eq!(all, seen, "{name}: the body scrolls sideways");
+    }
 }
 
 #[test]
@@ -363,7 +573,15 @@ fn a_browser_runs_nothing_that_a_name_says() {
     let Some((dom, console)) = browsed(&path, "", &[]) else { return };
     assert_eq!(console, "", "escaping suffices alone");
     assert!(!dom.contains("<title>owned"));
-    // the policy suffices alone, too: markup that came in without escaping
+    // the policy suffices alone, too: the same page as if nothing were escaped
+    let end = page.find("<script type=\"application/json\"").unwrap();
+    let start = page.find("<body>").unwrap();
+    let bare = page[start..end].replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
+    std::fs::write(&path, format!("{}{}{}", &page[..start], bare.replace("&amp;", "&"), &page[end..])).unwrap();
+    let Some((dom, console)) = browsed(&path, "", &[]) else { return };
+    assert!(bare.contains("</script><script>document.title='owned'</script>"));
+    assert!(!dom.contains("<title>owned") && console.contains("Content Security Policy"), "{console}");
+    // and markup of other kinds
     let injected = page.replace(
         "<h1",
         "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><p style='color:red' onclick='1'>x</p><h1",
@@ -383,6 +601,7 @@ fn a_page_without_script_has_its_pictures_and_tables() {
     std::fs::write(&path, format!("{}script-src 'none'{}", &page[..from], &page[to..])).unwrap();
     let Some((dom, _)) = browsed(&path, "", &[]) else { return };
     assert!(!dom.contains("data-ready"));
+    assert!(dom.contains("class=\"tag\"") && dom.contains("<html lang=\"en\">"), "the script marks the document");
     assert!(dom.matches("<svg").count() >= 6 && dom.contains("<image") && dom.contains("phases-plot-table"));
 }
 

@@ -18,6 +18,7 @@ pub use writer::extract;
 use base64::Engine;
 use sha2::{Digest, Sha256};
 
+use crate::compare::Comparison;
 use caps::Caps;
 use page::Page;
 use writer::Html;
@@ -30,6 +31,8 @@ const STYLE: &str = include_str!("page.css");
 pub struct Bundle {
     /// One or several, in the order in which they are shown.
     pub runs: Vec<Run>,
+    /// The second run against the first, if there are two.
+    pub comparison: Option<Comparison>,
 }
 
 /// How a page is made.
@@ -96,13 +99,20 @@ fn document(bundle: &Bundle, options: &Options, caps: Caps) -> String {
         .collect();
     sections::navigation(&mut h, bundle, &pages);
     h.open("main", &[("id", "main")]);
+    if bundle.runs.len() > 1 {
+        sections::comparison(&mut h, bundle);
+    }
     for (i, (page, _)) in pages.into_iter().enumerate() {
         h.open("article", &[("class", "run"), ("id", &format!("run-{}", i + 1))]);
         h.append(page);
         h.close("article");
     }
     h.close("main");
-    let data = serde_json::json!({ "schema": "iophase.page.v1", "decimal": crate::render::units::byte_prefix(1000.0).0 == 1000.0, "runs": data });
+    let decimal = crate::render::units::byte_prefix(1000.0).0 == 1000.0;
+    let mut data = serde_json::json!({ "schema": "iophase.page.v1", "decimal": decimal, "runs": data });
+    if let Some(c) = &bundle.comparison {
+        data["comparison"] = serde_json::json!(c);
+    }
     h.json("data", &data.to_string());
     h.script(SCRIPT);
     h.close("body");

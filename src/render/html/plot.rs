@@ -23,6 +23,8 @@ const ROW: f64 = 18.0;
 const COLUMNS: usize = 500;
 /// Cycles of a cosine that are drawn; more would hide the data.
 const CYCLES: f64 = 60.0;
+/// Horizontal lines that are drawn at most.
+pub const LEVELS: f64 = 32.0;
 /// Rows of the table of a picture.
 const ROWS: usize = 48;
 
@@ -80,6 +82,8 @@ pub enum Layer {
     Spans { name: String, class: &'static str, row: Option<usize>, spans: Vec<(f64, f64)> },
     /// Vertical lines.
     Marks { name: String, class: &'static str, at: Vec<f64> },
+    /// Horizontal lines, each a multiple of a step, as many as can be seen.
+    Levels { name: String, class: &'static str, step: f64 },
     /// Rectangles: from x and y to x and y.
     Boxes { name: String, class: &'static str, boxes: Vec<[f64; 4]>, labels: Vec<String> },
 }
@@ -122,6 +126,7 @@ impl Layer {
             Layer::Dots { name, class, .. } => (name, class, "dot"),
             Layer::Spans { name, class, .. } => (name, class, "area"),
             Layer::Marks { name, class, .. } => (name, class, "line"),
+            Layer::Levels { name, class, .. } => (name, class, "line"),
             Layer::Boxes { name, class, .. } => (name, class, "area"),
         }
     }
@@ -289,7 +294,7 @@ impl Plot {
                         rows.push(vec![Cell::text(label), seconds(b[0]), value(b[1])]);
                     }
                 }
-                Layer::Wave { .. } | Layer::Marks { .. } => {}
+                Layer::Wave { .. } | Layer::Marks { .. } | Layer::Levels { .. } => {}
             }
         }
         if rows.is_empty() {
@@ -413,6 +418,14 @@ fn draw(h: &mut Html, layer: &Layer, f: &Frame) {
             let mut d = String::new();
             for &x in at.iter().filter(|x| visible(**x, **x)) {
                 let _ = write!(d, "M{:.1} {:.1}V{:.1}", f.x(x), f.top, f.bottom);
+            }
+            h.empty("path", &[("class", &format!("line {class}")), ("d", &d)]);
+        }
+        Layer::Levels { class, step, .. } => {
+            let mut d = String::new();
+            let last = (f.y.1 / step).floor().min(LEVELS) as usize;
+            for i in 1..=last {
+                let _ = write!(d, "M{LEFT} {:.1}H{}", f.y(i as f64 * step), WIDTH - RIGHT);
             }
             h.empty("path", &[("class", &format!("line {class}")), ("d", &d)]);
         }

@@ -1,6 +1,11 @@
 //! The content of a page: the answers on one trace, and the figures of its pictures, small whatever the trace.
 
-use crate::analysis::{self, Analysis, FileAccesses, Heat, Info, Mode, Report, Selection, TraceSummary, Usage};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::analysis::{
+    self, Analysis, FileAccesses, Heat, Info, MetadataCalls, Report, Selection, TraceSummary, Usage,
+};
 use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::findings::Findings;
@@ -13,6 +18,8 @@ const HEAT: (usize, usize) = (512, 2048);
 const FILES: usize = 500;
 /// Files whose offsets are drawn, and accesses of each.
 const OFFSETS: (usize, usize) = (3, 1200);
+/// Values of the curve of metadata calls.
+const METADATA: usize = 2048;
 /// How long after the data, as a share of their time, the next burst is still shown.
 const FARTHEST: f64 = 0.4;
 
@@ -78,6 +85,10 @@ pub struct Run {
     pub(super) zero_s: f64,
     /// Ends of all time axes, from `zero_s` on.
     pub(super) range: (f64, f64),
+    /// Metadata calls: what is counted, seconds of the first value on the trace's own clock, seconds of each, calls per second.
+    pub(super) metadata: Option<(&'static str, f64, f64, Vec<f64>)>,
+    /// Node of each rank, where the trace says.
+    pub(super) hosts: BTreeMap<u32, Arc<str>>,
     /// Number of nodes; `None` if the trace does not say.
     pub(super) nodes: Option<usize>,
 }
@@ -95,7 +106,6 @@ impl Run {
         let views = signals.zip(evidence).map(|(s, e)| View::new(trace, s.mode, selection, e)).collect();
         let zero_s = report.as_ref().map_or(0.0, crate::render::text::zero_s);
         let span = summary.start_s.zip(summary.end_s);
-        let heat = |mode| Heat::of(trace, mode, selection, span?, HEAT);
         let counters = trace.counters.as_deref();
         let layouts = counters.map_or_else(Vec::new, |c| {
             c.layouts.iter().take(FILES).map(|l| (c.files.name(l.file).to_owned(), l.clone())).collect()
@@ -105,7 +115,9 @@ impl Run {
         hosts.dedup();
         Run {
             usage: Usage::of(trace, info.counters.as_ref(), FILES),
-            heats: [Mode::Write, Mode::Read].into_iter().filter_map(heat).collect(),
+            heats: span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT)),
+            metadata: metadata(trace),
+            hosts: trace.hosts.clone(),
             offsets: FileAccesses::of(trace, selection, OFFSETS),
             release: counters.and_then(|c| c.release.clone()),
             nodes: Some(hosts.len()).filter(|n| *n > 0),
@@ -146,6 +158,12 @@ impl Run {
             job.uid = None;
         }
     }
+}
+
+fn metadata(trace: &Trace) -> Option<(&'static str, f64, f64, Vec<f64>)> {
+    let calls = MetadataCalls::of(trace)?;
+    let (start_s, step_s, rates) = calls.rates(METADATA)?;
+    Some((calls.what, start_s, step_s, rates))
 }
 
 /// Ends of the time axes: the job, and the next burst unless it is far away.

@@ -2,6 +2,9 @@
 
 use super::writer::Html;
 
+/// Longer tables have a filter.
+const MANY: usize = 12;
+
 /// A column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
@@ -23,6 +26,16 @@ impl Column {
 }
 
 impl Column {
+    /// Its heading.
+    pub fn title(&self) -> &'static str {
+        self.title
+    }
+
+    /// Its key.
+    pub fn key(&self) -> &'static str {
+        self.key
+    }
+
     /// A column of bars.
     pub const fn bar(title: &'static str, key: &'static str) -> Column {
         Column { title, key, number: false }
@@ -36,24 +49,30 @@ pub struct Cell {
     value: Option<String>,
     note: Option<String>,
     bar: Option<f64>,
+    more: Vec<String>,
 }
 
 impl Cell {
+    /// The same, with lines that unfold.
+    pub fn unfolding(self, more: Vec<String>) -> Cell {
+        Cell { more, ..self }
+    }
+
     /// Text.
     pub fn text(text: impl Into<String>) -> Cell {
-        Cell { text: text.into(), value: None, note: None, bar: None }
+        Cell { text: text.into(), value: None, note: None, bar: None, more: Vec::new() }
     }
 
     /// The end of a name, and all of it where the pointer rests.
     pub fn name(name: &str) -> Cell {
         let shown = crate::render::layout::ending(name, 64);
         let note = (shown != name).then(|| name.to_owned());
-        Cell { text: shown, value: Some(name.to_owned()), note, bar: None }
+        Cell { text: shown, value: Some(name.to_owned()), note, bar: None, more: Vec::new() }
     }
 
     /// A number as it is written, and exactly.
     pub fn number(text: impl Into<String>, value: f64) -> Cell {
-        Cell { text: text.into(), value: Some(format!("{value}")), note: None, bar: None }
+        Cell { text: text.into(), value: Some(format!("{value}")), note: None, bar: None, more: Vec::new() }
     }
 
     /// Bytes.
@@ -64,6 +83,7 @@ impl Cell {
             value: Some(bytes.to_string()),
             note: Some(format!("{exact} bytes")),
             bar: None,
+            more: Vec::new(),
         }
     }
 
@@ -75,6 +95,7 @@ impl Cell {
                 value: Some(n.to_string()),
                 note: None,
                 bar: None,
+                more: Vec::new(),
             },
             None => Cell::text("-"),
         }
@@ -95,6 +116,7 @@ impl Cell {
             value: Some(format!("{share}")),
             note: None,
             bar: Some(share),
+            more: Vec::new(),
         }
     }
 
@@ -109,6 +131,10 @@ impl Cell {
 
 /// A table. Its rows can be sorted by `id` and the key of a column.
 pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column], rows: impl IntoIterator<Item = Vec<Cell>>) {
+    let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
+    if rows.len() > MANY {
+        h.filter("Filter rows");
+    }
     h.open("div", &[("class", "scroll")]);
     h.open("table", &[("id", id)]);
     h.elem("caption", &[], caption);
@@ -131,7 +157,13 @@ pub fn table(h: &mut Html, id: &str, caption: &str, columns: &[Column], rows: im
                 Some(share) => h.within("td", &attributes, |h| {
                     h.elem("meter", &[("min", "0"), ("max", "1"), ("value", &format!("{share:.4}"))], &cell.text);
                 }),
-                None => h.elem("td", &attributes, &cell.text),
+                None if cell.more.is_empty() => h.elem("td", &attributes, &cell.text),
+                None => h.within("td", &attributes, |h| {
+                    h.open("details", &[]);
+                    h.elem("summary", &[], &cell.text);
+                    h.within("ul", &[], |h| cell.more.iter().for_each(|line| h.elem("li", &[], line)));
+                    h.close("details");
+                }),
             }
         }
         h.close("tr");

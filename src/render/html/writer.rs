@@ -59,6 +59,35 @@ impl Html {
         self.close(tag);
     }
 
+    /// Buttons that set `key` of the state to a value, which only the script shows; the first is the default.
+    pub fn switches(&mut self, label: &'static str, key: &'static str, values: &[&str]) {
+        if values.len() < 2 {
+            return;
+        }
+        self.elem("span", &[], label);
+        for (i, value) in values.iter().enumerate() {
+            let first = if i == 0 { "1" } else { "" };
+            self.elem(
+                "button",
+                &[("type", "button"), ("data-key", key), ("data-value", value), ("data-first", first)],
+                value,
+            );
+        }
+    }
+
+    /// A text to copy, and the button for it.
+    pub fn copy(&mut self, tag: &'static str, text: &str) {
+        self.within(tag, &[("class", "copy")], |h| h.lines(text));
+        self.elem("button", &[("type", "button"), ("class", "tool"), ("data-copy", "1")], "Copy");
+    }
+
+    /// A field whose words choose among the rows or cards of what follows.
+    pub fn filter(&mut self, label: &'static str) {
+        self.within("div", &[("class", "tools")], |h| {
+            h.void("input", &[("type", "search"), ("placeholder", label), ("aria-label", label)]);
+        });
+    }
+
     /// Text. A name of more than 300 letters keeps both ends.
     pub fn text(&mut self, text: &str) {
         let letters = text.chars().count();
@@ -120,7 +149,11 @@ impl Html {
         for (name, value) in attributes {
             let _ = write!(self.out, " {name}=\"");
             // pictures and paths are long and made here; names are cut
-            let most = if matches!(*name, "d" | "href" | "content" | "points") { usize::MAX } else { ALL_LETTERS };
+            let most = if matches!(*name, "d" | "href" | "content" | "points" | "data-windows") {
+                usize::MAX
+            } else {
+                ALL_LETTERS
+            };
             value.chars().take(most).for_each(|c| self.letter(c));
             self.out.push('"');
         }

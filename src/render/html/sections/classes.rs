@@ -215,7 +215,7 @@ fn advice<'a>(p: &mut Page<'_>, all: impl Iterator<Item = &'a Advice>) {
         // a name of two words is a command
         let hint = |(k, v): (&String, &String)| if k.contains(' ') { format!("{k} {v}") } else { format!("{k}={v}") };
         let hints: Vec<String> = a.hints.iter().map(hint).collect();
-        p.h.elem("code", &[("class", "copy")], &hints.join(" "));
+        p.h.copy("code", &hints.join(" "));
         p.h.text(&format!(" {}: {}", a.policy.replace('-', " "), a.why));
         p.h.close("li");
     }

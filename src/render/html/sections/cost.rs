@@ -1,7 +1,12 @@
 //! Time and calls, by layer.
 
+use std::collections::HashMap;
+
+use crate::render::findings::short;
 use crate::render::html::page::Page;
+use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
+use crate::render::layout::percent;
 
 pub fn section(p: &mut Page<'_>) {
     let info = &p.run.info;
@@ -13,6 +18,11 @@ pub fn section(p: &mut Page<'_>) {
     let lead = "Seconds in I/O: the mean of all ranks, and the slowest ranks as a share of the run time.";
     p.section("cost", "Cost and calls", lead, |p| {
         if let Some(c) = counters.filter(|c| !c.cost.is_empty()) {
+            let run_s = p.run.findings.io.run_s;
+            let part = |s: f64| {
+                let share = if run_s > 0.0 { format!(" ({})", percent(s / run_s)) } else { String::new() };
+                Cell::number(format!("{}{share}", short(s)), s)
+            };
             let columns = [
                 Column::text("Layer", "layer"),
                 Column::number("Reading", "read"),
@@ -21,22 +31,27 @@ pub fn section(p: &mut Page<'_>) {
                 Column::number("Slowest", "slowest"),
                 Column::number("Rank", "rank"),
                 Column::number("Share of the run", "share"),
+                Column::text("Ranks in files of their own: least, quartiles, most", "quartiles"),
             ];
             let rows = c.cost.iter().map(|l| {
                 vec![
                     Cell::text(&l.layer),
-                    Cell::seconds(Some(l.read_s)),
-                    Cell::seconds(Some(l.write_s)),
-                    Cell::seconds(Some(l.metadata_s)),
+                    part(l.read_s),
+                    part(l.write_s),
+                    part(l.metadata_s),
                     Cell::seconds(Some(l.slowest_s)),
                     l.slowest_rank.map_or_else(|| Cell::text("all"), |r| Cell::count(Some(r.into()))),
                     Cell::share(l.share),
+                    Cell::text(l.quartiles_s.map_or_else(|| "-".into(), |q| q.map(short).join(", "))),
                 ]
             });
             let id = p.id("cost-table");
-            table::table(&mut p.h, &id, "Time in I/O; a layer contains those below it", &columns, rows);
+            let caption =
+                "Time in I/O, the mean of all ranks and its share of the run; a layer contains those below it";
+            table::table(&mut p.h, &id, caption, &columns, rows);
         }
         let by_layer = counters.iter().flat_map(|c| &c.operations);
+        let timed = timed(p.run);
         let mut rows: Vec<Vec<Cell>> = by_layer
             .flat_map(|(layer, calls)| calls.iter().map(move |(name, n)| (layer.as_str(), name, *n)))
             .map(|(layer, name, n)| vec![Cell::text(layer), Cell::text(name.replace('_', " ")), Cell::count(Some(n))])
@@ -45,15 +60,38 @@ pub fn section(p: &mut Page<'_>) {
             let mut calls: Vec<_> = info.calls.iter().collect();
             calls.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
             p.cut(calls.len().min(60), calls.len(), "Calls");
-            rows.extend(
-                calls
-                    .iter()
-                    .take(60)
-                    .map(|(name, n)| vec![Cell::text("trace"), Cell::text(*name), Cell::count(Some(**n))]),
-            );
+            rows.extend(calls.iter().take(60).map(|(name, n)| {
+                let (events, seconds) = timed.get(name.as_str()).copied().unwrap_or((0, 0.0));
+                let known = events > 0;
+                vec![
+                    Cell::text("trace"),
+                    Cell::text(*name),
+                    Cell::count(Some(**n)),
+                    Cell::seconds(known.then_some(seconds)),
+                    Cell::seconds(known.then(|| seconds / events as f64)),
+                ]
+            }));
         }
-        let columns = [Column::text("Layer", "layer"), Column::text("Call", "call"), Column::number("Number", "count")];
+        let columns = [
+            Column::text("Layer", "layer"),
+            Column::text("Call", "call"),
+            Column::number("Number", "count"),
+            Column::number("Time of all ranks", "time"),
+            Column::number("Time of one", "mean"),
+        ];
+        let known = if rows.iter().any(|r| r.len() > 3) { 5 } else { 3 };
+        let caption = if known > 3 { "Calls; time of those in the graph below" } else { "Calls" };
         let id = p.id("calls");
-        table::table(&mut p.h, &id, "Calls", &columns, rows);
+        table::table(&mut p.h, &id, caption, &columns[..known], rows);
     });
+}
+
+/// Events with a duration and their seconds by call, from the graph of single calls.
+fn timed(run: &Run) -> HashMap<&str, (u64, f64)> {
+    let mut all: HashMap<&str, (u64, f64)> = HashMap::new();
+    for n in run.graph.iter().flat_map(|g| &g.nodes) {
+        let sum = all.entry(n.activity.split(':').next().unwrap_or_default()).or_default();
+        *sum = (sum.0 + n.events.saturating_sub(n.untimed_events), sum.1 + n.duration_s);
+    }
+    all
 }

@@ -3,10 +3,16 @@
 use crate::findings::{Finding, Findings, RemedyReport};
 use crate::render::findings::{settings, short};
 use crate::render::html::page::Page;
+use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::html::writer::Html;
 use crate::render::layout::percent;
 use crate::render::units;
+
+/// Times of a finding that the script shows in the pictures.
+const WINDOWS: usize = 64;
+/// Times and ranges in a row of the evidence.
+const SOME: usize = 3;
 
 pub fn section(p: &mut Page<'_>) {
     let f = &p.run.findings;
@@ -15,10 +21,13 @@ pub fn section(p: &mut Page<'_>) {
         if f.findings.is_empty() {
             p.h.elem("p", &[], "No findings.");
         }
+        if f.findings.len() > 1 {
+            p.h.filter("Filter: text, severity");
+        }
         p.h.open("div", &[("class", "cards")]);
         for (i, x) in f.findings.iter().enumerate() {
             let id = p.id(&format!("find-{}-{}", i + 1, x.code));
-            card(&mut p.h, &id, f, x);
+            card(&mut p.h, &id, p.run, x);
         }
         p.h.close("div");
         good(&mut p.h, f);
@@ -27,12 +36,14 @@ pub fn section(p: &mut Page<'_>) {
     });
 }
 
-fn card(h: &mut Html, id: &str, f: &Findings, x: &Finding) {
+fn card(h: &mut Html, id: &str, run: &Run, x: &Finding) {
+    let f = &run.findings;
     let severity = x.severity.name();
     let class = format!("card {severity}");
     let rank = x.measured.get("rank").map(|r| format!("{r:.0}")).unwrap_or_default();
     let files: Vec<&str> = x.files.iter().map(|s| s.file.as_str()).collect();
     let files = files.join("\u{1}");
+    let windows = windows(run, x);
     h.open(
         "div",
         &[
@@ -42,6 +53,7 @@ fn card(h: &mut Html, id: &str, f: &Findings, x: &Finding) {
             ("data-severity", severity),
             ("data-rank", &rank),
             ("data-files", &files),
+            ("data-windows", &windows),
         ],
     );
     h.open("h3", &[]);
@@ -63,7 +75,8 @@ fn card(h: &mut Html, id: &str, f: &Findings, x: &Finding) {
     if !x.also.is_empty() {
         h.elem("p", &[("class", "also")], &format!("The same requests: {}", x.also.join(", ")));
     }
-    evidence(h, id, x);
+    evidence(h, id, run, x);
+    examples(h, id, run, x);
     remedies(h, x);
     h.open("details", &[("class", "fold")]);
     h.elem("summary", &[], "Why, and how it was measured");
@@ -90,6 +103,12 @@ fn card(h: &mut Html, id: &str, f: &Findings, x: &Finding) {
         ],
     );
     h.close("details");
+    if !files.is_empty() || !windows.is_empty() {
+        h.within("div", &[("class", "tools")], |h| {
+            let button = [("type", "button"), ("data-key", "find"), ("data-value", &*x.code)];
+            h.elem("button", &button, "Show in the page");
+        });
+    }
     h.close("div");
 }
 
@@ -111,10 +130,54 @@ fn cost(h: &mut Html, f: &Findings, x: &Finding) {
     h.close("p");
 }
 
-fn evidence(h: &mut Html, id: &str, x: &Finding) {
+/// The times of a finding on the clock of the page, for the script.
+fn windows(run: &Run, x: &Finding) -> String {
+    let all = x.files.iter().flat_map(|f| &f.windows).take(WINDOWS);
+    let later = |t: f64| ((t - run.zero_s) * 1e6).round() / 1e6;
+    all.map(|w| format!("{}:{}", later(w.start_s), later(w.end_s))).collect::<Vec<_>>().join(" ")
+}
+
+/// The first few of a list, as far as they say.
+fn some<T>(all: &[T], text: impl Fn(&T) -> String) -> Cell {
+    let shown: Vec<String> = all.iter().take(SOME).map(&text).collect();
+    let more = if all.len() > SOME { ", ..." } else { "" };
+    Cell::text(format!("{}{more}", shown.join(", ")))
+}
+
+fn examples(h: &mut Html, id: &str, run: &Run, x: &Finding) {
+    if x.examples.is_empty() {
+        return;
+    }
+    h.open("details", &[("class", "fold")]);
+    h.elem("summary", &[], "Longest requests");
+    let columns = [
+        Column::number("Rank", "rank"),
+        Column::text("File", "file"),
+        Column::number("Offset", "offset"),
+        Column::number("Size", "size"),
+        Column::number("Start", "start"),
+        Column::number("Duration", "duration"),
+    ];
+    let rows = x.examples.iter().map(|e| {
+        let start = e.start_s - run.zero_s;
+        vec![
+            Cell::count(Some(e.rank.into())),
+            Cell::name(&e.file),
+            e.offset.map_or_else(|| Cell::text("-"), Cell::bytes),
+            Cell::bytes(e.size),
+            Cell::number(units::clock(start, (e.end_s - e.start_s).max(1e-6)), start),
+            Cell::seconds(Some(e.end_s - e.start_s)),
+        ]
+    });
+    table::table(h, &format!("{id}-requests"), &format!("Requests of {} with the most time", x.code), &columns, rows);
+    h.close("details");
+}
+
+fn evidence(h: &mut Html, id: &str, run: &Run, x: &Finding) {
     if x.files.is_empty() {
         return;
     }
+    let placed = x.files.iter().any(|s| !s.rank_list.is_empty() || !s.windows.is_empty() || !s.ranges.is_empty());
     let columns = [
         Column::text("Files", "file"),
         Column::number("Number", "files"),
@@ -122,8 +185,15 @@ fn evidence(h: &mut Html, id: &str, x: &Finding) {
         Column::number("Bytes", "bytes"),
         Column::number("Ranks", "ranks"),
         Column::number("Time of all ranks", "time"),
+        Column::text("Which ranks", "which"),
+        Column::text("When", "when"),
+        Column::text("Bytes of the files", "ranges"),
     ];
+    let resolution = (run.range.1 - run.range.0) / 1000.0;
+    let clock = |t: f64| units::clock(t - run.zero_s, resolution);
     let rows = x.files.iter().map(|s| {
+        let which = crate::render::classes::ranks(&s.rank_list);
+        let cut = if s.rank_list.len() == 16 && s.ranks.is_some_and(|n| n > 16) { ", ..." } else { "" };
         vec![
             Cell::name(&s.file),
             Cell::count(Some(s.files)),
@@ -131,10 +201,14 @@ fn evidence(h: &mut Html, id: &str, x: &Finding) {
             Cell::bytes(s.bytes),
             s.ranks.map_or_else(|| Cell::text("all"), |n| Cell::count(Some(n))),
             Cell::seconds(Some(s.time_s)),
+            Cell::text(format!("{which}{cut}")),
+            some(&s.windows, |w| format!("{} to {}", clock(w.start_s), clock(w.end_s))),
+            some(&s.ranges, |r| format!("{} to {}", units::bytes(r.start as f64), units::bytes(r.end as f64))),
         ]
     });
+    let columns = &columns[..if placed { columns.len() } else { columns.len() - 3 }];
     let caption = format!("Where: {} in {}", x.code, units::counted(x.files_total, "file"));
-    table::table(h, &format!("{id}-files"), &caption, &columns, rows);
+    table::table(h, &format!("{id}-files"), &caption, columns, rows);
 }
 
 /// Remedies, those for what the trace shows before those for all systems.
@@ -150,7 +224,7 @@ fn remedies(h: &mut Html, x: &Finding) {
         h.open("li", &[]);
         let settings = settings(r);
         if !settings.is_empty() {
-            h.elem("code", &[("class", "copy")], &settings.join(" "));
+            h.copy("code", &settings.join(" "));
             h.text(" ");
         }
         h.text(&r.why);

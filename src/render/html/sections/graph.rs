@@ -1,6 +1,6 @@
 //! The directly-follows graph: which activity follows which, and what each costs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::dfg::{DfgReport, EdgeReport, NodeReport};
@@ -67,6 +67,26 @@ fn list(p: &mut Page<'_>, nodes: &[&NodeReport]) {
     table::table(&mut p.h, &id, "Activities, those with the most time first", &columns, rows);
 }
 
+/// A slider that hides edges that occur less often.
+fn slider(h: &mut Html, edges: &[(usize, usize, &EdgeReport)]) {
+    let counts: BTreeSet<u64> = edges.iter().map(|e| e.2.count).collect();
+    if counts.len() < 3 {
+        return;
+    }
+    let last = (counts.len() - 1).to_string();
+    let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+    h.open("div", &[("class", "tools")]);
+    h.open("label", &[]);
+    h.text("Lines that occur at least this often: ");
+    h.void(
+        "input",
+        &[("type", "range"), ("min", "0"), ("max", &last), ("value", "0"), ("data-counts", &counts.join(" "))],
+    );
+    h.elem("span", &[], &counts[0]);
+    h.close("label");
+    h.close("div");
+}
+
 /// Both ends of a name.
 fn shortened(text: &str) -> String {
     let letters: Vec<char> = text.chars().collect();
@@ -113,6 +133,7 @@ fn picture(p: &mut Page<'_>, g: &DfgReport, nodes: &[&NodeReport]) {
     let heaviest = nodes.iter().map(|n| n.duration_s).fold(0.0, f64::max);
     let h = &mut p.h;
     h.open("figure", &[("class", "graph"), ("id", &id), ("data-most", &most.to_string())]);
+    slider(h, &edges);
     h.open("div", &[("class", "scroll")]);
     let (width, height) = (placed.size.0.ceil(), placed.size.1.ceil());
     let (title, desc) = (format!("{id}-t"), format!("{id}-d"));

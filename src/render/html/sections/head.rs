@@ -59,6 +59,7 @@ pub fn navigation(h: &mut Html, bundle: &Bundle, pages: &[(Html, Vec<(String, &'
             h.elem("a", &[("href", &link)], &format!("{}: {}", title(run), run.origin.name));
             h.close("li");
         }
+        h.within("li", &[], |h| h.elem("a", &[("href", "#compare")], "Side by side"));
         h.close("ol");
     }
     for (i, (_, listed)) in pages.iter().enumerate() {
@@ -70,6 +71,11 @@ pub fn navigation(h: &mut Html, bundle: &Bundle, pages: &[(Html, Vec<(String, &'
         }
         h.close("ul");
     }
+    h.open("div", &[("class", "tools")]);
+    let button = |key| [("type", "button"), ("data-key", key), ("data-value", "")];
+    h.elem("button", &button("t"), "Whole run");
+    h.elem("button", &button("theme"), "Light or dark");
+    h.close("div");
     h.close("nav");
 }
 

@@ -1,19 +1,21 @@
 //! Bytes by rank and time, as a picture of at most 512 × 2,048 cells.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use base64::Engine;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::analysis::{Heat, HeatRow, Mode};
 use crate::render::html::page::Page;
 use crate::render::html::plot::short;
+use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::html::writer::Html;
 use crate::render::units;
 
 /// Bytes of an image, and the least of a page that had to be cut.
-const IMAGE: (usize, usize) = (150_000, 12_000);
+const IMAGE: (usize, usize) = (100_000, 8_000);
 /// Columns and rows of a page.
 const COLUMNS: usize = 1024;
 const ROWS: usize = 512;
@@ -35,12 +37,109 @@ pub fn section(p: &mut Page<'_>) {
         p.absent.push(("Ranks over time", "record DXT_ENABLE_IO_TRACE=1, or the heat maps of Darshan 3.4 and later"));
         return;
     }
-    let lead = "Bandwidth of each rank over time: the brighter, the more. Bars above: all ranks; at the right: bytes of a rank.";
-    p.section("heat", "Ranks over time", lead, |p| {
-        for i in 0..p.run.heats.len() {
-            figure(p, i);
-        }
+    let mut lead =
+        "Bandwidth of each rank over time: the brighter, the more. Bars above: all ranks; at the right: bytes of a rank.".to_owned();
+    let (first, last) = p.run.heats[0].rows[0].ranks;
+    if first != last {
+        lead.push_str(" Several ranks share a row; the table has the least and the most of them.");
+    }
+    let images = fitted(p);
+    p.section("heat", "Ranks over time", &lead, |p| {
+        p.h.open("div", &[("class", "tools")]);
+        let names: Vec<&str> = images.iter().map(|i| i.name).collect();
+        let mut orders = vec!["rank", "bytes", "end"];
+        orders.extend(p.run.nodes.filter(|n| *n > 1).map(|_| "node"));
+        p.h.switches("Show", "heat", &names);
+        p.h.switches("Scale", "scale", &["log", "linear"]);
+        p.h.switches("Rows by", "rows", &orders);
+        p.h.close("div");
+        images.iter().for_each(|i| figure(p, i));
     });
+    for image in &images {
+        let data = data(p, image);
+        p.heat(data);
+    }
+}
+
+/// A heat map, its levels of colour as a PNG, and its largest bandwidth.
+struct Image {
+    name: &'static str,
+    heat: Heat,
+    png: Vec<u8>,
+    largest: f64,
+}
+
+/// Writes, reads, and both if there are both, with as many cells as the page has room for, all with the same rows and columns.
+fn fitted(p: &Page<'_>) -> Vec<Image> {
+    let most = p.caps.of(IMAGE.0, IMAGE.1);
+    let (mut rows, mut columns) = (ROWS, COLUMNS);
+    loop {
+        let image = |name, heat: Heat| {
+            let (levels, largest) = levels(&heat);
+            Some(Image { name, png: png(&heat, &levels)?, largest: largest / heat.step_s, heat })
+        };
+        let mut heats: Vec<Heat> = p.run.heats.iter().map(|h| coarse(h, rows, columns)).collect();
+        if let [a, b] = &heats[..] {
+            heats.push(both(a, b));
+        }
+        let names: &[&str] = match &heats[..] {
+            [one] if one.mode == Mode::Read => &["read"],
+            _ => &["write", "read", "both"],
+        };
+        let images: Vec<Image> = names.iter().zip(heats).filter_map(|(name, heat)| image(*name, heat)).collect();
+        if columns < 64 || images.iter().all(|i| i.png.len() * 4 / 3 <= most) {
+            return images;
+        }
+        // time is cut before ranks
+        if columns > rows { columns /= 2 } else { rows /= 2 }
+    }
+}
+
+/// The sum of two heat maps of the same rows and columns.
+fn both(a: &Heat, b: &Heat) -> Heat {
+    let row = |(a, b): (&HeatRow, &HeatRow)| HeatRow {
+        ranks: a.ranks,
+        bytes: a.bytes + b.bytes,
+        end_s: [a.end_s, b.end_s].into_iter().flatten().reduce(f64::max),
+        // of groups of ranks a bound: the extremes may be those of different ranks
+        extremes: (a.extremes.0 + b.extremes.0, a.extremes.1 + b.extremes.1),
+    };
+    Heat {
+        mode: Mode::All,
+        rows: a.rows.iter().zip(&b.rows).map(row).collect(),
+        cells: a.cells.iter().zip(&b.cells).map(|(a, b)| a + b).collect(),
+        ..a.clone()
+    }
+}
+
+/// The figures for the script. Of each row: first rank, name, bytes, end of the last transfer, number of the node.
+fn data(p: &Page<'_>, image: &Image) -> Value {
+    let (run, heat) = (p.run, &image.heat);
+    let nodes: BTreeSet<&str> = run.hosts.values().map(|h| &**h).collect();
+    let nodes: Vec<&str> = nodes.into_iter().collect();
+    let row = |r: &HeatRow| {
+        let host = run.hosts.get(&r.ranks.0);
+        let node = host.and_then(|h| nodes.binary_search(&&**h).ok());
+        let on = host.map_or_else(String::new, |h| format!(" on {h}"));
+        json!([
+            r.ranks.0,
+            format!("{}{on}", ranks(r.ranks)),
+            r.bytes.round(),
+            r.end_s.map(|t| short(t - run.zero_s)),
+            node
+        ])
+    };
+    json!({
+        "id": p.id(&format!("heat-{}", image.name)),
+        "start": short(heat.start_s - run.zero_s),
+        "step": heat.step_s,
+        "columns": heat.columns,
+        "most": image.largest,
+        "decades": DECADES,
+        "levels": LEVELS,
+        "rows": heat.rows.iter().map(row).collect::<Vec<_>>(),
+        "palette": palette()[3..].chunks(3).collect::<Vec<_>>(),
+    })
 }
 
 /// A heat map with fewer cells.
@@ -54,6 +153,10 @@ fn coarse(heat: &Heat, rows: usize, columns: usize) -> Heat {
         ranks: (part[0].ranks.0, part[part.len() - 1].ranks.1),
         bytes: part.iter().map(|x| x.bytes).sum(),
         end_s: part.iter().filter_map(|x| x.end_s).reduce(f64::max),
+        extremes: (
+            part.iter().map(|x| x.extremes.0).fold(f64::INFINITY, f64::min),
+            part.iter().map(|x| x.extremes.1).fold(0.0, f64::max),
+        ),
     };
     let rows: Vec<HeatRow> = heat.rows.chunks(r).map(join).collect();
     let mut cells = vec![0.0; rows.len() * columns];
@@ -102,45 +205,65 @@ fn png(heat: &Heat, levels: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-fn figure(p: &mut Page<'_>, i: usize) {
-    let whole = &p.run.heats[i];
-    let most = p.caps.of(IMAGE.0, IMAGE.1);
-    let (mut rows, mut columns) = (ROWS, COLUMNS);
-    let (heat, image, largest) = loop {
-        let heat = coarse(whole, rows, columns);
-        let (levels, largest) = levels(&heat);
-        let Some(image) = png(&heat, &levels) else { return };
-        if image.len() * 4 / 3 <= most || columns < 64 {
-            break (heat, image, largest);
-        }
-        // time is cut before ranks
-        if columns > rows { columns /= 2 } else { rows /= 2 }
-    };
-    let mode = if heat.mode == Mode::Read { "read" } else { "write" };
+fn figure(p: &mut Page<'_>, image: &Image) {
+    let (run, heat, rate) = (p.run, &image.heat, image.largest);
+    let mode = image.name;
     let id = p.id(&format!("heat-{mode}"));
-    let rate = largest / heat.step_s;
-    let run = p.run;
-    let (title, desc) = (format!("Bandwidth by rank and time ({mode})"), described(&heat, rate, run.zero_s));
-    p.h.open("figure", &[("id", &id), ("class", "heatmap")]);
+    let (title, desc) = (format!("Bandwidth by rank and time ({mode})"), described(heat, rate, run.zero_s));
+    p.h.open("figure", &[("id", &id), ("class", "heatmap"), ("data-name", mode)]);
     p.h.open("p", &[("class", "legend")]);
-    p.h.text(&format!("{mode}: {} to {}, logarithmic ", units::rate(rate / 10f64.powf(DECADES)), units::rate(rate)));
+    let words = if mode == "both" { "write and read" } else { mode };
+    let log = format!("{words}: {} to {}, logarithmic", units::rate(rate / 10f64.powf(DECADES)), units::rate(rate));
+    let linear = format!("{words}: 0 to {}, linear", units::rate(rate));
+    p.h.elem("span", &[("class", "scale"), ("data-log", &log), ("data-linear", &linear)], &log);
     ramp(&mut p.h, &id);
     p.h.close("p");
-    svg(&mut p.h, run.range, run.zero_s, &heat, &Picture { id: &id, title: &title, desc: &desc, image: &image });
+    svg(&mut p.h, run.range, run.zero_s, heat, &Picture { id: &id, title: &title, desc: &desc, image: &image.png });
     p.h.elem("p", &[("class", "readout"), ("aria-live", "polite")], "");
-    rows_table(&mut p.h, &id, &heat, run.zero_s);
+    rows_table(&mut p.h, &id, heat, run);
     p.h.close("figure");
-    p.heat(json!({
-        "id": id,
-        "start": short(heat.start_s - run.zero_s),
-        "step": heat.step_s,
-        "columns": heat.columns,
-        "most": rate,
-        "decades": DECADES,
-        "levels": LEVELS,
-        "rows": heat.rows.iter().map(|r| json!([r.ranks.0, r.ranks.1, r.bytes.round(), r.end_s.map(|t| short(t - run.zero_s))])).collect::<Vec<_>>(),
-"palette": palette()[3..].chunks(3).collect::<Vec<_>>(),
-    }));
+}
+
+/// The rows with a label: that with the most bytes, the last to end, and the first rows without I/O.
+fn labels(heat: &Heat) -> Vec<(usize, String)> {
+    let rows = &heat.rows;
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let best = |value: &dyn Fn(&HeatRow) -> f64| {
+        (0..rows.len()).fold(0, |best, i| if value(&rows[i]) > value(&rows[best]) { i } else { best })
+    };
+    // of equal rows none stands out
+    let busiest = best(&|r| r.bytes);
+    let only = rows.iter().filter(|r| r.bytes == rows[busiest].bytes).count() == 1;
+    let last = best(&|r| r.end_s.unwrap_or(f64::NEG_INFINITY));
+    let idle = (0..rows.len()).filter(|&i| rows[i].end_s.is_none() && (i == 0 || rows[i - 1].end_s.is_some()));
+    let number = |i: usize| {
+        let (first, last) = rows[i].ranks;
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let mut all: Vec<(usize, String)> = idle.take(3).map(|i| (i, format!("{}: idle", number(i)))).collect();
+    match (only, busiest == last) {
+        (true, true) => all.push((last, format!("{}: most, last", number(last)))),
+        _ => {
+            all.extend(only.then(|| (busiest, format!("{}: most bytes", number(busiest)))));
+            all.push((last, format!("{}: last to end", number(last))));
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Writes the labels at the right, none over another.
+fn tags(h: &mut Html, heat: &Heat, height: f64) {
+    let mut below = 0.0f64;
+    for (row, text) in labels(heat) {
+        let middle = MARGIN + (row as f64 + 0.5) / heat.rows.len() as f64 * height + 4.0;
+        below = middle.max(below + 13.0);
+        let y = format!("{below:.1}");
+        let of = row.to_string();
+        h.elem("text", &[("class", "tag"), ("text-anchor", "end"), ("x", "996"), ("y", &y), ("data-row", &of)], &text);
+    }
 }
 
 /// The result in words: the busiest and the slowest rank, and those without I/O.
@@ -227,6 +350,7 @@ fn svg(h: &mut Html, range: (f64, f64), zero_s: f64, heat: &Heat, p: &Picture<'_
     h.close("g");
     h.close("g");
     side(h, heat, (right, height));
+    h.within("g", &[("class", "tags")], |h| tags(h, heat, height));
     h.open("g", &[("class", "axes")]);
     let frame = format!("M{LEFT} {MARGIN}H{right}V{:.1}H{LEFT}Z", MARGIN + height);
     h.empty("path", &[("class", "grid"), ("d", &frame)]);
@@ -319,23 +443,38 @@ fn ramp(h: &mut Html, id: &str) {
     h.close("svg");
 }
 
-fn rows_table(h: &mut Html, id: &str, heat: &Heat, zero_s: f64) {
+fn rows_table(h: &mut Html, id: &str, heat: &Heat, run: &Run) {
+    let zero_s = run.zero_s;
+    let shared = heat.rows[0].ranks.0 != heat.rows[0].ranks.1;
     let mut order: Vec<&HeatRow> = heat.rows.iter().collect();
     order.sort_by(|a, b| b.bytes.total_cmp(&a.bytes).then(a.ranks.cmp(&b.ranks)));
     h.open("details", &[("class", "fold")]);
     h.elem("summary", &[], "Table");
-    let columns = [
+    let mut columns = vec![
         Column::text("Ranks", "rank"),
         Column::number("Bytes", "bytes"),
         Column::number("End of the last transfer", "end"),
     ];
+    if shared {
+        columns.extend([Column::number("Least of a rank", "least"), Column::number("Most of a rank", "most")]);
+    }
+    if !run.hosts.is_empty() {
+        columns.push(Column::text("Node of the first", "node"));
+    }
     let rows = order.iter().take(50).map(|r| {
         let end = r.end_s.map(|t| t - zero_s);
-        vec![
+        let mut row = vec![
             Cell::text(ranks(r.ranks)),
             Cell::bytes(r.bytes.round() as u64),
             end.map_or_else(|| Cell::text("-"), |t| Cell::number(units::clock(t, heat.step_s), t)),
-        ]
+        ];
+        if shared {
+            row.extend([r.extremes.0, r.extremes.1].map(|b| Cell::bytes(b.round() as u64)));
+        }
+        if !run.hosts.is_empty() {
+            row.push(Cell::text(run.hosts.get(&r.ranks.0).map_or("", |h| h)));
+        }
+        row
     });
     table::table(h, &format!("{id}-table"), "The ranks with the most bytes", &columns, rows);
     h.close("details");

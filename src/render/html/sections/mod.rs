@@ -2,6 +2,7 @@
 
 mod answer;
 mod classes;
+mod comparison;
 mod cost;
 mod data;
 mod files;
@@ -17,6 +18,7 @@ mod phases;
 mod provenance;
 mod sizes;
 
+pub use comparison::comparison;
 pub use data::data;
 pub use head::{index, navigation, title};
 

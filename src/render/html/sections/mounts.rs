@@ -1,12 +1,13 @@
 //! Bytes and files by file system, and the layout of files on a parallel one.
 
-use std::collections::BTreeMap;
-
+use crate::analysis::TargetUse;
 use crate::render::html::page::Page;
 use crate::render::html::table::{self, Cell, Column};
 
 /// Files whose layout is listed.
 const LAYOUTS: (usize, usize) = (50, 10);
+/// Storage targets that are listed.
+const TARGETS: (usize, usize) = (200, 20);
 
 pub fn section(p: &mut Page<'_>) {
     let run = p.run;
@@ -65,10 +66,38 @@ fn layouts(p: &mut Page<'_>) {
     });
     let id = p.id("layouts");
     table::table(&mut p.h, &id, "Layout of files", &columns, rows);
-    let mut targets: BTreeMap<u64, u64> = BTreeMap::new();
-    all.iter().flat_map(|(_, l)| &l.targets).for_each(|t| *targets.entry(*t).or_default() += 1);
-    let columns = [Column::number("Storage target", "ost"), Column::number("Stripes of files", "stripes")];
-    let rows = targets.iter().take(200).map(|(t, n)| vec![Cell::count(Some(*t)), Cell::count(Some(*n))]);
+    targets(p);
+}
+
+fn targets(p: &mut Page<'_>) {
+    let all = &p.run.usage.targets;
+    let shown = p.caps.of(TARGETS.0, TARGETS.1).min(all.len());
+    p.cut(shown, all.len(), "Storage targets");
+    let most = all.iter().map(|t| t.bytes[0] + t.bytes[1]).fold(0.0, f64::max);
+    let mut order: Vec<&TargetUse> = all.iter().collect();
+    order.sort_by(|a, b| (b.bytes[0] + b.bytes[1]).total_cmp(&(a.bytes[0] + a.bytes[1])).then(a.target.cmp(&b.target)));
+    let columns = [
+        Column::number("Storage target", "ost"),
+        Column::number("Stripes of files", "stripes"),
+        Column::number("Read", "bytes-read"),
+        Column::number("Written", "bytes-written"),
+        Column::bar("Of the most", "share"),
+    ];
+    let rows = order.iter().take(shown).map(|t| {
+        let share = if most > 0.0 { (t.bytes[0] + t.bytes[1]) / most } else { 0.0 };
+        vec![
+            Cell::number(t.target.to_string(), t.target as f64),
+            Cell::count(Some(t.stripes)),
+            Cell::bytes(t.bytes[0].round() as u64),
+            Cell::bytes(t.bytes[1].round() as u64),
+            Cell::bar(share),
+        ]
+    });
+    let caption = if p.run.usage.targets_exact {
+        "Storage targets (OSTs), bytes from the places of the requests"
+    } else {
+        "Storage targets (OSTs), the bytes of each file spread evenly over its targets"
+    };
     let id = p.id("targets");
-    table::table(&mut p.h, &id, "Storage targets (OSTs)", &columns, rows);
+    table::table(&mut p.h, &id, caption, &columns, rows);
 }

@@ -48,7 +48,7 @@ pub fn section(p: &mut Page<'_>) {
             if let Ok(json) = serde_json::to_string_pretty(n) {
                 p.h.open("details", &[("class", "fold")]);
                 p.h.elem("summary", &[], "JSON for a scheduler");
-                p.h.within("pre", &[("class", "copy")], |h| h.lines(&json));
+                p.h.copy("pre", &json);
                 p.h.close("details");
             }
         }

@@ -7,7 +7,8 @@ use crate::analysis::FileAccesses;
 use crate::pattern::PatternReport;
 use crate::record::{Op, stem};
 use crate::render::html::page::Page;
-use crate::render::html::plot::{Layer, Numbers, Plot, Scale, short};
+use crate::render::html::plot::{LEVELS, Layer, Numbers, Plot, Scale, short};
+use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::{pattern_text, units};
 
@@ -119,7 +120,8 @@ fn offsets(p: &mut Page<'_>, i: usize) {
         let boxes: Vec<[f64; 4]> = of_op.iter().map(box_of).collect();
         (!boxes.is_empty()).then(|| Layer::Boxes { name: name.into(), class: name, boxes, labels })
     };
-    let layers: Vec<Layer> = [layer(Op::Write, "write"), layer(Op::Read, "read")].into_iter().flatten().collect();
+    let mut layers: Vec<Layer> = [layer(Op::Write, "write"), layer(Op::Read, "read")].into_iter().flatten().collect();
+    layers.splice(0..0, stripes(run, &f.file, top));
     let some = if (f.shown.len().div_ceil(step) as u64) < f.all {
         format!(", {} of {}", f.shown.len().div_ceil(step), units::counted(f.all, "access"))
     } else {
@@ -138,6 +140,21 @@ fn offsets(p: &mut Page<'_>, i: usize) {
         time: true,
         layers,
     });
+}
+
+/// Lines at the stripes of a file whose layout is known; of many stripes every second, fourth, ...
+fn stripes(run: &Run, file: &str, top: u64) -> Option<Layer> {
+    let of_file = |name: &str| name == file || stem(name) == file;
+    let unit = run.layouts.iter().find(|(name, _)| of_file(name)).map(|x| x.1.stripe_bytes).filter(|u| *u > 0)?;
+    let mut every = 1u64;
+    while top / unit / every > LEVELS as u64 {
+        every *= 2;
+    }
+    let name = match every {
+        1 => format!("stripes of {}", units::bytes(unit as f64)),
+        n => format!("every {n} stripes of {}", units::bytes(unit as f64)),
+    };
+    (unit <= top).then_some(Layer::Levels { name, class: "stripe", step: unit as f64 * every as f64 })
 }
 
 /// Times to the microsecond.

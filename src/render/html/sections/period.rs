@@ -36,7 +36,10 @@ pub fn section(p: &mut Page<'_>) {
                 autocorrelation(p, s, v, mode),
                 correlation(p, s, v, mode),
             ];
-            plots.into_iter().flatten().for_each(|plot| p.plot(plot));
+            for plot in plots.into_iter().flatten() {
+                p.h.elem("h4", &[], &plot.title);
+                p.plot(plot);
+            }
         }
     });
 }

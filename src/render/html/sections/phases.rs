@@ -70,7 +70,37 @@ pub fn section(p: &mut Page<'_>) {
         time: true,
         layers,
     };
-    p.section("phases", "Bandwidth over time", lead, |p| p.plot(plot));
+    p.section("phases", "Bandwidth over time", lead, |p| {
+        p.plot(plot);
+        if let Some(strip) = metadata(p) {
+            p.plot(strip);
+        }
+    });
+}
+
+/// Metadata calls per second below the bandwidth.
+fn metadata(p: &Page<'_>) -> Option<Plot> {
+    let run = p.run;
+    let (what, start_s, step_s, rates) = run.metadata.as_ref().filter(|m| m.3.len() > 1)?;
+    let most = rates.iter().copied().fold(0.0, f64::max);
+    let group = rates.len().div_ceil(p.caps.of(POINTS.0, POINTS.1)).max(1);
+    let of = if group > 1 || *step_s > 1.0 { ", the most in any second" } else { "" };
+    Some(Plot {
+        id: "metadata-plot".into(),
+        title: "Metadata calls over time".into(),
+        desc: format!("{what}: at most {} in a second", units::digits(most)),
+        height: 140.0,
+        x: Scale { low: run.range.0, high: run.range.1, label: "Time", unit: "s", numbers: Numbers::Time },
+        y: Scale { low: 0.0, high: 1.06 * most.max(1.0), label: "Calls/s", unit: "", numbers: Numbers::Plain },
+        time: true,
+        layers: vec![Layer::Area {
+            name: format!("metadata calls per second: {what}{of}"),
+            class: "meta",
+            start: short(start_s - run.zero_s),
+            step: step_s * group as f64,
+            values: rates.chunks(group).map(|part| part.iter().copied().fold(0.0, f64::max)).collect(),
+        }],
+    })
 }
 
 fn curve(p: &Page<'_>, view: &View, sign: f64, zero_s: f64) -> Layer {
