@@ -7,7 +7,9 @@ use super::outcome::{Outcome, Part, Sureness};
 use super::report::*;
 use crate::analysis::Tool;
 use crate::record::{CounterModule, stem};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use foldhash::fast::FixedState;
 
 /// Files of a finding that are listed.
 const FILES: usize = 5;
@@ -103,7 +105,7 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
     });
     let mut all = merged(all, &groups);
     if let Some(rows) = f.rows() {
-        evidence::add(f.trace, rows, &mut all);
+        evidence::add(f.trace, rows, &mut all, &|| f.series(false));
     }
     Findings {
         schema: FINDINGS_SCHEMA.into(),
@@ -175,7 +177,9 @@ fn io_summary(f: &Facts) -> IoSummary {
 
 fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> Finding {
     let severity = severity(rule, &o, f.run_s, f.io_share());
-    let files_total = o.parts.iter().map(|p| p.file).collect::<std::collections::HashSet<_>>().len() as u64;
+    let mut files: Vec<u32> = o.parts.iter().map(|p| p.file.0).collect();
+    files.sort_unstable();
+    files.dedup();
     Finding {
         code: rule.code.clone(),
         name: rule.name.clone(),
@@ -193,7 +197,7 @@ fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> F
         measured: o.measured.iter().map(|&(name, x)| (name.to_owned(), x)).collect(),
         threshold: rule.limits.clone(),
         files: families(f, &o),
-        files_total,
+        files_total: files.len() as u64,
         examples: Vec::new(),
         time_s: o.time_s,
         lost_s: o.lost_s,
@@ -208,11 +212,14 @@ fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> F
 /// The families of files that take most of the time; of equal ones with the most bytes, then calls.
 fn families(f: &Facts, o: &Outcome) -> Vec<FileShare> {
     let name = |p: &Part| if o.of_counters { f.name(p.file) } else { f.trace.files.name(p.file) };
-    let mut all: BTreeMap<String, (FileShare, std::collections::BTreeSet<u32>, u32)> = BTreeMap::new();
+    if o.parts.is_empty() {
+        return Vec::new();
+    }
+    let series = f.series(o.of_counters);
+    let mut all: BTreeMap<Option<u32>, (FileShare, HashSet<u32, FixedState>, u32)> = BTreeMap::new();
     for p in &o.parts {
-        let name = name(p);
-        let (share, ranks, one) = all.entry(stem(name)).or_insert_with(|| {
-            let share = FileShare { file: name.to_owned(), ranks: Some(0), ..FileShare::default() };
+        let (share, ranks, one) = all.entry(series.number(p.file)).or_insert_with(|| {
+            let share = FileShare { file: name(p).to_owned(), ranks: Some(0), ..FileShare::default() };
             (share, Default::default(), u32::MAX)
         });
         if *one != p.file.0 {
@@ -231,9 +238,9 @@ fn families(f: &Facts, o: &Outcome) -> Vec<FileShare> {
     }
     let mut all: Vec<FileShare> = all
         .into_iter()
-        .map(|(family, (share, ranks, _))| FileShare {
+        .map(|(number, (share, ranks, _))| FileShare {
             ranks: share.ranks.map(|_| ranks.len() as u64),
-            file: if share.files > 1 { family } else { share.file.clone() },
+            file: number.filter(|_| share.files > 1).map_or(share.file, |i| series.names()[i as usize].clone()),
             ..share
         })
         .collect();

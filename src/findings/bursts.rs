@@ -1,6 +1,8 @@
 //! The bursts of a period, measured again from the rows: when each begins and ends, for the job and for each rank.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
 
 use crate::analysis::{Mode, Report, SignalReport};
 use crate::record::{Data, Op, Row, Timing, Trace};
@@ -14,8 +16,8 @@ pub(super) struct Burst {
     pub start_s: f64,
     pub end_s: f64,
     pub bytes: f64,
-    /// First start and last end of each rank; empty where a row is no single request.
-    pub ranks: BTreeMap<u32, (f64, f64)>,
+    /// First start and last end of each rank, by rank; empty where a row is no single request.
+    pub ranks: Vec<(u32, (f64, f64))>,
 }
 
 impl Burst {
@@ -25,7 +27,7 @@ impl Burst {
 
     /// The ranks' ends, in order.
     pub fn ends(&self) -> Vec<(f64, u32)> {
-        let mut ends: Vec<(f64, u32)> = self.ranks.iter().map(|(&rank, span)| (span.1, rank)).collect();
+        let mut ends: Vec<(f64, u32)> = self.ranks.iter().map(|&(rank, span)| (span.1, rank)).collect();
         ends.sort_by(|a, b| a.0.total_cmp(&b.0));
         ends
     }
@@ -56,6 +58,7 @@ impl Bursts {
         let origin = trace.origin_s as f64;
         let starts: Vec<f64> = found.starts_s.iter().map(|t| t - origin).collect();
         let mut all: Vec<Option<Burst>> = vec![None; starts.len()];
+        let mut ranks: Vec<HashMap<u32, (f64, f64), FixedState>> = vec![HashMap::default(); starts.len()];
         let by_rank = trace.timing == Timing::Request && matches!(trace.data, Data::Requests(_));
         for i in 0..trace.data.len() {
             let row = trace.row(i);
@@ -72,15 +75,20 @@ impl Bursts {
                 Row::Request(r) => r.size as f64,
                 Row::Interval(x) => x.bytes,
             };
-            let none = || Burst { start_s: start, end_s: end, bytes: 0.0, ranks: BTreeMap::new() };
+            let none = || Burst { start_s: start, end_s: end, bytes: 0.0, ranks: Vec::new() };
             let b = all[at - 1].get_or_insert_with(none);
             (b.start_s, b.end_s, b.bytes) = (b.start_s.min(start), b.end_s.max(end), b.bytes + bytes);
             if by_rank {
-                let span = b.ranks.entry(row.rank()).or_insert((start, end));
+                let span = ranks[at - 1].entry(row.rank()).or_insert((start, end));
                 *span = (span.0.min(start), span.1.max(end));
             }
         }
-        let all = all.into_iter().flatten().collect();
+        let in_order = |(burst, ranks): (Option<Burst>, HashMap<u32, (f64, f64), FixedState>)| {
+            let mut ranks: Vec<(u32, (f64, f64))> = ranks.into_iter().collect();
+            ranks.sort_unstable_by_key(|r| r.0);
+            Some(Burst { ranks, ..burst? })
+        };
+        let all = all.into_iter().zip(ranks).filter_map(in_order).collect();
         Some(Bursts { period_s: d.period_s, confidence: d.confidence, duty: found.duty_cycle, all })
     }
 

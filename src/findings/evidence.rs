@@ -1,10 +1,12 @@
 //! Where a finding is: byte ranges, times and examples of the requests that it is about.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Sub;
 
+use rayon::prelude::*;
+
 use super::report::{ByteRange, Example, Finding, TimeWindow};
-use crate::record::{FileId, Op, Request, Requests, Trace, UNKNOWN_OFFSET, stem};
+use crate::record::{Op, Request, Requests, Series, Trace, UNKNOWN_OFFSET, stem};
 
 /// Ranges, windows and ranks of a family that are listed.
 const LISTED: usize = 16;
@@ -105,17 +107,32 @@ impl<T: Copy + PartialOrd + Sub<Output = T>> Spans<T> {
 
 /// What is seen of a family of files.
 struct Place {
-    ranks: BTreeSet<u32>,
+    /// The first ones, in order.
+    ranks: Vec<u32>,
     ranges: Spans<u64>,
     windows: Spans<f64>,
+}
+
+impl Place {
+    fn see_rank(&mut self, rank: u32) {
+        let full = self.ranks.len() == LISTED;
+        if full && self.ranks.last().is_some_and(|last| rank >= *last) {
+            return;
+        }
+        if let Err(at) = self.ranks.binary_search(&rank) {
+            self.ranks.insert(at, rank);
+            self.ranks.truncate(LISTED);
+        }
+    }
 }
 
 /// A finding whose evidence is looked for.
 struct Search<'f> {
     finding: &'f mut Finding,
     filter: Filter,
-    /// The family of each file.
-    family: HashMap<FileId, usize>,
+    /// The series of all files, and the place of each series.
+    series: &'f Series,
+    family: Vec<Option<u8>>,
     places: Vec<Place>,
     /// The longest requests.
     examples: Vec<Request>,
@@ -123,9 +140,10 @@ struct Search<'f> {
 
 impl Search<'_> {
     fn see(&mut self, r: &Request) {
-        if let Some(&i) = self.family.get(&r.file) {
-            let place = &mut self.places[i];
-            place.ranks.insert(r.rank);
+        let family = self.series.number(r.file).and_then(|i| self.family[i as usize]);
+        if let Some(i) = family {
+            let place = &mut self.places[usize::from(i)];
+            place.see_rank(r.rank);
             place.windows.add(r.start, r.end);
             if r.offset != UNKNOWN_OFFSET {
                 place.ranges.add(r.offset, r.offset.saturating_add(r.size));
@@ -146,7 +164,7 @@ impl Search<'_> {
         for (share, mut place) in self.finding.files.iter_mut().zip(self.places) {
             place.ranges.join(LISTED);
             place.windows.join(LISTED);
-            share.rank_list = place.ranks.into_iter().take(LISTED).collect();
+            share.rank_list = place.ranks;
             share.ranges = place.ranges.0.iter().map(|&(start, end)| ByteRange { start, end }).collect();
             share.windows =
                 place.windows.0.iter().map(|&(a, b)| TimeWindow { start_s: origin + a, end_s: origin + b }).collect();
@@ -163,29 +181,33 @@ impl Search<'_> {
     }
 }
 
-/// Adds the places and examples to findings, in one pass over the requests.
-pub(super) fn add(trace: &Trace, rows: &Requests, findings: &mut [(Finding, Option<Filter>)]) {
+/// Adds the places and examples to findings, in one pass over the requests for each. `series` gives those of the files of the trace.
+pub(super) fn add<'s>(
+    trace: &Trace,
+    rows: &Requests,
+    findings: &mut [(Finding, Option<Filter>)],
+    series: &dyn Fn() -> &'s Series,
+) {
     let mut searches: Vec<Search> = Vec::new();
     for (finding, filter) in findings.iter_mut() {
         let Some(filter) = filter.take() else { continue };
-        let families: HashMap<String, usize> =
-            finding.files.iter().enumerate().map(|(i, f)| (stem(&f.file), i)).collect();
-        let family = trace.files.iter().filter_map(|(file, name)| Some((file, *families.get(&stem(name))?))).collect();
-        let none = || Place { ranks: BTreeSet::new(), ranges: Spans(Vec::new()), windows: Spans(Vec::new()) };
+        let families: HashMap<String, u8> = (0..).zip(&finding.files).map(|(i, f)| (stem(&f.file), i)).collect();
+        let series = series();
+        let family = series.names().iter().map(|name| families.get(name).copied()).collect();
+        let none = || Place { ranks: Vec::new(), ranges: Spans(Vec::new()), windows: Spans(Vec::new()) };
         let places = (0..finding.files.len()).map(|_| none()).collect();
-        searches.push(Search { finding, filter, family, places, examples: Vec::new() });
+        searches.push(Search { finding, filter, series, family, places, examples: Vec::new() });
     }
-    for s in &mut searches {
-        if let Some(chosen) = s.filter.rows.take() {
-            chosen.iter().for_each(|&i| s.see(&rows.get(i as usize)));
-            s.filter.below = Some(0);
+    searches.par_iter_mut().for_each(|s| match s.filter.rows.take() {
+        Some(chosen) => chosen.iter().for_each(|&i| s.see(&rows.get(i as usize))),
+        None => {
+            for r in rows.iter().filter(|r| !trace.files.is_system(r.file)) {
+                if s.filter.keeps(&r) {
+                    s.see(&r);
+                }
+            }
         }
-    }
-    if searches.iter().any(|s| s.filter.below != Some(0)) {
-        for r in rows.iter().filter(|r| !trace.files.is_system(r.file)) {
-            searches.iter_mut().filter(|s| s.filter.keeps(&r)).for_each(|s| s.see(&r));
-        }
-    }
+    });
     searches.into_iter().for_each(|s| s.finish(trace));
 }
 

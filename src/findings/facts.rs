@@ -9,7 +9,7 @@ use super::system::System;
 use super::targets::Targets;
 use crate::analysis::Report;
 use crate::classify::{self, FileClasses};
-use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Trace, is_terminal};
+use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Series, Trace, is_terminal};
 
 /// Everything that rules look at.
 pub(super) struct Facts<'a> {
@@ -37,6 +37,8 @@ pub(super) struct Facts<'a> {
     /// Mean time between failures of the job, from the user.
     pub mtbf_s: Option<f64>,
     classes: OnceCell<Vec<FileClasses>>,
+    /// Of the files of the trace, and of those of the counters.
+    series: [OnceCell<Series>; 2],
 }
 
 impl<'a> Facts<'a> {
@@ -45,7 +47,10 @@ impl<'a> Facts<'a> {
         let counters = trace.counters.as_deref();
         let table = |module| counters.and_then(|c: &Counters| c.table(module)).filter(|t| !t.is_empty());
         let (posix, stdio) = (table(CounterModule::Posix), table(CounterModule::Stdio));
-        let requests = with_requests.then(|| RequestFacts::of(trace, posix, stripe)).flatten();
+        let (requests, bursts) = rayon::join(
+            || with_requests.then(|| RequestFacts::of(trace, posix, stripe)).flatten(),
+            || report.map_or([None, None], |r| Bursts::of(trace, r)),
+        );
         let span = || {
             let (first, last) = crate::analysis::info::extent(trace);
             last.zip(first).map_or(0.0, |(b, a)| b - a)
@@ -66,10 +71,11 @@ impl<'a> Facts<'a> {
             requests,
             targets: None,
             report,
-            bursts: report.map_or([None, None], |r| Bursts::of(trace, r)),
+            bursts,
             system: System::default(),
             mtbf_s: None,
             classes: OnceCell::new(),
+            series: Default::default(),
         };
         if let (Some(_), Some(c), Some(rows)) = (&facts.requests, counters, facts.rows()) {
             facts.targets = Targets::of(trace, rows, c);
@@ -123,6 +129,15 @@ impl<'a> Facts<'a> {
     /// Name of a file of the counters.
     pub fn name(&self, file: FileId) -> &str {
         self.counters.map_or("", |c| c.files.name(file))
+    }
+
+    /// The series of the files of the trace, or of those of the counters.
+    pub fn series(&self, of_counters: bool) -> &Series {
+        let made = || match self.counters.filter(|_| of_counters) {
+            Some(c) => Series::of(&c.files),
+            None => Series::of(&self.trace.files),
+        };
+        self.series[usize::from(of_counters)].get_or_init(made)
     }
 
     fn is_terminal(&self, file: FileId) -> bool {

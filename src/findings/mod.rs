@@ -27,6 +27,7 @@ mod book;
 mod bursts;
 mod evidence;
 mod facts;
+mod numbered;
 mod outcome;
 mod report;
 mod requests;

@@ -1,9 +1,14 @@
 //! Figures of single requests: one pass in the order of time, and one over the places of each file.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use foldhash::fast::FixedState;
+use rayon::prelude::*;
+
+use super::numbered::Numbered;
 use super::outcome::Part;
-use super::streams::{Streams, pass_s};
+use super::streams::{Run, Runs, Streams, pass_s};
 use crate::record::{CounterTable, Data, FileId, Layer, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET};
 
 /// Requests below this many bytes are tiny.
@@ -88,6 +93,8 @@ pub(super) struct FileUse {
     pub bytes: u64,
     /// Bytes of the union of their ranges.
     pub covered: u64,
+    /// The first byte.
+    pub first: u64,
     /// One past the last byte.
     pub end: u64,
 }
@@ -100,11 +107,11 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    fn of(mut rates: BTreeMap<u32, Vec<f64>>) -> Rates {
+    fn of(rates: Numbered<Vec<f64>>) -> Rates {
         let mut all: Vec<f64> = rates.values().flatten().copied().collect();
         let of_all = median(&mut all);
-        rates.retain(|_, rates| rates.len() >= 8);
-        let of_ranks = rates.into_iter().filter_map(|(rank, mut rates)| Some((rank, median(&mut rates)?))).collect();
+        let enough = rates.into_iter().filter(|(_, rates)| rates.len() >= 8);
+        let of_ranks = enough.filter_map(|(rank, mut rates)| Some((rank, median(&mut rates)?))).collect();
         Rates { of_ranks, of_all }
     }
 
@@ -174,7 +181,7 @@ impl RequestFacts {
             return None;
         }
         let key = |i: u32| (rows.rank.get(i as usize), rows.offset.get(i as usize));
-        order.sort_by(|&a, &b| {
+        order.par_sort_by(|&a, &b| {
             rows.start[a as usize].total_cmp(&rows.start[b as usize]).then_with(|| key(a).cmp(&key(b)))
         });
         let mut facts = RequestFacts { requests: order.len() as u64, ..RequestFacts::default() };
@@ -183,23 +190,22 @@ impl RequestFacts {
             Some(n) => n.unsigned_abs() == facts.requests && trace.quality.partial.is_empty(),
             None => trace.quality.records_dropped == 0,
         };
-        let of_op = |op| order.iter().copied().filter(|&i| rows.op.get(i as usize) == op).collect::<Vec<u32>>();
-        let both = (of_op(Op::Read), of_op(Op::Write));
-        let mixed = !both.0.is_empty() && !both.1.is_empty();
-        let RequestFacts { directions: [reads, writes], stripes: owners, several, rewritten: again, streams, .. } =
-            &mut facts;
+        let both = [Op::Read, Op::Write].map(|op| of_op(rows, &order, op));
+        let mixed = both.iter().all(|d| !d.is_empty());
+        let RequestFacts { directions: [reads, writes], rewritten: again, streams, .. } = &mut facts;
+        let mut runs = Runs::default();
         // each of these looks at the requests on its own
         rayon::scope(|s| {
-            s.spawn(|_| *streams = Streams::of(rows, &order));
-            s.spawn(|_| *owners = stripes(rows, &both.1, stripe));
+            s.spawn(|_| (*streams, runs) = Streams::of(rows, &order));
             s.spawn(|_| {
                 if mixed {
                     *again = rewritten(rows, &order);
                 }
             });
-            s.spawn(|_| *reads = Direction::with_places(rows, both.0.clone(), stripe, None));
-            s.spawn(|_| *writes = Direction::with_places(rows, both.1.clone(), stripe, Some(several)));
+            s.spawn(|_| *reads = Direction::of(rows, &both[0], stripe));
+            s.spawn(|_| *writes = Direction::of(rows, &both[1], stripe));
         });
+        facts.places(rows, &both, runs, stripe);
         facts.over_time(rows, &order, trace.ranks);
         for (d, direction) in facts.directions.iter_mut().enumerate() {
             let found = std::mem::take(&mut facts.streams.irregular[d]);
@@ -210,13 +216,29 @@ impl RequestFacts {
         Some(facts)
     }
 
+    /// What the requests of both directions cover, and how ranks share it.
+    fn places(&mut self, rows: &Requests, orders: &[Cow<'_, [u32]>; 2], runs: Runs, stripe: u64) {
+        let RequestFacts { directions: [reads, writes], stripes, several: shared, streams, .. } = self;
+        let (streams, [of_reads, of_writes]) = (&*streams, &runs);
+        rayon::scope(|s| {
+            s.spawn(|_| *stripes = Stripes::of(rows, &orders[1], of_writes.as_deref(), stripe));
+            s.spawn(|_| {
+                reads.places(rows, &orders[0], streams, of_reads.as_deref(), 0);
+            });
+            s.spawn(|_| {
+                let again = writes.places(rows, &orders[1], streams, of_writes.as_deref(), 1);
+                *shared = several(rows, &again);
+            });
+        });
+    }
+
     /// Busy times of ranks, and their bytes.
     fn over_time(&mut self, rows: &Requests, order: &[u32], ranks: u64) {
         // end of the last request, busy time, bytes
-        let mut of_ranks: BTreeMap<u32, (f64, f64, u64)> = BTreeMap::new();
+        let mut of_ranks: Numbered<(f64, f64, u64)> = Numbered::default();
         let (mut end, mut wall, mut total) = (f64::NEG_INFINITY, 0.0, 0u64);
         for r in order.iter().map(|&i| rows.get(i as usize)) {
-            let rank = of_ranks.entry(r.rank).or_insert((f64::NEG_INFINITY, 0.0, 0));
+            let rank = of_ranks.get_or(r.rank, (f64::NEG_INFINITY, 0.0, 0));
             for (end, busy) in [(&mut rank.0, &mut rank.1), (&mut end, &mut wall)] {
                 if r.end > *end {
                     *busy += r.end - r.start.max(*end);
@@ -226,16 +248,17 @@ impl RequestFacts {
             rank.2 = rank.2.saturating_add(r.size);
             total = total.saturating_add(r.size);
         }
-        let busy: f64 = of_ranks.values().map(|r| r.1).sum();
+        let of_ranks: Vec<(u32, (f64, f64, u64))> = of_ranks.into_iter().collect();
+        let busy: f64 = of_ranks.iter().map(|r| r.1.1).sum();
         (self.io_wall_s, self.concurrency) = (wall, if wall > 0.0 { busy / wall } else { 0.0 });
         self.active_ranks = of_ranks.len() as u64;
         self.mean_s = busy / ranks.max(1) as f64;
-        for (&rank, &(_, busy, _)) in &of_ranks {
+        for &(rank, (_, busy, _)) in &of_ranks {
             if busy > self.io_s || self.slowest.is_none() {
                 (self.io_s, self.slowest) = (busy, Some(rank));
             }
         }
-        if let Some((&rank, most)) = of_ranks.iter().max_by_key(|(k, r)| (r.2, std::cmp::Reverse(**k)))
+        if let Some(&(rank, most)) = of_ranks.iter().max_by_key(|(k, r)| (r.2, std::cmp::Reverse(*k)))
             && total > 0
         {
             self.busiest = Some((rank, most.2 as f64 / total as f64));
@@ -248,44 +271,46 @@ impl RequestFacts {
 #[derive(Debug, Default)]
 pub(super) struct Collect {
     count: u64,
-    ranks: BTreeMap<u32, (f64, u64)>,
-    files: HashMap<FileId, (u64, u64, f64, Option<u32>), foldhash::fast::FixedState>,
+    ranks: Numbered<(f64, u64)>,
+    files: Numbered<Part>,
 }
 
 impl Collect {
     pub fn add(&mut self, r: &Request) {
         let time = r.end - r.start;
         self.count += 1;
-        let rank = self.ranks.entry(r.rank).or_default();
+        let rank = self.ranks.get_or(r.rank, (0.0, 0));
         (rank.0, rank.1) = (rank.0 + time, rank.1.saturating_add(r.size));
-        let file = self.files.entry(r.file).or_insert((0, 0, 0.0, Some(r.rank)));
-        (file.0, file.1, file.2) = (file.0 + 1, file.1.saturating_add(r.size), file.2 + time);
-        if file.3 != Some(r.rank) {
-            file.3 = None;
+        let file = self.files.get_or(r.file.0, Part { file: r.file, rank: Some(r.rank), ..Part::default() });
+        (file.count, file.bytes, file.time_s) = (file.count + 1, file.bytes.saturating_add(r.size), file.time_s + time);
+        if file.rank != Some(r.rank) {
+            file.rank = None;
         }
     }
 
     /// The class; `rate` gives the bytes per second of large requests of a rank.
     fn class(self, rate: impl Fn(u32) -> Option<f64>) -> Class {
-        let lost =
-            |(&rank, &(time, bytes)): (&u32, &(f64, u64))| rate(rank).map(|b| (time - bytes as f64 / b).max(0.0));
-        let lost_s = self.ranks.iter().filter_map(lost).reduce(f64::max);
-        Class {
-            count: self.count,
-            time_s: self.ranks.values().map(|r| r.0).fold(0.0, f64::max),
-            lost_s,
-            parts: parts(self.files),
+        let (mut time_s, mut lost_s) = (0.0f64, None::<f64>);
+        for (rank, (time, bytes)) in self.ranks {
+            time_s = time_s.max(time);
+            let lost = rate(rank).map(|b| (time - bytes as f64 / b).max(0.0));
+            lost_s = lost.into_iter().chain(lost_s).reduce(f64::max);
         }
+        Class { count: self.count, time_s, lost_s, parts: self.files.into_iter().map(|(_, part)| part).collect() }
     }
 }
 
-fn parts(files: HashMap<FileId, (u64, u64, f64, Option<u32>), foldhash::fast::FixedState>) -> Vec<Part> {
-    let mut all: Vec<Part> = files
-        .into_iter()
-        .map(|(file, (count, bytes, time_s, rank))| Part { file, rank, count, bytes, time_s })
-        .collect();
-    all.sort_by_key(|p| p.file);
-    all
+/// Those of one direction, in the same order.
+fn of_op<'o>(rows: &Requests, order: &'o [u32], op: Op) -> Cow<'o, [u32]> {
+    let of_op = || order.iter().copied().filter(|&i| rows.op.get(i as usize) == op);
+    match of_op().count() {
+        n if n == order.len() => Cow::Borrowed(order),
+        n => {
+            let mut found = Vec::with_capacity(n);
+            found.extend(of_op());
+            Cow::Owned(found)
+        }
+    }
 }
 
 impl Direction {
@@ -293,8 +318,8 @@ impl Direction {
     fn of(rows: &Requests, order: &[u32], stripe: u64) -> Direction {
         let mut d = Direction::default();
         let (mut small, mut tiny, mut unaligned) = (Collect::default(), Collect::default(), Collect::default());
-        let mut remainders: HashMap<u64, u64> = HashMap::new();
-        let mut rates: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        let mut remainders: HashMap<u64, u64, FixedState> = HashMap::default();
+        let mut rates: Numbered<Vec<f64>> = Numbered::default();
         let mut times: Vec<f64> = Vec::with_capacity(order.len());
         let mut durations = Sizes::default();
         for r in order.iter().map(|&i| rows.get(i as usize)) {
@@ -319,7 +344,7 @@ impl Direction {
                 }
             }
             if r.size >= 4 * stripe && r.end > r.start {
-                rates.entry(r.rank).or_default().push(r.size as f64 / (r.end - r.start));
+                rates.get_or(r.rank, Vec::new()).push(r.size as f64 / (r.end - r.start));
             }
         }
         d.rates = Rates::of(rates);
@@ -334,51 +359,74 @@ impl Direction {
         d
     }
 
-    /// All figures; the order is that of time. Writes also say which bytes several ranks wrote.
-    fn with_places(
+    /// Bytes moved again, and holes; the order is that of time. Gives the requests to files with bytes moved again, in the order of
+    /// file and offset.
+    fn places(
+        &mut self,
         rows: &Requests,
-        mut order: Vec<u32>,
-        stripe: u64,
-        by_several: Option<&mut (u64, Vec<Part>)>,
-    ) -> Direction {
-        let mut d = Direction::of(rows, &order, stripe);
-        order.sort_by_key(|&i| (rows.file.get(i as usize), rows.offset.get(i as usize)));
-        d.places(rows, &order);
-        if let Some(by_several) = by_several {
-            *by_several = several(rows, &order);
-        }
-        d
-    }
-
-    /// Bytes moved again, and holes; the order is that of file and offset.
-    fn places(&mut self, rows: &Requests, order: &[u32]) {
-        let (mut union, mut extent, mut again) = (0u64, 0u64, Vec::new());
-        for of_file in order.chunk_by(|&a, &b| rows.file.get(a as usize) == rows.file.get(b as usize)) {
-            let (mut covered, mut moved, mut time_s) = (0u64, 0u64, 0.0);
-            let (mut first, mut end) = (u64::MAX, 0u64);
-            for (i, r) in of_file.iter().map(|&i| (i, rows.get(i as usize))) {
-                let last = r.offset.saturating_add(r.size);
-                first = first.min(r.offset);
-                if r.offset < end && self.again_rows.len() < ROWS {
-                    self.again_rows.push(i);
-                }
-                if last > end {
-                    covered += last - r.offset.max(end);
-                    end = last;
-                }
-                moved = moved.saturating_add(r.size);
-                time_s += r.end - r.start;
+        order: &[u32],
+        streams: &Streams,
+        runs: Option<&[Run]>,
+        d: usize,
+    ) -> Vec<u32> {
+        for of_file in runs.unwrap_or_default().chunk_by(|a, b| a.file == b.file) {
+            let (file, first) = (of_file[0].file, of_file[0].start);
+            let (mut covered, mut end) = (0u64, 0u64);
+            for run in of_file {
+                covered += run.end.saturating_sub(run.start.max(end));
+                end = end.max(run.end);
             }
-            (union, extent) = (union.saturating_add(covered), extent.saturating_add(end.saturating_sub(first)));
-            let file = of_file.first().map_or(FileId::NONE, |&i| rows.file.get(i as usize));
-            self.files.push(FileUse { file, count: of_file.len() as u64, bytes: moved, covered, end });
-            if moved > covered {
-                again.push(Part { file, rank: None, count: of_file.len() as u64, bytes: moved - covered, time_s });
+            let (mut count, mut bytes) = (0u64, 0u64);
+            for (_, s) in streams.of_file(file) {
+                (count, bytes) = (count + s.count[d], bytes.saturating_add(s.bytes[d]));
+            }
+            self.files.push(FileUse { file, count, bytes, covered, first, end });
+        }
+        let again: Option<HashSet<FileId, FixedState>> =
+            runs.map(|_| self.files.iter().filter(|f| f.bytes > f.covered).map(|f| f.file).collect());
+        let looked_at = |i: &u32| again.as_ref().is_none_or(|files| files.contains(&rows.file.get(*i as usize)));
+        let mut again_rows: Vec<u32> = match &again {
+            Some(files) if files.is_empty() => Vec::new(),
+            _ => order.iter().copied().filter(looked_at).collect(),
+        };
+        again_rows.par_sort_by_key(|&i| (rows.file.get(i as usize), rows.offset.get(i as usize)));
+        for of_file in again_rows.chunk_by(|&a, &b| rows.file.get(a as usize) == rows.file.get(b as usize)) {
+            let used = self.one_by_one(rows, of_file);
+            if runs.is_none() {
+                self.files.push(used);
             }
         }
-        self.again = (self.bytes.saturating_sub(union), again);
+        let sum = |of: fn(&FileUse) -> u64| self.files.iter().map(of).fold(0, u64::saturating_add);
+        let (union, extent) = (sum(|f| f.covered), sum(|f| f.end.saturating_sub(f.first)));
+        self.again.0 = self.bytes.saturating_sub(union);
         self.again_rows.sort_unstable();
         self.holes = (if extent > 0 { 1.0 - union as f64 / extent as f64 } else { 0.0 }, extent);
+        again_rows
+    }
+
+    /// The use of a file, and its bytes moved again; the order is that of offsets.
+    fn one_by_one(&mut self, rows: &Requests, of_file: &[u32]) -> FileUse {
+        let file = rows.file.get(of_file[0] as usize);
+        let mut used = FileUse { file, count: of_file.len() as u64, first: u64::MAX, ..FileUse::default() };
+        let mut time_s = 0.0;
+        for (i, r) in of_file.iter().map(|&i| (i, rows.get(i as usize))) {
+            let last = r.offset.saturating_add(r.size);
+            used.first = used.first.min(r.offset);
+            if r.offset < used.end && self.again_rows.len() < ROWS {
+                self.again_rows.push(i);
+            }
+            if last > used.end {
+                used.covered += last - r.offset.max(used.end);
+                used.end = last;
+            }
+            used.bytes = used.bytes.saturating_add(r.size);
+            time_s += r.end - r.start;
+        }
+        if used.bytes > used.covered {
+            let bytes = used.bytes - used.covered;
+            self.again.1.push(Part { file, rank: None, count: used.count, bytes, time_s });
+        }
+        used
     }
 }
 
@@ -407,7 +455,7 @@ struct Sizes {
     /// Of the requests without the fault.
     sound: BTreeMap<u32, Vec<f64>>,
     /// Of those with it by rank: their number, and some of them.
-    faulty: BTreeMap<u32, BTreeMap<u32, (u64, Vec<f64>)>>,
+    faulty: BTreeMap<u32, Numbered<(u64, Vec<f64>)>>,
 }
 
 impl Sizes {
@@ -419,7 +467,7 @@ impl Sizes {
     fn add(&mut self, r: &Request, faulty: bool) {
         let class = r.size.max(1).ilog2();
         let all = if faulty {
-            let of_rank = self.faulty.entry(class).or_default().entry(r.rank).or_default();
+            let of_rank = self.faulty.entry(class).or_default().get_or(r.rank, (0, Vec::new()));
             of_rank.0 += 1;
             &mut of_rank.1
         } else {
@@ -433,90 +481,174 @@ impl Sizes {
     /// Time beyond that of as many sound requests, of the rank with the most; `None` if no class has enough of both.
     fn lost_s(mut self) -> Option<f64> {
         let mut lost: BTreeMap<u32, f64> = BTreeMap::new();
-        for (class, ranks) in &mut self.faulty {
-            let Some(sound) = self.sound.get_mut(class).filter(|s| s.len() >= Self::ENOUGH) else { continue };
+        for (class, ranks) in self.faulty {
+            let Some(sound) = self.sound.get_mut(&class).filter(|s| s.len() >= Self::ENOUGH) else { continue };
             let mut faulty: Vec<f64> = ranks.values().flat_map(|r| r.1.iter().copied()).collect();
             if faulty.len() < Self::ENOUGH {
                 continue;
             }
             let more = (median(&mut faulty)? - median(sound)?).max(0.0);
             for (rank, (count, _)) in ranks {
-                *lost.entry(*rank).or_default() += *count as f64 * more;
+                *lost.entry(rank).or_default() += count as f64 * more;
             }
         }
         lost.into_values().reduce(f64::max)
     }
 }
 
-/// Writers of a stripe.
-struct Stripe {
-    owner: u32,
-    touches: u64,
-    changes: u64,
+/// Counts by the level of a stripe: the number of zeros at the end of its number, mixed. Of many stripes those of high levels are
+/// a sample.
+struct Levels([u64; 65]);
+
+impl Levels {
+    const NONE: Levels = Levels([0; 65]);
+
+    fn of(stripe: u64) -> u32 {
+        stripe.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32).trailing_zeros()
+    }
+
+    fn add(&mut self, level: u32) {
+        self.0[level as usize] += 1;
+    }
+
+    /// Those of at least this level.
+    fn from(&self, level: u32) -> u64 {
+        self.0[level as usize..].iter().sum()
+    }
+}
+
+/// The writer of a stripe.
+struct Owner {
+    rank: u32,
+    /// Several ranks wrote to it.
     shared: bool,
 }
 
-/// Stripes that writes touch, in the order of time.
-fn stripes(rows: &Requests, order: &[u32], unit: u64) -> Stripes {
-    let mut of: HashMap<(FileId, u64), Stripe, foldhash::fast::FixedState> = HashMap::default();
-    // Of many stripes those are kept whose number, mixed, ends in zeros.
-    let mut mask = 0u64;
-    let kept = |stripe: u64, mask: u64| stripe.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32) & mask == 0;
-    let (mut changed, mut durations, mut changed_rows) = (Collect::default(), Sizes::default(), Vec::new());
-    for (i, r) in order.iter().map(|&i| (i, rows.get(i as usize))).filter(|(_, r)| r.op == Op::Write && r.size > 0) {
-        let last = r.offset.saturating_add(r.size - 1) / unit;
-        let first = r.offset / unit;
-        let mut changes = false;
-        for stripe in first..=last.min(first.saturating_add(STRIPES_OF_REQUEST)) {
-            if !kept(stripe, mask) {
-                continue;
-            }
-            let s =
-                of.entry((r.file, stripe)).or_insert(Stripe { owner: r.rank, touches: 0, changes: 0, shared: false });
-            s.touches += 1;
-            if s.owner != r.rank {
-                (s.owner, s.changes, s.shared, changes) = (r.rank, s.changes + 1, true, true);
-            }
-            if of.len() > STRIPES {
-                mask = mask << 1 | 1;
-                of.retain(|key, _| kept(key.1, mask));
+impl Stripes {
+    /// Stripes that writes touch; the order is that of time.
+    fn of(rows: &Requests, order: &[u32], runs: Option<&[Run]>, unit: u64) -> Stripes {
+        let apart = runs.and_then(|runs| stripes_apart(runs, unit));
+        if let Some(all) = apart
+            && order.iter().all(|&i| rows.size.get(i as usize) / unit < STRIPES_OF_REQUEST)
+        {
+            return Stripes::without_owners(rows, order, &all, unit);
+        }
+        Stripes::with_owners(rows, order, unit)
+    }
+
+    /// The figures of a sample: `all` and `touches` by level, and those of all stripes of the level.
+    fn sampled(level: u32, all: u64, [touches, owner_changes, shared]: [&Levels; 3]) -> Stripes {
+        let sampled = 1u64.checked_shl(level).unwrap_or(u64::MAX);
+        let sum = |counts: &Levels| counts.from(level).saturating_mul(sampled);
+        Stripes {
+            all: all.saturating_mul(sampled),
+            touches: sum(touches),
+            owner_changes: sum(owner_changes),
+            shared: sum(shared),
+            sampled,
+            ..Stripes::default()
+        }
+    }
+
+    /// Of ranks that write to stripes of their own, these.
+    fn without_owners(rows: &Requests, order: &[u32], apart: &[(u64, u64)], unit: u64) -> Stripes {
+        let (mut all, mut touches) = (Levels::NONE, Levels::NONE);
+        apart.iter().flat_map(|&(first, last)| first..=last).for_each(|stripe| all.add(Levels::of(stripe)));
+        for &i in order {
+            let (offset, size) = (rows.offset.get(i as usize), rows.size.get(i as usize));
+            if size > 0 {
+                let last = offset.saturating_add(size - 1) / unit;
+                (offset / unit..=last).for_each(|stripe| touches.add(Levels::of(stripe)));
             }
         }
-        durations.add(&r, changes);
-        if changes {
-            changed.add(&r);
-            if changed_rows.len() < ROWS {
-                changed_rows.push(i);
+        let level = (0..64).find(|&k| all.from(k) <= STRIPES as u64).unwrap_or(64);
+        Stripes::sampled(level, all.from(level), [&touches, &Levels::NONE, &Levels::NONE])
+    }
+
+    /// Follows the owner of each stripe.
+    fn with_owners(rows: &Requests, order: &[u32], unit: u64) -> Stripes {
+        let mut of: HashMap<(FileId, u64), Owner, FixedState> = HashMap::default();
+        let mut level = 0;
+        let (mut touches, mut owner_changes, mut shared) = (Levels::NONE, Levels::NONE, Levels::NONE);
+        let (mut changed, mut durations, mut changed_rows) = (Collect::default(), Sizes::default(), Vec::new());
+        for (i, r) in order.iter().map(|&i| (i, rows.get(i as usize))).filter(|(_, r)| r.size > 0) {
+            let last = r.offset.saturating_add(r.size - 1) / unit;
+            let first = r.offset / unit;
+            let mut changes = false;
+            for stripe in first..=last.min(first.saturating_add(STRIPES_OF_REQUEST)) {
+                let of_stripe = Levels::of(stripe);
+                if of_stripe < level {
+                    continue;
+                }
+                touches.add(of_stripe);
+                let s = of.entry((r.file, stripe)).or_insert(Owner { rank: r.rank, shared: false });
+                if s.rank != r.rank {
+                    owner_changes.add(of_stripe);
+                    if !s.shared {
+                        shared.add(of_stripe);
+                    }
+                    (*s, changes) = (Owner { rank: r.rank, shared: true }, true);
+                }
+                if of.len() > STRIPES {
+                    level += 1;
+                    of.retain(|key, _| Levels::of(key.1) >= level);
+                }
+            }
+            durations.add(&r, changes);
+            if changes {
+                changed.add(&r);
+                if changed_rows.len() < ROWS {
+                    changed_rows.push(i);
+                }
+            }
+        }
+        changed_rows.sort_unstable();
+        let changed = changed.class(|_| None);
+        Stripes {
+            time_s: changed.time_s,
+            lost_s: durations.lost_s(),
+            rows: changed_rows,
+            parts: changed.parts,
+            ..Stripes::sampled(level, of.len() as u64, [&touches, &owner_changes, &shared])
+        }
+    }
+}
+
+/// First and last of neighbouring stripes that writes touch, in the order of files; `None` if several ranks touch one of them.
+fn stripes_apart(runs: &[Run], unit: u64) -> Option<Vec<(u64, u64)>> {
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for of_file in runs.chunk_by(|a, b| a.file == b.file) {
+        let mut last: Option<(u32, u64)> = None;
+        for run in of_file.iter().filter(|run| run.end > run.start) {
+            let (from, to) = (run.start / unit, (run.end - 1) / unit);
+            match (last, all.last_mut()) {
+                (Some((rank, end)), Some(stretch)) if from <= end => {
+                    if rank != run.rank {
+                        return None;
+                    }
+                    stretch.1 = end.max(to);
+                    last = Some((rank, stretch.1));
+                }
+                _ => {
+                    all.push((from, to));
+                    last = Some((run.rank, to));
+                }
             }
         }
     }
-    changed_rows.sort_unstable();
-    let sampled = mask + 1;
-    let sum = |f: &dyn Fn(&Stripe) -> u64| of.values().map(f).sum::<u64>() * sampled;
-    let changed = changed.class(|_| None);
-    Stripes {
-        all: of.len() as u64 * sampled,
-        touches: sum(&|s| s.touches),
-        owner_changes: sum(&|s| s.changes),
-        shared: sum(&|s| u64::from(s.shared)),
-        sampled,
-        time_s: changed.time_s,
-        lost_s: durations.lost_s(),
-        rows: changed_rows,
-        parts: changed.parts,
-    }
+    Some(all)
 }
 
 /// Bytes that several ranks wrote; the order is that of file and offset.
 fn several(rows: &Requests, order: &[u32]) -> (u64, Vec<Part>) {
     let mut all = Vec::new();
     for of_file in order.chunk_by(|&a, &b| rows.file.get(a as usize) == rows.file.get(b as usize)) {
-        let ranks: HashSet<u32> = of_file.iter().map(|&i| rows.rank.get(i as usize)).collect();
+        let ranks: HashSet<u32, FixedState> = of_file.iter().map(|&i| rows.rank.get(i as usize)).collect();
         if ranks.len() < 2 {
             continue;
         }
         // Where the ranges of a rank begin and end, each rank's joined.
-        let mut ends: HashMap<u32, (u64, u64)> = HashMap::new();
+        let mut ends: HashMap<u32, (u64, u64), FixedState> = HashMap::default();
         let mut edges: Vec<(u64, i32)> = Vec::new();
         for r in of_file.iter().map(|&i| rows.get(i as usize)) {
             let end = r.offset.saturating_add(r.size);
@@ -547,7 +679,7 @@ fn several(rows: &Requests, order: &[u32]) -> (u64, Vec<Part>) {
 
 /// Bytes written that the same rank read in one of its last two requests of the file.
 fn rewritten(rows: &Requests, order: &[u32]) -> (u64, Class) {
-    let mut last: HashMap<(u32, FileId), [Option<Request>; 2], foldhash::fast::FixedState> = HashMap::default();
+    let mut last: HashMap<(u32, FileId), [Option<Request>; 2], FixedState> = HashMap::default();
     let mut reads = Collect::default();
     let mut bytes = 0u64;
     for r in order.iter().map(|&i| rows.get(i as usize)) {

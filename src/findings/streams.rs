@@ -1,6 +1,9 @@
 //! The requests of each rank in each file: how much, when, and in which order.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+use rayon::prelude::*;
 
 use super::requests::{Collect, FileUse, ROWS, median};
 use crate::record::{FileId, Op, Request, Requests};
@@ -9,6 +12,12 @@ use crate::record::{FileId, Op, Request, Requests};
 const STEPS: usize = 4;
 /// Lengths of irregular steps that are kept.
 const JUMPS: usize = 1 << 16;
+/// Requests for which one run is kept; if there are more runs, they say little.
+const REQUESTS_OF_RUN: usize = 4;
+/// Ranks whose last stream is remembered.
+const LATEST: u32 = 1 << 16;
+/// No order yet.
+const NONE: u32 = u32::MAX;
 
 /// The requests of a rank in a file, reads then writes.
 #[derive(Debug, Clone, Copy)]
@@ -20,27 +29,43 @@ pub(super) struct Stream {
     pub span_s: [(f64, f64); 2],
     /// Requests that begin before the end of the one before.
     pub back: [u64; 2],
-    order: [Order; 2],
 }
 
-/// Where the last request of a stream ended, and its last steps.
-#[derive(Debug, Clone, Copy, Default)]
+/// Requests of a rank in a file and a direction, each of which begins where the one before ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub file: FileId,
+    pub rank: u32,
+    pub start: u64,
+    pub end: u64,
+}
+
+/// Where the last requests of a stream in a direction were, and its last steps.
+#[derive(Debug, Clone, Copy)]
 struct Order {
+    /// The stream.
+    of: u32,
+    next: u8,
+    /// Requests back to back.
+    start: u64,
     end: u64,
     steps: [i64; STEPS],
-    next: u8,
-    begun: bool,
 }
 
 impl Order {
+    fn of(stream: u32, r: &Request) -> Order {
+        let end = r.offset.saturating_add(r.size);
+        Order { of: stream, next: 0, start: r.offset, end, steps: [0; STEPS] }
+    }
+
     /// The step from the end of the last request, and whether it is new.
     fn step(&mut self, r: &Request) -> (i64, bool) {
         let step = r.offset.wrapping_sub(self.end) as i64;
-        let first = !self.begun;
-        (self.end, self.begun) = (r.offset.saturating_add(r.size), true);
-        if first || step == 0 {
+        self.end = r.offset.saturating_add(r.size);
+        if step == 0 {
             return (0, false);
         }
+        self.start = r.offset;
         let known = self.steps.contains(&step);
         if !known {
             self.steps[usize::from(self.next) % STEPS] = step;
@@ -53,42 +78,119 @@ impl Order {
 impl Default for Stream {
     fn default() -> Self {
         let never = (f64::INFINITY, f64::NEG_INFINITY);
-        Stream {
-            count: [0; 2],
-            bytes: [0; 2],
-            time_s: [0.0; 2],
-            span_s: [never; 2],
-            back: [0; 2],
-            order: [Order::default(); 2],
-        }
+        Stream { count: [0; 2], bytes: [0; 2], time_s: [0.0; 2], span_s: [never; 2], back: [0; 2] }
     }
 }
+
+/// A stream, and whose it is.
+type OfFileAndRank = ((FileId, u32), Stream);
+
+/// The runs of reads and of writes in the order of file and start; `None` if they are many.
+pub(super) type Runs = [Option<Vec<Run>>; 2];
 
 /// All streams, and their irregular requests.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    pub all: BTreeMap<(FileId, u32), Stream>,
+    /// In the order of file and rank.
+    pub all: Vec<OfFileAndRank>,
     pub irregular: [Collect; 2],
     /// Some of them, by their rows.
     pub rows: [Vec<u32>; 2],
     jumps: [Vec<u64>; 2],
 }
 
+/// Streams while the requests are gone through.
+#[derive(Default)]
+struct Open {
+    /// The streams, and their orders by direction.
+    all: Vec<((FileId, u32), Stream, [u32; 2])>,
+    number: HashMap<(FileId, u32), u32, FixedState>,
+    /// The last stream of each rank.
+    latest: Vec<u32>,
+    orders: [Vec<Order>; 2],
+    /// Runs that are over.
+    runs: [Vec<Run>; 2],
+}
+
+impl Open {
+    /// The number of the stream of a request.
+    #[inline]
+    fn stream(&mut self, r: &Request) -> u32 {
+        let key = (r.file, r.rank);
+        let slot = (r.rank % LATEST) as usize;
+        if slot >= self.latest.len() {
+            self.latest.resize(slot + 1, NONE);
+        }
+        let latest = self.latest[slot];
+        if self.all.get(latest as usize).is_some_and(|s| s.0 == key) {
+            return latest;
+        }
+        let all = &mut self.all;
+        let number = *self.number.entry(key).or_insert_with(|| {
+            all.push((key, Stream::default(), [NONE; 2]));
+            all.len() as u32 - 1
+        });
+        self.latest[slot] = number;
+        number
+    }
+
+    /// Adds a request; gives its step, and whether that is new. Runs are kept if there are at most `most`.
+    #[inline]
+    fn add(&mut self, r: &Request, most: usize) -> (i64, bool) {
+        let number = self.stream(r);
+        let ((file, rank), s, orders) = &mut self.all[number as usize];
+        let d = usize::from(r.op == Op::Write);
+        s.count[d] += 1;
+        s.bytes[d] = s.bytes[d].saturating_add(r.size);
+        s.time_s[d] += r.end - r.start;
+        s.span_s[d] = (s.span_s[d].0.min(r.start), s.span_s[d].1.max(r.end));
+        let Some(order) = self.orders[d].get_mut(orders[d] as usize) else {
+            orders[d] = self.orders[d].len() as u32;
+            self.orders[d].push(Order::of(number, r));
+            return (0, false);
+        };
+        let run = Run { file: *file, rank: *rank, start: order.start, end: order.end };
+        let (step, irregular) = order.step(r);
+        s.back[d] += u64::from(step < 0);
+        if step != 0 && self.runs[d].len() <= most {
+            self.runs[d].push(run);
+        }
+        (step, irregular)
+    }
+
+    /// The streams and the runs; these only if there are at most `most` of a direction.
+    fn finish(self, most: usize) -> (Vec<OfFileAndRank>, Runs) {
+        let Open { all, number, orders, runs, .. } = self;
+        drop(number);
+        let mut of = orders.into_iter().zip(runs).map(|(orders, mut runs)| {
+            if runs.len() + orders.len() > most {
+                return None;
+            }
+            runs.extend(orders.iter().map(|o| {
+                let (file, rank) = all[o.of as usize].0;
+                Run { file, rank, start: o.start, end: o.end }
+            }));
+            runs.par_sort_unstable_by_key(|run| (run.file, run.start, run.rank, run.end));
+            Some(runs)
+        });
+        let runs = [of.next().flatten(), of.next().flatten()];
+        drop(of);
+        let mut all: Vec<OfFileAndRank> = all.into_iter().map(|(key, s, _)| (key, s)).collect();
+        all.par_sort_unstable_by_key(|s| s.0);
+        (all, runs)
+    }
+}
+
 impl Streams {
     /// Of requests in the order of time.
-    pub fn of(rows: &Requests, order: &[u32]) -> Streams {
+    pub fn of(rows: &Requests, order: &[u32]) -> (Streams, Runs) {
         let mut streams = Streams::default();
-        let mut of: HashMap<(FileId, u32), Stream, foldhash::fast::FixedState> = HashMap::default();
+        let mut open = Open::default();
+        let most = order.len() / REQUESTS_OF_RUN + ROWS;
         for (i, r) in order.iter().map(|&i| (i, rows.get(i as usize))) {
-            let d = usize::from(r.op == Op::Write);
-            let s = of.entry((r.file, r.rank)).or_default();
-            s.count[d] += 1;
-            s.bytes[d] = s.bytes[d].saturating_add(r.size);
-            s.time_s[d] += r.end - r.start;
-            s.span_s[d] = (s.span_s[d].0.min(r.start), s.span_s[d].1.max(r.end));
-            let (step, irregular) = s.order[d].step(&r);
-            s.back[d] += u64::from(step < 0);
+            let (step, irregular) = open.add(&r, most);
             if irregular {
+                let d = usize::from(r.op == Op::Write);
                 streams.irregular[d].add(&r);
                 if streams.jumps[d].len() < JUMPS {
                     streams.jumps[d].push(step.unsigned_abs());
@@ -98,8 +200,9 @@ impl Streams {
                 }
             }
         }
-        streams.all = of.into_iter().collect();
-        streams
+        let (all, runs) = open.finish(most);
+        streams.all = all;
+        (streams, runs)
     }
 
     /// Median and 90 % of the lengths of irregular steps.
@@ -111,14 +214,15 @@ impl Streams {
 
     /// The streams of a file.
     pub fn of_file(&self, file: FileId) -> impl Iterator<Item = (u32, &Stream)> {
-        self.all.range((file, 0)..=(file, u32::MAX)).map(|(key, s)| (key.1, s))
+        let from = self.all.partition_point(|(key, _)| key.0 < file);
+        self.all[from..].iter().take_while(move |(key, _)| key.0 == file).map(|(key, s)| (key.1, s))
     }
 }
 
 /// Median time between the starts of passes over files that are read at least twice; the order is that of time.
 pub(super) fn pass_s(rows: &Requests, order: &[u32], files: &[FileUse]) -> Option<f64> {
     // bytes of a pass, bytes so far, start of the last pass
-    let mut passes: HashMap<FileId, (u64, u64, f64)> = files
+    let mut passes: HashMap<FileId, (u64, u64, f64), FixedState> = files
         .iter()
         .filter(|f| f.covered > 0 && f.bytes >= f.covered / 10 * 19)
         .map(|f| (f.file, (f.covered, 0, f64::NEG_INFINITY)))

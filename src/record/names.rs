@@ -146,6 +146,45 @@ pub fn stem(name: &str) -> String {
     out
 }
 
+/// The series of the files of a trace: names that differ in digits only.
+#[derive(Debug, Default)]
+pub(crate) struct Series {
+    names: Vec<String>,
+    of: Vec<u32>,
+}
+
+impl Series {
+    /// Of all files.
+    pub fn of(files: &Files) -> Series {
+        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut series = Series { names: Vec::new(), of: Vec::with_capacity(files.len()) };
+        for (_, name) in files.iter() {
+            let stem = stem(name);
+            // files of a series are often neighbours
+            let last = series.of.last().filter(|last| series.names[**last as usize] == stem).copied();
+            let number = last.unwrap_or_else(|| {
+                *numbers.entry(stem).or_insert_with_key(|stem| {
+                    series.names.push(stem.clone());
+                    series.names.len() as u32 - 1
+                })
+            });
+            series.of.push(number);
+        }
+        series
+    }
+
+    /// The number of the series of a file; `None` for [`FileId::NONE`].
+    #[inline]
+    pub fn number(&self, file: FileId) -> Option<u32> {
+        self.of.get(file.0 as usize).copied()
+    }
+
+    /// The names of all series by number, as [`stem`] gives them.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
 /// The call names of a trace (`pwrite64`, `MPI_File_write_at`); each is stored once.
 #[derive(Debug, Clone, Default)]
 pub struct Calls {
@@ -207,6 +246,15 @@ mod tests {
     fn checkpoints_have_one_stem() {
         assert_eq!(stem("/scratch/ck.0012.rank3.h5"), stem("/scratch/ck.7.rank14.h5"));
         assert_ne!(stem("a1"), stem("a"));
+    }
+
+    #[test]
+    fn files_of_one_series_share_a_number() {
+        let mut f = Files::default();
+        let files = ["/a.1", "/b", "/a.22", "/a.3"].map(|name| f.intern(name));
+        let series = Series::of(&f);
+        assert_eq!(files.map(|file| series.number(file)), [Some(0), Some(1), Some(0), Some(0)]);
+        assert_eq!((series.names(), series.number(FileId::NONE)), (&["/a.#".to_owned(), "/b".to_owned()][..], None));
     }
 
     #[test]

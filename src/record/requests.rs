@@ -141,7 +141,8 @@ impl Requests {
     ///
     /// # Panics
     /// If `i` is not a row.
-    #[inline]
+    // inlined everywhere, so that only the columns that are used are read
+    #[inline(always)]
     pub fn get(&self, i: usize) -> Request {
         Request {
             op: self.op.get(i),

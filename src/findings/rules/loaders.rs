@@ -115,8 +115,8 @@ pub(in crate::findings) fn starved(f: &Facts, r: &Rule) -> Option<Outcome> {
     let q = f.requests.as_ref()?;
     // of each rank: time in reads, start of the first and end of the last
     let mut ranks: BTreeMap<u32, (f64, f64, f64)> = BTreeMap::new();
-    for (&(_, rank), s) in q.streams.all.iter().filter(|(_, s)| s.count[0] > 0) {
-        let of = ranks.entry(rank).or_insert((0.0, f64::INFINITY, f64::NEG_INFINITY));
+    for ((_, rank), s) in q.streams.all.iter().filter(|(_, s)| s.count[0] > 0) {
+        let of = ranks.entry(*rank).or_insert((0.0, f64::INFINITY, f64::NEG_INFINITY));
         *of = (of.0 + s.time_s[0], of.1.min(s.span_s[0].0), of.2.max(s.span_s[0].1));
     }
     let duties: Vec<f64> = ranks.values().map(|x| ratio(x.0, x.2 - x.1).min(1.0)).collect();

@@ -198,7 +198,7 @@ pub(in crate::findings) fn out_of_step(f: &Facts, r: &Rule) -> Option<Outcome> {
     let bursts = bursts(f, r.at("bursts"))?;
     // of each burst: the time over which the middle 80 % of the ranks begin
     let spread = |b: &crate::findings::bursts::Burst| {
-        let starts: Vec<f64> = b.ranks.values().map(|span| span.0).collect();
+        let starts: Vec<f64> = b.ranks.iter().map(|(_, span)| span.0).collect();
         (quantile(&starts, 0.9) - quantile(&starts, 0.1)) / bursts.period_s
     };
     let spreads: Vec<f64> = bursts.all.iter().map(spread).collect();

@@ -1,10 +1,15 @@
 //! The share of I/O in the run, and what periods say.
 
+use std::collections::HashSet;
+
+use foldhash::fast::FixedState;
+
 use crate::analysis::{Mode, SignalReport};
 use crate::findings::book::Rule;
 use crate::findings::bursts::{Burst, Bursts, quantile, trend};
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
+use crate::findings::numbered::Numbered;
 use crate::findings::outcome::{Outcome, Part};
 use crate::record::{FileId, Op, Row};
 use crate::units;
@@ -239,15 +244,15 @@ pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome>
     let tenth = first_read.min(first_write) + r.at("run") * f.run_s;
     let until = if first_write.is_finite() { tenth.max(first_write) } else { tenth };
     let (mut all, mut early, mut spans) = (0.0, 0.0, Vec::new());
-    let (mut ranks, mut files) = (std::collections::HashSet::new(), std::collections::BTreeMap::<FileId, Part>::new());
-    for row in rows().filter(|x| x.op() == Op::Read) {
+    let (mut ranks, mut files) = (HashSet::<u32, FixedState>::default(), Numbered::<Part>::default());
+    for row in rows().filter(|x| first_read.is_finite() && x.op() == Op::Read) {
         all += bytes(&row);
         let (start, end) = row.span();
         if start < until {
             early += bytes(&row);
             spans.push((start, end));
             ranks.insert(row.rank());
-            let part = files.entry(row.file()).or_insert(Part { file: row.file(), ..Part::default() });
+            let part = files.get_or(row.file().0, Part { file: row.file(), ..Part::default() });
             (part.count, part.bytes, part.time_s) =
                 (part.count + 1, part.bytes + bytes(&row) as u64, part.time_s + end - start);
         }
@@ -266,7 +271,7 @@ pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome>
             format!("{} ranks read {some} of {all} in {} at the start", ranks.len(), units::seconds(wall))
         })
         .evidence(Filter { within_s: Some((f64::NEG_INFINITY, until)), ..Filter::of(Op::Read) })
-        .parts(files.into_values().filter(|p| p.file != FileId::NONE).collect())
+        .parts(files.into_iter().map(|x| x.1).filter(|p| p.file != FileId::NONE).collect())
         .exact();
     Some(outcome)
 }
