@@ -6,6 +6,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use flate2::bufread::MultiGzDecoder;
+
 use super::gzip::Members;
 use super::limits::Limits;
 use super::options::{Progress, ReadOptions};
@@ -130,7 +132,7 @@ impl Source {
     fn unwrap_head(&mut self) {
         if self.compression != Compression::None {
             let mut head = Vec::new();
-            if let Ok(r) = self.reader(&ReadOptions::default()) {
+            if let Ok(r) = self.open_stored(&ReadOptions::default(), false) {
                 // A damaged stream gives what came before the damage.
                 let _ = r.take(HEAD_BYTES as u64).read_to_end(&mut head);
             }
@@ -177,6 +179,11 @@ impl Source {
     /// # Errors
     /// [`ErrorKind::Io`] if the file cannot be opened, [`ErrorKind::Usage`] for a folder.
     pub(crate) fn reader(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send + '_>> {
+        self.open_stored(options, true)
+    }
+
+    /// As [`Source::reader`]; unless `to_the_end` no more is decompressed than is read.
+    fn open_stored(&self, options: &ReadOptions, to_the_end: bool) -> Result<Box<dyn Read + Send + '_>> {
         let raw: Box<dyn Read + Send + '_> = match &self.kind {
             Kind::File(p) => Box::new(File::open(p).map_err(|e| Error::from(e).in_file(&self.name))?),
             Kind::Memory(b) => Box::new(&b[..]),
@@ -187,7 +194,8 @@ impl Source {
         let raw = Counting { inner: raw, progress: options.progress.clone() };
         Ok(match self.compression {
             Compression::None => Box::new(raw),
-            Compression::Gzip => Box::new(Members::new(raw)),
+            Compression::Gzip if to_the_end => Box::new(Members::new(raw)),
+            Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(64 << 10, raw))),
             Compression::Zstd => {
                 let r = BufReader::with_capacity(256 << 10, raw);
                 let d = ruzstd::decoding::StreamingDecoder::new(r).map_err(|e| {
