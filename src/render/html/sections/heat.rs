@@ -230,12 +230,13 @@ fn labels(heat: &Heat) -> Vec<(usize, String)> {
     if rows.len() < 2 {
         return Vec::new();
     }
-    let best = |value: &dyn Fn(&HeatRow) -> f64| {
-        (0..rows.len()).fold(0, |best, i| if value(&rows[i]) > value(&rows[best]) { i } else { best })
-    };
     // of equal rows none stands out
+    let best = |value: &dyn Fn(&HeatRow) -> f64| {
+        let most = rows.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+        let at: Vec<usize> = (0..rows.len()).filter(|&i| value(&rows[i]) >= most).take(2).collect();
+        if let [one] = at[..] { Some(one) } else { None }
+    };
     let busiest = best(&|r| r.bytes);
-    let only = rows.iter().filter(|r| r.bytes == rows[busiest].bytes).count() == 1;
     let last = best(&|r| r.end_s.unwrap_or(f64::NEG_INFINITY));
     let idle = (0..rows.len()).filter(|&i| rows[i].end_s.is_none() && (i == 0 || rows[i - 1].end_s.is_some()));
     let number = |i: usize| {
@@ -243,12 +244,11 @@ fn labels(heat: &Heat) -> Vec<(usize, String)> {
         if first == last { first.to_string() } else { format!("{first}-{last}") }
     };
     let mut all: Vec<(usize, String)> = idle.take(3).map(|i| (i, format!("{}: idle", number(i)))).collect();
-    match (only, busiest == last) {
-        (true, true) => all.push((last, format!("{}: most, last", number(last)))),
-        _ => {
-            all.extend(only.then(|| (busiest, format!("{}: most bytes", number(busiest)))));
-            all.push((last, format!("{}: last to end", number(last))));
-        }
+    if let (Some(i), true) = (busiest, busiest == last) {
+        all.push((i, format!("{}: most, last", number(i))));
+    } else {
+        all.extend(busiest.map(|i| (i, format!("{}: most bytes", number(i)))));
+        all.extend(last.map(|i| (i, format!("{}: last to end", number(i)))));
     }
     all.sort();
     all
