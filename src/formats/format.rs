@@ -6,7 +6,7 @@ use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{RowSink, Trace};
+use crate::record::{Header, Job, RowSink, Trace};
 
 /// The verdict of a format on the first bytes of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,12 @@ pub trait Format: Sealed + Sync {
     /// but a warning in the trace. [`ErrorKind::Unsupported`] for several files if a job of this format is always one.
     /// Those of the sink.
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace>;
+
+    /// What the (decompressed) first bytes of an input say of it and of its job: what is left of a trace that cannot be read.
+    fn outline(&self, head: &[u8]) -> Option<(Header, Option<Job>)> {
+        let _ = head;
+        None
+    }
 
     /// Key that the files of one job in a folder share; `None` if the file is a job of its own.
     fn job_of(&self, source: &Source) -> Option<String> {

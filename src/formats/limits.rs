@@ -1,5 +1,9 @@
 //! Bounds against hostile and runaway input.
 
+use std::time::Instant;
+
+use crate::error::{Error, Result};
+
 options! {
     /// Bounds that every reader keeps. Exceeding one is an [`ErrorKind::Limit`](crate::ErrorKind::Limit) error that names it,
     /// or, where the sound part is of use alone, a warning.
@@ -19,6 +23,8 @@ options! {
         pub depth: usize,
         /// Files of a folder.
         pub folder_files: usize,
+        /// When reading has to be done; `None` for no bound.
+        pub deadline: Option<Instant>,
     }
 }
 
@@ -32,6 +38,20 @@ impl Default for Limits {
             name_bytes: 64 << 10,
             depth: 64,
             folder_files: 1 << 20,
+            deadline: None,
+        }
+    }
+}
+
+impl Limits {
+    /// Whether there is time left.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) after the deadline.
+    pub fn in_time(&self) -> Result<()> {
+        match self.deadline {
+            Some(end) if Instant::now() >= end => Err(Error::limit("reading takes longer", "the time that is allowed")),
+            _ => Ok(()),
         }
     }
 }

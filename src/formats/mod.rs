@@ -48,5 +48,5 @@ pub use probe::{ALL, find, read};
 pub(crate) use probe::{Inputs, inputs};
 internal! { use format::Sniff; }
 internal! { use options::Progress; }
-internal! { use probe::{collect, mismatches, probe, read_into}; }
+internal! { use probe::{collect, mismatches, outline, probe, read_into}; }
 pub use source::Source;

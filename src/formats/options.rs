@@ -14,6 +14,9 @@ pub type Progress = Arc<dyn Fn(u64) + Send + Sync>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Detail {
+    /// No rows of a format that keeps totals beside them (Darshan): job, totals of the layers and, if wanted, counters. Else as
+    /// `Transfers`.
+    Totals,
     /// Only what moves bytes: enough for signals, patterns and classes. Other calls are counted, not kept.
     #[default]
     Transfers,
@@ -21,6 +24,13 @@ pub enum Detail {
     Calls,
     /// Every call with its place in the log, if [`Format::logs_calls`](super::Format::logs_calls); else as `Calls`.
     Log,
+}
+
+impl Detail {
+    /// Whether calls that move no bytes are wanted.
+    pub(crate) fn all_calls(self) -> bool {
+        matches!(self, Detail::Calls | Detail::Log)
+    }
 }
 
 options! {

@@ -10,7 +10,7 @@ use super::sealed::Sealed;
 use super::source::Source;
 use super::{chrome, custom, darshan, dftracer, radar, recorder, samples, strace, tmio};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
+use crate::record::{Batch, Data, Header, Job, Restart, RowSink, Trace, Warning};
 use crate::remedy::Remedy;
 
 /// Every format that can be read, the most certain to probe first.
@@ -72,6 +72,12 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
             None => error("no known trace format").remedy(Remedy::NameFormat),
         }
     })
+}
+
+/// What the first bytes of an input say of it and of its job, also where the rest cannot be read; `None` if they say nothing.
+pub fn outline(source: &Source) -> Option<(&'static str, Header, Option<Job>)> {
+    let format = ALL.iter().find(|f| f.sniff(source.head()) == Sniff::Yes)?;
+    format.outline(source.head()).map(|(header, job)| (format.name(), header, job))
 }
 
 /// What each format expects and an input of no known format does not have: names of formats and reasons.

@@ -191,7 +191,7 @@ impl Source {
                 return Err(Error::new(ErrorKind::Usage, "a folder cannot be read as a file").in_file(&self.name));
             }
         };
-        let raw = Counting { inner: raw, progress: options.progress.clone() };
+        let raw = Counting { inner: raw, progress: options.progress.clone(), limits: options.limits.clone() };
         Ok(match self.compression {
             Compression::None => Box::new(raw),
             Compression::Gzip if to_the_end => Box::new(Members::new(raw)),
@@ -219,7 +219,8 @@ impl Source {
             Kind::Memory(b) => Box::new(&b[usize::try_from(offset).unwrap_or(usize::MAX).min(b.len())..]),
             Kind::Folder(_) => return self.reader(options),
         };
-        Ok(Box::new(Counting { inner: raw, progress: options.progress.clone() }))
+        let limits = options.limits.clone();
+        Ok(Box::new(Counting { inner: raw, progress: options.progress.clone(), limits }))
     }
 
     /// The decompressed content as a whole.
@@ -254,10 +255,12 @@ fn read_bounded(r: &mut dyn Read, cap: u64, out: &mut Vec<u8>) -> Result<()> {
 struct Counting<R> {
     inner: R,
     progress: Option<Progress>,
+    limits: Limits,
 }
 
 impl<R: Read> Read for Counting<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.limits.in_time().map_err(|e| io::Error::new(io::ErrorKind::TimedOut, e.to_string()))?;
         let n = self.inner.read(buf)?;
         if let Some(p) = &self.progress {
             p(n as u64);

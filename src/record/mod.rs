@@ -27,7 +27,8 @@ pub(crate) use counters::{is_below, is_terminal};
 pub use intervals::{Interval, Intervals};
 pub use lookups::Lookups;
 pub use names::{CallId, Calls, FileId, Files};
-pub(crate) use names::{Series, is_system_path, stem};
+pub(crate) use names::{Series, is_system_path};
+internal! { use names::stem; }
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::Row;
 internal! { use batch::{BATCH_ROWS, Batch, CallLog, LoggedCall, Restart, RowSink, SplitCall}; }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::formats::io_names::last_part;
 use crate::formats::number::{parse_scaled, parse_u64};
 use crate::formats::op_name::op_of;
-use crate::formats::options::{Detail, ReadOptions};
+use crate::formats::options::ReadOptions;
 use crate::formats::ticks::{MICROS, Ticks};
 use crate::record::{
     Batch, CallId, Calls, Data, FileId, Files, Interval, Intervals, LayerSummary, Op, Request, Requests, RowSink,
@@ -215,7 +215,7 @@ impl<'o> Rows<'o> {
         }
         let details = Details::of(event, self.options.bytes_arg.as_deref());
         // Names such as `open` are common: without a path they are no calls.
-        if !chosen && !op.moves_bytes() && (self.options.detail == Detail::Transfers || details.path.is_empty()) {
+        if !chosen && !op.moves_bytes() && (!self.options.detail.all_calls() || details.path.is_empty()) {
             self.count_name(event.name);
             return None;
         }
@@ -286,7 +286,7 @@ impl<'o> Rows<'o> {
             }
             Amount::Failed if moves => {
                 self.failed += 1;
-                if self.options.detail != Detail::Transfers {
+                if self.options.detail.all_calls() {
                     self.requests.push(Request { op: Op::Other, ..row });
                 }
             }

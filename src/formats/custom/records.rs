@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::super::clock::origin_of;
 use super::super::lines::{is_remark, lines};
-use super::super::options::{Detail, ReadOptions};
+use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::window::Window;
 use super::row::{Bad, Field, LAYERS, RecordFields, RecordRows};
@@ -396,7 +396,7 @@ impl<'s, 'o> Reading<'s, 'o> {
     /// Reads the next stretch of lines; false if there is none.
     fn next(&mut self, layout: &impl Layout, origin: i64) -> Result<bool> {
         let limits = &self.options.limits;
-        let all = self.options.detail != Detail::Transfers;
+        let all = self.options.detail.all_calls();
         let (window, sum, skipped) = (&mut self.window, &mut self.sum, self.skipped);
         let Some(n) = window.whole_lines(limits.line_bytes)? else { return Ok(false) };
         if n == 0 {

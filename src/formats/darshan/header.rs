@@ -297,6 +297,15 @@ impl Header {
         })
     }
 
+    /// What the header says of the log, in the words of the event model.
+    pub(super) fn facts(&self) -> crate::record::Header {
+        crate::record::Header {
+            version: Some(self.version.clone()),
+            byte_order: Some(self.order.name().to_owned()),
+            compression: Some(self.compression.name().to_owned()),
+        }
+    }
+
     /// The slot of a module that has data.
     pub fn slot(&self, module: Module) -> Option<&Slot> {
         self.slots.iter().find(|s| s.module == module && s.length > 0)

@@ -4,6 +4,7 @@ use super::bytes::{Fields, until_nul};
 use super::header::Header;
 use super::region::Region;
 use crate::error::Result;
+use crate::record::Job;
 
 /// Bytes of the job record that are used.
 const MAX_BYTES: usize = 4096;
@@ -75,6 +76,19 @@ impl JobRecord {
             fine,
             bytes: bytes.len(),
         })
+    }
+
+    /// The record in the words of the event model.
+    pub(super) fn facts(&self) -> Job {
+        Job {
+            id: Some(self.id),
+            uid: u64::try_from(self.uid).ok(),
+            executable: Some(self.executable.clone()).filter(|e| !e.is_empty()),
+            ranks: self.ranks(),
+            start_unix_s: Some(self.start_s()),
+            end_unix_s: Some(self.end_s()),
+            run_time_s: Some(self.run_time_s()),
+        }
     }
 
     /// Start in seconds since 1970.

@@ -45,7 +45,7 @@ use self::rows::{Placement, SelectedRows, take};
 use self::selection::{LayerData, select};
 use super::format::{Format, Sniff};
 use super::limits::Limits;
-use super::options::ReadOptions;
+use super::options::{Detail, ReadOptions};
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{self, Files, Job, Layer, LayerSummary, Restart, RowSink, Timing, Trace, Warning};
@@ -69,6 +69,12 @@ impl Format for Darshan {
     fn job_of(&self, source: &Source) -> Option<String> {
         let job = log::job_of_start(source.head(), &Limits::default()).ok()?;
         (job.processes <= 1).then(|| job.id.to_string())
+    }
+
+    fn outline(&self, head: &[u8]) -> Option<(record::Header, Option<Job>)> {
+        let header = Header::parse_start(head, u64::MAX).ok()?;
+        let job = log::job_of_start(head, &Limits::default()).ok();
+        Some((header.facts(), job.map(|j| j.facts())))
     }
 
     /// Reads a log, or the logs of a folder that each hold one process of the same job: then the rank is the place in the folder.
@@ -149,6 +155,7 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
     };
     let placements = placements(logs, first);
     let (overview, mut ahead) = match logs {
+        [log] if options.detail == Detail::Totals => return totals(log, options),
         [log] => overview_and_guess(log, options)?,
         _ => {
             let parts: Vec<Overview> = logs.par_iter().map(Overview::new).collect::<Result<_>>()?;
@@ -184,6 +191,16 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
     }
     trace.layers.sort_by_key(|s| layer_order(&s.layer));
     add_counters(logs, &placements, options, &mut trace)?;
+    Ok(trace)
+}
+
+/// A log without its rows: which would be taken is told by layer and timing.
+fn totals(log: &Log, options: &ReadOptions) -> Result<Trace> {
+    let overview = Overview::new(log)?;
+    let selected = selection::first(&overview, log, options.layer);
+    let mut trace = assemble(log, &overview, selected, SelectedRows::default(), Files::default(), options);
+    trace.layers.sort_by_key(|s| layer_order(&s.layer));
+    add_counters(std::slice::from_ref(log), &[Placement::default()], options, &mut trace)?;
     Ok(trace)
 }
 
@@ -286,21 +303,9 @@ fn assemble(
     quality.partial = partial(log);
     Trace {
         format: "darshan",
-        header: record::Header {
-            version: Some(header.version.clone()),
-            byte_order: Some(header.order.name().to_owned()),
-            compression: Some(header.compression.name().to_owned()),
-        },
+        header: header.facts(),
         clock: record::Clock::job_start(job.start_s()),
-        job: Some(Job {
-            id: Some(job.id),
-            uid: u64::try_from(job.uid).ok(),
-            executable: Some(job.executable.clone()).filter(|e| !e.is_empty()),
-            ranks: job.ranks(),
-            start_unix_s: Some(job.start_s()),
-            end_unix_s: Some(job.end_s()),
-            run_time_s: Some(job.run_time_s()),
-        }),
+        job: Some(job.facts()),
         layer: selected.map(|c| c.layer),
         ranks: job.ranks().unwrap_or(taken.ranks.len() as u64),
         files,

@@ -56,6 +56,7 @@ pub(super) struct Region<'a> {
     /// Plain bytes to stop after, as if the region ended there.
     stop: u64,
     finished: bool,
+    limits: &'a Limits,
 }
 
 impl<'a> Region<'a> {
@@ -65,7 +66,7 @@ impl<'a> Region<'a> {
         file: &'a [u8],
         at: (u64, u64),
         compression: RegionCompression,
-        limits: &Limits,
+        limits: &'a Limits,
     ) -> Self {
         let start = usize::try_from(at.0).unwrap_or(usize::MAX).min(file.len());
         let end = usize::try_from(at.0.saturating_add(at.1)).unwrap_or(usize::MAX).clamp(start, file.len());
@@ -97,6 +98,7 @@ impl<'a> Region<'a> {
             cap,
             stop: u64::MAX,
             finished: false,
+            limits,
         }
     }
 
@@ -185,6 +187,7 @@ impl<'a> Region<'a> {
     }
 
     fn refill(&mut self, n: usize) -> Result<()> {
+        self.limits.in_time()?;
         self.buffer.copy_within(self.head..self.tail, 0);
         (self.head, self.tail) = (0, self.tail - self.head);
         if n > self.buffer.len() {

@@ -6,7 +6,7 @@ use super::line::{Args, Line};
 use crate::formats::lines::lines;
 use crate::formats::number::{parse_f64, parse_u64};
 use crate::formats::op_name::op_of;
-use crate::formats::options::{Detail, ReadOptions};
+use crate::formats::options::ReadOptions;
 use crate::formats::ticks::{MICROS, Ticks};
 use crate::record::{CallId, Calls, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET};
 
@@ -96,7 +96,7 @@ impl Part {
 
     /// Adds the lines of a text; those too long to be one count as unreadable.
     pub(super) fn add_lines(&mut self, text: &[u8], ticks: Ticks, options: &ReadOptions) {
-        let all = options.detail != Detail::Transfers;
+        let all = options.detail.all_calls();
         for line in lines(text) {
             self.lines += 1;
             if is_frame(line) {

@@ -20,7 +20,7 @@ use super::format::{Format, Sniff, only};
 use super::lines::{is_remark, lines, quote};
 use super::number::{parse_f64, parse_u64};
 use super::op_name::op_of;
-use super::options::{Detail, ReadOptions};
+use super::options::ReadOptions;
 use super::source::Source;
 use super::window::Window;
 use crate::error::{Error, Place, Result};
@@ -198,7 +198,7 @@ const MOST_WARNINGS: u64 = 8;
 impl Reader {
     fn new(options: &ReadOptions) -> Reader {
         Reader {
-            all: options.detail != Detail::Transfers,
+            all: options.detail.all_calls(),
             longest_line: options.limits.line_bytes,
             trace: Trace { timing: Timing::Request, ..Trace::default() },
             rows: Requests::default(),

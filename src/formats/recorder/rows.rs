@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::call::{Effect, Names, Offset, Signature, Target, Whence};
 use super::level::LEVELS;
 use crate::error::Result;
-use crate::formats::options::{Detail, ReadOptions};
+use crate::formats::options::ReadOptions;
 use crate::record::{
     BATCH_ROWS, Batch, CallId, Data, FileId, Layer, LayerSummary, Op, Request, Requests, RowSink, UNKNOWN_OFFSET,
 };
@@ -124,7 +124,7 @@ pub(super) struct Wanted<'s> {
 
 impl<'s> Wanted<'s> {
     pub(super) fn new(sink: &'s dyn RowSink, layer: Option<Layer>, options: &ReadOptions) -> Self {
-        Wanted { sink, layer, all: options.detail != Detail::Transfers }
+        Wanted { sink, layer, all: options.detail.all_calls() }
     }
 }
 

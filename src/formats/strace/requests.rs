@@ -238,7 +238,7 @@ impl<'s> RowMaker<'s> {
     /// A transfer that moved nothing.
     fn left_out(&mut self, e: &CallEvent<'_>, call: CallId) -> Result<()> {
         self.failed += 1;
-        if self.detail == Detail::Transfers {
+        if !self.detail.all_calls() {
             return Ok(());
         }
         let file = self.file_of(e);
@@ -267,7 +267,7 @@ impl<'s> RowMaker<'s> {
         }
         let first = if sends { 1 } else { 0 };
         for (i, (op, file, offset)) in rows.into_iter().enumerate() {
-            if self.detail == Detail::Transfers || i == first {
+            if !self.detail.all_calls() || i == first {
                 self.transfers += 1;
                 self.nameless += u64::from(file == FileId::NONE);
                 self.push(e, call, op, file, offset, n)?;
@@ -439,7 +439,7 @@ impl Sink for RowMaker<'_> {
         if e.call.spec().is_some_and(|s| s.path) {
             self.look_up(e);
         }
-        if self.detail != Detail::Transfers {
+        if self.detail.all_calls() {
             let file = self.file_of(e);
             let op = if e.call.succeeded() { action.op() } else { Op::Other };
             self.push(e, call, op, file, UNKNOWN_OFFSET, 0)?;
