@@ -1,6 +1,7 @@
 //! The text and the thresholds of findings, and the remedies: `rules.toml`, which is compiled in.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -122,6 +123,10 @@ impl Book {
     /// # Errors
     /// None: a test parses the file.
     pub fn standard() -> Result<Book> {
+        static STANDARD: OnceLock<Book> = OnceLock::new();
+        if let Some(book) = STANDARD.get() {
+            return Ok(book.clone());
+        }
         let mut book: Book = toml::from_str(RULES).map_err(|e| malformed(RULES, &e))?;
         for (code, rule) in &mut book.rules {
             rule.code.clone_from(code);
@@ -130,7 +135,7 @@ impl Book {
         for (code, [name, meaning]) in codes.zip(&book.warning) {
             book.rules.insert(code.clone(), Rule::of_warning(code, name, meaning));
         }
-        Ok(book)
+        Ok(STANDARD.get_or_init(|| book).clone())
     }
 
     /// Takes what a configuration file says: `[CODE]` and lines `name = number`, `[system]`, and `[[mount]]`.

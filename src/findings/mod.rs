@@ -70,6 +70,8 @@ options! {
         pub only: Vec<String>,
         /// All but these codes.
         pub ignore: Vec<String>,
+        /// Look at single requests, if the trace has them; without them there are findings of counters and periods only.
+        pub requests: bool,
         /// Also remedies for file systems and libraries that are not seen in the trace.
         pub all_remedies: bool,
     }
@@ -84,6 +86,7 @@ impl Default for Options {
             mtbf_s: None,
             only: Vec::new(),
             ignore: Vec::new(),
+            requests: true,
             all_remedies: false,
         }
     }
@@ -134,7 +137,7 @@ impl Asked {
 pub fn find(trace: &Trace, report: Option<&Report>, options: &Options) -> Result<Findings> {
     let (book, asked) = options.book()?;
     let stripe = book.system.stripe_unit(trace).unwrap_or(options.stripe);
-    let mut facts = Facts::of(trace, report, stripe, true);
+    let mut facts = Facts::of(trace, report, stripe, options.requests);
     facts.describe(book.system.clone(), options.mtbf_s);
     let wanted = rules::RULES.iter().filter(|(code, _)| asked.asks(code));
     let mut checked: Vec<(&Rule, Option<Outcome>)> =
