@@ -35,8 +35,8 @@ pub use report::{PatternsOfTrace, QualityReport, Report, SignalReport, Tool, Tra
 pub(crate) use crate::period::Seen;
 pub use crate::period::scores::Scores;
 pub use crate::period::{
-    Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction, Relation, Set10,
-    SpectrumStatistics, Spread, TrackPoint, Validity, Verdict,
+    Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction, Relation,
+    Set10, SpectrumStatistics, Spread, TrackPoint, Validity, Verdict,
 };
 pub use crate::signal::{Filter, Mode, NamePattern, RankSet, Sampling, Selection};
 pub use crate::transform::{Pass, Wavelet};
@@ -84,6 +84,12 @@ impl Evidence {
     /// The signal that was analysed in bytes per second, at the sampling rate of the report.
     pub fn samples(&self) -> &[f64] {
         &self.signal.samples
+    }
+
+    /// The bursts of the dominant period, in seconds on the trace's own clock.
+    pub fn bursts(&self) -> impl ExactSizeIterator<Item = Burst> + '_ {
+        let spans = self.seen.bursts.iter().zip(&self.seen.burst_bytes);
+        spans.map(|(&(start_s, end_s), &bytes)| Burst { start_s, end_s, bytes })
     }
 }
 

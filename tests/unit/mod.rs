@@ -27,6 +27,7 @@ mod darshan;
 mod dfg;
 mod dftracer;
 mod fourier_fit;
+mod many_logs;
 mod patterns;
 mod patterns_h5bench;
 mod patterns_random;

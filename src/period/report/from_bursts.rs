@@ -105,6 +105,7 @@ fn seen(f: &BurstPeriod, d: &Dominant, signal: &Signal, clock: TraceClock, setti
     Seen {
         sliding: sliding.map(|s| (smooth, s)),
         bursts: f.bursts.iter().map(|b| (clock.origin_s + b.start_s, clock.origin_s + b.end_s)).collect(),
+        burst_bytes: f.bursts.iter().map(|b| b.bytes).collect(),
         ..Seen::default()
     }
 }

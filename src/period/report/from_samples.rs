@@ -52,6 +52,7 @@ impl PeriodReport {
         self.bursts = bursts::summary(&inside, dominant.period_s, origin_s);
         self.prediction = bursts::next(&inside, dominant, raw.end, origin_s);
         self.seen.bursts = inside.iter().map(|b| (origin_s + b.start_s, origin_s + b.end_s)).collect();
+        self.seen.burst_bytes = inside.iter().map(|b| b.bytes).collect();
         self.seen.sliding = sliding.map(|s| (smooth, s));
         let shift = |w: Validity| Validity { start_s: origin_s + w.start_s, end_s: origin_s + w.end_s, ..w };
         self.validity = windows.into_iter().map(shift).collect();

@@ -168,11 +168,13 @@ pub struct Seen {
     pub sliding: Option<(Vec<f64>, Sliding)>,
     /// Bursts: start and end in seconds on the trace's own clock.
     pub bursts: Vec<(f64, f64)>,
+    /// Bytes of each of these bursts.
+    pub burst_bytes: Vec<f64>,
 }
 
 impl Default for Seen {
     fn default() -> Self {
-        Seen { sight: Sight::Nothing, sliding: None, bursts: Vec::new() }
+        Seen { sight: Sight::Nothing, sliding: None, bursts: Vec::new(), burst_bytes: Vec::new() }
     }
 }
 
