@@ -59,6 +59,13 @@ pub enum Command {
     Generate(Generate),
     /// Conversion from one format to another
     Convert(ConvertArgs),
+    /// Many logs to Parquet tables, and answers over all of them: runs the program `iophase-fleet`
+    #[command(disable_help_flag = true)]
+    Fleet {
+        /// Arguments of `iophase-fleet`; `iophase fleet --help` lists them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// HTTP interface and live page of running jobs
     #[cfg(feature = "serve")]
     Serve(super::serve::ServeArgs),

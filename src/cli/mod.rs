@@ -8,6 +8,7 @@ mod compare;
 mod convert;
 mod dfg;
 mod findings;
+mod fleet;
 mod generate;
 mod info;
 mod inputs;
@@ -59,6 +60,7 @@ pub fn run() -> ExitCode {
         Command::Convert(a) => with_threads(a.threads, || convert::run(a).map(|()| 0)),
         Command::Dfg(a) => with_threads(a.input.threads, || dfg::run(a)),
         Command::Classify(a) => with_threads(a.input.threads, || classify::run(a)),
+        Command::Fleet { arguments } => fleet::run(arguments),
         #[cfg(feature = "serve")]
         Command::Serve(a) => serve::run(a).map(|()| 0),
         Command::Schema { name } => schema(name).map(|()| 0),

@@ -8,6 +8,8 @@ mod contract;
 mod convert;
 mod corpus;
 mod dfg;
+#[cfg(unix)]
+mod fleet;
 mod folders;
 mod golden;
 mod parity;

@@ -1,0 +1,35 @@
+//! `iophase fleet`: runs the program `iophase-fleet`, which is built and installed on its own.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+use iophase::{Error, ErrorKind, Result};
+
+/// Runs `iophase-fleet` with these arguments and gives its exit code.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] if the program is neither beside this one nor on the search path.
+pub fn run(arguments: &[OsString]) -> Result<u8> {
+    let program = beside().unwrap_or_else(|| name().into());
+    let failed = |e: io::Error| match e.kind() {
+        io::ErrorKind::NotFound => Error::new(ErrorKind::Usage, "the program iophase-fleet is not installed")
+            .expected("it beside iophase or on the search path")
+            .remedy("install it with `cargo install --locked --path fleet` in the source of iophase"),
+        _ => Error::new(ErrorKind::Usage, format!("{} cannot be started: {e}", program.display())),
+    };
+    let status = Command::new(&program).args(arguments).status().map_err(failed)?;
+    // a program that a signal ended has no code
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+}
+
+fn name() -> String {
+    format!("iophase-fleet{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// The program in the folder of this one.
+fn beside() -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.with_file_name(name());
+    path.is_file().then_some(path)
+}
