@@ -1,0 +1,464 @@
+//! The driver: a list of logs to batches, batches to parts, and a marker for each that is whole.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use datafusion::arrow::array::{BooleanArray, StringArray};
+use datafusion::arrow::compute::filter_record_batch;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Context, output, usage};
+use crate::extract::{Bounds, Hide, Settings};
+use crate::list::{LogRef, key_of};
+use crate::pool::{Program, Runner};
+use crate::store::{Identity, Marker, Store, key_at, keys_of, read_part, write_atomically};
+use crate::tables::{Key, PartWriter, Parts, Status, all, write_batches};
+use iophase::Result;
+
+/// Logs of a batch, at most and at least: a batch is written as a whole, and is what a kill costs.
+const BATCH_LOGS: (usize, usize) = (64, 2000);
+/// Batches that a list is cut into if they are then not too small.
+const BATCHES: usize = 32;
+/// Bytes of the logs of a batch, at most.
+const BATCH_BYTES: u64 = 256 << 20;
+/// Bytes of a file that `compact` makes, at most.
+pub const FILE_BYTES: usize = 256 << 20;
+/// Time between two snapshots.
+const FOLD: Duration = Duration::from_secs(10);
+
+/// Which known logs are read again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Retry {
+    /// None
+    #[default]
+    None,
+    /// Those that ran out of time
+    Timeout,
+    /// Those that could not be read
+    Bad,
+    /// All
+    All,
+}
+
+/// What a run is to do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What decides the rows.
+    pub settings: Settings,
+    /// Bounds of one log.
+    pub bounds: Bounds,
+    /// Further options that have to be the same for all logs of a fleet.
+    pub by_content: bool,
+    /// Number of worker processes.
+    pub workers: usize,
+    /// Which known logs are read again.
+    pub retry: Retry,
+    /// Read all logs again if the fleet was made with other options.
+    pub rebuild: bool,
+    /// This part of the batches: `i` of `n`, from 1.
+    pub shard: (usize, usize),
+    /// How workers are started.
+    pub program: Program,
+}
+
+/// How far a run has come.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Logs in the list.
+    pub listed: u64,
+    /// Logs of the list that the tables had before.
+    pub known: u64,
+    /// Logs that this run reads.
+    pub todo: u64,
+    /// Logs read so far.
+    pub read: u64,
+    /// Of these, those that could not be read.
+    pub bad: u64,
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// The run has ended.
+    pub done: bool,
+}
+
+/// Work: logs that are read for the first time, or a batch of which some logs are read again.
+struct Unit {
+    logs: Vec<LogRef>,
+    /// The batch that has the other rows, and the keys of it that no longer count.
+    old: Option<(Marker, HashSet<Key>)>,
+}
+
+impl Options {
+    /// What has to be the same for all logs of a fleet.
+    pub fn identity(&self) -> Identity {
+        let s = &self.settings;
+        let hash = |bytes: &[u8]| key_of(Sha256::new().chain_update(bytes)).hex()[..8].to_owned();
+        let optional = |x: Option<&[u8]>| x.map_or("none".to_owned(), hash);
+        let mut all = BTreeMap::new();
+        let depth = serde_json::to_value(s.depth).ok().and_then(|v| v.as_str().map(str::to_owned));
+        all.insert("depth".into(), depth.unwrap_or_default());
+        all.insert("files".into(), if s.each_file { "each" } else { "families" }.to_owned());
+        all.insert("commands".into(), s.commands.to_string());
+        all.insert("key".into(), if self.by_content { "content" } else { "path" }.to_owned());
+        all.insert("apps".into(), optional(s.apps.as_deref().map(str::as_bytes)));
+        // of the key not even its hash is kept, but a code that it makes
+        all.insert("anonymise".into(), s.hide.as_deref().map_or("none".to_owned(), |k| Hide::new(k).code("key")));
+        all
+    }
+}
+
+/// Reads the logs of a list that the fleet in `folder` does not have yet. `watch` is told how far it is, about once a second.
+///
+/// # Errors
+/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for options that differ from the fleet's, [`ErrorKind::Output`] if tables cannot be written,
+/// [`ErrorKind::Io`] if workers cannot be started or the folder cannot be read.
+pub fn run(folder: &Path, logs: Vec<LogRef>, options: &Options, watch: &mut dyn FnMut(&Progress)) -> Result<Progress> {
+    let begin = Instant::now();
+    let store = Store::create(folder, &options.identity(), options.rebuild)?;
+    let listed = logs.len() as u64;
+    let units = units(&store, logs, options)?;
+    let todo = units.iter().map(|u| u.logs.len() as u64).sum();
+    let shared = Progress { listed, todo, known: listed.saturating_sub(todo), ..Progress::default() };
+    let work = Work { store: &store, options, units: Mutex::new(units.into()), stop: AtomicBool::new(false) };
+    let (tell, told) = channel();
+    let progress = thread::scope(|scope| {
+        let threads: Vec<_> = (0..options.workers.max(1))
+            .map(|_| {
+                let tell = tell.clone();
+                scope.spawn(|| work.all(tell))
+            })
+            .collect();
+        drop(tell);
+        let watched = work.watch(&told, shared, begin, watch);
+        let ends = threads.into_iter().map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
+        let ended = ends.fold(Ok(()), |worst: Result<()>, end| worst.and(end));
+        ended.and(watched)
+    })?;
+    store.fold()?;
+    write_progress(&store, &progress)?;
+    watch(&progress);
+    Ok(progress)
+}
+
+/// The work for a list: batches of the sorted list that do not depend on what is done already, without the logs that are.
+fn units(store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<Vec<Unit>> {
+    let (known, paths) = store.known()?;
+    let hide = options.settings.hide.as_deref().map(Hide::new);
+    let name = |log: &LogRef| {
+        let uri = log.path.display().to_string();
+        hide.as_ref().map_or_else(|| uri.clone(), |h| h.code(&uri))
+    };
+    let mut markers: HashMap<String, Marker> = HashMap::new();
+    if !known.is_empty() {
+        markers.extend(store.batches()?.into_iter().map(|m| (m.id.clone(), m)));
+    }
+    let mut again: BTreeMap<String, (Vec<LogRef>, HashSet<Key>)> = BTreeMap::new();
+    let mut units = Vec::new();
+    for (i, chunk) in chunks(logs).into_iter().enumerate() {
+        if i % options.shard.1 != options.shard.0 - 1 {
+            continue;
+        }
+        let mut new = Vec::new();
+        for log in chunk {
+            // a log that changed takes the place of what it was
+            let old = match known.get(&log.key) {
+                Some(k) if wanted(&k.status, options.retry) => Some((k, log.key)),
+                Some(_) => continue,
+                None => paths.get(&name(&log)).and_then(|key| Some((known.get(key)?, *key))),
+            };
+            match old {
+                Some((k, key)) => {
+                    let entry = again.entry(k.batch.clone()).or_default();
+                    entry.0.push(log);
+                    entry.1.insert(key);
+                }
+                None => new.push(log),
+            }
+        }
+        if !new.is_empty() {
+            units.push(Unit { logs: new, old: None });
+        }
+    }
+    let rewritten = again.into_iter().filter_map(|(id, (logs, keys))| Some((markers.remove(&id)?, logs, keys)));
+    units.extend(rewritten.map(|(marker, logs, keys)| Unit { logs, old: Some((marker, keys)) }));
+    Ok(units)
+}
+
+fn wanted(status: &str, retry: Retry) -> bool {
+    let is = |s: &Status| s.name() == status;
+    match retry {
+        Retry::None => false,
+        Retry::Timeout => is(&Status::Timeout),
+        Retry::Bad => Status::ALL.iter().any(|s| is(s) && s.is_bad()),
+        Retry::All => true,
+    }
+}
+
+fn chunks(logs: Vec<LogRef>) -> Vec<Vec<LogRef>> {
+    let most = (logs.len() / BATCHES).clamp(BATCH_LOGS.0, BATCH_LOGS.1);
+    let mut all: Vec<Vec<LogRef>> = Vec::new();
+    let mut bytes = 0u64;
+    for log in logs {
+        bytes = bytes.saturating_add(log.size);
+        match all.last_mut() {
+            Some(last) if last.len() < most && bytes <= BATCH_BYTES => last.push(log),
+            _ => {
+                bytes = log.size;
+                all.push(vec![log]);
+            }
+        }
+    }
+    all
+}
+
+/// What the threads of a run share.
+struct Work<'a> {
+    store: &'a Store,
+    options: &'a Options,
+    units: Mutex<VecDeque<Unit>>,
+    stop: AtomicBool,
+}
+
+/// A log was read; true if it could not be.
+type Told = bool;
+
+impl Work<'_> {
+    /// Does units until none is left.
+    fn all(&self, tell: Sender<Told>) -> Result<()> {
+        let o = self.options;
+        let mut runner = Runner::new(&o.program, &o.settings, &o.bounds)?;
+        loop {
+            let next = self.units.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some(unit) = next.filter(|_| !self.stop.load(Relaxed)) else { return Ok(()) };
+            if let Err(e) = self.unit(&mut runner, &unit, &tell) {
+                self.stop.store(true, Relaxed);
+                return Err(e);
+            }
+        }
+    }
+
+    fn unit(&self, runner: &mut Runner<'_>, unit: &Unit, tell: &Sender<Told>) -> Result<()> {
+        let begin = Instant::now();
+        let folder = self.store.folder();
+        let id = self.id(unit);
+        let mut writer = PartWriter::new(folder, &id);
+        let mut bad = 0;
+        runner.run(&unit.logs, &mut |rows| {
+            let is_bad = Status::ALL.iter().any(|s| rows.log.status.as_deref() == Some(s.name()) && s.is_bad());
+            bad += u64::from(is_bad);
+            writer.push(rows)?;
+            // nobody listens once the run has failed
+            let _ = tell.send(is_bad);
+            if self.stop.load(Relaxed) { Err(output(folder, "stopped: another batch failed")) } else { Ok(()) }
+        })?;
+        let mut marker = Marker {
+            parts: writer.finish()?,
+            logs: unit.logs.len() as u64,
+            bad,
+            worker: format!("{}:{}", host(), std::process::id()),
+            version: env!("CARGO_PKG_VERSION").into(),
+            ..Marker::default()
+        };
+        if let Some((old, dropped)) = &unit.old {
+            keep_others(folder, old, dropped, &id, &mut marker)?;
+            marker.replaces = vec![old.id.clone()];
+        }
+        marker.id = id;
+        marker.seconds = begin.elapsed().as_secs_f64();
+        self.store.commit(&marker)
+    }
+
+    /// The name of a batch: the same for the same logs, options and version of the tables.
+    fn id(&self, unit: &Unit) -> String {
+        let mut hash = Sha256::new();
+        hash.update(crate::tables::SCHEMA_VERSION.to_le_bytes());
+        for (name, value) in self.options.identity() {
+            hash.update(format!("{name}={value}\n"));
+        }
+        unit.logs.iter().for_each(|log| hash.update(log.key.0));
+        if let Some((old, _)) = &unit.old {
+            hash.update(&old.id);
+        }
+        key_of(hash).hex()
+    }
+
+    /// Tells how far the run is until all threads have ended; writes the snapshot now and then.
+    fn watch(
+        &self,
+        told: &Receiver<Told>,
+        mut p: Progress,
+        begin: Instant,
+        watch: &mut dyn FnMut(&Progress),
+    ) -> Result<Progress> {
+        let (mut shown, mut folded) = (begin, begin);
+        loop {
+            let ended = match told.recv_timeout(Duration::from_millis(500)) {
+                Ok(bad) => {
+                    p.read += 1;
+                    p.bad += u64::from(bad);
+                    false
+                }
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => true,
+            };
+            p.seconds = begin.elapsed().as_secs_f64();
+            if ended {
+                p.done = true;
+                return Ok(p);
+            }
+            if shown.elapsed() >= Duration::from_secs(1) {
+                shown = Instant::now();
+                watch(&p);
+            }
+            if folded.elapsed() >= FOLD {
+                folded = Instant::now();
+                let written = self.store.fold().and_then(|_| write_progress(self.store, &p));
+                if let Err(e) = written {
+                    self.stop.store(true, Relaxed);
+                    return Err(e);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the rows of a batch that still count to a new one.
+fn keep_others(folder: &Path, old: &Marker, dropped: &HashSet<Key>, id: &str, marker: &mut Marker) -> Result<()> {
+    for table in all() {
+        for (n, (part, _)) in old.parts.0.get(table.name).into_iter().flatten().enumerate() {
+            let kept = read_part(&folder.join(part), None)?.map(|batch| {
+                let batch = batch?;
+                let keys = keys_of(&batch).ok_or_else(|| output(folder, "a part without keys"))?;
+                let mask: BooleanArray =
+                    (0..batch.num_rows()).map(|i| Some(!dropped.contains(&key_at(&keys, i)))).collect();
+                filter_record_batch(&batch, &mask).or_output(folder)
+            });
+            let kept = kept.filter(|b| b.as_ref().map_or(true, |b| b.num_rows() > 0));
+            let made = write_batches(folder, &table, &format!("{id}-{n}"), kept, usize::MAX)?;
+            for (table, files) in made.0 {
+                marker.parts.0.entry(table).or_default().extend(files);
+            }
+        }
+    }
+    marker.logs += old.logs.saturating_sub(dropped.len() as u64);
+    marker.bad = bad_logs(folder, &marker.parts)?;
+    Ok(())
+}
+
+fn bad_logs(folder: &Path, parts: &Parts) -> Result<u64> {
+    let mut bad = 0;
+    for (part, _) in parts.0.get("logs").into_iter().flatten() {
+        for batch in read_part(&folder.join(part), Some(&["status"]))? {
+            let batch = batch?;
+            let status = batch.column(0).as_any().downcast_ref::<StringArray>();
+            let is_bad = |s: &str| Status::ALL.iter().any(|x| x.name() == s && x.is_bad());
+            bad += status.map_or(0, |s| s.iter().flatten().filter(|s| is_bad(s)).count() as u64);
+        }
+    }
+    Ok(bad)
+}
+
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+fn write_progress(store: &Store, p: &Progress) -> Result<()> {
+    let path = store.folder().join("_progress.json");
+    write_atomically(&path, &serde_json::to_vec(p).or_output(&path)?)
+}
+
+/// How far the last or the running run of a fleet is, as it wrote last; `None` if there was none.
+///
+/// # Errors
+/// [`ErrorKind::Io`] if the folder is no fleet.
+pub fn status(folder: &Path) -> Result<Option<Progress>> {
+    let store = Store::open(folder)?;
+    let text = std::fs::read_to_string(store.folder().join("_progress.json")).ok();
+    Ok(text.and_then(|t| serde_json::from_str(&t).ok()))
+}
+
+/// Merges all batches of a fleet into few files, sorted by start time, and deletes what no batch has any more once it is older than
+/// `grace_s` seconds. Gives the number of files before and after.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if files cannot be written, [`ErrorKind::Io`] if they cannot be read.
+pub fn compact(folder: &Path, grace_s: f64, most_bytes: usize) -> Result<(u64, u64)> {
+    let store = Store::open(folder)?;
+    store.known()?;
+    let old = store.batches()?;
+    let files = |m: &Marker| m.parts.files().count() as u64;
+    let before = old.iter().map(files).sum();
+    if old.len() > 1 {
+        let begin = Instant::now();
+        let mut hash = Sha256::new();
+        old.iter().for_each(|m| hash.update(&m.id));
+        let id = key_of(hash).hex();
+        let mut marker = Marker {
+            logs: old.iter().map(|m| m.logs).sum(),
+            bad: old.iter().map(|m| m.bad).sum(),
+            worker: format!("{}:{}", host(), std::process::id()),
+            version: env!("CARGO_PKG_VERSION").into(),
+            ..Marker::default()
+        };
+        for table in all() {
+            let sorted = crate::query::sorted(folder, &old, table.name)?;
+            marker.parts.0.extend(write_batches(folder, &table, &id, sorted, most_bytes)?.0);
+        }
+        // what those replaced stays replaced
+        marker.replaces = old.iter().flat_map(|m| m.replaces.iter().chain([&m.id]).cloned()).collect();
+        (marker.id, marker.seconds) = (id, begin.elapsed().as_secs_f64());
+        store.commit(&marker)?;
+    }
+    let new = store.fold()?;
+    store.sweep(grace_s)?;
+    Ok((before, new.iter().map(files).sum()))
+}
+
+/// Reads `i/n` of `--shard`.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] unless 1 ≤ i ≤ n.
+pub fn shard(text: &str) -> Result<(usize, usize)> {
+    let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    parts
+        .filter(|(i, n)| 1 <= *i && i <= n)
+        .ok_or_else(|| usage(format!("{text} is no part")).expected("i/n, such as 3/8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Time;
+    use iophase::ErrorKind;
+
+    fn logs(n: usize, size: u64) -> Vec<LogRef> {
+        let log =
+            |i: usize| LogRef { path: format!("/{i:06}").into(), size, modified: Time(None), key: Key([i as u8; 16]) };
+        (0..n).map(log).collect()
+    }
+
+    #[test]
+    fn batches_depend_on_the_list_only() {
+        let sizes = |n, size| chunks(logs(n, size)).iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(sizes(100, 1), [64, 36]);
+        assert_eq!(sizes(6400, 1).len(), 32);
+        assert_eq!(sizes(100_000, 1)[..3], [2000, 2000, 2000]);
+        assert_eq!(sizes(5, 100 << 20), [2, 2, 1]);
+        assert_eq!(sizes(2, 1 << 40), [1, 1]);
+        assert_eq!(chunks(logs(777, 3)).concat(), logs(777, 3));
+    }
+
+    #[test]
+    fn parts_of_a_list_are_checked() {
+        assert_eq!(shard("2/8").unwrap(), (2, 8));
+        for text in ["0/3", "4/3", "3", "a/b", "1/0"] {
+            assert_eq!(shard(text).unwrap_err().kind(), ErrorKind::Usage, "{text}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The command line: arguments to runs and questions, errors to exit codes.
+
+mod output;
+mod run;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+
+use iophase::Result;
+use iophase_fleet::query::{self, Fleet, Format};
+use iophase_fleet::{batch, forecast, make_logs, page, regressions, tables, worker};
+
+/// Reads many I/O logs into Parquet tables, and answers questions over all of them.
+#[derive(Debug, Parser)]
+#[command(name = "iophase-fleet", bin_name = "iophase fleet", version, about, max_term_width = 110, after_help = HELP)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+struct Cli {
+    /// What is done with a fleet that exists
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Logs
+    #[command(flatten)]
+    run: run::RunArgs,
+}
+
+const HELP: &str = "Run again with the same output, only logs that are new are read.
+Exit codes: 0 done, 2 wrong usage, 3 a log cannot be read (it has a row with the reason), 4 nothing to read, 5 an output cannot be written.
+Example: iophase fleet logs/ -o fleet/ && iophase fleet page fleet/ -o fleet.html";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// SQL over the tables logs, signals, periods, bursts, minutes, layers, files, findings
+    Sql {
+        /// Folder of the fleet
+        #[arg(value_hint = ValueHint::DirPath)]
+        fleet: PathBuf,
+        /// The query; `@FILE` reads it from a file
+        query: String,
+        /// Form of the answer
+        #[command(flatten)]
+        form: Form,
+    },
+    /// A question that has a name
+    Ask {
+        /// Name of the question
+        #[arg(required_unless_present = "list")]
+        name: Option<String>,
+        /// Folder of the fleet
+        #[arg(required_unless_present = "list", value_hint = ValueHint::DirPath)]
+        fleet: Option<PathBuf>,
+        /// List the questions
+        #[arg(long)]
+        list: bool,
+        /// Show the SQL instead of the answer
+        #[arg(long)]
+        show: bool,
+        /// Form of the answer
+        #[command(flatten)]
+        form: Form,
+    },
+    /// The fleet as one HTML page
+    Page {
+        /// Folder of the fleet
+        #[arg(value_hint = ValueHint::DirPath)]
+        fleet: PathBuf,
+        /// The page; `-` is standard output
+        #[arg(short, long, default_value = "fleet.html", value_hint = ValueHint::FilePath)]
+        output: PathBuf,
+        /// Show who ran jobs
+        #[arg(long)]
+        with_user: bool,
+    },
+    /// I/O that is expected of jobs that run now, by minute
+    Forecast(forecast::Arguments),
+    /// What got worse: the last runs of each application, user and size against those before
+    Regressions(regressions::Arguments),
+    /// Few large files in place of those of every batch
+    Compact {
+        /// Folder of the fleet
+        #[arg(value_hint = ValueHint::DirPath)]
+        fleet: PathBuf,
+        /// Seconds for which files that are no longer part of the fleet stay, for queries that run
+        #[arg(long, default_value_t = 600.0, value_name = "SECONDS")]
+        grace: f64,
+    },
+    /// The tables and their columns
+    Schema {
+        /// One table only
+        table: Option<String>,
+    },
+    /// Many Darshan logs made of few, with known identity and damage
+    MakeLogs(make_logs::Arguments),
+    /// Reads logs for a driver; not for people
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Form of an answer.
+#[derive(Debug, Args)]
+struct Form {
+    /// Form of the answer
+    #[arg(long, value_enum, default_value = "table")]
+    format: Format,
+    /// File of the answer; standard output if it is not given
+    #[arg(short, long, value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Number of threads; all cores if it is not given
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    threads: usize,
+}
+
+/// Runs the program on the arguments of the process.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match &cli.command {
+        None => run::run(&cli.run),
+        Some(command) => answer(command).map(|()| 0),
+    };
+    ExitCode::from(done.unwrap_or_else(|e| {
+        output::error(&e);
+        e.exit_code()
+    }))
+}
+
+fn answer(command: &Command) -> Result<()> {
+    match command {
+        Command::Sql { fleet, query, form } => {
+            let sql = match query.strip_prefix('@') {
+                Some(path) => query::read_sql(path.as_ref())?,
+                None => query.clone(),
+            };
+            output::answer(&Fleet::open(fleet, form.threads)?.sql(&sql)?, form)
+        }
+        Command::Ask { list: true, .. } => output::print(&output::questions()),
+        Command::Ask { name, fleet, show, form, .. } => {
+            let question = query::question(name.as_deref().unwrap_or_default())?;
+            if *show {
+                return output::print(question.sql);
+            }
+            let fleet = fleet.clone().unwrap_or_default();
+            output::answer(&Fleet::open(&fleet, form.threads)?.sql(question.sql)?, form)
+        }
+        Command::Page { fleet, output, with_user } => output::file(output, &page::page(fleet, *with_user)?),
+        Command::Forecast(a) => output::print(&forecast::run(a)?),
+        Command::Regressions(a) => output::print(&regressions::run(a)?),
+        Command::Compact { fleet, grace } => {
+            let (before, after) = batch::compact(fleet, *grace, batch::FILE_BYTES)?;
+            output::message(&format!("{before} files before, {after} now"));
+            Ok(())
+        }
+        Command::Schema { table } => output::print(&output::schema(&tables::all(), table.as_deref())?),
+        Command::MakeLogs(a) => make_logs::run(a).map(|n| output::message(&format!("{n} logs in {}", a.out.display()))),
+        Command::Worker => worker::run(),
+    }
+}
+
+/// Whether an error is of writing to a reader that is gone, which is no failure.
+fn is_gone(e: &std::io::Error) -> bool {
+    e.kind() == std::io::ErrorKind::BrokenPipe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definition_is_sound() {
+        Cli::command().debug_assert();
+        assert_eq!(query::question("x").unwrap_err().exit_code(), 2);
+    }
+}

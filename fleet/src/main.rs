@@ -1,0 +1,7 @@
+//! The `iophase-fleet` program.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::run()
+}

@@ -1,0 +1,331 @@
+//! SQL over the tables: DataFusion on the parts of the batches that count.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::json::LineDelimitedWriter;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::datasource::MemTable;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use futures::StreamExt;
+
+use crate::error::{Context, input, output, usage};
+use crate::store::{Marker, Store};
+use crate::tables::{Description, all};
+use iophase::{Error, ErrorKind, Result};
+
+/// Bytes of the stack of a thread that plans: nested SQL needs more than usual.
+const STACK: usize = 16 << 20;
+
+/// Bytes that a query may need before it sorts on disk.
+const MEMORY: usize = 1 << 30;
+
+/// A fleet that can be asked.
+pub struct Fleet {
+    context: SessionContext,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// Rows of an answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Names and types of its columns.
+    pub schema: SchemaRef,
+    /// Its rows.
+    pub batches: Vec<RecordBatch>,
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A table for people
+    #[default]
+    Table,
+    /// Comma-separated values with a heading
+    Csv,
+    /// One JSON object a line
+    Json,
+    /// Parquet
+    Parquet,
+}
+
+/// A question that has a name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Question {
+    /// Its name.
+    pub name: &'static str,
+    /// The SQL: a comment that says what it answers, then the query.
+    pub sql: &'static str,
+}
+
+macro_rules! questions {
+    ($($name:literal)*) => {
+        /// The named questions; each is a file in `questions/`.
+        pub const QUESTIONS: &[Question] =
+            &[$(Question { name: $name, sql: include_str!(concat!("../questions/", $name, ".sql")) },)*];
+    };
+}
+
+questions! { "top-users" "top-findings" "periodic-apps" "period-by-version" "busy-minutes" "collisions" "quality" "never-read" }
+
+impl Question {
+    /// What it answers: the comment at its start.
+    pub fn about(&self) -> String {
+        let lines = self.sql.lines().map_while(|l| l.strip_prefix("--"));
+        lines.map(str::trim).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The question of a name.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] with the names that there are.
+pub fn question(name: &str) -> Result<&'static Question> {
+    QUESTIONS.iter().find(|q| q.name == name).ok_or_else(|| {
+        let names: Vec<&str> = QUESTIONS.iter().map(|q| q.name).collect();
+        usage(format!("no question is called {name}")).expected(format!("one of {}", names.join(", ")))
+    })
+}
+
+fn refused(e: &datafusion::error::DataFusionError) -> Error {
+    let text = e.strip_backtrace();
+    let kind = match e.find_root() {
+        datafusion::error::DataFusionError::IoError(_) | datafusion::error::DataFusionError::ObjectStore(_) => {
+            ErrorKind::Io
+        }
+        _ => ErrorKind::Usage,
+    };
+    Error::new(kind, text.lines().next().unwrap_or_default()).remedy("`iophase fleet schema` lists tables and columns")
+}
+
+impl Fleet {
+    /// Opens a fleet with its tables; `threads` of 0 are as many as the machine has cores.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Io`] if the folder is no fleet or cannot be read.
+    pub fn open(folder: &Path, threads: usize) -> Result<Fleet> {
+        let batches = Store::open(folder)?.batches()?;
+        Fleet::of(folder, &batches, threads)
+    }
+
+    fn of(folder: &Path, batches: &[Marker], threads: usize) -> Result<Fleet> {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        if threads > 0 {
+            builder.worker_threads(threads);
+        }
+        let runtime = builder.thread_stack_size(STACK).enable_all().build();
+        let runtime = runtime.map_err(|e| Error::new(ErrorKind::Io, format!("no threads can be started: {e}")))?;
+        let mut config = SessionConfig::new().with_information_schema(true);
+        if threads > 0 {
+            config = config.with_target_partitions(threads);
+        }
+        config.options_mut().sql_parser.default_null_ordering = "nulls_last".into();
+        let memory = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).build_arc().map_err(|e| refused(&e))?;
+        let context = SessionContext::new_with_config_rt(config, memory);
+        for table in all() {
+            let parts = batches.iter().filter_map(|m| m.parts.0.get(table.name)).flatten();
+            let files: Vec<String> = parts.map(|(path, _)| folder.join(path).display().to_string()).collect();
+            register(&context, &table, &files)?;
+        }
+        Ok(Fleet { context, runtime })
+    }
+
+    /// The rows that SQL asks for. Only queries: what would write or define is refused.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for SQL that is none, [`ErrorKind::Io`] if a part cannot be read.
+    pub fn sql(&self, sql: &str) -> Result<Answer> {
+        let options = datafusion::execution::context::SQLOptions::new().with_allow_ddl(false).with_allow_dml(false);
+        let context = self.context.clone();
+        let sql = sql.to_owned();
+        // on a thread of the runtime, whose stack is large
+        let task = self.runtime.spawn(async move {
+            let frame = context.sql_with_options(&sql, options).await?;
+            let schema: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
+            frame.collect().await.map(|batches| Answer { schema, batches })
+        });
+        match self.runtime.block_on(task) {
+            Ok(answer) => answer.map_err(|e| refused(&e)),
+            Err(e) => Err(Error::new(ErrorKind::Io, format!("the query ended: {e}"))),
+        }
+    }
+}
+
+fn register(context: &SessionContext, table: &Description, files: &[String]) -> Result<()> {
+    let schema = table.schema();
+    let failed = |e: datafusion::error::DataFusionError| refused(&e);
+    if files.is_empty() {
+        let empty = MemTable::try_new(schema, vec![vec![]]).map_err(failed)?;
+        return context.register_table(table.name, Arc::new(empty)).map(|_| ()).map_err(failed);
+    }
+    // made of characters as they are: a path can hold what an address escapes
+    let urls = files.iter().map(|f| ListingTableUrl::parse(f)).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
+    let listing = ListingTable::try_new(config).map_err(failed)?;
+    context.register_table(table.name, Arc::new(listing)).map(|_| ()).map_err(failed)
+}
+
+/// The rows of a table of some batches in the order of their start, for `compact`.
+///
+/// # Errors
+/// [`ErrorKind::Io`] if a part cannot be read.
+pub fn sorted(
+    folder: &Path,
+    batches: &[Marker],
+    table: &str,
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+    let fleet = Fleet::of(folder, batches, 1)?;
+    let sql = format!("select * from {table} order by start_time, log_key");
+    let mut stream = fleet
+        .runtime
+        .block_on(async { fleet.context.sql(&sql).await?.execute_stream().await })
+        .map_err(|e| refused(&e))?;
+    Ok(std::iter::from_fn(move || fleet.runtime.block_on(stream.next()).map(|b| b.map_err(|e| refused(&e)))))
+}
+
+impl Answer {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// All cells as text, row by row; empty for what is not known.
+    ///
+    /// # Errors
+    /// For types that cannot be written.
+    pub fn cells(&self) -> Result<Vec<Vec<String>>> {
+        let mut all = Vec::with_capacity(self.rows());
+        for batch in &self.batches {
+            let options = FormatOptions::default().with_null("");
+            let formatters = batch.columns().iter().map(|c| ArrayFormatter::try_new(c.as_ref(), &options));
+            let formatters = formatters.collect::<Result<Vec<_>, _>>().map_err(|e| usage(e.to_string()))?;
+            all.extend(
+                (0..batch.num_rows()).map(|i| formatters.iter().map(|f| f.value(i).to_string()).collect::<Vec<_>>()),
+            );
+        }
+        Ok(all)
+    }
+
+    /// A column as numbers; what is none is not known.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub fn numbers(&self, name: &str) -> Result<Vec<Option<f64>>> {
+        let mut all = Vec::with_capacity(self.rows());
+        for batch in &self.batches {
+            let column = batch.column_by_name(name).ok_or_else(|| usage(format!("no column is called {name}")))?;
+            let column: ArrayRef =
+                datafusion::arrow::compute::cast(column, &datafusion::arrow::datatypes::DataType::Float64)
+                    .map_err(|e| usage(e.to_string()))?;
+            if let Some(values) = column.as_any().downcast_ref::<datafusion::arrow::array::Float64Array>() {
+                all.extend(values.iter());
+            }
+        }
+        Ok(all)
+    }
+
+    /// A column as text.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>> {
+        let at = self.schema.index_of(name).map_err(|e| usage(e.to_string()))?;
+        Ok(self.cells()?.into_iter().map(|mut row| std::mem::take(&mut row[at])).collect())
+    }
+
+    /// Writes the answer.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if that fails.
+    pub fn write(&self, format: Format, to: &mut (impl Write + Send)) -> Result<()> {
+        let path = Path::new("the answer");
+        match format {
+            Format::Table => {
+                let text = match self.batches.is_empty() {
+                    true => pretty_format_batches(&[RecordBatch::new_empty(Arc::clone(&self.schema))]),
+                    false => pretty_format_batches(&self.batches),
+                };
+                writeln!(to, "{}", text.or_output(path)?).or_output(path)
+            }
+            Format::Csv => self.write_csv(to).or_output(path),
+            Format::Json => {
+                let mut writer = LineDelimitedWriter::new(to);
+                self.batches.iter().try_for_each(|b| writer.write(b)).or_output(path)?;
+                writer.finish().or_output(path)
+            }
+            Format::Parquet => {
+                let mut writer = ArrowWriter::try_new(to, Arc::clone(&self.schema), None).or_output(path)?;
+                self.batches.iter().try_for_each(|b| writer.write(b)).or_output(path)?;
+                writer.close().map(|_| ()).or_output(path)
+            }
+        }
+    }
+
+    fn write_csv(&self, to: &mut impl Write) -> std::io::Result<()> {
+        let line = |cells: &mut dyn Iterator<Item = &str>| cells.map(quoted).collect::<Vec<_>>().join(",");
+        writeln!(to, "{}", line(&mut self.schema.fields().iter().map(|f| f.name().as_str())))?;
+        for row in self.cells().map_err(std::io::Error::other)? {
+            writeln!(to, "{}", line(&mut row.iter().map(String::as_str)))?;
+        }
+        Ok(())
+    }
+}
+
+/// A cell of CSV (RFC 4180).
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
+}
+
+/// Names of the questions and what they answer, for `ask --list`.
+pub fn list() -> BTreeMap<&'static str, String> {
+    QUESTIONS.iter().map(|q| (q.name, q.about())).collect()
+}
+
+/// The signals of all logs as one file: a log without signals has one row.
+///
+/// # Errors
+/// As [`Fleet::sql`]; [`ErrorKind::Output`] if it cannot be written.
+pub fn write_signals(folder: &Path, to: &Path) -> Result<u64> {
+    let fleet = Fleet::open(folder, 0)?;
+    let own = |t: &str| -> Vec<&'static str> {
+        let table = all().into_iter().find(|d| d.name == t);
+        table.map(|d| d.columns.iter().skip(5).map(|c| c.name).collect()).unwrap_or_default()
+    };
+    let log = own("logs").into_iter().map(|c| format!("l.{c}"));
+    // `bursts` and `files` are numbers here
+    let signal = own("signals").into_iter().map(|c| format!("s.{c}"));
+    let columns: Vec<String> = ["l.log_key", "l.start_time", "l.app", "l.user_id", "l.ranks"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(signal)
+        .chain(log)
+        .collect();
+    let sql = format!(
+        "select {} from logs l left join signals s on l.log_key = s.log_key order by l.start_time, l.uri, s.mode",
+        columns.join(", ")
+    );
+    let answer = fleet.sql(&sql)?;
+    let mut bytes = Vec::new();
+    answer.write(Format::Parquet, &mut bytes)?;
+    crate::store::write_atomically(to, &bytes).map_err(|e| output(to, e))?;
+    Ok(answer.rows() as u64)
+}
+
+/// The SQL of a file.
+///
+/// # Errors
+/// [`ErrorKind::Io`].
+pub fn read_sql(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|e| input(path, e))
+}

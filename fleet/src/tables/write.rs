@@ -1,0 +1,296 @@
+//! Parts: the rows of a batch as Parquet files, one for each table and month.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::basic::{Compression, ZstdLevel};
+use datafusion::parquet::file::metadata::KeyValue;
+use datafusion::parquet::file::properties::WriterProperties;
+
+use super::{
+    BurstRow, Common, Description, FileRow, FindingRow, LayerRow, LogRow, LogRows, MinuteRow, PeriodRow,
+    SCHEMA_VERSION, SignalRow, Table, Time, arrays,
+};
+use crate::error::{Context, output};
+use iophase::Result;
+
+/// Rows of a row group.
+const GROUP_ROWS: usize = 256 << 10;
+/// Rows of a table and month that are kept before they are encoded.
+const KEPT_ROWS: usize = 32 << 10;
+/// Names that a bloom filter is made for.
+const BLOOMED: [&str; 2] = ["app", "user_id"];
+/// Distinct values of such a name in a row group; the filter shrinks to those that are there.
+const BLOOM_VALUES: u64 = 10_000;
+
+/// How a table is written: compression, row groups, indices and the documentation of its columns.
+pub fn properties(table: &Description) -> WriterProperties {
+    let docs: BTreeMap<&str, &str> = table.columns.iter().map(|c| (c.name, c.doc.as_str())).collect();
+    let docs = serde_json::to_string(&docs).unwrap_or_default();
+    let pairs = vec![
+        KeyValue::new("iophase.fleet.schema".into(), SCHEMA_VERSION.to_string()),
+        KeyValue::new("iophase.fleet.table".into(), table.doc.clone()),
+        KeyValue::new("iophase.fleet.columns".into(), docs),
+    ];
+    let level = ZstdLevel::try_new(3).unwrap_or_default();
+    let mut p = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_created_by(concat!("iophase-fleet ", env!("CARGO_PKG_VERSION")).into())
+        .set_key_value_metadata(Some(pairs));
+    for name in BLOOMED {
+        p = p.set_column_bloom_filter_max_ndv(name.into(), BLOOM_VALUES);
+    }
+    p.build()
+}
+
+/// A file that is being written: under another name until it is whole.
+struct Part {
+    writer: ArrowWriter<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+    rows: u64,
+}
+
+impl Part {
+    fn create(path: PathBuf, table: &Description) -> Result<Part> {
+        let temporary = path.with_extension("parquet.tmp");
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).or_output(folder)?;
+        }
+        let file = File::create(&temporary).or_output(&temporary)?;
+        let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table))).or_output(&temporary)?;
+        Ok(Part { writer, temporary, path, rows: 0 })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(batch).or_output(&self.temporary)
+    }
+
+    /// Ends the file and gives it its name.
+    fn finish(self) -> Result<(PathBuf, u64)> {
+        let file = self.writer.into_inner().or_output(&self.temporary)?;
+        file.sync_data().or_output(&self.temporary)?;
+        fs::rename(&self.temporary, &self.path).or_output(&self.path)?;
+        Ok((self.path, self.rows))
+    }
+}
+
+/// Rows of a table that wait to be encoded.
+struct Waiting<T> {
+    rows: Vec<(Arc<Common>, T)>,
+    part: Option<Part>,
+}
+
+impl<T> Default for Waiting<T> {
+    fn default() -> Self {
+        Waiting { rows: Vec::new(), part: None }
+    }
+}
+
+impl<T: Table> Waiting<T> {
+    fn push(&mut self, common: &Arc<Common>, rows: Vec<T>, place: &Place<'_>) -> Result<()> {
+        self.rows.extend(rows.into_iter().map(|r| (Arc::clone(common), r)));
+        if self.rows.len() >= KEPT_ROWS { self.encode(place) } else { Ok(()) }
+    }
+
+    fn encode(&mut self, place: &Place<'_>) -> Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let table = Description::of::<T>();
+        let rows: Vec<(&Common, &T)> = self.rows.iter().map(|(c, r)| (c.as_ref(), r)).collect();
+        let batch = RecordBatch::try_new(table.schema(), arrays(&rows)).map_err(|e| output(place.folder, e))?;
+        if self.part.is_none() {
+            self.part = Some(Part::create(part_path(place.folder, T::NAME, place.month, place.batch), &table)?);
+        }
+        if let Some(part) = &mut self.part {
+            part.write(&batch)?;
+        }
+        self.rows.clear();
+        Ok(())
+    }
+
+    fn finish(mut self, place: &Place<'_>, made: &mut Parts) -> Result<()> {
+        self.encode(place)?;
+        if let Some(part) = self.part {
+            let (path, rows) = part.finish()?;
+            made.add(T::NAME, place.folder, &path, rows);
+        }
+        Ok(())
+    }
+}
+
+struct Place<'a> {
+    folder: &'a Path,
+    month: &'a str,
+    batch: &'a str,
+}
+
+/// The tables of one month.
+#[derive(Default)]
+struct Month {
+    logs: Waiting<LogRow>,
+    signals: Waiting<SignalRow>,
+    periods: Waiting<PeriodRow>,
+    bursts: Waiting<BurstRow>,
+    minutes: Waiting<MinuteRow>,
+    layers: Waiting<LayerRow>,
+    files: Waiting<FileRow>,
+    findings: Waiting<FindingRow>,
+}
+
+/// Files of a batch by table: paths within the fleet's folder, and rows.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Parts(pub BTreeMap<String, Vec<(String, u64)>>);
+
+impl Parts {
+    fn add(&mut self, table: &str, folder: &Path, path: &Path, rows: u64) {
+        let within = path.strip_prefix(folder).unwrap_or(path).display().to_string();
+        self.0.entry(table.to_owned()).or_default().push((within, rows));
+    }
+
+    /// All files.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.0.values().flatten().map(|(path, _)| path.as_str())
+    }
+}
+
+/// Writes the rows of a batch.
+pub struct PartWriter {
+    folder: PathBuf,
+    batch: String,
+    months: BTreeMap<String, Month>,
+}
+
+impl PartWriter {
+    /// A writer of parts called after `batch` in a fleet's folder.
+    pub fn new(folder: &Path, batch: &str) -> PartWriter {
+        PartWriter { folder: folder.into(), batch: batch.into(), months: BTreeMap::new() }
+    }
+
+    /// Adds the rows of a log.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if a part cannot be written.
+    pub fn push(&mut self, rows: LogRows) -> Result<()> {
+        let name = month_of(rows.common.start_time);
+        let month = self.months.entry(name.clone()).or_default();
+        let place = Place { folder: &self.folder, month: &name, batch: &self.batch };
+        let common = Arc::new(rows.common);
+        let log = LogRow { batch: Some(self.batch.clone()), ..rows.log };
+        month.logs.push(&common, vec![log], &place)?;
+        month.signals.push(&common, rows.signals, &place)?;
+        month.periods.push(&common, rows.periods, &place)?;
+        month.bursts.push(&common, rows.bursts, &place)?;
+        month.minutes.push(&common, rows.minutes, &place)?;
+        month.layers.push(&common, rows.layers, &place)?;
+        month.files.push(&common, rows.files, &place)?;
+        month.findings.push(&common, rows.findings, &place)
+    }
+
+    /// Ends all parts and gives them their names.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn finish(self) -> Result<Parts> {
+        let mut made = Parts::default();
+        for (month, m) in self.months {
+            let place = Place { folder: &self.folder, month: &month, batch: &self.batch };
+            m.logs.finish(&place, &mut made)?;
+            m.signals.finish(&place, &mut made)?;
+            m.periods.finish(&place, &mut made)?;
+            m.bursts.finish(&place, &mut made)?;
+            m.minutes.finish(&place, &mut made)?;
+            m.layers.finish(&place, &mut made)?;
+            m.files.finish(&place, &mut made)?;
+            m.findings.finish(&place, &mut made)?;
+        }
+        Ok(made)
+    }
+}
+
+/// Writes ready batches of rows of one table, as `compact` has them: at most `most_bytes` a file.
+///
+/// # Errors
+/// [`ErrorKind::Output`](iophase::ErrorKind::Output) if a file cannot be written.
+pub fn write_batches(
+    folder: &Path,
+    table: &Description,
+    stem: &str,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+    most_bytes: usize,
+) -> Result<Parts> {
+    let mut made = Parts::default();
+    let mut part: Option<Part> = None;
+    for (i, batch) in batches.enumerate() {
+        let batch = batch?;
+        let mut open = match part.take() {
+            Some(p) => p,
+            None => Part::create(folder.join(table.name).join(format!("month=all/part-{stem}-{i}.parquet")), table)?,
+        };
+        open.write(&batch)?;
+        if open.writer.bytes_written() + open.writer.in_progress_size() >= most_bytes {
+            let (path, rows) = open.finish()?;
+            made.add(table.name, folder, &path, rows);
+        } else {
+            part = Some(open);
+        }
+    }
+    if let Some(open) = part {
+        let (path, rows) = open.finish()?;
+        made.add(table.name, folder, &path, rows);
+    }
+    Ok(made)
+}
+
+fn part_path(folder: &Path, table: &str, month: &str, batch: &str) -> PathBuf {
+    folder.join(table).join(format!("month={month}")).join(format!("part-{batch}.parquet"))
+}
+
+/// `2026-01` in UTC; `unknown` without a time that can be one of a job (1970 to 9999).
+fn month_of(start: Time) -> String {
+    let Some(days) = start.0.map(|us| us.div_euclid(86_400_000_000)).filter(|d| (1..=2_932_896).contains(d)) else {
+        return "unknown".into();
+    };
+    let (year, month, _) = civil(days);
+    format!("{year:04}-{month:02}")
+}
+
+/// Year, month and day of a number of days since 1970-01-01 in the Gregorian calendar.
+pub fn civil(days: i64) -> (i64, i64, i64) {
+    // years begin in March, so that the leap day is the last; 719,468 days from 0000-03-01 to 1970-01-01
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let m = (5 * day_of_year + 2) / 153;
+    let month = if m < 10 { m + 3 } else { m - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day_of_year - (153 * m + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn months_are_those_of_the_calendar() {
+        assert_eq!(civil(0), (1970, 1, 1));
+        assert_eq!(civil(11_016), (2000, 2, 29));
+        assert_eq!(civil(20_453), (2025, 12, 31));
+        let month = |s: f64| month_of(Time::of_seconds(s));
+        assert_eq!(month(1_767_225_600.0), "2026-01");
+        assert_eq!(month(1_767_225_599.0), "2025-12");
+        assert_eq!(
+            (month(-5.0), month(f64::NAN), month_of(Time(None))),
+            ("unknown".into(), "unknown".into(), "unknown".into())
+        );
+    }
+}

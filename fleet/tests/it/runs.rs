@@ -1,0 +1,161 @@
+//! Runs: again, in parts, with other options, beyond bounds, without room.
+
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::common::{assert_same, cells, dump, make, run, source};
+
+#[test]
+fn again_reads_nothing_and_new_logs_only() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, fleet) = (t.path().join("logs"), t.path().join("fleet"));
+    make(&logs.join("a"), 150, 0.1, 5);
+    run(3, &logs, &fleet, &[]);
+    let before = dump(&fleet);
+    let again = run(0, &logs, &fleet, &[]);
+    assert!(again.contains("150 logs: 150 known, 0 read"), "{again}");
+    assert_eq!(dump(&fleet), before);
+    make(&logs.join("b"), 10, 0.0, 6);
+    let more = run(0, &logs, &fleet, &[]);
+    assert!(more.contains("160 logs: 150 known, 10 read"), "{more}");
+    let once = t.path().join("once");
+    run(3, &logs, &once, &[]);
+    assert_same(&fleet, &once, "added logs");
+    // a log that changes takes the place of what it was
+    let path = cells(&fleet, "select uri from logs where status = 'ok' order by uri limit 1")[0][0].clone();
+    std::fs::write(&path, b"3.41").unwrap();
+    assert!(run(3, &logs, &fleet, &[]).contains("160 logs: 159 known, 1 read"));
+    assert_eq!(
+        cells(&fleet, &format!("select count(*), min(status) from logs where uri = '{path}'")),
+        [["1", "unsupported"]]
+    );
+    assert_eq!(cells(&fleet, "select count(*) from logs"), [["160"]]);
+}
+
+#[test]
+fn parts_of_a_job_array_make_the_same_tables() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, whole, parts) = (t.path().join("logs"), t.path().join("whole"), t.path().join("parts"));
+    make(&logs, 200, 0.0, 7);
+    run(0, &logs, &whole, &[]);
+    for i in ["3/3", "1/3", "2/3"] {
+        run(0, &logs, &parts, &["--shard", i]);
+    }
+    assert_same(&whole, &parts, "shards");
+    assert!(run(0, &logs, &parts, &[]).contains("200 known, 0 read"));
+}
+
+#[test]
+fn compacting_and_trying_again_keep_the_rows() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, whole, late) = (t.path().join("logs"), t.path().join("whole"), t.path().join("late"));
+    make(&logs, 200, 0.0, 8);
+    run(0, &logs, &whole, &[]);
+    run(3, &logs, &late, &["--time-limit", "0s"]);
+    assert_eq!(cells(&late, "select status, count(*) from logs group by status"), [["timeout", "200"]]);
+    let compact = || {
+        let out =
+            Command::new(env!("CARGO_BIN_EXE_iophase-fleet")).args(["compact", "--grace", "0"]).arg(&late).output();
+        assert!(out.unwrap().status.success());
+    };
+    compact();
+    let again = run(0, &logs, &late, &["--retry", "timeout"]);
+    assert!(again.contains("0 known, 200 read"), "{again}");
+    assert_same(&whole, &late, "tried again");
+    compact();
+    assert_same(&whole, &late, "compacted");
+    let files = |table: &str| {
+        let months = std::fs::read_dir(late.join(table)).unwrap().flatten();
+        months.flat_map(|m| std::fs::read_dir(m.path()).unwrap()).count()
+    };
+    assert_eq!((files("logs"), files("signals")), (1, 1), "what no batch has is deleted");
+    assert!(run(0, &logs, &late, &[]).contains("200 known, 0 read"));
+}
+
+#[test]
+fn other_options_need_a_rebuild() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, fleet) = (t.path().join("logs"), t.path().join("fleet"));
+    make(&logs, 5, 0.0, 9);
+    run(0, &logs, &fleet, &[]);
+    let refused = run(2, &logs, &fleet, &["--depth", "counters"]);
+    assert!(refused.contains("depth period instead of counters") && refused.contains("--rebuild"), "{refused}");
+    run(0, &logs, &fleet, &["--depth", "counters", "--rebuild"]);
+    assert_eq!(cells(&fleet, "select count(*), count(distinct log_key) from logs"), [["5", "5"]]);
+    assert_eq!(cells(&fleet, "select count(*) from periods"), [["0"]]);
+}
+
+#[test]
+fn what_is_no_log_is_a_row_or_a_message() {
+    let t = tempfile::tempdir().unwrap();
+    let at = |name: &str| t.path().join(name);
+    std::fs::copy(source("stable"), at("a.darshan")).unwrap();
+    assert!(Command::new("mkfifo").arg(at("pipe.darshan")).status().unwrap().success());
+    symlink(at("loop.darshan"), at("loop.darshan")).unwrap();
+    std::fs::write(at("big.darshan"), vec![0; 3 << 20]).unwrap();
+    std::fs::write(at("list"), format!("{0}/gone.darshan\n{0}/pipe.darshan\n{0}/big.darshan\n", t.path().display()))
+        .unwrap();
+    let list = at("list").display().to_string();
+    run(3, &at("a.darshan"), &at("fleet"), &["--manifest", &list, "--max-size", "1MiB"]);
+    let rows = cells(&at("fleet"), "select status, reason from logs order by uri");
+    let status: Vec<&str> = rows.iter().map(|r| r[0].as_str()).collect();
+    assert_eq!(status, ["ok", "too-large", "vanished", "unsupported"], "{rows:?}");
+    let messages = run(3, &at("nowhere"), &at("other"), &[]);
+    assert!(messages.contains("nowhere") && messages.contains("no log found"), "{messages}");
+    assert!(run(4, &at("fleet"), &at("other"), &["--name", "*.none"]).contains("no log found"));
+    assert!(run(0, &at("a.darshan"), &at("other"), &["--bad-ok", "--manifest", &list]).contains("could not be read"));
+}
+
+#[test]
+fn a_full_disk_ends_the_run_and_the_next_goes_on() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, fleet, whole) = (t.path().join("logs"), t.path().join("fleet"), t.path().join("whole"));
+    make(&logs, 150, 0.0, 10);
+    // 8 KiB a file, and an error instead of a signal
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {} -q '{}' -o '{}'",
+        env!("CARGO_BIN_EXE_iophase-fleet"),
+        logs.display(),
+        fleet.display()
+    );
+    let out = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(5), "{text}");
+    assert!(text.contains("make room"), "{text}");
+    run(0, &logs, &fleet, &[]);
+    run(0, &logs, &whole, &[]);
+    assert_same(&fleet, &whole, "after a full disk");
+}
+
+#[test]
+fn nothing_in_an_anonymised_fleet_names_anyone() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, fleet, key) = (t.path().join("logs"), t.path().join("fleet"), t.path().join("key"));
+    make(&logs, 60, 0.4, 11);
+    std::fs::write(&key, "0123456789abcdef0123456789abcdef").unwrap();
+    run(3, &logs, &fleet, &["--anonymise", key.to_str().unwrap()]);
+    for (table, rows) in dump(&fleet) {
+        for row in rows {
+            let text = row.join(" ");
+            assert!(!text.contains("/sw/") && !text.contains(t.path().to_str().unwrap()), "{table}: {row:?}");
+            // the column user_id
+            assert!(!(20_000..20_200).any(|u| row[3] == u.to_string()), "{table}: {row:?}");
+        }
+    }
+    let again = run(0, &logs, &fleet, &["--anonymise", key.to_str().unwrap()]);
+    assert!(again.contains("60 known, 0 read"), "{again}");
+}
+
+#[test]
+fn one_file_has_a_row_for_each_signal_and_each_bad_log() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, file) = (t.path().join("logs"), t.path().join("table.parquet"));
+    make(&logs, 40, 0.5, 12);
+    run(3, &logs, &file, &[]);
+    let fleet = t.path().join("fleet");
+    run(3, &logs, &fleet, &[]);
+    let expected = cells(&fleet, "select count(*) from logs l left join signals s on l.log_key = s.log_key");
+    let rows: usize = iophase_fleet::store::read_part(&file, None).unwrap().map(|b| b.unwrap().num_rows()).sum();
+    assert_eq!(expected, [[rows.to_string()]]);
+    assert_eq!(std::fs::read_dir(t.path()).unwrap().count(), 3, "the folder it was made in is gone");
+}
