@@ -3,7 +3,7 @@
 use super::clock::origin_of;
 use super::limits::Limits;
 use crate::error::{Error, Result};
-use crate::record::{Column, Data, Intervals, Job, Op, Timing, Trace, Warning};
+use crate::record::{Column, Data, Intervals, Job, Op, Timing, Trace, Warning, is_amount, is_time};
 
 /// Direction and kind of the calls of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,8 +97,7 @@ impl Phases {
         let q = &mut self.trace.quality;
         q.records_read += longest as u64;
         q.records_dropped += (longest - n) as u64;
-        // One pass over sound rows; a difference or product that is not finite has a term that is not, or overflows.
-        let sound = |r: f64, s: f64, e: f64| r >= 0.0 && e >= s && (r * (e - s)).is_finite();
+        let sound = |r: f64, s: f64, e: f64| e >= s && is_time(s) && is_time(e) && is_amount(r * (e - s));
         if !(0..n).all(|i| sound(rate[i], start[i], end[i])) {
             let mut kept = 0;
             for i in 0..n {

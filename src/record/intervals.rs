@@ -38,7 +38,8 @@ impl From<Request> for Interval {
     }
 }
 
-/// Intervals as columns, in the order of the input. Every reader upholds: times and bytes are finite, `start <= end`.
+/// Intervals as columns, in the order of the input. Every reader upholds: `start <= end`, times within 10¹² s of
+/// the zero of the clock, bytes from 0 to 2⁶⁴.
 #[derive(Debug, Clone, Default)]
 pub struct Intervals {
     /// Read or write.

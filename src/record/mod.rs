@@ -16,6 +16,7 @@ mod counters;
 mod intervals;
 mod lookups;
 mod names;
+mod range;
 mod redact;
 mod requests;
 mod rows;
@@ -28,6 +29,7 @@ pub use intervals::{Interval, Intervals};
 pub use lookups::Lookups;
 pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{Series, is_system_path};
+pub(crate) use range::{MOST_TIME_S, is_amount, is_time};
 internal! { use names::stem; }
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::Row;

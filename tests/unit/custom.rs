@@ -371,3 +371,18 @@ fn damage_never_panics() {
     torture("custom", br#"{"write_sync":{"total_bytes":7,"bandwidth":{"b_rank_avr":[2,3],"t_rank_s":[1,4],"t_rank_e":[3,5]}},"x":[{}]}"#);
     torture("custom", br#"{"te":[3,5],"note":"x","bw":[2,3],"ts":[1,4]}"#);
 }
+
+#[test]
+fn rows_at_times_that_no_clock_shows_are_left_out() {
+    let t = parse("op,start,end,size\nwrite,-1.7976931348623157e+308,0.5,307\nwrite,1,2,10\nwrite,-1e+308,3.75,13\n")
+        .unwrap();
+    assert_eq!((requests(&t).len(), t.quality.records_dropped), (1, 2));
+    assert_eq!(t.layers[0].first_s, Some(1.0));
+    // all of them
+    let far: String = (0..6).map(|i| format!("write,{0}.{i}e299,{0}.{i}5e299,10\n", 402)).collect();
+    let e = parse(format!("op,start,end,size\n{far}")).err().unwrap();
+    assert_eq!(e.kind(), ErrorKind::Malformed);
+    assert!(e.to_string().contains("within 1e12"), "{e}");
+    let t = parse(r#"{"b_rank_avr":[2,3,1e300],"t_rank_s":[1,4,6],"t_rank_e":[3,5e300,7]}"#).unwrap();
+    assert_eq!((phases(&t).len(), t.quality.records_dropped), (1, 2));
+}

@@ -8,6 +8,7 @@ use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
 use super::super::op_name::op_of;
 use crate::record::{
     CallId, Calls, Column, FileId, Files, Interval, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path,
+    is_time,
 };
 
 /// A column of CSV, a key of JSON Lines.
@@ -80,7 +81,7 @@ impl<'l> RecordFields<'l> {
 
     /// Seconds, if there is a start that is a number.
     pub(super) fn start(&self) -> Option<f64> {
-        parse_f64(self.get(Field::Start))
+        parse_f64(self.get(Field::Start)).filter(|t| is_time(*t))
     }
 }
 
@@ -230,7 +231,8 @@ impl RecordRows {
 }
 
 fn seconds(text: &[u8], origin: i64, what: &str) -> Result<f64, Bad> {
-    parse_f64_minus(text, origin).ok_or_else(|| Bad::new(what, text, "seconds, a decimal number"))
+    let time = parse_f64_minus(text, origin).filter(|t| is_time(*t));
+    time.ok_or_else(|| Bad::new(what, text, "seconds, a decimal number within 1e12 of 0"))
 }
 
 /// Bytes, and whether they had to be bent.

@@ -5,7 +5,7 @@ use super::counter_names as names;
 use super::header::{Module, Slot};
 use super::region::Region;
 use crate::error::Result;
-use crate::record::Layer;
+use crate::record::{Layer, is_time};
 
 /// Value of counters that a version does not have, except POSIX_RENAMED_FROM, which is 0.
 pub const MISSING: i64 = -1;
@@ -170,7 +170,7 @@ impl CounterRecord {
     /// Start and end of reading (0) or writing (1), if the record knows them: finite, and not 0, which stands for never.
     pub fn span(&self, schema: &Schema, direction: usize) -> Option<(f64, f64)> {
         let [start, end] = (*schema.times.get(direction)?).map(|i| self.floats.get(i).copied().unwrap_or_default());
-        (start.is_finite() && end.is_finite() && start >= 0.0 && end > 0.0).then_some((start, end))
+        (is_time(start) && is_time(end) && start >= 0.0 && end > 0.0).then_some((start, end))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::bytes::{ByteOrder, Fields};
 use super::region::Region;
 use crate::error::Result;
-use crate::record::Layer;
+use crate::record::{Layer, is_time};
 
 /// Bytes of what comes before the bins.
 const RECORD_BYTES: usize = 48;
@@ -58,6 +58,11 @@ pub(super) fn walk(
         let Some(bins) = u64::try_from(bins).ok().filter(|&n| n <= room) else {
             return Err(region.malformed(format!("a record of {bins} bins")).expected("bins that fit into the region"));
         };
+        if !is_time(bin_s * bins as f64) {
+            return Err(region
+                .malformed(format!("{bins} bins of {bin_s} seconds"))
+                .expected("a run of at most 1e12 s"));
+        }
         region.consume(RECORD_BYTES);
         for series in [&mut record.written, &mut record.read] {
             series.clear();

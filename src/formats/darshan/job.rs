@@ -4,7 +4,7 @@ use super::bytes::{Fields, until_nul};
 use super::header::Header;
 use super::region::Region;
 use crate::error::Result;
-use crate::record::Job;
+use crate::record::{Job, MOST_TIME_S};
 
 /// Bytes of the job record that are used.
 const MAX_BYTES: usize = 4096;
@@ -103,7 +103,7 @@ impl JobRecord {
 
     /// Run time in seconds. Formats before 3.41 know whole seconds only; as Darshan does, one is added so that it is never 0.
     pub fn run_time_s(&self) -> f64 {
-        let seconds = self.end.0.saturating_sub(self.start.0) as f64;
+        let seconds = (self.end.0.saturating_sub(self.start.0) as f64).min(MOST_TIME_S);
         if self.fine { seconds + self.end.1.saturating_sub(self.start.1) as f64 * 1e-9 } else { seconds + 1.0 }
     }
 

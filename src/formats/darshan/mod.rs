@@ -48,7 +48,7 @@ use super::limits::Limits;
 use super::options::{Detail, ReadOptions};
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{self, Files, Job, Layer, LayerSummary, Restart, RowSink, Timing, Trace, Warning};
+use crate::record::{self, Files, Job, Layer, LayerSummary, MOST_TIME_S, Restart, RowSink, Timing, Trace, Warning};
 
 /// The format.
 pub struct Darshan;
@@ -228,7 +228,7 @@ fn placements(logs: &[Log], first: &Log) -> Vec<Placement> {
     let place = |(i, log): (usize, &Log)| {
         let (s, ns) = log.job().start;
         let shift_s = s.saturating_sub(origin) as f64 + ns.saturating_sub(origin_ns) as f64 * 1e-9;
-        Placement { rank: Some(i as u32), shift_s }
+        Placement { rank: Some(i as u32), shift_s: shift_s.clamp(-MOST_TIME_S, MOST_TIME_S) }
     };
     logs.iter().enumerate().map(place).collect()
 }

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::limits::Limits;
 use crate::record::{
     BATCH_ROWS, Batch, CallId, Calls, Column, Data, FileId, Files, Interval, Intervals, Layer, LayerSummary, Op,
-    Quality, Requests, RowSink, Timing, UNKNOWN_OFFSET, Warning,
+    Quality, Requests, RowSink, Timing, UNKNOWN_OFFSET, Warning, is_time,
 };
 
 /// Where a log stands in a trace that is made of one or several.
@@ -277,7 +277,7 @@ impl Visitor for SegmentRows<'_> {
         let mut last_end = if self.last.0 == op { self.last.1 } else { f64::NEG_INFINITY };
         let (r, threads) = (&mut self.requests, &mut self.threads);
         segments.for_each(|s| {
-            if !(s.start.is_finite() && s.end.is_finite()) {
+            if !(is_time(s.start) && is_time(s.end)) {
                 dropped += 1;
                 return;
             }

@@ -25,7 +25,7 @@ use super::source::Source;
 use super::window::Window;
 use crate::error::{Error, Place, Result};
 use crate::record::{
-    CallId, Data, FileId, Job, Op, Request, Requests, RowSink, Timing, Trace, UNKNOWN_OFFSET, Warning,
+    CallId, Data, FileId, Job, Op, Request, Requests, RowSink, Timing, Trace, UNKNOWN_OFFSET, Warning, is_time,
 };
 
 /// The format.
@@ -99,12 +99,13 @@ struct Numbers {
 
 impl Numbers {
     fn of<'t>(mut tokens: impl Iterator<Item = &'t [u8]>) -> Option<Numbers> {
-        let start = parse_f64(tokens.next()?)?;
+        let time = |text: &[u8]| parse_f64(text).filter(|t| is_time(*t));
+        let start = time(tokens.next()?)?;
         let second = tokens.next()?;
         let third = tokens.next();
         Some(Numbers {
             start,
-            end: parse_f64(second),
+            end: time(second),
             second: parse_u64(second),
             third: third.and_then(parse_u64),
             count: 2 + usize::from(third.is_some()) + tokens.count(),

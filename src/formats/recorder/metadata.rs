@@ -5,6 +5,7 @@ use super::parts::{Part, Parts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::lines::{lines, quote};
 use crate::formats::options::ReadOptions;
+use crate::record::is_time;
 
 /// Ranks from which on the number is of the other byte order.
 const MOST_RANKS: u32 = 1 << 24;
@@ -89,7 +90,7 @@ impl Metadata {
             Some(n) => (at(n).f64()?, at(n + 8).f64()?),
             None => (0.0, at(0).f64()?),
         };
-        if !(start_s.is_finite() && resolution > 0.0 && resolution <= 1.0) {
+        if !(is_time(start_s) && resolution > 0.0 && resolution <= 1.0) {
             let found = format!("a start of {start_s} s and a time resolution of {resolution} s");
             return Err(at(0).malformed(found).expected("a start and a resolution between 0 and 1 s"));
         }

@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
 use crate::formats::window::Window;
-use crate::record::{Clock as TraceClock, Requests, RowSink, Trace, Warning};
+use crate::record::{Clock as TraceClock, Requests, RowSink, Trace, Warning, is_time};
 
 /// Bytes of a record before its arguments.
 const HEAD: usize = 14;
@@ -98,7 +98,7 @@ impl<'s> Rank<'s> {
         let Some((calls, start)) = part(Part::Records(rank)).zip(part(Part::StartOf(rank))) else { return Ok(None) };
         let bytes = start.part(0, 8).bytes(options)?;
         let start_s = Cursor::new(&bytes, "start of a rank").f64().map_err(|e| e.in_file(start.source.name()))?;
-        if !start_s.is_finite() {
+        if !is_time(start_s) {
             return Err(start.error("a start that is no time"));
         }
         Ok(Some(Rank { rank, calls, start_s }))

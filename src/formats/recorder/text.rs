@@ -13,7 +13,7 @@ use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
 use crate::formats::window::Window;
-use crate::record::{Clock, RowSink, Trace, Warning};
+use crate::record::{Clock, RowSink, Trace, Warning, is_time};
 
 /// Type of functions of the program.
 const USER: &[u8] = b"4";
@@ -35,7 +35,7 @@ impl<'l> Line<'l> {
         let name = std::str::from_utf8(words.next()?).ok().filter(|n| !n.is_empty())?;
         let (depth, kind) = (words.next()?, words.next()?);
         let number = |w: &[u8]| !w.is_empty() && w.iter().all(u8::is_ascii_digit);
-        if !number(depth) || !number(kind) || words.next()? != b"(" || !start.is_finite() || !end.is_finite() {
+        if !number(depth) || !number(kind) || words.next()? != b"(" || !is_time(start) || !is_time(end) {
             return None;
         }
         let mut args: Vec<&[u8]> = words.collect();

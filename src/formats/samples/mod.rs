@@ -20,7 +20,7 @@ use super::options::ReadOptions;
 use super::source::Source;
 use super::window::Window;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Clock, ClockKind, FileId, Interval, Op, RowSink, Trace, Warning};
+use crate::record::{Clock, ClockKind, FileId, Interval, Op, RowSink, Trace, Warning, is_time};
 
 /// Name of the schema of [`Header`].
 pub const SAMPLES_SCHEMA: &str = "iophase.samples.v1";
@@ -131,7 +131,7 @@ impl Line {
         const EXPECTED: &str = "expected a sample with op, start, end, size, a process, or the end";
         let parsed = serde_json::from_slice(line).map_err(|_| format!("{}; {EXPECTED}", quote(line)))?;
         match parsed {
-            Line::Sample(Sample { start, end, .. }) if !(start.is_finite() && end.is_finite() && end >= start) => {
+            Line::Sample(Sample { start, end, .. }) if !(is_time(start) && is_time(end) && end >= start) => {
                 Err(format!("{}: a sample that ends before it starts", quote(line)))
             }
             Line::Ending(Ending { end_s, .. }) if !(0.0..1e12).contains(&end_s) => {

@@ -9,7 +9,7 @@ use super::super::tmio::{Map, begins_object, read_map};
 use super::super::{collect, custom, tmio};
 use super::message::{Message, TailedLines};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Data, Interval, Op, Trace};
+use crate::record::{Data, Interval, Op, Trace, is_amount, is_time};
 
 /// Reads one message as it comes over a socket: a map with the keys `b` (rates in bytes per second), `ts`, `te` (starts and ends in
 /// seconds), and, if it has them, `ranks`, `job`, `op` (`read` or `write`; else `write`), as MessagePack or JSON; or chunks of TMIO
@@ -87,9 +87,14 @@ fn direct(map: Map) -> Result<Message> {
         }
     };
     let transfers = map.rates.iter().zip(map.starts.iter().zip(&map.ends));
-    let transfers = transfers
+    let transfers: Vec<Interval> = transfers
         .map(|(&rate, (&start, &end))| Interval { op, start, end, bytes: rate * (end - start), ..Interval::default() })
         .collect();
+    let sound = |t: &Interval| t.end >= t.start && is_time(t.start) && is_time(t.end) && is_amount(t.bytes);
+    if let Some(t) = transfers.iter().find(|t| !sound(t)) {
+        let found = format!("{} bytes from {} to {} s", t.bytes, t.start, t.end);
+        return Err(Error::new(ErrorKind::Malformed, found).expected("times in order, within 1e12 s of 0"));
+    }
     Ok(Message { job: map.job, ranks: map.ranks, transfers })
 }
 

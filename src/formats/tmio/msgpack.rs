@@ -10,7 +10,7 @@ use super::super::sections::Section;
 use super::super::source::Source;
 use super::super::window::Window;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Trace, Warning};
+use crate::record::{Trace, Warning, is_amount, is_time};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -413,7 +413,7 @@ impl PhaseRows {
         let as_recorded = !(moved.is_finite() && moved > 0.0) || (moved - bytes).abs() <= 1e-6 * bytes;
         let mut moved = if as_recorded { bytes } else { moved };
         let mut end = end;
-        if !(start.is_finite() && end.is_finite() && moved.is_finite()) {
+        if !(is_time(start) && is_time(end) && is_amount(moved.max(0.0))) {
             self.dropped += 1;
             return;
         }
