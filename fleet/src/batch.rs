@@ -136,7 +136,8 @@ pub fn run(folder: &Path, logs: Vec<LogRef>, options: &Options, watch: &mut dyn 
         drop(tell);
         let watched = work.watch(&told, shared, begin, watch);
         let ends = threads.into_iter().map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
-        let ended = ends.fold(Ok(()), |worst: Result<()>, end| worst.and(end));
+        // all of them are waited for, and the first error counts
+        let ended: Result<()> = ends.collect::<Vec<_>>().into_iter().collect();
         ended.and(watched)
     })?;
     store.fold()?;

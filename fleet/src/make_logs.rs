@@ -55,7 +55,7 @@ impl Random {
 
     /// Below `n`, which is not 0.
     fn below(&mut self, n: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(n) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
     fn share(&mut self) -> f64 {

@@ -126,7 +126,7 @@ fn answers(fleet: &Fleet) -> Result<Vec<String>> {
          sum(bytes_read) as r, sum(bytes_written) as w, sum(io_s * ranks) / 3600 as hours, \
          sum(io_s * ranks) / sum(run_time_s * ranks) as share, count(distinct app) as apps from logs")?;
     let at = |v: &[Option<f64>], i: usize| v.get(i).copied().flatten();
-    let number = |x: Option<f64>| x.map_or("-".to_owned(), |x| html::grouped(x));
+    let number = |x: Option<f64>| x.map_or("-".to_owned(), html::grouped);
     let bad = at(&logs, 1)
         .filter(|b| *b > 0.0)
         .map_or(String::new(), |b| format!("; {} could not be read", html::grouped(b)));

@@ -169,7 +169,7 @@ fn register(context: &SessionContext, table: &Description, files: &[String]) -> 
         return context.register_table(table.name, Arc::new(empty)).map(|_| ()).map_err(failed);
     }
     // made of characters as they are: a path can hold what an address escapes
-    let urls = files.iter().map(|f| ListingTableUrl::parse(f)).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    let urls = files.iter().map(ListingTableUrl::parse).collect::<Result<Vec<_>, _>>().map_err(failed)?;
     let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_extension(".parquet");
     let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
     let listing = ListingTable::try_new(config).map_err(failed)?;
