@@ -22,12 +22,16 @@ pub enum Remedy {
     Decompress,
     /// The start of the input is damaged, so its format has to be named.
     NameFormat,
+    /// The input is text in no known format.
+    GivePatterns,
     /// The folder holds several traces.
     SearchFolder,
     /// The input is not of the format that was named.
     NameOtherFormat,
     /// Rows come out of order.
     SortRows,
+    /// The trace holds many metrics.
+    ChooseMetric,
     /// Several layers were recorded.
     ChooseLayer,
     /// Names of events or of their bytes do not say which of them are I/O.
@@ -66,9 +70,13 @@ impl fmt::Display for Remedy {
             Remedy::AnalyzeFinished => "analyse the finished trace",
             Remedy::Decompress => "decompress it on the way, or analyse the finished trace",
             Remedy::NameFormat => "name the format if the start of the file is damaged",
+            Remedy::GivePatterns => {
+                "give patterns that say what its lines mean, or name the format if its start is damaged"
+            }
             Remedy::SearchFolder => "search the folder for them",
             Remedy::NameOtherFormat => "name another format if this is no Darshan log",
             Remedy::SortRows => "sort the rows by their start",
+            Remedy::ChooseMetric => "choose a metric",
             Remedy::ChooseLayer => "choose the layer",
             Remedy::ChooseEvents => "name the events that are I/O, and the argument that has their bytes",
             Remedy::TakeLayer(names) => return write!(f, "take layer {}", names.join(" or ")),

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use iophase::analysis::{self, Options};
-use iophase::formats::{self, Detail, ReadOptions, Source};
+use iophase::formats::{self, Detail, Patterns, ReadOptions, Source};
 
 struct Counting;
 
@@ -47,13 +47,25 @@ fn samples() -> Vec<(PathBuf, Vec<u8>)> {
     all.into_iter().map(|p| (p.clone(), fs::read(p).unwrap())).collect()
 }
 
+/// Options for a sample: text that is read by patterns needs them.
+fn options(name: &str) -> ReadOptions {
+    if !name.ends_with(".regex.log") {
+        return ReadOptions::default();
+    }
+    let patterns = [
+        r"^(?P<start>\S+) rank (?P<rank>\d+) (?P<op>\w+) (?P<size>.+) to (?P<file>\S+) in (?P<duration>.+)$",
+        r"^(?P<end>\S+ \S+) (?P<op>\w+) (?P<size_KiB>\d+)",
+    ];
+    ReadOptions::default().patterns(Some(Patterns::rows(&patterns.map(str::to_owned)).unwrap()))
+}
+
 /// Reads with everything on; whatever comes back is an answer. Tells whether rows were read.
 fn read(name: &str, bytes: Vec<u8>) -> bool {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
     let input = bytes.len();
     let source = Source::from_bytes(name, bytes);
-    let options = ReadOptions::default().detail(Detail::Calls).all_layers(true);
+    let options = options(name).detail(Detail::Calls).all_layers(true);
     let rows = match formats::read(&source, None, &options) {
         Ok(t) => {
             assert!(t.data.len() <= 4 * input + 1000, "{name}: {} rows from {input} bytes", t.data.len());
@@ -90,8 +102,9 @@ fn undamaged_samples_are_read() {
     let all = samples();
     for format in formats::ALL {
         let found = all.iter().any(|(p, b)| {
-            formats::probe(&Source::from_bytes(&p.display().to_string(), b.clone()))
-                .is_ok_and(|f| f.name() == format.name())
+            let name = p.display().to_string();
+            let source = Source::from_bytes(&name, b.clone());
+            formats::inputs(&source, None, &options(&name)).is_ok_and(|(f, _)| f.name() == format.name())
         });
         assert!(found, "no sample of format {}", format.name());
     }
@@ -129,8 +142,9 @@ fn analysis_survives_traces_with_damaged_numbers() {
         for bit in (0..8 * bytes.len()).step_by(37) {
             let mut b = bytes.clone();
             b[bit / 8] ^= 1 << (bit % 8);
-            let source = Source::from_bytes(&path.display().to_string(), b);
-            if let Ok(t) = formats::read(&source, None, &ReadOptions::default()) {
+            let name = path.display().to_string();
+            let source = Source::from_bytes(&name, b);
+            if let Ok(t) = formats::read(&source, None, &options(&name)) {
                 // An error is an answer, too; a panic is not.
                 let _ = analysis::analyze(&t, &Options::default());
             }

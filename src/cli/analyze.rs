@@ -143,7 +143,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         rayon::spawn(chains::prepare);
     }
     let verbose = a.verbosity.verbose > 0;
-    let read = a.input.read_options().counters(verbose);
+    let read = a.input.reading.options()?.counters(verbose);
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         let trace = formats::read(source, format, read)?;
         let Analysis { report, evidence, .. } = analysis::analyze(&trace, &options)?;

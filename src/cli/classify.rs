@@ -120,7 +120,7 @@ fn read_model(path: &Path) -> Result<Model> {
 }
 
 fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
-    let read = a.input.read_options();
+    let read = a.input.reading.options()?;
     let selection = a.selection.selection()?;
     let mut learned = 0;
     let worst = Inputs::find(&a.input, &a.verbosity)?.each_source(|source, format| {
@@ -139,7 +139,7 @@ fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
 }
 
 fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
-    let read = a.input.read_options();
+    let read = a.input.reading.options()?;
     let selection = a.selection.selection()?;
     let options = options(a, model);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;

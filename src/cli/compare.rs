@@ -7,14 +7,13 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum, ValueHint};
 use rayon::prelude::*;
 
-use super::inputs::format_named;
 use super::output::{self, Lines};
 use super::remedy;
-use super::shared::{EventArgs, LayerArg, Verbosity};
+use super::shared::{ReadingArgs, Verbosity};
 use iophase::analysis;
 use iophase::compare::{self, Comparison, Match, Options, Outcome, Run};
 use iophase::dfg::{Glob, Mapping, Plan};
-use iophase::formats::{self, ReadOptions, Source};
+use iophase::formats::{self, Source};
 use iophase::internals::render::{compare as text, json, svg, text::Style};
 use iophase::{Error, ErrorKind, Result};
 
@@ -33,15 +32,9 @@ pub struct CompareArgs {
     /// Runs after, instead of AFTER
     #[arg(long, value_name = "GLOB", num_args = 1.., requires = "before", value_hint = ValueHint::AnyPath)]
     pub after: Vec<PathBuf>,
-    /// Format of the traces [default: by content]
-    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
-    pub format: String,
-    /// Layer to read from logs with several layers
-    #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
-    pub layer: LayerArg,
-    /// Events of Chrome traces that are I/O
+    /// How they are read
     #[command(flatten)]
-    pub events: EventArgs,
+    pub reading: ReadingArgs,
     /// Which ranks of two runs belong together in the picture
     #[arg(long = "match", value_enum, default_value_t = MatchArg::Rank)]
     pub matching: MatchArg,
@@ -161,8 +154,8 @@ fn options(a: &CompareArgs) -> Result<Options> {
 
 /// The facts of a run; its trace is dropped.
 fn facts(path: &Path, a: &CompareArgs, options: &Options) -> Result<Run> {
-    let format = format_named(&a.format)?;
-    let read = a.events.with(ReadOptions::default().layer(a.layer.into()).counters(true));
+    let format = a.reading.format()?;
+    let read = a.reading.options()?.counters(true);
     let source = Source::open(path, &read.limits)?;
     let trace = formats::read(&source, format, &read)?;
     let cases = if formats::find(trace.format).is_ok_and(|f| f.logs_calls()) {

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use super::inputs::{format_named, with_progress};
-use super::shared::{EventArgs, LayerArg, ModeArg, Verbosity, check_window};
+use super::inputs::with_progress;
+use super::shared::{ModeArg, ReadingArgs, Verbosity, check_window};
 use super::{output, remedy};
 use iophase::analysis::{Mode, NamePattern, RankSet, Selection};
 use iophase::formats::write::WRITERS;
-use iophase::formats::{self, ReadOptions, Source};
+use iophase::formats::{self, Source};
 use iophase::internals::render::units;
 use iophase::internals::signal::Slice;
 use iophase::record::Rows;
@@ -28,15 +28,9 @@ pub struct ConvertArgs {
     /// Format to write [default: by the ending of the output]
     #[arg(long, value_name = "NAME", value_parser = writer_names())]
     to: Option<String>,
-    /// Format of the trace [default: by content]
-    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
-    format: String,
-    /// Layer to read from a log with several layers
-    #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
-    layer: LayerArg,
-    /// Events of Chrome traces that are I/O
+    /// How it is read
     #[command(flatten)]
-    events: EventArgs,
+    reading: ReadingArgs,
     /// Transfers to keep; auto: all reads and writes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
     mode: ModeArg,
@@ -81,8 +75,8 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     check_window(a.from, a.until)?;
     let writer = output::writer(&a.output, a.to.as_deref())?;
-    let options = a.events.with(ReadOptions::default().layer(a.layer.into()));
-    let format = format_named(&a.format)?;
+    let options = a.reading.options()?;
+    let format = a.reading.format()?;
     let source = Source::open(&a.trace, &options.limits)?;
     refuse_own_input(a)?;
     let mut trace = with_progress(&source, &a.verbosity, &options, |options| formats::read(&source, format, options))?;

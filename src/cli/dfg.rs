@@ -160,13 +160,13 @@ pub fn run(a: &DfgArgs) -> Result<u8> {
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let format = inputs.format();
     let mut worst = 0;
-    let (sources, log) = read(a, inputs, &plan, &mut worst);
+    let (sources, log) = read(a, inputs, &plan, &mut worst)?;
     Ok(worst.max(exit_code(finish(a, &plan, &sources, format, log, worst).map(|()| 0))))
 }
 
 /// Reads all inputs together. If one fails, each is read alone, so that the others are in the graph.
-fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> (Vec<Source>, EventLog) {
-    let (options, format) = (a.input.read_options(), inputs.format());
+fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> Result<(Vec<Source>, EventLog)> {
+    let (options, format) = (a.input.reading.options()?, inputs.format());
     let mut sources = Vec::new();
     *worst = inputs.each_source(|source, _| {
         sources.push(source.clone());
@@ -199,7 +199,7 @@ fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> (Vec<So
         *worst = (*worst).max(exit_code(Err(e)));
         EventLog::default()
     });
-    (sources, log)
+    Ok((sources, log))
 }
 
 fn finish(
@@ -220,7 +220,7 @@ fn finish(
     remedy::name_options(&mut report.warnings);
     if let Some(path) = &a.save_log {
         let out = File::create(path).map_err(|e| unwritable(path, &e))?;
-        let options = a.input.read_options();
+        let options = a.input.reading.options()?;
         analysis::save_log(sources, format, &options, BufWriter::new(out))?;
     }
     write(a, &report, coloring, &cases)

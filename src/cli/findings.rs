@@ -112,7 +112,7 @@ fn duration(text: &str) -> std::result::Result<f64, String> {
 /// Of the options, and [`ErrorKind::Output`] if the output cannot be created.
 pub(super) fn run(a: &FindingsArgs) -> Result<u8> {
     let options = a.options.options()?;
-    let read = a.input.read_options().counters(true);
+    let read = a.input.reading.options()?.counters(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |trace: Trace| findings::find(&trace, period(&trace).as_ref(), &options);

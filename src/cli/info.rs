@@ -33,7 +33,7 @@ pub struct InfoArgs {
 /// # Errors
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
-    let read = a.input.read_options().detail(Detail::Calls).all_layers(true).counters(true);
+    let read = a.input.reading.options()?.detail(Detail::Calls).all_layers(true).counters(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |trace: Trace| Ok(Info::of(&trace));

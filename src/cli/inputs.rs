@@ -64,11 +64,12 @@ impl<'a> Inputs<'a> {
     /// # Errors
     /// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) if the format is not known.
     pub fn find(input: &Input, verbosity: &'a Verbosity) -> Result<Inputs<'a>> {
-        let format = format_named(&input.format)?;
+        let format = input.reading.format()?;
+        let limits = Limits::default();
         let mut all = Inputs { verbosity, format, items: Vec::new(), others: Vec::new(), repeated: 0, worst: 0 };
         for path in &input.traces {
             if input.recursive && path.is_dir() {
-                let searched = all.search(path, &input.read_options().limits);
+                let searched = all.search(path, &limits);
                 all.worst = all.worst.max(exit_code(searched.map(|()| 0)));
             } else {
                 all.items.push(Item::Named(path.clone()));
@@ -215,11 +216,6 @@ impl<'a> Inputs<'a> {
             self.others.iter().chain(empty).for_each(|path| output::message(&format!("  {}", path.display())));
         }
     }
-}
-
-/// The format of `--format`; `None` for `auto`.
-pub fn format_named(name: &str) -> Result<Option<&'static dyn Format>> {
-    if name == "auto" { Ok(None) } else { formats::find(name).map(Some) }
 }
 
 /// Bytes of a source as it is stored.

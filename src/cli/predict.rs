@@ -15,7 +15,7 @@ use super::shared::{MinPeriodArgs, Verbosity, seconds};
 use super::{output, remedy};
 use iophase::analysis::Mode;
 use iophase::formats::Limits;
-use iophase::internals::formats::tail::{self, Faults, Form, Message, Tail};
+use iophase::internals::formats::tail::{self, ClientClocks, Faults, Form, Message, Tail};
 use iophase::internals::online::checkpoint::{self, Checkpoint, Reading};
 use iophase::internals::online::jobs::Jobs;
 use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
@@ -101,7 +101,7 @@ pub struct PredictArgs {
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
 CSV and JSON Lines, strace, and the calls of DFTracer. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
 that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
-the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON; jobs are kept apart. With --state a predictor that was \
+the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
 killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
 the state and end it with exit code 0. Exit codes: 2 wrong \
 usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
@@ -515,6 +515,7 @@ impl<'a> Intake<'a> {
         let options = self.options_for(None);
         let most = self.most_jobs;
         self.jobs.get_or_insert_with(|| Jobs::new(options, most));
+        let mut clients = ClientClocks::default();
         let mut last = Instant::now();
         let patience = Duration::from_secs_f64(a.idle_exit.unwrap_or(1.0).min(NOTICE.as_secs_f64()));
         loop {
@@ -523,7 +524,7 @@ impl<'a> Intake<'a> {
             let mut taken = 0;
             while let Some(p) = parcel {
                 match p {
-                    Parcel::Message(job, body) => match tail::decode(&body) {
+                    Parcel::Message(job, body) => match tail::decode(&body, &mut clients) {
                         Ok(message) => {
                             let message = Message { job: job.or(message.job), ..message };
                             if let Some(jobs) = &mut self.jobs {

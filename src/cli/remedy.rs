@@ -32,6 +32,10 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
             "unpack it on the way (`zcat FILE | iophase predict -`), or analyse it with `iophase analyze`"
         }
         Remedy::NameFormat => "name the format with --format if the start of the file is damaged",
+        Remedy::GivePatterns => {
+            "say what its lines mean with --pattern 'REGEX' or --pattern-file FILE (docs/regex.md), or name the --format if its start is damaged"
+        }
+        Remedy::ChooseMetric => "choose another with --metric NAME; `iophase info` lists them",
         Remedy::SearchFolder => "give each a report with -r",
         Remedy::NameOtherFormat => "name another --format if this is no Darshan log",
         Remedy::SortRows => "sort the rows by their start, as `iophase convert` writes them",

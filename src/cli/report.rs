@@ -79,7 +79,7 @@ pub(super) fn run(a: &ReportArgs) -> Result<u8> {
         compare: !folder && a.input.traces.len() == 2,
         given: given(),
     };
-    let mut read = a.input.read_options();
+    let mut read = a.input.reading.options()?;
     (read.counters, read.all_layers) = (true, true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let compute =

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use iophase::analysis::{Mode, RankSet, Selection};
 use iophase::analysis::{ModeChoice, NamePattern};
-use iophase::formats::{IoNames, ReadOptions};
+use iophase::formats::{self, Format, IoNames, Patterns, ReadOptions};
 use iophase::record::Layer;
 use iophase::{Error, ErrorKind, Result};
 
@@ -20,25 +20,12 @@ pub struct Input {
     /// Search folders and the folders in them; each job found is a trace
     #[arg(short, long)]
     pub recursive: bool,
-    /// Format of the traces [default: by content]
-    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
-    pub format: String,
-    /// Layer to read from a log with several layers
-    #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
-    pub layer: LayerArg,
-    /// Events of Chrome traces that are I/O
+    /// How they are read
     #[command(flatten)]
-    pub events: EventArgs,
+    pub reading: ReadingArgs,
     /// Number of threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-}
-
-impl Input {
-    /// How the traces are read.
-    pub fn read_options(&self) -> ReadOptions {
-        self.events.with(ReadOptions::default().layer(self.layer.into()))
-    }
 }
 
 /// Events of Chrome traces that are I/O.
@@ -56,6 +43,64 @@ impl EventArgs {
     /// The options with this choice of events.
     pub fn with(&self, options: ReadOptions) -> ReadOptions {
         options.io_names(self.io_names.clone()).bytes_arg(self.bytes_arg.clone())
+    }
+}
+
+/// How traces are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct ReadingArgs {
+    /// Format of the traces [default: by content]
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+    format: String,
+    /// Layer to read from a log with several layers
+    #[arg(long, value_enum, default_value_t = LayerArg::Auto)]
+    layer: LayerArg,
+    /// Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes that grows most]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
+    /// Read text of any kind: a regular expression with the named groups start, end, time, duration, size, rate, op, rank, file,
+    /// offset, whose matches in the lines are the records; several are tried in turn
+    #[arg(long, value_name = "REGEX")]
+    pattern: Vec<String>,
+    /// Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as TOML or JSON
+    #[arg(long, value_name = "FILE", conflicts_with = "pattern", value_hint = ValueHint::FilePath)]
+    pattern_file: Option<PathBuf>,
+    /// Events of Chrome traces that are I/O
+    #[command(flatten)]
+    events: EventArgs,
+}
+
+impl ReadingArgs {
+    /// The format that was named; `None` for `auto`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if there is no such format.
+    pub fn format(&self) -> Result<Option<&'static dyn Format>> {
+        let by_patterns = !self.pattern.is_empty() || self.pattern_file.is_some();
+        match self.format.as_str() {
+            "auto" if by_patterns => formats::find("regex").map(Some),
+            "auto" => Ok(None),
+            name => formats::find(name).map(Some),
+        }
+    }
+
+    /// Options of the readers.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if a pattern is wrong, [`ErrorKind::Io`] if the file of patterns cannot be read.
+    pub fn options(&self) -> Result<ReadOptions> {
+        let options = ReadOptions::default().layer(self.layer.into()).metric(self.metric.clone());
+        let patterns = match &self.pattern_file {
+            Some(path) => {
+                let named = |e: Error| e.in_file(path.display().to_string());
+                let text = std::fs::read_to_string(path).map_err(|e| named(Error::from(e)))?;
+                Some(Patterns::from_file(&text).map_err(named)?)
+            }
+            None if self.pattern.is_empty() => None,
+            None => Some(Patterns::rows(&self.pattern)?),
+        };
+        Ok(self.events.with(options).patterns(patterns))
     }
 }
 

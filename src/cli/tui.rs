@@ -15,7 +15,7 @@ use ratatui::crossterm::{cursor, execute};
 use super::output;
 use super::tui_jobs::Watched;
 use iophase::formats::Limits;
-use iophase::internals::formats::tail::{self, Message, Tail};
+use iophase::internals::formats::tail::{self, ClientClocks, Message, Tail};
 use iophase::internals::online::source::{GrowingFile, GrowingFolder, Grown, Parcel, Pull, PullOptions, endpoint};
 use iophase::online::Options;
 use iophase::{Error, ErrorKind, Result};
@@ -86,9 +86,10 @@ pub(super) fn run(watch: Watch) -> Result<()> {
 fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
     if watch.source.contains("://") {
         let pull = Pull::bind(&endpoint(&watch.source, watch.allow_remote)?, &PullOptions::default())?;
+        let mut clients = ClientClocks::default();
         loop {
             let Some(Parcel::Message(job, body)) = pull.receive(Duration::from_secs(1)) else { continue };
-            let Ok(message) = tail::decode(&body) else { continue };
+            let Ok(message) = tail::decode(&body, &mut clients) else { continue };
             if sender.send(Ok(Message { job: job.or(message.job), ..message })).is_err() {
                 return Ok(());
             }

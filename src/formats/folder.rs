@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::format::Format;
 use super::limits::Limits;
-use super::probe::{ALL, probe};
+use super::probe::{ALL, probe_member};
 use super::source::{Source, Visited, entries};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -132,7 +132,7 @@ pub(super) fn traces_among(members: &[PathBuf], format: Option<&dyn Format>, lim
     let rest: Vec<&PathBuf> = members.iter().filter(|p| !claimed.contains(*p)).collect();
     let one = |path: &&PathBuf| {
         let source = Source::open(path, limits)?;
-        let of = probe(&source).ok().filter(|f| wanted(*f));
+        let of = probe_member(&source, format).ok().filter(|f| wanted(*f));
         Ok(of.map(|f| (f, f.job_of(&source))))
     };
     let probed: Vec<Result<_>> = rest.par_iter().map(one).collect();

@@ -14,8 +14,8 @@ use crate::error::{Error, Place, Result};
 
 /// Bytes of numbers that one task parses.
 const PIECE: usize = 128 << 10;
-/// Longest name of a member; longer ones are truncated.
-const NAME_BYTES: usize = 256;
+/// Longest name of a member; longer ones are truncated. Names of metrics hold labels.
+const NAME_BYTES: usize = 4096;
 /// Longest number.
 const NUMBER_BYTES: usize = 1024;
 
@@ -157,6 +157,15 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// Reads the string that comes next into `text`, escapes as they are; false and nothing read if another value comes.
+    pub(crate) fn text(&mut self, text: &mut Vec<u8>) -> Result<bool> {
+        let is_text = self.peek()? == Some(b'"');
+        if is_text {
+            self.string(text)?;
+        }
+        Ok(is_text)
+    }
+
     /// Reads a value; `Some` if it is a number or a word such as `nan`.
     pub(crate) fn number(&mut self) -> Result<Option<f64>> {
         match self.peek()? {
@@ -252,16 +261,60 @@ impl<'a> Json<'a> {
 
     /// True if an array comes next that is empty or begins with a number.
     pub(crate) fn at_numbers(&mut self) -> Result<bool> {
+        let numbers = |b| matches!(b, b']' | b'+' | b'-' | b'.' | b'0'..=b'9' | b'n' | b'N' | b'i' | b'I');
+        Ok(self.in_array()?.is_some_and(|b| b.is_none_or(numbers)))
+    }
+
+    /// True if an array comes next that begins with an array.
+    pub(crate) fn at_arrays(&mut self) -> Result<bool> {
+        Ok(self.in_array()? == Some(Some(b'[')))
+    }
+
+    /// If an array comes next, the first byte in it, `None` where the input ends; nothing is consumed.
+    fn in_array(&mut self) -> Result<Option<Option<u8>>> {
         if self.peek()? != Some(b'[') {
-            return Ok(false);
+            return Ok(None);
         }
         loop {
             let data = self.window.data();
-            if let Some(b) = data.get(1..).unwrap_or_default().trim_ascii_start().first() {
-                return Ok(matches!(b, b']' | b'+' | b'-' | b'.' | b'0'..=b'9' | b'n' | b'N' | b'i' | b'I'));
+            if let Some(&b) = data.get(1..).unwrap_or_default().trim_ascii_start().first() {
+                return Ok(Some(Some(b)));
             }
             if data.len() > NUMBER_BYTES || !self.window.more()? {
-                return Ok(true);
+                return Ok(Some(None));
+            }
+        }
+    }
+
+    /// Appends the array of arrays of two numbers that comes next, `null` and `nan` as NaN. After an error those before it are there.
+    ///
+    /// # Errors
+    /// Malformed; above `max` pairs [`ErrorKind::Limit`](crate::ErrorKind::Limit).
+    pub(crate) fn pairs(&mut self, first: &mut Vec<f64>, second: &mut Vec<f64>, max: usize) -> Result<()> {
+        self.take(b'[', "`[`")?;
+        if self.peek()? == Some(b']') {
+            self.window.consume(1);
+            return Ok(());
+        }
+        loop {
+            self.take(b'[', "`[` before a pair of numbers")?;
+            let a = self.number()?.unwrap_or(f64::NAN);
+            self.take(b',', "`,` and the second number of a pair")?;
+            let b = self.number()?.unwrap_or(f64::NAN);
+            self.take(b']', "`]` after a pair of numbers")?;
+            if first.len() >= max {
+                let place = Place::Byte(self.offset());
+                return Err(Error::limit("more pairs of numbers", format!("{max} records")).at(place));
+            }
+            first.push(a);
+            second.push(b);
+            match self.peek()? {
+                Some(b',') => self.window.consume(1),
+                Some(b']') => {
+                    self.window.consume(1);
+                    return Ok(());
+                }
+                other => return Err(self.unexpected(other, "`,` or `]`")),
             }
         }
     }
@@ -515,6 +568,24 @@ mod tests {
         let (x, _) = numbers("[NaN,nan,-nan,null,inf,-Infinity,1e999]");
         assert!(x[..4].iter().all(|x| x.is_nan()));
         assert_eq!(x[4..], [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY]);
+    }
+
+    #[test]
+    fn arrays_of_pairs() {
+        let pairs = |text: &str, max: usize| {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            let result = with(text, |j| j.pairs(&mut a, &mut b, max));
+            (a, b, result)
+        };
+        assert_eq!(pairs(" [ [1,2.5] , [3, 4]]", 9), (vec![1.0, 3.0], vec![2.5, 4.0], Ok(())));
+        assert_eq!(pairs("[]", 9), (vec![], vec![], Ok(())));
+        let (a, b, r) = pairs("[[1,null],[2,NaN],[3,\"x\"]]", 9);
+        assert!(a == [1.0, 2.0, 3.0] && b.iter().all(|x| x.is_nan()) && r.is_ok());
+        for cut in ["[[1,2],[3", "[[1,2],[3,4", "[[1,2],", "[[1,2],[3,4,5]]", "[[1,2],7]"] {
+            let (a, b, r) = pairs(cut, 9);
+            assert!(a == [1.0] && b == [2.0] && r.is_err(), "{cut}");
+        }
+        assert_eq!(pairs("[[1,2],[3,4]]", 1).2.unwrap_err().kind(), ErrorKind::Limit);
     }
 
     #[test]

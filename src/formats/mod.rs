@@ -11,12 +11,15 @@ pub(crate) mod darshan;
 pub(crate) mod dftracer;
 mod digits;
 mod folder;
+mod foreign;
 mod format;
+pub(crate) mod gekkofs;
 mod gzip;
 mod io_names;
 mod json;
 mod limits;
 mod lines;
+pub(crate) mod metric_proxy;
 pub(crate) mod number;
 mod op_name;
 mod options;
@@ -26,6 +29,7 @@ pub(crate) mod radar;
 #[allow(dead_code, reason = "the readers of counters come next")]
 pub(crate) mod rates;
 pub(crate) mod recorder;
+pub(crate) mod regex;
 pub(crate) mod samples;
 mod scan;
 mod sealed;
@@ -44,9 +48,10 @@ pub use format::Format;
 pub use io_names::IoNames;
 pub use limits::Limits;
 pub use options::{Detail, ReadOptions};
+pub(crate) use probe::Inputs;
 pub use probe::{ALL, find, read};
-pub(crate) use probe::{Inputs, inputs};
+pub use regex::Patterns;
 internal! { use format::Sniff; }
 internal! { use options::Progress; }
-internal! { use probe::{collect, mismatches, outline, probe, read_into}; }
+internal! { use probe::{collect, inputs, mismatches, outline, probe, read_into}; }
 pub use source::Source;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::io_names::IoNames;
 use super::limits::Limits;
+use super::regex::Patterns;
 use crate::record::Layer;
 
 /// Called with the number of stored bytes after every read.
@@ -49,6 +50,10 @@ options! {
         pub io_names: Option<IoNames>,
         /// Member of `args` that has the bytes of an event of a Chrome trace; `None`: `ret`, `bytes`, `size` and the like.
         pub bytes_arg: Option<String>,
+        /// Metrics to read from a trace of metrics: a name, or several with the wildcards `*` and `?`; `None` chooses one.
+        pub metric: Option<String>,
+        /// Patterns that read text in no known format. With them and no named format, the format is `regex`.
+        pub patterns: Option<Patterns>,
         /// Bounds.
         pub limits: Limits,
         /// Called with the number of stored bytes after every read.
@@ -65,6 +70,8 @@ impl fmt::Debug for ReadOptions {
             .field("counters", &self.counters)
             .field("io_names", &self.io_names)
             .field("bytes_arg", &self.bytes_arg)
+            .field("metric", &self.metric)
+            .field("patterns", &self.patterns)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

@@ -8,7 +8,9 @@ use super::format::{Format, Sniff};
 use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
-use super::{chrome, custom, darshan, dftracer, radar, recorder, samples, strace, tmio};
+use super::{
+    chrome, custom, darshan, dftracer, foreign, gekkofs, metric_proxy, radar, recorder, regex, samples, strace, tmio,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, Header, Job, Restart, RowSink, Trace, Warning};
 use crate::remedy::Remedy;
@@ -22,15 +24,21 @@ pub const ALL: &[&dyn Format] = &[
     &dftracer::DfTracer,
     &chrome::Chrome,
     &tmio::Tmio,
+    &gekkofs::GekkoFs,
+    &metric_proxy::MetricProxy,
     &strace::Strace,
     &custom::Custom,
+    &regex::Text,
 ];
 
 impl Sealed for chrome::Chrome {}
 impl Sealed for darshan::Darshan {}
 impl Sealed for dftracer::DfTracer {}
+impl Sealed for gekkofs::GekkoFs {}
+impl Sealed for metric_proxy::MetricProxy {}
 impl Sealed for radar::Radar {}
 impl Sealed for recorder::Recorder {}
+impl Sealed for regex::Text {}
 impl Sealed for tmio::Tmio {}
 impl Sealed for samples::SampledCounters {}
 impl Sealed for strace::Strace {}
@@ -69,7 +77,11 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
                 error("an empty file").remedy("check whether the recorder was active and the disk had room")
             }
             Some(why) => error(why).remedy("convert it to CSV with the columns op, size, start"),
-            None => error("no known trace format").remedy(Remedy::NameFormat),
+            None => match foreign::recognise(source.head()) {
+                Some(known) => error(known.what).expected("a trace").remedy(known.remedy),
+                None if is_text(source.head()) => error("no known trace format").remedy(Remedy::GivePatterns),
+                None => error("no known trace format").remedy(Remedy::NameFormat),
+            },
         }
     })
 }
@@ -78,6 +90,20 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
 pub fn outline(source: &Source) -> Option<(&'static str, Header, Option<Job>)> {
     let format = ALL.iter().find(|f| f.sniff(source.head()) == Sniff::Yes)?;
     format.outline(source.head()).map(|(header, job)| (format.name(), header, job))
+}
+
+/// The format of a file of a folder: the one that its content shows, unless it is to be read by patterns, which any text may be.
+pub(super) fn probe_member(source: &Source, named: Option<&dyn Format>) -> Result<&'static dyn Format> {
+    match named {
+        Some(f) if f.name() == regex::Text.name() => Ok(&regex::Text),
+        _ => probe(source),
+    }
+}
+
+/// True for lines of text: no JSON, and no control characters but those of lines.
+fn is_text(head: &[u8]) -> bool {
+    let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
+    !is_json && head.iter().all(|&b| b >= b' ' || b.is_ascii_whitespace())
 }
 
 /// What each format expects and an input of no known format does not have: names of formats and reasons.
@@ -111,6 +137,7 @@ pub fn inputs<'f>(
     format: Option<&'f dyn Format>,
     options: &ReadOptions,
 ) -> Result<(&'f dyn Format, Inputs)> {
+    let format = format.or(options.patterns.as_ref().map(|_| &regex::Text as &dyn Format));
     let Some(members) = source.members() else {
         let f = match format {
             Some(f) => f,
@@ -123,11 +150,14 @@ pub fn inputs<'f>(
         return Err(e);
     }
     let Some(f) = format.or(found.traces.first().map(|t| t.format)).filter(|_| !found.traces.is_empty()) else {
-        return Err(Error::new(
-            ErrorKind::Unsupported,
-            format!("no trace in this folder ({} files looked at)", members.len()),
-        )
-        .in_file(source.name()));
+        let looked_at = format!("no trace in this folder ({} files looked at)", members.len());
+        let error = |what: String| Error::new(ErrorKind::Unsupported, what).in_file(source.name());
+        let mut opened = found.others.iter().filter_map(|path| Source::open(path, &options.limits).ok());
+        let known = opened.find_map(|s| Some((s.file_name().to_owned(), foreign::recognise(s.head())?)));
+        return Err(match known {
+            Some((name, known)) => error(format!("{looked_at}; {name} is {}", known.what)).remedy(known.remedy),
+            None => error(looked_at),
+        });
     };
     let jobs = found.traces.iter().map(|t| t.format.name()).collect();
     let (ours, foreign): (Vec<_>, Vec<_>) = found.traces.into_iter().partition(|t| t.format.name() == f.name());

@@ -41,6 +41,16 @@ impl Section {
     }
 }
 
+/// The section called `name`, of TMIO, of FTIO's own form, or of its trace analysis (`read`, `write`).
+pub(crate) fn section(name: &[u8]) -> Option<Section> {
+    let op = match name {
+        b"read" => Op::Read,
+        b"write" => Op::Write,
+        _ => return Section::named(name),
+    };
+    Some(Section::Transfers(Mode { op, asynchronous: false }))
+}
+
 /// The arrays of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slot {
@@ -207,6 +217,50 @@ pub(crate) fn read(source: &Source, options: &ReadOptions, format: &'static str)
     Ok(reader.into_trace(damage, resumed))
 }
 
+/// Arrays and totals of one section, made by another reader.
+pub(crate) struct Arrays {
+    mode: Mode,
+    group: Group,
+    ranks: f64,
+}
+
+impl Arrays {
+    /// None yet, of transfers of this mode.
+    pub(crate) fn new(mode: Mode) -> Self {
+        Arrays { mode, group: Group::default(), ranks: f64::NAN }
+    }
+
+    /// Adds what is called `name` in FTIO's form: an array such as `b_rank_avr`, or a total such as `total_bytes`.
+    pub(crate) fn add(&mut self, name: &str, values: Vec<f64>) {
+        match (Slot::named(name.as_bytes()), values.first()) {
+            (Some(slot), _) => self.group.series[slot as usize] = values,
+            (None, Some(&x)) if name == "total_bytes" => self.group.announced.bytes = x,
+            (None, Some(&x)) if name == "total_io_ops" => self.group.announced.operations = Some(x),
+            (None, Some(&x)) if name == "number_of_ranks" => self.ranks = x,
+            _ => {}
+        }
+    }
+
+    /// True if there are rates with their times.
+    pub(crate) fn are_useful(&self) -> bool {
+        let has = |slot| self.group.has(slot);
+        (has(Slot::RankMean) || has(Slot::RankSum)) && has(Slot::RankStart)
+            || (has(Slot::OverlapMean) || has(Slot::OverlapSum)) && has(Slot::OverlapTime)
+            || has(Slot::Single) && has(Slot::SingleStart)
+    }
+}
+
+/// A trace of the format called `format` from arrays that another reader found.
+///
+/// # Errors
+/// Limits.
+pub(crate) fn of_arrays(arrays: Arrays, format: &'static str, limits: &Limits) -> Result<Trace> {
+    let mut reader = Reader { phases: Phases::new(format), limits, assumed_read: false, useless: 0 };
+    reader.phases.announce_ranks(arrays.ranks);
+    reader.add(arrays.mode, arrays.group, true)?;
+    Ok(reader.into_trace(None, 0))
+}
+
 /// True if a value begins here: `{"read_sync"` and the like.
 fn begins_section(text: &[u8]) -> bool {
     let name = text.get(1..).unwrap_or_default().trim_ascii_start();
@@ -233,7 +287,7 @@ impl Reader<'_> {
         let (mut first, mut name) = (true, Vec::new());
         while json.member(&mut first, &mut name)? {
             let next = json.peek()?;
-            match Section::named(&name).filter(|_| next == Some(b'{')) {
+            match section(&name).filter(|_| next == Some(b'{')) {
                 Some(Section::Transfers(mode)) => {
                     value.sections = true;
                     let (_, group) = value.open.insert((mode, Group::default()));

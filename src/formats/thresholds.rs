@@ -32,4 +32,8 @@ thresholds! {
     /// Share of the steps over which a counter whose name does not say that it is one does not fall; a level falls as often as it rises.
     /// Half: 0, double: 0.
     counter_share: f64 = 0.9;
+    /// Microseconds by which the end of a request of a GekkoFS client may come before the one sent before it, because threads
+    /// send in any order; an earlier one means that the 32 bits of its clock were used up. Batches are sent every 5 s.
+    /// Half: 0, double: 0.
+    client_disorder_us: f64 = 60e6;
 }

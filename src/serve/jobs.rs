@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
-use crate::formats::tail::{self, Faults, Message, Tail};
+use crate::formats::tail::{self, ClientClocks, Faults, Message, Tail};
 use crate::online::live::{Live, Snapshot};
 use crate::online::{Options, Prediction, Session};
 use crate::record::{Clock, Warning};
@@ -153,7 +153,7 @@ impl Block {
     /// Those of the readers; [`ErrorKind::Malformed`] if nothing in it can be read.
     pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Block> {
         if matches!(bytes.first(), Some(0x80..=0x8f | 0xde | 0xdf)) {
-            let messages = vec![tail::decode(bytes)?];
+            let messages = vec![tail::decode(bytes, &mut ClientClocks::default())?];
             return Ok(Block { messages, faults: Faults::default(), clock: Clock::default() });
         }
         let mut tail = Tail::new(None, limits)?;

@@ -14,6 +14,7 @@ mod folders;
 mod golden;
 mod parity;
 mod predict;
+mod regex_docs;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;

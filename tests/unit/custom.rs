@@ -89,12 +89,10 @@ fn inconsistent_arrays_are_refused() {
 
 #[test]
 fn published_samples() {
-    let (Some(phase), Some(curve), Some(read), Some(list), Some(gekko)) = (
+    let (Some(phase), Some(curve), Some(read)) = (
         shared("thirdparty/ftio/custom/custom.json"),
         shared("thirdparty/ftio/custom/custom_app.json"),
         shared("thirdparty/ftio/test.json"),
-        shared("thirdparty/ftio/custom/2.txt"),
-        shared("thirdparty/ftio/gekkofs/write_2024-02-28_20:50:02_x0184_16925.json"),
     ) else {
         return;
     };
@@ -110,20 +108,19 @@ fn published_samples() {
     let t = open(&read).unwrap();
     assert_eq!((t.format, t.ranks, phases(&t).op.as_constant()), ("custom", 1536, Some(Op::Read)));
     assert!(phases(&t).len() > 50);
-    // Text for which nobody has patterns, and JSON of another tool: refused with a reason.
-    for path in [list, gekko] {
-        let s = Source::open(&path, &Default::default()).unwrap();
-        let e = probe(&s).err().unwrap();
-        assert_eq!(e.kind(), ErrorKind::Unsupported);
-        let _ = parse_as("custom", s.head());
-    }
 }
 
 #[test]
-fn a_list_in_text_is_refused_with_a_reason() {
-    let e = parse("avg_thruput_mib: [0.0,1000.0]\nstart_t_micro: [0500,0000]\n").unwrap_err();
-    assert_eq!(e.kind(), ErrorKind::Unsupported);
-    assert!(e.to_string().contains("regex"), "{e}");
+fn the_trace_analysis_of_ftio_is_read() {
+    let t = parse(
+        r#"{"read": {"bandwidth": {"b_overlap_avr": [2, 0], "t_overlap": [1, 3]}}, "write": {"bandwidth": {"b_overlap_avr": [5, 0], "t_overlap": [2, 3]}}}"#,
+    )
+    .unwrap();
+    let rows: Vec<_> = phases(&t).iter().map(|r| (r.op, r.start, r.end, r.bytes)).collect();
+    assert_eq!(rows, [(Op::Read, 1.0, 3.0, 4.0), (Op::Write, 2.0, 3.0, 5.0)]);
+    assert_eq!((t.format, codes(&t)), ("custom", vec![]));
+    // The words alone say nothing.
+    assert!(parse(r#"{"read": 3, "write": {"x": 4}}"#).is_err());
 }
 
 const CSV: &str = "\

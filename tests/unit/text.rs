@@ -60,3 +60,11 @@ pub fn torture(format: &str, sample: &[u8]) {
         damaged[bit / 8] ^= 1 << (bit % 8);
     }
 }
+
+/// The trace written as CSV and read again.
+pub fn csv_and_back(t: &Trace) -> Trace {
+    let mut files = iophase::formats::write::Memory::default();
+    iophase::formats::write::writer("csv").unwrap().write(t, &mut files).unwrap();
+    let bytes = files.0.values().next().unwrap().clone();
+    read(&Source::from_bytes("memory.csv", bytes), None, &ReadOptions::default()).unwrap()
+}

@@ -1,6 +1,7 @@
 //! Forms for hand-made traces: FTIO's JSON with arrays of rates and times, and records as CSV or JSON Lines.
 //!
-//! **Rates.** A JSON object with sections such as `write_sync` as in TMIO, any of them; or a `bandwidth` object; or the arrays
+//! **Rates.** A JSON object with sections such as `write_sync` as in TMIO, any of them, or `read` and `write`, as FTIO's trace analysis
+//! writes them; or a `bandwidth` object; or the arrays
 //! alone: `b_rank_avr`, `t_rank_s`, `t_rank_e` (one entry a phase), or `b_overlap`, `t_overlap` (a step curve), or one array whose
 //! name begins with `b` and one or two (ending in `s` and `e`) with `t`.
 //!
@@ -15,6 +16,8 @@ mod row;
 mod tail;
 pub(super) mod write;
 
+pub(super) use records::{Layout, Reading, read as read_records};
+pub(super) use row::{Bad, Field, RecordFields};
 pub(super) use tail::{TailedRecords, is_record_line};
 
 use super::format::{Format, Sniff, only};
@@ -50,10 +53,6 @@ impl Format for Custom {
         let first = lines(text).find(|l| !is_remark(l)).unwrap_or_default();
         if records::Columns::of_header(first).is_ok() {
             Sniff::Yes
-        } else if memchr::memmem::find(first, b": [").is_some() {
-            Sniff::Unsupported(
-                "lists of numbers in text, such as `name: [1,2]`, need patterns (format regex), which is not read",
-            )
         } else {
             Sniff::No("neither JSON with arrays of rates and times nor CSV with columns op, size, start")
         }
@@ -90,7 +89,10 @@ fn sniff_json(text: &[u8]) -> Sniff {
     let names = member_names(text, MEMBERS);
     let top = || names.iter().filter(|(depth, _)| *depth == 1).map(|(_, n)| *n);
     let series = |at: usize| names.iter().any(|(depth, n)| *depth == at && sections::is_series(n));
-    let sections = top().any(|n| matches!(Section::named(n), Some(Section::Transfers(_))));
+    let bandwidth = names.iter().any(|(depth, n)| *depth == 2 && *n == b"bandwidth");
+    let transfers = |section| matches!(section, Some(Section::Transfers(_)));
+    // `read` and `write` are words that others use, too.
+    let sections = top().any(|n| transfers(Section::named(n)) || bandwidth && transfers(sections::section(n)));
     if is_record(&names) || sections || series(1) || (top().any(|n| n == b"bandwidth") && series(2)) {
         return Sniff::Yes;
     }

@@ -6,7 +6,7 @@ use memchr::{memchr, memchr2};
 use rayon::prelude::*;
 
 use super::super::clock::origin_of;
-use super::super::lines::{is_remark, lines};
+use super::super::lines::{is_remark, lines, quote};
 use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::window::Window;
@@ -19,8 +19,14 @@ use crate::remedy::Remedy;
 const PIECE: usize = 256 << 10;
 
 /// How a line becomes fields.
-pub(super) trait Layout: Sync {
-    fn row<'l>(&self, line: &'l [u8]) -> Result<RecordFields<'l>, Bad>;
+pub(in super::super) trait Layout: Sync {
+    /// The fields of a line; `None` if it holds no record and need not.
+    fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad>;
+
+    /// True for lines that are passed over.
+    fn is_remark(&self, line: &[u8]) -> bool {
+        is_remark(line)
+    }
 }
 
 /// The columns of a CSV file.
@@ -118,7 +124,7 @@ fn without_escapes(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
 
 impl Layout for Columns {
     #[inline]
-    fn row<'l>(&self, line: &'l [u8]) -> Result<RecordFields<'l>, Bad> {
+    fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
         let mut row = RecordFields::default();
         let mut i = 0;
         fields(line, |text| {
@@ -129,7 +135,7 @@ impl Layout for Columns {
             i += 1;
             i < self.fields.len()
         })?;
-        Ok(row)
+        Ok(Some(row))
     }
 }
 
@@ -137,12 +143,12 @@ impl Layout for Columns {
 pub(super) struct Objects;
 
 impl Layout for Objects {
-    fn row<'l>(&self, line: &'l [u8]) -> Result<RecordFields<'l>, Bad> {
+    fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
         let mut row = RecordFields::default();
         object(line, &mut row).map_err(|at| {
             Bad::new("JSON", line.get(at..).unwrap_or_default(), "an object with the keys op, size, start")
         })?;
-        Ok(row)
+        Ok(Some(row))
     }
 }
 
@@ -245,7 +251,7 @@ fn nested(line: &[u8], mut at: usize) -> Result<usize, usize> {
 ///
 /// # Errors
 /// Malformed if no line can be read; limits; errors of the system; those of the sink.
-pub(super) fn read<'s, 'o, L: Layout>(
+pub(in super::super) fn read<'s, 'o, L: Layout>(
     open: impl Fn() -> Result<(Reading<'s, 'o>, L)>,
     sink: &dyn RowSink,
 ) -> Result<Trace> {
@@ -317,10 +323,13 @@ struct Part {
     /// The first line that is no record, by its number in the stretch from 0; true if it is the last line of the stretch.
     first_bad: Option<(u64, Bad)>,
     last_is_bad: bool,
+    /// Lines that hold no record and need not, and the first of them in the same way.
+    passed: u64,
+    first_passed: Option<(u64, String)>,
 }
 
 /// Lines from where `window` is, after `skipped` lines.
-pub(super) struct Reading<'s, 'o> {
+pub(in super::super) struct Reading<'s, 'o> {
     window: Window<'s>,
     options: &'o ReadOptions,
     format: &'static str,
@@ -331,7 +340,7 @@ pub(super) struct Reading<'s, 'o> {
 }
 
 impl<'s, 'o> Reading<'s, 'o> {
-    fn new(source: &'s Source, options: &'o ReadOptions, format: &'static str) -> Result<Self> {
+    pub(in super::super) fn new(source: &'s Source, options: &'o ReadOptions, format: &'static str) -> Result<Self> {
         let mut window = Window::open(source, options)?;
         if window.data().starts_with(b"\xef\xbb\xbf") {
             window.consume(3);
@@ -340,12 +349,12 @@ impl<'s, 'o> Reading<'s, 'o> {
     }
 
     fn origin(&self, layout: &impl Layout) -> i64 {
-        let usable = lines(self.window.data()).filter(|l| !is_remark(l)).take(1000);
-        let first = usable.into_iter().find_map(|l| layout.row(l).ok()?.start());
+        let usable = lines(self.window.data()).filter(|l| !layout.is_remark(l)).take(1000);
+        let first = usable.into_iter().find_map(|l| layout.row(l).ok()??.start());
         first.map_or(0, origin_of)
     }
 
-    fn whole(mut self, layout: &impl Layout) -> Result<Trace> {
+    pub(in super::super) fn whole(mut self, layout: &impl Layout) -> Result<Trace> {
         let origin = self.origin(layout);
         let most = self.options.limits.records;
         while self.next(layout, origin)? {
@@ -414,14 +423,20 @@ impl<'s, 'o> Reading<'s, 'o> {
             for line in lines(text) {
                 part.lines += 1;
                 part.last_is_bad = false;
-                if is_remark(line) {
+                if layout.is_remark(line) {
+                    continue;
+                }
+                let row = match line.len() <= limits.line_bytes {
+                    true => layout.row(line),
+                    false => Err(Bad::new("a long line", line, "shorter lines")),
+                };
+                if let Ok(None) = row {
+                    part.passed += 1;
+                    part.first_passed.get_or_insert_with(|| (part.lines - 1, quote(line)));
                     continue;
                 }
                 part.records += 1;
-                let pushed = match line.len() <= limits.line_bytes {
-                    true => layout.row(line).and_then(|row| part.rows.push(&row, origin, all)),
-                    false => Err(Bad::new("a long line", line, "shorter lines")),
-                };
+                let pushed = row.and_then(|row| row.map_or(Ok(()), |row| part.rows.push(&row, origin, all)));
                 if let Err(bad) = pushed {
                     part.bad += 1;
                     part.last_is_bad = true;
@@ -438,6 +453,9 @@ impl<'s, 'o> Reading<'s, 'o> {
         for part in parts {
             let first = part.first_bad.map(|(line, bad)| (skipped + sum.lines + line + 1, bad));
             sum.first_bad = sum.first_bad.take().or(first);
+            let passed = part.first_passed.map(|(line, text)| (skipped + sum.lines + line + 1, text));
+            sum.first_passed = sum.first_passed.take().or(passed);
+            sum.passed += part.passed;
             sum.lines += part.lines;
             sum.records += part.records;
             sum.bad += part.bad;
@@ -457,6 +475,14 @@ impl<'s, 'o> Reading<'s, 'o> {
             }
             if let Some(why) = window.damage() {
                 return Err(Error::malformed(Place::Byte(window.offset()), why).remedy("copy the file again"));
+            }
+            if let Some((line, text)) = sum.first_passed {
+                return Err(Error::malformed(
+                    Place::Line(line),
+                    format!("no pattern matches this line or any other: {text}"),
+                )
+                .expected("lines that a pattern matches")
+                .remedy("try the pattern with `grep -P` on a line of the file"));
             }
         }
         let mut trace = Trace {
@@ -493,6 +519,12 @@ impl<'s, 'o> Reading<'s, 'o> {
                 )
                 .remedy("correct these lines")
             });
+        }
+        if let Some((line, text)) = sum.first_passed {
+            let (n, all) = (sum.passed, sum.passed + sum.records);
+            let message =
+                format!("{n} of {all} lines match no pattern and were left out, the first line {line}: {text}");
+            trace.warnings.push(Warning::new("unmatched-lines", message).remedy("add a pattern if they are transfers"));
         }
         trace.files = rows.files;
         trace.calls = rows.calls;

@@ -13,7 +13,7 @@ use crate::record::{
 
 /// A column of CSV, a key of JSON Lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
+pub(in super::super) enum Field {
     Op,
     Size,
     Start,
@@ -49,12 +49,12 @@ impl Field {
 
 /// The fields of a record as text, empty where there is none.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RecordFields<'l>([Cow<'l, [u8]>; Field::COUNT]);
+pub(in super::super) struct RecordFields<'l>([Cow<'l, [u8]>; Field::COUNT]);
 
 impl<'l> RecordFields<'l> {
     /// Sets a field.
     #[inline]
-    pub(super) fn set(&mut self, field: Field, text: Cow<'l, [u8]>) {
+    pub(in super::super) fn set(&mut self, field: Field, text: Cow<'l, [u8]>) {
         self.0[field as usize] = text;
     }
 
@@ -87,14 +87,14 @@ impl<'l> RecordFields<'l> {
 
 /// Why a line is no record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Bad {
+pub(in super::super) struct Bad {
     pub(super) found: String,
     pub(super) expected: &'static str,
 }
 
 impl Bad {
     #[cold]
-    pub(super) fn new(what: &str, text: &[u8], expected: &'static str) -> Bad {
+    pub(in super::super) fn new(what: &str, text: &[u8], expected: &'static str) -> Bad {
         Bad { found: format!("{what} {}", quote(text)), expected }
     }
 }

@@ -35,7 +35,8 @@ impl TailedLines for TailedRecords {
     fn feed(&mut self, line: &[u8]) -> Result<(), String> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if self.header.is_empty() || line != self.header {
-            self.waiting = self.layout.row(line).and_then(|row| row.transfer()).map_err(message)?;
+            let row = self.layout.row(line).map_err(message)?;
+            self.waiting = row.map_or(Ok(None), |row| row.transfer()).map_err(message)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::super::format::Format;
+use super::super::gekkofs::{self, ClientClocks};
 use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::tmio::{Map, begins_object, read_map};
@@ -13,12 +14,15 @@ use crate::record::{Data, Interval, Op, Trace, is_amount, is_time};
 
 /// Reads one message as it comes over a socket: a map with the keys `b` (rates in bytes per second), `ts`, `te` (starts and ends in
 /// seconds), and, if it has them, `ranks`, `job`, `op` (`read` or `write`; else `write`), as MessagePack or JSON; or chunks of TMIO
-/// as it writes them; or one record as JSON.
+/// as it writes them; or one record as JSON; or a flush of a GekkoFS client, whose clock the `clients` remember.
 ///
 /// # Errors
 /// [`ErrorKind::Malformed`] and what the readers of the formats say.
-pub fn decode(message: &[u8]) -> Result<Message> {
+pub fn decode(message: &[u8], clients: &mut ClientClocks) -> Result<Message> {
     match message.first() {
+        Some(_) if gekkofs::begins_flush(message) => {
+            Ok(Message { transfers: gekkofs::transfers(message, clients)?, ..Message::default() })
+        }
         Some(0x80..=0x8f | 0xde | 0xdf) => direct_of_map(read_map(message)?),
         Some(_) if begins_object(message) => read(message, "tmio"),
         Some(_) if message.trim_ascii_start().starts_with(b"{") => {
@@ -115,6 +119,10 @@ fn message_of(trace: Trace) -> Message {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn decode(message: &[u8]) -> Result<Message> {
+        super::decode(message, &mut ClientClocks::default())
+    }
 
     #[test]
     fn the_direct_form_in_both_encodings() {

@@ -9,6 +9,7 @@ mod lines;
 pub(super) mod message;
 mod values;
 
+pub use super::gekkofs::ClientClocks;
 use super::limits::Limits;
 use super::source::Compression;
 use super::tmio::ObjectScanner;

@@ -107,24 +107,41 @@ pub(in super::super) struct Map {
     pub(in super::super) op: Option<String>,
 }
 
-struct Cursor<'a> {
+/// A place in a message in memory.
+pub(in super::super) struct Cursor<'a> {
     data: &'a [u8],
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
+    pub(in super::super) fn new(data: &'a [u8]) -> Self {
+        Cursor { data, at: 0 }
+    }
+
+    /// Offset of the next byte.
+    pub(in super::super) fn at(&self) -> u64 {
+        self.at as u64
+    }
+
+    /// The next byte, not taken.
+    pub(in super::super) fn peek(&self) -> Option<u8> {
+        self.data.get(self.at).copied()
+    }
+
     fn error(&self, what: &str) -> Error {
         Error::malformed(Place::Byte(self.at as u64), what)
     }
 
-    fn token(&mut self) -> Result<Token> {
+    /// The head of the next value.
+    pub(in super::super) fn token(&mut self) -> Result<Token> {
         let rest = self.data.get(self.at..).unwrap_or_default();
         let (token, n) = token(rest).ok_or_else(|| self.error("the message ends inside a value"))?;
         self.at += n;
         Ok(token)
     }
 
-    fn bytes(&mut self, n: u64) -> Result<&'a [u8]> {
+    /// The bytes of a text.
+    pub(in super::super) fn bytes(&mut self, n: u64) -> Result<&'a [u8]> {
         let end = usize::try_from(n).ok().and_then(|n| self.at.checked_add(n));
         let bytes = end.and_then(|end| self.data.get(self.at..end));
         let bytes = bytes.ok_or_else(|| self.error("the message ends inside a text"))?;
@@ -155,7 +172,8 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    fn skip(&mut self) -> Result<()> {
+    /// Passes over a value.
+    pub(in super::super) fn skip(&mut self) -> Result<()> {
         let mut left: u64 = 1;
         while left > 0 {
             left -= 1;
@@ -175,7 +193,7 @@ impl<'a> Cursor<'a> {
 /// # Errors
 /// [`ErrorKind::Malformed`] with the place.
 pub(in super::super) fn read_map(data: &[u8]) -> Result<Option<Map>> {
-    let mut c = Cursor { data, at: 0 };
+    let mut c = Cursor::new(data);
     let Token::Values(n) = c.token()? else { return Err(Error::new(ErrorKind::Malformed, "no map")) };
     let mut map = Map::default();
     let mut found = 0u8;

@@ -71,7 +71,7 @@ pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str)
 
 /// The head of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Token {
+pub(in super::super) enum Token {
     /// A number; NaN for nil.
     Number(f64),
     Bool,

@@ -1,0 +1,164 @@
+//! Known formats that are not read, so that an error can name them.
+
+use memchr::memmem;
+
+use super::json::member_names;
+
+/// A format that is known and not read.
+pub(super) struct Foreign {
+    /// What the input is, as an error says it.
+    pub what: &'static str,
+    /// What to do instead.
+    pub remedy: &'static str,
+    is: fn(&[u8]) -> bool,
+}
+
+const RECORD_ELSE: &str = "record the job with Darshan, strace or another recorder that `docs/record.md` lists";
+const DECOMPRESS: &str = "decompress it first";
+const AS_TEXT: &str = "print it as text and read that by patterns (format regex)";
+
+/// The formats, those with the longest sign first.
+const ALL: &[Foreign] = &[
+    Foreign {
+        what: "an SQLite database, such as Nsight Systems exports",
+        remedy: "it holds no bytes of POSIX calls; export the events as Chrome trace, or record the job with strace",
+        is: |head| head.starts_with(b"SQLite format 3\0"),
+    },
+    Foreign {
+        what: "an HDF5 file",
+        remedy: "it is data, not a trace: record the program that reads or writes it",
+        is: |head| head.starts_with(b"\x89HDF\r\n\x1a\n"),
+    },
+    Foreign {
+        what: "a NetCDF file",
+        remedy: "it is data, not a trace: record the program that reads or writes it",
+        is: |head| matches!(head, [b'C', b'D', b'F', 1 | 2 | 5, ..]),
+    },
+    Foreign {
+        what: "the recording of perf record",
+        remedy: "print it with `perf script` and read that text by patterns (format regex)",
+        is: |head| head.starts_with(b"PERFILE2"),
+    },
+    Foreign {
+        what: "a Common Trace Format stream, such as LTTng writes",
+        remedy: "print it with `babeltrace2` and read that text by patterns (format regex)",
+        is: |head| matches!(head, [0xc1, 0x1f, 0xfc, 0xc1, ..] | [0xc1, 0xfc, 0x1f, 0xc1, ..]),
+    },
+    Foreign {
+        what: "the binary output of blktrace",
+        remedy: "print it with `blkparse` and read that text by patterns (format regex)",
+        is: |head| matches!(head, [_, b't', b'a', b'e', ..] | [b'e', b'a', b't', _, ..]),
+    },
+    Foreign {
+        what: "a Parquet file",
+        remedy: "write it as CSV with the columns op, size, start",
+        is: |head| head.starts_with(b"PAR1"),
+    },
+    Foreign { what: "a Paraver trace of Extrae", remedy: RECORD_ELSE, is: |head| head.starts_with(b"#Paraver (") },
+    Foreign {
+        what: "output of IOR as JSON, which has totals of each repetition and no course over time",
+        remedy: "record the run of IOR with Darshan, strace or Recorder",
+        is: is_ior,
+    },
+    Foreign {
+        what: "an OTF2 archive, such as Score-P writes",
+        remedy: "print it with `otf2-print` and read that text by patterns (format regex), or record the job with Darshan or strace",
+        is: |head| matches!(head, [3, 0x42 | 0x23, ..]),
+    },
+    Foreign {
+        what: "a Perfetto trace in its binary form",
+        remedy: "convert it with `traceconv json`",
+        is: is_perfetto,
+    },
+    Foreign { what: "an archive packed with zip", remedy: DECOMPRESS, is: |head| head.starts_with(b"PK\x03\x04") },
+    Foreign { what: "a file packed with xz", remedy: DECOMPRESS, is: |head| head.starts_with(b"\xfd7zXZ\0") },
+    Foreign { what: "a file packed with bzip2", remedy: DECOMPRESS, is: is_bzip2 },
+    Foreign { what: "a file packed with lz4", remedy: DECOMPRESS, is: |head| head.starts_with(b"\x04\x22\x4d\x18") },
+    Foreign { what: "a tar archive", remedy: DECOMPRESS, is: |head| head.get(257..262) == Some(b"ustar") },
+    Foreign { what: "a program", remedy: "name the trace that it left", is: |head| head.starts_with(b"\x7fELF") },
+    Foreign {
+        what: "a capture of network packets",
+        remedy: AS_TEXT,
+        is: |head| {
+            matches!(head, [0xd4, 0xc3, 0xb2, 0xa1, ..] | [0xa1, 0xb2, 0xc3, 0xd4, ..] | [0x0a, 0x0d, 0x0d, 0x0a, ..])
+        },
+    },
+];
+
+/// The known format that an input has by its first bytes, though it is not read.
+pub(super) fn recognise(head: &[u8]) -> Option<&'static Foreign> {
+    ALL.iter().find(|f| (f.is)(head))
+}
+
+/// `{"Version": ..., "Began": ..., "Command line": ..., "tests": ...}`.
+fn is_ior(head: &[u8]) -> bool {
+    const MEMBERS: usize = 64;
+    if head.trim_ascii_start().first() != Some(&b'{') {
+        return false;
+    }
+    let names = member_names(head.trim_ascii_start(), MEMBERS);
+    let has = |want: &[u8]| names.iter().any(|(depth, name)| *depth == 1 && *name == want);
+    has(b"Began") && (has(b"Command line") || has(b"tests"))
+}
+
+/// A message of packets: field 1, length-delimited, one after the other.
+fn is_perfetto(head: &[u8]) -> bool {
+    const PACKET: u8 = 0x0a;
+    let mut rest = head;
+    for _ in 0..3 {
+        let Some((&PACKET, after)) = rest.split_first() else { return false };
+        let Some((length, digits)) = varint(after) else { return false };
+        match after.get(digits + length..) {
+            Some(next) if length > 0 => rest = next,
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// A base-128 number of at most four bytes, and how many it takes.
+fn varint(data: &[u8]) -> Option<(usize, usize)> {
+    let mut x = 0;
+    for (i, &b) in data.iter().take(4).enumerate() {
+        x |= usize::from(b & 0x7f) << (7 * i);
+        if b < 0x80 {
+            return Some((x, i + 1));
+        }
+    }
+    None
+}
+
+/// `BZh`, a level, and the sign of a block or of the end.
+fn is_bzip2(head: &[u8]) -> bool {
+    head.starts_with(b"BZh") && memmem::find(&head[..head.len().min(10)], b"\x31\x41\x59\x26\x53\x59").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_formats_are_named() {
+        let packets = [&b"\x0a\x03abc"[..], b"\x0a\x02xy", b"\x0a\x01z", b"\x0a\x09"].concat();
+        for (head, what) in [
+            (&b"SQLite format 3\0....."[..], "SQLite"),
+            (b"\x89HDF\r\n\x1a\n\0", "HDF5"),
+            (b"CDF\x05", "NetCDF"),
+            (b"PERFILE2\0", "perf"),
+            (b"\xc1\x1f\xfc\xc1\0", "Common Trace Format"),
+            (b"\x07tae", "blktrace"),
+            (b"eat\x07", "blktrace"),
+            (b"#Paraver (21/11/26", "Paraver"),
+            (br#"{"Version": "4.0.0", "Began": "Mon", "Command line": "ior", "tests": [{"#, "IOR"),
+            (b"\x03\x42\x00", "OTF2"),
+            (&packets, "Perfetto"),
+            (b"BZh91AY&SY", "bzip2"),
+        ] {
+            let found = recognise(head).unwrap_or_else(|| panic!("{what}"));
+            assert!(found.what.contains(what), "{what}: {}", found.what);
+        }
+        for head in [&b""[..], b"op,size,start\n", b"{\"a\":1}", b"\x0a\x0a\x0a", b"write(3, ...)"] {
+            assert!(recognise(head).is_none(), "{head:?}");
+        }
+    }
+}

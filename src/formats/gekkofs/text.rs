@@ -1,0 +1,139 @@
+//! Flushes as JSON, and as text with a line `name: value` for each, as the tools of GekkoFS print them.
+
+use super::super::json::{Json, member_names};
+use super::super::lines::lines;
+use super::super::number::parse_f64;
+use super::super::options::ReadOptions;
+use super::super::source::Source;
+use super::super::window::Window;
+use super::flush::{Field, Flush};
+use super::malformed;
+use crate::error::{Error, ErrorKind, Result};
+
+/// More members than a flush has.
+const MEMBERS: usize = 64;
+
+/// True for JSON or text with the arrays of a flush.
+pub(super) fn has_metrics(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    if text.starts_with(b"{") {
+        let names = member_names(text, MEMBERS);
+        return names.iter().any(|(depth, n)| *depth == 1 && Field::named(n).is_some_and(Field::is_telling));
+    }
+    lines(text).take(MEMBERS).filter_map(named_value).any(|(f, value)| f.is_telling() && value.starts_with(b"["))
+}
+
+/// Field and value of a line `name: value`.
+fn named_value(line: &[u8]) -> Option<(Field, &[u8])> {
+    let colon = memchr::memchr(b':', line)?;
+    let name = line[..colon].trim_ascii();
+    let name = name.strip_prefix(b"\"").and_then(|n| n.strip_suffix(b"\"")).unwrap_or(name);
+    Some((Field::named(name)?, line[colon + 1..].trim_ascii()))
+}
+
+/// Hands the flushes of a JSON file on, one an object; gives the damage that ended it.
+pub(super) fn read_json(
+    source: &Source,
+    options: &ReadOptions,
+    mut each: impl FnMut(Flush) -> Result<()>,
+) -> Result<Option<Error>> {
+    let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
+    loop {
+        let mut flush = Flush::default();
+        let done = object(&mut json, &mut flush, options.limits.records);
+        let damage = match done {
+            Ok(true) => None,
+            Ok(false) => return Ok(json.damage().map(|why| malformed(json.offset(), why, "the whole file"))),
+            Err(e) if e.kind() == ErrorKind::Malformed => Some(e),
+            Err(e) => return Err(e),
+        };
+        if !flush.starts.is_empty() {
+            each(flush.complete())?;
+        }
+        if damage.is_some() {
+            return Ok(damage);
+        }
+    }
+}
+
+/// Reads an object; false at the end of the input.
+fn object(json: &mut Json, flush: &mut Flush, most: usize) -> Result<bool> {
+    if json.peek()?.is_none() {
+        return Ok(false);
+    }
+    json.object()?;
+    let (mut first, mut name, mut text) = (true, Vec::new(), Vec::new());
+    while json.member(&mut first, &mut name)? {
+        let Some(field) = Field::named(&name) else {
+            json.skip()?;
+            continue;
+        };
+        if let Some(list) = flush.list(field) {
+            if json.at_numbers()? {
+                list.clear();
+                json.numbers(list, most)?;
+            } else {
+                json.skip()?;
+            }
+        } else if json.text(&mut text)? {
+            flush.set_text(field, &text);
+        } else if let Some(x) = json.number()? {
+            flush.set_number(field, x);
+        }
+    }
+    Ok(true)
+}
+
+/// Hands the flushes of a text on: one ends where a name comes again. Gives the damage that ended it.
+pub(super) fn read_lines(
+    source: &Source,
+    options: &ReadOptions,
+    mut each: impl FnMut(Flush) -> Result<()>,
+) -> Result<Option<Error>> {
+    let data = source.read_all(options)?;
+    let mut flush = Flush::default();
+    let mut seen: Vec<Field> = Vec::new();
+    for line in lines(&data) {
+        let Some((field, value)) = named_value(line) else { continue };
+        if seen.contains(&field) {
+            each(std::mem::take(&mut flush).complete())?;
+            seen.clear();
+        }
+        seen.push(field);
+        let Some(list) = flush.list(field) else {
+            match parse_f64(value) {
+                Some(x) => flush.set_number(field, x),
+                None => flush.set_text(
+                    field,
+                    value.trim_ascii_start().strip_prefix(b"\"").map_or(value, |v| v.strip_suffix(b"\"").unwrap_or(v)),
+                ),
+            }
+            continue;
+        };
+        let at = value.as_ptr() as usize - data.as_ptr() as usize;
+        if let Err(e) = numbers(value, at as u64, list) {
+            each(flush.complete())?;
+            return Ok(Some(e));
+        }
+    }
+    each(flush.complete())?;
+    Ok(None)
+}
+
+/// The numbers of `[1, 2, 3]`; those before a mistake are kept.
+fn numbers(text: &[u8], at: u64, out: &mut Vec<f64>) -> Result<()> {
+    const EXPECTED: &str = "numbers with commas between them, in brackets";
+    let inside = text.strip_prefix(b"[").ok_or_else(|| malformed(at, "no `[`", EXPECTED))?;
+    let (inside, closed) = inside.strip_suffix(b"]").map_or((inside, false), |i| (i, true));
+    let mut place = at + 1;
+    for item in inside.split(|&b| b == b',') {
+        let number = item.trim_ascii();
+        match parse_f64(number) {
+            Some(x) => out.push(x),
+            None if number.is_empty() && inside.trim_ascii().is_empty() => {}
+            None => return Err(malformed(place, super::super::lines::quote(number), EXPECTED)),
+        }
+        place += item.len() as u64 + 1;
+    }
+    if closed { Ok(()) } else { Err(malformed(place, "the list does not end", EXPECTED)) }
+}
