@@ -20,7 +20,7 @@ use super::format::{Format, Sniff};
 use super::options::ReadOptions;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Data, Interval, Op, Request, Requests, RowSink, Timing, Trace, Warning};
+use crate::record::{Data, Interval, Op, Request, Requests, RowSink, Timing, Trace, Warning, is_time};
 
 pub use self::clock::Clocks as ClientClocks;
 pub(super) use self::packed::begins_flush;
@@ -127,7 +127,7 @@ impl Job {
         let unwrapped = self.clocks.unwrap(&client, op, &flush.starts[..n], &flush.ends[..n]);
         let rows = self.clients.entry(client).or_default();
         for ((start, end), &size) in unwrapped.into_iter().zip(&flush.sizes) {
-            if start.is_finite() && end.is_finite() && (0.0..2f64.powi(63)).contains(&size) {
+            if is_time(start) && is_time(end) && (0.0..2f64.powi(63)).contains(&size) {
                 quality.clamped += u64::from(end < start);
                 rows.push(Request { op, start, end: end.max(start), size: size.round() as u64, ..Request::default() });
             } else {

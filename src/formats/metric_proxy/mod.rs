@@ -16,7 +16,9 @@ use super::options::ReadOptions;
 use super::rates::{Met, Spread, Stamp, ValueKind, median_step, spread};
 use super::source::Source;
 use crate::error::{Error, Result};
-use crate::record::{Clock, Data, Files, Interval, Intervals, Job, LayerSummary, Op, RowSink, Timing, Trace, Warning};
+use crate::record::{
+    Clock, Data, Files, Interval, Intervals, Job, LayerSummary, Op, RowSink, Timing, Trace, Warning, is_amount, is_time,
+};
 use crate::remedy::Remedy;
 
 /// The format.
@@ -99,7 +101,7 @@ fn trace_of(metrics: Vec<Metric>, found: Found) -> Trace {
         let how = Spread { kind: kind.spread(), stamp: Stamp::End, step_s };
         met.add(spread(&metric.times, &metric.readings, how, |start, end, bytes| {
             // a product of a level and a step may be more than a number can hold
-            if bytes.is_finite() && start.is_finite() && end.is_finite() {
+            if is_amount(bytes) && is_time(start) && is_time(end) {
                 rows.push(Interval { op, file, start, end, bytes, ..Interval::default() });
             }
         }));

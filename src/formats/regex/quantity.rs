@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::super::number::{parse_f64, parse_f64_minus, parse_u64, scan_f64};
 use super::super::thresholds::LIMITS;
 use super::stamp;
+use crate::record::is_time;
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +90,7 @@ pub(super) fn number(text: &[u8], unit: Unit, kind: Kind) -> Option<f64> {
         Unit::Times(f) => x * f,
         Unit::Decimals(n) => x / 10f64.powi(n as i32),
     };
-    (x.is_finite() && (kind == Kind::Seconds || x >= 0.0)).then_some(x)
+    (if kind == Kind::Seconds { is_time(x) } else { x.is_finite() && x >= 0.0 }).then_some(x)
 }
 
 /// A size as whole bytes in text.
