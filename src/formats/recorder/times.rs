@@ -53,7 +53,7 @@ pub(super) struct Times<'s> {
 enum Stored<'s> {
     Plain(Box<dyn Read + Send + 's>),
     /// Blocks that follow, and the one that is read.
-    Packed(std::vec::IntoIter<(Piece<'s>, u64)>, Option<Box<dyn Read + Send + 's>>, ReadOptions),
+    Packed(std::vec::IntoIter<(Piece<'s>, u64)>, Option<Box<dyn Read + Send + 's>>, Box<ReadOptions>),
 }
 
 impl<'s> Times<'s> {
@@ -65,7 +65,7 @@ impl<'s> Times<'s> {
         let (stored, bytes) = if packed {
             let blocks = piece.blocks(options)?;
             let bytes = blocks.iter().map(|b| b.1).fold(0u64, u64::saturating_add);
-            (Stored::Packed(blocks.into_iter(), None, options.clone()), bytes)
+            (Stored::Packed(blocks.into_iter(), None, Box::new(options.clone())), bytes)
         } else {
             (Stored::Plain(Box::new(piece.reader(options)?)), piece.len)
         };
