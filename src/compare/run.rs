@@ -14,7 +14,7 @@ use crate::dfg::graph::Graph;
 use crate::error::{Error, ErrorKind, Result};
 use crate::findings::{self, Findings};
 use crate::pattern::PatternReport;
-use crate::record::{Data, LayerSummary, Op, Request, Requests, Timing, Trace, Warning};
+use crate::record::{Data, LayerSummary, Numbered, Op, Request, Requests, Timing, Trace, Warning};
 use crate::remedy::Remedy;
 use crate::signal::{Activity, Extent, Grid, Mode, Selection, bin};
 
@@ -150,8 +150,11 @@ impl Run {
                 .remedy(Remedy::Inspect)
                 .in_file(&trace.path));
         }
-        let findings = findings::find(trace, analysis.as_ref().map(|a| &a.report), &options.findings())?;
-        let classes = classes(trace);
+        let (findings, (families, folder)) = rayon::join(
+            || findings::find(trace, analysis.as_ref().map(|a| &a.report), &options.findings()),
+            || files::families(trace, classes(trace).as_ref()),
+        );
+        let findings = findings?;
         let (report, evidence) = match analysis {
             Some(Analysis { report, evidence }) => (Some(report), evidence),
             None => (None, Vec::new()),
@@ -159,7 +162,6 @@ impl Run {
         let signals = report.as_ref().map_or_else(Vec::new, |r| r.signals.clone());
         let windows = [Mode::Read, Mode::Write].map(|mode| windows(&signals, &evidence, mode));
         let (mut flows, ranks, counts) = requests(trace, &windows);
-        let (families, folder) = files::families(trace, classes.as_ref());
         for (flow, mode) in flows.iter_mut().zip([Mode::Read, Mode::Write]) {
             flow.curve = signals.iter().find(|s| s.mode == mode).map(|s| curve(trace, s));
         }
@@ -328,8 +330,32 @@ fn in_time(rows: &Requests) -> Box<dyn Iterator<Item = usize> + '_> {
     Box::new(order.into_iter().map(|i| i as usize))
 }
 
-/// A stream of one rank in one file and direction: start and end of its last request.
-type Streams = HashMap<(u32, u32, Op), (u64, u64), FixedState>;
+/// Start and end of the last request of each rank in each file and direction. That of the last file of a rank is kept apart: the
+/// next request is mostly to the same file.
+#[derive(Default)]
+struct Streams {
+    latest: [Numbered<Option<(u32, Place)>>; 2],
+    others: [HashMap<(u32, u32), Place, FixedState>; 2],
+}
+
+/// Start and end of a request.
+type Place = (u64, u64);
+
+impl Streams {
+    /// Notes a request; gives the one before it.
+    fn replace(&mut self, r: &Request, direction: usize, now: Place) -> Option<Place> {
+        let (file, others) = (r.file.0, &mut self.others[direction]);
+        match self.latest[direction].get_or(r.rank, None).replace((file, now)) {
+            Some((latest, place)) if latest == file => Some(place),
+            left => {
+                if let Some((latest, place)) = left {
+                    others.insert((r.rank, latest), place);
+                }
+                others.get(&(r.rank, file)).copied()
+            }
+        }
+    }
+}
 
 /// One pass over the requests in the order of time.
 #[derive(Default)]
@@ -337,9 +363,11 @@ struct Pass {
     flows: [Flow; 2],
     /// Requests by size, in steps of 1/64 of a power of two.
     sizes: [BTreeMap<u32, u64>; 2],
+    /// The last size, its step, and requests of that size in a row.
+    size: [(u64, u32, u64); 2],
     counts: [u64; 4],
     streams: Streams,
-    ranks: HashMap<u32, (RankTime, [Busy; 4]), FixedState>,
+    ranks: Numbered<(RankTime, [Busy; 4])>,
     open: [OpenCycle; 2],
 }
 
@@ -349,7 +377,8 @@ struct OpenCycle {
     window: usize,
     cycle: Cycle,
     all: Option<Busy>,
-    ranks: HashMap<u32, Busy, FixedState>,
+    /// The last burst of each rank, and its time in it.
+    ranks: Numbered<(usize, Busy)>,
 }
 
 impl OpenCycle {
@@ -362,7 +391,12 @@ impl OpenCycle {
             return;
         }
         self.cycle.wall_s += self.all.get_or_insert(Busy::NONE).add(r);
-        self.cycle.total_s += self.ranks.entry(r.rank).or_insert(Busy::NONE).add(r);
+        let rank = self.ranks.get_or(r.rank, (self.window, Busy::NONE));
+        if rank.0 != self.window {
+            *rank = (self.window, Busy::NONE);
+        }
+        self.cycle.total_s += rank.1.add(r);
+        self.cycle.slowest_s = self.cycle.slowest_s.max(rank.1.sum);
         if r.op.moves_bytes() {
             self.cycle.bytes += r.size as f64;
         }
@@ -370,10 +404,8 @@ impl OpenCycle {
 
     fn close(&mut self, done: &mut Vec<Cycle>) {
         if self.all.take().is_some() {
-            let slowest_s = self.ranks.values().map(|b| b.sum).fold(0.0, f64::max);
-            done.push(Cycle { slowest_s, ..std::mem::take(&mut self.cycle) });
+            done.push(std::mem::take(&mut self.cycle));
         }
-        self.ranks.clear();
     }
 }
 
@@ -385,10 +417,8 @@ impl Pass {
             Op::Sync => 2,
             _ => 3,
         };
-        let (rank, busy) = self
-            .ranks
-            .entry(r.rank)
-            .or_insert_with(|| (RankTime { rank: r.rank, ..RankTime::default() }, [Busy::NONE; 4]));
+        let (rank, busy) =
+            self.ranks.get_or(r.rank, (RankTime { rank: r.rank, ..RankTime::default() }, [Busy::NONE; 4]));
         rank.time_s[kind] += busy[kind].add(r);
         self.counts[kind] += 1;
         // a write is done once it is synchronised
@@ -401,13 +431,13 @@ impl Pass {
             return;
         }
         rank.bytes = rank.bytes.saturating_add(r.size);
+        self.count_size(direction, r.size);
         let flow = &mut self.flows[direction];
         flow.calls += 1;
         flow.bytes = flow.bytes.saturating_add(r.size);
-        *self.sizes[direction].entry(((r.size.max(1) as f64).log2() * STEPS).round() as u32).or_default() += 1;
         if r.offset != crate::record::UNKNOWN_OFFSET {
             let now = (r.offset, r.offset.saturating_add(r.size));
-            if let Some(last) = self.streams.insert((r.rank, r.file.0, r.op), now) {
+            if let Some(last) = self.streams.replace(r, direction, now) {
                 flow.follow += 1;
                 flow.consecutive += u64::from(r.offset == last.1);
                 flow.backward += u64::from(r.offset < last.0);
@@ -415,15 +445,29 @@ impl Pass {
         }
     }
 
+    fn count_size(&mut self, direction: usize, size: u64) {
+        let last = &mut self.size[direction];
+        if last.0 != size || last.2 == 0 {
+            if last.2 > 0 {
+                *self.sizes[direction].entry(last.1).or_default() += last.2;
+            }
+            *last = (size, ((size.max(1) as f64).log2() * STEPS).round() as u32, 0);
+        }
+        last.2 += 1;
+    }
+
     fn finish(mut self) -> Figures {
         for d in 0..2 {
+            let (_, step, n) = self.size[d];
+            if n > 0 {
+                *self.sizes[d].entry(step).or_default() += n;
+            }
             let flow = &mut self.flows[d];
             self.open[d].close(&mut flow.cycles);
             let sizes = std::mem::take(&mut self.sizes[d]);
             flow.sizes = sizes.into_iter().map(|(size, n)| (f64::from(size) / STEPS, n as f64)).collect();
         }
-        let mut ranks: Vec<RankTime> = self.ranks.into_values().map(|r| r.0).collect();
-        ranks.sort_by_key(|r| r.rank);
+        let ranks: Vec<RankTime> = self.ranks.into_iter().map(|(_, r)| r.0).collect();
         (self.flows, ranks, self.counts)
     }
 }

@@ -5,10 +5,13 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::analysis::{Mode, Report, SignalReport};
-use crate::record::{Data, Op, Row, Timing, Trace};
+use crate::record::{Data, Numbered, Op, Row, Timing, Trace};
 
 /// Share of the idle time by which a row may come before its burst.
 const EARLY: f64 = 0.25;
+
+/// First start and last end of ranks, by rank.
+type Spans = Vec<(u32, (f64, f64))>;
 
 /// A burst; times in seconds since the origin of the trace.
 #[derive(Debug, Clone)]
@@ -17,7 +20,7 @@ pub(super) struct Burst {
     pub end_s: f64,
     pub bytes: f64,
     /// First start and last end of each rank, by rank; empty where a row is no single request.
-    pub ranks: Vec<(u32, (f64, f64))>,
+    pub ranks: Spans,
 }
 
 impl Burst {
@@ -31,6 +34,53 @@ impl Burst {
         ends.sort_by(|a, b| a.0.total_cmp(&b.0));
         ends
     }
+}
+
+/// First start and last end of each rank in each burst. Those of the last burst of a rank are kept apart: the next row is mostly of
+/// the same.
+struct RankSpans {
+    latest: Numbered<Option<(usize, (f64, f64))>>,
+    of_bursts: Vec<HashMap<u32, (f64, f64), FixedState>>,
+}
+
+impl RankSpans {
+    fn new(bursts: usize) -> RankSpans {
+        RankSpans { latest: Numbered::default(), of_bursts: vec![HashMap::default(); bursts] }
+    }
+
+    #[inline]
+    fn add(&mut self, burst: usize, rank: u32, span: (f64, f64)) {
+        let latest = self.latest.get_or(rank, None);
+        match latest {
+            Some((b, all)) if *b == burst => *all = joined(*all, span),
+            _ => {
+                if let Some(left) = latest.replace((burst, span)) {
+                    self.keep(rank, left);
+                }
+            }
+        }
+    }
+
+    fn keep(&mut self, rank: u32, (burst, span): (usize, (f64, f64))) {
+        let all = self.of_bursts[burst].entry(rank).or_insert(span);
+        *all = joined(*all, span);
+    }
+
+    /// Those of each burst, by rank.
+    fn finish(mut self) -> impl Iterator<Item = Spans> {
+        for (rank, latest) in std::mem::take(&mut self.latest) {
+            latest.into_iter().for_each(|left| self.keep(rank, left));
+        }
+        self.of_bursts.into_iter().map(|ranks| {
+            let mut ranks: Spans = ranks.into_iter().collect();
+            ranks.sort_unstable_by_key(|r| r.0);
+            ranks
+        })
+    }
+}
+
+fn joined(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    (a.0.min(b.0), a.1.max(b.1))
 }
 
 /// The bursts of the dominant period of a signal.
@@ -58,7 +108,7 @@ impl Bursts {
         let origin = trace.origin_s as f64;
         let starts: Vec<f64> = found.starts_s.iter().map(|t| t - origin).collect();
         let mut all: Vec<Option<Burst>> = vec![None; starts.len()];
-        let mut ranks: Vec<HashMap<u32, (f64, f64), FixedState>> = vec![HashMap::default(); starts.len()];
+        let mut ranks = RankSpans::new(starts.len());
         let by_rank = trace.timing == Timing::Request && matches!(trace.data, Data::Requests(_));
         for i in 0..trace.data.len() {
             let row = trace.row(i);
@@ -79,16 +129,11 @@ impl Bursts {
             let b = all[at - 1].get_or_insert_with(none);
             (b.start_s, b.end_s, b.bytes) = (b.start_s.min(start), b.end_s.max(end), b.bytes + bytes);
             if by_rank {
-                let span = ranks[at - 1].entry(row.rank()).or_insert((start, end));
-                *span = (span.0.min(start), span.1.max(end));
+                ranks.add(at - 1, row.rank(), (start, end));
             }
         }
-        let in_order = |(burst, ranks): (Option<Burst>, HashMap<u32, (f64, f64), FixedState>)| {
-            let mut ranks: Vec<(u32, (f64, f64))> = ranks.into_iter().collect();
-            ranks.sort_unstable_by_key(|r| r.0);
-            Some(Burst { ranks, ..burst? })
-        };
-        let all = all.into_iter().zip(ranks).filter_map(in_order).collect();
+        let in_order = |(burst, ranks): (Option<Burst>, Spans)| Some(Burst { ranks, ..burst? });
+        let all = all.into_iter().zip(ranks.finish()).filter_map(in_order).collect();
         Some(Bursts { period_s: d.period_s, confidence: d.confidence, duty: found.duty_cycle, all })
     }
 

@@ -27,7 +27,6 @@ mod book;
 mod bursts;
 mod evidence;
 mod facts;
-mod numbered;
 mod outcome;
 mod report;
 mod requests;

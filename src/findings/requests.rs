@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
-use super::numbered::Numbered;
 use super::outcome::Part;
 use super::streams::{Run, Runs, Streams, pass_s};
-use crate::record::{CounterTable, Data, FileId, Layer, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET};
+use crate::record::{
+    CounterTable, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET,
+};
 
 /// Requests below this many bytes are tiny.
 pub(super) const TINY: u64 = 4096;

@@ -16,6 +16,7 @@ mod counters;
 mod intervals;
 mod lookups;
 mod names;
+mod numbered;
 mod range;
 mod redact;
 mod requests;
@@ -31,6 +32,7 @@ pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{Series, is_system_path};
 pub(crate) use range::{MOST_TIME_S, is_amount, is_time};
 internal! { use names::stem; }
+pub(crate) use numbered::Numbered;
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::Row;
 internal! { use batch::{BATCH_ROWS, Batch, CallLog, LoggedCall, Restart, RowSink, SplitCall}; }

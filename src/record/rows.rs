@@ -110,6 +110,7 @@ impl Trace {
     ///
     /// # Panics
     /// If `i` is not a row.
+    #[inline]
     pub fn row(&self, i: usize) -> Row {
         match &self.data {
             Data::Requests(r) => Row::Request(r.get(i)),

@@ -9,9 +9,8 @@ use crate::findings::book::Rule;
 use crate::findings::bursts::{Burst, Bursts, quantile, trend};
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
-use crate::findings::numbered::Numbered;
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{FileId, Op, Row};
+use crate::record::{FileId, Numbered, Op, Row};
 use crate::units;
 
 pub(in crate::findings) fn not_io(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -239,8 +238,11 @@ pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome>
         Row::Request(x) => x.size as f64,
         Row::Interval(x) => x.bytes,
     };
-    let first = |op: Op| rows().filter(|x| x.op() == op).map(|x| x.span().0).fold(f64::INFINITY, f64::min);
-    let (first_read, first_write) = (first(Op::Read), first(Op::Write));
+    let (first_read, first_write) = rows().fold((f64::INFINITY, f64::INFINITY), |(read, write), x| match x.op() {
+        Op::Read => (read.min(x.span().0), write),
+        Op::Write => (read, write.min(x.span().0)),
+        _ => (read, write),
+    });
     let tenth = first_read.min(first_write) + r.at("run") * f.run_s;
     let until = if first_write.is_finite() { tenth.max(first_write) } else { tenth };
     let (mut all, mut early, mut spans) = (0.0, 0.0, Vec::new());

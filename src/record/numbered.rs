@@ -9,7 +9,7 @@ const NEAR: usize = 1 << 17;
 
 /// A value for each of some numbers.
 #[derive(Debug)]
-pub(super) struct Numbered<T> {
+pub(crate) struct Numbered<T> {
     near: Vec<Option<T>>,
     far: HashMap<u32, T, FixedState>,
 }
