@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -62,7 +63,7 @@ pub fn patterns(
     let origin = trace.origin_s as f64;
     let mut reports: Vec<PatternReport> = found
         .patterns
-        .iter()
+        .par_iter()
         .map(|p| PatternReport { next: p.next(options.next), ..PatternReport::of(p, trace.files.name(p.file), origin) })
         .collect();
     annotate(trace, &found.patterns, &mut reports, search);
@@ -117,8 +118,8 @@ fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], 
 /// The numbers of the patterns of each family, families in the order of their first pattern.
 fn families(trace: &Trace, patterns: &[Pattern]) -> Vec<Vec<usize>> {
     let mut stems: HashMap<String, u32> = HashMap::new();
-    let mut stem_of: HashMap<FileId, u32> = HashMap::new();
-    let mut index: HashMap<Walk<'_>, usize> = HashMap::new();
+    let mut stem_of: HashMap<FileId, u32, FixedState> = HashMap::default();
+    let mut index: HashMap<Walk<'_>, usize, FixedState> = HashMap::default();
     let mut families: Vec<Vec<usize>> = Vec::new();
     for (i, p) in patterns.iter().enumerate() {
         let stem = *stem_of.entry(p.file).or_insert_with(|| {

@@ -1,14 +1,13 @@
 //! Traces whose rows are in memory as logs of calls: one for each rank.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
 use super::case::{CaseId, Origin};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{
-    BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, LoggedCall, Op, Request, Requests, RowSink, Trace,
+    BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, LoggedCall, Numbered, Op, Request, Requests, RowSink, Trace,
 };
 
 /// The calls of each rank of a trace, in the order of their starts.
@@ -18,7 +17,8 @@ pub struct RankLogs<'t> {
     calls: Calls,
     /// Names of calls that have none, by what they do.
     by_op: [CallId; 7],
-    ranks: BTreeMap<u32, Vec<usize>>,
+    /// The rows of each rank, by rank.
+    ranks: Vec<(u32, Vec<usize>)>,
 }
 
 impl<'t> RankLogs<'t> {
@@ -36,10 +36,11 @@ impl<'t> RankLogs<'t> {
         let mut calls = trace.calls.clone();
         let by_op =
             [Op::Read, Op::Write, Op::Open, Op::Close, Op::Seek, Op::Sync, Op::Other].map(|op| calls.intern(op.name()));
-        let mut ranks: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut ranks: Numbered<Vec<usize>> = Numbered::default();
         for i in 0..rows.len() {
-            ranks.entry(rows.rank.get(i)).or_default().push(i);
+            ranks.get_or(rows.rank.get(i), Vec::new()).push(i);
         }
+        let mut ranks: Vec<(u32, Vec<usize>)> = ranks.into_iter().collect();
         let by_start = |&a: &usize, &b: &usize| rows.start[a].total_cmp(&rows.start[b]);
         ranks.par_iter_mut().for_each(|(_, order)| order.sort_by(by_start));
         Ok(RankLogs { trace, rows, calls, by_op, ranks })
@@ -50,7 +51,7 @@ impl<'t> RankLogs<'t> {
         let path = &self.trace.path;
         let name = path.rsplit('/').next().unwrap_or(path);
         let origin = Origin { input: path.clone(), file: path.clone() };
-        self.ranks.keys().map(|&rank| (CaseId::of_rank(name, rank), origin.clone())).collect()
+        self.ranks.iter().map(|&(rank, _)| (CaseId::of_rank(name, rank), origin.clone())).collect()
     }
 
     /// Gives the calls to a sink, those of each rank as a part of their own.
@@ -58,7 +59,7 @@ impl<'t> RankLogs<'t> {
     /// # Errors
     /// Those of the sink.
     pub fn give(&self, sink: &dyn RowSink) -> Result<()> {
-        let ranks: Vec<&[usize]> = self.ranks.values().map(Vec::as_slice).collect();
+        let ranks: Vec<&[usize]> = self.ranks.iter().map(|(_, order)| order.as_slice()).collect();
         ranks.into_par_iter().enumerate().try_for_each(|(part, order)| {
             let (mut rows, mut log) = (Data::default(), CallLog::default());
             for (k, places) in order.chunks(BATCH_ROWS).enumerate() {

@@ -1,6 +1,9 @@
 //! The description of all ranks: which nests shorten it, and the accesses that no pattern covers.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+
+use rayon::prelude::*;
 
 use super::access::Access;
 use super::automata::NONE;
@@ -12,16 +15,17 @@ use super::pattern::Pattern;
 use super::piece::{Order, OrderBits, Piece, Shape, Source, Turn};
 use super::predictor::Predictor;
 use super::ranks::join_ranks;
+use super::table::Table;
 use super::thresholds::LIMITS;
 use super::tiles::Tiles;
 use crate::nest::Loop;
 use crate::record::{FileId, Op};
 
 /// Places of the accesses of a file, an operation and a size; of all sizes under `None`.
-type Pools = HashMap<(FileId, Op, Option<u64>), Pool>;
+type Pools = Table<(FileId, Op, Option<u64>), Pool>;
 
 /// Different accesses of a file and an operation.
-type AllTiles = HashMap<(FileId, Op), Tiles>;
+type AllTiles = Table<(FileId, Op), Tiles>;
 
 /// What one rank did.
 #[derive(Debug, Default)]
@@ -51,7 +55,7 @@ pub(super) fn end(mut rank: Predictor) -> Ended {
     }
     for stream in &mut rank.streams {
         ended.pools.entry((stream.file, stream.op, None)).or_default().join(&stream.forgotten);
-        ended.tiles.entry((stream.file, stream.op)).or_default().join(&stream.tiles);
+        add_tiles(&mut ended.tiles, (stream.file, stream.op), std::mem::take(&mut stream.tiles));
         let chains = std::mem::take(&mut stream.closed_chains);
         let pool = ended.pools.entry((stream.file, stream.op, None)).or_default();
         for c in &chains {
@@ -73,10 +77,20 @@ pub(super) fn end(mut rank: Predictor) -> Ended {
     ended
 }
 
+/// Adds the accesses of a rank to those of a file and an operation: most files are of one rank, so that nothing is copied.
+fn add_tiles(all: &mut AllTiles, key: (FileId, Op), tiles: Tiles) {
+    match all.entry(key) {
+        Entry::Vacant(e) => {
+            e.insert(tiles);
+        }
+        Entry::Occupied(mut e) => e.get_mut().join(&tiles),
+    }
+}
+
 /// The description of all ranks.
 pub(super) fn describe(ranks: Vec<Ended>, across: bool, keep: bool) -> Found {
     let mut found = Found::default();
-    let (mut pools, mut tiles) = (Pools::new(), AllTiles::new());
+    let (mut pools, mut tiles) = (Pools::default(), AllTiles::default());
     let (mut nests, mut singles) = (Vec::new(), Vec::new());
     for r in ranks {
         found.append(r.found);
@@ -86,13 +100,11 @@ pub(super) fn describe(ranks: Vec<Ended>, across: bool, keep: bool) -> Found {
             pools.entry(key).or_default().join(&pool);
         }
         for (key, t) in r.tiles {
-            tiles.entry(key).or_default().join(&t);
+            add_tiles(&mut tiles, key, t);
         }
     }
     let prices = Prices { pools, tiles: tiles.into_iter().map(|(k, t)| (k, t.count())).collect() };
-    for p in &mut nests {
-        p.order = prices.order(p);
-    }
+    nests.par_iter_mut().for_each(|p| p.order = prices.order(p));
     let (mut patterns, rest) = prices.judge(nests, &[]);
     // What one rank does too little of to tell may be plain over all ranks.
     let (mut candidates, mut rest) = if across { joined(rest, |_| true) } else { (Vec::new(), rest) };
@@ -140,7 +152,7 @@ fn accesses(p: Piece) -> Vec<Access> {
 
 /// Single accesses that evenly spaced ranks make at a constant distance, and the others.
 fn lone_accesses(singles: Vec<Piece>, prices: &Prices) -> (Vec<Piece>, Vec<Piece>) {
-    let mut counts: HashMap<(FileId, Op, Option<u64>), u64> = HashMap::new();
+    let mut counts: Table<(FileId, Op, Option<u64>), u64> = Table::default();
     singles.iter().for_each(|p| *counts.entry((p.file, p.op, p.body.size())).or_default() += 1);
     let pays = |members: &[&Piece]| {
         let (p, n) = (members[0], members.len() as u64);
@@ -190,7 +202,7 @@ fn joined(pieces: Vec<Piece>, pays: impl Fn(&[&Piece]) -> bool) -> (Vec<Piece>, 
 /// A nest of reads and a nest of writes of the same places at the same time are one.
 fn read_modify_writes(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
-    let mut reads: HashMap<(u32, FileId, u64, Shape), usize> = HashMap::new();
+    let mut reads: Table<(u32, FileId, u64, Shape), usize> = Table::default();
     let (read, write): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|p| p.op == Op::Read);
     let key = |p: &Piece| Some((p.rank, p.file, p.at, p.shape()?));
     for p in read {
@@ -215,7 +227,7 @@ fn read_modify_writes(pieces: Vec<Piece>) -> Vec<Piece> {
 struct Prices {
     pools: Pools,
     /// Different accesses of a file and operation, and the share of them that begin where none ends.
-    tiles: HashMap<(FileId, Op), (f64, f64)>,
+    tiles: Table<(FileId, Op), (f64, f64)>,
 }
 
 impl Prices {
@@ -267,7 +279,7 @@ impl Prices {
         let (mut kept, mut chance) = (pieces, Vec::new());
         for _ in 0..LIMITS.rounds {
             let (of_kept, of_given) = self.saved(&kept, given);
-            let mut classes: HashMap<Class, f64> = HashMap::new();
+            let mut classes: Table<Class, f64> = Table::default();
             let all = kept.iter().zip(&of_kept).chain(given.iter().zip(&of_given));
             for (p, s) in all.filter(|(_, s)| **s > 0.0) {
                 class(p).into_iter().for_each(|c| *classes.entry(c).or_default() += s);
@@ -292,7 +304,7 @@ impl Prices {
 
     /// Bits that each pattern saves, beside the others, as `cost.rs` says.
     fn saved(&self, pieces: &[Piece], given: &[Piece]) -> (Vec<f64>, Vec<f64>) {
-        let mut starts: HashMap<(FileId, Op), (u64, u64)> = HashMap::new();
+        let mut starts: Table<(FileId, Op), (u64, u64)> = Table::default();
         let mut uses = Uses::default();
         for p in pieces.iter().chain(given) {
             let sum = starts.entry((p.file, p.op)).or_default();
@@ -312,7 +324,7 @@ impl Prices {
                 - uses.bits(p, own)
                 - chain
         };
-        (pieces.iter().map(saved).collect(), given.iter().map(saved).collect())
+        (pieces.par_iter().map(saved).collect(), given.par_iter().map(saved).collect())
     }
 }
 
@@ -320,9 +332,9 @@ impl Prices {
 #[derive(Default)]
 struct Uses {
     all: f64,
-    loops: HashMap<(Op, Vec<Loop>), f64>,
-    steps_in_size: HashMap<(Op, Vec<Loop>, Vec<u64>), f64>,
-    steps_in_stream: HashMap<(Op, Vec<Loop>, Vec<u64>), f64>,
+    loops: Table<(Op, Vec<Loop>), f64>,
+    steps_in_size: Table<(Op, Vec<Loop>, Vec<u64>), f64>,
+    steps_in_stream: Table<(Op, Vec<Loop>, Vec<u64>), f64>,
 }
 
 impl Uses {

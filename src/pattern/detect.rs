@@ -10,7 +10,7 @@ use super::found::Found;
 use super::limits::Limits;
 use super::options::Options;
 use super::predictor::Predictor;
-use crate::record::Requests;
+use crate::record::{Numbered, Requests};
 
 /// Finds patterns in a stream of accesses of any ranks.
 #[derive(Debug)]
@@ -61,9 +61,9 @@ impl Detector {
 /// Finds the patterns of the given rows of a trace, rank by rank in parallel; rows of a rank are taken in the order of their
 /// start.
 pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Options) -> Found {
-    let mut rows: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut rows: Numbered<Vec<u32>> = Numbered::default();
     for i in (0..requests.len()).filter(|&i| keep(i)) {
-        rows.entry(requests.rank.get(i)).or_default().push(i as u32);
+        rows.get_or(requests.rank.get(i), Vec::new()).push(i as u32);
     }
     let ranks: Vec<(u32, Vec<u32>)> = rows.into_iter().collect();
     let limits = Limits::of(ranks.len());

@@ -4,11 +4,12 @@
 //! of accesses, to runs of those, until nothing changes. Runs are sought first where they are least likely to be chance: pieces
 //! with as many others between them each time, then any progression that is worth its bits, then pairs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::cost::Pool;
 use super::piece::{Piece, Shape};
 use super::progressions::{Point, interleaved};
+use super::table::Table;
 use super::thresholds::LIMITS;
 use crate::nest::Loop;
 
@@ -45,7 +46,7 @@ fn continued(mut pieces: Vec<Piece>) -> Vec<Piece> {
             pieces.reverse();
         }
         // nests by the loops of a pass and the place where one more is due
-        let mut due: HashMap<(Vec<Loop>, u64), Vec<usize>> = HashMap::new();
+        let mut due: Table<(Vec<Loop>, u64), Vec<usize>> = Table::default();
         let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
         for p in pieces {
             let loops = p.loops();
@@ -79,7 +80,7 @@ fn continued(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces
 }
 
-fn find<K: Eq + std::hash::Hash>(due: &HashMap<K, Vec<usize>>, key: K, fits: impl Fn(usize) -> bool) -> Option<usize> {
+fn find<K: Eq + std::hash::Hash>(due: &Table<K, Vec<usize>>, key: K, fits: impl Fn(usize) -> bool) -> Option<usize> {
     due.get(&key)?.iter().rev().copied().find(|&i| fits(i))
 }
 
@@ -139,7 +140,7 @@ impl Runs {
         for _ in 0..LIMITS.list_periods {
             let rest = self.rest();
             let Some(period) = self.period(&rest) else { return };
-            let by_number: HashMap<u64, usize> = rest.iter().map(|&i| (self.number[i], i)).collect();
+            let by_number: Table<u64, usize> = rest.iter().map(|&i| (self.number[i], i)).collect();
             let mut some = false;
             for &i in &rest {
                 let after = |i: usize| by_number.get(&(self.number[i] + period)).copied().filter(|&j| !self.used[j]);
@@ -165,7 +166,7 @@ impl Runs {
     /// The most frequent distance, in accesses, at which two steps come again.
     fn period(&self, rest: &[usize]) -> Option<u64> {
         let steps: Vec<u64> = rest.windows(2).map(|w| self.stride(w[0], w[1])).collect();
-        let mut last: HashMap<(u64, u64), u64> = HashMap::new();
+        let mut last: Table<(u64, u64), u64> = Table::default();
         let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
         for (i, w) in steps.windows(2).enumerate() {
             let number = self.number[rest[i]];
@@ -180,7 +181,7 @@ impl Runs {
     /// Two next to each other: at one place, back to back, or (of nests) at a distance that comes again.
     fn pairs(&mut self, size: Option<u64>, next: impl Fn(usize, usize) -> bool) {
         let rest = self.rest();
-        let mut often: HashMap<u64, u32> = HashMap::new();
+        let mut often: Table<u64, u32> = Table::default();
         rest.windows(2).for_each(|w| *often.entry(self.stride(w[0], w[1])).or_default() += 1);
         let worth = |i: usize| match rest.get(i..i + 2) {
             Some(w) if next(w[0], w[1]) => {

@@ -1,8 +1,9 @@
 //! What evenly spaced ranks do alike is one pattern with an outermost loop through the ranks.
 
-use std::collections::HashMap;
+use rayon::prelude::*;
 
 use super::piece::{Apart, Piece, Ranks, Shape, Turn};
+use super::table::Table;
 use super::thresholds::LIMITS;
 use crate::record::{FileId, Op};
 
@@ -14,7 +15,7 @@ fn kind(p: &Piece) -> Option<(FileId, Op, Option<Op>, Shape)> {
 /// Joins pieces of equal shape over ranks where `pays` says so; gives joined and other pieces, unordered.
 pub(super) fn join_ranks(pieces: Vec<Piece>, pays: impl Fn(&[&Piece]) -> bool) -> Vec<Piece> {
     let mut keyed: Vec<_> = pieces.into_iter().map(|p| (kind(&p), p)).collect();
-    keyed.sort_by(|(a, p), (b, q)| {
+    keyed.par_sort_by(|(a, p), (b, q)| {
         a.cmp(b).then((p.rank, p.in_stream.first, p.at).cmp(&(q.rank, q.in_stream.first, q.at)))
     });
     let mut out = Vec::with_capacity(keyed.len());
@@ -48,7 +49,7 @@ fn join_group(group: Vec<Piece>, pays: &impl Fn(&[&Piece]) -> bool, out: &mut Ve
 /// Lists of pieces, one of each of several evenly spaced ranks, at a constant distance.
 fn progressions(group: &[Piece], pays: &impl Fn(&[&Piece]) -> bool) -> Vec<Vec<usize>> {
     let mut used = vec![false; group.len()];
-    let mut index: HashMap<(u32, u64), Vec<usize>> = HashMap::new();
+    let mut index: Table<(u32, u64), Vec<usize>> = Table::default();
     for (i, p) in group.iter().enumerate().rev() {
         index.entry((p.rank, p.at)).or_default().push(i);
     }
@@ -85,7 +86,7 @@ fn progressions(group: &[Piece], pays: &impl Fn(&[&Piece]) -> bool) -> Vec<Vec<u
     lists
 }
 
-fn follow(group: &[Piece], index: &HashMap<(u32, u64), Vec<usize>>, used: &[bool], i: usize, j: usize) -> Vec<usize> {
+fn follow(group: &[Piece], index: &Table<(u32, u64), Vec<usize>>, used: &[bool], i: usize, j: usize) -> Vec<usize> {
     let step = group[j].rank - group[i].rank;
     let stride = group[j].at.wrapping_sub(group[i].at);
     let mut list = vec![i, j];
