@@ -1,8 +1,8 @@
 //! Bytes by rank and time: the heat maps of a page.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
-use crate::record::{Data, Trace};
+use crate::record::{Data, Numbered, Trace};
 use crate::signal::{Activity, Mode, Selection, Span};
 
 /// Ranks that share a row of a [`Heat`].
@@ -53,21 +53,21 @@ impl Heat {
                 activity.spans_of(i..i + 1).for_each(|span| each(rank_of(i), span));
             }
         };
-        let mut seen = BTreeSet::new();
+        let mut seen: Numbered<()> = Numbered::default();
         modes.iter().for_each(|(_, activity)| {
             transfers(activity, &mut |rank, _| {
-                seen.insert(rank);
+                seen.get_or(rank, ());
             })
         });
-        let groups = grouped(trace, seen, rows);
+        let groups = grouped(trace, seen.into_iter().map(|x| x.0).collect(), rows);
         let one = |(mode, activity): &(Mode, Activity<'_>)| {
             let mut heat = Heat::empty(*mode, span, columns, groups.clone());
-            let mut of_rank: HashMap<u32, f64> = HashMap::new();
+            let mut of_rank: Numbered<f64> = Numbered::default();
             let last = heat.rows.len().checked_sub(1)?;
             transfers(activity, &mut |rank, span| {
                 let row = heat.rows.partition_point(|r| r.ranks.1 < rank).min(last);
                 heat.add(row, Span { start: span.start + origin, end: span.end + origin, ..span });
-                *of_rank.entry(rank).or_default() += span.bytes;
+                *of_rank.get_or(rank, 0.0) += span.bytes;
             });
             let of_rank: BTreeMap<u32, f64> = of_rank.into_iter().collect();
             heat.rows.iter_mut().for_each(|r| r.bound(trace.ranks, &of_rank));
@@ -118,11 +118,10 @@ impl HeatRow {
 }
 
 /// Ranks in at most `most` groups of neighbours: all ranks of the job, or those seen if their numbers are no ranks.
-fn grouped(trace: &Trace, seen: BTreeSet<u32>, most: usize) -> Vec<(u32, u32)> {
+fn grouped(trace: &Trace, seen: Vec<u32>, most: usize) -> Vec<(u32, u32)> {
     let Some(&last) = seen.last() else { return Vec::new() };
     let of_job = u64::from(last) < trace.ranks;
-    let all: Vec<u32> =
-        if of_job { (0..u32::try_from(trace.ranks).unwrap_or(u32::MAX)).collect() } else { seen.into_iter().collect() };
+    let all: Vec<u32> = if of_job { (0..u32::try_from(trace.ranks).unwrap_or(u32::MAX)).collect() } else { seen };
     all.chunks(all.len().div_ceil(most.max(1))).map(|c| (c[0], c[c.len() - 1])).collect()
 }
 

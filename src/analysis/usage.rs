@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use foldhash::fast::FixedState;
+
 use super::counters::CounterReport;
-use crate::record::{Counters, Data, FileId, Op, Request, Striping, Timing, Trace, UNKNOWN_OFFSET, stem};
+use crate::record::{Counters, Data, FileId, Numbered, Op, Request, Striping, Timing, Trace, UNKNOWN_OFFSET, stem};
 use crate::signal::{Activity, Mode, Selection};
 
 /// Sizes are counted by powers of two.
@@ -221,11 +223,11 @@ pub(super) fn members(mut all: Vec<Member>) -> Vec<Member> {
 
 /// Files, and sizes if the rows are single requests.
 fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
-    let mut files: BTreeMap<FileId, Sum> = BTreeMap::new();
+    let mut files: Numbered<Sum> = Numbered::default();
     let mut classes = vec![[(0u64, 0u64); 2]; SIZE_CLASSES];
     let mut add = |file: FileId, op: Op, rank: u32, bytes: u64, time_s: f64| {
         let d = usize::from(op == Op::Write);
-        let f = files.entry(file).or_default();
+        let f = files.get_or(file.0, Sum::default());
         f.calls[d] += 1;
         f.bytes[d] = f.bytes[d].saturating_add(bytes);
         f.time_s += time_s;
@@ -247,7 +249,7 @@ fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
         }
     }
     let single = trace.timing == Timing::Request;
-    let named = files.into_iter().filter(|(id, _)| *id != FileId::NONE);
+    let named = files.into_iter().map(|(id, s)| (FileId(id), s)).filter(|(id, _)| *id != FileId::NONE);
     let mut families: BTreeMap<String, (FileUse, BTreeSet<u32>, Vec<Member>)> = BTreeMap::new();
     for (id, s) in named {
         let name = trace.files.name(id);
@@ -310,13 +312,13 @@ impl FileAccesses {
                 r.offset.get(i) != UNKNOWN_OFFSET && r.file.get(i) != FileId::NONE && activity.keeps_request(r, i)
             })
         };
-        let mut moved: HashMap<FileId, (u64, u64)> = HashMap::new();
+        let mut moved: Numbered<(u64, u64)> = Numbered::default();
         for i in kept() {
-            let f = moved.entry(r.file.get(i)).or_default();
+            let f = moved.get_or(r.file.get(i).0, (0, 0));
             *f = (f.0.saturating_add(r.size.get(i)), f.1 + 1);
         }
         let mut of_stem: BTreeMap<String, (u64, u64, Vec<FileId>)> = BTreeMap::new();
-        for (id, (bytes, accesses)) in moved {
+        for (id, (bytes, accesses)) in moved.into_iter().map(|(id, sum)| (FileId(id), sum)) {
             let family = of_stem.entry(stem(trace.files.name(id))).or_default();
             family.0 = family.0.saturating_add(bytes);
             family.1 += accesses;
@@ -325,7 +327,7 @@ impl FileAccesses {
         let mut order: Vec<_> = of_stem.into_iter().collect();
         order.sort_by_key(|(_, (bytes, ..))| Reverse(*bytes));
         order.truncate(families);
-        let mut place: HashMap<FileId, usize> = HashMap::new();
+        let mut place: HashMap<FileId, usize, FixedState> = HashMap::default();
         let mut chosen: Vec<(FileAccesses, u64)> = Vec::new();
         for (stem, (_, all, ids)) in order {
             let file = if let [id] = ids[..] { trace.files.name(id).to_owned() } else { stem };

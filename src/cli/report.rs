@@ -188,14 +188,28 @@ impl How {
         format: Option<&'static dyn Format>,
         read: &ReadOptions,
     ) -> Result<(Run, Option<compare::Run>)> {
-        let mut trace = formats::read(source, format, read)?;
-        let mut origin = origin(source)?;
+        let (trace, origin) = rayon::join(|| formats::read(source, format, read), || origin(source));
+        let (mut trace, mut origin) = (trace?, origin?);
         origin.options = self.given.clone();
         if self.redact {
             trace.redact();
             origin = Origin { name: trace.path.clone(), sha256: None, options: Vec::new(), ..origin };
         }
-        let analysis = match analysis::analyze(&trace, &self.options) {
+        let (periods, (classes, graph)) = rayon::join(
+            || self.periods(&trace),
+            || rayon::join(|| self.classes(&trace), || self.graph(&trace, source, format, read)),
+        );
+        let (analysis, findings) = periods?;
+        let mut info = Info::of(&trace);
+        remedy::name_options(&mut info.warnings);
+        let answers = Answers { info, analysis, findings, classes, graph };
+        let facts = self.compare.then(|| compare::Run::of(&trace, &[], &compare::Options::default()).ok()).flatten();
+        Ok((Run::new(&trace, origin, answers, &self.options.selection), facts))
+    }
+
+    /// Periods and patterns, or why there are none, and the findings.
+    fn periods(&self, trace: &Trace) -> Result<(Result<analysis::Analysis, String>, findings::Findings)> {
+        let analysis = match analysis::analyze(trace, &self.options) {
             Ok(mut a) => {
                 remedy::name_options(&mut a.report.warnings);
                 Ok(a)
@@ -205,19 +219,9 @@ impl How {
         };
         let resolved = trace.resolves_times();
         let report = analysis.as_ref().ok().map(|a| &a.report).filter(|_| resolved);
-        let mut found = findings::find(&trace, report, &self.findings)?;
+        let mut found = findings::find(trace, report, &self.findings)?;
         remedy::name_options(&mut found.warnings);
-        let mut info = Info::of(&trace);
-        remedy::name_options(&mut info.warnings);
-        let answers = Answers {
-            info,
-            analysis,
-            findings: found,
-            classes: self.classes(&trace),
-            graph: self.graph(&trace, source, format, read),
-        };
-        let facts = self.compare.then(|| compare::Run::of(&trace, &[], &compare::Options::default()).ok()).flatten();
-        Ok((Run::new(&trace, origin, answers, &self.options.selection), facts))
+        Ok((analysis, found))
     }
 
     /// The access classes; none if the accesses have no places.

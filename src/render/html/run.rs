@@ -103,9 +103,16 @@ impl Run {
             Err(why) => (None, Vec::new(), Some(why)),
         };
         let signals = report.iter().flat_map(|r| &r.signals);
-        let views = signals.zip(evidence).map(|(s, e)| View::new(trace, s.mode, selection, e)).collect();
         let zero_s = report.as_ref().map_or(0.0, crate::render::text::zero_s);
         let span = summary.start_s.zip(summary.end_s);
+        // each of these goes through the rows
+        let ((usage, offsets), (heats, views)) = rayon::join(
+            || (Usage::of(trace, info.counters.as_ref(), FILES), FileAccesses::of(trace, selection, OFFSETS)),
+            || {
+                let views = signals.zip(evidence).map(|(s, e)| View::new(trace, s.mode, selection, e)).collect();
+                (span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT)), views)
+            },
+        );
         let counters = trace.counters.as_deref();
         let layouts = counters.map_or_else(Vec::new, |c| {
             c.layouts.iter().take(FILES).map(|l| (c.files.name(l.file).to_owned(), l.clone())).collect()
@@ -114,11 +121,11 @@ impl Run {
         hosts.sort_unstable();
         hosts.dedup();
         Run {
-            usage: Usage::of(trace, info.counters.as_ref(), FILES),
-            heats: span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT)),
+            usage,
+            heats,
             metadata: metadata(trace),
             hosts: trace.hosts.clone(),
-            offsets: FileAccesses::of(trace, selection, OFFSETS),
+            offsets,
             release: counters.and_then(|c| c.release.clone()),
             nodes: Some(hosts.len()).filter(|n| *n > 0),
             range: range(report.as_ref(), &summary, zero_s),
