@@ -60,6 +60,14 @@ pub enum Remedy {
     TrainModel,
     /// Remote addresses are refused.
     UseLoopback,
+    /// A table is of no known tool; its columns.
+    NameColumns(String),
+    /// The values of a time series may be reads or writes.
+    NameDirection,
+    /// The values of a time series may be counters.
+    NameKind,
+    /// The devices of a time series stand on each other.
+    ChooseDevices,
 }
 
 impl fmt::Display for Remedy {
@@ -94,6 +102,12 @@ impl fmt::Display for Remedy {
             Remedy::RaiseSamplingRate => "raise the sampling rate or sample by the mean of bins",
             Remedy::ChangeFilter => "change the cutoff and the order of the filter, or raise the sampling rate",
             Remedy::TrainModel => "train one on earlier runs",
+            Remedy::NameColumns(columns) => {
+                return write!(f, "name the columns of time, reads and writes; there are: {columns}");
+            }
+            Remedy::NameDirection => "say which column holds reads, which writes",
+            Remedy::NameKind => "say so if they are a counter",
+            Remedy::ChooseDevices => "keep the files that are the devices of one layer",
             Remedy::UseLoopback => "use 127.0.0.1, or allow remote addresses in a network where everybody is trusted",
         })
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::shared::{MinPeriodArgs, Verbosity, seconds};
+use super::shared::{MinPeriodArgs, SeriesArgs, Verbosity, seconds};
 use super::{output, remedy};
 use iophase::analysis::Mode;
 use iophase::formats::Limits;
@@ -36,9 +36,12 @@ pub struct PredictArgs {
     /// (opens a PULL socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
-    /// Format of a file or of standard input: tmio, strace, dftracer, samples or custom [default: by content]
+    /// Format of a file or of standard input: tmio, strace, dftracer, samples, series or custom [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     format: String,
+    /// How tables of values over time are read
+    #[command(flatten)]
+    series: SeriesArgs,
     /// Transfers to predict; auto: writes or reads, whichever move more bytes
     #[arg(short, long, value_enum, default_value_t = Signals::Auto)]
     mode: Signals,
@@ -99,7 +102,7 @@ pub struct PredictArgs {
 }
 
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, strace, and the calls of DFTracer. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
+CSV and JSON Lines, strace, the calls of DFTracer, and tables of monitoring tools. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
 that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
 killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
@@ -146,6 +149,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
     #[cfg(feature = "tui")]
     if a.tui {
         return super::tui::run(super::tui::Watch {
+            series: a.series.options(),
             source: a.source.clone(),
             format: Some(a.format.clone()).filter(|f| f != "auto"),
             options: options(a).every(a.every.unwrap_or_default()),
@@ -307,7 +311,9 @@ impl<'a> Intake<'a> {
     /// The options for a source of this form.
     fn options_for(&self, form: Option<&Form>) -> Options {
         let default = match form {
-            Some(Form::Csv(_) | Form::JsonLines | Form::Samples(_) | Form::Strace | Form::Dftracer) => Every::Burst,
+            Some(
+                Form::Csv(_) | Form::JsonLines | Form::Samples(_) | Form::Strace | Form::Dftracer | Form::Series(_),
+            ) => Every::Burst,
             Some(Form::Json | Form::Msgpack) | None => Every::Message,
         };
         self.options.clone().every(self.every.unwrap_or(default))
@@ -403,7 +409,7 @@ impl<'a> Intake<'a> {
     fn bytes(&mut self, a: &PredictArgs) -> Result<()> {
         let limits = Limits::default().memory_bytes(1 << 30);
         let format = Some(a.format.as_str()).filter(|f| *f != "auto");
-        let mut tail = Tail::new(format, &limits)?;
+        let mut tail = Tail::new(format, &limits)?.series(a.series.options());
         let before = self.faults.clone();
         let mut file = if a.source == "-" { None } else { Some(GrowingFile::open(Path::new(&a.source))?) };
         // Bytes that were taken before and are read again for what they tell about the rest.

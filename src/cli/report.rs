@@ -26,6 +26,8 @@ use iophase::{classify, compare};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
+// `--stamp` is the text beside the version here
+#[command(mut_arg("row_stamp", |a| a.long("row-stamp")))]
 pub struct ReportArgs {
     /// Traces
     #[command(flatten)]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use iophase::analysis::{Mode, RankSet, Selection};
 use iophase::analysis::{ModeChoice, NamePattern};
-use iophase::formats::{self, Format, IoNames, Patterns, ReadOptions};
+use iophase::formats::{self, Format, IoNames, Patterns, ReadOptions, SeriesColumns, SeriesOptions, Stamp, ValueKind};
 use iophase::record::Layer;
 use iophase::{Error, ErrorKind, Result};
 
@@ -61,14 +61,17 @@ pub struct ReadingArgs {
     metric: Option<String>,
     /// Read text of any kind: a regular expression with the named groups start, end, time, duration, size, rate, op, rank, file,
     /// offset, whose matches in the lines are the records; several are tried in turn
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", conflicts_with = "columns")]
     pattern: Vec<String>,
     /// Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as TOML or JSON
-    #[arg(long, value_name = "FILE", conflicts_with = "pattern", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "columns"], value_hint = ValueHint::FilePath)]
     pattern_file: Option<PathBuf>,
     /// Events of Chrome traces that are I/O
     #[command(flatten)]
     events: EventArgs,
+    /// How tables of values over time are read
+    #[command(flatten)]
+    series: SeriesArgs,
 }
 
 impl ReadingArgs {
@@ -80,6 +83,7 @@ impl ReadingArgs {
         let by_patterns = !self.pattern.is_empty() || self.pattern_file.is_some();
         match self.format.as_str() {
             "auto" if by_patterns => formats::find("regex").map(Some),
+            "auto" if self.series.columns.is_some() => formats::find("series").map(Some),
             "auto" => Ok(None),
             name => formats::find(name).map(Some),
         }
@@ -90,7 +94,8 @@ impl ReadingArgs {
     /// # Errors
     /// [`ErrorKind::Usage`] if a pattern is wrong, [`ErrorKind::Io`] if the file of patterns cannot be read.
     pub fn options(&self) -> Result<ReadOptions> {
-        let options = ReadOptions::default().layer(self.layer.into()).metric(self.metric.clone());
+        let options =
+            ReadOptions::default().layer(self.layer.into()).metric(self.metric.clone()).series(self.series.options());
         let patterns = match &self.pattern_file {
             Some(path) => {
                 let named = |e: Error| e.in_file(path.display().to_string());
@@ -101,6 +106,59 @@ impl ReadingArgs {
             None => Some(Patterns::rows(&self.pattern)?),
         };
         Ok(self.events.with(options).patterns(patterns))
+    }
+}
+
+/// How time series of monitoring tools are read.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Time series")]
+pub struct SeriesArgs {
+    /// Columns of a table, by the names of its header or from 1: time=A,read=B,write=C, or value, end, dur, host, rank, device, where=D:TEXT;
+    /// `+` adds columns up [default: those of known tools]
+    #[arg(long, value_name = "KEY=COLUMN,...")]
+    columns: Option<SeriesColumns>,
+    /// Meaning of the values: per second, of the step, or since the counter began [default: as the tool writes it, else rate]
+    #[arg(long, value_enum)]
+    kind: Option<KindArg>,
+    /// Unit of the values [default: as the tool writes it, else B]
+    #[arg(long, value_enum)]
+    unit: Option<UnitArg>,
+    /// Unit of times that are numbers [default: by their size]
+    #[arg(long, value_enum)]
+    time_unit: Option<TimeUnitArg>,
+    /// The end or the start of its step is the time of a row [default: as the tool writes it, else end]
+    #[arg(long = "stamp", value_enum)]
+    row_stamp: Option<StampArg>,
+    /// Character between fields, `tab`, or `space` for runs of blanks [default: the most frequent of , ; tab in the header]
+    #[arg(long, value_name = "CHAR", value_parser = separator)]
+    sep: Option<u8>,
+    /// Distance of rows without a time, and the step where the rows do not show it [default: 1]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time_step: Option<f64>,
+}
+
+impl SeriesArgs {
+    /// The options of the reader.
+    pub fn options(&self) -> SeriesOptions {
+        SeriesOptions::default()
+            .columns(self.columns.clone())
+            .kind(self.kind.map(Into::into))
+            .unit_bytes(self.unit.map(Into::into))
+            .time_unit_s(self.time_unit.map(Into::into))
+            .stamp(self.row_stamp.map(Into::into))
+            .separator(self.sep)
+            .step_s(self.time_step)
+    }
+}
+
+fn separator(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" => Ok(b'\t'),
+        "space" => Ok(b' '),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"\"\n\r#".contains(byte) => Ok(*byte),
+            _ => Err("a character that is no letter, digit, quote or #; `tab`; or `space`".into()),
+        },
     }
 }
 
@@ -251,5 +309,59 @@ choices!(
         WriteAsync = "write_async" => Some(Mode::WriteAsync),
         /// Non-blocking reads
         ReadAsync = "read_async" => Some(Mode::ReadAsync),
+    }
+);
+
+choices!(
+    /// Values of `--kind`.
+    KindArg => ValueKind {
+        /// Amount per second
+        Rate = "rate" => ValueKind::Rate,
+        /// Amount in the step
+        Bytes = "bytes" => ValueKind::Bytes,
+        /// A counter that only grows
+        Cumulative = "cumulative" => ValueKind::Cumulative,
+    }
+);
+
+choices!(
+    /// Values of `--unit`.
+    UnitArg => f64 {
+        /// Bytes
+        B = "B" => 1.0,
+        /// 1000 bytes
+        Kilobyte = "kB" => 1e3,
+        /// 1024 bytes
+        Kibibyte = "KiB" => 1024.0,
+        /// 1,000,000 bytes
+        Megabyte = "MB" => 1e6,
+        /// 1,048,576 bytes
+        Mebibyte = "MiB" => 1_048_576.0,
+        /// 512 bytes
+        Sector = "sector" => 512.0,
+    }
+);
+
+choices!(
+    /// Values of `--time-unit`.
+    TimeUnitArg => f64 {
+        /// Seconds
+        S = "s" => 1.0,
+        /// Milliseconds
+        Ms = "ms" => 1e-3,
+        /// Microseconds
+        Us = "us" => 1e-6,
+        /// Nanoseconds
+        Ns = "ns" => 1e-9,
+    }
+);
+
+choices!(
+    /// Values of `--stamp`.
+    StampArg => Stamp {
+        /// The row describes the step before its time
+        End = "end" => Stamp::End,
+        /// The row describes the step after its time
+        Start = "start" => Stamp::Start,
     }
 );

@@ -33,6 +33,8 @@ pub(super) struct Watch {
     pub(super) source: String,
     /// Format of a file or of standard input; `None`: by content.
     pub(super) format: Option<String>,
+    /// How tables of values over time are read.
+    pub(super) series: iophase::formats::SeriesOptions,
     /// How the jobs are followed.
     pub(super) options: Options,
     /// Jobs at one time.
@@ -99,7 +101,7 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
     if Path::new(&watch.source).is_dir() {
         return read_folder(watch, &limits, sender);
     }
-    let mut tail = Tail::new(watch.format.as_deref(), &limits)?;
+    let mut tail = Tail::new(watch.format.as_deref(), &limits)?.series(watch.series.clone());
     let mut file = if watch.source == "-" { None } else { Some(GrowingFile::open(Path::new(&watch.source))?) };
     let mut block = vec![0; BLOCK];
     loop {

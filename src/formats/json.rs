@@ -186,6 +186,30 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// Consumes the `[` of an array; its elements follow by [`Json::element`].
+    pub(crate) fn array(&mut self) -> Result<()> {
+        self.take(b'[', "`[`")?;
+        self.deeper()
+    }
+
+    /// Moves to the next element of an array; false after the last, its `]` consumed. `first` is true for the first call in an array.
+    pub(crate) fn element(&mut self, first: &mut bool) -> Result<bool> {
+        let at_start = std::mem::take(first);
+        match self.peek()? {
+            Some(b']') => {
+                self.window.consume(1);
+                self.depth -= 1;
+                Ok(false)
+            }
+            Some(b',') if !at_start => {
+                self.window.consume(1);
+                Ok(true)
+            }
+            Some(_) if at_start => Ok(true),
+            other => Err(self.unexpected(other, "`,` or `]`")),
+        }
+    }
+
     /// Reads past a value of any kind. Checks that values are separated, not that numbers are numbers.
     pub(crate) fn skip(&mut self) -> Result<()> {
         let outside = self.depth;

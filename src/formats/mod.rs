@@ -10,6 +10,7 @@ pub(crate) mod custom;
 pub(crate) mod darshan;
 pub(crate) mod dftracer;
 mod digits;
+mod fields;
 mod folder;
 mod foreign;
 mod format;
@@ -26,7 +27,6 @@ mod options;
 mod phases;
 mod probe;
 pub(crate) mod radar;
-#[allow(dead_code, reason = "the readers of counters come next")]
 pub(crate) mod rates;
 pub(crate) mod recorder;
 pub(crate) mod regex;
@@ -34,6 +34,7 @@ pub(crate) mod samples;
 mod scan;
 mod sealed;
 mod sections;
+pub(crate) mod series;
 mod source;
 pub(crate) mod strace;
 pub(crate) mod tail;
@@ -54,4 +55,6 @@ pub use regex::Patterns;
 internal! { use format::Sniff; }
 internal! { use options::Progress; }
 internal! { use probe::{collect, inputs, mismatches, outline, probe, read_into}; }
+pub use rates::{Stamp, ValueKind};
+pub use series::{SeriesColumns, SeriesOptions};
 pub use source::Source;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::io_names::IoNames;
 use super::limits::Limits;
 use super::regex::Patterns;
+use super::series::SeriesOptions;
 use crate::record::Layer;
 
 /// Called with the number of stored bytes after every read.
@@ -54,6 +55,8 @@ options! {
         pub metric: Option<String>,
         /// Patterns that read text in no known format. With them and no named format, the format is `regex`.
         pub patterns: Option<Patterns>,
+        /// How a time series is read. With columns and no named format, the format is `series`.
+        pub series: SeriesOptions,
         /// Bounds.
         pub limits: Limits,
         /// Called with the number of stored bytes after every read.
@@ -72,6 +75,7 @@ impl fmt::Debug for ReadOptions {
             .field("bytes_arg", &self.bytes_arg)
             .field("metric", &self.metric)
             .field("patterns", &self.patterns)
+            .field("series", &self.series)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
     }

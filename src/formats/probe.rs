@@ -9,7 +9,8 @@ use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
 use super::{
-    chrome, custom, darshan, dftracer, foreign, gekkofs, metric_proxy, radar, recorder, regex, samples, strace, tmio,
+    chrome, custom, darshan, dftracer, foreign, gekkofs, metric_proxy, radar, recorder, regex, samples, series, strace,
+    tmio,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Batch, Data, Header, Job, Restart, RowSink, Trace, Warning};
@@ -26,6 +27,7 @@ pub const ALL: &[&dyn Format] = &[
     &tmio::Tmio,
     &gekkofs::GekkoFs,
     &metric_proxy::MetricProxy,
+    &series::Series,
     &strace::Strace,
     &custom::Custom,
     &regex::Text,
@@ -39,6 +41,7 @@ impl Sealed for metric_proxy::MetricProxy {}
 impl Sealed for radar::Radar {}
 impl Sealed for recorder::Recorder {}
 impl Sealed for regex::Text {}
+impl Sealed for series::Series {}
 impl Sealed for tmio::Tmio {}
 impl Sealed for samples::SampledCounters {}
 impl Sealed for strace::Strace {}
@@ -92,10 +95,12 @@ pub fn outline(source: &Source) -> Option<(&'static str, Header, Option<Job>)> {
     format.outline(source.head()).map(|(header, job)| (format.name(), header, job))
 }
 
-/// The format of a file of a folder: the one that its content shows, unless it is to be read by patterns, which any text may be.
+/// The format of a file of a folder: the one that its content shows, unless it is to be read by patterns or by the names
+/// of its columns, which any text may be.
 pub(super) fn probe_member(source: &Source, named: Option<&dyn Format>) -> Result<&'static dyn Format> {
     match named {
         Some(f) if f.name() == regex::Text.name() => Ok(&regex::Text),
+        Some(f) if f.name() == series::Series.name() && is_text(source.head()) => Ok(&series::Series),
         _ => probe(source),
     }
 }
@@ -137,7 +142,8 @@ pub fn inputs<'f>(
     format: Option<&'f dyn Format>,
     options: &ReadOptions,
 ) -> Result<(&'f dyn Format, Inputs)> {
-    let format = format.or(options.patterns.as_ref().map(|_| &regex::Text as &dyn Format));
+    let by_columns = options.series.columns.as_ref().map(|_| &series::Series as &dyn Format);
+    let format = format.or(options.patterns.as_ref().map(|_| &regex::Text as &dyn Format)).or(by_columns);
     let Some(members) = source.members() else {
         let f = match format {
             Some(f) => f,

@@ -3,10 +3,13 @@
 //! A series is one counter or rate of one node or device: times in order, and a value for each; NaN where there is none. [`spread`] makes
 //! stretches of it, each with its bytes: of a counter the differences, of a rate the rate times the step.
 
+use serde::{Deserialize, Serialize};
+
 use super::thresholds::LIMITS;
 
 /// What a value says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ValueKind {
     /// Amount per second.
@@ -19,7 +22,8 @@ pub enum ValueKind {
 }
 
 /// Which step a rate or an amount belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Stamp {
     /// The one before its time.
@@ -110,6 +114,7 @@ pub(crate) fn spread(times: &[f64], values: &[f64], how: Spread, mut each: impl 
             let step = distance.unwrap_or(how.step_s);
             let amount = if how.kind == ValueKind::Rate { value * step } else { value };
             match how.stamp {
+                _ if !amount.is_finite() => met.missing += 1,
                 Stamp::End => each(time - step, time, amount),
                 Stamp::Start => each(time, time + step, amount),
             }

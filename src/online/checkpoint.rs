@@ -15,7 +15,7 @@ use crate::formats::tail::{Faults, Form};
 const SCHEMA: &str = "iophase.predict-state.v3";
 
 /// How a source was read, and up to where.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The place; `None` for standard input, which cannot be read again.
     pub mark: Option<Mark>,

@@ -38,6 +38,7 @@ mod periods;
 mod radar;
 mod recorder;
 mod regex;
+mod series;
 mod strace;
 mod tmio;
 mod truth_sweep;

@@ -6,6 +6,7 @@ use memchr::{memchr, memchr2};
 use rayon::prelude::*;
 
 use super::super::clock::origin_of;
+use super::super::fields::fields;
 use super::super::lines::{is_remark, lines, quote};
 use super::super::options::ReadOptions;
 use super::super::source::Source;
@@ -45,7 +46,7 @@ impl Columns {
         const MOST: usize = 1024;
         let mut columns = Vec::new();
         let mut escaped = false;
-        fields(line, |text| {
+        fields(line, b',', |text| {
             let is_escaped = text.eq_ignore_ascii_case(b"file_escaped");
             escaped |= is_escaped;
             columns.push(if is_escaped { Some(Field::File) } else { Field::named(&text) });
@@ -54,51 +55,6 @@ impl Columns {
         .map_err(|_| Bad::new("header", line, EXPECTED))?;
         let all = [Field::Op, Field::Size, Field::Start].iter().all(|f| columns.contains(&Some(*f)));
         if all { Ok(Columns { fields: columns, escaped }) } else { Err(Bad::new("header", line, EXPECTED)) }
-    }
-}
-
-/// Hands the fields of a CSV line to `each`, until it returns false. Fails if a quoted field does not end.
-#[inline]
-fn fields<'l>(line: &'l [u8], mut each: impl FnMut(Cow<'l, [u8]>) -> bool) -> Result<(), Bad> {
-    let mut rest = line;
-    loop {
-        let (field, next) = match rest {
-            [b'"', quoted @ ..] => {
-                let (text, after) = unquote(quoted).ok_or_else(|| Bad::new("quoted field", rest, "a closing quote"))?;
-                (text, memchr(b',', after).map(|n| &after[n + 1..]))
-            }
-            _ => match memchr(b',', rest) {
-                Some(n) => (Cow::Borrowed(rest[..n].trim_ascii()), Some(&rest[n + 1..])),
-                None => (Cow::Borrowed(rest.trim_ascii()), None),
-            },
-        };
-        if !each(field) {
-            return Ok(());
-        }
-        match next {
-            Some(next) => rest = next,
-            None => return Ok(()),
-        }
-    }
-}
-
-/// A quoted field after its opening quote: its text, doubled quotes made one, and what follows its closing quote.
-fn unquote(quoted: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
-    let mut text: Cow<[u8]> = Cow::Borrowed(&[]);
-    let mut rest = quoted;
-    loop {
-        let n = memchr(b'"', rest)?;
-        let doubled = rest.get(n + 1) == Some(&b'"');
-        let part = &rest[..n + usize::from(doubled)];
-        if text.is_empty() {
-            text = Cow::Borrowed(part);
-        } else {
-            text.to_mut().extend_from_slice(part);
-        }
-        rest = &rest[n + 1 + usize::from(doubled)..];
-        if !doubled {
-            return Some((text, rest));
-        }
     }
 }
 
@@ -127,14 +83,15 @@ impl Layout for Columns {
     fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
         let mut row = RecordFields::default();
         let mut i = 0;
-        fields(line, |text| {
+        fields(line, b',', |text| {
             if let Some(Some(field)) = self.fields.get(i) {
                 let text = if self.escaped && *field == Field::File { without_escapes(text) } else { text };
                 row.set(*field, text);
             }
             i += 1;
             i < self.fields.len()
-        })?;
+        })
+        .map_err(|rest| Bad::new("quoted field", rest, "a closing quote"))?;
         Ok(Some(row))
     }
 }

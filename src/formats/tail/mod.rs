@@ -11,6 +11,7 @@ mod values;
 
 pub use super::gekkofs::ClientClocks;
 use super::limits::Limits;
+use super::series::{SeriesHead, SeriesOptions, TailedTable};
 use super::source::Compression;
 use super::tmio::ObjectScanner;
 use super::{custom, dftracer, samples, strace};
@@ -24,7 +25,7 @@ pub use message::{Faults, Message};
 use values::Values;
 
 /// How a source is read: as much of a tail as has to be known to go on in the middle.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// Records as CSV, with this header line.
@@ -41,6 +42,8 @@ pub enum Form {
     Strace,
     /// DFTracer.
     Dftracer,
+    /// A time series as a table that begins so.
+    Series(Box<SeriesHead>),
 }
 
 enum Reader {
@@ -57,12 +60,13 @@ pub struct Tail {
     form: Option<Form>,
     lines: Lines,
     limits: Limits,
+    series: SeriesOptions,
     ended: bool,
     faults: Faults,
 }
 
 /// Names of the formats that grow.
-const FORMATS: [&str; 5] = ["tmio", "strace", "dftracer", "samples", "custom"];
+const FORMATS: [&str; 6] = ["tmio", "strace", "dftracer", "samples", "series", "custom"];
 
 /// Bytes from which on the form of a source must show.
 const ENOUGH: usize = 64 << 10;
@@ -83,6 +87,7 @@ impl Tail {
             form: None,
             lines: Lines::new(limits.memory_bytes.try_into().unwrap_or(usize::MAX)),
             limits: limits.clone(),
+            series: SeriesOptions::default(),
             ended: false,
             faults: Faults::default(),
         })
@@ -90,8 +95,8 @@ impl Tail {
 
     /// A tail that goes on at `position` bytes of a source of this form.
     ///
-    /// Calls of strace depend on those before, and events of DFTracer on the names before: their source has to be read again from its
-    /// start, see [`Tail::rereads`].
+    /// Calls of strace and readings of counters depend on those before, and events of DFTracer on the names before: their source has to
+    /// be read again from its start, see [`Tail::rereads`].
     pub fn resume(form: Form, position: u64, limits: &Limits) -> Result<Tail> {
         let mut tail = Tail::new(None, limits)?;
         tail.lines.start_at(if Tail::rereads(&form) { 0 } else { position });
@@ -101,7 +106,14 @@ impl Tail {
 
     /// True if a form can only be read from the start.
     pub fn rereads(form: &Form) -> bool {
-        matches!(form, Form::Strace | Form::Dftracer)
+        matches!(form, Form::Strace | Form::Dftracer | Form::Series(_))
+    }
+
+    /// Reads a time series as these options say; with columns, the source is one.
+    #[must_use]
+    pub fn series(mut self, options: SeriesOptions) -> Tail {
+        self.series = options;
+        self
     }
 
     /// The form, once it is known.
@@ -223,6 +235,12 @@ impl Tail {
             return self.set_form(Form::Msgpack).map(|()| true);
         }
         let text = dftracer::after_frames(text);
+        if let Some(head) = SeriesHead::of(data, &self.series) {
+            return self.set_form(Form::Series(Box::new(head))).map(|()| true);
+        }
+        if self.series.columns.is_some() {
+            return if enough { Err(unknown(super::lines::lines(text).next().unwrap_or_default())) } else { Ok(false) };
+        }
         let Some(end) = memchr::memchr(b'\n', text).or(enough.then_some(text.len())) else { return Ok(false) };
         let first = text.get(..end).unwrap_or_default();
         let first = first.strip_suffix(b"\r").unwrap_or(first);
@@ -260,6 +278,10 @@ impl Tail {
                 let tailed = samples::TailedSamples::new(header.as_bytes());
                 Reader::Lines(Box::new(tailed.map_err(|what| Error::new(ErrorKind::Malformed, what))?))
             }
+            Form::Series(head) => {
+                let table = TailedTable::new(head).map_err(|what| Error::new(ErrorKind::Malformed, what))?;
+                Reader::Lines(Box::new(table))
+            }
             Form::Strace => Reader::Lines(Box::new(strace::TailedCalls::new(self.limits.line_bytes))),
             Form::Dftracer => Reader::Lines(Box::new(dftracer::TailedEvents::default())),
         };
@@ -288,7 +310,7 @@ fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
 fn unknown(first: &[u8]) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{} begins no trace that can be followed", super::lines::quote(first)))
         .expected(
-            "TMIO (JSON Lines, MessagePack), records as CSV with a header line or as JSON Lines, strace or DFTracer",
+            "TMIO (JSON Lines, MessagePack), records as CSV with a header line or as JSON Lines, strace, DFTracer, or a table of a monitoring tool",
         )
         .remedy(Remedy::AnalyzeFinished)
 }

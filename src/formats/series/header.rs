@@ -1,0 +1,140 @@
+//! Where the rows of a table begin.
+
+use super::layout::{Layout, Length, Separator, no_columns, shown};
+use super::options::{SeriesColumns, SeriesOptions};
+use super::presets;
+use super::stamp::TimeForm;
+use super::table::value;
+use crate::error::{Error, Place, Result};
+use crate::formats::lines::quote;
+use crate::remedy::Remedy;
+
+/// Lines before the header: comments, what a tool says of itself.
+const BEFORE_HEADER: usize = 64;
+
+/// The beginning of a table.
+pub(super) struct Found {
+    pub(super) layout: Layout,
+    /// The header line; empty if there is none.
+    pub(super) header: Vec<u8>,
+    /// Bytes and lines before the first row.
+    pub(super) bytes: usize,
+    pub(super) lines: u64,
+}
+
+/// Finds the header of a known tool, or of the columns that the user names, or the first row if there is none.
+///
+/// # Errors
+/// Malformed if the columns are not there, or must be named.
+pub(super) fn find(text: &[u8], options: &SeriesOptions) -> Result<Found> {
+    let mut known = first(text, |line| Ok(presets::of_header(line)))?;
+    if let (Some(found), Some(separator)) = (&mut known, options.separator) {
+        found.layout.separator = Separator::new(Some(separator), &found.header);
+    }
+    let mut found = match (known, &options.columns) {
+        (Some(mut found), Some(columns)) => {
+            let names = found.layout.separator.names(&found.header)?;
+            found.layout.take(columns, &names).map_err(|c| missing(&c, &found.header, found.lines, &names))?;
+            found
+        }
+        (Some(found), None) if found.layout.series.is_empty() => {
+            let names = found.layout.separator.names(&found.header)?;
+            let what = format!("a table of {} without columns of bytes read and written", found.layout.tool);
+            let e = Error::malformed(Place::Line(found.lines), what);
+            return Err(e.remedy(Remedy::NameColumns(shown(&names))));
+        }
+        (Some(found), None) => found,
+        (None, Some(columns)) => by_columns(text, columns, options)?,
+        (None, None) => {
+            let line = header_like(text, options);
+            return Err(no_columns(line, &Separator::new(options.separator, line).names(line)?));
+        }
+    };
+    found.layout.set(options);
+    Ok(found)
+}
+
+/// The first line for which `layout` gives one.
+fn first(text: &[u8], layout: impl Fn(&[u8]) -> Result<Option<Layout>>) -> Result<Option<Found>> {
+    let mut bytes = 0;
+    for (i, whole) in text.split_inclusive(|&b| b == b'\n').take(BEFORE_HEADER).enumerate() {
+        bytes += whole.len();
+        let line = whole.trim_ascii_end();
+        if let Some(layout) = layout(line)? {
+            return Ok(Some(Found { layout, header: line.to_vec(), bytes, lines: i as u64 + 1 }));
+        }
+    }
+    Ok(None)
+}
+
+/// A table of no known tool with these columns: below its header, or from its first row on.
+fn by_columns(text: &[u8], columns: &SeriesColumns, options: &SeriesOptions) -> Result<Found> {
+    let row = first(text, |line| {
+        let separator = Separator::new(options.separator, line);
+        let mut layout = Layout::new("", separator);
+        // numbers alone need no header: the row has to have values in these places
+        let fits = layout.take(columns, &[]).is_ok() && is_row(&layout, line, options);
+        Ok(fits.then_some(layout))
+    })?;
+    if let Some(mut found) = row {
+        found.bytes -= text[..found.bytes].split_inclusive(|&b| b == b'\n').next_back().map_or(0, <[u8]>::len);
+        found.lines -= 1;
+        found.header.clear();
+        return Ok(found);
+    }
+    let header = first(text, |line| {
+        let separator = Separator::new(options.separator, line);
+        let names = separator.names(line)?;
+        let mut layout = Layout::new("", separator);
+        let fits = !line.is_empty() && layout.take(columns, &names).is_ok() && layout.width() <= names.len();
+        Ok(fits.then_some(layout))
+    })?;
+    header.map_or_else(
+        || {
+            let line = header_like(text, options);
+            let names = Separator::new(options.separator, line).names(line)?;
+            let mut layout = Layout::new("", Separator::Blanks);
+            let column = layout.take(columns, &names).err().unwrap_or_else(|| format!("{}", layout.width()));
+            Err(missing(&column, line, 1, &names))
+        },
+        Ok,
+    )
+}
+
+/// True if the line has a time and a value in the places of the layout.
+fn is_row(layout: &Layout, line: &[u8], options: &SeriesOptions) -> bool {
+    let mut found = Vec::new();
+    let whole = layout.separator.fields(line, |f| {
+        found.push(f);
+        found.len() < layout.width()
+    });
+    let field = |c: &usize| found.get(*c).map(|f| &**f);
+    let timed = match &layout.time[..] {
+        [] => true,
+        [one] => field(one).and_then(|t| TimeForm::of(t, None, options.time_unit_s)).is_some(),
+        [one, two, ..] => field(one).zip(field(two)).and_then(|(a, b)| TimeForm::of(a, Some(b), None)).is_some(),
+    };
+    let lasts = match layout.length {
+        Some(Length::Seconds(c) | Length::Until(c)) => found.len() > c,
+        None => true,
+    };
+    let columns = || layout.series.iter().flat_map(|w| &w.columns);
+    whole.is_ok() && timed && lasts && columns().all(|c| field(c).is_some_and(|f| value(f, true).is_some()))
+}
+
+/// The first line most of whose fields are no numbers.
+fn header_like<'t>(text: &'t [u8], options: &SeriesOptions) -> &'t [u8] {
+    let lines = || text.split(|&b| b == b'\n').map(<[u8]>::trim_ascii).take(BEFORE_HEADER).filter(|l| !l.is_empty());
+    let is_header = |line: &&[u8]| {
+        let names = Separator::new(options.separator, line).names(line).unwrap_or_default();
+        let numbers = names.iter().filter(|n| n.parse::<f64>().is_ok()).count();
+        names.len() > 1 && 2 * numbers < names.len()
+    };
+    lines().find(is_header).or_else(|| lines().next()).unwrap_or_default()
+}
+
+fn missing(column: &str, line: &[u8], number: u64, names: &[String]) -> Error {
+    Error::malformed(Place::Line(number), format!("no column `{column}` in {}", quote(line)))
+        .expected("columns by the names of the header, or by their numbers from 1")
+        .remedy(Remedy::NameColumns(shown(names)))
+}

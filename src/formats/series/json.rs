@@ -1,0 +1,321 @@
+//! Time series as JSON: `sadf -j`, and answers of Prometheus to range queries.
+
+use std::collections::HashMap;
+
+use super::layout::direction;
+use super::sheet::{Group, Meaning, Sheet};
+use super::stamp::date_time;
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::json::{Json, member_names};
+use crate::formats::number::parse_f64;
+use crate::formats::options::ReadOptions;
+use crate::formats::rates::{Stamp, ValueKind};
+use crate::formats::source::Source;
+use crate::formats::window::Window;
+use crate::record::{Op, Warning, is_time};
+
+/// Names looked at to tell what a text is.
+const MEMBERS: usize = 64;
+
+fn has_top(head: &[u8], wanted: &[&str]) -> bool {
+    let names = member_names(head, MEMBERS);
+    wanted.iter().all(|w| names.iter().any(|(depth, n)| *depth <= 2 && *n == w.as_bytes()))
+}
+
+/// True if the head is of `sadf -j`.
+pub(super) fn is_sadf(head: &[u8]) -> bool {
+    has_top(head, &["sysstat", "hosts"])
+}
+
+/// True if the head is of a range query.
+pub(super) fn is_prometheus(head: &[u8]) -> bool {
+    has_top(head, &["data", "resultType"]) && has_top(head, &["status"])
+}
+
+/// A reader of one JSON value that fills a sheet.
+struct Filling<'o> {
+    sheet: Sheet,
+    options: &'o ReadOptions,
+    values: usize,
+    dated: bool,
+}
+
+/// Reads a value by `fill`; what came before damage is kept.
+fn read_with<'o>(
+    source: &Source,
+    options: &'o ReadOptions,
+    tool: &'static str,
+    fill: impl FnOnce(&mut Filling<'o>, &mut Json) -> Result<()>,
+) -> Result<Sheet> {
+    let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
+    let sheet = Sheet { tool, ..Sheet::default() };
+    let mut filling = Filling { sheet, options, values: 0, dated: false };
+    let outcome = fill(&mut filling, &mut json);
+    let Filling { mut sheet, values, .. } = filling;
+    match outcome {
+        Err(e) if e.kind() == ErrorKind::Malformed && values > 0 => {
+            let why = json.damage().map_or_else(|| e.to_string(), str::to_owned);
+            sheet.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
+        }
+        other => other?,
+    }
+    sheet.quality.records_read = values as u64;
+    Ok(sheet)
+}
+
+/// Calls `each` for every member of an object with its name; it has to read the value.
+fn members(json: &mut Json, mut each: impl FnMut(&mut Json, &[u8]) -> Result<()>) -> Result<()> {
+    json.object()?;
+    let (mut first, mut name) = (true, Vec::new());
+    while json.member(&mut first, &mut name)? {
+        each(json, &name)?;
+    }
+    Ok(())
+}
+
+/// Calls `each` for every element of an array; passes over anything else.
+fn elements(json: &mut Json, mut each: impl FnMut(&mut Json) -> Result<()>) -> Result<()> {
+    if json.peek()? != Some(b'[') {
+        return json.skip();
+    }
+    json.array()?;
+    let mut first = true;
+    while json.element(&mut first)? {
+        each(json)?;
+    }
+    Ok(())
+}
+
+/// The text that comes next; empty if another value comes.
+fn text(json: &mut Json) -> Result<String> {
+    let mut bytes = Vec::new();
+    if !json.text(&mut bytes)? {
+        json.skip()?;
+    }
+    let plain = String::from_utf8_lossy(&bytes).into_owned();
+    // escapes are kept as they are by the parser
+    Ok(match plain.contains('\\') {
+        true => serde_json::from_str(&format!("\"{plain}\"")).unwrap_or(plain),
+        false => plain,
+    })
+}
+
+/// A number, or a text that is one; NaN if there is none.
+fn number(json: &mut Json) -> Result<f64> {
+    let mut bytes = Vec::new();
+    if json.text(&mut bytes)? {
+        return Ok(parse_f64(&bytes).unwrap_or(f64::NAN));
+    }
+    Ok(json.number()?.unwrap_or(f64::NAN))
+}
+
+impl Filling<'_> {
+    fn count(&mut self, values: usize) -> Result<()> {
+        self.values += values;
+        let most = self.options.limits.records;
+        if self.values > most {
+            return Err(Error::limit(format!("{} values or more", self.values), format!("{most} records")));
+        }
+        Ok(())
+    }
+}
+
+/// What a `timestamp` of sadf says.
+#[derive(Default)]
+struct Moment {
+    date: String,
+    time: String,
+    utc: bool,
+    interval: Option<f64>,
+}
+
+/// Reads `sadf -j`: `sysstat.hosts[].statistics[]`, each with a `timestamp` and the devices of `disk`.
+///
+/// # Errors
+/// Malformed, limits, errors of the system.
+pub(super) fn sadf(source: &Source, options: &ReadOptions) -> Result<Sheet> {
+    read_with(source, options, "sadf", |f, json| {
+        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
+        f.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
+        members(json, |json, name| match name {
+            b"sysstat" => members(json, |json, name| match name {
+                b"hosts" => elements(json, |json| f.host(json)),
+                _ => json.skip(),
+            }),
+            _ => json.skip(),
+        })?;
+        // an interval that is missing once is of no use
+        for g in f.sheet.groups.iter_mut().filter(|g| g.lengths.len() != g.times.len()) {
+            g.lengths.clear();
+        }
+        Ok(())
+    })
+}
+
+impl Filling<'_> {
+    fn host(&mut self, json: &mut Json) -> Result<()> {
+        let mut host = String::new();
+        let mut devices = HashMap::new();
+        members(json, |json, name| match name {
+            b"nodename" => text(json).map(|t| host = t),
+            b"statistics" => elements(json, |json| self.statistics(json, &host, &mut devices)),
+            _ => json.skip(),
+        })
+    }
+
+    fn statistics(&mut self, json: &mut Json, host: &str, devices: &mut HashMap<String, usize>) -> Result<()> {
+        let mut moment = Moment::default();
+        let mut disks = Vec::new();
+        members(json, |json, name| match name {
+            b"timestamp" => members(json, |json, name| match name {
+                b"date" => text(json).map(|t| moment.date = t),
+                b"time" => text(json).map(|t| moment.time = t),
+                b"utc" => json.number().map(|n| moment.utc = n == Some(1.0)),
+                b"interval" => json.number().map(|n| moment.interval = n),
+                _ => json.skip(),
+            }),
+            b"disk" => elements(json, |json| disk(json).map(|d| disks.push(d))),
+            _ => json.skip(),
+        })?;
+        if disks.is_empty() {
+            return Ok(());
+        }
+        let stamp = format!("{} {}", moment.date, moment.time);
+        let Some((seconds, part, zoned)) = date_time(stamp.as_bytes()) else {
+            self.sheet.quality.records_dropped += disks.len() as u64;
+            return self.count(disks.len());
+        };
+        if !std::mem::replace(&mut self.dated, true) {
+            let utc = zoned || moment.utc;
+            let day = seconds.div_euclid(86_400) * 86_400;
+            (self.sheet.origin, self.sheet.unix, self.sheet.local) = (if utc { seconds } else { day }, utc, !utc);
+        }
+        let time = (seconds - self.sheet.origin) as f64 + part;
+        for (device, values) in disks {
+            self.count(2)?;
+            let next = self.sheet.groups.len();
+            let at = *devices.entry(device.clone()).or_insert(next);
+            if at == next {
+                self.sheet.groups.push(Group::new(0, None, host.to_owned(), device));
+            }
+            let group = &mut self.sheet.groups[at];
+            group.push(time, &values);
+            group.lengths.extend(moment.interval);
+        }
+        Ok(())
+    }
+}
+
+/// The name of a device, and bytes per second read and written.
+fn disk(json: &mut Json) -> Result<(String, [f64; 2])> {
+    let mut device = String::new();
+    let (mut kib, mut sectors) = ([f64::NAN; 2], [f64::NAN; 2]);
+    members(json, |json, name| match name {
+        b"disk-device" => text(json).map(|t| device = t),
+        b"rkB" => number(json).map(|x| kib[0] = 1024.0 * x),
+        b"wkB" => number(json).map(|x| kib[1] = 1024.0 * x),
+        b"rd_sec" => number(json).map(|x| sectors[0] = 512.0 * x),
+        b"wr_sec" => number(json).map(|x| sectors[1] = 512.0 * x),
+        _ => json.skip(),
+    })?;
+    Ok((device, [0, 1].map(|i| if kib[i].is_nan() { sectors[i] } else { kib[i] })))
+}
+
+/// Reads an answer of Prometheus to a range query: `data.result[]`, each with the labels of `metric` and pairs of time and value.
+/// Counters have names that end in `_total`; anything else is a level or a rate.
+///
+/// # Errors
+/// Malformed if it is no range of values; limits; errors of the system.
+pub(super) fn prometheus(source: &Source, options: &ReadOptions) -> Result<Sheet> {
+    let mut sheet = read_with(source, options, "Prometheus", |f, json| {
+        members(json, |json, name| match name {
+            b"data" => members(json, |json, name| match name {
+                b"resultType" => {
+                    let kind = text(json)?;
+                    if kind == "matrix" {
+                        return Ok(());
+                    }
+                    Err(Error::malformed(Place::Byte(json.offset()), format!("a result of type `{kind}`"))
+                        .expected("`matrix`, the answer to a range query")
+                        .remedy("ask /api/v1/query_range with start, end and step"))
+                }
+                b"result" => elements(json, |json| f.result(json)),
+                _ => json.skip(),
+            }),
+            _ => json.skip(),
+        })
+    })?;
+    choose_metrics(&mut sheet);
+    Ok(sheet)
+}
+
+/// Keeps the metrics whose names say that they are reads or writes, if there are any.
+fn choose_metrics(sheet: &mut Sheet) {
+    let said: Vec<bool> = sheet.meanings.iter().map(|m| !m.columns[0].1.is_empty()).collect();
+    sheet.direction_unknown = !said.is_empty() && !said.iter().any(|s| *s);
+    if said.iter().any(|s| *s) {
+        let before = sheet.groups.len();
+        sheet.groups.retain(|g| said.get(g.meaning).copied().unwrap_or(false));
+        sheet.quality.records_left_out += (before - sheet.groups.len()) as u64;
+    }
+    // the mark of a direction that was said is no device
+    sheet.meanings.iter_mut().for_each(|m| m.columns[0].1.clear());
+}
+
+impl Filling<'_> {
+    fn result(&mut self, json: &mut Json) -> Result<()> {
+        let (mut metric, mut host, mut device) = (String::new(), String::new(), String::new());
+        let (mut times, mut values) = (Vec::new(), Vec::new());
+        let outcome = members(json, |json, name| match name {
+            b"metric" => members(json, |json, name| match name {
+                b"__name__" => text(json).map(|t| metric = t),
+                b"instance" => text(json).map(|t| host = t),
+                b"device" => text(json).map(|t| device = t),
+                _ => json.skip(),
+            }),
+            b"values" => elements(json, |json| {
+                let mut pair = [f64::NAN; 2];
+                let mut n = 0;
+                elements(json, |json| {
+                    let x = number(json)?;
+                    if let Some(slot) = pair.get_mut(n) {
+                        *slot = x;
+                    }
+                    n += 1;
+                    Ok(())
+                })?;
+                self.count(1)?;
+                match is_time(pair[0]) {
+                    true => {
+                        times.push(pair[0]);
+                        values.push(pair[1]);
+                    }
+                    false => self.sheet.quality.records_dropped += 1,
+                }
+                Ok(())
+            }),
+            _ => json.skip(),
+        });
+        if times.is_empty() {
+            return outcome;
+        }
+        if !std::mem::replace(&mut self.dated, true) && times[0] > 1e8 {
+            (self.sheet.origin, self.sheet.unix) = (times[0].floor() as i64, true);
+        }
+        let origin = self.sheet.origin as f64;
+        times.iter_mut().for_each(|t| *t -= origin);
+        let series = &self.options.series;
+        let by_name = if metric.ends_with("_total") { ValueKind::Cumulative } else { ValueKind::Rate };
+        let unit = series.unit_bytes.unwrap_or(1.0);
+        values.iter_mut().for_each(|v| *v *= unit);
+        let op = direction(&metric);
+        // a direction that the name says is marked until all names are known
+        let mark = op.map_or(String::new(), |_| metric.clone());
+        let (kind, stamp) = (series.kind.unwrap_or(by_name), series.stamp.unwrap_or_default());
+        self.sheet.meanings.push(Meaning { columns: vec![(op.unwrap_or(Op::Write), mark)], kind, stamp });
+        let mut group = Group::new(self.sheet.meanings.len() - 1, None, host, device);
+        (group.times, group.columns) = (times, vec![values]);
+        self.sheet.groups.push(group);
+        outcome
+    }
+}

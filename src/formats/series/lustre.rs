@@ -1,0 +1,384 @@
+//! Snapshots of Lustre counters, one after the other: `stats` of clients and servers, and `job_stats` of servers.
+
+use std::collections::HashMap;
+
+use memchr::memmem;
+
+use super::sheet::{Group, Meaning, Sheet};
+use crate::error::{Error, Place, Result};
+use crate::formats::lines::lines;
+use crate::formats::number::{parse_f64, parse_f64_minus, scan_f64};
+use crate::formats::options::ReadOptions;
+use crate::formats::rates::{Stamp, ValueKind, median_step};
+use crate::formats::source::Source;
+use crate::formats::window::Window;
+use crate::record::{Op, Warning};
+
+/// Most jobs and targets.
+const MOST_GROUPS: usize = 1 << 20;
+/// Times from here on are seconds since 1970.
+const EPOCH_LEAST: f64 = 1e8;
+
+/// True if the head is of `stats`.
+pub(super) fn is_stats(head: &[u8]) -> bool {
+    let mut first = lines(head).map(<[u8]>::trim_ascii).filter(|l| !l.is_empty()).take(4);
+    first.any(|l| l.starts_with(b"snapshot_time") && !l.starts_with(b"snapshot_time:"))
+}
+
+/// True if the head is of `job_stats`.
+pub(super) fn is_job_stats(head: &[u8]) -> bool {
+    lines(head).map(<[u8]>::trim_ascii).filter(|l| !l.is_empty()).take(8).any(|l| l == b"job_stats:")
+}
+
+/// Gives every line with its number from 1 to `each`; lines that are too long are left out. Returns their number, and why the input ended early.
+fn each_line(
+    source: &Source,
+    options: &ReadOptions,
+    mut each: impl FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<(u64, Option<String>)> {
+    let mut window = Window::open(source, options)?;
+    let (mut number, mut long) = (0, 0);
+    while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
+        if n == 0 {
+            window.skip_line()?;
+            (number, long) = (number + 1, long + 1);
+            continue;
+        }
+        for line in lines(&window.data()[..n]) {
+            number += 1;
+            each(number, line.trim_ascii())?;
+        }
+        window.consume(n);
+    }
+    Ok((long, window.damage().map(str::to_owned)))
+}
+
+/// The groups of a sheet by name.
+struct Groups {
+    sheet: Sheet,
+    places: HashMap<(String, String), usize>,
+    dated: bool,
+    values: usize,
+    most: usize,
+}
+
+impl Groups {
+    fn new(tool: &'static str, options: &ReadOptions) -> Groups {
+        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
+        let meanings = vec![Meaning { columns, kind: ValueKind::Cumulative, stamp: Stamp::End }];
+        let sheet = Sheet { tool, meanings, ..Sheet::default() };
+        Groups { sheet, places: HashMap::new(), dated: false, values: 0, most: options.limits.records }
+    }
+
+    fn place(&mut self, host: &str, device: &str) -> Result<usize> {
+        let key = (host.to_owned(), device.to_owned());
+        if let Some(&at) = self.places.get(&key) {
+            return Ok(at);
+        }
+        let at = self.sheet.groups.len();
+        if at >= MOST_GROUPS {
+            return Err(Error::limit("more jobs and targets", format!("{MOST_GROUPS}")));
+        }
+        self.sheet.groups.push(Group::new(0, None, key.0.clone(), key.1.clone()));
+        self.places.insert(key, at);
+        Ok(at)
+    }
+
+    /// A stamp in seconds since the origin, which the first sets.
+    fn seconds(&mut self, text: &[u8]) -> Option<f64> {
+        let s = parse_f64(text)?;
+        if !std::mem::replace(&mut self.dated, true) && (EPOCH_LEAST..1e11).contains(&s) {
+            (self.sheet.origin, self.sheet.unix) = (s.floor() as i64, true);
+        }
+        parse_f64_minus(text, self.sheet.origin)
+    }
+
+    fn push(&mut self, at: usize, time: f64, values: [f64; 2]) -> Result<()> {
+        self.values += 2;
+        if self.values > self.most {
+            return Err(Error::limit(format!("{} values or more", self.values), format!("{} records", self.most)));
+        }
+        let group = &mut self.sheet.groups[at];
+        if group.times.last() == Some(&time) {
+            // the later reading of the same moment counts
+            for (column, v) in group.columns.iter_mut().zip(values) {
+                column.pop();
+                column.push(v);
+            }
+            return Ok(());
+        }
+        group.push(time, &values);
+        Ok(())
+    }
+
+    fn finish(mut self, bad: u64, first_bad: Option<u64>, damage: Option<String>) -> Result<Sheet> {
+        let q = &mut self.sheet.quality;
+        q.records_read = (self.values / 2) as u64 + bad;
+        q.records_dropped = bad;
+        if self.sheet.groups.is_empty()
+            && let Some(line) = first_bad
+        {
+            return Err(Error::malformed(Place::Line(line), "a counter that cannot be read")
+                .expected("`write_bytes N samples [bytes] min max sum`, or `write_bytes: { samples: N, …, sum: N }`"));
+        }
+        if let Some(line) = first_bad {
+            let what = format!("{bad} counters or times cannot be read and were left out, the first in line {line}");
+            self.sheet.warnings.push(Warning::new("unreadable-records", what));
+        }
+        if let Some(why) = damage {
+            self.sheet.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
+        }
+        Ok(self.sheet)
+    }
+}
+
+/// Reads `stats`: a snapshot begins with its time; a counter that is not there is 0.
+///
+/// # Errors
+/// Malformed if no snapshot can be read; limits; errors of the system.
+pub(super) fn stats(source: &Source, options: &ReadOptions) -> Result<Sheet> {
+    let mut groups = Groups::new("Lustre", options);
+    let mut target = String::new();
+    // time and values of the snapshot that is read
+    let mut open: Option<(f64, [f64; 2])> = None;
+    let (mut bad, mut first_bad) = (0, None);
+    let close = |groups: &mut Groups, target: &str, open: &mut Option<(f64, [f64; 2])>| match open.take() {
+        Some((time, values)) => groups.place("", target).and_then(|at| groups.push(at, time, values)),
+        None => Ok(()),
+    };
+    let (long, damage) = each_line(source, options, |number, line| {
+        let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+        let name = words.next().unwrap_or_default();
+        let mut unusable = || {
+            bad += 1;
+            first_bad.get_or_insert(number);
+        };
+        match name {
+            b"snapshot_time" | b"snapshot_time:" => {
+                close(&mut groups, &target, &mut open)?;
+                match words.next().and_then(|t| groups.seconds(t)) {
+                    Some(time) => open = Some((time, [0.0; 2])),
+                    None => unusable(),
+                }
+            }
+            b"read_bytes" | b"write_bytes" => {
+                let count = words.next().and_then(parse_f64);
+                // `samples [bytes] min max sum`; without a sample there is no more than the count
+                let sum = words.nth(4).map_or(count.filter(|n| *n == 0.0), parse_f64);
+                match (sum, &mut open) {
+                    (Some(sum), Some((_, values))) => values[usize::from(name == b"write_bytes")] = sum,
+                    _ => unusable(),
+                }
+            }
+            name if name.ends_with(b".stats=") => {
+                close(&mut groups, &target, &mut open)?;
+                target = target_of(name, b".stats=");
+            }
+            _ => {}
+        }
+        Ok(())
+    })?;
+    close(&mut groups, &target, &mut open)?;
+    groups.finish(bad + long, first_bad, damage)
+}
+
+/// The target of a line such as `obdfilter.lfs-OST0000.job_stats=`.
+fn target_of(line: &[u8], ending: &[u8]) -> String {
+    let name = line.strip_suffix(ending).unwrap_or(line);
+    let name = name.iter().position(|&b| b == b'.').map_or(name, |n| &name[n + 1..]);
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// A job on a target as one reading has it.
+struct Entry {
+    reading: usize,
+    /// Time of its last change.
+    changed: Option<f64>,
+    sums: [f64; 2],
+}
+
+/// Readings of `job_stats` as they come.
+struct Readings {
+    groups: Groups,
+    /// Entries of each group.
+    entries: Vec<Vec<Entry>>,
+    /// Time of each reading, where the file has it.
+    times: Vec<Option<f64>>,
+    /// Times stand before the readings they belong to, as the first shows; and such a time.
+    ahead: Option<bool>,
+    announced: Option<f64>,
+    /// A reading is open, and the targets it has named.
+    open: bool,
+    targets: Vec<String>,
+    target: String,
+    job: Option<String>,
+    changed: Option<f64>,
+    bad: u64,
+    first_bad: Option<u64>,
+}
+
+/// Reads `job_stats`.
+///
+/// The time in an entry is that of its last change, not of the reading. A line with a number of Unix time, in a comment or alone, gives the
+/// time of the reading after it, or before it if the file does not begin with one. Without such lines readings are as far apart as the
+/// changes show.
+///
+/// # Errors
+/// Malformed if no entry can be read; limits; errors of the system.
+pub(super) fn job_stats(source: &Source, options: &ReadOptions) -> Result<Sheet> {
+    let mut r = Readings {
+        groups: Groups::new("Lustre", options),
+        entries: Vec::new(),
+        times: Vec::new(),
+        ahead: None,
+        announced: None,
+        open: false,
+        targets: Vec::new(),
+        target: String::new(),
+        job: None,
+        changed: None,
+        bad: 0,
+        first_bad: None,
+    };
+    let (long, damage) = each_line(source, options, |number, line| r.line(number, line))?;
+    r.bad += long;
+    r.finish(options.series.step_s, damage)
+}
+
+impl Readings {
+    fn line(&mut self, number: u64, line: &[u8]) -> Result<()> {
+        let after = |key: &[u8]| line.strip_prefix(key).map(<[u8]>::trim_ascii);
+        if line == b"---" {
+            self.open = false;
+        } else if let Some(stamp) = stamp(line) {
+            self.stamp(stamp);
+        } else if line.ends_with(b".job_stats=") {
+            let target = target_of(line, b".job_stats=");
+            if self.targets.contains(&target) {
+                self.open = false;
+            }
+            self.begin();
+            self.targets.push(target.clone());
+            (self.target, self.job) = (target, None);
+        } else if line == b"job_stats:" {
+            if self.targets.is_empty() {
+                self.open = false;
+            }
+            self.begin();
+            self.job = None;
+        } else if let Some(job) = after(b"- job_id:") {
+            self.begin();
+            let name = job.strip_prefix(b"\"").and_then(|j| j.strip_suffix(b"\"")).unwrap_or(job);
+            (self.job, self.changed) = (Some(String::from_utf8_lossy(name).into_owned()), None);
+        } else if let Some(time) = after(b"snapshot_time:") {
+            self.changed = time.split(u8::is_ascii_whitespace).next().and_then(|t| self.groups.seconds(t));
+        } else if let Some((text, column)) =
+            after(b"read_bytes:").map(|t| (t, 0)).or(after(b"write_bytes:").map(|t| (t, 1)))
+        {
+            return self.counter(number, text, column);
+        }
+        Ok(())
+    }
+
+    /// Begins a reading, unless one is open.
+    fn begin(&mut self) {
+        if !std::mem::replace(&mut self.open, true) {
+            self.times.push(self.announced.take());
+            self.targets.clear();
+        }
+    }
+
+    /// The time of a reading.
+    fn stamp(&mut self, text: &[u8]) {
+        let Some(time) = self.groups.seconds(text) else { return };
+        let ahead = *self.ahead.get_or_insert(self.times.is_empty());
+        match self.times.last_mut() {
+            Some(last) if !ahead => *last = last.or(Some(time)),
+            _ => self.announced = Some(time),
+        }
+        self.open = false;
+    }
+
+    fn counter(&mut self, number: u64, text: &[u8], column: usize) -> Result<()> {
+        let sum = memmem::find(text, b"sum:").and_then(|n| scan_f64(text[n + 4..].trim_ascii_start())).map(|(x, _)| x);
+        let none =
+            || memmem::find(text, b"samples:").and_then(|n| scan_f64(text[n + 8..].trim_ascii_start())).map(|(x, _)| x);
+        let (Some(sum), Some(job)) = (sum.or_else(|| none().filter(|n| *n == 0.0)), &self.job) else {
+            self.bad += 1;
+            self.first_bad.get_or_insert(number);
+            return Ok(());
+        };
+        let at = self.groups.place(&self.target, job)?;
+        if self.entries.len() <= at {
+            self.entries.resize_with(at + 1, Vec::new);
+        }
+        let reading = self.times.len().saturating_sub(1);
+        match self.entries[at].last_mut() {
+            Some(e) if e.reading == reading => {
+                e.sums[column] = sum;
+                e.changed = self.changed.or(e.changed);
+            }
+            _ => {
+                let mut sums = [0.0; 2];
+                sums[column] = sum;
+                self.entries[at].push(Entry { reading, changed: self.changed, sums });
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, step_s: Option<f64>, damage: Option<String>) -> Result<Sheet> {
+        let (times, step) = self.times_of_readings(step_s);
+        for (at, entries) in std::mem::take(&mut self.entries).into_iter().enumerate() {
+            let mut last: Option<&Entry> = None;
+            for e in &entries {
+                let Some(&time) = times.get(e.reading) else { continue };
+                // what a reading does not list has not changed; what none listed before has begun at 0 since
+                let before = e.reading.checked_sub(1).and_then(|b| times.get(b).copied().map(|t| (b, t)));
+                let known = last.map_or([0.0; 2], |l| l.sums);
+                if let Some((b, t)) = before
+                    && last.is_none_or(|l| l.reading < b)
+                {
+                    self.groups.push(at, t, known)?;
+                }
+                self.groups.push(at, time, e.sums)?;
+                last = Some(e);
+            }
+            self.groups.sheet.groups[at].step_s = Some(step);
+        }
+        self.groups.finish(self.bad, self.first_bad, damage)
+    }
+
+    /// The time of every reading, and their step: as stated, or as the changes show, which happen before the reading that has them first.
+    fn times_of_readings(&self, step_s: Option<f64>) -> (Vec<f64>, f64) {
+        let stated: Vec<(f64, f64)> =
+            self.times.iter().enumerate().filter_map(|(i, t)| Some((i as f64, (*t)?))).collect();
+        let changes = self.entries.iter().flatten().filter_map(|e| Some((e.reading as f64, e.changed?)));
+        let mut points: Vec<(f64, f64)> = if stated.is_empty() { changes.collect() } else { stated };
+        points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let slope = match (points.first(), points.last()) {
+            (Some(a), Some(b)) if b.0 > a.0 && b.1 > a.1 => (b.1 - a.1) / (b.0 - a.0),
+            _ => 1.0,
+        };
+        let step = step_s.filter(|s| s.is_finite() && *s > 0.0).unwrap_or(slope);
+        let first = points.iter().map(|(i, t)| t - step * i).fold(f64::NEG_INFINITY, f64::max);
+        let first = if first.is_finite() { first } else { 0.0 };
+        let mut times: Vec<f64> =
+            self.times.iter().enumerate().map(|(i, t)| t.unwrap_or(first + step * i as f64)).collect();
+        // a clock that steps back does not bring readings back
+        for i in 1..times.len() {
+            times[i] = times[i].max(times[i - 1]);
+        }
+        let usual = median_step(&times).unwrap_or(step);
+        (times, usual)
+    }
+}
+
+/// The Unix time in a line that is a number or ends a comment.
+fn stamp(line: &[u8]) -> Option<&[u8]> {
+    let text = match line.strip_prefix(b"#") {
+        Some(comment) => comment.trim_ascii().rsplit(u8::is_ascii_whitespace).next()?,
+        None => line,
+    };
+    parse_f64(text).filter(|t| (EPOCH_LEAST..1e11).contains(t)).map(|_| text)
+}

@@ -1,0 +1,170 @@
+//! Tables of known tools, told by their header line.
+//!
+//! What the tools write was taken from their own output and documentation: collectl 4.3, sysstat 12.5, LDMS `store_csv`, FTIO 0.0.9.
+
+use super::layout::{Layout, Length, Separator, Wanted};
+use crate::formats::rates::{Stamp, ValueKind};
+use crate::record::Op;
+
+const KIB: f64 = 1024.0;
+const SECTOR: f64 = 512.0;
+
+/// The layout of a table by its header line. One without series is of a known tool, but none of its columns is of use. `None` if the line
+/// is no header of a known tool.
+pub(super) fn of_header(line: &[u8]) -> Option<Layout> {
+    let begins = |text: &[u8]| line.starts_with(text);
+    if begins(b"# hostname;interval;timestamp") {
+        return sadf(line);
+    }
+    if begins(b"#UTC ") || begins(b"#Date Time ") {
+        return collectl(line, Separator::Blanks);
+    }
+    for separator in [b',', b';', b'\t'] {
+        let second = [&b"#UTC"[..], &[separator]].concat();
+        let first = [&b"#Date"[..], &[separator], b"Time", &[separator]].concat();
+        if begins(&first) || begins(&second) {
+            return collectl(line, Separator::Byte(separator));
+        }
+    }
+    if begins(b"#Time,Time_usec,") || begins(b"#Time, Time_usec,") {
+        return ldms(line);
+    }
+    trace_analysis(line)
+}
+
+/// Pairs of names for what is read and written, the best first, with the bytes of their unit.
+type Pairs<'p> = &'p [(&'p str, &'p str, f64)];
+
+/// The first pair of which a name is there, as series.
+fn series_of(names: &[String], pairs: Pairs) -> Option<(Vec<Wanted>, f64)> {
+    let find = |name: &str| names.iter().position(|n| n == name);
+    pairs.iter().find_map(|&(read, write, unit)| {
+        let there = [(Op::Read, find(read)), (Op::Write, find(write))];
+        let series: Vec<Wanted> = there.into_iter().filter_map(|(op, c)| Some(wanted(op, "", c?))).collect();
+        (!series.is_empty()).then_some((series, unit))
+    })
+}
+
+fn wanted(op: Op, device: &str, column: usize) -> Wanted {
+    Wanted { op, device: device.to_owned(), columns: vec![column] }
+}
+
+/// `sadf -d`: a row for each device and interval.
+fn sadf(line: &[u8]) -> Option<Layout> {
+    let mut layout = Layout::new("sadf", Separator::Byte(b';'));
+    let names = layout.separator.names(line).ok()?;
+    layout.host = Some(0);
+    layout.length = Some(Length::Seconds(1));
+    layout.time = vec![2];
+    layout.device = names.iter().position(|n| n == "DEV");
+    let pairs: Pairs = &[("rkB/s", "wkB/s", KIB), ("rd_sec/s", "wr_sec/s", SECTOR), ("bread/s", "bwrtn/s", SECTOR)];
+    if let Some((series, unit)) = series_of(&names, pairs) {
+        (layout.series, layout.unit_bytes) = (series, unit);
+    }
+    Some(layout)
+}
+
+/// `collectl -P`: a row for each interval; columns of all devices, or of each.
+fn collectl(line: &[u8], separator: Separator) -> Option<Layout> {
+    let mut layout = Layout::new("collectl", separator);
+    let names = separator.names(line).ok()?;
+    names.iter().any(|n| n.starts_with('[')).then_some(())?;
+    layout.time = if names.first()? == "UTC" { vec![0] } else { vec![0, 1] };
+    layout.unit_bytes = KIB;
+    // the file system before the disks below it, devices before their sum
+    let kinds = [("CLT", "ReadKB", "WriteKB"), ("DSK", "RKBytes", "WKBytes"), ("DSK", "ReadKBTot", "WriteKBTot")];
+    for (kind, read, write) in kinds {
+        for (column, name) in names.iter().enumerate() {
+            let Some((subject, metric)) = name.strip_prefix('[').and_then(|n| n.split_once(']')) else { continue };
+            let (of, device) = subject.split_once(':').unwrap_or((subject, ""));
+            let op = match metric {
+                m if m == read => Op::Read,
+                m if m == write => Op::Write,
+                _ => continue,
+            };
+            if of == kind {
+                layout.series.push(wanted(op, device, column));
+            }
+        }
+        if !layout.series.is_empty() {
+            break;
+        }
+    }
+    Some(layout)
+}
+
+/// LDMS `store_csv`: a row for each node and interval; metrics are counters, of an instance if they have a `#`.
+fn ldms(line: &[u8]) -> Option<Layout> {
+    let mut layout = Layout::new("LDMS", Separator::Byte(b','));
+    let names = layout.separator.names(line).ok()?;
+    layout.time = vec![0];
+    layout.host = names.iter().position(|n| n == "ProducerName");
+    layout.kind = ValueKind::Cumulative;
+    let pairs: Pairs = &[
+        ("read_bytes.sum", "write_bytes.sum", 1.0),
+        ("read_bytes", "write_bytes", 1.0),
+        ("sect_read", "sect_written", SECTOR),
+        ("sect_read", "sect_write", SECTOR),
+    ];
+    for &(read, write, unit) in pairs {
+        for (column, name) in names.iter().enumerate() {
+            let (metric, device) = name.split_once('#').unwrap_or((name, ""));
+            match metric {
+                m if m == read => layout.series.push(wanted(Op::Read, device, column)),
+                m if m == write => layout.series.push(wanted(Op::Write, device, column)),
+                _ => {}
+            }
+        }
+        if layout.series.iter().any(|w| w.op == Op::Write) {
+            layout.unit_bytes = unit;
+            break;
+        }
+        layout.series.clear();
+    }
+    Some(layout)
+}
+
+/// FTIO's trace analysis: any of `timestamp`, `read`, `write`, `both`, and nothing else.
+fn trace_analysis(line: &[u8]) -> Option<Layout> {
+    let mut layout = Layout::new("FTIO", Separator::Byte(b','));
+    let names = layout.separator.names(line).ok()?;
+    let known = names.iter().all(|n| ["", "timestamp", "read", "write", "both"].contains(&n.as_str()));
+    layout.time = names.iter().position(|n| n == "timestamp").into_iter().collect();
+    layout.stamp = Stamp::Start;
+    layout.zero_at_first = true;
+    let (series, _) = series_of(&names, &[("read", "write", 1.0), ("", "both", 1.0)]).filter(|_| known)?;
+    layout.direction_unknown = series.iter().any(|w| names.get(w.columns[0]).is_some_and(|n| n == "both"));
+    layout.series = series.into_iter().filter(|w| names.get(w.columns[0]).is_some_and(|n| !n.is_empty())).collect();
+    (!layout.series.is_empty()).then_some(layout)
+}
+
+/// True for lines that a tool writes among its rows: notes of a restart, comments.
+pub(super) fn is_note(layout: &Layout, line: &[u8]) -> bool {
+    layout.tool == "sadf" && [&b";LINUX-RESTART"[..], b";COM "].iter().any(|n| memchr::memmem::find(line, n).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_of_tools_are_told_apart() {
+        let tool = |line: &str| of_header(line.as_bytes()).map(|l| (l.tool, l.series.len()));
+        for (line, expected) in [
+            ("# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s", Some(("sadf", 2))),
+            ("# hostname;interval;timestamp;CPU;%user", Some(("sadf", 0))),
+            ("#UTC [DSK]ReadKBTot [DSK]WriteKBTot", Some(("collectl", 2))),
+            ("#Date Time [CPU]User% [CLT]ReadKB [CLT]WriteKB [DSK]ReadKBTot", Some(("collectl", 2))),
+            ("#Date,Time,[DSK:sda]Name,[DSK:sda]RKBytes,[DSK:sda]WKBytes,[DSK:sdb]RKBytes", Some(("collectl", 3))),
+            ("#Time,Time_usec,ProducerName,sect_read#sda,sect_written#sda,sect_written#sdb", Some(("LDMS", 3))),
+            ("timestamp,read,write,both", Some(("FTIO", 2))),
+            ("both", Some(("FTIO", 1))),
+            ("timestamp", None),
+            ("time,read,write", None),
+            ("op,size,start", None),
+            ("", None),
+        ] {
+            assert_eq!(tool(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! Time series of monitoring tools: recordings and layouts with known totals, spellings of tables, and damage.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::common::shared;
+use super::text::{codes, parse, parse_as, torture};
+use crate::formats::tail::Tail;
+use iophase::analysis::{self, NamePattern, Options, RankSet, Selection};
+use iophase::formats::Limits;
+use iophase::formats::write::{Memory, writer};
+use iophase::formats::{ReadOptions, SeriesOptions, Source, Stamp, ValueKind, read};
+use iophase::record::{ClockKind, Data, Interval, Op, Timing, Trace};
+use iophase::{ErrorKind, Result};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn with(text: impl AsRef<[u8]>, series: SeriesOptions) -> Result<Trace> {
+    read(&Source::from_bytes("memory", text.as_ref()), None, &ReadOptions::default().series(series))
+}
+
+fn columns(text: &str) -> SeriesOptions {
+    SeriesOptions::default().columns(Some(text.parse().unwrap()))
+}
+
+fn rows(t: &Trace) -> Vec<Interval> {
+    match &t.data {
+        Data::Intervals(rows) => rows.iter().collect(),
+        Data::Requests(rows) => {
+            assert_eq!(rows.len(), 0, "{}: requests", t.path);
+            Vec::new()
+        }
+    }
+}
+
+/// Operation, rank, start, end, bytes.
+fn list(t: &Trace) -> Vec<(Op, u32, f64, f64, f64)> {
+    rows(t).iter().map(|r| (r.op, r.rank, r.start, r.end, r.bytes)).collect()
+}
+
+/// Start, end and bytes of the writes on the trace's own clock.
+fn written(t: &Trace) -> Vec<(f64, f64, f64)> {
+    let origin = t.origin_s as f64;
+    rows(t).iter().filter(|r| r.op == Op::Write).map(|r| (origin + r.start, origin + r.end, r.bytes)).collect()
+}
+
+fn total(t: &Trace, op: Op) -> f64 {
+    rows(t).iter().filter(|r| r.op == op).map(|r| r.bytes).sum()
+}
+
+fn corpus(folder: &str) -> Option<(PathBuf, Value)> {
+    let folder = shared("corpus/series")?.join(folder);
+    let expected = serde_json::from_slice(&fs::read(folder.join("expected.json")).unwrap()).unwrap();
+    Some((folder, expected))
+}
+
+fn open(path: PathBuf, series: SeriesOptions) -> Trace {
+    let options = ReadOptions::default().series(series);
+    let t = read(&Source::open(&path, &options.limits).unwrap(), None, &options).unwrap();
+    assert_eq!(t.format, "series", "{}", t.path);
+    t
+}
+
+#[track_caller]
+fn near(found: f64, expected: &Value, relative: f64) {
+    let expected = expected.as_f64().unwrap();
+    assert!((found - expected).abs() <= relative * expected, "{found} instead of {expected}");
+}
+
+/// The period of the writes, in seconds.
+fn period(t: &Trace) -> Option<f64> {
+    let report = analysis::analyze(t, &Options::default()).unwrap().report;
+    let writes = report.signals.iter().find(|s| s.mode == analysis::Mode::Write)?;
+    writes.period.dominant.as_ref().map(|d| d.period_s)
+}
+
+#[test]
+fn recordings_of_tools_hold_what_the_job_and_the_machine_wrote() {
+    let Some((folder, expected)) = corpus("real") else { return };
+    // collectl's intervals of half a second are off by some milliseconds, and its rates are for the nominal ones
+    let tools = [
+        ("collectl_d.txt", "write_bytes_total", 1.0, 1e-12),
+        ("collectl_D.csv", "write_bytes_total", 0.5, 0.01),
+        ("sadf_d.csv", "write_bytes_total", 1.0, 1e-12),
+        ("sadf.json", "write_bytes_total", 1.0, 1e-12),
+        ("iostat.txt", "write_bytes_total", 1.0, 1e-12),
+    ];
+    for (name, key, step, tolerance) in tools {
+        let t = open(folder.join(name), SeriesOptions::default());
+        near(total(&t, Op::Write), &expected[name][key], tolerance);
+        assert_eq!((t.timing, t.ranks), (Timing::Counter, 1), "{name}");
+        assert!((t.bin_s.unwrap() - step).abs() < 0.002, "{name}: {:?}", t.bin_s);
+        assert_eq!(codes(&t), [] as [&str; 0], "{name}");
+        assert!(rows(&t).iter().all(|r| r.end - r.start < 1.1 * step), "{name}");
+        let n = |key: &str| expected[name][key].as_u64();
+        let readings = n("rows").or(n("blocks")).unwrap_or(t.quality.records_read);
+        if !name.ends_with("json") {
+            assert_eq!(t.quality.records_read, readings, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_reading_has_its_place_in_time() {
+    let Some((folder, expected)) = corpus("real") else { return };
+    for (name, local) in
+        [("collectl_d.txt", false), ("collectl_D.csv", true), ("sadf_d.csv", false), ("iostat.txt", false)]
+    {
+        let t = open(folder.join(name), SeriesOptions::default());
+        let kind = if local { ClockKind::Midnight } else { ClockKind::Unix };
+        assert_eq!(t.clock.kind, kind, "{name}");
+        if name == "collectl_d.txt" {
+            let first = &expected[name]["first"];
+            let (end, bytes) = (first[0].as_f64().unwrap(), first[1].as_f64().unwrap());
+            assert_eq!(written(&t)[0], (end - 1.0, end, bytes));
+        }
+    }
+    // local times of day: 09:56:08.001 and so on
+    let t = open(folder.join("collectl_D.csv"), SeriesOptions::default());
+    let (start, end, bytes) = written(&t)[0];
+    assert!(
+        (end - 35_768.001).abs() < 1e-9 && (end - start - 0.5).abs() < 0.002 && (bytes / 4096.0 - 1.0).abs() < 0.01
+    );
+    // every burst of the job is a reading of more than its neighbours
+    let t = open(folder.join("sadf_d.csv"), SeriesOptions::default());
+    let t0 = expected["truth"]["t0_unix"].as_f64().unwrap();
+    for burst in expected["truth"]["list"].as_array().unwrap() {
+        let at = t0 + burst["start"].as_f64().unwrap();
+        let seen = written(&t).iter().any(|(a, b, n)| a - 1.0 <= at && at <= b + 1.0 && *n >= 0.5 * 41_943_040.0);
+        assert!(seen, "no reading of the burst at {at}");
+    }
+}
+
+#[test]
+fn layouts_of_tools_hold_the_bytes_of_the_run() {
+    let Some((folder, expected)) = corpus("made") else { return };
+    let none: [&str; 0] = [];
+    let files = [
+        ("ldms_store.csv", 2, 0.5, &none[..]),
+        ("lustre_llite_stats.txt", 1, 0.5, &none[..]),
+        ("lustre_job_stats.txt", 2, 1.0, &none[..]),
+        ("prometheus_range.json", 2, 0.5, &["missing-values"][..]),
+        ("4711_signal_site.csv", 1, 0.5, &none[..]),
+    ];
+    for (name, ranks, step, warnings) in files {
+        let t = open(folder.join(name), SeriesOptions::default());
+        near(total(&t, Op::Write), &expected[name]["write_total"], 1e-12);
+        assert_eq!((total(&t, Op::Read), t.ranks, t.timing), (0.0, ranks, Timing::Counter), "{name}");
+        assert!((t.bin_s.unwrap() - step).abs() < 0.002, "{name}: {:?}", t.bin_s);
+        assert_eq!(codes(&t), warnings, "{name}");
+        // each burst of the run is in the readings that surround it
+        let t0 = if t.clock.kind == ClockKind::Unix { expected["truth"]["t0_unix"].as_f64().unwrap() } else { 0.0 };
+        for burst in expected["truth"]["list"].as_array().unwrap() {
+            let at = |key: &str| t0 + burst[key].as_f64().unwrap();
+            let (from, to) = (at("start") - 0.05, at("end") + 0.05);
+            let inside: f64 = written(&t).iter().filter(|(a, b, _)| *b > from && *a < to).map(|r| r.2).sum();
+            near(inside, &burst["bytes"], 1e-9);
+        }
+        // four or two readings a period
+        let found = period(&t).unwrap_or_else(|| panic!("{name}: no period"));
+        assert!((found - 2.0).abs() < 0.02, "{name}: {found}");
+    }
+    let t = open(folder.join("malleability.txt"), columns("time=2,value=8,duration=11"));
+    near(total(&t, Op::Write), &expected["malleability.txt"]["total"], 1e-6);
+    assert_eq!((t.data.len(), t.timing, t.bin_s), (12, Timing::Phase, None));
+    assert_eq!(codes(&t), ["direction-unknown"]);
+    assert!((period(&t).unwrap() - 2.0).abs() < 0.01);
+}
+
+#[test]
+fn nodes_are_ranks_and_devices_are_files() {
+    let text = "#Time,Time_usec,ProducerName,sect_written#sda,sect_written#sdb\n\
+        1700000000.5,500000,n2,0,100\n1700000000.5,500000,n1,5,0\n\
+        1700000001.5,500000,n2,2,100\n1700000001.5,500000,n1,5,4\n";
+    let t = parse(text).unwrap();
+    let expected = [(Op::Write, 0, 0.5, 1.5, 1024.0), (Op::Write, 1, 0.5, 1.5, 2048.0)];
+    assert_eq!(list(&t), expected);
+    assert_eq!((t.origin_s, t.ranks, t.files.len(), t.bin_s), (1_700_000_000, 2, 2, Some(1.0)));
+    let hosts: Vec<_> = t.hosts.iter().map(|(rank, host)| (*rank, &**host)).collect();
+    assert_eq!(hosts, [(0, "n2"), (1, "n1")]);
+    let names: Vec<&str> = rows(&t).iter().map(|r| t.files.name(r.file)).collect();
+    assert_eq!(names, ["sda", "sdb"]);
+    let bytes = |selection: Selection| {
+        let options = Options::default().selection(selection);
+        analysis::analyze(&t, &options).unwrap().report.signals[0].bytes
+    };
+    assert_eq!(bytes(Selection::default().ranks(Some("1".parse::<RankSet>().unwrap()))), 2048.0);
+    assert_eq!(bytes(Selection::default().files(Some("sda".parse::<NamePattern>().unwrap()))), 1024.0);
+}
+
+#[test]
+fn tables_of_any_spelling_are_read() {
+    let expected = [(Op::Read, 0, 0.0, 1.0, 3.0), (Op::Write, 0, 1.0, 2.0, 4.5)];
+    for text in [
+        "time,read,write\n1,3,0\n2,0,4.5\n",
+        "\u{feff}# made by hand\n#time, read, write,\r\n1, 3, 0,\r\n2, 0, 4.5,\r\n",
+        "time;read;write\n1;3;0\n2;0;4,5\n",
+        "time\tread\twrite\n1\t3\t-\n2\tNaN\t4.5\n",
+        "note of the site\ntime read write\n  1   3 0\n  2 null  4.5\n",
+        "\"the time, s\",Read,WRITE,time\n\"a, b\",3,0,1\n\"c\"\"d\",0,4.5,2\n",
+        "time,read,write\n2,0,4.5\n\n# x\n1,3,0\ntime,read,write\n",
+    ] {
+        let t = with(text, columns("time=time,read=read,write=write")).unwrap();
+        assert_eq!(list(&t), expected, "{text}");
+        assert_eq!((t.quality.records_read, t.quality.records_dropped), (2, 0), "{text}");
+        let numbers = if text.starts_with('"') { "time=4,read=2,write=3" } else { "time=1,read=2,write=3" };
+        assert_eq!(list(&with(text, columns(numbers)).unwrap()), expected, "{text}");
+    }
+    // without header
+    let t = with("1,3,0\n2,0,4.5\n", columns("time=1,read=2,write=3")).unwrap();
+    assert_eq!(list(&t), expected);
+    // without time
+    let t = with("3 0\n0 4.5\n", columns("read=1,write=2").step_s(Some(0.5))).unwrap();
+    assert_eq!(list(&t), [(Op::Read, 0, -0.5, 0.0, 1.5), (Op::Write, 0, 0.0, 0.5, 2.25)]);
+    let t = with("x|1|3\nx|2|5\n", columns("time=2,write=3").separator(Some(b'|')).stamp(Some(Stamp::Start))).unwrap();
+    assert_eq!(list(&t), [(Op::Write, 0, 1.0, 2.0, 3.0), (Op::Write, 0, 2.0, 3.0, 5.0)]);
+}
+
+#[test]
+fn kinds_units_and_columns_are_as_said() {
+    let text = "t,dev,a,b,len\n10,sda,1,2,0.5\n10,sdb,100,100,0.5\n12,sda,3,5,0.5\n12,sdb,100,100,0.5\n";
+    let bytes = |spec: &str, kind: ValueKind, unit: f64| {
+        let series = columns(spec).kind(Some(kind)).unit_bytes(Some(unit));
+        list(&with(text, series).unwrap()).iter().map(|r| (r.2, r.3, r.4)).collect::<Vec<_>>()
+    };
+    let sda = "time=t,where=dev:sda,write=a+b";
+    assert_eq!(bytes(sda, ValueKind::Rate, 1024.0), [(8.0, 10.0, 6144.0), (10.0, 12.0, 16384.0)]);
+    assert_eq!(bytes(sda, ValueKind::Bytes, 512.0), [(8.0, 10.0, 1536.0), (10.0, 12.0, 4096.0)]);
+    assert_eq!(bytes(sda, ValueKind::Cumulative, 1.0), [(10.0, 12.0, 5.0)]);
+    // rows of equal time add up, of two devices too, unless these are kept apart
+    assert_eq!(bytes("time=t,write=a", ValueKind::Bytes, 1.0), [(8.0, 10.0, 101.0), (10.0, 12.0, 103.0)]);
+    assert_eq!(bytes("time=t,write=a,device=dev", ValueKind::Bytes, 1.0).len(), 4);
+    let t = with(text, columns("time=t,write=a,dur=len,where=dev:sda")).unwrap();
+    assert_eq!(list(&t), [(Op::Write, 0, 10.0, 10.5, 0.5), (Op::Write, 0, 12.0, 12.5, 1.5)]);
+    let t = with("s,e,n\n1,2,8\n5,9,8\n", columns("time=s,end=e,read=n")).unwrap();
+    assert_eq!(list(&t), [(Op::Read, 0, 1.0, 2.0, 8.0), (Op::Read, 0, 5.0, 9.0, 32.0)]);
+    let t = with("r,t,w\n7,1,1\n3,1,2\n7,2,1\n", columns("time=t,write=w,rank=r")).unwrap();
+    assert_eq!((t.ranks, list(&t)[0].1, list(&t)[2].1), (2, 7, 3));
+}
+
+#[test]
+fn times_of_any_kind_are_read() {
+    for (a, b, origin, kind) in [
+        ("1700000000.25", "1700000001.25", 1_700_000_000, ClockKind::Unix),
+        ("1700000000250", "1700000001250", 1_700_000_000, ClockKind::Unix),
+        ("1700000000250000000", "1700000001250000000", 1_700_000_000, ClockKind::Unix),
+        ("2023-11-14T22:13:20.25Z", "2023-11-14T22:13:21.25Z", 1_700_000_000, ClockKind::Unix),
+        ("2023-11-14 22:13:20.25", "2023-11-14 22:13:21.25", 0, ClockKind::Midnight),
+        ("12.5", "13.5", 0, ClockKind::Trace),
+    ] {
+        let t = with(format!("when,write\n{a},1\n{b},2\n"), columns("time=when,write=write")).unwrap();
+        assert_eq!((t.origin_s, t.clock.kind), (origin, kind), "{a}");
+        let r = rows(&t);
+        assert!((r[1].end - r[0].end - 1.0).abs() < 1e-9 && (r[1].bytes - 2.0).abs() < 1e-9, "{a}: {r:?}");
+    }
+    let t = with("23:59:59,1\n00:00:00,2\n00:00:01,3\n", columns("time=1,write=2")).unwrap();
+    assert_eq!(written(&t).iter().map(|r| r.1).collect::<Vec<_>>(), [86_399.0, 86_400.0, 86_401.0]);
+    let t = with("100,1\n200,2\n", columns("time=1,write=2").time_unit_s(Some(1e-3))).unwrap();
+    assert_eq!(list(&t)[1], (Op::Write, 0, 0.1, 0.2, 0.2));
+}
+
+#[test]
+fn gaps_and_restarts_are_told() {
+    let text = "t,w\n0,5\n1,10\n2,\n3,14\n4,2\n5,6\n50,7\n";
+    let t = with(text, columns("time=t,write=w").kind(Some(ValueKind::Cumulative))).unwrap();
+    let moved: Vec<_> = written(&t);
+    assert_eq!(moved, [(0.0, 1.0, 5.0), (1.0, 3.0, 4.0), (3.0, 4.0, 2.0), (4.0, 5.0, 4.0), (5.0, 50.0, 1.0)]);
+    assert_eq!(codes(&t), ["counter-restarts", "missing-values", "gaps"]);
+    let t = with("t,w\n0,5\n1,6\n2,7\n3,9\n", columns("time=t,write=w")).unwrap();
+    assert_eq!(codes(&t), ["looks-cumulative"]);
+    let t = with("t,w\n0,5\n1,6\n2,3\n3,9\n", columns("time=t,value=w")).unwrap();
+    assert_eq!(codes(&t), ["direction-unknown"]);
+}
+
+#[test]
+fn headers_may_change_on_the_way() {
+    let text = "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s\nn;1;100000001;sda;0;1;2\n\
+        n;-1;100000001;LINUX-RESTART\t(2 CPU)\n\
+        # hostname;interval;timestamp;CPU;%user\nn;1;100000002;-1;3\n\
+        # hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s\nn;1;100000003;sda;0;0;2\n\
+        # hostname;interval;timestamp;DEV;wkB/s\nn;1;100000004;sda;4\n";
+    let t = parse(text).unwrap();
+    let sums = [Op::Read, Op::Write].map(|op| total(&t, op));
+    assert_eq!(sums, [1024.0, 8.0 * 1024.0]);
+    assert_eq!((t.quality.records_read, t.quality.records_dropped, t.quality.records_left_out), (3, 0, 1));
+}
+
+#[test]
+fn snapshots_of_jobs_need_no_times_of_their_own() {
+    let reading = |t: f64, sum: u64| {
+        format!(
+            "job_stats:\n- job_id: a\n  snapshot_time: {t}\n  write_bytes: {{ samples: 1, unit: bytes, min: 1, max: 2, sum: {sum} }}\n"
+        )
+    };
+    // a reading each 10 s; the job writes shortly before the second, fourth and sixth
+    let all: String = [(95.0, 1), (108.0, 5), (108.0, 5), (128.0, 9), (128.0, 9), (148.0, 20)]
+        .map(|(t, s)| reading(1.7e9 + t, s))
+        .concat();
+    let t = parse(&all).unwrap();
+    let rows = written(&t);
+    assert_eq!(rows.iter().map(|r| r.2).collect::<Vec<_>>(), [4.0, 4.0, 11.0]);
+    assert!(rows.iter().all(|r| (9.0..12.0).contains(&(r.1 - r.0))), "{rows:?}");
+    assert!(
+        rows.iter().zip([108.0, 128.0, 148.0]).all(|(r, t)| r.0 <= 1.7e9 + t && 1.7e9 + t <= r.1 + 1e-6),
+        "{rows:?}"
+    );
+    // times before the readings, and a job that comes later, which begins at 0
+    let headed = format!("# 1700000100\njob_stats:\n1700000110\n{}", reading(1.7e9 + 103.0, 7));
+    assert_eq!(written(&parse(&headed).unwrap()), [(1_700_000_100.0, 1_700_000_110.0, 7.0)]);
+}
+
+#[test]
+fn errors_name_the_columns_that_are_there() {
+    let e = parse_as("series", b"when,in,out\n1,2,3\n").unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Malformed);
+    assert!(e.to_string().contains("when, in, out"), "{e}");
+    let e = with("when,in,out\n1,2,3\n", columns("time=when,read=inn")).unwrap_err();
+    assert!(e.to_string().contains("`inn`") && e.to_string().contains("when, in, out"), "{e}");
+    let e = with("time,read\nx,y\nz,a\n", columns("time=time,read=read")).unwrap_err();
+    assert!(e.to_string().contains("line 2"), "{e}");
+    let wide = vec!["x"; 10_002].join(",");
+    assert_eq!(with(wide, columns("write=x")).unwrap_err().kind(), ErrorKind::Limit);
+    let e = parse(r#"{"status":"success","data":{"resultType":"vector","result":[]}}"#).unwrap_err();
+    assert!(e.to_string().contains("query_range"), "{e}");
+    let options = ReadOptions::default().series(columns("write=1"));
+    let e = read(&Source::from_bytes("memory", &b"job_stats:\n"[..]), None, &options).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Usage);
+}
+
+#[test]
+fn a_damaged_tail_costs_the_tail_only() {
+    let text = "timestamp,read,write\n2026-11-23 09:38:04.9,1,2\n2026-11-23 09:38:05.4,1,2\n2026-11-23 09:3";
+    let t = parse(text).unwrap();
+    assert_eq!((codes(&t), t.data.len()), (vec!["damaged-tail"], 4));
+    let t = parse(text.replace("05.4,1,2", "05.4,1,x,") + "8:06.4,1,1\n").unwrap();
+    assert_eq!((codes(&t), t.data.len()), (vec!["unreadable-records"], 4));
+}
+
+#[test]
+fn devices_on_devices_are_told() {
+    let text = "# hostname;interval;timestamp;DEV;rkB/s;wkB/s\nn;1;100000001;sda;1;2\nn;1;100000001;dm-0;1;2\n";
+    assert_eq!(codes(&parse(text).unwrap()), ["stacked-devices"]);
+}
+
+#[test]
+fn conversion_to_records_and_back_keeps_every_step() {
+    let text = "#UTC [DSK]ReadKBTot [DSK]WriteKBTot\n1700000001 3 4\n1700000002 0 7\n1700000003 1 0\n";
+    let t = parse(text).unwrap();
+    let mut files = Memory::default();
+    writer("csv").unwrap().write(&t, &mut files).unwrap();
+    let back = parse(files.0.values().next().unwrap()).unwrap();
+    let Data::Requests(requests) = &back.data else { panic!("no records") };
+    let moved = (back.origin_s - t.origin_s) as f64;
+    let again =
+        requests.iter().map(Interval::from).map(|r| Interval { start: r.start + moved, end: r.end + moved, ..r });
+    assert_eq!(again.collect::<Vec<_>>(), rows(&t));
+}
+
+#[test]
+fn large_tables_are_the_same_in_parts_and_as_a_whole() {
+    let mut text = String::from("time,host,write\n");
+    for i in 0..60_000 {
+        text += &format!("{},n{},{}\n", i / 3, i % 3, (i * 7919) % 1000);
+    }
+    let t = with(&text, columns("time=time,host=host,write=write").kind(Some(ValueKind::Bytes))).unwrap();
+    let expected: f64 = (0..60_000).map(|i| f64::from((i * 7919) % 1000)).sum();
+    assert_eq!((total(&t, Op::Write), t.ranks, t.quality.records_read), (expected, 3, 60_000));
+    assert!(rows(&t).chunk_by(|a, b| a.rank == b.rank).all(|r| r.windows(2).all(|w| w[0].end <= w[1].start)));
+}
+
+/// The transfers of a table that is followed, in pieces of so many bytes.
+fn followed(text: &str, series: SeriesOptions, piece: usize) -> Vec<Interval> {
+    let mut tail = Tail::new(None, &Limits::default()).unwrap().series(series);
+    let mut all = Vec::new();
+    for part in text.as_bytes().chunks(piece) {
+        tail.push(part);
+        while let Some(message) = tail.next_message().unwrap() {
+            all.extend(message.transfers);
+        }
+    }
+    tail.end();
+    while let Some(message) = tail.next_message().unwrap() {
+        all.extend(message.transfers);
+    }
+    assert_eq!(tail.faults().malformed, 0, "{:?}", tail.faults().first);
+    all
+}
+
+#[test]
+fn a_table_that_grows_gives_what_the_finished_one_holds() {
+    let collectl = "waiting for 1 second sample...\n#UTC [DSK]ReadKBTot [DSK]WriteKBTot\n\
+        1700000001 3 4\n1700000002 0 7\n1700000003 1 0\n1700000004 1 9\n";
+    let counters = "when,node,bytes\n1,a,5\n1,b,7\n2,a,8\n2,b,7\n3,a,1\n3,b,9\n";
+    let cases = [
+        (collectl, SeriesOptions::default()),
+        (counters, columns("time=when,host=node,write=bytes").kind(Some(ValueKind::Cumulative))),
+        (counters, columns("time=when,where=node:b,write=bytes").stamp(Some(Stamp::Start))),
+        ("10:00:00 4\n10:00:01 5\n10:00:02 6\n", columns("time=1,read=2")),
+        ("timestamp,write\n2026-11-23 09:38:04.5,8\n2026-11-23 09:38:05.0,8\n", SeriesOptions::default()),
+    ];
+    for (text, series) in cases {
+        let t = with(text, series.clone()).unwrap();
+        let origin = t.origin_s as f64;
+        let times = |r: &Interval| (r.op, r.start, r.end, r.bytes);
+        let mut whole: Vec<_> =
+            rows(&t).iter().map(|r| Interval { start: origin + r.start, end: origin + r.end, ..*r }).collect();
+        whole.sort_by(|a, b| a.end.total_cmp(&b.end));
+        for piece in [1, 7, 1000] {
+            let mut grown = followed(text, series.clone(), piece);
+            grown.sort_by(|a, b| a.end.total_cmp(&b.end));
+            assert!(grown.len() >= 2 || text.starts_with("timestamp"), "{text}");
+            // at its open end a series that grows waits for the step
+            let same = grown.iter().all(|r| whole.iter().any(|w| times(w) == times(r)));
+            assert!(same && whole.len() - grown.len() <= 2, "{text}\n{grown:?}\n{whole:?}");
+        }
+    }
+}
+
+#[test]
+fn damage_is_survived() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/robustness");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.to_string_lossy().contains(".series.") {
+            torture("series", &fs::read(path).unwrap());
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_table_is_an_answer(text in "[ -~\n]{0,200}", spec in 0usize..4) {
+        let spec = ["time=1,write=2", "write=1+2,host=3", "time=1+2,value=3", "time=a,end=b,read=c,rank=d"][spec];
+        let header = "a,b,c,d\n";
+        for text in [text.clone(), format!("{header}{text}")] {
+            if let Ok(t) = with(&text, columns(spec)) {
+                super::text::check(&t, text.len().max(1) * 2);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_of_a_counter_are_conserved(values in prop::collection::vec(0u32..1_000_000, 2..50), nodes in 1usize..4) {
+        let mut text = String::from("t,h,c\n");
+        let mut sums = vec![0u64; nodes];
+        let firsts: Vec<u64> = (0..nodes).map(|n| u64::from(values[n % values.len()])).collect();
+        for (i, v) in values.iter().enumerate() {
+            sums[i % nodes] += u64::from(*v);
+            text += &format!("{},n{},{}\n", i, i % nodes, sums[i % nodes]);
+        }
+        let t = with(&text, columns("time=t,host=h,write=c").kind(Some(ValueKind::Cumulative))).unwrap();
+        let seen = values.len().min(nodes);
+        let expected: u64 = sums.iter().zip(&firsts).take(seen).map(|(s, f)| s - f).sum();
+        prop_assert!((total(&t, Op::Write) - expected as f64).abs() < 1e-6);
+    }
+}
