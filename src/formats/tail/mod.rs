@@ -68,6 +68,9 @@ pub struct Tail {
 /// Names of the formats that grow.
 const FORMATS: [&str; 6] = ["tmio", "strace", "dftracer", "samples", "series", "custom"];
 
+/// Lines within which the form of a source must show if its first line shows none.
+const NOTICE_LINES: usize = 4;
+
 /// Bytes from which on the form of a source must show.
 const ENOUGH: usize = 64 << 10;
 
@@ -259,6 +262,8 @@ impl Tail {
         }
         match form_of(first, text) {
             Some(form) => self.set_form(form).map(|()| true),
+            // a tool may say something before its header
+            None if !enough && memchr::memchr_iter(b'\n', text).count() < NOTICE_LINES => Ok(false),
             None => Err(unknown(first)),
         }
     }
@@ -384,6 +389,11 @@ mod tests {
         for text in [&b"\x00\x01\x02 nothing\n"[..], b"HEADER\nx\n", b"just words\n"] {
             let mut f = Tail::new(None, &Limits::default()).unwrap();
             f.push(text);
+            f.end();
+            assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
+            // nor does more of it help
+            let mut f = Tail::new(None, &Limits::default()).unwrap();
+            (0..NOTICE_LINES).for_each(|_| f.push(text));
             assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
         }
         assert!(Tail::new(Some("darshan"), &Limits::default()).is_err());
