@@ -39,7 +39,7 @@ pub struct Ending {
     pub exit_code: Option<i32>,
 }
 
-/// Collects samples. Beyond [`MOST`] neighbours in time are merged, in the same way wherever the samples come from.
+/// Collects samples. Beyond a bound neighbours in time are merged, in the same way wherever the samples come from.
 #[derive(Debug, Clone)]
 pub struct Samples {
     header: Header,

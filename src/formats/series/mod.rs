@@ -22,7 +22,7 @@ mod tail;
 
 pub use options::{SeriesColumns, SeriesOptions};
 pub use tail::SeriesHead;
-pub(super) use tail::TailedTable;
+pub(super) use tail::{TailedTable, is_notice};
 
 use super::format::{Format, Sniff, only};
 use super::lines::lines;

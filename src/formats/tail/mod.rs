@@ -14,7 +14,7 @@ use super::limits::Limits;
 use super::series::{SeriesHead, SeriesOptions, TailedTable};
 use super::source::Compression;
 use super::tmio::ObjectScanner;
-use super::{custom, dftracer, samples, strace};
+use super::{custom, dftracer, samples, series, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Clock;
 use crate::remedy::Remedy;
@@ -68,14 +68,14 @@ pub struct Tail {
 /// Names of the formats that grow.
 const FORMATS: [&str; 6] = ["tmio", "strace", "dftracer", "samples", "series", "custom"];
 
-/// Lines within which the form of a source must show if its first line shows none.
-const NOTICE_LINES: usize = 4;
+/// Bytes within which the header must show behind what a tool says first.
+const NOTICE_BYTES: usize = 4 << 10;
 
 /// Bytes from which on the form of a source must show.
 const ENOUGH: usize = 64 << 10;
 
 impl Tail {
-    /// A tail of a source from its start; `format` is one of [`FORMATS`] if it is known.
+    /// A tail of a source from its start; `format` names its format if that is known.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for formats that do not grow.
@@ -262,8 +262,7 @@ impl Tail {
         }
         match form_of(first, text) {
             Some(form) => self.set_form(form).map(|()| true),
-            // a tool may say something before its header
-            None if !enough && memchr::memchr_iter(b'\n', text).count() < NOTICE_LINES => Ok(false),
+            None if !enough && series::is_notice(first) && text.len() <= NOTICE_BYTES => Ok(false),
             None => Err(unknown(first)),
         }
     }
@@ -389,13 +388,13 @@ mod tests {
         for text in [&b"\x00\x01\x02 nothing\n"[..], b"HEADER\nx\n", b"just words\n"] {
             let mut f = Tail::new(None, &Limits::default()).unwrap();
             f.push(text);
-            f.end();
-            assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
-            // nor does more of it help
-            let mut f = Tail::new(None, &Limits::default()).unwrap();
-            (0..NOTICE_LINES).for_each(|_| f.push(text));
             assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
         }
+        let mut f = Tail::new(None, &Limits::default()).unwrap();
+        f.push(b"waiting for 1 second sample...\n");
+        assert!(f.next_message().unwrap().is_none());
+        f.push(&b"x\n".repeat(NOTICE_BYTES));
+        assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
         assert!(Tail::new(Some("darshan"), &Limits::default()).is_err());
     }
 
