@@ -112,7 +112,7 @@ impl Options {
     }
 }
 
-/// Reads the logs of a list that the fleet in `folder` does not have yet. `watch` is told how far it is, about once a second.
+/// Reads the logs of a list that the fleet in `folder` does not have yet. Reports progress to `watch` about once a second.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for options that differ from the fleet's, [`ErrorKind::Output`] if tables cannot be written,
@@ -166,7 +166,7 @@ fn units(store: &Store, logs: Vec<LogRef>, options: &Options) -> Result<Vec<Unit
         }
         let mut new = Vec::new();
         for log in chunk {
-            // a log that changed takes the place of what it was
+            // a log that changed replaces its earlier rows
             let old = match known.get(&log.key) {
                 Some(k) if wanted(&k.status, options.retry) => Some((k, log.key)),
                 Some(_) => continue,

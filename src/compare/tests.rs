@@ -38,7 +38,7 @@ fn copy(t: &Trace) -> Trace {
     let Data::Requests(rows) = &t.data else { panic!() };
     let mut files = Files::default();
     t.files.iter().for_each(|(_, name)| {
-        files.intern(&name.replace("/scratch/faulty", "/work/p7/run.991"));
+        files.intern(&name.replace("/scratch/faulty", "/project/p7/run.991"));
     });
     let last = t.ranks as u32 - 1;
     let mut all: Vec<_> = rows.iter().map(|r| crate::record::Request { rank: last - r.rank, ..r }).collect();
