@@ -23,7 +23,7 @@ const RESERVE: u64 = 512 << 20;
 /// Bytes of a frame, at most.
 const FRAME: usize = 1 << 30;
 
-/// What a worker is told.
+/// A message to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Order {
     /// How logs are read.

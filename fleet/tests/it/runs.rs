@@ -21,7 +21,7 @@ fn again_reads_nothing_and_new_logs_only() {
     let once = t.path().join("once");
     run(3, &logs, &once, &[]);
     assert_same(&fleet, &once, "added logs");
-    // a log that changes takes the place of what it was
+    // a log that changes replaces its earlier rows
     let path = cells(&fleet, "select uri from logs where status = 'ok' order by uri limit 1")[0][0].clone();
     std::fs::write(&path, b"3.41").unwrap();
     assert!(run(3, &logs, &fleet, &[]).contains("160 logs: 159 known, 1 read"));

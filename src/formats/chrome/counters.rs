@@ -31,7 +31,7 @@ struct Series {
     samples: Vec<(i64, f64)>,
 }
 
-/// Counters are told apart up to this number; more are ignored.
+/// Most different counters; more are ignored.
 const MOST: usize = 10_000;
 
 impl Counters {

@@ -194,7 +194,7 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
     Ok(trace)
 }
 
-/// A log without its rows: which would be taken is told by layer and timing.
+/// A log without its rows; layer and timing say which would be read.
 fn totals(log: &Log, options: &ReadOptions) -> Result<Trace> {
     let overview = Overview::new(log)?;
     let selected = selection::first(&overview, log, options.layer);
