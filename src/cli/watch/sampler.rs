@@ -17,6 +17,9 @@ const RANKS: usize = 1 << 16;
 /// How often it is looked whether a process that is no child has ended.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How long samples wait for others. Waking the thread that takes them costs as much as a reading.
+const HOLD: Duration = Duration::from_millis(20);
+
 /// What the sampler tells.
 pub(super) enum Event {
     /// Samples with bytes, and processes that are new among them: rank, number, name.
@@ -80,6 +83,9 @@ pub(super) struct Sampler {
     ranks: HashMap<u32, u32>,
     ending: Ending,
     looked: Instant,
+    /// Samples and names that wait, and the time in seconds of the first.
+    held: (Vec<Interval>, Vec<(u32, u32, String)>),
+    held_since_s: f64,
 }
 
 impl Sampler {
@@ -93,6 +99,8 @@ impl Sampler {
             ranks: HashMap::new(),
             ending: Ending { ranks: 1, ..Ending::default() },
             looked: plan.start,
+            held: Default::default(),
+            held_since_s: 0.0,
         }
     }
 
@@ -172,9 +180,21 @@ impl Sampler {
         }
         self.ending.readings += 1;
         self.ending.end_s = now_s;
-        let mut named = Vec::new();
+        let mut named = std::mem::take(&mut self.held.1);
         let rows = self.rows(&moved, now_s, &mut named);
         self.moved = moved;
+        if self.held.0.is_empty() {
+            self.held_since_s = now_s;
+        }
+        self.held.0.extend(rows);
+        self.held.1 = named;
+        let waits = now_s - self.held_since_s + 1.0 / self.plan.rate_hz < HOLD.as_secs_f64();
+        waits || self.hand_over(events)
+    }
+
+    /// Sends what waits; false if nobody listens any more.
+    fn hand_over(&mut self, events: &SyncSender<Event>) -> bool {
+        let (rows, named) = std::mem::take(&mut self.held);
         rows.is_empty() || events.send(Event::Samples(rows, named)).is_ok()
     }
 
@@ -218,6 +238,7 @@ impl Sampler {
     }
 
     fn end(mut self, events: &SyncSender<Event>) {
+        self.hand_over(events);
         let (seen, unreadable) = self.tree.seen();
         (self.ending.processes, self.ending.unreadable) = (seen, unreadable);
         let mut code = None;
