@@ -336,6 +336,33 @@ fn a_damaged_tail_costs_the_tail_only() {
     assert_eq!((codes(&t), t.data.len()), (vec!["unreadable-records"], 4));
 }
 
+/// Blocks of iostat, one second apart, of two devices: requests and KiB written per second.
+fn iostat(blocks: &[[(&str, &str); 2]]) -> String {
+    let block = |(i, [a, b]): (usize, &[(&str, &str); 2])| {
+        let line = |name, (requests, written): (&str, &str)| format!("{name} 0.00 0.00 {requests} {written}\n");
+        format!("\n2026-11-23T09:56:{i:02}+0000\nDevice r/s rkB/s w/s wkB/s\n{}{}", line("sda", *a), line("sdb", *b))
+    };
+    let blocks: String = blocks.iter().enumerate().map(block).collect();
+    format!("Linux 6.1 (n1) \t2026-11-23 \t_x86_64_\t(2 CPU)\n{blocks}")
+}
+
+#[test]
+fn the_mean_since_the_machine_started_is_no_reading() {
+    // 101 and 99 hundredths of a second between readings
+    let steps = [[("1.98", "7.92"), ("0.00", "0.00")], [("4.04", "16.16"), ("2.02", "8.08")]];
+    for (first, is_mean) in [
+        ([("0.31", "12.50"), ("0.00", "0.00")], true),
+        ([("12.34", "61.10"), ("7.21", "3.00")], true),
+        ([("3.00", "12.00"), ("1.00", "4.00")], false),
+        ([("0.00", "0.00"), ("0.00", "0.00")], false),
+    ] {
+        let t = with(iostat(&[first, steps[0], steps[1]]), SeriesOptions::default()).unwrap();
+        let of_first = if is_mean { 0.0 } else { first.iter().map(|d| d.1.parse::<f64>().unwrap()).sum() };
+        near(total(&t, Op::Write), &(1024.0 * (of_first + 7.92 + 16.16 + 8.08)).into(), 1e-9);
+        assert_eq!(t.warnings.iter().any(|w| w.code == "since-start"), is_mean, "{first:?}: {:?}", t.warnings);
+    }
+}
+
 #[test]
 fn devices_on_devices_are_told() {
     let text = "# hostname;interval;timestamp;DEV;rkB/s;wkB/s\nn;1;100000001;sda;1;2\nn;1;100000001;dm-0;1;2\n";
@@ -370,7 +397,7 @@ fn large_tables_are_the_same_in_parts_and_as_a_whole() {
 
 /// The transfers of a table that is followed, in pieces of so many bytes.
 fn followed(text: &str, series: SeriesOptions, piece: usize) -> Vec<Interval> {
-    let mut tail = Tail::new(None, &Limits::default()).unwrap().series(series);
+    let mut tail = Tail::new(None, &Limits::default()).unwrap().with(&ReadOptions::default().series(series));
     let mut all = Vec::new();
     for part in text.as_bytes().chunks(piece) {
         tail.push(part);

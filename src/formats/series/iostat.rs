@@ -23,6 +23,13 @@ const RATES: [(&str, &str, f64); 6] = [
     ("Blk_read/s", "Blk_wrtn/s", 512.0),
 ];
 
+/// Names of the columns of requests per second.
+const REQUESTS: [&str; 3] = ["r/s", "w/s", "tps"];
+/// Digits behind the point of a rate are 2: it is exact to half of the last.
+const ROUNDING: f64 = 0.005;
+/// A step is measured in hundredths of a second, and may differ by so much of it from the distance of the times.
+const CLOCK: f64 = 0.05;
+
 /// True if the head is of iostat.
 pub(super) fn is_iostat(head: &[u8]) -> bool {
     head.starts_with(b"Linux ") && lines(head).filter(|l| l.starts_with(b"Device")).any(|l| Header::of(l).is_some())
@@ -35,6 +42,8 @@ struct Header {
     write: usize,
     unit: f64,
     width: usize,
+    /// Requests per second; the last width if there is no such column.
+    requests: [usize; REQUESTS.len()],
 }
 
 impl Header {
@@ -42,7 +51,8 @@ impl Header {
         let names: Vec<&[u8]> = fields(line).collect();
         let place = |name: &str| names.iter().position(|n| *n == name.as_bytes());
         RATES.iter().find_map(|(read, write, unit)| {
-            Some(Header { read: place(read)?, write: place(write)?, unit: *unit, width: names.len() })
+            let requests = REQUESTS.map(|name| place(name).unwrap_or(names.len()));
+            Some(Header { read: place(read)?, write: place(write)?, unit: *unit, width: names.len(), requests })
         })
     }
 }
@@ -65,6 +75,8 @@ struct Blocks {
     values: usize,
     lines: u64,
     bad: Option<(u64, String)>,
+    /// Requests per second in the first block, more than none, and its devices.
+    first: (Vec<f64>, usize),
 }
 
 /// Reads the blocks.
@@ -76,8 +88,9 @@ pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     let sheet = Sheet { tool: "iostat", ..Sheet::default() };
     let step_s = options.series.step_s.unwrap_or(1.0);
     let (devices, header, time) = (HashMap::new(), None, None);
+    let (bad, first) = (None, (Vec::new(), 0));
     let mut blocks =
-        Blocks { sheet, devices, header, time, blocks: 0, dated: false, step_s, values: 0, lines: 0, bad: None };
+        Blocks { sheet, devices, header, time, blocks: 0, dated: false, step_s, values: 0, lines: 0, bad, first };
     while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
         if n == 0 {
             window.skip_line()?;
@@ -139,6 +152,11 @@ impl Blocks {
             return self.note(text);
         };
         let time = self.time.unwrap_or((self.blocks - 1) as f64 * self.step_s);
+        if self.blocks == 1 {
+            let requests = header.requests.iter().filter_map(|&at| value(cells.get(at)?, true));
+            self.first.0.extend(requests.filter(|r| *r > 0.0));
+            self.first.1 += 1;
+        }
         let next = self.sheet.groups.len();
         let at = *self.devices.entry(cells[0].to_vec()).or_insert(next);
         if at == next {
@@ -151,6 +169,7 @@ impl Blocks {
     }
 
     fn finish(mut self, damage: Option<&str>) -> Result<Sheet> {
+        self.leave_out_the_mean();
         let nothing = self.sheet.groups.is_empty();
         match (&self.bad, nothing) {
             (Some((line, text)), true) => {
@@ -177,4 +196,32 @@ impl Blocks {
         self.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
         Ok(self.sheet)
     }
+
+    /// Without `-y` the first block is the mean since the machine started, whatever its time says: no step had it. It shows, because a
+    /// step has whole numbers of requests.
+    fn leave_out_the_mean(&mut self) {
+        let step = |g: &Group| Some(g.times.get(1)? - g.times.first()?);
+        let Some(step_s) = self.sheet.groups.iter().filter_map(step).reduce(f64::min) else { return };
+        if self.first.0.is_empty() || could_be_counted(&self.first.0, step_s) {
+            return;
+        }
+        let first_s = self.sheet.groups.iter().filter_map(|g| g.times.first().copied()).fold(f64::INFINITY, f64::min);
+        for group in &mut self.sheet.groups {
+            if group.times.first() == Some(&first_s) {
+                group.leave_out_first();
+            }
+        }
+        self.sheet.quality.records_dropped += self.first.1 as u64;
+        let what = "the first block is the mean since the machine started, and was left out";
+        self.sheet.warnings.push(Warning::new("since-start", what).remedy("run iostat with -y"));
+    }
+}
+
+/// True if all these rates may be whole numbers in one step of about `step_s`.
+fn could_be_counted(rates: &[f64], step_s: f64) -> bool {
+    let hundredths = |s: f64| (s * 100.0) as u64;
+    (hundredths(step_s * (1.0 - CLOCK))..=hundredths(step_s * (1.0 + CLOCK)) + 1).any(|n| {
+        let s = n as f64 / 100.0;
+        rates.iter().all(|r| ((r * s).round() - r * s).abs() <= ROUNDING * s + 1e-9 && (r * s).round() >= 1.0)
+    })
 }

@@ -57,6 +57,14 @@ impl Group {
         }
     }
 
+    /// Takes the first row away.
+    pub(super) fn leave_out_first(&mut self) {
+        let remove = |v: &mut Vec<f64>| _ = v.drain(..v.len().min(1));
+        remove(&mut self.times);
+        remove(&mut self.lengths);
+        self.columns.iter_mut().for_each(remove);
+    }
+
     /// Adds a row.
     pub(super) fn push(&mut self, time: f64, values: &[f64]) {
         self.times.push(time);
