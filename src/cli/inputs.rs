@@ -65,11 +65,11 @@ impl<'a> Inputs<'a> {
     /// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) if the format is not known.
     pub fn find(input: &Input, verbosity: &'a Verbosity) -> Result<Inputs<'a>> {
         let format = input.reading.format()?;
-        let limits = Limits::default();
+        let options = input.reading.options()?;
         let mut all = Inputs { verbosity, format, items: Vec::new(), others: Vec::new(), repeated: 0, worst: 0 };
         for path in &input.traces {
             if input.recursive && path.is_dir() {
-                let searched = all.search(path, &limits);
+                let searched = all.search(path, &options);
                 all.worst = all.worst.max(exit_code(searched.map(|()| 0)));
             } else {
                 all.items.push(Item::Named(path.clone()));
@@ -78,8 +78,8 @@ impl<'a> Inputs<'a> {
         Ok(all)
     }
 
-    fn search(&mut self, folder: &Path, limits: &Limits) -> Result<()> {
-        let found = formats::search(folder, self.format, limits)?;
+    fn search(&mut self, folder: &Path, options: &ReadOptions) -> Result<()> {
+        let found = formats::search(folder, self.format, options)?;
         for e in found.unreadable {
             self.worst = self.worst.max(exit_code(Err(e)));
         }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::shared::{MinPeriodArgs, SeriesArgs, Verbosity, seconds};
+use super::shared::{MinPeriodArgs, PatternArgs, SeriesArgs, Verbosity, seconds};
 use super::{output, remedy};
 use iophase::analysis::Mode;
-use iophase::formats::Limits;
+use iophase::formats::{Limits, ReadOptions};
 use iophase::internals::formats::tail::{self, ClientClocks, Faults, Form, Message, Tail};
 use iophase::internals::online::checkpoint::{self, Checkpoint, Reading};
 use iophase::internals::online::jobs::Jobs;
@@ -36,9 +36,12 @@ pub struct PredictArgs {
     /// (opens a PULL socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
-    /// Format of a file or of standard input: tmio, strace, dftracer, samples, series or custom [default: by content]
+    /// Format of a file or of standard input: tmio, strace, dftracer, samples, series, regex or custom [default: by content]
     #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
     format: String,
+    /// How text of any kind is read
+    #[command(flatten)]
+    patterns: PatternArgs,
     /// How tables of values over time are read
     #[command(flatten)]
     series: SeriesArgs,
@@ -102,7 +105,7 @@ pub struct PredictArgs {
 }
 
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, strace, the calls of DFTracer, and tables of monitoring tools. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
+CSV and JSON Lines, strace, the calls of DFTracer, tables of monitoring tools, and any text by --pattern. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
 that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
 killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
@@ -149,7 +152,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
     #[cfg(feature = "tui")]
     if a.tui {
         return super::tui::run(super::tui::Watch {
-            series: a.series.options(),
+            reading: reading(a)?,
             source: a.source.clone(),
             format: Some(a.format.clone()).filter(|f| f != "auto"),
             options: options(a).every(a.every.unwrap_or_default()),
@@ -220,6 +223,16 @@ fn standard_input() -> mpsc::Receiver<io::Result<Vec<u8>>> {
         }
     });
     receiver
+}
+
+/// What the arguments say of how the source is read.
+fn reading(a: &PredictArgs) -> Result<ReadOptions> {
+    let limits = Limits::default().memory_bytes(1 << 30);
+    let patterns = a.patterns.patterns()?;
+    if a.format == "regex" && patterns.is_none() {
+        return Err(Error::new(ErrorKind::Usage, "format regex without a pattern").remedy(Remedy::GivePatterns));
+    }
+    Ok(ReadOptions::default().limits(limits).series(a.series.options()).patterns(patterns))
 }
 
 /// What the arguments say of how jobs are followed.
@@ -312,7 +325,13 @@ impl<'a> Intake<'a> {
     fn options_for(&self, form: Option<&Form>) -> Options {
         let default = match form {
             Some(
-                Form::Csv(_) | Form::JsonLines | Form::Samples(_) | Form::Strace | Form::Dftracer | Form::Series(_),
+                Form::Csv(_)
+                | Form::JsonLines
+                | Form::Samples(_)
+                | Form::Strace
+                | Form::Dftracer
+                | Form::Series(_)
+                | Form::Text(_),
             ) => Every::Burst,
             Some(Form::Json | Form::Msgpack) | None => Every::Message,
         };
@@ -335,9 +354,8 @@ impl<'a> Intake<'a> {
                 .expected("a single file: the files of a folder are merged by time, and a restart would merge them differently")
                 .remedy("leave --state out; the folder is then read again from its start"));
         }
-        let limits = Limits::default().memory_bytes(1 << 30);
         let format = Some(a.format.as_str()).filter(|f| *f != "auto");
-        let mut folder = GrowingFolder::new(Path::new(&a.source), format, &limits)?;
+        let mut folder = GrowingFolder::new(Path::new(&a.source), format, &reading(a)?)?;
         let mut last = Instant::now();
         while !self.stops() {
             let grew = self.take_all(&mut folder, a.once)?;
@@ -407,9 +425,10 @@ impl<'a> Intake<'a> {
 
     /// Follows a file or standard input.
     fn bytes(&mut self, a: &PredictArgs) -> Result<()> {
-        let limits = Limits::default().memory_bytes(1 << 30);
+        let reading = reading(a)?;
+        let limits = &reading.limits;
         let format = Some(a.format.as_str()).filter(|f| *f != "auto");
-        let mut tail = Tail::new(format, &limits)?.series(a.series.options());
+        let mut tail = Tail::new(format, limits)?.with(&reading);
         let before = self.faults.clone();
         let mut file = if a.source == "-" { None } else { Some(GrowingFile::open(Path::new(&a.source))?) };
         // Bytes that were taken before and are read again for what they tell about the rest.
@@ -420,7 +439,7 @@ impl<'a> Intake<'a> {
                     again = mark.position;
                     *file = GrowingFile::open(Path::new(&a.source))?;
                 }
-                tail = Tail::resume(form, mark.position, &limits)?;
+                tail = Tail::resume(form, mark.position, limits)?;
             } else if let Some(jobs) = &mut self.jobs {
                 jobs.begin_anew();
                 jobs.warn(&Warning::new(

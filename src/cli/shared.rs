@@ -59,13 +59,9 @@ pub struct ReadingArgs {
     /// Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes that grows most]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Read text of any kind: a regular expression with the named groups start, end, time, duration, size, rate, op, rank, file,
-    /// offset, whose matches in the lines are the records; several are tried in turn
-    #[arg(long, value_name = "REGEX", conflicts_with = "columns")]
-    pattern: Vec<String>,
-    /// Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as TOML or JSON
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "columns"], value_hint = ValueHint::FilePath)]
-    pattern_file: Option<PathBuf>,
+    /// How text of any kind is read
+    #[command(flatten)]
+    patterns: PatternArgs,
     /// Events of Chrome traces that are I/O
     #[command(flatten)]
     events: EventArgs,
@@ -80,9 +76,8 @@ impl ReadingArgs {
     /// # Errors
     /// [`ErrorKind::Usage`] if there is no such format.
     pub fn format(&self) -> Result<Option<&'static dyn Format>> {
-        let by_patterns = !self.pattern.is_empty() || self.pattern_file.is_some();
         match self.format.as_str() {
-            "auto" if by_patterns => formats::find("regex").map(Some),
+            "auto" if self.patterns.are_given() => formats::find("regex").map(Some),
             "auto" if self.series.columns.is_some() => formats::find("series").map(Some),
             "auto" => Ok(None),
             name => formats::find(name).map(Some),
@@ -96,16 +91,42 @@ impl ReadingArgs {
     pub fn options(&self) -> Result<ReadOptions> {
         let options =
             ReadOptions::default().layer(self.layer.into()).metric(self.metric.clone()).series(self.series.options());
-        let patterns = match &self.pattern_file {
+        Ok(self.events.with(options).patterns(self.patterns.patterns()?))
+    }
+}
+
+/// How text of any kind is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct PatternArgs {
+    /// Read text of any kind: a regular expression with the named groups start, end, time, duration, size, rate, op, rank, file,
+    /// offset, whose matches in the lines are the records; several are tried in turn
+    #[arg(long, value_name = "REGEX", conflicts_with = "columns")]
+    pattern: Vec<String>,
+    /// Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as TOML or JSON
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pattern", "columns"], value_hint = ValueHint::FilePath)]
+    pattern_file: Option<PathBuf>,
+}
+
+impl PatternArgs {
+    fn are_given(&self) -> bool {
+        !self.pattern.is_empty() || self.pattern_file.is_some()
+    }
+
+    /// The patterns; `None` if none were given.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if a pattern is wrong, [`ErrorKind::Io`] if the file of patterns cannot be read.
+    pub fn patterns(&self) -> Result<Option<Patterns>> {
+        match &self.pattern_file {
             Some(path) => {
                 let named = |e: Error| e.in_file(path.display().to_string());
                 let text = std::fs::read_to_string(path).map_err(|e| named(Error::from(e)))?;
-                Some(Patterns::from_file(&text).map_err(named)?)
+                Patterns::from_file(&text).map_err(named).map(Some)
             }
-            None if self.pattern.is_empty() => None,
-            None => Some(Patterns::rows(&self.pattern)?),
-        };
-        Ok(self.events.with(options).patterns(patterns))
+            None if self.pattern.is_empty() => Ok(None),
+            None => Patterns::rows(&self.pattern).map(Some),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use ratatui::crossterm::{cursor, execute};
 
 use super::output;
 use super::tui_jobs::Watched;
-use iophase::formats::Limits;
+use iophase::formats::ReadOptions;
 use iophase::internals::formats::tail::{self, ClientClocks, Message, Tail};
 use iophase::internals::online::source::{GrowingFile, GrowingFolder, Grown, Parcel, Pull, PullOptions, endpoint};
 use iophase::online::Options;
@@ -33,8 +33,8 @@ pub(super) struct Watch {
     pub(super) source: String,
     /// Format of a file or of standard input; `None`: by content.
     pub(super) format: Option<String>,
-    /// How tables of values over time are read.
-    pub(super) series: iophase::formats::SeriesOptions,
+    /// How the source is read.
+    pub(super) reading: ReadOptions,
     /// How the jobs are followed.
     pub(super) options: Options,
     /// Jobs at one time.
@@ -97,11 +97,10 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
             }
         }
     }
-    let limits = Limits::default().memory_bytes(1 << 30);
     if Path::new(&watch.source).is_dir() {
-        return read_folder(watch, &limits, sender);
+        return read_folder(watch, sender);
     }
-    let mut tail = Tail::new(watch.format.as_deref(), &limits)?.series(watch.series.clone());
+    let mut tail = Tail::new(watch.format.as_deref(), &watch.reading.limits)?.with(&watch.reading);
     let mut file = if watch.source == "-" { None } else { Some(GrowingFile::open(Path::new(&watch.source))?) };
     let mut block = vec![0; BLOCK];
     loop {
@@ -137,8 +136,8 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
 }
 
 /// The same of a folder with one file per rank.
-fn read_folder(watch: &Watch, limits: &Limits, sender: &SyncSender<Result<Message>>) -> Result<()> {
-    let mut folder = GrowingFolder::new(Path::new(&watch.source), watch.format.as_deref(), limits)?;
+fn read_folder(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
+    let mut folder = GrowingFolder::new(Path::new(&watch.source), watch.format.as_deref(), &watch.reading)?;
     loop {
         folder.poll()?;
         let mut grew = false;

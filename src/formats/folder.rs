@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::format::Format;
 use super::limits::Limits;
+use super::options::ReadOptions;
 use super::probe::{ALL, probe_member};
 use super::source::{Source, Visited, entries};
 use crate::error::{Error, ErrorKind, Result};
@@ -69,7 +70,8 @@ impl Folder {
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if there are too many files.
-pub fn search(folder: &Path, format: Option<&dyn Format>, limits: &Limits) -> Result<Folder> {
+pub fn search(folder: &Path, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Folder> {
+    let limits = &options.limits;
     let mut found = Folder::default();
     let mut visited = Visited::default();
     if let Ok(meta) = folder.metadata() {
@@ -85,7 +87,7 @@ pub fn search(folder: &Path, format: Option<&dyn Format>, limits: &Limits) -> Re
                 if files > limits.folder_files {
                     return Err(failed(Error::limit("the folders hold more files", limits.folder_files)));
                 }
-                let among = traces_among(&members, format, limits);
+                let among = traces_among(&members, format, options);
                 let claimed = among.traces.iter().any(|t| t.claimed);
                 found.add(&folder, among);
                 let again = |f: &PathBuf| claimed && f.file_name().is_some_and(|name| name == TEXT_EXPORT);
@@ -118,7 +120,7 @@ pub(super) struct Among {
 
 /// Which files of one folder are traces, of the named format or of any: those that a format claims by their names, then each of the
 /// others by its content, where files of one job are one trace.
-pub(super) fn traces_among(members: &[PathBuf], format: Option<&dyn Format>, limits: &Limits) -> Among {
+pub(super) fn traces_among(members: &[PathBuf], format: Option<&dyn Format>, options: &ReadOptions) -> Among {
     let wanted = |f: &dyn Format| format.is_none_or(|named| named.name() == f.name());
     let mut found = Among::default();
     let mut claimed: HashSet<PathBuf> = HashSet::new();
@@ -131,8 +133,8 @@ pub(super) fn traces_among(members: &[PathBuf], format: Option<&dyn Format>, lim
     }
     let rest: Vec<&PathBuf> = members.iter().filter(|p| !claimed.contains(*p)).collect();
     let one = |path: &&PathBuf| {
-        let source = Source::open(path, limits)?;
-        let of = probe_member(&source, format).ok().filter(|f| wanted(*f));
+        let source = Source::open(path, &options.limits)?;
+        let of = probe_member(&source, format, options).ok().filter(|f| wanted(*f));
         Ok(of.map(|f| (f, f.job_of(&source))))
     };
     let probed: Vec<Result<_>> = rest.par_iter().map(one).collect();
@@ -181,12 +183,12 @@ mod tests {
         write("b/notes", "nothing to see here");
         write("empty", "");
         write(".hidden.st", CALL);
-        let found = search(root.path(), None, &Limits::default()).unwrap();
+        let found = search(root.path(), None, &ReadOptions::default()).unwrap();
         let expected = [("a.csv", 1), ("out.7", 2), ("b", 2), ("c/one_h_1.st", 1)];
         assert_eq!(names(&found, root.path()), expected.map(|(n, k)| (n.to_owned(), k)));
         assert_eq!((found.others.len(), found.unreadable.len()), (2, 0));
         let strace = super::super::find("strace").unwrap();
-        assert_eq!(search(root.path(), Some(strace), &Limits::default()).unwrap().traces.len(), 3);
+        assert_eq!(search(root.path(), Some(strace), &ReadOptions::default()).unwrap().traces.len(), 3);
     }
 
     #[cfg(unix)]
@@ -201,13 +203,13 @@ mod tests {
         link(&real.join("x.st"), "y.st");
         link(&links, "loop");
         link(&root.path().join("gone"), "broken");
-        let found = search(&links, None, &Limits::default()).unwrap();
+        let found = search(&links, None, &ReadOptions::default()).unwrap();
         assert_eq!(names(&found, root.path()), [("links/y.st".to_owned(), 1)]);
         assert_eq!(found.repeated, 1);
         link(&real, "real");
         fs::write(links.join("z.st"), CALL).unwrap();
         link(&links.join("z.st"), "a.st");
-        let found = search(root.path(), None, &Limits::default()).unwrap();
+        let found = search(root.path(), None, &ReadOptions::default()).unwrap();
         assert_eq!(names(&found, root.path()), [("links".to_owned(), 2)]);
         // the loop, a.st, real, and x.st in it
         assert_eq!(found.repeated, 4);

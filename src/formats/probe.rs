@@ -97,10 +97,15 @@ pub fn outline(source: &Source) -> Option<(&'static str, Header, Option<Job>)> {
 
 /// The format of a file of a folder: the one that its content shows, unless it is to be read by patterns or by the names
 /// of its columns, which any text may be.
-pub(super) fn probe_member(source: &Source, named: Option<&dyn Format>) -> Result<&'static dyn Format> {
+pub(super) fn probe_member(
+    source: &Source,
+    named: Option<&dyn Format>,
+    options: &ReadOptions,
+) -> Result<&'static dyn Format> {
+    let by_columns = options.series.columns.is_some() && is_text(source.head());
     match named {
         Some(f) if f.name() == regex::Text.name() => Ok(&regex::Text),
-        Some(f) if f.name() == series::Series.name() && is_text(source.head()) => Ok(&series::Series),
+        Some(f) if f.name() == series::Series.name() && by_columns => Ok(&series::Series),
         _ => probe(source),
     }
 }
@@ -151,7 +156,7 @@ pub fn inputs<'f>(
         };
         return Ok((f, Inputs { files: vec![source.clone()], warning: None, jobs: vec![f.name()] }));
     };
-    let found = traces_among(members, format, &options.limits);
+    let found = traces_among(members, format, options);
     if let Some(e) = found.unreadable.into_iter().next() {
         return Err(e);
     }

@@ -372,7 +372,7 @@ fn a_folder_is_one_trace_wherever_it_lies() {
     for folder in ["old/_text", "exported"] {
         (0..3).for_each(|rank| std::fs::write(place(folder).join(format!("{rank}.txt")), line).unwrap());
     }
-    let found = formats::search(root.path(), None, &ReadOptions::default().limits).unwrap();
+    let found = formats::search(root.path(), None, &ReadOptions::default()).unwrap();
     let names: Vec<_> = found.traces.iter().map(|t| t.name.strip_prefix(root.path()).unwrap().to_owned()).collect();
     assert_eq!(names, ["day/host-user-app-1", "exported", "old", "one/recorder.dat"].map(PathBuf::from));
     assert_eq!((found.others.len(), found.unreadable.len()), (0, 0));

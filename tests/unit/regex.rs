@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::common::shared;
 use super::text::{check, codes, csv_and_back};
 use iophase::formats::{Detail, Patterns, ReadOptions, Source, read};
-use iophase::record::{Data, Op, Request, Trace, UNKNOWN_OFFSET};
+use iophase::internals::formats::tail::Tail;
+use iophase::record::{Data, Interval, Op, Request, Trace, UNKNOWN_OFFSET};
 use iophase::{ErrorKind, Result};
 use proptest::prelude::*;
 
@@ -248,4 +249,58 @@ proptest! {
         ];
         let _ = with(Patterns::rows(&[patterns[which].to_owned()]).unwrap(), &text);
     }
+}
+
+/// The transfers of text that is followed, in pieces of so many bytes.
+fn followed(patterns: &Patterns, text: &str, piece: usize) -> Vec<Interval> {
+    let options = ReadOptions::default().patterns(Some(patterns.clone()));
+    let mut tail = Tail::new(None, &options.limits).unwrap().with(&options);
+    let mut all = Vec::new();
+    for part in text.as_bytes().chunks(piece) {
+        tail.push(part);
+        while let Some(message) = tail.next_message().unwrap() {
+            all.extend(message.transfers);
+        }
+    }
+    tail.end();
+    while let Some(message) = tail.next_message().unwrap() {
+        all.extend(message.transfers);
+    }
+    assert_eq!(tail.faults().malformed, 0, "{:?}", tail.faults().first);
+    all
+}
+
+#[test]
+fn text_that_grows_gives_what_the_finished_one_holds() {
+    let calls =
+        "begin\n1.5 rank 0 wrote 4 KiB in 250 ms\nstep 1\n2.5 rank 1 wrote 4 KiB in 1 ms\n3 rank 0 read 7 B in 2 s\n";
+    let one = r"^(?P<start>\S+) rank (?P<rank>\d+) (?P<op>\w+) (?P<size>\S+ \S+) in (?P<duration>\S+ \S+)";
+    let night = "23:59:58 write 5\n23:59:59 write 6\n00:00:01 write 7\n";
+    let curve = "500, 2048, w\n1000, 0, w\n1500, 1024, w\n2000, 0, w\n";
+    for (text, pattern) in [
+        (calls, one),
+        (night, r"^(?P<start>\S+) (?P<op>\w+) (?P<size>\d+)"),
+        (curve, r"^(?P<time_ms>\d+), (?P<rate_KiB>\d+), (?P<op>\w)"),
+    ] {
+        let patterns = Patterns::rows(&[pattern.to_owned()]).unwrap();
+        let t = with(patterns.clone(), text).unwrap();
+        let Data::Requests(rows) = &t.data else { panic!("no requests") };
+        let whole: Vec<_> = rows
+            .iter()
+            .map(|r| (r.op, r.start + t.origin_s as f64, r.end + t.origin_s as f64, r.size as f64))
+            .filter(|r| pattern != one || r.3 > 0.0)
+            .collect();
+        for piece in [1, 9, 1000] {
+            let grown: Vec<_> =
+                followed(&patterns, text, piece).iter().map(|x| (x.op, x.start, x.end, x.bytes)).collect();
+            // the last rate waits for its end
+            let open = usize::from(text == curve);
+            assert_eq!(grown, whole[..whole.len() - open], "{text}");
+        }
+    }
+    let whole = Patterns::from_file("[pattern]\na = '(.)'\n[translate]\ntotal_bytes = 'a'\n").unwrap();
+    let options = ReadOptions::default().patterns(Some(whole));
+    let mut tail = Tail::new(None, &options.limits).unwrap().with(&options);
+    tail.push(b"x");
+    assert_eq!(tail.next_message().unwrap_err().kind(), iophase::ErrorKind::Unsupported);
 }

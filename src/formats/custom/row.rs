@@ -64,7 +64,7 @@ impl<'l> RecordFields<'l> {
     }
 
     /// The record by itself: operation, start, end and bytes; `None` if it moves none, or is of a system file.
-    pub(super) fn transfer(&self) -> Result<Option<Interval>, Bad> {
+    pub(in super::super) fn transfer(&self) -> Result<Option<Interval>, Bad> {
         let mut op = op_of(self.get(Field::Op));
         if op == Op::Other && !self.get(Field::Call).is_empty() {
             op = op_of(self.get(Field::Call));
@@ -79,6 +79,11 @@ impl<'l> RecordFields<'l> {
         Ok((op.moves_bytes() && !system).then_some(transfer))
     }
 
+    /// Rank and file, of which a rate that holds is one curve.
+    pub(in super::super) fn curve(&self) -> Vec<u8> {
+        [self.get(Field::Rank), b"\0", self.get(Field::File)].concat()
+    }
+
     /// Seconds, if there is a start that is a number.
     pub(super) fn start(&self) -> Option<f64> {
         parse_f64(self.get(Field::Start)).filter(|t| is_time(*t))
@@ -90,6 +95,12 @@ impl<'l> RecordFields<'l> {
 pub(in super::super) struct Bad {
     pub(super) found: String,
     pub(super) expected: &'static str,
+}
+
+impl std::fmt::Display for Bad {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}; expected {}", self.found, self.expected)
+    }
 }
 
 impl Bad {

@@ -3,7 +3,6 @@
 use super::super::json::member_names;
 use super::super::tail::message::TailedLines;
 use super::records::{Columns, Layout, Objects};
-use super::row::Bad;
 use crate::record::Interval;
 
 /// Parses records, a line at a time.
@@ -14,14 +13,10 @@ pub(in super::super) struct TailedRecords {
     waiting: Option<Interval>,
 }
 
-fn message(bad: Bad) -> String {
-    format!("{}; expected {}", bad.found, bad.expected)
-}
-
 impl TailedRecords {
     /// Records of CSV with this header line. An error says what is wrong with it.
     pub(in super::super) fn csv(header: &[u8]) -> Result<Self, String> {
-        let columns = Columns::of_header(header).map_err(message)?;
+        let columns = Columns::of_header(header).map_err(|bad| bad.to_string())?;
         Ok(Self { layout: Box::new(columns), header: header.to_vec(), waiting: None })
     }
 
@@ -35,8 +30,8 @@ impl TailedLines for TailedRecords {
     fn feed(&mut self, line: &[u8]) -> Result<(), String> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if self.header.is_empty() || line != self.header {
-            let row = self.layout.row(line).map_err(message)?;
-            self.waiting = row.map_or(Ok(None), |row| row.transfer()).map_err(message)?;
+            let row = self.layout.row(line).map_err(|bad| bad.to_string())?;
+            self.waiting = row.map_or(Ok(None), |row| row.transfer()).map_err(|bad| bad.to_string())?;
         }
         Ok(())
     }

@@ -11,10 +11,12 @@ mod patterns;
 mod quantity;
 mod rows;
 mod stamp;
+mod tail;
 mod whole;
 
 use patterns::Forms;
 pub use patterns::Patterns;
+pub(super) use tail::TailedText;
 
 use super::format::{Format, Sniff, only};
 use super::options::ReadOptions;
@@ -40,7 +42,7 @@ impl Format for Text {
             return Err(Error::new(ErrorKind::Usage, "format regex without a pattern").remedy(Remedy::GivePatterns));
         };
         let source = only(sources, self)?;
-        match &*patterns.0 {
+        match patterns.forms() {
             Forms::Rows(rows) => rows::read(rows, source, options, self.name(), sink),
             Forms::Whole(whole) => whole::read(whole, source, options, self.name(), sink),
         }

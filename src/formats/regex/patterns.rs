@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use regex::bytes::{Regex, RegexBuilder};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::quantity::{Kind, Unit};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,7 +21,11 @@ const FILE_BYTES: usize = 1 << 20;
 /// Either each pattern is searched in each line, and its named groups make a record; or, as in FTIO's pattern files, each pattern is
 /// searched once in the whole text, and its first group holds one array or number.
 #[derive(Debug, Clone)]
-pub struct Patterns(pub(super) Arc<Forms>);
+pub struct Patterns {
+    forms: Arc<Forms>,
+    /// A pattern file that says the same.
+    text: Arc<str>,
+}
 
 #[derive(Debug)]
 pub(super) enum Forms {
@@ -119,7 +123,9 @@ impl Patterns {
     /// [`ErrorKind::Usage`] if one is no expression, has an unknown group, or lacks one that a record needs.
     pub fn rows(expressions: &[String]) -> Result<Patterns> {
         let entries = expressions.iter().map(|e| Entry::Expression(e.clone())).collect();
-        RowFile { patterns: entries, ..RowFile::default() }.compile()
+        let file = RowFile { patterns: entries, ..RowFile::default() };
+        let text = serde_json::to_string(&file).map_err(|e| usage(e.to_string()))?;
+        Ok(Patterns { forms: Arc::new(Forms::Rows(file.compile()?)), text: text.into() })
     }
 
     /// Patterns from the text of a file in TOML or JSON: `patterns`, `units`, `constants` and `translate` for lines, or the maps
@@ -138,9 +144,20 @@ impl Patterns {
         };
         let fields = |e: toml::de::Error| usage(e.message().to_owned()).expected(FILE_FIELDS);
         if value.get("pattern").is_some_and(toml::Value::is_table) {
-            return value.try_into::<WholeFile>().map_err(fields)?.compile();
+            let whole = value.try_into::<WholeFile>().map_err(fields)?.compile()?;
+            return Ok(Patterns { forms: Arc::new(Forms::Whole(whole)), text: text.into() });
         }
-        value.try_into::<RowFile>().map_err(fields)?.compile()
+        let rows = value.try_into::<RowFile>().map_err(fields)?.compile()?;
+        Ok(Patterns { forms: Arc::new(Forms::Rows(rows)), text: text.into() })
+    }
+
+    pub(super) fn forms(&self) -> &Forms {
+        &self.forms
+    }
+
+    /// A pattern file that says the same.
+    pub(in super::super) fn text(&self) -> &str {
+        &self.text
     }
 }
 
@@ -158,14 +175,14 @@ fn not_toml(text: &str, e: &toml::de::Error) -> Error {
 }
 
 /// A pattern with settings of its own, or the expression alone.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(untagged)]
 enum Entry {
     Expression(String),
     Full(FullEntry),
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct FullEntry {
     regex: String,
@@ -178,7 +195,7 @@ struct FullEntry {
 }
 
 /// A file of patterns for lines. Settings beside `patterns` hold for all of them.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct RowFile {
     patterns: Vec<Entry>,
@@ -191,7 +208,7 @@ struct RowFile {
 }
 
 impl RowFile {
-    fn compile(self) -> Result<Patterns> {
+    fn compile(self) -> Result<Vec<RowPattern>> {
         if self.patterns.is_empty() || self.patterns.len() > MOST_PATTERNS {
             return Err(usage(format!("{} patterns", self.patterns.len())).expected(format!("1 to {MOST_PATTERNS}")));
         }
@@ -212,7 +229,7 @@ impl RowFile {
                 .expected("patterns of one kind")
                 .remedy("read the text once with each kind"));
         }
-        Ok(Patterns(Arc::new(Forms::Rows(rows))))
+        Ok(rows)
     }
 }
 
@@ -340,7 +357,7 @@ enum Target {
 }
 
 impl WholeFile {
-    fn compile(self) -> Result<Patterns> {
+    fn compile(self) -> Result<WholePatterns> {
         if self.pattern.len() > MOST_PATTERNS {
             return Err(usage(format!("{} patterns", self.pattern.len())).expected(format!("at most {MOST_PATTERNS}")));
         }
@@ -365,7 +382,7 @@ impl WholeFile {
                 return Err(usage(format!("translate: {field} is scaled by {factor}")).expected("a number"));
             }
         }
-        Ok(Patterns(Arc::new(Forms::Whole(WholePatterns { patterns, targets, op: self.constants.get("op").cloned() }))))
+        Ok(WholePatterns { patterns, targets, op: self.constants.get("op").cloned() })
     }
 }
 

@@ -16,7 +16,7 @@ use super::quantity::{self, Kind, Unit};
 use crate::error::Result;
 use crate::record::{Data, Op, Request, Requests, RowSink, Trace, Warning};
 
-const SECONDS_OF_DAY: f64 = 86_400.0;
+pub(super) const SECONDS_OF_DAY: f64 = 86_400.0;
 const A_TIME: &str = "seconds, a number that may have a unit such as ms, or a date and a time of day";
 const A_SIZE: &str = "bytes, a number that may have a unit such as KiB";
 const A_RATE: &str = "bytes per second, a number that may have a unit such as MiB/s";

@@ -11,6 +11,8 @@ mod values;
 
 pub use super::gekkofs::ClientClocks;
 use super::limits::Limits;
+use super::options::ReadOptions;
+use super::regex::{Patterns, TailedText};
 use super::series::{SeriesHead, SeriesOptions, TailedTable};
 use super::source::Compression;
 use super::tmio::ObjectScanner;
@@ -44,6 +46,8 @@ pub enum Form {
     Dftracer,
     /// A time series as a table that begins so.
     Series(Box<SeriesHead>),
+    /// Text whose lines are read by these patterns, a pattern file.
+    Text(String),
 }
 
 enum Reader {
@@ -61,12 +65,13 @@ pub struct Tail {
     lines: Lines,
     limits: Limits,
     series: SeriesOptions,
+    patterns: Option<Patterns>,
     ended: bool,
     faults: Faults,
 }
 
 /// Names of the formats that grow.
-const FORMATS: [&str; 6] = ["tmio", "strace", "dftracer", "samples", "series", "custom"];
+const FORMATS: [&str; 7] = ["tmio", "strace", "dftracer", "samples", "series", "custom", "regex"];
 
 /// Bytes within which the header must show behind what a tool says first.
 const NOTICE_BYTES: usize = 4 << 10;
@@ -91,6 +96,7 @@ impl Tail {
             lines: Lines::new(limits.memory_bytes.try_into().unwrap_or(usize::MAX)),
             limits: limits.clone(),
             series: SeriesOptions::default(),
+            patterns: None,
             ended: false,
             faults: Faults::default(),
         })
@@ -98,8 +104,8 @@ impl Tail {
 
     /// A tail that goes on at `position` bytes of a source of this form.
     ///
-    /// Calls of strace and readings of counters depend on those before, and events of DFTracer on the names before: their source has to
-    /// be read again from its start, see [`Tail::rereads`].
+    /// Calls of strace, readings of counters and times of day depend on those before, and events of DFTracer on the names before: their
+    /// source has to be read again from its start, see [`Tail::rereads`].
     pub fn resume(form: Form, position: u64, limits: &Limits) -> Result<Tail> {
         let mut tail = Tail::new(None, limits)?;
         tail.lines.start_at(if Tail::rereads(&form) { 0 } else { position });
@@ -109,13 +115,14 @@ impl Tail {
 
     /// True if a form can only be read from the start.
     pub fn rereads(form: &Form) -> bool {
-        matches!(form, Form::Strace | Form::Dftracer | Form::Series(_))
+        matches!(form, Form::Strace | Form::Dftracer | Form::Series(_) | Form::Text(_))
     }
 
-    /// Reads a time series as these options say; with columns, the source is one.
+    /// Reads the source as these options say: with columns it is a time series, with patterns text.
     #[must_use]
-    pub fn series(mut self, options: SeriesOptions) -> Tail {
-        self.series = options;
+    pub fn with(mut self, options: &ReadOptions) -> Tail {
+        self.series = options.series.clone();
+        self.patterns = options.patterns.clone();
         self
     }
 
@@ -234,6 +241,10 @@ impl Tail {
             .expected("a source that grows as plain text or MessagePack")
             .remedy(Remedy::Decompress));
         }
+        if let Some(patterns) = &self.patterns {
+            let form = Form::Text(patterns.text().to_owned());
+            return self.set_form(form).map(|()| true);
+        }
         if super::tmio::begins_object(data) {
             return self.set_form(Form::Msgpack).map(|()| true);
         }
@@ -286,6 +297,7 @@ impl Tail {
                 let table = TailedTable::new(head).map_err(|what| Error::new(ErrorKind::Malformed, what))?;
                 Reader::Lines(Box::new(table))
             }
+            Form::Text(patterns) => Reader::Lines(Box::new(TailedText::new(Patterns::from_file(patterns)?)?)),
             Form::Strace => Reader::Lines(Box::new(strace::TailedCalls::new(self.limits.line_bytes))),
             Form::Dftracer => Reader::Lines(Box::new(dftracer::TailedEvents::default())),
         };

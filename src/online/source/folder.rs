@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{GrowingFile, Grown};
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::Limits;
+use crate::formats::ReadOptions;
 use crate::formats::tail::{Faults, Message, Tail};
 use crate::record::Clock;
 
@@ -29,22 +29,22 @@ struct Member {
 pub struct GrowingFolder {
     path: PathBuf,
     format: Option<String>,
-    limits: Limits,
+    options: ReadOptions,
     members: BTreeMap<PathBuf, Member>,
     block: Vec<u8>,
 }
 
 impl GrowingFolder {
-    /// A folder whose files have this format, or one told by their content.
+    /// A folder whose files have this format, or the one that their content or the options show.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for a format that cannot be followed.
-    pub fn new(path: &Path, format: Option<&str>, limits: &Limits) -> Result<GrowingFolder> {
-        Tail::new(format, limits)?;
+    pub fn new(path: &Path, format: Option<&str>, options: &ReadOptions) -> Result<GrowingFolder> {
+        Tail::new(format, &options.limits)?;
         Ok(GrowingFolder {
             path: path.to_owned(),
             format: format.map(str::to_owned),
-            limits: limits.clone(),
+            options: options.clone(),
             members: BTreeMap::new(),
             block: vec![0; BLOCK],
         })
@@ -62,7 +62,7 @@ impl GrowingFolder {
             if hidden || self.members.contains_key(&path) || !path.is_file() {
                 continue;
             }
-            let tail = Tail::new(self.format.as_deref(), &self.limits)?;
+            let tail = Tail::new(self.format.as_deref(), &self.options.limits)?.with(&self.options);
             let file = GrowingFile::open(&path)?;
             self.members.insert(path, Member { file, tail, next: None, exhausted: false, foreign: false });
         }
@@ -163,7 +163,7 @@ mod tests {
         fs::write(dir.path().join("t.1"), call(1) + &call(5)).unwrap();
         fs::write(dir.path().join("t.2"), call(2) + &call(4)).unwrap();
         fs::write(dir.path().join("README"), "how this was recorded\n").unwrap();
-        let mut folder = GrowingFolder::new(dir.path(), None, &Limits::default()).unwrap();
+        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default()).unwrap();
         assert_eq!(starts(&mut folder, false), [1.0, 2.0, 4.0, 5.0]);
         assert_eq!(folder.faults().malformed, 1);
         fs::write(dir.path().join("t.3"), call(7)).unwrap();
