@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::common::shared;
+use super::text::csv_and_back;
 use iophase::analysis::{self, Options};
 use iophase::formats::write::{Memory, WRITERS, write, writer};
 use iophase::formats::{Detail, ReadOptions, Source, read};
@@ -342,4 +344,74 @@ fn real_traces_keep_their_period_and_bytes() {
         }
     }
     assert_eq!(periodic, 5);
+}
+
+/// What a row says: operation, rank, file, offset, whole bytes, and start and end as seconds behind whole ones.
+type Said = (Op, u32, String, u64, u64, f64, f64);
+
+/// The rows with times since `origin_s`.
+fn said(t: &Trace, origin_s: i64) -> Vec<Said> {
+    let moved = (t.origin_s - origin_s) as f64;
+    let name = |file| t.files.name(file).to_owned();
+    match &t.data {
+        Data::Requests(rows) => rows
+            .iter()
+            .map(|r| (r.op, r.rank, name(r.file), r.offset, r.size, r.start + moved, r.end + moved))
+            .collect(),
+        Data::Intervals(rows) => rows
+            .iter()
+            .map(|r| {
+                let size = r.bytes.round() as u64;
+                (r.op, r.rank, name(r.file), UNKNOWN_OFFSET, size, r.start + moved, r.end + moved)
+            })
+            .collect(),
+    }
+}
+
+/// Every file below a folder, and every folder.
+fn below(folder: &Path, all: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() && path.file_name().is_some_and(|n| n != "hostile") {
+            below(&path, all);
+        }
+        all.push(path);
+    }
+}
+
+#[test]
+fn every_format_survives_the_way_to_records_and_back() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    below(&root.join("tests/data/robustness"), &mut paths);
+    below(&root.join("data"), &mut paths);
+    for folder in ["recorder", "dftracer", "metricproxy", "series"] {
+        if let Some(folder) = shared(&format!("corpus/{folder}")) {
+            below(&folder, &mut paths);
+        }
+    }
+    let mut formats = BTreeMap::new();
+    for path in paths {
+        // no traces: their descriptions, what is expected of them, and text that needs patterns
+        let Ok(source) = Source::open(&path, &Default::default()) else { continue };
+        let Ok(t) = read(&source, None, &ReadOptions::default()) else { continue };
+        if t.data.is_empty() {
+            continue;
+        }
+        let back = csv_and_back(&t);
+        // whole seconds are exact on any clock: a trace that begins with a fraction is moved by whole ones
+        let (want, got) = (said(&t, t.origin_s), said(&back, t.origin_s));
+        assert_eq!(want.len(), got.len(), "{}", path.display());
+        for (i, (w, g)) in want.iter().zip(&got).enumerate() {
+            let scale = t.origin_s.unsigned_abs() as f64 + w.6.abs();
+            let near = |a: f64, b: f64| (a - b).abs() <= scale * f64::EPSILON;
+            let same = (w.0, w.1, &w.2, w.3, w.4) == (g.0, g.1, &g.2, g.3, g.4) && near(w.5, g.5) && near(w.6, g.6);
+            assert!(same, "{} row {i}: {w:?} became {g:?}", path.display());
+        }
+        *formats.entry(t.format).or_insert(0) += 1;
+    }
+    for f in iophase::formats::ALL.iter().filter(|f| f.name() != "regex") {
+        assert!(formats.contains_key(f.name()), "no sample of {}: {formats:?}", f.name());
+    }
 }
