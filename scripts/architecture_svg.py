@@ -2,8 +2,11 @@
 """Writes docs/pictures/architecture.svg: the rooms of the code by floor, and the way of one trace through them.
 
     python3 scripts/architecture_svg.py
+
+The names of the formats are those of the registry in src/formats/probe.rs.
 """
 
+import re
 from html import escape
 
 TARGET = "docs/pictures/architecture.svg"
@@ -32,7 +35,7 @@ ROOMS = [
     (10, 2, 3, "serve  (feature)", ["HTTP interface and live page"], 0),
 ]
 FLOORS = 10
-HEIGHT = TOP + FLOORS * FLOOR + 60
+HEIGHT = TOP + FLOORS * FLOOR + 90
 
 
 def top(floor):
@@ -72,8 +75,8 @@ def room(floor, column, columns, name, lines, station):
     out.append(text(x + 12, first, name, 19, weight="bold"))
     out += [text(x + 12, first + 20 * (i + 1), line, 15, FAINT) for i, line in enumerate(lines)]
     if station:
-        out.append(f'<circle cx="{x + w - 18:g}" cy="{y + 18:g}" r="13" fill="{WAY}"/>')
-        out.append(text(x + w - 18, y + 24, str(station), 17, "#ffffff", "middle", "bold"))
+        out.append(f'<circle cx="{x + w - 15:g}" cy="{y + 15:g}" r="11" fill="{WAY}"/>')
+        out.append(text(x + w - 15, y + 20, str(station), 15, "#ffffff", "middle", "bold"))
     return out
 
 
@@ -113,6 +116,17 @@ def way():
     return out
 
 
+def formats():
+    """The names of the formats, in the order in which they are probed."""
+    with open("src/formats/probe.rs", encoding="utf-8") as file:
+        registry = re.search(r"pub const ALL:.*?= &\[(.*?)\];", file.read(), re.S)
+    names = []
+    for folder in re.findall(r"&(\w+)::", registry.group(1)):
+        with open(f"src/formats/{folder}/mod.rs", encoding="utf-8") as file:
+            names.append(re.search(r'fn name\(&self\).*?"([\w-]+)"', file.read(), re.S).group(1))
+    return names
+
+
 def main():
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
@@ -128,7 +142,8 @@ def main():
     for r in ROOMS:
         out += room(*r)
     out += way()
-    out.append(text(24, HEIGHT - 22, "A room uses rooms on lower floors only. Orange: iophase analyze. Dashed: rows for patterns, classes, graphs and predictions.", 17, FAINT))
+    out.append(text(24, HEIGHT - 22, f"Formats that are read: {', '.join(formats())}.", 17, FAINT))
+    out.append(text(24, HEIGHT - 50, "A room uses rooms on lower floors only. Orange: iophase analyze. Dashed: rows for patterns, classes, graphs and predictions.", 17, FAINT))
     out.append("</svg>")
     with open(TARGET, "w", encoding="utf-8") as file:
         file.write("\n".join(out) + "\n")
