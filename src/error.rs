@@ -123,6 +123,21 @@ impl Error {
         self.inner.place
     }
 
+    /// The input, if it is named.
+    pub fn path(&self) -> Option<&str> {
+        self.inner.path.as_deref()
+    }
+
+    /// What is wrong.
+    pub fn found(&self) -> &str {
+        &self.inner.found
+    }
+
+    /// What was expected instead, if known.
+    pub fn expectation(&self) -> Option<&str> {
+        self.inner.expected.as_deref()
+    }
+
     /// Exit code of the program for this error: 2 usage, 3 unreadable input, 4 nothing to analyse, 5 output.
     pub fn exit_code(&self) -> u8 {
         match self.inner.kind {

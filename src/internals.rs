@@ -28,6 +28,19 @@ rooms! {
 
 /// Readers of single formats, and of traces that grow.
 pub mod formats {
+    use crate::error::Result;
+    use crate::formats::{ReadOptions, Source};
+
+    pub use crate::formats::clock::origin_of;
+
+    /// The decompressed content of a source.
+    ///
+    /// # Errors
+    /// Of reading, and [`ErrorKind::Limit`](crate::ErrorKind::Limit) if it does not fit.
+    pub fn whole(source: &Source, options: &ReadOptions) -> Result<Vec<u8>> {
+        source.read_all(options)
+    }
+
     /// Darshan logs.
     pub mod darshan {
         pub use crate::formats::darshan::*;

@@ -97,7 +97,11 @@ pub struct AnalyzeArgs {
     pub verbosity: Verbosity,
 }
 
-fn options(a: &AnalyzeArgs) -> Result<Options> {
+/// Options of the analysis.
+///
+/// # Errors
+/// [`ErrorKind::Usage`] for a filter or a time window that cannot be.
+pub fn options(a: &AnalyzeArgs) -> Result<Options> {
     let rate_hz = match a.sampling_rate {
         Rate::Auto => None,
         Rate::Hz(f) => Some(f),

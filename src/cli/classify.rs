@@ -97,7 +97,8 @@ pub fn run(a: &ClassifyArgs) -> Result<u8> {
     if a.train { train(a, model.unwrap_or_default()) } else { classes(a, model.as_ref()) }
 }
 
-fn options<'m>(a: &ClassifyArgs, model: Option<&'m Model>) -> Options<'m> {
+/// Options of the classification.
+pub fn options<'m>(a: &ClassifyArgs, model: Option<&'m Model>) -> Options<'m> {
     let mode = match a.selection.mode() {
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
@@ -110,7 +111,11 @@ fn trained(e: Error) -> Error {
     if e.kind() == ErrorKind::Malformed { e.expected("a model from `classify --train`") } else { e }
 }
 
-fn read_model(path: &Path) -> Result<Model> {
+/// Reads a stored model.
+///
+/// # Errors
+/// [`ErrorKind::Io`], [`ErrorKind::Malformed`].
+pub fn read_model(path: &Path) -> Result<Model> {
     let name = path.display().to_string();
     let failed = |e: io::Error| Error::new(ErrorKind::Io, e.to_string()).in_file(&name);
     let mut text = Vec::new();

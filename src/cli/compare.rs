@@ -13,7 +13,7 @@ use super::shared::{ReadingArgs, Verbosity};
 use iophase::analysis;
 use iophase::compare::{self, Comparison, Match, Options, Outcome, Run};
 use iophase::dfg::{Glob, Mapping, Plan};
-use iophase::formats::{self, Source};
+use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::render::{compare as text, json, svg, text::Style};
 use iophase::{Error, ErrorKind, Result};
 
@@ -137,7 +137,11 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8> {
     Ok(u8::from(a.fail_if.is_some_and(|f| f.holds(&c))))
 }
 
-fn options(a: &CompareArgs) -> Result<Options> {
+/// Options of the comparison.
+///
+/// # Errors
+/// Of the configuration.
+pub fn options(a: &CompareArgs) -> Result<Options> {
     let matching = match a.matching {
         MatchArg::Rank => Match::Rank,
         MatchArg::Size => Match::Size,
@@ -154,15 +158,27 @@ fn options(a: &CompareArgs) -> Result<Options> {
 
 /// The facts of a run; its trace is dropped.
 fn facts(path: &Path, a: &CompareArgs, options: &Options) -> Result<Run> {
-    let format = a.reading.format()?;
-    let read = a.reading.options()?.counters(true);
-    let source = Source::open(path, &read.limits)?;
-    let trace = formats::read(&source, format, &read)?;
+    let read = a.reading.options()?;
+    facts_of(&Source::open(path, &read.limits)?, a.reading.format()?, read, options)
+}
+
+/// The facts of a run in a source; its trace is dropped.
+///
+/// # Errors
+/// Of reading, and of the facts.
+pub fn facts_of(
+    source: &Source,
+    format: Option<&'static dyn Format>,
+    read: ReadOptions,
+    options: &Options,
+) -> Result<Run> {
+    let read = read.counters(true);
+    let trace = formats::read(source, format, &read)?;
     let cases = if formats::find(trace.format).is_ok_and(|f| f.logs_calls()) {
         // folders of a run and numbers in names are no part of an activity
         let mapping = Mapping { template: "{call}:{ext}".parse()?, ..Mapping::default() };
         let plan = Plan { mapping, ..Plan::default() };
-        analysis::event_log(std::slice::from_ref(&source), format, &read, &plan)?.cases
+        analysis::event_log(std::slice::from_ref(source), format, &read, &plan)?.cases
     } else {
         Vec::new()
     };

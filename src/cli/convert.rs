@@ -8,11 +8,11 @@ use super::inputs::with_progress;
 use super::shared::{ModeArg, ReadingArgs, Verbosity, check_window};
 use super::{output, remedy};
 use iophase::analysis::{Mode, NamePattern, RankSet, Selection};
-use iophase::formats::write::WRITERS;
+use iophase::formats::write::{WRITERS, Writer, Written};
 use iophase::formats::{self, Source};
 use iophase::internals::render::units;
 use iophase::internals::signal::Slice;
-use iophase::record::Rows;
+use iophase::record::{Rows, Trace};
 use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `convert`.
@@ -30,7 +30,7 @@ pub struct ConvertArgs {
     to: Option<String>,
     /// How it is read
     #[command(flatten)]
-    reading: ReadingArgs,
+    pub reading: ReadingArgs,
     /// Transfers to keep; auto: all reads and writes
     #[arg(short, long, value_enum, default_value_t = ModeArg::Auto)]
     mode: ModeArg,
@@ -51,10 +51,10 @@ pub struct ConvertArgs {
     input_order: bool,
     /// Number of threads [default: one per core]
     #[arg(long, value_name = "N")]
-    pub(super) threads: Option<usize>,
+    pub threads: Option<usize>,
     /// Messages
     #[command(flatten)]
-    verbosity: Verbosity,
+    pub verbosity: Verbosity,
 }
 
 const FORMATS: &str = "Formats and their endings: csv (.csv) and jsonl (.jsonl), a record a line; radar (.radar.txt); \
@@ -74,7 +74,7 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 /// Of reading, selecting and writing.
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     check_window(a.from, a.until)?;
-    let writer = output::writer(&a.output, a.to.as_deref())?;
+    let writer = writer(a)?;
     let options = a.reading.options()?;
     let format = a.reading.format()?;
     let source = Source::open(&a.trace, &options.limits)?;
@@ -84,17 +84,7 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
         remedy::name_options(&mut trace.warnings);
         output::warnings(&trace.path, &trace.warnings);
     }
-    let selection = Selection::default()
-        .ranks(a.ranks.clone())
-        .files(a.files.clone())
-        .all_files(true)
-        .from_s(a.from)
-        .until_s(a.until);
-    let excerpt = Slice::new(&trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
-    // these two group the records by rank
-    let by_rank = ["radar", "strace"].contains(&writer.name());
-    let excerpt = if a.input_order || by_rank { excerpt } else { excerpt.by_start() };
-    let written = output::rows(&excerpt, &a.output, writer, a.verbosity.quiet >= 2)?;
+    let written = write(a, &trace, writer)?;
     if a.verbosity.quiet == 0 {
         let all = units::counted(trace.data.len() as u64, "record");
         let ranks = units::counted(trace.ranks(), "rank");
@@ -104,8 +94,38 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     Ok(())
 }
 
+/// The writer that the arguments ask for.
+///
+/// # Errors
+/// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) if there is none.
+pub fn writer(a: &ConvertArgs) -> Result<&'static dyn Writer> {
+    output::writer(&a.output, a.to.as_deref())
+}
+
+/// Writes the rows of a trace that the arguments keep.
+///
+/// # Errors
+/// Of the selection and of writing.
+pub fn write(a: &ConvertArgs, trace: &Trace, writer: &dyn Writer) -> Result<Written> {
+    check_window(a.from, a.until)?;
+    let selection = Selection::default()
+        .ranks(a.ranks.clone())
+        .files(a.files.clone())
+        .all_files(true)
+        .from_s(a.from)
+        .until_s(a.until);
+    let excerpt = Slice::new(trace, Option::from(a.mode).unwrap_or(Mode::All), &selection);
+    // these two group the records by rank
+    let by_rank = ["radar", "strace"].contains(&writer.name());
+    let excerpt = if a.input_order || by_rank { excerpt } else { excerpt.by_start() };
+    output::rows(&excerpt, &a.output, writer, a.verbosity.quiet >= 2)
+}
+
 /// Refuses to replace the trace by its conversion.
-fn refuse_own_input(a: &ConvertArgs) -> Result<()> {
+///
+/// # Errors
+/// [`ErrorKind::Usage`].
+pub fn refuse_own_input(a: &ConvertArgs) -> Result<()> {
     let place = |path: &Path| path.canonicalize().ok();
     match place(&a.trace) {
         Some(trace) if place(&a.output) == Some(trace.clone()) => {

@@ -115,7 +115,11 @@ pub enum ColorArg {
 }
 
 impl DfgArgs {
-    fn plan(&self) -> Result<Plan> {
+    /// What is an event, and what a case.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] for a time window that cannot be.
+    pub fn plan(&self) -> Result<Plan> {
         let nanos = |t: f64| (t * 1e9).round() as i64;
         if [self.from, self.until].into_iter().flatten().any(|t| !t.is_finite()) {
             return Err(Error::new(ErrorKind::Usage, "the time window is not finite").expected("seconds"));

@@ -134,7 +134,7 @@ fn named(level: &str) -> Severity {
 }
 
 /// The periods, if the rows have times that could show any.
-fn period(trace: &Trace) -> Option<Report> {
+pub fn period(trace: &Trace) -> Option<Report> {
     if !trace.resolves_times() || trace.data.is_empty() {
         return None;
     }

@@ -119,14 +119,24 @@ fn argument(p: &'static Parameter) -> Arg {
         .value_parser(move |text: &str| p.kind.parse(text))
 }
 
+impl Generate {
+    /// The job that the arguments describe.
+    ///
+    /// # Errors
+    /// Of the parameters.
+    pub fn job(&self) -> Result<workload::Run> {
+        workload::run(self.what.workload, &self.what.values, self.what.common.seed)
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// Of the parameters and of writing.
 pub(super) fn run(g: &Generate) -> Result<()> {
-    let What { workload, values, common } = &g.what;
+    let common = &g.what.common;
     let writer = output::writer(&common.output, common.format.as_deref())?;
-    let run = workload::run(workload, values, common.seed)?;
+    let run = g.job()?;
     let written = output::rows(&run, &common.output, writer, common.verbosity.quiet >= 2)?;
     let truth = run.truth();
     if let Some(path) = &common.truth {

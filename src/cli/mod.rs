@@ -1,32 +1,33 @@
 //! The command line: arguments to the pipeline, the pipeline to outputs, errors to exit codes.
 
-mod analyze;
+pub mod analyze;
 mod answers;
-mod args;
-mod classify;
-mod compare;
-mod convert;
-mod dfg;
-mod findings;
+pub mod args;
+pub mod classify;
+pub mod compare;
+pub mod convert;
+pub mod dfg;
+pub mod findings;
 mod fleet;
-mod generate;
+pub mod generate;
 mod info;
 mod inputs;
-mod output;
-mod patterns;
+pub mod output;
+pub mod patterns;
 mod predict;
 mod progress;
-mod remedy;
-mod report;
+pub mod remedy;
+pub mod report;
 #[cfg(feature = "serve")]
 mod serve;
-mod shared;
+pub mod shared;
 #[cfg(feature = "tui")]
 mod tui;
 #[cfg(feature = "tui")]
 mod tui_jobs;
 mod watch;
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
@@ -39,7 +40,12 @@ use terminal_size::{Width, terminal_size_of};
 
 /// Runs the program on the arguments of the process.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    ExitCode::from(run_with(&std::env::args_os().collect::<Vec<_>>()))
+}
+
+/// Runs the program on arguments, of which the first is its name; gives the exit code. Ends the process if they are wrong.
+pub fn run_with(arguments: &[OsString]) -> u8 {
+    let cli = Cli::parse_from(arguments);
     if cli.si {
         units::use_decimal_bytes();
     }
@@ -52,7 +58,7 @@ pub fn run() -> ExitCode {
         Command::Info(a) => with_threads(a.input.threads, || info::run(a)),
         Command::Findings(a) => with_threads(a.input.threads, || findings::run(a)),
         Command::Compare(a) => with_threads(a.threads, || compare::run(a)),
-        Command::Report(a) => with_threads(a.input.threads, || report::run(a)),
+        Command::Report(a) => with_threads(a.input.threads, || report::run(a, report::given(arguments))),
         Command::Explain(a) => findings::explain(a).map(|()| 0),
         Command::Predict(a) => predict::run(a).map(|()| 0),
         Command::Watch(a) => watch::run(a),
@@ -71,7 +77,7 @@ pub fn run() -> ExitCode {
         }
         Command::Man => man().map(|()| 0),
     };
-    ExitCode::from(exit_code(worst))
+    exit_code(worst)
 }
 
 /// The exit code of a command or of one of its inputs; reports the error.

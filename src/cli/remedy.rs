@@ -15,7 +15,7 @@ pub(super) fn of_error(e: &Error) -> Cow<'_, Error> {
 }
 
 /// Lets the remedies of warnings name options of the program.
-pub(super) fn name_options(warnings: &mut [Warning]) {
+pub fn name_options(warnings: &mut [Warning]) {
     for w in warnings {
         if let Some(text) = w.remedy.as_ref().and_then(in_options) {
             w.remedy = Some(text);

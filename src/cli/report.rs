@@ -1,5 +1,6 @@
 //! `iophase report`: all answers on a trace as one HTML page.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -68,21 +69,14 @@ pub struct ReportArgs {
 ///
 /// # Errors
 /// Of the options, and [`ErrorKind::Output`] if a page cannot be written.
-pub(super) fn run(a: &ReportArgs) -> Result<u8> {
+pub(super) fn run(a: &ReportArgs, given: Vec<String>) -> Result<u8> {
     if a.extract {
         return extract(a).map(|()| 0);
     }
     let path = a.output.as_deref().unwrap_or(Path::new("-"));
     let folder = path.is_dir() || path.to_string_lossy().ends_with('/');
-    let how = How {
-        options: options(a)?,
-        findings: a.options.options()?,
-        redact: a.redact,
-        compare: !folder && a.input.traces.len() == 2,
-        given: given(),
-    };
-    let mut read = a.input.reading.options()?;
-    (read.counters, read.all_layers) = (true, true);
+    let how = How::new(a, given, !folder && a.input.traces.len() == 2)?;
+    let read = read_options(a)?;
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let compute =
         |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| how.run(source, format, read);
@@ -97,6 +91,34 @@ pub(super) fn run(a: &ReportArgs) -> Result<u8> {
     let worst = inputs.each(&read, compute, |_, answer| answer.map_or(Ok(()), |run| out.add(run)));
     out.finish(path)?;
     Ok(worst)
+}
+
+/// What the page needs of a trace.
+///
+/// # Errors
+/// Of the arguments.
+pub fn read_options(a: &ReportArgs) -> Result<ReadOptions> {
+    Ok(a.input.reading.options()?.counters(true).all_layers(true))
+}
+
+/// The page on these runs; with the comparison if there are facts of two.
+pub fn page(a: &ReportArgs, runs: Vec<Run>, facts: &[compare::Run]) -> String {
+    let comparison = match facts {
+        [before, after] => {
+            let slices = [before, after].map(std::slice::from_ref);
+            compare::compare(slices[0], slices[1], &compare::Options::default()).ok()
+        }
+        _ => None,
+    };
+    html::page(Bundle { runs, comparison }, &page_options(a))
+}
+
+fn page_options(a: &ReportArgs) -> html::Options {
+    html::Options {
+        max_size: usize::try_from(a.max_size).unwrap_or(usize::MAX),
+        with_user: a.with_user,
+        stamp: a.stamp.clone(),
+    }
 }
 
 fn options(a: &ReportArgs) -> Result<Options> {
@@ -119,14 +141,6 @@ struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn options(&self) -> html::Options {
-        html::Options {
-            max_size: usize::try_from(self.a.max_size).unwrap_or(usize::MAX),
-            with_user: self.a.with_user,
-            stamp: self.a.stamp.clone(),
-        }
-    }
-
     fn add(&mut self, (run, facts): (Run, Option<compare::Run>)) -> Result<()> {
         let Some(folder) = self.folder else {
             self.runs.push(run);
@@ -135,7 +149,7 @@ impl Pages<'_> {
         };
         let line = run.line();
         let name = format!("{}.html", self.names.stem(&line.name));
-        let page = html::page(Bundle { runs: vec![run], comparison: None }, &self.options());
+        let page = page(self.a, vec![run], &[]);
         std::fs::create_dir_all(folder).map_err(|e| {
             Error::new(ErrorKind::Output, e.to_string())
                 .in_file(folder.display().to_string())
@@ -152,14 +166,7 @@ impl Pages<'_> {
             Some(folder) => self.write(&folder.join("index.html"), &html::index(&self.pages)),
             None if self.runs.is_empty() => Ok(()),
             None => {
-                let comparison = match &self.facts[..] {
-                    [before, after] => {
-                        let slices = [before, after].map(std::slice::from_ref);
-                        compare::compare(slices[0], slices[1], &compare::Options::default()).ok()
-                    }
-                    _ => None,
-                };
-                let page = html::page(Bundle { runs: std::mem::take(&mut self.runs), comparison }, &self.options());
+                let page = page(self.a, std::mem::take(&mut self.runs), &self.facts);
                 self.write(path, &page)
             }
         }
@@ -175,7 +182,7 @@ impl Pages<'_> {
 }
 
 /// How a trace is analysed.
-struct How {
+pub struct How {
     options: Options,
     findings: findings::Options,
     redact: bool,
@@ -183,24 +190,49 @@ struct How {
     given: Vec<String>,
 }
 
+/// What a trace was read from.
+type Again<'a> = (&'a Source, Option<&'static dyn Format>, &'a ReadOptions);
+
 impl How {
-    fn run(
+    /// As the arguments say; `given` are the options to show, `compare` also collects what a comparison needs.
+    ///
+    /// # Errors
+    /// Of the arguments.
+    pub fn new(a: &ReportArgs, given: Vec<String>, compare: bool) -> Result<How> {
+        Ok(How { options: options(a)?, findings: a.options.options()?, redact: a.redact, compare, given })
+    }
+
+    /// Reads and analyses a trace.
+    ///
+    /// # Errors
+    /// Of reading and of the findings.
+    pub fn run(
         &self,
         source: &Source,
         format: Option<&'static dyn Format>,
         read: &ReadOptions,
     ) -> Result<(Run, Option<compare::Run>)> {
         let (trace, origin) = rayon::join(|| formats::read(source, format, read), || origin(source));
-        let (mut trace, mut origin) = (trace?, origin?);
+        self.of(trace?, origin?, Some((source, format, read)))
+    }
+
+    /// Analyses a trace; the log of its calls is read `again`, if that is known.
+    ///
+    /// # Errors
+    /// Of the findings.
+    pub fn of(
+        &self,
+        mut trace: Trace,
+        mut origin: Origin,
+        again: Option<Again<'_>>,
+    ) -> Result<(Run, Option<compare::Run>)> {
         origin.options = self.given.clone();
         if self.redact {
             trace.redact();
             origin = Origin { name: trace.path.clone(), sha256: None, options: Vec::new(), ..origin };
         }
-        let (periods, (classes, graph)) = rayon::join(
-            || self.periods(&trace),
-            || rayon::join(|| self.classes(&trace), || self.graph(&trace, source, format, read)),
-        );
+        let (periods, (classes, graph)) =
+            rayon::join(|| self.periods(&trace), || rayon::join(|| self.classes(&trace), || self.graph(&trace, again)));
         let (analysis, findings) = periods?;
         let mut info = Info::of(&trace);
         remedy::name_options(&mut info.warnings);
@@ -238,19 +270,13 @@ impl How {
     }
 
     /// The graph of the calls: read again where the format logs all calls, else of the rows.
-    fn graph(
-        &self,
-        trace: &Trace,
-        source: &Source,
-        format: Option<&'static dyn Format>,
-        read: &ReadOptions,
-    ) -> Option<DfgReport> {
+    fn graph(&self, trace: &Trace, again: Option<Again<'_>>) -> Option<DfgReport> {
         let mut plan = Plan::default();
         if self.redact {
             plan.mapping.template = "{call}".parse().ok()?;
         }
         let logged = formats::find(trace.format).is_ok_and(Format::logs_calls);
-        if logged {
+        if let Some((source, format, read)) = again.filter(|_| logged) {
             let mut read = read.clone();
             (read.progress, read.counters, read.all_layers) = (None, false, false);
             let log = analysis::event_log(std::slice::from_ref(source), format, &read, &plan).ok()?;
@@ -300,8 +326,8 @@ fn hash(path: &Path) -> Result<String> {
 }
 
 /// The options of the command line that begin with two dashes, without those that name outputs.
-fn given() -> Vec<String> {
-    let all: Vec<String> = std::env::args().skip(2).collect();
+pub fn given(arguments: &[OsString]) -> Vec<String> {
+    let all: Vec<String> = arguments.iter().skip(2).map(|a| a.to_string_lossy().into_owned()).collect();
     let kept = [
         "--layer",
         "--mode",

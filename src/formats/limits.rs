@@ -1,8 +1,35 @@
 //! Bounds against hostile and runaway input.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::error::{Error, Result};
+
+/// A flag that ends reading from another thread. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Asks reading to end: it does so with an error before the next block of its input.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was asked to end.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Equal if they are the same flag.
+impl PartialEq for Stop {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Stop {}
 
 options! {
     /// Bounds that every reader keeps. Exceeding one is an [`ErrorKind::Limit`](crate::ErrorKind::Limit) error that names it,
@@ -25,6 +52,8 @@ options! {
         pub folder_files: usize,
         /// When reading has to be done; `None` for no bound.
         pub deadline: Option<Instant>,
+        /// Ends reading when it is set; `None`: nothing does.
+        pub stop: Option<Stop>,
     }
 }
 
@@ -39,19 +68,38 @@ impl Default for Limits {
             depth: 64,
             folder_files: 1 << 20,
             deadline: None,
+            stop: None,
         }
     }
 }
 
 impl Limits {
-    /// Whether there is time left.
+    /// Whether there is time left, and nobody has stopped reading.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) after the deadline.
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) after the deadline, or once [`Limits::stop`] is set.
     pub fn in_time(&self) -> Result<()> {
+        if self.stop.as_ref().is_some_and(Stop::is_set) {
+            return Err(Error::new(crate::ErrorKind::Limit, "reading was stopped"));
+        }
         match self.deadline {
             Some(end) if Instant::now() >= end => Err(Error::limit("reading takes longer", "the time that is allowed")),
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clone_of_the_flag_stops_reading() {
+        let stop = Stop::default();
+        let limits = Limits::default().stop(Some(stop.clone()));
+        assert!(limits.clone().in_time().is_ok());
+        stop.set();
+        assert!(limits.clone().in_time().is_err());
+        assert!(limits != Limits::default().stop(Some(Stop::default())));
     }
 }

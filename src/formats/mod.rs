@@ -5,7 +5,7 @@
 //! the rows, [`read_into`] does not.
 
 pub(crate) mod chrome;
-mod clock;
+pub(crate) mod clock;
 pub(crate) mod custom;
 pub(crate) mod darshan;
 pub(crate) mod dftracer;
@@ -47,7 +47,7 @@ pub mod write;
 pub use folder::{Folder, FolderTrace, search};
 pub use format::Format;
 pub use io_names::IoNames;
-pub use limits::Limits;
+pub use limits::{Limits, Stop};
 pub use options::{Detail, ReadOptions};
 pub(crate) use probe::Inputs;
 pub use probe::{ALL, find, read};

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 /// Number of a file in [`Files`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
 pub struct FileId(pub u32);
 
 impl FileId {
