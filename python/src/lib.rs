@@ -1,0 +1,96 @@
+//! The native part of the package `iophase`: answers by the arguments of the program, tables of Arrow, and the program itself.
+//!
+//! The program's sources are compiled in, so that module and command are one file in the wheel, and names, defaults and checks of
+//! keywords are those of the command line.
+
+mod answers;
+mod arrow;
+#[path = "../../src/cli/mod.rs"]
+#[allow(dead_code, missing_docs)]
+mod cli;
+mod errors;
+mod many;
+mod predictor;
+mod rows;
+mod table;
+mod trace;
+mod work;
+
+use pyo3::prelude::*;
+
+/// Functions and classes for `iophase/*.py`.
+#[pymodule(gil_used = false)]
+mod _iophase {
+    use std::ffi::OsString;
+    use std::sync::Arc;
+
+    use clap::{ArgAction, CommandFactory};
+    use iophase::internals::render::json;
+    use pyo3::prelude::*;
+    use serde_json::{Value, json};
+
+    #[pymodule_export]
+    use super::answers::{Answer, answer, convert_rows, generate_rows, open, report_page};
+    #[pymodule_export]
+    use super::many::many;
+    #[pymodule_export]
+    use super::predictor::Predictor;
+    #[pymodule_export]
+    use super::table::{Column, Table};
+    #[pymodule_export]
+    use super::trace::PyTrace;
+    use super::{arrow, cli, errors, rows, trace, work};
+
+    #[pymodule_export]
+    const __VERSION__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Runs the program on its arguments, the first of which is its name; gives the exit code.
+    #[pyfunction]
+    fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+        py.detach(|| cli::run_with(&arguments))
+    }
+
+    /// The trace of the rows of a table of another package.
+    #[pyfunction]
+    #[pyo3(signature = (data, name, ranks=None))]
+    fn of_arrow(py: Python<'_>, data: &Bound<'_, PyAny>, name: String, ranks: Option<u64>) -> PyResult<PyTrace> {
+        let reader = arrow::import(data)?;
+        let rows = work::run(py, None, None, move |_| rows::trace(reader, &name, ranks))?;
+        Ok(PyTrace(Arc::new(trace::Loaded::of(rows, None))))
+    }
+
+    /// The JSON Schema of an output.
+    #[pyfunction]
+    fn schema(py: Python<'_>, name: &str) -> PyResult<String> {
+        let unknown = || errors::usage(format!("no schema is called {name}")).expected(json::SCHEMAS.join(", "));
+        json::schema(name).ok_or_else(|| errors::exception(py, &unknown()))
+    }
+
+    /// The options of a command as JSON.
+    #[pyfunction]
+    fn options(py: Python<'_>, command: &str) -> PyResult<String> {
+        let mut all = cli::args::Cli::command();
+        all.build();
+        let words = command.split(' ');
+        let found = words.into_iter().try_fold(&all, |c, word| c.find_subcommand(word));
+        let found = found.ok_or_else(|| errors::exception(py, &errors::usage(format!("no command {command}"))))?;
+        let option = |a: &clap::Arg| {
+            let values: Vec<Value> = (a.get_possible_values().iter())
+                .map(|v| json!([v.get_name(), v.get_help().map(ToString::to_string)]))
+                .collect();
+            json!({
+                "name": a.get_long(),
+                "help": a.get_help().map(ToString::to_string),
+                "heading": a.get_help_heading(),
+                "default": a.get_default_values().iter().map(|d| d.to_string_lossy()).collect::<Vec<_>>(),
+                "value": a.get_value_names().and_then(|n| n.first()).map(ToString::to_string),
+                "values": values,
+                "flag": matches!(a.get_action(), ArgAction::SetTrue),
+                "several": matches!(a.get_action(), ArgAction::Append) || a.get_value_delimiter().is_some(),
+            })
+        };
+        let about = found.get_about().map(ToString::to_string);
+        let options: Vec<Value> = found.get_arguments().filter(|a| a.get_long().is_some()).map(option).collect();
+        Ok(json!({ "about": about, "options": options }).to_string())
+    }
+}

@@ -1,0 +1,163 @@
+//! A job that is followed while it runs.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use iophase::analysis::Mode;
+use iophase::internals::formats::tail::{Faults, Message};
+use iophase::internals::online::checkpoint::{self, Checkpoint};
+use iophase::internals::online::jobs::Jobs;
+use iophase::internals::render::json;
+use iophase::online::{Every, Options};
+use iophase::record::{Clock, Data, Interval, Op};
+use iophase::{Error, ErrorKind, Result};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::errors;
+use crate::{arrow, rows, trace::PyTrace};
+
+/// Most jobs at one time; one more takes the place of the one that has been silent longest.
+const JOBS: usize = 1000;
+
+/// The predictor behind `iophase.Predictor`; predictions are lines of JSON.
+#[pyclass(frozen, module = "iophase._iophase", name = "Predictor")]
+pub struct Predictor {
+    jobs: Mutex<Jobs>,
+}
+
+fn options(window: &str, change: &str, every: &str, mode: &str, min_period: Option<f64>) -> Result<Options> {
+    let modes = match mode {
+        "auto" => vec![Mode::Write, Mode::Read],
+        "write" => vec![Mode::Write],
+        "read" => vec![Mode::Read],
+        "all" => vec![Mode::All],
+        _ => return Err(errors::usage(format!("mode is `{mode}`")).expected("auto, write, read or all")),
+    };
+    if min_period.is_some_and(|s| !(s > 0.0 && s < 1e9)) {
+        return Err(errors::usage("min_period is no positive number of seconds"));
+    }
+    // the frequency hits of FTIO, which looks at the last three
+    let window = if window == "hits" { "last-3" } else { window };
+    Ok(Options::default()
+        .modes(modes)
+        .window(window.parse()?)
+        .change(change.parse()?)
+        .every(every.parse()?)
+        .min_period_s(min_period))
+}
+
+/// A transfer as a dict: op, size or bytes, start_s or start, and if known end_s or end, rank.
+fn transfer(i: usize, row: &Bound<'_, PyDict>) -> PyResult<Interval> {
+    let py = row.py();
+    let get = |names: [&str; 2]| -> PyResult<Option<Bound<'_, PyAny>>> {
+        for name in names {
+            if let Some(value) = row.get_item(name)?.filter(|v| !v.is_none()) {
+                return Ok(Some(value));
+            }
+        }
+        Ok(None)
+    };
+    let fail = |found: String| {
+        let e = errors::bad_row("rows", i, found).expected("op, size and start_s, and if known end_s and rank");
+        errors::exception(py, &e)
+    };
+    let number = |names: [&str; 2]| -> PyResult<Option<f64>> {
+        let value = get(names)?.map(|v| v.extract::<f64>()).transpose();
+        value.map_err(|_| fail(format!("{} is no number", names[0])))
+    };
+    let needed = |names: [&str; 2]| number(names)?.ok_or_else(|| fail(format!("no {}", names[0])));
+    let op: String = get(["op", "op"])?.ok_or_else(|| fail("no op".into()))?.extract()?;
+    let op = match op.as_str() {
+        "write" => Op::Write,
+        "read" => Op::Read,
+        _ => Op::Other,
+    };
+    let (start, bytes) = (needed(["start_s", "start"])?, needed(["size", "bytes"])?);
+    let end = number(["end_s", "end"])?.unwrap_or(start);
+    let rank = get(["rank", "rank"])?.map_or(Ok(0), |v| v.extract::<u32>())?;
+    Ok(Interval { op, rank, bytes, start, end, ..Interval::default() })
+}
+
+/// The transfers of a list of dicts, of a trace, or of a table of another package.
+fn transfers(data: &Bound<'_, PyAny>) -> PyResult<Vec<Interval>> {
+    if let Ok(list) = data.cast::<PyList>() {
+        return list.iter().enumerate().map(|(i, row)| transfer(i, row.cast::<PyDict>()?)).collect();
+    }
+    if let Ok(trace) = data.cast::<PyTrace>() {
+        let rows = &trace.get().0.rows;
+        return Ok(intervals(&rows.data, rows.origin_s as f64));
+    }
+    let reader = arrow::import(data)?;
+    let trace = rows::trace(reader, "table", None).map_err(|e| errors::exception(data.py(), &e))?;
+    Ok(intervals(&trace.data, trace.origin_s as f64))
+}
+
+fn intervals(data: &Data, origin_s: f64) -> Vec<Interval> {
+    let shift = |i: Interval| Interval { start: i.start + origin_s, end: i.end + origin_s, ..i };
+    match data {
+        Data::Requests(r) => r.iter().map(|x| shift(x.into())).collect(),
+        Data::Intervals(v) => v.iter().map(shift).collect(),
+    }
+}
+
+#[pymethods]
+impl Predictor {
+    #[new]
+    #[pyo3(signature = (window="change", change="bayesian", every="message", mode="auto", min_period=None))]
+    fn new(
+        py: Python<'_>,
+        window: &str,
+        change: &str,
+        every: &str,
+        mode: &str,
+        min_period: Option<f64>,
+    ) -> PyResult<Predictor> {
+        let options = options(window, change, every, mode, min_period).map_err(|e| errors::exception(py, &e))?;
+        Ok(Predictor { jobs: Mutex::new(Jobs::new(options, JOBS)) })
+    }
+
+    /// Takes transfers; gives the predictions that are due.
+    #[pyo3(signature = (data, job=None, ranks=None))]
+    fn feed(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        job: Option<String>,
+        ranks: Option<u64>,
+    ) -> PyResult<Vec<String>> {
+        let transfers = transfers(data)?;
+        let made = py.detach(|| -> Result<Vec<String>> {
+            let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            // bursts end inside a table
+            let piece = if jobs.options().every == Every::Message { transfers.len().max(1) } else { 1 };
+            let mut lines = Vec::new();
+            for part in transfers.chunks(piece) {
+                jobs.feed(&Message { job: job.clone(), ranks, transfers: part.to_vec() });
+                for p in jobs.predict_due() {
+                    lines.push(json::line(&p.stamped(Clock::default(), SystemTime::now()))?);
+                }
+            }
+            Ok(lines)
+        });
+        made.map_err(|e| errors::exception(py, &e))
+    }
+
+    /// Stores the state in a file, which is whole at every moment.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let store = move || checkpoint::store(&path, &Checkpoint::new(None, Faults::default(), jobs).to_bytes()?);
+        py.detach(store).map_err(|e| errors::exception(py, &e))
+    }
+
+    /// The predictor of a stored state.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Predictor> {
+        let name = path.display().to_string();
+        let missing = || Error::new(ErrorKind::Io, "no such file").in_file(name);
+        let state = py.detach(|| Checkpoint::load(&path)).and_then(|state| state.ok_or_else(missing));
+        let state = state.map_err(|e| errors::exception(py, &e))?;
+        Ok(Predictor { jobs: Mutex::new(state.jobs) })
+    }
+}
