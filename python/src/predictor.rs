@@ -18,7 +18,7 @@ use pyo3::types::{PyDict, PyList};
 use crate::errors;
 use crate::{arrow, rows, trace::PyTrace};
 
-/// Most jobs at one time; one more takes the place of the one that has been silent longest.
+/// Largest number of jobs. A further job replaces the one without data for the longest time.
 const JOBS: usize = 1000;
 
 /// The predictor behind `iophase.Predictor`; predictions are lines of JSON.

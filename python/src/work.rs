@@ -14,10 +14,10 @@ use rayon::ThreadPool;
 
 use crate::errors;
 
-/// Longest time before a signal is noticed and progress is told.
+/// Interval at which signals are handled and progress is reported.
 const NOTICE: Duration = Duration::from_millis(50);
 
-/// What work is told, and tells, while it runs.
+/// Connects running work with its caller: a request to stop, and progress.
 #[derive(Clone, Default)]
 pub struct Control {
     stop: Stop,
