@@ -1,8 +1,10 @@
 //! Bytes by rank and time: the heat maps of a page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::record::{Data, Numbered, Trace};
+use rayon::prelude::*;
+
+use crate::record::{Numbered, Timing, Trace};
 use crate::signal::{Activity, Mode, Selection, Span};
 
 /// Ranks that share a row of a [`Heat`].
@@ -37,43 +39,44 @@ pub struct Heat {
 
 impl Heat {
     /// The heat maps of writes and reads over `span` (start and end in seconds on the trace's own clock), with the same rows and
-    /// columns, at most so many. A direction without transfers has none; none for totals by file, whose times say little.
+    /// columns, at most so many. A direction without transfers has none; none for totals by file, whose times say little, and for
+    /// phases of the whole job.
     pub fn of(trace: &Trace, selection: &Selection, span: (f64, f64), (rows, columns): (usize, usize)) -> Vec<Heat> {
         if !trace.resolves_times() {
             return Vec::new();
         }
-        let rank_of = |i: usize| match &trace.data {
-            Data::Requests(r) => r.rank.get(i),
-            Data::Intervals(v) => v.rank.get(i),
-        };
         let origin = trace.origin_s as f64;
         let modes = [Mode::Write, Mode::Read].map(|mode| (mode, Activity::new(trace, mode, selection)));
-        let transfers = |activity: &Activity<'_>, each: &mut dyn FnMut(u32, Span)| {
-            for i in 0..activity.rows() {
-                activity.spans_of(i..i + 1).for_each(|span| each(rank_of(i), span));
-            }
-        };
-        let mut seen: Numbered<()> = Numbered::default();
-        modes.iter().for_each(|(_, activity)| {
-            transfers(activity, &mut |rank, _| {
-                seen.get_or(rank, ());
-            })
-        });
-        let groups = grouped(trace, seen.into_iter().map(|x| x.0).collect(), rows);
-        let one = |(mode, activity): &(Mode, Activity<'_>)| {
-            let mut heat = Heat::empty(*mode, span, columns, groups.clone());
+        let bytes_of_ranks = |(_, activity): &(Mode, Activity<'_>)| {
             let mut of_rank: Numbered<f64> = Numbered::default();
-            let last = heat.rows.len().checked_sub(1)?;
-            transfers(activity, &mut |rank, span| {
-                let row = heat.rows.partition_point(|r| r.ranks.1 < rank).min(last);
-                heat.add(row, Span { start: span.start + origin, end: span.end + origin, ..span });
-                *of_rank.get_or(rank, 0.0) += span.bytes;
-            });
-            let of_rank: BTreeMap<u32, f64> = of_rank.into_iter().collect();
-            heat.rows.iter_mut().for_each(|r| r.bound(trace.ranks, &of_rank));
-            heat.rows.iter().any(|r| r.end_s.is_some()).then_some(heat)
+            activity.each_of_ranks(|rank, span| *of_rank.get_or(rank, 0.0) += span.bytes);
+            of_rank.into_iter().collect::<BTreeMap<u32, f64>>()
         };
-        modes.iter().filter_map(one).collect()
+        let of_ranks: Vec<BTreeMap<u32, f64>> = modes.par_iter().map(bytes_of_ranks).collect();
+        let seen: BTreeSet<u32> = of_ranks.iter().flat_map(|of_rank| of_rank.keys().copied()).collect();
+        // phases are of the whole job
+        if trace.timing == Timing::Phase && trace.ranks > 1 && seen.last() == Some(&0) {
+            return Vec::new();
+        }
+        let groups = grouped(trace, seen.iter().copied().collect(), rows);
+        let last = groups.len().saturating_sub(1);
+        let mut row_of: Numbered<usize> = Numbered::default();
+        for rank in seen {
+            row_of.get_or(rank, groups.partition_point(|ranks| ranks.1 < rank).min(last));
+        }
+        let one = |((mode, activity), of_rank): (&(Mode, Activity<'_>), &BTreeMap<u32, f64>)| {
+            if of_rank.is_empty() {
+                return None;
+            }
+            let mut heat = Heat::empty(*mode, span, columns, groups.clone());
+            activity.each_of_ranks(|rank, span| {
+                let span = Span { start: span.start + origin, end: span.end + origin, ..span };
+                row_of.get(rank).into_iter().for_each(|&row| heat.add(row, span));
+            });
+            heat.rows.iter_mut().for_each(|r| r.bound(trace.ranks, of_rank));
+            Some(heat)
+        };
+        modes.par_iter().zip(&of_ranks).filter_map(one).collect()
     }
 
     fn empty(mode: Mode, (start_s, end_s): (f64, f64), columns: usize, ranks: Vec<(u32, u32)>) -> Heat {
@@ -128,7 +131,7 @@ fn grouped(trace: &Trace, seen: Vec<u32>, most: usize) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Op, Request, Requests};
+    use crate::record::{Data, Op, Request, Requests};
 
     #[test]
     fn bytes_fall_into_the_cells_of_their_time_and_ranks_share_rows() {
@@ -145,5 +148,17 @@ mod tests {
             (heat.mode, heat.rows[0].extremes, heat.rows[1].extremes),
             (Mode::Write, (0.0, 100.0), (0.0, 200.0))
         );
+    }
+
+    #[test]
+    fn phases_of_the_job_are_of_no_rank() {
+        use crate::record::{Interval, Intervals};
+        let phase = Interval { op: Op::Write, bytes: 10.0, start: 0.0, end: 1.0, ..Interval::default() };
+        let data = Data::Intervals([phase].into_iter().collect::<Intervals>());
+        let of = |timing, ranks| {
+            let trace = Trace { data: data.clone(), ranks, timing, ..Trace::default() };
+            Heat::of(&trace, &Selection::default(), (0.0, 1.0), (4, 4)).len()
+        };
+        assert_eq!((of(Timing::Phase, 8), of(Timing::Phase, 1), of(Timing::Heatmap, 8)), (0, 1, 1));
     }
 }

@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use foldhash::fast::FixedState;
-
 use super::counters::CounterReport;
 use crate::record::{Counters, Data, FileId, Numbered, Op, Request, Striping, Timing, Trace, UNKNOWN_OFFSET, stem};
 use crate::signal::{Activity, Mode, Selection};
@@ -203,6 +201,7 @@ struct Sum {
     bytes: [u64; 2],
     time_s: f64,
     ranks: BTreeSet<u32>,
+    latest: Option<u32>,
 }
 
 /// Files of a family that are listed.
@@ -231,7 +230,9 @@ fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
         f.calls[d] += 1;
         f.bytes[d] = f.bytes[d].saturating_add(bytes);
         f.time_s += time_s;
-        f.ranks.insert(rank);
+        if f.latest.replace(rank) != Some(rank) {
+            f.ranks.insert(rank);
+        }
         let class = &mut classes[(u64::BITS - bytes.saturating_sub(1).leading_zeros()) as usize][d];
         (class.0, class.1) = (class.0 + 1, class.1.saturating_add(bytes));
     };
@@ -327,23 +328,25 @@ impl FileAccesses {
         let mut order: Vec<_> = of_stem.into_iter().collect();
         order.sort_by_key(|(_, (bytes, ..))| Reverse(*bytes));
         order.truncate(families);
-        let mut place: HashMap<FileId, usize, FixedState> = HashMap::default();
-        let mut chosen: Vec<(FileAccesses, u64)> = Vec::new();
+        let mut place: Numbered<usize> = Numbered::default();
+        // of each: one access in so many is shown, and how many are left until the next
+        let mut chosen: Vec<(FileAccesses, [u64; 2])> = Vec::new();
         for (stem, (_, all, ids)) in order {
             let file = if let [id] = ids[..] { trace.files.name(id).to_owned() } else { stem };
             let files = ids.len() as u64;
-            place.extend(ids.into_iter().map(|id| (id, chosen.len())));
-            chosen.push((FileAccesses { file, files, all, shown: Vec::new() }, 0));
+            ids.into_iter().for_each(|id| _ = place.get_or(id.0, chosen.len()));
+            let step = all.div_ceil(most as u64).max(1);
+            chosen.push((FileAccesses { file, files, all, shown: Vec::new() }, [step, 0]));
         }
         let origin = trace.origin_s as f64;
         for i in kept() {
-            let Some(&k) = place.get(&r.file.get(i)) else { continue };
-            let (f, n) = &mut chosen[k];
-            if n.is_multiple_of(f.all.div_ceil(most as u64).max(1)) {
+            let Some((f, [step, left])) = place.get(r.file.get(i).0).and_then(|&k| chosen.get_mut(k)) else { continue };
+            if *left == 0 {
                 let x = r.get(i);
                 f.shown.push(Request { start: x.start + origin, end: x.end + origin, ..x });
+                *left = *step;
             }
-            *n += 1;
+            *left -= 1;
         }
         chosen.into_iter().map(|c| c.0).collect()
     }

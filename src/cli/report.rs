@@ -13,17 +13,18 @@ use super::findings::FindingOptions;
 use super::inputs::{Inputs, stored};
 use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity};
 use super::{output, remedy};
-use iophase::analysis::{self, Info, Mode, ModeChoice, Options};
 #[cfg(target_os = "linux")]
-use iophase::analysis::{Analysis, Selection};
+use iophase::analysis::Selection;
+use iophase::analysis::{self, Analysis, Info, Mode, ModeChoice, Options};
+use iophase::classify::{self, Classes};
+use iophase::compare;
 use iophase::dfg::{self, DfgReport, Partition, Plan};
-use iophase::findings;
+use iophase::findings::{self, Findings, Known};
 use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::render::html::{self, Answers, Bundle, Origin, Run};
 use iophase::internals::render::units;
 use iophase::record::{Data, Timing, Trace};
 use iophase::{Error, ErrorKind, Result};
-use iophase::{classify, compare};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -231,41 +232,63 @@ impl How {
             trace.redact();
             origin = Origin { name: trace.path.clone(), sha256: None, options: Vec::new(), ..origin };
         }
-        let (periods, (classes, graph)) =
-            rayon::join(|| self.periods(&trace), || rayon::join(|| self.classes(&trace), || self.graph(&trace, again)));
-        let (analysis, findings) = periods?;
+        let (analysis, (classes, graph)) = rayon::join(
+            || self.analysis(&trace),
+            || rayon::join(|| self.classes(&trace), || self.graph(&trace, again)),
+        );
+        let analysis = analysis?;
+        let resolved = analysis.as_ref().ok().filter(|_| trace.resolves_times());
+        let of_all = classes.as_ref().filter(|_| self.options.selection.is_whole() && self.mode() == Mode::All);
+        let known = Known { report: resolved.map(|a| &a.report), classes: of_all };
+        let mut findings = findings::find_knowing(&trace, known, &self.findings)?;
+        remedy::name_options(&mut findings.warnings);
+        let facts = self.compare.then(|| self.facts(&trace, resolved, of_all, &findings)).flatten();
         let mut info = Info::of(&trace);
         remedy::name_options(&mut info.warnings);
         let answers = Answers { info, analysis, findings, classes, graph };
-        let facts = self.compare.then(|| compare::Run::of(&trace, &[], &compare::Options::default()).ok()).flatten();
         Ok((Run::new(&trace, origin, answers, &self.options.selection), facts))
     }
 
-    /// Periods and patterns, or why there are none, and the findings.
-    fn periods(&self, trace: &Trace) -> Result<(Result<analysis::Analysis, String>, findings::Findings)> {
-        let analysis = match analysis::analyze(trace, &self.options) {
+    /// Periods and patterns, or why there are none.
+    fn analysis(&self, trace: &Trace) -> Result<Result<Analysis, String>> {
+        match analysis::analyze(trace, &self.options) {
             Ok(mut a) => {
                 remedy::name_options(&mut a.report.warnings);
-                Ok(a)
+                Ok(Ok(a))
             }
-            Err(e) if e.kind() == ErrorKind::Empty => Err(remedy::of_error(&e).to_string()),
-            Err(e) => return Err(e),
-        };
-        let resolved = trace.resolves_times();
-        let report = analysis.as_ref().ok().map(|a| &a.report).filter(|_| resolved);
-        let mut found = findings::find(trace, report, &self.findings)?;
-        remedy::name_options(&mut found.warnings);
-        Ok((analysis, found))
+            Err(e) if e.kind() == ErrorKind::Empty => Ok(Err(remedy::of_error(&e).to_string())),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// What a comparison needs of the whole trace, from the answers of the page if they are of all transfers.
+    fn facts(
+        &self,
+        trace: &Trace,
+        analysis: Option<&Analysis>,
+        classes: Option<&Classes>,
+        findings: &Findings,
+    ) -> Option<compare::Run> {
+        let Options { selection, mode, min_period_s, .. } = &self.options;
+        let of_all = selection.is_whole() && *mode == ModeChoice::Auto && min_period_s.is_none();
+        match of_all {
+            true => compare::run_knowing(trace, &[], (analysis, classes, findings.clone())).ok(),
+            false => compare::Run::of(trace, &[], &compare::Options::default()).ok(),
+        }
+    }
+
+    /// The transfers that are classified.
+    fn mode(&self) -> Mode {
+        match self.options.mode {
+            ModeChoice::Auto => Mode::All,
+            ModeChoice::One(m) => m,
+        }
     }
 
     /// The access classes; none if the accesses have no places.
     fn classes(&self, trace: &Trace) -> Option<classify::Classes> {
-        let mode = match self.options.mode {
-            ModeChoice::Auto => Mode::All,
-            ModeChoice::One(m) => m,
-        };
         let mut options = classify::Options::default();
-        (options.mode, options.stripe) = (mode, self.findings.stripe);
+        (options.mode, options.stripe) = (self.mode(), self.findings.stripe);
         classify::classify(trace, &self.options.selection, options).ok()
     }
 

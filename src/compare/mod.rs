@@ -22,6 +22,7 @@ mod tests;
 mod thresholds;
 
 internal! { use report::COMPARISON_SCHEMA; }
+internal! { use run::run_knowing; }
 pub(crate) use report::View;
 pub use report::{
     Basis, Comparison, Fact, FileChange, FindingChange, FindingChanges, GraphChange, IoTimeChange, Outcome,

@@ -12,7 +12,7 @@ use crate::classify::{self, Classes};
 use crate::dfg::Case;
 use crate::dfg::graph::Graph;
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::{self, Findings};
+use crate::findings::{self, Findings, Known};
 use crate::pattern::PatternReport;
 use crate::record::{Data, LayerSummary, Numbered, Op, Request, Requests, Timing, Trace, Warning};
 use crate::remedy::Remedy;
@@ -140,55 +140,11 @@ impl Run {
     /// # Errors
     /// Of the options; [`ErrorKind::Empty`] if the trace has neither transfers nor counters.
     pub fn of(trace: &Trace, cases: &[Case], options: &Options) -> Result<Run> {
-        let counters = CounterReport::of(trace);
-        let analysis = match trace.resolves_times() {
-            true => analysis::analyze(trace, &analysis::Options::default()).ok(),
-            false => None,
-        };
-        if analysis.is_none() && counters.is_none() && trace.data.is_empty() {
-            return Err(Error::new(ErrorKind::Empty, "the trace has no transfers and no counters")
-                .remedy(Remedy::Inspect)
-                .in_file(&trace.path));
-        }
-        let (findings, (families, folder)) = rayon::join(
-            || findings::find(trace, analysis.as_ref().map(|a| &a.report), &options.findings()),
-            || files::families(trace, classes(trace).as_ref()),
-        );
-        let findings = findings?;
-        let (report, evidence) = match analysis {
-            Some(Analysis { report, evidence }) => (Some(report), evidence),
-            None => (None, Vec::new()),
-        };
-        let signals = report.as_ref().map_or_else(Vec::new, |r| r.signals.clone());
-        let windows = [Mode::Read, Mode::Write].map(|mode| windows(&signals, &evidence, mode));
-        let (mut flows, ranks, counts) = requests(trace, &windows);
-        for (flow, mode) in flows.iter_mut().zip([Mode::Read, Mode::Write]) {
-            flow.curve = signals.iter().find(|s| s.mode == mode).map(|s| curve(trace, s));
-        }
-        let by_requests = (!ranks.is_empty()).then(|| io_time(&ranks, trace.ranks));
-        let hosts: HashSet<&str> = trace.hosts.values().map(|h| &**h).collect();
-        Ok(Run {
-            trace: analysis::summary(trace),
-            timing: trace.timing,
-            run_s: findings.io.run_s,
-            nodes: hosts.len() as u64,
-            release: trace.counters.as_ref().and_then(|c| c.release.clone()),
-            layers: trace.layers.clone(),
-            by_requests,
-            by_counters: counters.as_ref().and_then(counted_time),
-            calls: calls(trace, counters.as_ref()),
-            families,
-            folder,
-            patterns: report.and_then(|r| r.patterns).map(|p| p.patterns),
-            graph: (!cases.is_empty()).then(|| Graph::of(cases)),
-            lost_records: trace.quality.records_dropped,
-            warnings: trace.warnings.clone(),
-            findings,
-            signals,
-            flows,
-            ranks,
-            counts,
-        })
+        let analyze = || analysis::analyze(trace, &analysis::Options::default()).ok();
+        let (analysis, classes) = rayon::join(|| trace.resolves_times().then(analyze).flatten(), || classes(trace));
+        let known = Known { report: analysis.as_ref().map(|a| &a.report), classes: classes.as_ref() };
+        let findings = findings::find_knowing(trace, known, &options.findings())?;
+        run_knowing(trace, cases, (analysis.as_ref(), classes.as_ref(), findings))
     }
 
     /// The signal of a direction: 0 reading, 1 writing.
@@ -204,6 +160,56 @@ impl Run {
         }
         [self.trace.bytes_read, self.trace.bytes_written][direction]
     }
+}
+
+/// As [`Run::of`], with the answers on the whole trace: periods if it has times, access classes if it has places, findings.
+///
+/// # Errors
+/// [`ErrorKind::Empty`] as there.
+pub fn run_knowing(
+    trace: &Trace,
+    cases: &[Case],
+    (analysis, classes, findings): (Option<&Analysis>, Option<&Classes>, Findings),
+) -> Result<Run> {
+    let counters = CounterReport::of(trace);
+    if analysis.is_none() && counters.is_none() && trace.data.is_empty() {
+        return Err(Error::new(ErrorKind::Empty, "the trace has no transfers and no counters")
+            .remedy(Remedy::Inspect)
+            .in_file(&trace.path));
+    }
+    let report = analysis.map(|a| &a.report);
+    let signals = report.map_or_else(Vec::new, |r| r.signals.clone());
+    let evidence = analysis.map_or(&[][..], |a| &a.evidence);
+    let windows = [Mode::Read, Mode::Write].map(|mode| windows(&signals, evidence, mode));
+    let ((families, folder), (mut flows, ranks, counts)) =
+        rayon::join(|| files::families(trace, classes), || requests(trace, &windows));
+    for (flow, mode) in flows.iter_mut().zip([Mode::Read, Mode::Write]) {
+        flow.curve = signals.iter().find(|s| s.mode == mode).map(|s| curve(trace, s));
+    }
+    let by_requests = (!ranks.is_empty()).then(|| io_time(&ranks, trace.ranks));
+    let hosts: HashSet<&str> = trace.hosts.values().map(|h| &**h).collect();
+    Ok(Run {
+        trace: analysis::summary(trace),
+        timing: trace.timing,
+        run_s: findings.io.run_s,
+        nodes: hosts.len() as u64,
+        release: trace.counters.as_ref().and_then(|c| c.release.clone()),
+        layers: trace.layers.clone(),
+        by_requests,
+        by_counters: counters.as_ref().and_then(counted_time),
+        calls: calls(trace, counters.as_ref()),
+        families,
+        folder,
+        patterns: report.and_then(|r| r.patterns.as_ref()).map(|p| p.patterns.clone()),
+        graph: (!cases.is_empty()).then(|| Graph::of(cases)),
+        lost_records: trace.quality.records_dropped,
+        warnings: trace.warnings.clone(),
+        findings,
+        signals,
+        flows,
+        ranks,
+        counts,
+    })
 }
 
 fn classes(trace: &Trace) -> Option<Classes> {

@@ -82,7 +82,9 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
             .replace("{buffer}", &buffer.to_string())
             .replace("{ranks}", &f.ranks.to_string())
     };
-    let made = |(rule, mut o): (&Rule, Outcome)| {
+    let io_s = f.io_most_s();
+    let made = |(rule, o): (&Rule, Outcome)| {
+        let mut o = o.within(io_s);
         let filter = o.evidence.take();
         let mut made = finding(f, rule, o, remedies(book, rule, &seen, &values));
         made.remedies.extend(advice(f, book, rule, &made.files));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use crate::analysis::{Mode, Report, SignalReport};
-use crate::record::{Data, Numbered, Op, Row, Timing, Trace};
+use crate::record::{Data, FileId, Numbered, Op, Timing, Trace};
 
 /// Share of the idle time by which a row may come before its burst.
 const EARLY: f64 = 0.25;
@@ -110,26 +110,31 @@ impl Bursts {
         let mut all: Vec<Option<Burst>> = vec![None; starts.len()];
         let mut ranks = RankSpans::new(starts.len());
         let by_rank = trace.timing == Timing::Request && matches!(trace.data, Data::Requests(_));
-        for i in 0..trace.data.len() {
-            let row = trace.row(i);
-            if row.op() != op || trace.files.is_system(row.file()) {
-                continue;
+        let begins = |i: usize| starts[i] - early;
+        // bursts that begin before the row: mostly as many as before the last one
+        let mut at = 0;
+        let mut add = |file: FileId, rank: u32, (start, end): (f64, f64), bytes: f64| {
+            let same = (at == 0 || begins(at - 1) <= start) && (at == starts.len() || start < begins(at));
+            if !same {
+                at = starts.partition_point(|s| s - early <= start);
             }
-            let (start, end) = row.span();
-            let at = starts.partition_point(|s| s - early <= start);
             // a row that is more than a period late is of no burst
-            if at == 0 || start - starts[at - 1] > d.period_s - early {
-                continue;
+            if at == 0 || start - starts[at - 1] > d.period_s - early || trace.files.is_system(file) {
+                return;
             }
-            let bytes = match row {
-                Row::Request(r) => r.size as f64,
-                Row::Interval(x) => x.bytes,
-            };
             let none = || Burst { start_s: start, end_s: end, bytes: 0.0, ranks: Vec::new() };
             let b = all[at - 1].get_or_insert_with(none);
             (b.start_s, b.end_s, b.bytes) = (b.start_s.min(start), b.end_s.max(end), b.bytes + bytes);
             if by_rank {
-                ranks.add(at - 1, row.rank(), (start, end));
+                ranks.add(at - 1, rank, (start, end));
+            }
+        };
+        match &trace.data {
+            Data::Requests(r) => (0..r.len())
+                .filter(|&i| r.op.get(i) == op)
+                .for_each(|i| add(r.file.get(i), r.rank.get(i), (r.start[i], r.end[i]), r.size.get(i) as f64)),
+            Data::Intervals(v) => {
+                v.iter().filter(|x| x.op == op).for_each(|x| add(x.file, x.rank, (x.start, x.end), x.bytes));
             }
         }
         let in_order = |(burst, ranks): (Option<Burst>, Spans)| Some(Burst { ranks, ..burst? });

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::book::Book;
-use super::facts::Facts;
+use super::facts::{Facts, Known};
+use super::options::STRIPE;
 use super::outcome::Outcome;
+use super::rules;
 use super::tests::{logs, outcomes, read};
-use super::{STRIPE, rules};
 
 /// Why a trigger fires and our code must not: the condition is checked on the figures of our rule.
 fn reason(trigger: &str, o: &Outcome, ranks: u64) -> Option<&'static str> {
@@ -57,7 +58,7 @@ fn every_trigger_of_drishti_is_ours_or_explained() {
     for (log, path, want) in &logs {
         let trace = read(path);
         // the same data: counters
-        let facts = Facts::of(&trace, None, STRIPE, false);
+        let facts = Facts::of(&trace, Known::default(), STRIPE, false);
         let found = outcomes(&facts);
         for trigger in want["codes"].as_array().into_iter().flatten().filter_map(|c| c.as_str()) {
             let row = table.entry(trigger.to_owned()).or_default();

@@ -8,8 +8,17 @@ use super::requests::RequestFacts;
 use super::system::System;
 use super::targets::Targets;
 use crate::analysis::Report;
-use crate::classify::{self, FileClasses};
+use crate::classify::{self, Classes, FileClasses};
 use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Series, Trace, is_terminal};
+
+/// Answers on a trace that are there already.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// Periods.
+    pub report: Option<&'a Report>,
+    /// Access classes of all transfers, for the stripe unit of the options.
+    pub classes: Option<&'a Classes>,
+}
 
 /// Everything that rules look at.
 pub(super) struct Facts<'a> {
@@ -36,6 +45,7 @@ pub(super) struct Facts<'a> {
     pub system: System,
     /// Mean time between failures of the job, from the user.
     pub mtbf_s: Option<f64>,
+    known_classes: Option<&'a Classes>,
     classes: OnceCell<Vec<FileClasses>>,
     /// Of the files of the trace, and of those of the counters.
     series: [OnceCell<Series>; 2],
@@ -43,7 +53,8 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// The facts of a trace; `with_requests` also those of its requests.
-    pub fn of(trace: &'a Trace, report: Option<&'a Report>, stripe: u64, with_requests: bool) -> Facts<'a> {
+    pub fn of(trace: &'a Trace, known: Known<'a>, stripe: u64, with_requests: bool) -> Facts<'a> {
+        let report = known.report;
         let counters = trace.counters.as_deref();
         let table = |module| counters.and_then(|c: &Counters| c.table(module)).filter(|t| !t.is_empty());
         let (posix, stdio) = (table(CounterModule::Posix), table(CounterModule::Stdio));
@@ -74,6 +85,7 @@ impl<'a> Facts<'a> {
             bursts,
             system: System::default(),
             mtbf_s: None,
+            known_classes: known.classes,
             classes: OnceCell::new(),
             series: Default::default(),
         };
@@ -108,6 +120,9 @@ impl<'a> Facts<'a> {
 
     /// Access classes of the files, if the trace has requests with offsets.
     pub fn classes(&self) -> &[FileClasses] {
+        if let Some(known) = self.known_classes.filter(|_| self.requests.is_some()) {
+            return &known.files;
+        }
         self.classes.get_or_init(|| {
             let options = classify::Options { stripe: self.stripe, ..classify::Options::default() };
             let found = self.requests.as_ref().map(|_| classify::classify(self.trace, &Default::default(), options));
@@ -124,6 +139,14 @@ impl<'a> Facts<'a> {
     /// I/O time of the slowest rank / run time; `None` if the trace does not say how long I/O takes.
     pub fn io_share(&self) -> Option<f64> {
         (self.basis != "none").then(|| ratio(self.io.time_s, self.run_s))
+    }
+
+    /// Time that the I/O takes: that of the slowest rank, or that in which at least one rank is in a request if this is longer;
+    /// `None` if the trace does not say.
+    pub fn io_most_s(&self) -> Option<f64> {
+        let counted = self.posix.or(self.stdio).map(|_| self.io.time_s);
+        let seen = self.requests.as_ref().map(|r| r.io_s.max(r.io_wall_s));
+        counted.into_iter().chain(seen).reduce(f64::max)
     }
 
     /// Name of a file of the counters.

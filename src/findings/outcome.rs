@@ -49,6 +49,8 @@ pub(super) struct Outcome {
     pub parts: Vec<Part>,
     /// The parts are of the table of counters, not of the trace.
     pub of_counters: bool,
+    /// The cost is not only I/O, but also work that has to be done again.
+    pub costs_work: bool,
 }
 
 impl Outcome {
@@ -83,6 +85,22 @@ impl Outcome {
             Some(lost_s) => self.lost(lost_s, basis),
             None => self,
         }
+    }
+
+    /// The cost is not only I/O, but also work that has to be done again.
+    pub fn with_work(mut self) -> Outcome {
+        self.costs_work = true;
+        self
+    }
+
+    /// The same with costs of at most the time that the I/O takes: bursts and windows may contain other time.
+    pub fn within(mut self, io_s: Option<f64>) -> Outcome {
+        if let Some(most) = io_s.filter(|_| !self.costs_work) {
+            for cost in [&mut self.time_s, &mut self.lost_s, &mut self.lost_low_s] {
+                *cost = cost.map(|s| s.min(most));
+            }
+        }
+        self
     }
 
     pub fn evidence(mut self, filter: Filter) -> Outcome {

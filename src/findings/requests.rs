@@ -530,7 +530,7 @@ impl Stripes {
     fn of(rows: &Requests, order: &[u32], runs: Option<&[Run]>, unit: u64) -> Stripes {
         let apart = runs.and_then(|runs| stripes_apart(runs, unit));
         if let Some(all) = apart
-            && order.iter().all(|&i| rows.size.get(i as usize) / unit < STRIPES_OF_REQUEST)
+            && order.iter().all(|&i| rows.size.get(i as usize) < unit.saturating_mul(STRIPES_OF_REQUEST))
         {
             return Stripes::without_owners(rows, order, &all, unit);
         }
@@ -555,12 +555,19 @@ impl Stripes {
     fn without_owners(rows: &Requests, order: &[u32], apart: &[(u64, u64)], unit: u64) -> Stripes {
         let (mut all, mut touches) = (Levels::NONE, Levels::NONE);
         apart.iter().flat_map(|&(first, last)| first..=last).for_each(|stripe| all.add(Levels::of(stripe)));
+        // the stripe of the last request, where most small ones begin and end, too
+        let (mut within, mut of_stripe) = (0..0, 0);
         for &i in order {
             let (offset, size) = (rows.offset.get(i as usize), rows.size.get(i as usize));
-            if size > 0 {
-                let last = offset.saturating_add(size - 1) / unit;
-                (offset / unit..=last).for_each(|stripe| touches.add(Levels::of(stripe)));
+            let Some(more) = size.checked_sub(1) else { continue };
+            let end = offset.saturating_add(more);
+            if within.contains(&offset) && within.contains(&end) {
+                touches.add(of_stripe);
+                continue;
             }
+            let last = end / unit;
+            (offset / unit..=last).for_each(|stripe| touches.add(Levels::of(stripe)));
+            (within, of_stripe) = (last * unit..(last * unit).saturating_add(unit), Levels::of(last));
         }
         let level = (0..64).find(|&k| all.from(k) <= STRIPES as u64).unwrap_or(64);
         Stripes::sampled(level, all.from(level), [&touches, &Levels::NONE, &Levels::NONE])

@@ -4,6 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::facts::{Facts, Known};
+use super::options::STRIPE;
+use super::outcome::Outcome;
 use super::*;
 use crate::formats::darshan::counter_names;
 use crate::formats::{self, ReadOptions, Source};
@@ -51,7 +54,7 @@ fn counters_give_the_findings_and_figures_of_the_oracle() {
     let (mut wrong, mut values, mut codes) = (Vec::new(), 0, 0);
     for (log, path, want) in &logs {
         let trace = read(path);
-        let facts = Facts::of(&trace, None, STRIPE, false);
+        let facts = Facts::of(&trace, Known::default(), STRIPE, false);
         let found = outcomes(&facts);
         let fact = |name: &str| want["facts"][name].as_f64();
         // the oracle subtracts times since 1970, which are rounded to 2.4e-7 s
@@ -121,7 +124,7 @@ fn requests_give_the_findings_and_figures_of_the_oracle() {
             continue;
         }
         let trace = read(path);
-        let facts = Facts::of(&trace, None, STRIPE, true);
+        let facts = Facts::of(&trace, Known::default(), STRIPE, true);
         let q = facts.requests.as_ref().unwrap_or_else(|| panic!("{log}"));
         let found = outcomes(&facts);
         let mut same = |what: &str, mine: f64, theirs: &Value| {
@@ -202,8 +205,8 @@ fn requests_lie_between_the_bounds_of_the_counters() {
     let mut compared = 0;
     for (log, path, want) in logs.iter().filter(|l| l.2["complete"] == true && l.2["bad_segments"] == 0) {
         let trace = read(path);
-        let counted = outcomes(&Facts::of(&trace, None, STRIPE, false));
-        let facts = Facts::of(&trace, None, STRIPE, true);
+        let counted = outcomes(&Facts::of(&trace, Known::default(), STRIPE, false));
+        let facts = Facts::of(&trace, Known::default(), STRIPE, true);
         let q = facts.requests.as_ref().unwrap();
         for (d, [small, again]) in
             q.directions.iter().zip([["IOP-POSIX-001", "IOP-POSIX-008"], ["IOP-POSIX-002", "IOP-POSIX-009"]])
@@ -296,7 +299,7 @@ fn period(trace: &Trace) -> Report {
 fn planted(fault: &str, seed: u64) -> (BTreeMap<&'static str, Outcome>, BTreeSet<&'static str>) {
     let trace = faulty(fault, seed);
     let report = period(&trace);
-    let facts = Facts::of(&trace, Some(&report), STRIPE, true);
+    let facts = Facts::of(&trace, Known { report: Some(&report), classes: None }, STRIPE, true);
     let book = Book::standard().unwrap();
     let severe = |code: &str, o: &Outcome| {
         let rule = &book.rules[code];
@@ -492,7 +495,7 @@ fn a_slow_target_is_found() {
     };
     let outcome = |slow_s: f64| {
         let trace = striped(&writes(slow_s), &[7, 8, 9, 10]);
-        outcomes(&Facts::of(&trace, None, STRIPE, true)).remove("IOP-FILE-005").unwrap()
+        outcomes(&Facts::of(&trace, Known::default(), STRIPE, true)).remove("IOP-FILE-005").unwrap()
     };
     let found = outcome(0.03);
     assert!(found.fires && found.value("slow_target") == Some(9.0) && found.value("max_over_mean") == Some(1.0));
@@ -500,7 +503,7 @@ fn a_slow_target_is_found() {
     assert!(!outcome(0.019).fires, "less than twice as slow");
     // a request over several stripes is divided: half of the first, two whole ones, half of the last
     let trace = striped(&[(0, 1 << 19, 3 << 20, 0.1)], &[1, 2, 3, 4]);
-    let targets = Facts::of(&trace, None, STRIPE, true).targets.unwrap();
+    let targets = Facts::of(&trace, Known::default(), STRIPE, true).targets.unwrap();
     let bytes: Vec<u64> = targets.all.values().map(|t| t.bytes >> 19).collect();
     assert_eq!(bytes, [1, 2, 2, 1]);
 }
@@ -510,7 +513,7 @@ fn samples_in_files_of_their_own_fire_from_their_number_on() {
     let fires = |n: usize, read: i64| {
         let ints = [("OPENS", 2), ("READS", 8), ("BYTES_READ", read), ("MAX_BYTE_READ", 99_999)];
         let trace = counted(&vec![(Some(0), &ints[..], &[("F_META_TIME", 0.01)][..]); n], 4, 100.0);
-        let o = outcomes(&Facts::of(&trace, None, STRIPE, false)).remove("IOP-ML-001").unwrap();
+        let o = outcomes(&Facts::of(&trace, Known::default(), STRIPE, false)).remove("IOP-ML-001").unwrap();
         (o.fires, o.time_s.unwrap())
     };
     assert!(fires(1000, 200_000).0);
@@ -531,7 +534,7 @@ fn look_ups_that_find_nothing_are_counted() {
         let write = "7 1700000100.000000 write(1</scratch/a>, \"x\", 1) = 1 <0.000010>\n";
         std::fs::write(&path, (0..all).map(line).collect::<String>() + write).unwrap();
         let trace = read(&path);
-        let mut o = outcomes(&Facts::of(&trace, None, STRIPE, true));
+        let mut o = outcomes(&Facts::of(&trace, Known::default(), STRIPE, true));
         (o.remove("IOP-META-007").unwrap(), o.remove("IOP-META-008").unwrap())
     };
     let (search, burst) = found(1000, 2000);
@@ -548,7 +551,7 @@ fn bursts_of_metadata_calls_have_their_period() {
         let mut lookups = crate::record::Lookups::default();
         seconds.iter().for_each(|s| (0..1500).for_each(|_| lookups.add(*s, None)));
         let trace = Trace { lookups: Some(lookups), ..Trace::default() };
-        outcomes(&Facts::of(&trace, None, STRIPE, true)).remove("IOP-META-008").unwrap()
+        outcomes(&Facts::of(&trace, Known::default(), STRIPE, true)).remove("IOP-META-008").unwrap()
     };
     let regular = found(&(0..20).map(|i| 1000 + 30 * i).collect::<Vec<_>>());
     assert!((regular.value("period_s").unwrap() - 30.0).abs() < 1.0, "{regular:?}");
@@ -584,7 +587,7 @@ fn files_that_one_rank_writes_reads_and_removes_are_scratch_data() {
         let mut lookups = crate::record::Lookups::default();
         removed.iter().for_each(|name| lookups.remove(name));
         t.lookups = Some(lookups);
-        outcomes(&Facts::of(&t, None, STRIPE, true)).remove("IOP-FILE-007").unwrap()
+        outcomes(&Facts::of(&t, Known::default(), STRIPE, true)).remove("IOP-FILE-007").unwrap()
     };
     let one = found(&["/scratch/a"]);
     assert!(one.fires && one.detail.contains("1 of them are removed"), "{one:?}");
@@ -607,9 +610,9 @@ fn every_rule_has_a_text_and_every_text_a_rule() {
     }
     // no rule asks for a threshold that the file does not have, whatever the trace
     let empty = counted(&[], 1, 1.0);
-    outcomes(&Facts::of(&empty, None, STRIPE, true));
+    outcomes(&Facts::of(&empty, Known::default(), STRIPE, true));
     let full = counted(&[(None, &[("WRITES", 1), ("MMAPS", 1)], &[]), (Some(3), &[("READS", 1)], &[])], 1000, 1.0);
-    assert!(outcomes(&Facts::of(&full, None, STRIPE, true)).len() > 20);
+    assert!(outcomes(&Facts::of(&full, Known::default(), STRIPE, true)).len() > 20);
 }
 
 #[test]
@@ -621,4 +624,52 @@ fn docs_list_every_finding() {
         let row = format!("| {} | {} | {} | {} | {limits} | {} |", r.code, r.name, r.title, r.measured, r.needs);
         assert!(text.contains(&row), "docs/findings.md lacks\n{row}");
     }
+}
+
+/// Files below folders, in the order of their names.
+fn files_below(mut folders: Vec<std::path::PathBuf>) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+            if path.is_dir() { folders.push(path) } else { all.push(path) }
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn no_finding_costs_more_than_the_io_takes() {
+    let shared: Vec<_> = ["corpus", "thirdparty"].into_iter().filter_map(shared).collect();
+    let own = files_below(vec!["data".into()]);
+    let step = if std::env::var_os("IOPHASE_LONG").is_some() { 1 } else { 31 };
+    let all = own.into_iter().chain(files_below(shared).into_iter().step_by(step));
+    let read = ReadOptions { counters: true, ..ReadOptions::default() };
+    let mut costs = 0;
+    for path in all.filter(|path| path.metadata().unwrap().len() < 4 << 20) {
+        let trace = Source::open(&path, &read.limits).and_then(|source| formats::read(&source, None, &read));
+        let Ok(trace) = trace else { continue };
+        let analyze = || crate::analysis::analyze(&trace, &Default::default()).ok();
+        let report = trace.resolves_times().then(analyze).flatten().map(|a| a.report);
+        let found = find(&trace, report.as_ref(), &Options::default()).unwrap();
+        let io_s = found.io.io_s.into_iter().chain(found.io.io_wall_s).fold(0.0, f64::max);
+        // counters of neither POSIX nor STDIO do not say how long it takes
+        for f in found.findings.iter().filter(|_| io_s > 0.0) {
+            for cost in f.lost_s.into_iter().chain(f.time_s).chain(f.lost_low_s) {
+                assert!(cost <= io_s, "{}: {} costs {cost} s of {io_s} s", path.display(), f.code);
+                costs += 1;
+            }
+        }
+    }
+    assert!(costs > 20, "{costs}");
+}
+
+#[test]
+fn a_burst_of_few_requests_costs_their_time() {
+    let o = Outcome::new(true).time(9.0).lost(8.0, "").lost_low(0.5);
+    let bounded = o.clone().within(Some(2.0));
+    assert_eq!((bounded.time_s, bounded.lost_s, bounded.lost_low_s), (Some(2.0), Some(2.0), Some(0.5)));
+    assert_eq!(o.clone().within(None).lost_s, Some(8.0));
+    // work that is done again is no I/O
+    assert_eq!(o.with_work().within(Some(2.0)).lost_s, Some(8.0));
 }

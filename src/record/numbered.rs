@@ -34,6 +34,15 @@ impl<T> Numbered<T> {
         self.near[i].get_or_insert(new)
     }
 
+    /// The value of a number, if it has one.
+    #[inline]
+    pub fn get(&self, number: u32) -> Option<&T> {
+        match number as usize {
+            i if i < NEAR => self.near.get(i)?.as_ref(),
+            _ => self.far.get(&number),
+        }
+    }
+
     /// All values, in no order.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.near.iter().flatten().chain(self.far.values())

@@ -103,6 +103,14 @@ options! {
     }
 }
 
+impl Selection {
+    /// True if it keeps all transfers of files of the job.
+    pub fn is_whole(&self) -> bool {
+        let Selection { ranks, files, all_files, from_s, until_s } = self;
+        ranks.is_none() && files.is_none() && !all_files && from_s.is_none() && until_s.is_none()
+    }
+}
+
 /// Decides row by row whether a mode and a selection keep it, while the names of files become known.
 #[derive(Debug, Clone)]
 pub struct RowFilter<'a> {
@@ -252,6 +260,17 @@ impl<'a> Activity<'a> {
     /// All kept transfers in input order.
     pub fn spans(&self) -> Spans<'_> {
         self.spans_of(0..self.rows())
+    }
+
+    /// Calls `each` with all kept transfers and their ranks, in input order.
+    pub fn each_of_ranks(&self, mut each: impl FnMut(u32, Span)) {
+        let (sieve, all) = (&self.sieve, self.sieve.keeps_all_places());
+        match &self.trace.data {
+            Data::Requests(r) => (0..r.len())
+                .for_each(|i| sieve.request(r, i, all).into_iter().for_each(|span| each(r.rank.get(i), span))),
+            Data::Intervals(v) => (0..v.len())
+                .for_each(|i| sieve.interval(v, i, all).into_iter().for_each(|span| each(v.rank.get(i), span))),
+        }
     }
 
     /// True if row `i` of `requests`, the data of the trace, is kept whole: it begins inside the time window.

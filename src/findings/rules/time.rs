@@ -10,7 +10,7 @@ use crate::findings::bursts::{Burst, Bursts, quantile, trend};
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{FileId, Numbered, Op, Row};
+use crate::record::{Data, FileId, Numbered, Op, Row, Trace};
 use crate::units;
 
 pub(in crate::findings) fn not_io(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -93,6 +93,7 @@ pub(in crate::findings) fn checkpoint_interval(f: &Facts, r: &Rule) -> Option<Ou
         .measured(&[("best_interval_s", best), ("waste", now), ("best_waste", least)])
         .time(now * f.run_s)
         .lost((now - least) * f.run_s, "waste beyond that of Daly's interval, to first order")
+        .with_work()
         .detail(|| {
             let (now, least) = (100.0 * now, 100.0 * least);
             format!("{} waste {now:.0} % of the run, {} would waste {least:.0} %", text(), units::seconds(best))
@@ -144,9 +145,12 @@ pub(in crate::findings) fn slow_bursts(f: &Facts, r: &Rule) -> Option<Outcome> {
         .time(lengths.iter().sum())
         .lost(lengths.iter().map(|x| (x - fast).max(0.0)).sum(), "time of the bursts beyond that of the fastest tenth")
         .detail(|| {
-            let at = worst.map_or(0.0, |b| f.trace.origin_s as f64 + b.start_s);
+            let later = worst.zip(bursts.all.first()).map_or(0.0, |(b, first)| b.start_s - first.start_s);
             let (fast, slow) = (units::seconds(fast), units::seconds(slow));
-            format!("bursts of equal bytes take {fast} to {slow}, the longest at {}", units::seconds(at))
+            format!(
+                "bursts of equal bytes take {fast} to {slow}, the longest {} after the first",
+                units::seconds(later)
+            )
         })
         .exact();
     Some(match worst {
@@ -227,6 +231,26 @@ fn union_s(mut spans: Vec<(f64, f64)>) -> f64 {
     sum
 }
 
+/// When the first read and the first write begin; infinite if there is none.
+fn first_starts(trace: &Trace) -> (f64, f64) {
+    let (mut read, mut write) = (f64::INFINITY, f64::INFINITY);
+    let mut see = |op: Op, start: f64, file: FileId| {
+        let first = match op {
+            Op::Read => &mut read,
+            Op::Write => &mut write,
+            _ => return,
+        };
+        if start < *first && !trace.files.is_system(file) {
+            *first = start;
+        }
+    };
+    match &trace.data {
+        Data::Requests(r) => (0..r.len()).for_each(|i| see(r.op.get(i), r.start[i], r.file.get(i))),
+        Data::Intervals(v) => (0..v.len()).for_each(|i| see(v.op.get(i), v.start[i], v.file.get(i))),
+    }
+    (read, write)
+}
+
 pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome> {
     // a tenth of the run must be more than a bin or two
     let coarse = f.trace.bin_s.is_some_and(|bin_s| r.at("run") * f.run_s < 2.0 * bin_s);
@@ -238,16 +262,13 @@ pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome>
         Row::Request(x) => x.size as f64,
         Row::Interval(x) => x.bytes,
     };
-    let (first_read, first_write) = rows().fold((f64::INFINITY, f64::INFINITY), |(read, write), x| match x.op() {
-        Op::Read => (read.min(x.span().0), write),
-        Op::Write => (read, write.min(x.span().0)),
-        _ => (read, write),
-    });
+    let (first_read, first_write) = first_starts(f.trace);
     let tenth = first_read.min(first_write) + r.at("run") * f.run_s;
     let until = if first_write.is_finite() { tenth.max(first_write) } else { tenth };
     let (mut all, mut early, mut spans) = (0.0, 0.0, Vec::new());
     let (mut ranks, mut files) = (HashSet::<u32, FixedState>::default(), Numbered::<Part>::default());
-    for row in rows().filter(|x| first_read.is_finite() && x.op() == Op::Read) {
+    let reads = first_read.is_finite().then(|| rows().filter(|x| x.op() == Op::Read));
+    for row in reads.into_iter().flatten() {
         all += bytes(&row);
         let (start, end) = row.span();
         if start < until {
