@@ -605,29 +605,79 @@ fn a_page_without_script_has_its_pictures_and_tables() {
     assert!(dom.matches("<svg").count() >= 6 && dom.contains("<image") && dom.contains("phases-plot-table"));
 }
 
-#[test]
-fn traces_of_every_kind_have_pages() {
-    let long = std::env::var_os("IOPHASE_LONG").is_some();
-    let Some(root) = shared("corpus") else { return };
-    let mut traces: Vec<PathBuf> = Vec::new();
-    let mut folders = vec![root];
+/// All traces below a folder: files that are no notes, and folders of which the files are one trace.
+fn traces_below(root: PathBuf) -> Vec<PathBuf> {
+    let (mut all, mut folders) = (Vec::new(), vec![root]);
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()) {
+        let entries: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
+        let has = |name: &str| entries.iter().any(|e| e.file_name().is_some_and(|n| n == name));
+        if has("VERSION") || has("recorder.mt") || folder.extension().is_some_and(|e| e == "strace") {
+            all.push(folder);
+            continue;
+        }
+        for entry in entries {
             match entry.extension().and_then(|e| e.to_str()) {
                 _ if entry.is_dir() => folders.push(entry),
-                Some("darshan" | "msgpack" | "csv") => traces.push(entry),
-                _ => {}
+                Some("md" | "py" | "rs" | "toml" | "cfg" | "truth") => {}
+                _ => all.push(entry),
             }
         }
     }
-    traces.sort();
-    let step = if long { 1 } else { 12 };
+    all.sort();
+    all
+}
+
+/// Opens pages one after the other in a frame of Chromium; gives how many its script made ready, how many scroll sideways, and the
+/// lines of the log.
+fn opened(folder: &Path, pages: &[String]) -> Option<([usize; 2], String)> {
+    let frame = folder.join("frame.html");
+    let names = serde_json::to_string(pages).unwrap();
+    let text = format!(
+        "<iframe id=f width=1280 height=900></iframe><script>
+        const names = {names}; let i = -1, ready = 0, wide = 0;
+        f.onload = () => setTimeout(() => {{
+            const page = f.contentDocument, root = page.documentElement;
+            ready += 'ready' in page.body.dataset;
+            wide += root.scrollWidth > root.clientWidth;
+            i += 1;
+            if (i < names.length) f.src = names[i]; else document.title = ready + ' ready, wide ' + wide;
+        }}, 50);
+        f.src = 'about:blank';</script>"
+    );
+    std::fs::write(&frame, text).unwrap();
+    let (dom, console) = browsed(&frame, "", &["--allow-file-access-from-files", "--virtual-time-budget=60000"])?;
+    let title = dom.split("<title>").nth(1).unwrap_or_else(|| panic!("{pages:?}: {dom:.2000}")).split('<').next()?;
+    let (ready, wide) = title.split_once(" ready, wide ").unwrap();
+    Some(([ready.parse().unwrap(), wide.parse().unwrap()], console))
+}
+
+#[test]
+fn traces_of_every_kind_have_pages_that_open() {
+    let long = std::env::var_os("IOPHASE_LONG").is_some();
+    let mut traces: Vec<PathBuf> = ["corpus", "thirdparty", "accuracy", "patterns"]
+        .into_iter()
+        .filter_map(shared)
+        .flat_map(traces_below)
+        .collect();
+    traces.extend(traces_below("data".into()));
+    let step = if long { 1 } else { 24 };
+    let folder = tempfile::tempdir().unwrap();
+    let mut pages = Vec::new();
     for trace in traces.iter().step_by(step).filter(|t| t.metadata().unwrap().len() < 4 << 20) {
         let name = trace.to_str().unwrap();
         let o = iophase(&["report", "-qq", "-o", "-", name]);
         match o.status.code() {
-            Some(0) => check(name, &String::from_utf8(o.stdout).unwrap()),
+            Some(0) => {
+                let page = String::from_utf8(o.stdout).unwrap();
+                check(name, &page);
+                pages.push(format!("{}.html", pages.len()));
+                std::fs::write(folder.path().join(pages.last().unwrap()), page).unwrap();
+            }
             code => assert!(code.is_some_and(|c| c < 6) && o.stdout.is_empty(), "{name}: {code:?}"),
         }
+    }
+    for some in pages.chunks(50) {
+        let Some((seen, console)) = opened(folder.path(), some) else { return };
+        assert_eq!((seen, console.as_str()), ([some.len(), 0], ""));
     }
 }

@@ -39,11 +39,16 @@ pub fn section(p: &mut Page<'_>) {
     }
     let mut lead =
         "Bandwidth of each rank over time: the brighter, the more. Bars above: all ranks; at the right: bytes of a rank.".to_owned();
-    let (first, last) = p.run.heats[0].rows[0].ranks;
-    if first != last {
-        lead.push_str(" Several ranks share a row; the table has the least and the most of them.");
-    }
     let images = fitted(p);
+    let rows = images.first().map_or(&[][..], |i| &i.heat.rows);
+    if rows.iter().any(|r| r.ranks.0 != r.ranks.1) {
+        let most = p.run.summary.ranks.div_ceil(rows.len() as u64);
+        let _ = write!(
+            lead,
+            " Each row is up to {} neighbouring ranks; the table has the least and the most of them.",
+            units::grouped(most as i64)
+        );
+    }
     p.section("heat", "Ranks over time", &lead, |p| {
         p.h.open("div", &[("class", "tools")]);
         let names: Vec<&str> = images.iter().map(|i| i.name).collect();

@@ -151,7 +151,12 @@ fn bands(run: &Run, s: &SignalReport, view: &View, sign: f64, row: &mut usize) -
     };
     if !bursts.is_empty() {
         let spans = bursts.iter().take(SPANS).map(|(a, b)| (later(*a), later(*b))).collect();
-        above.push(Layer::Spans { name: format!("{mode} bursts"), class: "burst", row: Some(*row), spans });
+        above.push(Layer::Spans {
+            name: format!("{mode} bursts"),
+            class: if sign < 0.0 { "burst read" } else { "burst" },
+            row: Some(*row),
+            spans,
+        });
         *row += 1;
     }
     if let Some(n) = s.prediction.as_ref().filter(|n| n.next_start_s - run.zero_s < run.range.1) {
