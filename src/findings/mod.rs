@@ -69,7 +69,7 @@ pub fn find(trace: &Trace, report: Option<&Report>, options: &Options) -> Result
 pub fn all_rules() -> Result<Vec<RuleText>> {
     let book = Book::standard()?;
     let codes = rules::RULES.iter().map(|r| r.0.to_owned()).chain(book.warning_codes());
-    Ok(codes.filter_map(|code| book.rules.get(&code)).map(|r| assemble::rule_text(&book, r)).collect())
+    Ok(codes.filter_map(|code| book.rules.get(&code)).map(|r| assemble::rule_text(book, r)).collect())
 }
 
 /// All that is known of a finding, by its code or name.
@@ -78,7 +78,7 @@ pub fn all_rules() -> Result<Vec<RuleText>> {
 /// [`ErrorKind::Usage`](crate::ErrorKind) with the codes that look alike.
 pub fn rule(code: &str) -> Result<RuleText> {
     let book = Book::standard()?;
-    book.find(code).map(|r| assemble::rule_text(&book, r))
+    book.find(code).map(|r| assemble::rule_text(book, r))
 }
 
 #[cfg(all(test, feature = "cli"))]

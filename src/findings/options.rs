@@ -1,5 +1,7 @@
 //! Options of findings.
 
+use std::borrow::Cow;
+
 use super::book::Book;
 use crate::error::Result;
 
@@ -47,12 +49,12 @@ impl Default for Options {
 
 impl Options {
     /// The rules with the thresholds of these options, and which of them are asked for.
-    pub(super) fn book(&self) -> Result<(Book, Asked)> {
-        let mut book = Book::standard()?;
+    pub(super) fn book(&self) -> Result<(Cow<'static, Book>, Asked)> {
+        let mut book = Cow::Borrowed(Book::standard()?);
         if let Some(text) = &self.config {
-            book.configure(text)?;
+            book.to_mut().configure(text)?;
         }
-        self.set.iter().try_for_each(|text| book.assign(text))?;
+        self.set.iter().try_for_each(|text| book.to_mut().assign(text))?;
         let codes = |names: &[String]| -> Result<Vec<String>> {
             names.iter().map(|name| Ok(book.find(name)?.code.clone())).collect()
         };

@@ -90,7 +90,10 @@ impl CounterTable {
 }
 
 fn find<'a, T>(columns: &'a [(&'static str, Column<T>)], module: CounterModule, name: &str) -> Option<&'a Column<T>> {
-    let named = |full: &str| full.strip_prefix(module.prefix()).and_then(|s| s.strip_prefix('_')) == Some(name);
+    let prefix = module.prefix();
+    // the length alone rules most of them out
+    let length = prefix.len() + 1 + name.len();
+    let named = |full: &str| full.len() == length && full.ends_with(name) && full.starts_with(prefix);
     columns.iter().find(|(full, _)| named(full)).map(|(_, column)| column)
 }
 
