@@ -18,7 +18,7 @@ use crate::extract::{Bounds, Hide, Settings};
 use crate::list::{LogRef, key_of};
 use crate::pool::{Program, Runner};
 use crate::store::{Identity, Marker, Store, key_at, keys_of, read_part, write_atomically};
-use crate::tables::{Key, PartWriter, Parts, Status, all, write_batches};
+use crate::tables::{Key, PartWriter, Parts, Status, all, host, write_batches};
 use iophase::Result;
 
 /// Logs of a batch, at most and at least: a batch is written as a whole, and is what a kill costs.
@@ -30,7 +30,7 @@ const BATCH_BYTES: u64 = 256 << 20;
 /// Bytes of a file that `compact` makes, at most.
 pub const FILE_BYTES: usize = 256 << 20;
 /// Time between two snapshots.
-const FOLD: Duration = Duration::from_secs(10);
+pub(crate) const FOLD: Duration = Duration::from_secs(10);
 
 /// Which known logs are read again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -87,8 +87,9 @@ pub struct Progress {
 }
 
 /// Work: logs that are read for the first time, or a batch of which some logs are read again.
-struct Unit {
-    logs: Vec<LogRef>,
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Unit {
+    pub logs: Vec<LogRef>,
     /// The batch that has the other rows, and the keys of it that no longer count.
     old: Option<(Marker, HashSet<Key>)>,
 }
@@ -112,18 +113,37 @@ impl Options {
     }
 }
 
+/// What a list leaves to do.
+pub(crate) struct Plan {
+    pub store: Store,
+    pub units: Vec<Unit>,
+    pub begin: Instant,
+    pub progress: Progress,
+}
+
+impl Plan {
+    /// For the logs of a list that the fleet in `folder` does not have yet.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub(crate) fn of(folder: &Path, logs: Vec<LogRef>, options: &Options) -> Result<Plan> {
+        let begin = Instant::now();
+        let store = Store::create(folder, &options.identity(), options.rebuild)?;
+        let listed = logs.len() as u64;
+        let units = units(&store, logs, options)?;
+        let todo = units.iter().map(|u| u.logs.len() as u64).sum();
+        let progress = Progress { listed, todo, known: listed.saturating_sub(todo), ..Progress::default() };
+        Ok(Plan { store, units, begin, progress })
+    }
+}
+
 /// Reads the logs of a list that the fleet in `folder` does not have yet. Reports progress to `watch` about once a second.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`](iophase::ErrorKind::Usage) for options that differ from the fleet's, [`ErrorKind::Output`] if tables cannot be written,
 /// [`ErrorKind::Io`] if workers cannot be started or the folder cannot be read.
 pub fn run(folder: &Path, logs: Vec<LogRef>, options: &Options, watch: &mut dyn FnMut(&Progress)) -> Result<Progress> {
-    let begin = Instant::now();
-    let store = Store::create(folder, &options.identity(), options.rebuild)?;
-    let listed = logs.len() as u64;
-    let units = units(&store, logs, options)?;
-    let todo = units.iter().map(|u| u.logs.len() as u64).sum();
-    let shared = Progress { listed, todo, known: listed.saturating_sub(todo), ..Progress::default() };
+    let Plan { store, units, begin, progress } = Plan::of(folder, logs, options)?;
     let work = Work { store: &store, options, units: Mutex::new(units.into()), stop: AtomicBool::new(false) };
     let (tell, told) = channel();
     let progress = thread::scope(|scope| {
@@ -134,16 +154,25 @@ pub fn run(folder: &Path, logs: Vec<LogRef>, options: &Options, watch: &mut dyn 
             })
             .collect();
         drop(tell);
-        let watched = work.watch(&told, shared, begin, watch);
+        let watched = work.watch(&told, progress, begin, watch);
         let ends = threads.into_iter().map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
         // all of them are waited for, and the first error counts
         let ended: Result<()> = ends.collect::<Vec<_>>().into_iter().collect();
         ended.and(watched)
     })?;
-    store.fold()?;
-    write_progress(&store, &progress)?;
-    watch(&progress);
+    finish(&store, &progress, watch)?;
     Ok(progress)
+}
+
+/// Ends a run: its batches are in the snapshot.
+///
+/// # Errors
+/// [`ErrorKind::Output`] if that cannot be written.
+pub(crate) fn finish(store: &Store, progress: &Progress, watch: &mut dyn FnMut(&Progress)) -> Result<()> {
+    store.fold()?;
+    write_progress(store, progress)?;
+    watch(progress);
+    Ok(())
 }
 
 /// The work for a list: batches of the sorted list that do not depend on what is done already, without the logs that are.
@@ -217,6 +246,61 @@ fn chunks(logs: Vec<LogRef>) -> Vec<Vec<LogRef>> {
     all
 }
 
+impl Unit {
+    /// Reads the logs and writes their rows: the marker of the batch, still to be committed. `each` gets true for a log that could
+    /// not be read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if parts cannot be written, [`ErrorKind::Io`] if no worker can be started; those of `each`.
+    pub(crate) fn read(
+        &self,
+        folder: &Path,
+        options: &Options,
+        runner: &mut Runner<'_>,
+        each: &mut dyn FnMut(bool) -> Result<()>,
+    ) -> Result<Marker> {
+        let begin = Instant::now();
+        let id = self.id(options);
+        let mut writer = PartWriter::new(folder, &id);
+        let mut bad = 0;
+        runner.run(&self.logs, &mut |rows| {
+            let is_bad = Status::ALL.iter().any(|s| rows.log.status.as_deref() == Some(s.name()) && s.is_bad());
+            bad += u64::from(is_bad);
+            writer.push(rows)?;
+            each(is_bad)
+        })?;
+        let mut marker = Marker {
+            parts: writer.finish()?,
+            logs: self.logs.len() as u64,
+            bad,
+            worker: format!("{}:{}", host(), std::process::id()),
+            version: env!("CARGO_PKG_VERSION").into(),
+            ..Marker::default()
+        };
+        if let Some((old, dropped)) = &self.old {
+            keep_others(folder, old, dropped, &id, &mut marker)?;
+            marker.replaces = vec![old.id.clone()];
+        }
+        marker.id = id;
+        marker.seconds = begin.elapsed().as_secs_f64();
+        Ok(marker)
+    }
+
+    /// The name of a batch: the same for the same logs, options and version of the tables.
+    pub(crate) fn id(&self, options: &Options) -> String {
+        let mut hash = Sha256::new();
+        hash.update(crate::tables::SCHEMA_VERSION.to_le_bytes());
+        for (name, value) in options.identity() {
+            hash.update(format!("{name}={value}\n"));
+        }
+        self.logs.iter().for_each(|log| hash.update(log.key.0));
+        if let Some((old, _)) = &self.old {
+            hash.update(&old.id);
+        }
+        key_of(hash).hex()
+    }
+}
+
 /// What the threads of a run share.
 struct Work<'a> {
     store: &'a Store,
@@ -244,48 +328,13 @@ impl Work<'_> {
     }
 
     fn unit(&self, runner: &mut Runner<'_>, unit: &Unit, tell: &Sender<Told>) -> Result<()> {
-        let begin = Instant::now();
         let folder = self.store.folder();
-        let id = self.id(unit);
-        let mut writer = PartWriter::new(folder, &id);
-        let mut bad = 0;
-        runner.run(&unit.logs, &mut |rows| {
-            let is_bad = Status::ALL.iter().any(|s| rows.log.status.as_deref() == Some(s.name()) && s.is_bad());
-            bad += u64::from(is_bad);
-            writer.push(rows)?;
+        let marker = unit.read(folder, self.options, runner, &mut |is_bad| {
             // nobody listens once the run has failed
             let _ = tell.send(is_bad);
             if self.stop.load(Relaxed) { Err(output(folder, "stopped: another batch failed")) } else { Ok(()) }
         })?;
-        let mut marker = Marker {
-            parts: writer.finish()?,
-            logs: unit.logs.len() as u64,
-            bad,
-            worker: format!("{}:{}", host(), std::process::id()),
-            version: env!("CARGO_PKG_VERSION").into(),
-            ..Marker::default()
-        };
-        if let Some((old, dropped)) = &unit.old {
-            keep_others(folder, old, dropped, &id, &mut marker)?;
-            marker.replaces = vec![old.id.clone()];
-        }
-        marker.id = id;
-        marker.seconds = begin.elapsed().as_secs_f64();
         self.store.commit(&marker)
-    }
-
-    /// The name of a batch: the same for the same logs, options and version of the tables.
-    fn id(&self, unit: &Unit) -> String {
-        let mut hash = Sha256::new();
-        hash.update(crate::tables::SCHEMA_VERSION.to_le_bytes());
-        for (name, value) in self.options.identity() {
-            hash.update(format!("{name}={value}\n"));
-        }
-        unit.logs.iter().for_each(|log| hash.update(log.key.0));
-        if let Some((old, _)) = &unit.old {
-            hash.update(&old.id);
-        }
-        key_of(hash).hex()
     }
 
     /// Tells how far the run is until all threads have ended; writes the snapshot now and then.
@@ -364,12 +413,7 @@ fn bad_logs(folder: &Path, parts: &Parts) -> Result<u64> {
     Ok(bad)
 }
 
-fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    name.trim().to_owned()
-}
-
-fn write_progress(store: &Store, p: &Progress) -> Result<()> {
+pub(crate) fn write_progress(store: &Store, p: &Progress) -> Result<()> {
     let path = store.folder().join("_progress.json");
     write_atomically(&path, &serde_json::to_vec(p).or_output(&path)?)
 }

@@ -78,7 +78,8 @@ pub fn find(inputs: &[PathBuf], options: &Options) -> Result<Listing> {
     found.sort();
     found.dedup();
     let of = |path: PathBuf| log_of(path, options.by_content);
-    listing.logs = found.into_par_iter().map(of).collect();
+    listing.logs.par_extend(found.into_par_iter().map(of));
+    listing.logs.sort_by(|a, b| a.path.cmp(&b.path));
     let mut seen = HashSet::new();
     listing.logs.retain(|log| seen.insert(log.key));
     Ok(listing)
@@ -176,7 +177,9 @@ impl Walk {
         match lines {
             Ok(lines) => {
                 let paths = lines.iter().map(|l| l.trim_end_matches('\r')).filter(|l| !l.is_empty());
-                self.found.extend(paths.map(|l| absolute(Path::new(l))));
+                for path in paths.map(Path::new) {
+                    self.found.push(absolute(path));
+                }
             }
             Err(e) => self.listing.problems.push(input(path, e)),
         }
@@ -194,15 +197,21 @@ fn log_of(path: PathBuf, by_content: bool) -> LogRef {
     let us = |m: &Metadata| m.mtime().checked_mul(1_000_000)?.checked_add(m.mtime_nsec() / 1000);
     let modified = Time(meta.as_ref().and_then(us));
     let content = || fs::File::open(&path).and_then(|mut f| digest_of(&mut f)).ok();
-    let key = by_content.then(|| meta.as_ref().and_then(|_| content())).flatten().unwrap_or_else(|| {
-        let mut hash = Sha256::new();
-        hash.update(path.as_os_str().as_bytes());
-        hash.update([0]);
-        hash.update(size.to_le_bytes());
-        hash.update(modified.0.unwrap_or(i64::MIN).to_le_bytes());
-        key_of(hash)
-    });
+    let key = by_content
+        .then(|| meta.as_ref().and_then(|_| content()))
+        .flatten()
+        .unwrap_or_else(|| key_of(identity(&path, size, modified)));
     LogRef { path, size, modified, key }
+}
+
+/// What a log is known by, unless it is by its bytes.
+fn identity(path: &Path, size: u64, modified: Time) -> Sha256 {
+    let mut hash = Sha256::new();
+    hash.update(path.as_os_str().as_bytes());
+    hash.update([0]);
+    hash.update(size.to_le_bytes());
+    hash.update(modified.0.unwrap_or(i64::MIN).to_le_bytes());
+    hash
 }
 
 fn digest_of(file: &mut fs::File) -> std::io::Result<Key> {

@@ -119,24 +119,14 @@ impl Fleet {
     }
 
     fn of(folder: &Path, batches: &[Marker], threads: usize) -> Result<Fleet> {
-        let mut builder = tokio::runtime::Builder::new_multi_thread();
-        if threads > 0 {
-            builder.worker_threads(threads);
-        }
-        let runtime = builder.thread_stack_size(STACK).enable_all().build();
-        let runtime = runtime.map_err(|e| Error::new(ErrorKind::Io, format!("no threads can be started: {e}")))?;
-        let mut config = SessionConfig::new().with_information_schema(true);
+        let runtime = runtime(threads)?;
+        let mut config = configured(SessionConfig::new().with_information_schema(true));
         if threads > 0 {
             config = config.with_target_partitions(threads);
         }
-        config.options_mut().sql_parser.default_null_ordering = "nulls_last".into();
         let memory = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).build_arc().map_err(|e| refused(&e))?;
         let context = SessionContext::new_with_config_rt(config, memory);
-        for table in all() {
-            let parts = batches.iter().filter_map(|m| m.parts.0.get(table.name)).flatten();
-            let files: Vec<String> = parts.map(|(path, _)| folder.join(path).display().to_string()).collect();
-            register(&context, &table, &files)?;
-        }
+        register_all(&context, folder, batches)?;
         Ok(Fleet { context, runtime })
     }
 
@@ -159,6 +149,29 @@ impl Fleet {
             Err(e) => Err(Error::new(ErrorKind::Io, format!("the query ended: {e}"))),
         }
     }
+}
+
+fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    if threads > 0 {
+        builder.worker_threads(threads);
+    }
+    let runtime = builder.thread_stack_size(STACK).enable_all().build();
+    runtime.map_err(|e| Error::new(ErrorKind::Io, format!("no threads can be started: {e}")))
+}
+
+fn configured(mut config: SessionConfig) -> SessionConfig {
+    config.options_mut().sql_parser.default_null_ordering = "nulls_last".into();
+    config
+}
+
+fn register_all(context: &SessionContext, folder: &Path, batches: &[Marker]) -> Result<()> {
+    for table in all() {
+        let parts = batches.iter().filter_map(|m| m.parts.0.get(table.name)).flatten();
+        let files: Vec<String> = parts.map(|(path, _)| folder.join(path).display().to_string()).collect();
+        register(context, &table, &files)?;
+    }
+    Ok(())
 }
 
 fn register(context: &SessionContext, table: &Description, files: &[String]) -> Result<()> {

@@ -186,7 +186,7 @@ impl Store {
         Ok(all)
     }
 
-    fn marker_ids(&self) -> Result<Vec<String>> {
+    pub(crate) fn marker_ids(&self) -> Result<Vec<String>> {
         let folder = self.folder.join("_done");
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
@@ -255,7 +255,7 @@ impl Store {
             batches.iter().flat_map(|m| m.parts.files()).map(|p| self.folder.join(p)).collect();
         let ids: HashSet<PathBuf> = batches.iter().map(|m| self.marker_path(&m.id)).collect();
         let mut waiting: Vec<PathBuf> = crate::tables::all().iter().map(|t| self.folder.join(t.name)).collect();
-        waiting.push(self.folder.join("_done"));
+        waiting.extend(["_done", "_work"].map(|name| self.folder.join(name)));
         let mut deleted = 0;
         while let Some(folder) = waiting.pop() {
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {

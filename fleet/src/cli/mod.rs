@@ -3,7 +3,7 @@
 mod output;
 mod run;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
@@ -31,7 +31,9 @@ Example: iophase fleet logs/ -o fleet/ && iophase fleet page fleet/ -o fleet.htm
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// SQL over the tables logs, signals, periods, bursts, minutes, layers, files, findings
+    /// Reads logs into a fleet, as without a command
+    Run(run::RunArgs),
+    /// SQL over the tables logs, signals, periods, bursts, minutes, layers, files, findings, patterns
     Sql {
         /// Folder of the fleet
         #[arg(value_hint = ValueHint::DirPath)]
@@ -111,11 +113,19 @@ struct Form {
     threads: usize,
 }
 
+impl Form {
+    /// The fleet, where its questions are answered.
+    fn open(&self, fleet: &Path) -> Result<Fleet> {
+        Fleet::open(fleet, self.threads)
+    }
+}
+
 /// Runs the program on the arguments of the process.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.command {
         None => run::run(&cli.run),
+        Some(Command::Run(arguments)) => run::run(arguments),
         Some(command) => answer(command).map(|()| 0),
     };
     ExitCode::from(done.unwrap_or_else(|e| {
@@ -131,7 +141,7 @@ fn answer(command: &Command) -> Result<()> {
                 Some(path) => query::read_sql(path.as_ref())?,
                 None => query.clone(),
             };
-            output::answer(&Fleet::open(fleet, form.threads)?.sql(&sql)?, form)
+            output::answer(&form.open(fleet)?.sql(&sql)?, form)
         }
         Command::Ask { list: true, .. } => output::print(&output::questions()),
         Command::Ask { name, fleet, show, form, .. } => {
@@ -140,7 +150,7 @@ fn answer(command: &Command) -> Result<()> {
                 return output::print(question.sql);
             }
             let fleet = fleet.clone().unwrap_or_default();
-            output::answer(&Fleet::open(&fleet, form.threads)?.sql(question.sql)?, form)
+            output::answer(&form.open(&fleet)?.sql(question.sql)?, form)
         }
         Command::Page { fleet, output, with_user } => output::file(output, &page::page(fleet, *with_user)?),
         Command::Forecast(a) => output::print(&forecast::run(a)?),
@@ -153,6 +163,7 @@ fn answer(command: &Command) -> Result<()> {
         Command::Schema { table } => output::print(&output::schema(&tables::all(), table.as_deref())?),
         Command::MakeLogs(a) => make_logs::run(a).map(|n| output::message(&format!("{n} logs in {}", a.out.display()))),
         Command::Worker => worker::run(),
+        Command::Run(_) => Ok(()),
     }
 }
 

@@ -107,8 +107,7 @@ pub fn run(a: &RunArgs) -> Result<u8> {
         return Err(Error::new(kind, "no log found").remedy("name files, folders, globs in quotes, or --manifest FILE"));
     }
     let is_file = to.extension().is_some_and(|e| e == "parquet") && !to.is_dir();
-    let done =
-        if is_file { one_file(to, found.logs, &options, a.quiet)? } else { folder(to, found.logs, &options, a.quiet)? };
+    let done = if is_file { one_file(a, to, found.logs, &options)? } else { folder(a, to, found.logs, &options)? };
     if a.quiet < 2 {
         output::message(&summary(&done));
     }
@@ -141,11 +140,11 @@ fn options(a: &RunArgs) -> Result<Options> {
     })
 }
 
-fn folder(to: &Path, logs: Vec<list::LogRef>, options: &Options, quiet: u8) -> Result<Progress> {
+fn folder(a: &RunArgs, to: &Path, logs: Vec<list::LogRef>, options: &Options) -> Result<Progress> {
     let terminal = std::io::stderr().is_terminal();
     let mut shown = Instant::now();
-    batch::run(to, logs, options, &mut |p| {
-        if quiet > 0 || p.done {
+    let mut show = |p: &Progress| {
+        if a.quiet > 0 || p.done {
             return;
         }
         if terminal {
@@ -154,15 +153,16 @@ fn folder(to: &Path, logs: Vec<list::LogRef>, options: &Options, quiet: u8) -> R
             shown = Instant::now();
             output::message(&status(p));
         }
-    })
+    };
+    batch::run(to, logs, options, &mut show)
 }
 
 /// The signals alone: a fleet in a folder beside the file, that is deleted again.
-fn one_file(to: &Path, logs: Vec<list::LogRef>, options: &Options, quiet: u8) -> Result<Progress> {
+fn one_file(a: &RunArgs, to: &Path, logs: Vec<list::LogRef>, options: &Options) -> Result<Progress> {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.work", std::process::id()));
     let work = to.with_file_name(name);
-    let done = folder(&work, logs, options, quiet).and_then(|p| write_signals(&work, to).map(|_| p));
+    let done = folder(a, &work, logs, options).and_then(|p| write_signals(&work, to).map(|_| p));
     // what is left of it is no part of the answer
     let _ = std::fs::remove_dir_all(&work);
     done

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::periods::rounded;
 use crate::tables::{MinuteRow, Time};
-use iophase::record::{Counters, Data, FileId, Op, Timing, Trace};
+use iophase::record::{Column, Counters, Data, FileId, Op, Timing, Trace};
 
 /// Minutes of a log, at most: ten weeks.
 const MINUTES: f64 = 100_000.0;
@@ -102,22 +102,28 @@ impl Minutes<'_> {
     /// Totals of files between their first and their last access.
     fn totals(&mut self, bytes: bool) {
         let Some(c) = self.counters else { return };
+        let mut mounts: HashMap<FileId, Option<String>> = HashMap::new();
         for t in c.tables.iter().filter(|t| matches!(t.module.prefix(), "POSIX" | "STDIO")) {
+            let amounts = [
+                ("read", "BYTES_READ", "F_READ_START_TIMESTAMP", "F_READ_END_TIMESTAMP"),
+                ("write", "BYTES_WRITTEN", "F_WRITE_START_TIMESTAMP", "F_WRITE_END_TIMESTAMP"),
+            ]
+            .map(|(mode, bytes, start, end)| (mode, t.int(bytes), [start, end].map(|name| t.real(name))));
+            let calls = ["OPENS", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "FLUSHES"].map(|name| t.int(name));
+            let open = ["F_OPEN_START_TIMESTAMP", "F_CLOSE_END_TIMESTAMP"].map(|name| t.real(name));
             for i in 0..t.len() {
-                let mount = self.mount(c.files.name(t.file.get(i)));
-                let count = |name: &str| t.int(name).map_or(0, |c| c.get(i).max(0));
-                let time = |name: &str| t.real(name).map_or(0.0, |c| c.get(i)).max(0.0);
-                if bytes {
-                    for (mode, bytes, what) in [("read", "BYTES_READ", "READ"), ("write", "BYTES_WRITTEN", "WRITE")] {
-                        let span =
-                            (time(&format!("F_{what}_START_TIMESTAMP")), time(&format!("F_{what}_END_TIMESTAMP")));
-                        self.add(mode, mount.clone(), true, count(bytes) as f64, span);
-                    }
+                let file = t.file.get(i);
+                let mount = mounts.entry(file).or_insert_with(|| self.mount(c.files.name(file))).clone();
+                let count = |column: &Option<&Column<i64>>| column.map_or(0, |c| c.get(i).max(0));
+                let span = |columns: &[Option<&Column<f64>>; 2]| {
+                    let [start, end] = columns.map(|column| column.map_or(0.0, |c| c.get(i)).max(0.0));
+                    (start, end)
+                };
+                for (mode, moved, times) in amounts.iter().filter(|_| bytes) {
+                    self.add(mode, mount.clone(), true, count(moved) as f64, span(times));
                 }
-                let calls = ["OPENS", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "FLUSHES"].map(count).into_iter();
-                let calls = calls.fold(0i64, i64::saturating_add) as f64;
-                let span = (time("F_OPEN_START_TIMESTAMP"), time("F_CLOSE_END_TIMESTAMP"));
-                self.add("metadata", mount, true, calls, span);
+                let calls = calls.iter().map(count).fold(0i64, i64::saturating_add) as f64;
+                self.add("metadata", mount, true, calls, span(&open));
             }
         }
     }

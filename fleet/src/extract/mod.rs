@@ -4,6 +4,7 @@ mod apps;
 mod counters;
 mod minutes;
 mod names;
+mod patterns;
 mod periods;
 
 pub use apps::Apps;
@@ -34,7 +35,7 @@ pub enum Depth {
     /// Also heat map or segments: period, bursts, prediction
     #[default]
     Period,
-    /// Also access classes, and the findings of single requests
+    /// Also access patterns and classes, and the findings of single requests
     Full,
 }
 
@@ -101,20 +102,20 @@ impl Extractor {
     /// # Errors
     /// Those of reading; [`io::ErrorKind::Unsupported`] and [`io::ErrorKind::FileTooLarge`] for what is not read.
     pub fn fetch(log: &LogRef, max_size: u64) -> io::Result<Vec<u8>> {
+        let too_large = |size: u64| {
+            let text = format!("{size} bytes or more; expected at most {max_size} bytes (--max-size)");
+            io::Error::new(io::ErrorKind::FileTooLarge, text)
+        };
         let meta = fs::metadata(&log.path)?;
         if !meta.is_file() {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "neither a regular file nor a folder"));
         }
-        let too_large = |size: u64| {
-            let text = format!("{size} bytes or more; expected at most {max_size} bytes (--max-size)");
-            Err(io::Error::new(io::ErrorKind::FileTooLarge, text))
-        };
         if meta.len() > max_size {
-            return too_large(meta.len());
+            return Err(too_large(meta.len()));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
         File::open(&log.path)?.take(max_size.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > max_size { too_large(bytes.len() as u64) } else { Ok(bytes) }
+        if bytes.len() as u64 > max_size { Err(too_large(bytes.len() as u64)) } else { Ok(bytes) }
     }
 
     /// The rows of a log with this content. Whatever the log, there is a row for it.
@@ -170,7 +171,8 @@ impl Extractor {
 
     /// The signals; `None` if nothing moves.
     fn analyze(&self, trace: &Trace) -> Result<Option<Analysis>> {
-        match analysis::analyze(trace, &analysis::Options::default().patterns(false).spectrum(false)) {
+        let wanted = analysis::Options::default().patterns(self.settings.depth == Depth::Full).spectrum(false);
+        match analysis::analyze(trace, &wanted) {
             Ok(a) => Ok(Some(a)),
             Err(e) if e.kind() == ErrorKind::Empty => Ok(None),
             Err(e) => Err(e),
@@ -198,6 +200,10 @@ impl Extractor {
         }
         if self.settings.depth == Depth::Full {
             counters::classes(trace, &mut rows.files);
+            let found = analysis.and_then(|a| a.report.patterns.as_ref());
+            if found.is_some_and(|f| patterns::rows(trace, &f.patterns, &mut rows.patterns)) {
+                rows.log.warnings.push("patterns-left-out".to_owned());
+            }
         }
         let run_s = found.io.run_s;
         rows.findings = found.findings.iter().map(|f| finding_row(f, run_s)).collect();

@@ -48,6 +48,7 @@ impl Hide {
         }
         rows.files.iter_mut().for_each(|f| path(&mut f.family));
         rows.findings.iter_mut().for_each(|f| path(&mut f.top_file));
+        rows.patterns.iter_mut().for_each(|p| path(&mut p.file));
     }
 }
 

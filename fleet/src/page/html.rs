@@ -136,7 +136,9 @@ pub fn short(x: f64) -> String {
     if a < 1e-3 {
         return format!("{x:.2e}");
     }
-    let places = (2 - a.log10().floor() as i32).clamp(0, 6) as usize;
+    // of what is shown: 0.09996 is 0.100, not 0.1000
+    let shown = format!("{a:.2e}").parse().unwrap_or(a);
+    let places = (2 - f64::log10(shown).floor() as i32).clamp(0, 6) as usize;
     format!("{x:.places$}")
 }
 
@@ -196,6 +198,7 @@ mod tests {
             ("1,234,567".into(), "12".into(), "-1,000".into())
         );
         assert_eq!((short(0.01234), short(12.34), short(0.0)), ("0.0123".into(), "12.3".into(), "0".into()));
+        assert_eq!((short(0.099_96), short(9.999), short(999.6)), ("0.100".into(), "10.0".into(), "1000".into()));
         assert_eq!(bytes(3.0 * 1024.0 * 1024.0), "3.00 MiB");
         assert_eq!(date(1_769_861_100.0), "2026-01-31 12:05");
         assert_eq!((base64(b"Man"), base64(b"Ma"), base64(b"M")), ("TWFu".into(), "TWE=".into(), "TQ==".into()));

@@ -7,6 +7,7 @@ mod findings;
 mod layers;
 mod logs;
 mod minutes;
+mod patterns;
 mod periods;
 mod signals;
 mod write;
@@ -18,9 +19,10 @@ pub use findings::FindingRow;
 pub use layers::LayerRow;
 pub use logs::{LogRow, Status};
 pub use minutes::MinuteRow;
+pub use patterns::PatternRow;
 pub use periods::PeriodRow;
 pub use signals::SignalRow;
-pub use write::{PartWriter, Parts, civil, properties, write_batches};
+pub use write::{PartWriter, Parts, civil, host, properties, write_batches};
 
 use std::sync::Arc;
 
@@ -127,6 +129,8 @@ pub struct LogRows {
     pub files: Vec<FileRow>,
     /// Its findings.
     pub findings: Vec<FindingRow>,
+    /// Its access patterns.
+    pub patterns: Vec<PatternRow>,
 }
 
 /// Name, documentation and columns of a table.
@@ -164,6 +168,7 @@ pub fn all() -> Vec<Description> {
         Description::of::<LayerRow>(),
         Description::of::<FileRow>(),
         Description::of::<FindingRow>(),
+        Description::of::<PatternRow>(),
     ]
 }
 
@@ -181,7 +186,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_every_column_is_documented() {
         let tables = all();
-        assert_eq!(tables.len(), 8);
+        assert_eq!(tables.len(), 9);
         for t in &tables {
             let mut names: Vec<&str> = t.columns.iter().map(|c| c.name).collect();
             names.sort_unstable();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::parquet::arrow::ArrowWriter;
@@ -12,7 +13,7 @@ use datafusion::parquet::file::metadata::KeyValue;
 use datafusion::parquet::file::properties::WriterProperties;
 
 use super::{
-    BurstRow, Common, Description, FileRow, FindingRow, LayerRow, LogRow, LogRows, MinuteRow, PeriodRow,
+    BurstRow, Common, Description, FileRow, FindingRow, LayerRow, LogRow, LogRows, MinuteRow, PatternRow, PeriodRow,
     SCHEMA_VERSION, SignalRow, Table, Time, arrays,
 };
 use crate::error::{Context, output};
@@ -50,34 +51,61 @@ pub fn properties(table: &Description) -> WriterProperties {
 
 /// A file that is being written: under another name until it is whole.
 struct Part {
-    writer: ArrowWriter<File>,
+    writer: Option<ArrowWriter<File>>,
     temporary: PathBuf,
     path: PathBuf,
     rows: u64,
 }
 
+/// A name for a file until it is whole. Two processes, also of two machines, that do the same batch do not meet there.
+fn temporary(path: &Path) -> PathBuf {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let made = MADE.fetch_add(1, Ordering::Relaxed);
+    path.with_extension(format!("parquet.{}-{}-{made}.tmp", host(), std::process::id()))
+}
+
+/// Name of this machine.
+pub fn host() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        // of a batch that failed; one that is whole has its own name by now
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
 impl Part {
     fn create(path: PathBuf, table: &Description) -> Result<Part> {
-        let temporary = path.with_extension("parquet.tmp");
+        let temporary = temporary(&path);
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).or_output(folder)?;
         }
         let file = File::create(&temporary).or_output(&temporary)?;
         let writer = ArrowWriter::try_new(file, table.schema(), Some(properties(table))).or_output(&temporary)?;
-        Ok(Part { writer, temporary, path, rows: 0 })
+        Ok(Part { writer: Some(writer), temporary, path, rows: 0 })
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
-        self.writer.write(batch).or_output(&self.temporary)
+        self.writer.as_mut().map_or(Ok(()), |w| w.write(batch).or_output(&self.temporary))
+    }
+
+    /// Bytes of the file so far.
+    fn bytes(&self) -> usize {
+        self.writer.as_ref().map_or(0, |w| w.bytes_written() + w.in_progress_size())
     }
 
     /// Ends the file and gives it its name.
-    fn finish(self) -> Result<(PathBuf, u64)> {
-        let file = self.writer.into_inner().or_output(&self.temporary)?;
-        file.sync_data().or_output(&self.temporary)?;
+    fn finish(mut self) -> Result<(PathBuf, u64)> {
+        if let Some(writer) = self.writer.take() {
+            let file = writer.into_inner().or_output(&self.temporary)?;
+            file.sync_data().or_output(&self.temporary)?;
+        }
         fs::rename(&self.temporary, &self.path).or_output(&self.path)?;
-        Ok((self.path, self.rows))
+        Ok((std::mem::take(&mut self.path), self.rows))
     }
 }
 
@@ -143,6 +171,7 @@ struct Month {
     layers: Waiting<LayerRow>,
     files: Waiting<FileRow>,
     findings: Waiting<FindingRow>,
+    patterns: Waiting<PatternRow>,
 }
 
 /// Files of a batch by table: paths within the fleet's folder, and rows.
@@ -191,7 +220,8 @@ impl PartWriter {
         month.minutes.push(&common, rows.minutes, &place)?;
         month.layers.push(&common, rows.layers, &place)?;
         month.files.push(&common, rows.files, &place)?;
-        month.findings.push(&common, rows.findings, &place)
+        month.findings.push(&common, rows.findings, &place)?;
+        month.patterns.push(&common, rows.patterns, &place)
     }
 
     /// Ends all parts and gives them their names.
@@ -210,6 +240,7 @@ impl PartWriter {
             m.layers.finish(&place, &mut made)?;
             m.files.finish(&place, &mut made)?;
             m.findings.finish(&place, &mut made)?;
+            m.patterns.finish(&place, &mut made)?;
         }
         Ok(made)
     }
@@ -235,7 +266,7 @@ pub fn write_batches(
             None => Part::create(folder.join(table.name).join(format!("month=all/part-{stem}-{i}.parquet")), table)?,
         };
         open.write(&batch)?;
-        if open.writer.bytes_written() + open.writer.in_progress_size() >= most_bytes {
+        if open.bytes() >= most_bytes {
             let (path, rows) = open.finish()?;
             made.add(table.name, folder, &path, rows);
         } else {

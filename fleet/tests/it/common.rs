@@ -22,7 +22,7 @@ pub fn make(out: &Path, count: usize, bad: f64, seed: u64) {
 /// Makes logs in a folder, of jobs that start within some days.
 pub fn make_within(out: &Path, count: usize, bad: f64, seed: u64, days: u64) {
     let logs = SOURCES.iter().map(|n| source(n)).collect();
-    let a = make_logs::Arguments { out: out.into(), count, logs, seed, bad, days };
+    let a = make_logs::Arguments { out: out.into(), count, logs, seed, bad, days, stretch: (1.0, 1.0) };
     assert_eq!(make_logs::run(&a).unwrap(), count);
 }
 

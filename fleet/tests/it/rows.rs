@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::{cells, corpus, make, run, truth};
+use crate::common::{cells, corpus, make, run, source, truth};
 use iophase::analysis::{self, Options};
 use iophase::formats::{self, ReadOptions, Source};
 use iophase::record::Trace;
+use iophase_fleet::make_logs;
 
 fn read(path: &std::path::Path, options: &ReadOptions) -> Trace {
     formats::read(&Source::open(path, &options.limits).unwrap(), None, options).unwrap()
@@ -150,4 +151,69 @@ fn hostile_logs_are_rows() {
     let rows = cells(&fleet, "select uri, status, reason from logs");
     assert_eq!(rows.len(), files);
     assert!(rows.iter().all(|r| r[1] != "crashed" && r[1] != "timeout"), "{rows:?}");
+}
+
+#[test]
+fn periods_of_stretched_logs_are_those_of_their_sources_times_the_factor() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, whole) = (t.path().join("logs"), t.path().join("whole"));
+    let sources = vec![source("stable"), source("stable-heatmap")];
+    let a = make_logs::Arguments {
+        out: logs.clone(),
+        count: 60,
+        logs: sources.clone(),
+        seed: 51,
+        bad: 0.0,
+        days: 20,
+        stretch: (0.8, 1.25),
+    };
+    make_logs::run(&a).unwrap();
+    run(0, &logs, &whole, &[]);
+    let rows = cells(
+        &whole,
+        "select l.uri, s.period_s, l.run_time_s, l.status from logs l join signals s on l.log_key = s.log_key where s.mode = 'write'",
+    );
+    let truth = truth(&logs);
+    let mut factors = std::collections::BTreeSet::new();
+    assert_eq!(rows.len(), 60);
+    for row in rows {
+        let of = &truth[row[0].strip_prefix(logs.to_str().unwrap()).unwrap().trim_start_matches('/')];
+        let factor: f64 = of[8].parse().unwrap();
+        let period: f64 = row[1].parse().unwrap();
+        // both sources write every 2 s
+        assert!((period / (2.0 * factor) - 1.0).abs() < 0.02, "{period} {factor} {of:?}");
+        assert!(
+            row[2].parse::<f64>().unwrap() >= of[5].parse::<f64>().unwrap() - 1.5 && row[3] == "ok",
+            "{row:?} {of:?}"
+        );
+        factors.insert((of[6].clone(), of[8].clone()));
+    }
+    assert!(factors.len() > 5, "{factors:?}");
+}
+
+#[test]
+fn patterns_are_those_of_analyze() {
+    let t = tempfile::tempdir().unwrap();
+    run(0, &source("stable"), &t.path().join("full"), &["--depth", "full"]);
+    let rows = cells(
+        &t.path().join("full"),
+        "select op, kind, accesses, bytes, rank from patterns order by begin_time, rank, op",
+    );
+    let trace = read(&source("stable"), &ReadOptions::default().counters(true));
+    let report = iophase::analysis::analyze(&trace, &iophase::analysis::Options::default()).unwrap().report;
+    let found = report.patterns.unwrap().patterns;
+    assert!(!found.is_empty());
+    let mut expected: Vec<Vec<String>> = found
+        .iter()
+        .map(|p| {
+            let op = serde_json::to_value(p.op).unwrap().as_str().unwrap().to_owned();
+            vec![op, p.kind.name().into(), p.records.to_string(), p.bytes.to_string(), p.rank.to_string()]
+        })
+        .collect();
+    let mut rows = rows;
+    rows.sort();
+    expected.sort();
+    assert_eq!(rows, expected);
+    run(0, &source("stable"), &t.path().join("period"), &[]);
+    assert_eq!(cells(&t.path().join("period"), "select count(*) from patterns"), [["0"]]);
 }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::common::{assert_same, cells, dump, make, run, source};
+use crate::common::{assert_same, cells, dump, make, program, run, source};
 
 #[test]
 fn again_reads_nothing_and_new_logs_only() {
@@ -125,6 +125,55 @@ fn a_full_disk_ends_the_run_and_the_next_goes_on() {
     run(0, &logs, &fleet, &[]);
     run(0, &logs, &whole, &[]);
     assert_same(&fleet, &whole, "after a full disk");
+}
+
+#[test]
+fn a_folder_that_vanishes_ends_the_run_and_the_next_goes_on() {
+    let t = tempfile::tempdir().unwrap();
+    let (logs, fleet, whole) = (t.path().join("logs"), t.path().join("fleet"), t.path().join("whole"));
+    make(&logs, 400, 0.0, 13);
+    run(0, &logs, &whole, &[]);
+    let mut running = program().arg(&logs).arg("-o").arg(&fleet).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while std::fs::read_dir(fleet.join("_done")).map_or(0, Iterator::count) < 2 && running.try_wait().unwrap().is_none()
+    {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    // a rename, since deleting races with what is written; and a file in its place, for folders are made again
+    std::fs::rename(&fleet, t.path().join("away")).unwrap();
+    std::fs::write(&fleet, "no folder").unwrap();
+    let out = running.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(5), "{text}");
+    std::fs::remove_file(&fleet).unwrap();
+    std::fs::rename(t.path().join("away"), &fleet).unwrap();
+    let told = run(0, &logs, &fleet, &[]);
+    assert!(!told.contains(" 0 known"), "{told}");
+    assert_same(&fleet, &whole, "after the folder came back");
+    // logs that vanish after they were listed have rows that say so
+    let list = t.path().join("list");
+    std::fs::write(&list, format!("{}\n", t.path().join("gone/x.darshan").display())).unwrap();
+    run(3, &source("stable"), &t.path().join("more"), &["--manifest", list.to_str().unwrap()]);
+    let rows = cells(&t.path().join("more"), "select status, reason from logs where status <> 'ok'");
+    assert_eq!(rows[0][0], "vanished", "{rows:?}");
+}
+
+#[test]
+fn a_log_of_a_gibibyte_costs_itself_only() {
+    let t = tempfile::tempdir().unwrap();
+    let at = |name: &str| t.path().join(name);
+    std::fs::create_dir(at("logs")).unwrap();
+    std::fs::copy(source("stable"), at("logs/a.darshan")).unwrap();
+    std::fs::copy(source("change"), at("logs/c.darshan")).unwrap();
+    // a sound beginning, then zeros; no room is taken on the disk
+    std::fs::copy(source("stable"), at("logs/b.darshan")).unwrap();
+    std::fs::OpenOptions::new().write(true).open(at("logs/b.darshan")).unwrap().set_len(1 << 30).unwrap();
+    run(3, &at("logs"), &at("small"), &["--memory", "64MiB"]);
+    let status = |fleet: &str| cells(&at(fleet), "select status from logs order by uri").concat();
+    let small = status("small");
+    assert_eq!((small[0].as_str(), small[2].as_str()), ("ok", "ok"), "{small:?}");
+    assert!(["memory", "too-large", "unreadable"].contains(&small[1].as_str()), "{small:?}");
+    run(3, &at("logs"), &at("bound"), &["--max-size", "512MiB"]);
+    assert_eq!(status("bound"), ["ok", "too-large", "ok"]);
 }
 
 #[test]
