@@ -51,6 +51,7 @@ use crate::remedy::Remedy;
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Extent, Length, Signal, auto_rate, burst_width};
 use crate::transform::Spectrum;
+use crate::units;
 use rayon::prelude::*;
 
 /// A share of the bytes lost between the sample points from which a warning is due.
@@ -279,7 +280,12 @@ impl Request<'_> {
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
         let route = match trace.resolves_times() {
             false => Route::NotResolvable(options.method),
-            true => Route::new(options.method, options.filter.is_some(), profile.as_ref(), options.search(run_s)),
+            true => Route::new(
+                options.method,
+                options.filter.is_some(),
+                profile.as_ref(),
+                options.search(run_s).in_bins(trace.bin_s),
+            ),
         };
         let rate_hz = options.rate_hz.unwrap_or_else(|| {
             let width = route.burst_width_s().or_else(|| profile.as_ref().and_then(burst_width));
@@ -311,11 +317,12 @@ impl Request<'_> {
         if !matches!(route, Route::Sampled(_)) {
             period.detection.spectrum = powers.as_ref().map(|p| p.statistics);
         }
-        if let Some(bin_s) = trace.bin_s.filter(|w| *w > 0.0)
+        if let Some(bin_s) = trace.bin_s.filter(|w| *w > 0.0).or(period.bin_s)
             && let Some(period_s) = period.limit_to_bins(bin_s)
         {
             warnings.push(near_bin_width(period_s, bin_s, mode, trace.timing));
         }
+        warnings.extend(period.too_fast_s.map(|period_s| fast_rhythm(period_s, mode)));
         let others = period.detection.others.iter_mut().filter_map(|o| o.prediction.as_mut());
         for p in period.prediction.iter_mut().chain(others) {
             p.next_start_unix_s = trace.clock.unix_s(p.next_start_s);
@@ -350,6 +357,18 @@ impl Request<'_> {
         let chosen = self.options.rate_hz.is_none() && self.trace.bin_s.is_none();
         if chosen && self.options.sampling == Sampling::Bin { Length::PaddedForFft } else { Length::Exact }
     }
+}
+
+fn fast_rhythm(period_s: f64, mode: Mode) -> Warning {
+    Warning::new(
+        "fast-rhythm",
+        format!(
+            "the requests of {} follow each other every {}: shorter than the shortest period that is reported",
+            mode.name(),
+            units::seconds(period_s)
+        ),
+    )
+    .remedy(format!("report it with --min-period {:.1e}", 0.5 * period_s))
 }
 
 fn near_bin_width(period_s: f64, bin_s: f64, mode: Mode, timing: Timing) -> Warning {

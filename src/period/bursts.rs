@@ -4,8 +4,9 @@
 //! is the shortest stretch that holds [`SHARE`] of the cycle's bytes: no threshold, so neither background nor a slow start
 //! matters. All of it is O(N).
 
-use super::findings::{Burst, Bursts, Dominant, Prediction, Set10, Spread, percentile_95};
+use super::findings::{Burst, Bursts, Dominant, Prediction, Regularity, Set10, Spread, percentile_95};
 use crate::signal::Signal;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// Share of the bytes of a cycle that its burst holds (the published program's choice, there of the squared bandwidth).
 pub const SHARE: f64 = 0.95;
@@ -154,8 +155,36 @@ pub fn summary(bursts: &[Burst], period_s: f64, origin: f64) -> Option<Bursts> {
         width_s,
         bytes: Spread::of(bursts.iter().map(|b| b.bytes))?,
         duty_cycle: (width_s.median / period_s).min(1.0),
+        regularity: regularity(bursts, period_s),
         starts_s: bursts.iter().map(|b| origin + b.start_s).collect(),
     })
+}
+
+/// Most periods between two bursts that count as a gap with missing bursts; after a longer one the period began anew.
+const MOST_MISSING: f64 = 6.0;
+
+/// Coefficient of variation of the gaps, with the interval that the chi-squared distribution of their variance gives.
+pub fn regularity(bursts: &[Burst], period_s: f64) -> Option<Regularity> {
+    let (first, last) = (bursts.first()?, bursts.last()?);
+    // several bursts in a period: each is compared with the one at its place in the next
+    let places = ((bursts.len() as f64 - 1.0) * period_s / (last.start_s - first.start_s)).round().max(1.0) as usize;
+    let gaps = bursts.iter().zip(bursts.get(places..)?).map(|(a, b)| (b.start_s - a.start_s) / period_s);
+    let (mut n, mut squares) = (0.0, 0.0);
+    for gap in gaps {
+        let slots = gap.round().max(1.0);
+        if slots <= MOST_MISSING {
+            n += 1.0;
+            squares += (gap - slots) * (gap - slots) / slots;
+        }
+    }
+    if n < 3.0 {
+        return None;
+    }
+    let freedom = n - 1.0;
+    let cv = (squares / freedom).sqrt();
+    let chi = ChiSquared::new(freedom).ok()?;
+    let limit = |q: f64| (squares / chi.inverse_cdf(q)).sqrt();
+    Some(Regularity { cv, cv_low: limit(0.975), cv_high: limit(0.025) })
 }
 
 /// The burst after the last one, `origin` seconds added to its times; `end` is that of the data, on the clock of the bursts.
@@ -197,6 +226,7 @@ pub fn next(bursts: &[Burst], dominant: &Dominant, end: f64, origin: f64) -> Opt
         next_start_s: origin + next_start,
         next_start_unix_s: None,
         next_start_std_s: Some((variance * (missed + 1.0)).sqrt()),
+        now_in_burst: false,
         next_end_s: origin + next_start + width,
         bytes: Spread::of(bytes())?.median,
         bytes_p95: percentile_95(bytes())?,

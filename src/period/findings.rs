@@ -81,7 +81,9 @@ impl Verdict {
             Verdict::TooFewCycles => "not periodic: too few cycles",
             Verdict::Constant => "not periodic: constant bandwidth",
             Verdict::Empty => "not periodic: no I/O",
-            Verdict::NotResolvable => "period cannot be determined: the log has totals per file only",
+            Verdict::NotResolvable => {
+                "period cannot be determined: the trace does not say closely enough when bytes moved"
+            }
         }
     }
 }
@@ -281,6 +283,19 @@ pub struct Burst {
     pub bytes: f64,
 }
 
+/// How regular bursts are: the coefficient of variation of their gaps, standard deviation over mean.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Regularity {
+    /// Coefficient of variation of the gaps from burst to burst; missing bursts count as gaps of their own. 0 for a clock, 1 for bursts at
+    /// random.
+    pub cv: f64,
+    /// Lower end of its interval of 95 %, for gaps with a normal distribution.
+    pub cv_low: f64,
+    /// Upper end.
+    pub cv_high: f64,
+}
+
 /// The bursts of the dominant period.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -295,6 +310,8 @@ pub struct Bursts {
     pub bytes: Spread,
     /// Share of the period that a burst lasts: median width / period.
     pub duty_cycle: f64,
+    /// How regular they are; `null` for fewer than three gaps.
+    pub regularity: Option<Regularity>,
     /// Start of each burst, seconds on the trace's own clock.
     pub starts_s: Vec<f64>,
 }
@@ -319,9 +336,11 @@ pub struct Prediction {
     pub next_start_unix_s: Option<f64>,
     /// Standard deviation of that start in seconds.
     pub next_start_std_s: Option<f64>,
+    /// Whether a burst is under way where the trace ends: it has begun, and is shorter than any before it. The next one is the one after it.
+    pub now_in_burst: bool,
     /// End of the next burst, seconds on the trace's own clock.
     pub next_end_s: f64,
-    /// Bytes of the next burst: median of those seen.
+    /// Bytes of the next burst: median of those seen, or what their steady growth leads to.
     #[serde(serialize_with = "whole_bytes::number")]
     #[schemars(with = "u64")]
     pub bytes: f64,

@@ -28,7 +28,7 @@ pub mod validity;
 pub(crate) mod whole_bytes;
 
 pub use findings::{
-    Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction, Relation,
-    Set10, SpectrumStatistics, Spread, Validity, Verdict, percentile_95,
+    Burst, Bursts, Candidate, Component, Detection, Detector, Dominant, Fit, Method, OtherPeriod, Prediction,
+    Regularity, Relation, Set10, SpectrumStatistics, Spread, Validity, Verdict, percentile_95,
 };
 pub use report::{PeriodReport, Route, Seen, TraceClock, TrackPoint};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::layout::{faint_line, heading, line, percent, room, shorten, warnings};
 use super::units;
 use crate::analysis::{Info, Report, SignalReport};
-use crate::period::{Bursts, Dominant, Method, OtherPeriod, Prediction, Relation, Spread, Validity};
+use crate::period::{Bursts, Dominant, Method, OtherPeriod, Prediction, Regularity, Relation, Spread, Validity};
 use crate::record::{ClockKind, Job, Timing};
 
 pub use super::layout::{Style, wrap_at};
@@ -129,6 +129,9 @@ fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64) {
     line(out, name, &text);
     if let Some(b) = &s.bursts {
         line(out, "bursts", &bursts(b));
+        if let Some(r) = &b.regularity {
+            line(out, "gaps", &gaps(r));
+        }
     }
     if let Some(p) = &s.prediction {
         line(out, "next", &next(p, zero_s));
@@ -157,9 +160,15 @@ pub(super) fn bursts(b: &Bursts) -> String {
     )
 }
 
+/// How much the gaps between bursts vary.
+pub(super) fn gaps(r: &Regularity) -> String {
+    format!("vary by {} ({} to {})", percent(r.cv), percent(r.cv_low), percent(r.cv_high))
+}
+
 pub(super) fn next(p: &Prediction, zero_s: f64) -> String {
+    let now = if p.now_in_burst { "in a burst now, then " } else { "" };
     format!(
-        "at {}{}, until {}, {}",
+        "{now}at {}{}, until {}, {}",
         units::clock(p.next_start_s - zero_s, p.period_s / 10.0),
         plus_minus(p.next_start_std_s, p.period_s),
         units::clock(p.next_end_s - zero_s, p.period_s / 10.0),

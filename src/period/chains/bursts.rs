@@ -157,13 +157,14 @@ impl Levels {
 /// All burst lists of a profile that differ from each other and hold at least three bursts.
 ///
 /// `erased`: sorted, disjoint intervals that earlier rounds have taken out; bursts that begin at the edge of one are
-/// remnants and are dropped.
-pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f64)]) -> Vec<BurstList> {
+/// remnants and are dropped, unless it is one of `cuts`.
+pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f64)], cuts: &[f64]) -> Vec<BurstList> {
+    let gone = Gone { erased, cuts };
     let mut cuts: Vec<(f64, f64, f64)> = LIMITS.levels.iter().map(|&f| (f, 0.0, levels.burst)).collect();
     if let Some(top) = levels.above {
         cuts.extend(LIMITS.levels_above.iter().map(|&f| (f, levels.background, top)));
     }
-    let of_cuts: Vec<Vec<BurstList>> = cuts.into_par_iter().map(|cut| lists_of_cut(profile, cut, erased)).collect();
+    let of_cuts: Vec<Vec<BurstList>> = cuts.into_par_iter().map(|cut| lists_of_cut(profile, cut, gone)).collect();
     let mut seen = std::collections::HashSet::new();
     let mut lists: Vec<BurstList> =
         of_cuts.into_iter().flatten().filter(|list| seen.insert(fingerprint(list, profile.duration()))).collect();
@@ -187,7 +188,7 @@ fn without_alike(lists: &mut Vec<BurstList>, longest: usize, alike: f64) {
 }
 
 /// The lists of bursts above `background` by the share `level` of the height of the top above it, without their sums.
-fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), erased: &[(f64, f64)]) -> Vec<BurstList> {
+fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), gone: Gone<'_>) -> Vec<BurstList> {
     let mut lists: Vec<BurstList> = Vec::new();
     let mut long: Vec<usize> = Vec::new();
     let threshold = background + level * (top - background);
@@ -206,7 +207,7 @@ fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), er
                 continue;
             }
             let keep: Vec<usize> = (0..merged.len())
-                .filter(|&i| bytes[i] >= smallest * reference && !begins_at_edge(merged[i].start, erased))
+                .filter(|&i| bytes[i] >= smallest * reference && !gone.ends_at(merged[i].start))
                 .collect();
             if keep.len() < 3 || keep.len() > MAX_BURSTS {
                 continue;
@@ -243,9 +244,20 @@ fn fingerprint(list: &BurstList, duration: f64) -> (usize, i64, i64) {
     (list.len(), sum(&list.start), sum(&list.end))
 }
 
-fn begins_at_edge(t: f64, erased: &[(f64, f64)]) -> bool {
-    let after = erased.partition_point(|&(a, _)| a < t + 1e-9);
-    after > 0 && (erased[after - 1].1 - t).abs() < 1e-9
+/// What earlier iterations have taken out.
+#[derive(Clone, Copy)]
+struct Gone<'a> {
+    erased: &'a [(f64, f64)],
+    cuts: &'a [f64],
+}
+
+impl Gone<'_> {
+    /// Whether a burst that begins here is the remnant of an erased one.
+    fn ends_at(self, t: f64) -> bool {
+        let Gone { erased, cuts } = self;
+        let after = erased.partition_point(|&(a, _)| a < t + 1e-9);
+        after > 0 && (erased[after - 1].1 - t).abs() < 1e-9 && !cuts.iter().any(|c| (c - t).abs() < 1e-9)
+    }
 }
 
 /// A stretch of time and the profile's bytes before and until its end.

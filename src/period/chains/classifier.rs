@@ -92,7 +92,7 @@ impl Weights {
             let agreeing = &order[from.min(to)..to];
             let top = agreeing.iter().map(|o| o.1).fold(h.judged.logit, f64::max);
             h.judged.pooled = top + agreeing.iter().map(|o| (o.1 - top).exp()).sum::<f64>().max(f64::MIN_POSITIVE).ln();
-            h.judged.confidence = 1.0 / (1.0 + (-(a + b * h.judged.pooled)).exp());
+            h.judged.confidence = h.regular() / (1.0 + (-(a + b * h.judged.pooled)).exp());
         }
     }
 }

@@ -32,6 +32,21 @@ pub(crate) struct Fit {
     pub gap_sd: f64,
     /// Root mean square deviation of the gaps from the period, over the period.
     pub gap_deviation: f64,
+    /// Probability that the onsets follow a clock.
+    pub clock_share: f64,
+    /// The line through the onsets.
+    pub line: Slope,
+}
+
+/// A line through onsets, as far as a prediction needs it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Slope {
+    /// Mean of the slots, and the time there.
+    pub middle: (f64, f64),
+    /// Seconds per slot.
+    pub period: f64,
+    /// Sum of squared deviations of the slots from their mean.
+    pub spread: f64,
 }
 
 /// Squared errors below this share of the squared mean gap are equal: the resolution of the clock.
@@ -66,6 +81,8 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
         line_sd: 0.7 * gap_variance.sqrt(),
         gap_sd: gap_variance.sqrt(),
         gap_deviation: (walk_squares / (count - 1.0)).sqrt() / mean_gap,
+        clock_share: 0.0,
+        line: Slope::default(),
     };
     if n < 4 {
         return Fit { gap_deviation: walk.gap_sd / mean_gap, ..walk };
@@ -79,7 +96,9 @@ pub(crate) fn fit(t: &[f64], k: &[f64]) -> Fit {
     let variance = grid * line_std * line_std
         + (1.0 - grid) * walk.period_std * walk.period_std
         + grid * (1.0 - grid) * (line.slope - mean_gap).powi(2);
-    let both = Fit { period, period_std: variance.sqrt(), line_sd, ..walk };
+    let middle = (line.middle, line.intercept + line.slope * line.middle);
+    let slope = Slope { middle, period: line.slope, spread: line.spread };
+    let both = Fit { period, period_std: variance.sqrt(), line_sd, clock_share: grid, line: slope, ..walk };
     if grid >= 0.5 {
         // through the middle of the onsets, where the line is known best
         let phase = line.intercept + (line.slope - period) * line.middle;

@@ -10,6 +10,7 @@ use super::stats::{deviation, mean, median};
 use super::trials;
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 use std::sync::Arc;
 
 /// How a hypothesis explains the bursts.
@@ -23,6 +24,8 @@ pub enum Kind {
     Compound,
     /// A smooth modulation of the bandwidth; there need not be bursts at all.
     Modulation,
+    /// Pieces of the bursts of a longer period, which follow each other evenly.
+    Inside,
 }
 
 /// Names of the classifier's features, in the order of [`Hypothesis::features`].
@@ -108,6 +111,24 @@ pub(crate) struct Judgment {
 impl Hypothesis {
     pub fn period(&self) -> f64 {
         self.fit.period
+    }
+
+    /// Probability that the next burst is due within [`LIMITS`]`.regular` periods (one standard deviation): what makes bursts periodic.
+    ///
+    /// The spread is that of the gaps or, on a clock, of the onsets around their line. Of n gaps with the standard
+    /// deviation s, (n - 1) s^2 / sigma^2 has a chi-squared distribution (prior 1/sigma).
+    pub fn regular(&self) -> f64 {
+        let gaps = self.chain.len() as f64 - 1.0;
+        if self.kind == Kind::Modulation || gaps < 2.0 {
+            return 1.0;
+        }
+        let spread = if gaps < 5.0 { self.fit.gap_sd } else { self.fit.gap_sd.min(self.fit.line_sd) };
+        let ratio = spread / self.period() / LIMITS.regular;
+        if ratio < 0.2 {
+            return 1.0;
+        }
+        let freedom = gaps - 1.0;
+        ChiSquared::new(freedom).map_or(1.0, |chi| chi.sf(freedom * ratio * ratio))
     }
 
     /// Periods from the first to the last burst, both counted.

@@ -8,6 +8,7 @@ use super::hypothesis::{self, Context, Hypothesis, Searched};
 use super::modulation;
 use super::nested;
 use super::windows::{self, Extent};
+use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use rayon::prelude::*;
 
@@ -17,6 +18,8 @@ pub(crate) struct Iteration<'a> {
     pub lists: Vec<BurstList>,
     pub hypotheses: Vec<Hypothesis>,
     pub winner: usize,
+    /// Its period is shorter than the shortest that is reported.
+    pub too_fast: bool,
     /// Accepted hypotheses and where they hold: the winner if it is sure enough, and the period inside or around its bursts.
     /// The longer period comes first.
     pub accepted: Vec<(usize, Extent)>,
@@ -29,6 +32,8 @@ pub(crate) struct Iteration<'a> {
 pub(crate) struct Reported {
     pub period: f64,
     pub windows: Vec<(f64, f64)>,
+    /// Its bursts, seconds since the origin.
+    pub bursts: Vec<(f64, f64)>,
 }
 
 /// Searches, erases the winner's bursts, and searches again, until no hypothesis is sure enough.
@@ -39,21 +44,43 @@ pub(crate) fn run(
     each: &mut dyn FnMut(Iteration<'_>),
 ) {
     let mut erased: Vec<(f64, f64)> = Vec::new();
+    // where the usual part of an unusual burst ends: what follows begins there
+    let mut cuts: Vec<f64> = Vec::new();
     let mut rest: Option<Profile> = None;
     let mut reported: Vec<Reported> = Vec::new();
     for number in 0..options.most_periods {
         let left = rest.as_ref().unwrap_or(profile);
-        let (lists, mut hypotheses) = hypotheses(left, &erased);
+        let (lists, mut hypotheses) = hypotheses(left, &erased, &cuts);
         weights.score(&mut hypotheses, number > 0);
         hypotheses.retain(|h| {
-            h.period() >= options.shortest_period_s
-                && h.window.1 - h.window.0 >= options.shortest_window_s
-                && !reported.iter().any(|r| repeats(h, r))
+            let length = h.window.1 - h.window.0;
+            // a fast rhythm competes where it is not that of the requests inside a burst, so that its multiples do not win
+            let throughout = length >= LIMITS.throughout * profile.duration();
+            (h.period() >= options.shortest_period_s || throughout)
+                && length >= options.shortest_window_s
+                && !reported.iter().any(|r| repeats(h, &lists[h.list], r))
         });
+        let answer = weights.answer[usize::from(number > 0)];
+        let fast = |h: &Hypothesis| h.period() < options.shortest_period_s;
+        if classifier::winner(&hypotheses)
+            .is_some_and(|i| fast(&hypotheses[i]) && hypotheses[i].judged.confidence < answer)
+        {
+            hypotheses.retain(|h| !fast(h));
+        }
         let Some(winner) = classifier::winner(&hypotheses) else {
             return;
         };
-        let chosen = accept(&mut hypotheses, &lists, winner, weights.answer[usize::from(number > 0)]);
+        let mut chosen = accept(&mut hypotheses, &lists, winner, answer);
+        let too_fast = fast(&hypotheses[winner]);
+        if too_fast {
+            chosen.clear();
+        } else if options.most_periods > 1
+            && let [one] = chosen[..]
+            && let Some(inner) = nested::rhythm_inside(&hypotheses[one], &lists, options.shortest_period_s)
+        {
+            hypotheses.push(inner);
+            chosen.push(hypotheses.len() - 1);
+        }
         let accepted: Vec<(usize, Extent)> = chosen
             .into_iter()
             .map(|i| (i, windows::extent(&hypotheses[i], &lists[hypotheses[i].list], left)))
@@ -61,10 +88,15 @@ pub(crate) fn run(
         let mut next = Vec::new();
         for (i, extent) in &accepted {
             erased.extend(&extent.bursts);
-            next.push(Reported { period: hypotheses[*i].period(), windows: extent.windows.clone() });
+            cuts.extend(&extent.cuts);
+            next.push(Reported {
+                period: hypotheses[*i].period(),
+                windows: extent.windows.clone(),
+                bursts: extent.bursts.clone(),
+            });
         }
         erased = windows::join(std::mem::take(&mut erased));
-        each(Iteration { number, lists, hypotheses, winner, accepted, before: &reported });
+        each(Iteration { number, lists, hypotheses, winner, too_fast, accepted, before: &reported });
         if next.is_empty() {
             return;
         }
@@ -90,11 +122,11 @@ fn accept(hypotheses: &mut [Hypothesis], lists: &[BurstList], winner: usize, ans
 }
 
 /// All hypotheses about a profile from which intervals were erased.
-fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<Hypothesis>) {
+fn hypotheses(profile: &Profile, erased: &[(f64, f64)], cuts: &[f64]) -> (Vec<BurstList>, Vec<Hypothesis>) {
     let Some(levels) = Levels::of(profile) else {
         return Default::default();
     };
-    let mut lists = bursts::burst_lists(profile, &levels, erased);
+    let mut lists = bursts::burst_lists(profile, &levels, erased, cuts);
     // the lists need no correlation to begin with
     let (searched, (fine, coarse)) = rayon::join(
         || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, !erased.is_empty())).collect() },
@@ -142,7 +174,7 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
 const RESOLUTION_SAMPLE: usize = 4096;
 
 /// Seconds of which (nearly) all breakpoints are multiples, as in a heat map of bins; 0 if there is no such resolution.
-fn resolution(profile: &Profile) -> f64 {
+pub(crate) fn resolution(profile: &Profile) -> f64 {
     let times = profile.times();
     let sample = &times[..times.len().min(RESOLUTION_SAMPLE)];
     let smallest = sample.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
@@ -155,14 +187,26 @@ fn resolution(profile: &Profile) -> f64 {
 }
 
 /// Whether this is a reported period in the same place: remnants of the erased bursts.
-fn repeats(h: &Hypothesis, reported: &Reported) -> bool {
+fn repeats(h: &Hypothesis, list: &BurstList, reported: &Reported) -> bool {
     let length = h.window.1 - h.window.0;
     if windows::overlap(h.window, &reported.windows) < 0.3 * length {
         return false;
     }
     let ratio = (h.period() / reported.period).max(reported.period / h.period());
     let whole = ratio.round();
-    whole <= 2.0 && (ratio - whole).abs() < 0.03 * whole
+    whole <= 2.0 && (ratio - whole).abs() < 0.03 * whole && !in_turn(h, list, reported)
+}
+
+/// Whether the bursts of a hypothesis lie well between those of a reported period, as light and heavy ones in turn do.
+fn in_turn(h: &Hypothesis, list: &BurstList, reported: &Reported) -> bool {
+    let apart = LIMITS.apart * reported.period;
+    let between = |&i: &usize| {
+        let next = reported.bursts.partition_point(|b| b.0 <= list.start[i]);
+        let after = next.checked_sub(1).is_none_or(|k| list.start[i] - reported.bursts[k].1 > apart);
+        after && reported.bursts.get(next).is_none_or(|b| b.0 - list.end[i] > apart)
+    };
+    let count = h.chain.indices().filter(between).count();
+    (h.period() / reported.period).ln().abs() < LIMITS.same_period && count as f64 >= 0.9 * h.chain.len() as f64
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //!
 //! Onsets are exact to the trace's clock, so no spectral bin limits the period: its error is that of a regression line.
 
+mod bins;
 mod bursts;
 mod classifier;
 mod correlation;
@@ -52,11 +53,13 @@ pub struct Options {
     pub shortest_period_s: f64,
     /// Shorter periods in seconds are found, so that their multiples are not taken for periods, and left out.
     pub least_reported_s: f64,
+    /// Width in seconds of the bins that the profile was made from; `None` for requests.
+    pub bin_s: Option<f64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { most_periods: 3, shortest_window_s: 0.0, shortest_period_s: 0.0, least_reported_s: 0.0 }
+        Self { most_periods: 3, shortest_window_s: 0.0, shortest_period_s: 0.0, least_reported_s: 0.0, bin_s: None }
     }
 }
 
@@ -70,10 +73,20 @@ impl Options {
         }
     }
 
+    /// The same, of a profile made from bins of this many seconds.
+    #[must_use]
+    pub fn in_bins(self, bin_s: Option<f64>) -> Self {
+        Self { bin_s: bin_s.filter(|w| *w > 0.0), ..self }
+    }
+
     /// The same, with shorter periods than this left out.
     #[must_use]
     pub fn no_shorter_than(self, period_s: Option<f64>) -> Self {
-        Self { least_reported_s: period_s.unwrap_or(0.0), ..self }
+        let least_reported_s = period_s.unwrap_or(0.0);
+        // who asks for a period wants it searched
+        let shortest = self.shortest_period_s;
+        let shortest_period_s = period_s.filter(|p| *p > 0.0).map_or(shortest, |p| shortest.min(p));
+        Self { least_reported_s, shortest_period_s, ..self }
     }
 }
 
@@ -86,6 +99,12 @@ pub struct BurstPeriods {
     pub periods: Vec<BurstPeriod>,
     /// If no period was found: the best hypothesis that was turned down.
     pub rejected: Option<Rejected>,
+    /// A period shorter than those reported, which rules over the run.
+    pub too_fast_s: Option<f64>,
+    /// If bins are too wide to tell: the periods that agree with them, the likeliest first.
+    pub relatives: Vec<Rejected>,
+    /// Width in seconds of the bins that the answer takes into account.
+    pub bin_s: Option<f64>,
 }
 
 /// A period that holds, with everything known about it. Times are seconds on the trace's own clock.
@@ -111,6 +130,8 @@ pub struct BurstPeriod {
     pub kind: Kind,
     /// The onset of the next burst after the last one seen, at the level at which bursts keep time.
     pub next: Next,
+    /// Onset of the burst that has begun and goes on where the data end.
+    pub under_way: Option<f64>,
     /// Seconds by which bursts begin before that onset, their rise time: the median.
     pub rise_s: f64,
     /// The next burst at each place of the period, in the order of the places: several if a period holds several bursts.
@@ -136,6 +157,8 @@ pub struct Next {
     pub gap_s: f64,
     /// By how much it grows from burst to burst.
     pub drift_s: f64,
+    /// Expected bytes.
+    pub bytes: f64,
 }
 
 /// The best hypothesis of a trace that is not periodic.
@@ -156,6 +179,7 @@ pub struct Rejected {
 pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
     let mut periods: Vec<BurstPeriod> = Vec::new();
     let mut rejected = None;
+    let mut too_fast_s = None;
     if let Some(weights) = classifier::weights() {
         iterations::run(profile, weights, options, &mut |iteration| {
             let mut most = f64::INFINITY;
@@ -170,15 +194,23 @@ pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
                 }
             }
             if iteration.accepted.is_empty() && iteration.number == 0 {
+                too_fast_s = iteration.too_fast.then(|| iteration.hypotheses[iteration.winner].period());
                 rejected = Some(found::rejected(&iteration));
             }
         });
     }
     periods.retain(|p| p.period_s >= options.least_reported_s);
     // the period that moves the most bytes, which need not be the one with the strongest evidence
-    periods.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
+    let inside = |p: &BurstPeriod| p.kind == Kind::Inside;
+    periods.sort_by(|a, b| inside(a).cmp(&inside(b)).then(b.bytes.total_cmp(&a.bytes)));
     let verdict = if periods.is_empty() { verdict::without_period(profile) } else { Verdict::Periodic };
-    BurstPeriods { verdict, periods, rejected }
+    let mut found = BurstPeriods { verdict, periods, rejected, too_fast_s, relatives: Vec::new(), bin_s: None };
+    let width = options.bin_s.unwrap_or_else(|| iterations::resolution(profile));
+    if width > 0.0 && found.too_fast_s.is_none() {
+        let shortest_s = options.shortest_period_s.max(options.least_reported_s);
+        bins::correct(&mut found, profile, bins::Width { seconds: width, known: options.bin_s.is_some() }, shortest_s);
+    }
+    found
 }
 
 /// Prepares the plans of the transforms and the weights of the classifier, which are shared by all detections; otherwise the
@@ -207,7 +239,7 @@ const ENDED: f64 = 1.5;
 impl BurstPeriods {
     /// Moves the period to the front that holds at `end_s`; of several the one that moves the most bytes.
     pub(super) fn lead_with_latest(&mut self, end_s: f64) {
-        if let Some(i) = self.periods.iter().position(|p| p.holds_at(end_s)) {
+        if let Some(i) = self.periods.iter().position(|p| p.kind != Kind::Inside && p.holds_at(end_s)) {
             self.periods[..=i].rotate_right(1);
         }
     }
@@ -219,6 +251,33 @@ impl BurstPeriod {
         self.windows.last().is_some_and(|w| end_s - w.1 <= ENDED * self.period_s)
     }
 
+    /// The next burst after `end_s`, where the data end and it has not begun: a burst that is late comes later than that, one that did
+    /// not come at all has left its place empty.
+    pub(super) fn next_after(&self, end_s: f64) -> Option<Next> {
+        let at_place = |place: &Next| {
+            let Next { gap_s, std_s, .. } = *place;
+            if gap_s.is_nan() || gap_s <= 0.0 {
+                return *place;
+            }
+            let mut start_s = place.start_s;
+            let begun = self.under_way.is_some_and(|t| (t - start_s).abs() < 0.5 * gap_s);
+            if begun {
+                start_s += gap_s;
+            }
+            let late = end_s - start_s;
+            if late > 3.0 * std_s {
+                start_s += gap_s * (late / gap_s).ceil();
+            }
+            if start_s > end_s + 3.0 * std_s {
+                return Next { start_s, ..*place };
+            }
+            // the normal distribution from the end of the data on
+            let (shift, scale) = stats::upper_part((end_s - start_s) / std_s.max(f64::MIN_POSITIVE));
+            Next { start_s: (start_s + std_s * shift).max(end_s), std_s: std_s * scale, ..*place }
+        };
+        self.places.iter().map(at_place).reduce(|a, b| if b.start_s < a.start_s { b } else { a })
+    }
+
     /// Median width of the bursts in seconds.
     pub fn median_width_s(&self) -> Option<f64> {
         Spread::of(self.bursts.iter().map(|b| b.end_s - b.start_s)).map(|s| s.median)
@@ -226,15 +285,28 @@ impl BurstPeriod {
 
     /// Adds the windows and bursts of the same period found again elsewhere, for example bursts of another strength.
     fn merge(&mut self, other: BurstPeriod) {
-        self.cycles += other.cycles;
         self.bytes += other.bytes;
         self.bursts.extend(other.bursts);
         self.bursts.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+        let length = |windows: &[(f64, f64)]| windows.iter().map(|w| w.1 - w.0).sum::<f64>();
+        let shared: f64 = other.windows.iter().map(|&w| windows::overlap(w, &self.windows)).sum();
+        // bursts of another strength in turn with these: each has its place in the period
+        let places = if shared > 0.5 * length(&self.windows).min(length(&other.windows)) {
+            self.cycles = self.cycles.max(other.cycles);
+            self.places.iter().chain(&other.places).copied().collect()
+        } else {
+            self.cycles += other.cycles;
+            Vec::new()
+        };
         let last = |windows: &[(f64, f64)]| windows.last().map_or(f64::NEG_INFINITY, |w| w.1);
         if last(&other.windows) > last(&self.windows) {
             self.next = other.next;
+            self.under_way = other.under_way;
             self.rise_s = other.rise_s;
             self.places = other.places;
+        }
+        if !places.is_empty() {
+            self.places = places;
         }
         let windows = std::mem::take(&mut self.windows);
         self.windows = windows::join(windows.into_iter().chain(other.windows).collect());

@@ -8,7 +8,7 @@
 //! Cost: a few hundred Fourier sums over [`BINS`] bins.
 
 use super::bursts::{BurstList, Levels};
-use super::fit::{Clock, Fit};
+use super::fit::{Clock, Fit, Slope};
 use super::hypothesis::{Context, Hypothesis, Judgment, Kind, Traits, features};
 use super::plans;
 use super::search::Chain;
@@ -273,6 +273,8 @@ impl Signal {
             line_sd: rms(&strays) * period,
             gap_sd,
             gap_deviation: gap_sd / period,
+            clock_share: 0.0,
+            line: Slope::default(),
         }
     }
 

@@ -6,8 +6,12 @@
 
 use super::bursts::BurstList;
 use super::classifier;
+use super::fit::{Clock, Fit};
 use super::hypothesis::{Hypothesis, Kind};
+use super::search::Chain;
+use super::stats::{deviation, mean, median};
 use crate::period::chains::thresholds::LIMITS;
+use std::sync::Arc;
 
 /// The partner must be likely by itself, not only because others agree with it.
 const OWN_LOGIT: f64 = 0.0;
@@ -48,6 +52,84 @@ pub(crate) fn period_inside(short: &Hypothesis, long: &Hypothesis, lists: &[Burs
     }
     let period = time / slots;
     (period > 0.0).then_some(period)
+}
+
+/// The rhythm of the pieces of which the bursts of `long` consist: slices of a throttled burst, steps of an epoch.
+///
+/// A chain reaches from one burst to the next only over a few empty slots, so the pieces are looked at burst by burst: gaps
+/// between pieces of the same burst are all nearly equal, and there is a pause between any two.
+pub(crate) fn rhythm_inside(long: &Hypothesis, lists: &[BurstList], shortest_s: f64) -> Option<Hypothesis> {
+    let whole = &lists[long.list];
+    if long.kind == Kind::Modulation || long.slots_per_period > 1 {
+        return None;
+    }
+    let finer = (0..lists.len()).filter(|&i| {
+        let list = &lists[i];
+        list.background == whole.background && list.len() as f64 >= LIMITS.nested_parts * long.chain.len() as f64
+    });
+    finer.filter_map(|i| pieces(long, lists, i, shortest_s)).max_by_key(|h| h.chain.len())
+}
+
+/// The same in the list with this index.
+fn pieces(long: &Hypothesis, lists: &[BurstList], index: usize, shortest_s: f64) -> Option<Hypothesis> {
+    let (list, whole) = (&lists[index], &lists[long.list]);
+    let mut members: Vec<u32> = Vec::new();
+    let mut gaps: Vec<f64> = Vec::new();
+    let mut idle = 0.0;
+    let mut first_of: Vec<usize> = Vec::new();
+    let mut with = 0.0;
+    for k in long.chain.indices() {
+        let (a, b) = (whole.start[k] - 1e-9, whole.end[k] + 1e-9);
+        let from = list.start.partition_point(|&t| t < a);
+        let to = list.end.partition_point(|&t| t <= b);
+        first_of.push(members.len());
+        for i in from..to.max(from) {
+            if i > from {
+                gaps.push(list.start[i] - list.start[i - 1]);
+                idle += list.gap_after(i - 1);
+            }
+            members.push(i as u32);
+            with += list.bytes[i];
+        }
+    }
+    let total: f64 = long.chain.indices().map(|k| whole.bytes[k]).sum();
+    let n = gaps.len() as f64;
+    let usual = median(&gaps);
+    let enough = members.len() as f64 >= LIMITS.nested_parts * long.chain.len() as f64 && n >= 8.0;
+    if !enough || with < LIMITS.nested_shared * total || usual < shortest_s.max(LIMITS.inner_shortest_s) {
+        return None;
+    }
+    let (m, sd) = (mean(&gaps), deviation(&gaps));
+    let longest = gaps.iter().copied().fold(0.0, f64::max);
+    let even = sd < LIMITS.inner_regular * m && longest <= LIMITS.inner_longest * usual;
+    if !even || idle < LIMITS.inner_idle * gaps.iter().sum::<f64>() || m * LIMITS.nested_parts > long.period() {
+        return None;
+    }
+    let mut slots: Vec<u32> = Vec::with_capacity(members.len());
+    for (j, &i) in members.iter().enumerate() {
+        let step = match j.checked_sub(1) {
+            None => 0,
+            Some(_) if first_of.binary_search(&j).is_err() => 1,
+            Some(before) => {
+                let gap = list.start[i as usize] - list.start[members[before] as usize];
+                (gap / m).round().clamp(1.0, 1e6) as u32
+            }
+        };
+        slots.push(slots.last().map_or(0, |k| k + step));
+    }
+    let fit = Fit {
+        period: m,
+        period_std: sd / n.sqrt(),
+        clock: Clock::Renewal,
+        phase: list.start[members[0] as usize],
+        line_sd: sd,
+        gap_sd: sd,
+        gap_deviation: sd / m,
+        ..long.fit
+    };
+    let chain = Arc::new(Chain { members, slots });
+    let window = (list.start[chain.first()], list.end[chain.last()]);
+    Some(Hypothesis { list: index, chain, fit, window, bytes: with, kind: Kind::Inside, ..long.clone() })
 }
 
 /// For each burst of `short` the burst of `long` that holds its middle.

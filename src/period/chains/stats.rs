@@ -30,6 +30,17 @@ pub(crate) fn deviation(x: &[f64]) -> f64 {
     mean(&x.iter().map(|v| (v - m) * (v - m)).collect::<Vec<_>>()).sqrt()
 }
 
+/// Mean and standard deviation of a standard normal variable given that it exceeds `a`.
+pub(crate) fn upper_part(a: f64) -> (f64, f64) {
+    let density = (-0.5 * a * a).exp() / std::f64::consts::TAU.sqrt();
+    let above = 0.5 * statrs::function::erf::erfc(a * std::f64::consts::FRAC_1_SQRT_2);
+    if above < 1e-12 {
+        return (a, 0.0);
+    }
+    let mean = density / above;
+    (mean, (1.0 + a * mean - mean * mean).max(0.0).sqrt())
+}
+
 /// Cells of non-negative numbers for [`weighted_quantile`]: by exponent and the highest bits of the fraction.
 const CELLS: usize = 1 << 14;
 
@@ -144,6 +155,16 @@ mod tests {
             });
             assert_eq!(weighted_quantile(&mut pairs.clone(), q), expected.map(|p| p.0), "{q}");
         }
+    }
+
+    #[test]
+    fn the_upper_part_of_a_normal_distribution() {
+        let (mean, sd) = upper_part(0.0);
+        // the half-normal distribution
+        let half = (2.0 / std::f64::consts::PI).sqrt();
+        assert!((mean - half).abs() < 1e-12 && (sd - (1.0 - half * half).sqrt()).abs() < 1e-12);
+        let (mean, sd) = upper_part(-9.0);
+        assert!(mean.abs() < 1e-9 && (sd - 1.0).abs() < 1e-9);
     }
 
     #[test]

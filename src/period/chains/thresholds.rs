@@ -197,7 +197,35 @@ thresholds! {
     /// Half: 0, double: 18.
     nested_shared: f64 = 0.8;
 
+    /// Largest standard deviation of the next onset, in periods, of bursts that count as periodic: the definition of "periodic" in
+    /// docs/concepts.md.
+    regular: f64 = 0.48;
+    /// A rhythm faster than `shortest_period_s` competes if it holds over this share of the run: inside bursts it does not.
+    throughout: f64 = 0.5;
+
+    // A rhythm inside bursts
+    /// Pauses between the pieces of a burst, as a share of their distance, from which on these are bursts of their own.
+    inner_idle: f64 = 0.2;
+    /// Shortest distance of such pieces in seconds: below lie single requests of a burst.
+    inner_shortest_s: f64 = 0.1;
+    /// Longest gap between two pieces of a burst, in median gaps.
+    inner_longest: f64 = 1.6;
+    /// Largest coefficient of variation of the gaps between pieces.
+    inner_regular: f64 = 0.2;
+
     // Windows and further iterations
+    /// A burst longer and larger than the usual one by this many robust standard deviations, and
+    unusual_sds: f64 = 6.0;
+    /// by this share, holds something else as well: only its usual part is erased.
+    unusual_share: f64 = 0.25;
+    /// A last burst shorter than this share of any before it has not ended.
+    unfinished: f64 = 0.9;
+    /// A burst that begins this close to the time of the next one, in periods, or within three standard deviations, is that one.
+    punctual: f64 = 1e-3;
+    /// A further period equal to a reported one is of other bursts if these keep this distance, in periods.
+    apart: f64 = 0.1;
+    /// Standard errors by which the slope of the bytes of successive bursts has to differ from 0 to be extrapolated.
+    growth_errors: f64 = 6.0;
     /// Bursts are erased down to this share of their level.
     /// Half: 0, double: 1.
     rise: f64 = 0.15;
@@ -215,6 +243,27 @@ thresholds! {
     /// scheduler time slices (4 to 10 ms), which can be as regular as any period.
     /// Half: 0, double: 0.
     shortest_period_s: f64 = 0.02;
+
+    // Binned data
+    /// Cycles per bin from which on the edges of bins do not show a period, and a train in bins is fitted. At eight bins a period the
+    /// edges are right within 5 % after two cycles.
+    bins_lowest: f64 = 0.125;
+    /// Most cycles per bin of a train. Bins are never empty of a faster one.
+    bins_highest: f64 = 0.95;
+    /// Cycles per bin that can be told from their alias at all (Nyquist).
+    bins_nyquist: f64 = 0.5;
+    /// Most confidence in a period beyond that.
+    bins_unresolved: f64 = 0.5;
+    /// Cycles over the run, at least.
+    bins_least_cycles: f64 = 3.0;
+    /// Share of the variance of the bins that a train has to explain: more than all else together.
+    bins_explained: f64 = 0.5;
+    /// Least confidence in a train where the bursts show no period, as for the first period of requests.
+    bins_answer: f64 = 0.5;
+    /// Misfit, as a share of the variance, that real bursts have as they are no rectangles.
+    bins_misfit: f64 = 0.03;
+    /// A cycle of any shape has to leave less than this share of what the train leaves unexplained: it follows chance as well.
+    bins_simpler: f64 = 0.85;
 
     // Traces without a period
     /// Level of a burst, as a share of the burst level.

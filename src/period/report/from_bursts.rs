@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use super::{PeriodReport, Seen, TraceClock, correlation};
-use crate::period::chains::{BurstPeriod, BurstPeriods};
+use crate::period::chains::{BurstPeriod, BurstPeriods, Kind};
 use crate::period::methods::Settings;
 use crate::period::validity::Sliding;
 use crate::period::{
@@ -35,6 +35,8 @@ impl PeriodReport {
             spectrum: None,
         };
         let mut report = PeriodReport::new(detection);
+        report.bin_s = found.bin_s;
+        report.too_fast_s = found.too_fast_s;
         if let Some((f, d)) = first.zip(report.detection.dominant.as_ref()) {
             report.seen = seen(f, d, signal, clock, settings);
             let sliding = report.seen.sliding.as_ref().map(|(_, s)| s);
@@ -61,6 +63,7 @@ fn candidates(found: &BurstPeriods) -> Vec<Candidate> {
     if let Some((period, logit)) = rival.filter(|(t, _)| !reported(*t)) {
         all.push(candidate(period, 1.0 / (1.0 + (-logit).exp()), logit));
     }
+    all.extend(found.relatives.iter().map(|r| candidate(r.period_s, r.confidence, r.logit)));
     all.extend(found.rejected.as_ref().map(|r| candidate(r.period_s, r.confidence, r.logit)));
     all
 }
@@ -144,14 +147,17 @@ fn cosine_at(signal: &Signal, frequency_hz: f64) -> Complex64 {
 
 /// The next burst, if the period still holds where the trace ends.
 fn prediction(f: &BurstPeriod, signal: &Signal, clock: TraceClock) -> Option<Prediction> {
-    let bursts = bursts::summary(&f.bursts, f.period_s, clock.origin_s).filter(|_| f.holds_at(signal.end))?;
-    let start = clock.origin_s + f.next.start_s - f.rise_s;
+    let bursts = bursts::summary(&f.bursts, f.period_s, clock.origin_s)
+        .filter(|_| f.holds_at(signal.end) && f.kind != Kind::Inside)?;
+    let next = f.next_after(signal.end + f.rise_s)?;
+    let start = clock.origin_s + next.start_s - f.rise_s;
     Some(Prediction {
         next_start_s: start,
         next_start_unix_s: None,
-        next_start_std_s: finite(f.next.std_s.hypot(clock.stamp_std_s())),
+        next_start_std_s: finite(next.std_s.hypot(clock.stamp_std_s())),
+        now_in_burst: f.under_way.is_some(),
         next_end_s: start + bursts.width_s.median,
-        bytes: bursts.bytes.median,
+        bytes: next.bytes,
         bytes_p95: percentile_95(f.bursts.iter().map(|b| b.bytes))?,
         idle_s: (f.period_s - bursts.width_s.median).max(0.0),
         period_s: f.period_s,

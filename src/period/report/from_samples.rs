@@ -23,6 +23,8 @@ impl PeriodReport {
             bursts: None,
             prediction: None,
             track: found.track.iter().step_by(step).map(point).collect(),
+            bin_s: None,
+            too_fast_s: None,
             seen: Seen { sight: found.sight, ..Seen::default() },
         };
         if let Some(dominant) = report.detection.dominant.clone() {

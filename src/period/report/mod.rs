@@ -103,46 +103,42 @@ pub struct PeriodReport {
     pub prediction: Option<Prediction>,
     /// The period over time, from methods that follow it.
     pub track: Vec<TrackPoint>,
+    /// Width in seconds of the bins that the answer takes into account; `None` for requests.
+    pub bin_s: Option<f64>,
+    /// A period shorter than those that are reported, which rules over the run.
+    pub too_fast_s: Option<f64>,
     /// Intermediate results for pictures.
     pub seen: Seen,
 }
 
-/// Bins per period from which on bins leave no doubt. Bursts less than three bins apart may have no idle bin between them,
-/// so that two of them look like one; six bins hold two periods of three. Of 1,200 simulated jobs (periods of 1.2 to 12
-/// bins, duty cycle 5 to 50 %, jitter up to 3 %) 63 % of the answers of two to three bins are right, rising to 74 % at five to
-/// six, and 91 % and more from six bins on.
-const RESOLVED_BINS: f64 = 6.0;
 /// Bins per period below which nothing can be resolved (Nyquist).
 const NYQUIST_BINS: f64 = 2.0;
-/// Most confidence at [`NYQUIST_BINS`], and just below [`RESOLVED_BINS`].
-const LIMITED_CONFIDENCE: [f64; 2] = [0.5, 0.75];
-
-/// The most confidence in a period of this many bins.
-fn most_confidence(bins: f64) -> f64 {
-    let [low, high] = LIMITED_CONFIDENCE;
-    let share = ((bins - NYQUIST_BINS) / (RESOLVED_BINS - NYQUIST_BINS)).max(0.0);
-    if share < 1.0 { low + (high - low) * share } else { 1.0 }
-}
+/// Most confidence in such a period.
+const UNRESOLVED: f64 = 0.5;
+/// Bins per period below which bursts of a length near that of a bin look alike in the bins of two periods.
+const FEW_BINS: f64 = 3.0;
 
 impl PeriodReport {
-    /// Limits the confidence in periods of few bins of `bin_s` seconds; the shortest such period, if there is one.
+    /// Limits the confidence in periods that bins of `bin_s` seconds cannot resolve; the shortest period of few bins, if there is one.
     pub fn limit_to_bins(&mut self, bin_s: f64) -> Option<f64> {
         let mut shortest: Option<f64> = None;
         let mut limit = |period_s: f64, confidence: &mut f64| {
-            *confidence = confidence.min(most_confidence(period_s / bin_s));
-            if period_s < RESOLVED_BINS * bin_s {
+            if period_s < NYQUIST_BINS * bin_s {
+                *confidence = confidence.min(UNRESOLVED);
+            }
+            if period_s < FEW_BINS * bin_s {
                 shortest = Some(shortest.map_or(period_s, |s| s.min(period_s)));
             }
         };
-        let Detection { dominant, candidates, others, .. } = &mut self.detection;
+        let Detection { verdict, dominant, candidates, others, .. } = &mut self.detection;
         for d in dominant.iter_mut().chain(others.iter_mut().map(|o| &mut o.period)) {
             limit(d.period_s, &mut d.confidence);
         }
         for p in self.prediction.iter_mut().chain(others.iter_mut().filter_map(|o| o.prediction.as_mut())) {
             limit(p.period_s, &mut p.confidence);
         }
-        for c in candidates {
-            c.confidence = c.confidence.min(most_confidence(c.period_s / bin_s));
+        if *verdict == Verdict::NotResolvable {
+            candidates.iter_mut().for_each(|c| limit(c.period_s, &mut c.confidence));
         }
         shortest
     }
@@ -154,6 +150,8 @@ impl PeriodReport {
             bursts: None,
             prediction: None,
             track: Vec::new(),
+            bin_s: None,
+            too_fast_s: None,
             seen: Seen::default(),
         }
     }

@@ -1,0 +1,450 @@
+//! Periods of binned data: heat maps and counters that are read at a fixed step.
+//!
+//! A bin holds the bytes that moved while it was open. With few bins per period the edges of a burst list are those of bins, and
+//! their pattern repeats with the beat of period and bin, not with the period. So the bins are taken for what they are,
+//! integrals: a train of equal bursts with period P, onset tau and width w puts into a bin the bytes of the bursts
+//! that overlap it. The train with the least squared error is sought over P, tau and w.
+//!
+//! Sampling leaves a family of periods behind, 1/P = |1/Q + k/bin|, whose cosines agree in every bin. Bursts that
+//! are not negative and a bin that is a window of known width tell the members apart: a train of half the bins has no empty
+//! bin left. What likelihood leaves open goes into the confidence.
+
+use super::fit::Clock;
+use super::hypothesis::Kind;
+use super::stats::median;
+use super::{BurstPeriod, BurstPeriods, Next, Rejected, plans};
+use crate::period::chains::thresholds::LIMITS;
+use crate::period::{Burst, Verdict};
+use crate::signal::profile::Profile;
+
+/// Cells of a period in which bins are added up.
+const CELLS: usize = 48;
+/// Widths of a burst that are tried, as shares of the period.
+const WIDTHS: [f64; 10] = [0.02, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5, 0.62, 0.75, 0.9];
+/// Frequencies of the spectrum that propose a period.
+const PEAKS: usize = 4;
+/// Runs of more bins than this have exact onsets in another form, or none at all.
+const MOST_BINS: usize = 1 << 13;
+/// Bursts of a period in the beat of period and bin, at most.
+const MOST_PARTS: u32 = 6;
+/// Fewest bins that show a train.
+const FEWEST_BINS: usize = 8;
+
+/// Bytes per bin.
+pub(crate) struct Bins {
+    /// Seconds.
+    pub width: f64,
+    bytes: Vec<f64>,
+    /// Bytes and their squares, summed up.
+    sum: f64,
+    sum_of_squares: f64,
+    /// Sum of the squared deviations from the mean.
+    squares: f64,
+    /// Seconds from the origin of the profile to the first bin.
+    pub start: f64,
+}
+
+/// A train of equal bursts. Times are seconds from the first bin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Train {
+    pub period: f64,
+    pub onset: f64,
+    pub burst: f64,
+    /// Share of the variance of the bins that it explains.
+    pub explained: f64,
+    /// Probability that it is this train, and none of its relatives.
+    pub share: f64,
+}
+
+/// The train of the bins and those that they cannot tell from it.
+pub(crate) struct Reading {
+    pub train: Train,
+    /// Relatives with their probabilities, the likeliest first.
+    pub relatives: Vec<Train>,
+}
+
+/// Onset, width and squared error of a train of one period.
+#[derive(Clone, Copy)]
+struct Fitted {
+    /// Bins.
+    period: f64,
+    onset: f64,
+    burst: f64,
+    error: f64,
+}
+
+/// Number of bins and their bytes, by the phase of their beginning.
+struct Folded {
+    count: [f64; CELLS],
+    sum: [f64; CELLS],
+}
+
+impl Bins {
+    /// The bins of `width` seconds from `from` to `to`, seconds since the origin of the profile, whose first bin begins there.
+    pub fn of(profile: &Profile, width: f64, from: f64, to: f64) -> Option<Bins> {
+        let first = (from / width).floor().max(0.0);
+        let count = ((to / width).ceil() - first).max(0.0) as usize;
+        if !(FEWEST_BINS..=MOST_BINS).contains(&count) {
+            return None;
+        }
+        let edge = |i: usize| profile.bytes_until((first + i as f64) * width);
+        let mut before = edge(0);
+        let bytes: Vec<f64> = (1..=count)
+            .map(|i| {
+                let until = edge(i);
+                until - std::mem::replace(&mut before, until)
+            })
+            .collect();
+        let sum: f64 = bytes.iter().sum();
+        let sum_of_squares: f64 = bytes.iter().map(|y| y * y).sum();
+        let squares = sum_of_squares - sum * sum / count as f64;
+        let varies = squares > 1e-9 * sum_of_squares;
+        varies.then_some(Bins { width, bytes, sum, sum_of_squares, squares, start: first * width })
+    }
+
+    /// The train that explains the bins best; `periods` (seconds) are tried besides those of the spectrum.
+    pub fn read(&self, periods: impl Iterator<Item = f64>) -> Option<Reading> {
+        let n = self.bytes.len() as f64;
+        let mut tried: Vec<f64> = Vec::new();
+        let proposed = self.spectral_peaks().into_iter().chain(periods.map(|p| self.width / p));
+        for f in proposed.flat_map(|f| [f, 1.0 - f]) {
+            let possible = f > LIMITS.bins_least_cycles / n && f < LIMITS.bins_highest;
+            if possible && tried.iter().all(|g| (f - g).abs() * n > 0.5) {
+                tried.push(f);
+            }
+        }
+        let mut fitted: Vec<Fitted> = tried.into_iter().map(|f| self.refined(f)).collect();
+        fitted.sort_by(|a, b| a.error.total_cmp(&b.error));
+        // bursts are not quite equal rectangles: a misfit below this is none
+        let floor = LIMITS.bins_misfit * self.squares;
+        let least = fitted.first()?.error + floor;
+        let odds = |f: &Fitted| (-0.5 * n * ((f.error + floor) / least).ln()).exp();
+        let total: f64 = fitted.iter().map(odds).sum();
+        let mut trains = fitted.iter().map(|f| Train {
+            period: f.period * self.width,
+            onset: f.onset * self.width,
+            burst: f.burst * self.width,
+            explained: 1.0 - f.error / self.squares,
+            share: odds(f) / total,
+        });
+        let train = trains.next()?;
+        Some(Reading { train, relatives: trains.filter(|t| t.share > 0.01).collect() })
+    }
+
+    /// Share of the variance that the best train of a period in seconds explains.
+    fn explained_by(&self, period_s: f64) -> f64 {
+        1.0 - self.fit(period_s / self.width, &WIDTHS).error / self.squares
+    }
+
+    /// ln of the odds of a train against bins without one, with Schwarz's price for period, onset, width and height and one
+    /// for the choice of the period.
+    fn odds_against_none(&self, train: &Train) -> f64 {
+        let n = self.bytes.len() as f64;
+        // a burst tells where it begins and where it ends, however many bins it is long
+        let told = n.min(2.0 * n * self.width / train.period);
+        -0.5 * told * (1.0 - train.explained).max(LIMITS.bins_misfit).ln() - 2.0 * n.ln() - n.ln()
+    }
+
+    /// Whether the train explains the bins better than a cycle of any shape with the period found `before`: that has one free
+    /// height for each bin of the period.
+    fn prefer(&self, train: &Train, before: Option<&BurstPeriod>) -> bool {
+        let Some(period) = before.map(|p| p.period_s / self.width) else {
+            return true;
+        };
+        let n = self.bytes.len() as f64;
+        let cells = (period.round().max(1.0) as usize).min(self.bytes.len());
+        let step = 0.25 / n;
+        let of = |shift: i32| self.error_of_any_shape(1.0 / (1.0 / period + f64::from(shift) * step), cells);
+        let free = (-4..=4).map(of).fold(f64::INFINITY, f64::min) / self.squares;
+        let misfit = LIMITS.bins_misfit;
+        let gain = 0.5 * n * ((free + misfit) / (LIMITS.bins_simpler * (1.0 - train.explained) + misfit)).ln();
+        gain + 0.5 * (cells as f64 - 4.0) * n.ln() > 0.0
+    }
+
+    /// Squared error of a cycle with a height of its own in each of `cells` parts of the period.
+    fn error_of_any_shape(&self, period: f64, cells: usize) -> f64 {
+        let mut count = vec![0.0; cells];
+        let mut sum = vec![0.0; cells];
+        for (i, y) in self.bytes.iter().enumerate() {
+            let cell = (((i as f64 / period).fract() * cells as f64) as usize).min(cells - 1);
+            count[cell] += 1.0;
+            sum[cell] += y;
+        }
+        let explained: f64 = count.iter().zip(&sum).filter(|(c, _)| **c > 0.0).map(|(c, s)| s * s / c).sum();
+        (self.sum_of_squares - explained).max(0.0)
+    }
+
+    /// Cycles per bin at the highest peaks of the spectrum.
+    fn spectral_peaks(&self) -> Vec<f64> {
+        let n = self.bytes.len();
+        let length = (4 * n).next_power_of_two();
+        let mean = self.sum / n as f64;
+        let transform = plans::forward(length);
+        let mut padded = transform.make_input_vec();
+        padded.iter_mut().zip(&self.bytes).for_each(|(x, y)| *x = y - mean);
+        let mut spectrum = transform.make_output_vec();
+        if transform.process(&mut padded, &mut spectrum).is_err() {
+            return Vec::new();
+        }
+        let power: Vec<f64> = spectrum.iter().map(|z| z.norm_sqr()).collect();
+        let last = power.len() - 1;
+        let lowest = ((LIMITS.bins_lowest * length as f64) as usize).max(1);
+        let higher = |k: usize, i: usize| i > last || power[k] >= power[i];
+        let mut peaks: Vec<usize> = (lowest..=last).filter(|&k| higher(k, k - 1) && higher(k, k + 1)).collect();
+        peaks.sort_by(|&i, &j| power[j].total_cmp(&power[i]));
+        peaks.truncate(PEAKS);
+        peaks.into_iter().map(|k| k as f64 / length as f64).collect()
+    }
+
+    /// The best train near a frequency in cycles per bin.
+    fn refined(&self, frequency: f64) -> Fitted {
+        let mut best = self.fit(1.0 / frequency, &WIDTHS);
+        let mut step = 0.5 / self.bytes.len() as f64;
+        for _ in 0..6 {
+            for sign in [-1.0, 1.0] {
+                let f = 1.0 / best.period + sign * step;
+                if f > 0.0 {
+                    let near = self.fit(1.0 / f, &[best.burst / best.period]);
+                    if near.error < best.error {
+                        best = near;
+                    }
+                }
+            }
+            step *= 0.5;
+        }
+        let around = |best: Fitted, step: f64| {
+            let widths: [f64; 5] =
+                [-2.0, -1.0, 0.0, 1.0, 2.0].map(|x| (best.burst / best.period * (1.0 + step * x)).min(0.97));
+            self.fit(best.period, &widths)
+        };
+        around(around(best, 0.15), 0.03)
+    }
+
+    /// The best train of a period in bins, over onsets and the widths given as shares of it.
+    fn fit(&self, period: f64, widths: &[f64]) -> Fitted {
+        let folded = self.folded(period);
+        let n = self.bytes.len() as f64;
+        let mut best = Fitted { period, onset: 0.0, burst: period * widths[0], error: f64::INFINITY };
+        for &share in widths {
+            let burst = share * period;
+            let overlap: [f64; CELLS] = std::array::from_fn(|c| {
+                let at = (c as f64 + 0.5) / CELLS as f64 * period;
+                (until(at + 1.0, period, burst) - until(at, period, burst)) / burst.min(1.0)
+            });
+            for shift in 0..CELLS {
+                let (mut o, mut oo, mut oy) = (0.0, 0.0, 0.0);
+                for (c, &x) in overlap.iter().enumerate() {
+                    let at = (c + shift) % CELLS;
+                    o += folded.count[at] * x;
+                    oo += folded.count[at] * x * x;
+                    oy += folded.sum[at] * x;
+                }
+                let error = squared_error(n, o, oo, oy, self.sum, self.sum_of_squares);
+                if error < best.error {
+                    let onset = shift as f64 / CELLS as f64 * period;
+                    best = Fitted { period, onset, burst, error };
+                }
+            }
+        }
+        best
+    }
+
+    fn folded(&self, period: f64) -> Folded {
+        let mut folded = Folded { count: [0.0; CELLS], sum: [0.0; CELLS] };
+        let frequency = 1.0 / period;
+        for (i, y) in self.bytes.iter().enumerate() {
+            let phase = (i as f64 * frequency).fract();
+            let cell = ((phase * CELLS as f64) as usize).min(CELLS - 1);
+            folded.count[cell] += 1.0;
+            folded.sum[cell] += y;
+        }
+        folded
+    }
+}
+
+/// The width of bins, and whether the trace states it: otherwise request times only look like those of bins.
+#[derive(Clone, Copy)]
+pub(crate) struct Width {
+    pub seconds: f64,
+    pub known: bool,
+}
+
+/// Reads the bins of `width` seconds from which a profile was made: periods of few bins, and those that follow a train
+/// more closely than the edges of bins can tell, are those of the train.
+pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width, shortest_s: f64) {
+    let Width { seconds: width, known } = width;
+    let few = width / LIMITS.bins_lowest;
+    let mut unresolved = false;
+    let origin = profile.origin();
+    let mut read = |before: Option<&BurstPeriod>| -> Option<BurstPeriod> {
+        let hull = before.and_then(|p| Some((p.windows.first()?.0 - origin, p.windows.last()?.1 - origin)));
+        let (from, to) = hull.unwrap_or((0.0, profile.duration()));
+        let bins = Bins::of(profile, width, from, to)?;
+        let parts = before.into_iter().flat_map(|p| (1..=MOST_PARTS).map(|k| p.period_s / f64::from(k)));
+        let Reading { train, relatives } = bins.read(parts)?;
+        let same = before.is_some_and(|p| (p.period_s / train.period).ln().abs() < 0.05);
+        let wins = same && known || train.period < few && (same || bins.prefer(&train, before));
+        let better = train.explained >= LIMITS.bins_explained && wins && train.period >= shortest_s;
+        if !better {
+            return None;
+        }
+        // where the bins fit the period of the bursts as well, the bursts know it better
+        if let Some(p) = before.filter(|_| same)
+            && bins.explained_by(p.period_s) >= train.explained - LIMITS.bins_misfit
+        {
+            return Some(BurstPeriod { confidence: p.confidence.min(train.share), ..p.clone() });
+        }
+        if train.period < width / LIMITS.bins_nyquist {
+            unresolved = true;
+            found.relatives = std::iter::once(&train)
+                .chain(&relatives)
+                .map(|t| Rejected {
+                    period_s: t.period,
+                    confidence: (t.share * LIMITS.bins_unresolved).min(LIMITS.bins_unresolved),
+                    logit: 0.0,
+                })
+                .collect();
+        }
+        Some(period(&bins, &train, before, profile, (from, to)))
+    };
+    if found.periods.is_empty() {
+        if let Some(period) = read(None).filter(|p| p.confidence >= LIMITS.bins_answer) {
+            found.periods.push(period);
+            found.verdict = Verdict::Periodic;
+            found.rejected = None;
+        }
+    } else {
+        for p in &mut found.periods {
+            if let Some(better) = read(Some(p)) {
+                *p = better;
+            }
+        }
+    }
+    if unresolved {
+        found.periods.clear();
+        found.rejected = None;
+        found.verdict = Verdict::NotResolvable;
+    }
+    found.bin_s = Some(width).filter(|_| known || found.periods.first().is_some_and(|p| p.period_s < few));
+}
+
+/// The period of a train in bins, in the place of one that was found `before`.
+fn period(
+    bins: &Bins,
+    train: &Train,
+    before: Option<&BurstPeriod>,
+    profile: &Profile,
+    (from, to): (f64, f64),
+) -> BurstPeriod {
+    let Train { period, burst, .. } = *train;
+    let phase = bins.start + train.onset;
+    let first = ((from - phase) / period - 0.5).ceil();
+    let count = (((to - phase - 0.5 * burst) / period).floor() - first + 1.0).max(1.0);
+    let onset = |k: f64| phase + (first + k) * period;
+    let idle = 0.5 * (period - burst);
+    let origin = profile.origin();
+    let bursts: Vec<Burst> = (0..count as usize)
+        .map(|k| {
+            let start = onset(k as f64);
+            let bytes = profile.bytes_until(start + burst + idle) - profile.bytes_until(start - idle);
+            Burst { start_s: start + origin, end_s: start + burst + origin, bytes }
+        })
+        .collect();
+    // an onset is known to a bin, the slope of the line through them accordingly
+    let stamp = bins.width / 12f64.sqrt();
+    let period_std_s = stamp * (12.0 / (count * (count * count - 1.0)).max(1.0)).sqrt();
+    let bytes: Vec<f64> = bursts.iter().map(|b| b.bytes).collect();
+    let next =
+        Next { start_s: onset(count) + origin, std_s: stamp, gap_s: period, drift_s: 0.0, bytes: median(&bytes) };
+    let confidence = match before {
+        Some(p) if (p.period_s / period).ln().abs() < 0.05 => p.confidence.min(train.share),
+        Some(_) => train.share,
+        None => train.share / (1.0 + (-bins.odds_against_none(train)).exp()),
+    };
+    let window = (bursts[0].start_s.max(origin), bursts[bursts.len() - 1].end_s.min(origin + profile.duration()));
+    BurstPeriod {
+        period_s: period,
+        period_std_s,
+        confidence,
+        cycles: count as usize,
+        windows: vec![window],
+        bursts,
+        bytes: bytes.iter().sum(),
+        clock: Clock::Clocked,
+        kind: Kind::Chain,
+        next,
+        under_way: before.and_then(|p| p.under_way),
+        rise_s: 0.0,
+        places: vec![next],
+        threshold: before.map_or(f64::MIN_POSITIVE, |p| p.threshold),
+        merge_distance_s: before.map_or(0.0, |p| p.merge_distance_s),
+        logit: before.map_or(0.0, |p| p.logit),
+        runner_up: before.and_then(|p| p.runner_up),
+    }
+}
+
+/// Seconds of bursts of a train that begins at 0, up to `t`.
+fn until(t: f64, period: f64, burst: f64) -> f64 {
+    let whole = (t / period).floor();
+    whole * burst + (t - whole * period).min(burst)
+}
+
+/// Least squared error of y = background + height * overlap, neither of them negative.
+fn squared_error(n: f64, o: f64, oo: f64, oy: f64, y: f64, yy: f64) -> f64 {
+    let spread = oo - o * o / n;
+    let height = if spread > 1e-12 * oo { (oy - o * y / n) / spread } else { 0.0 };
+    if height <= 0.0 {
+        return yy - y * y / n;
+    }
+    if y - height * o < 0.0 {
+        // no background: the line goes through zero
+        return yy - oy * oy / oo;
+    }
+    yy - y * y / n - height * height * spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::Span;
+
+    /// Bins of 1 s of a train.
+    fn binned(period: f64, burst: f64, cycles: usize) -> Profile {
+        let bins = (period * cycles as f64) as usize;
+        let bytes = |i: usize| {
+            let at = i as f64 + 0.37 * period;
+            until(at + 1.0, period, burst) - until(at, period, burst)
+        };
+        let span = |i: usize| Span { start: i as f64, end: i as f64 + 1.0, bytes: 1e6 * bytes(i) };
+        Profile::from_spans((0..bins).map(span).filter(|s| s.bytes > 0.0))
+    }
+
+    fn read(period: f64, burst: f64) -> Reading {
+        let profile = binned(period, burst, 60);
+        Bins::of(&profile, 1.0, 0.0, profile.duration()).unwrap().read(std::iter::empty()).unwrap()
+    }
+
+    #[test]
+    fn a_period_of_few_bins_is_not_its_beat() {
+        for period in [2.2, 2.5, 2.8, 3.2, 4.7, 6.1] {
+            let found = read(period, 0.3).train;
+            assert!((found.period / period - 1.0).abs() < 2e-3 && found.explained > 0.95, "{period}: {found:?}");
+            assert!(found.share > 0.9, "{period}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_train_faster_than_half_the_bins_is_not_its_alias() {
+        for period in [1.3, 1.55, 1.7] {
+            let found = read(period, 0.2).train;
+            assert!((found.period / period - 1.0).abs() < 2e-3, "{period}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_line_with_no_negative_part() {
+        // y = 2 x exactly, then y = 1 - x, which would need a negative height
+        assert!(squared_error(2.0, 1.0, 1.0, 2.0, 2.0, 4.0).abs() < 1e-12);
+        assert!((squared_error(2.0, 1.0, 1.0, 0.0, 1.0, 1.0) - 0.5).abs() < 1e-12);
+    }
+}
