@@ -43,9 +43,9 @@ impl Item {
         }
     }
 
-    fn open(&self, limits: &Limits) -> Result<Source> {
+    fn open(&self, named: bool, limits: &Limits) -> Result<Source> {
         match self {
-            Item::Named(path) => Source::open(path, limits),
+            Item::Named(path) => formats::open(path, named, limits),
             Item::Found(trace) => trace.open(limits),
         }
     }
@@ -139,10 +139,10 @@ impl<'a> Inputs<'a> {
         while let Some(first) = rest.first() {
             let small = rest.iter().take(at_once).take_while(|item| item.is_small()).count();
             let answers: Vec<Result<T>> = if small > 1 {
-                let one = |item: &Item| compute(&item.open(&options.limits)?, format, options);
+                let one = |item: &Item| compute(&item.open(format.is_some(), &options.limits)?, format, options);
                 rest[..small].par_iter().map(one).collect()
             } else {
-                vec![first.open(&options.limits).and_then(|source| {
+                vec![first.open(format.is_some(), &options.limits).and_then(|source| {
                     with_progress(&source, verbosity, options, |options| compute(&source, format, options))
                 })]
             };
@@ -180,7 +180,9 @@ impl<'a> Inputs<'a> {
     /// others. Gives the worst exit code.
     pub fn each_source(mut self, mut work: impl FnMut(&Source, Option<&'static dyn Format>) -> Result<()>) -> u8 {
         for item in &self.items {
-            let done = item.open(&ReadOptions::default().limits).and_then(|source| work(&source, self.format));
+            let done = item
+                .open(self.format.is_some(), &ReadOptions::default().limits)
+                .and_then(|source| work(&source, self.format));
             self.worst = self.worst.max(exit_code(done.map(|()| 0)));
         }
         self.report_skipped(&[]);
@@ -192,7 +194,10 @@ impl<'a> Inputs<'a> {
         if self.verbosity.verbose == 0 || e.kind() != ErrorKind::Unsupported || self.format.is_some() {
             return;
         }
-        let source = item.open(limits).ok().filter(|s| s.members().is_none() && formats::probe(s).is_err());
+        let source = Some(item)
+            .filter(|i| i.path().as_os_str() != "-")
+            .and_then(|i| i.open(true, limits).ok())
+            .filter(|s| s.members().is_none() && formats::probe(s).is_err());
         for (format, why) in source.iter().flat_map(formats::mismatches) {
             output::message(&format!("  {format}: {why}"));
         }

@@ -50,7 +50,7 @@ pub use io_names::IoNames;
 pub use limits::{Limits, Stop};
 pub use options::{Detail, ReadOptions};
 pub(crate) use probe::Inputs;
-pub use probe::{ALL, find, read};
+pub use probe::{ALL, find, open, read};
 pub use regex::Patterns;
 internal! { use format::Sniff; }
 internal! { use options::Progress; }

@@ -1,10 +1,12 @@
 //! Which format is it?
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::folder::{Grouped, traces_among};
 use super::format::{Format, Sniff};
+use super::limits::Limits;
 use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
@@ -87,6 +89,19 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
             },
         }
     })
+}
+
+/// Opens an input as [`Source::open`] does. Standard input in no known format is refused by its head, before the rest is read, unless
+/// its format is `named`.
+///
+/// # Errors
+/// As [`Source::open`] and [`probe`].
+pub fn open(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
+    if named || path.as_os_str() != "-" {
+        return Source::open(path, limits);
+    }
+    let look = |head: &Source| probe(head).map(|_| ());
+    Source::from_reader("-", &mut io::stdin().lock(), limits, look).map_err(|e| e.in_file("-"))
 }
 
 /// What the first bytes of an input say of it and of its job, also where the rest cannot be read; `None` if they say nothing.

@@ -50,7 +50,7 @@ impl Compression {
 #[derive(Debug, Clone)]
 enum Kind {
     File(PathBuf),
-    Memory(Arc<[u8]>),
+    Memory(Arc<Vec<u8>>),
     Folder(Vec<PathBuf>),
 }
 
@@ -77,9 +77,7 @@ impl Source {
 
     fn open_unnamed(path: &Path, limits: &Limits) -> Result<Source> {
         if path.as_os_str() == "-" {
-            let mut bytes = Vec::new();
-            read_bounded(&mut io::stdin().lock(), limits.memory_bytes, &mut bytes)?;
-            return Ok(Source::from_bytes("-", bytes));
+            return Source::from_reader("-", &mut io::stdin().lock(), limits, |_| Ok(()));
         }
         let meta = std::fs::metadata(path).map_err(|e| {
             let remedy = match e.kind() {
@@ -117,13 +115,29 @@ impl Source {
         Source { name, kind: Kind::Folder(files), compression: Compression::None, head: Vec::new(), len: 0 }
     }
 
+    /// An input that is kept whole, unless `look` refuses its head.
+    pub(super) fn from_reader(
+        name: &str,
+        reader: &mut dyn Read,
+        limits: &Limits,
+        look: impl FnOnce(&Source) -> Result<()>,
+    ) -> Result<Source> {
+        let mut bytes = Vec::new();
+        read_bounded(&mut reader.take(HEAD_BYTES as u64), limits.memory_bytes, &mut bytes)?;
+        if bytes.len() == HEAD_BYTES {
+            look(&Source::from_bytes(name, bytes.clone()))?;
+            read_bounded(reader, limits.memory_bytes, &mut bytes)?;
+        }
+        Ok(Source::from_bytes(name, bytes))
+    }
+
     /// An input from memory.
-    pub fn from_bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Source {
-        let bytes: Arc<[u8]> = bytes.into();
+    pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>) -> Source {
+        let bytes: Vec<u8> = bytes.into();
         let compression = Compression::of(&bytes);
         let head = bytes[..bytes.len().min(HEAD_BYTES)].to_vec();
         let len = bytes.len() as u64;
-        let mut s = Source { name: name.into(), kind: Kind::Memory(bytes), compression, head, len };
+        let mut s = Source { name: name.into(), kind: Kind::Memory(Arc::new(bytes)), compression, head, len };
         s.unwrap_head();
         s
     }
@@ -245,7 +259,7 @@ pub fn is_damage(e: &io::Error) -> bool {
 }
 
 fn read_bounded(r: &mut dyn Read, cap: u64, out: &mut Vec<u8>) -> Result<()> {
-    r.take(cap.saturating_add(1)).read_to_end(out)?;
+    r.take(cap.saturating_add(1).saturating_sub(out.len() as u64)).read_to_end(out)?;
     if out.len() as u64 > cap {
         return Err(Error::limit("the input has to fit in memory and is larger", format!("{cap} bytes")));
     }
