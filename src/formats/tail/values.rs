@@ -20,12 +20,17 @@ pub(super) struct Values {
     escaped: bool,
     /// Where the value that is being looked at began.
     begin: usize,
+    /// Text between values is left out, to the end of its line.
+    in_text: bool,
 }
 
 impl Values {
     /// The length of the next message, if it is whole.
     pub(super) fn whole(&mut self, lines: &mut Lines, faults: &mut Faults) -> Option<usize> {
         loop {
+            if self.in_text && !self.skip_text(lines) {
+                return None;
+            }
             let data = lines.data();
             let Some(&byte) = data.get(self.at) else {
                 if lines.give_up_if_full(faults) {
@@ -60,17 +65,23 @@ impl Values {
                     }
                 }
                 _ if self.depth == 0 && !byte.is_ascii_whitespace() && byte != 0 => {
-                    // Text between values: to the end of its line.
-                    let n = memchr::memchr(b'\n', &data[self.at..]).map(|n| self.at + n + 1);
                     let from = lines.position();
                     faults.add(|| format!("near byte {from}: text between the JSON values"));
-                    let n = n.unwrap_or(data.len());
-                    lines.consume(n);
-                    *self = Values::default();
+                    // this byte may end the line
+                    lines.consume(self.at - 1);
+                    *self = Values { in_text: true, ..Values::default() };
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Leaves out the rest of a line; false if its end has not come.
+    fn skip_text(&mut self, lines: &mut Lines) -> bool {
+        let end = memchr::memchr(b'\n', lines.data());
+        lines.consume(end.map_or(lines.waiting(), |n| n + 1));
+        self.in_text = end.is_none();
+        end.is_some()
     }
 }
 
