@@ -1,5 +1,6 @@
 //! Where the data come from: files that grow, and sockets.
 
+mod budget;
 mod file;
 mod folder;
 mod peer;

@@ -4,6 +4,7 @@
 //! allowed ends the connection before anything of it is stored.
 
 use std::io::{self, Read, Write};
+use std::time::Instant;
 
 /// Frame flags.
 const MORE: u8 = 1;
@@ -74,7 +75,7 @@ pub(super) fn shake_hands(stream: &mut (impl Read + Write), role: Role) -> io::R
     if flags & COMMAND == 0 || length > LONGEST_COMMAND {
         return Err(broken("no READY command"));
     }
-    let body = frame_body(stream, length)?;
+    let body = frame_body(stream, length, None)?;
     let properties = body.strip_prefix(b"\x05READY").ok_or_else(|| broken("another command than READY"))?;
     match property(properties, b"Socket-Type") {
         Some(kind) if kind == role.peer().name() => Ok(()),
@@ -109,14 +110,20 @@ fn frame_head(stream: &mut impl Read) -> io::Result<(u8, u64)> {
     Ok((flags[0], u64::from_be_bytes(n)))
 }
 
-/// Reads `length` bytes; memory grows with the data received, not with the announced length.
-fn frame_body(stream: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
+/// Reads `length` bytes, which must have come at `until`, if that is given; memory grows with the data received, not with the announced
+/// length.
+fn frame_body(stream: &mut impl Read, length: u64, until: Option<Instant>) -> io::Result<Vec<u8>> {
     let mut body = Vec::with_capacity(length.min(STEP) as usize);
-    if stream.take(length).read_to_end(&mut body)? as u64 == length {
-        Ok(body)
-    } else {
-        Err(io::ErrorKind::UnexpectedEof.into())
+    while (body.len() as u64) < length {
+        if until.is_some_and(|t| Instant::now() > t) {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "a message has not come in time"));
+        }
+        let step = (length - body.len() as u64).min(STEP);
+        if stream.by_ref().take(step).read_to_end(&mut body)? as u64 != step {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
     }
+    Ok(body)
 }
 
 /// Input from a peer that pushes.
@@ -124,14 +131,21 @@ fn frame_body(stream: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
 pub(super) enum Received {
     /// The parts of a message.
     Message(Vec<Vec<u8>>),
+    /// A command, which has been obeyed.
+    Command,
     /// A message of more bytes than allowed, or of too many parts: the connection is of no further use.
     TooLarge,
     /// The peer has gone.
     Gone,
 }
 
-/// Receives the next message. Pings are answered.
-pub(super) fn receive(stream: &mut (impl Read + Write), most: u64) -> io::Result<Received> {
+/// Receives the next message. Pings are answered. `reserve` gets the bytes of each part before it is read, and says until when it
+/// must have come.
+pub(super) fn receive(
+    stream: &mut (impl Read + Write),
+    most: u64,
+    mut reserve: impl FnMut(u64) -> io::Result<Instant>,
+) -> io::Result<Received> {
     let mut parts: Vec<Vec<u8>> = Vec::new();
     let mut left = most;
     loop {
@@ -144,7 +158,7 @@ pub(super) fn receive(stream: &mut (impl Read + Write), most: u64) -> io::Result
             if length > LONGEST_COMMAND {
                 return Ok(Received::TooLarge);
             }
-            let body = frame_body(stream, length)?;
+            let body = frame_body(stream, length, None)?;
             // PING has a time to live of two bytes and a context of up to 16, which PONG gives back.
             if let Some(context) = body.strip_prefix(b"\x04PING").and_then(|b| b.get(2..)).filter(|c| c.len() <= 16) {
                 let mut pong = vec![COMMAND, (5 + context.len()) as u8];
@@ -152,13 +166,17 @@ pub(super) fn receive(stream: &mut (impl Read + Write), most: u64) -> io::Result
                 pong.extend(context);
                 stream.write_all(&pong)?;
             }
+            if parts.is_empty() {
+                return Ok(Received::Command);
+            }
             continue;
         }
         if length > left || parts.len() >= PARTS {
             return Ok(Received::TooLarge);
         }
         left -= length;
-        parts.push(frame_body(stream, length)?);
+        let until = reserve(length)?;
+        parts.push(frame_body(stream, length, Some(until))?);
         if flags & MORE == 0 {
             return Ok(Received::Message(parts));
         }
@@ -207,6 +225,15 @@ mod tests {
         Pair(Cursor::new(bytes.concat()), Vec::new())
     }
 
+    fn take(stream: &mut Pair, most: u64) -> io::Result<Received> {
+        loop {
+            match receive(stream, most, |_| Ok(Instant::now() + std::time::Duration::from_secs(60)))? {
+                Received::Command => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
     #[test]
     fn each_role_accepts_what_the_other_says() {
         let mut silent = pair(&[]);
@@ -237,14 +264,14 @@ mod tests {
         send(&mut sent, b"short").unwrap();
         send(&mut sent, &long).unwrap();
         let mut p = pair(&[&sent, b"\x04\x0a\x04PING\0\x0aabc", b"\x01\x02j1\x00\x01x"]);
-        assert_eq!(receive(&mut p, 1000).unwrap(), Received::Message(vec![b"short".to_vec()]));
-        assert_eq!(receive(&mut p, 1000).unwrap(), Received::Message(vec![long.clone()]));
-        assert_eq!(receive(&mut p, 1000).unwrap(), Received::Message(vec![b"j1".to_vec(), b"x".to_vec()]));
-        assert_eq!(receive(&mut p, 1000).unwrap(), Received::Gone);
+        assert_eq!(take(&mut p, 1000).unwrap(), Received::Message(vec![b"short".to_vec()]));
+        assert_eq!(take(&mut p, 1000).unwrap(), Received::Message(vec![long.clone()]));
+        assert_eq!(take(&mut p, 1000).unwrap(), Received::Message(vec![b"j1".to_vec(), b"x".to_vec()]));
+        assert_eq!(take(&mut p, 1000).unwrap(), Received::Gone);
         assert_eq!(p.1, b"\x04\x08\x04PONGabc");
-        assert_eq!(receive(&mut pair(&[b"\x02\xff\xff\xff\xff\xff\xff\xff\xff"]), 1000).unwrap(), Received::TooLarge);
-        assert_eq!(receive(&mut pair(&[&sent]), 4).unwrap(), Received::TooLarge);
-        assert_eq!(receive(&mut pair(&[&b"\x01\x00".repeat(9)]), 1000).unwrap(), Received::TooLarge);
-        assert!(receive(&mut pair(&[b"\x00\x05abc"]), 1000).is_err());
+        assert_eq!(take(&mut pair(&[b"\x02\xff\xff\xff\xff\xff\xff\xff\xff"]), 1000).unwrap(), Received::TooLarge);
+        assert_eq!(take(&mut pair(&[&sent]), 4).unwrap(), Received::TooLarge);
+        assert_eq!(take(&mut pair(&[&b"\x01\x00".repeat(9)]), 1000).unwrap(), Received::TooLarge);
+        assert!(take(&mut pair(&[b"\x00\x05abc"]), 1000).is_err());
     }
 }

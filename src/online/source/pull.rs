@@ -1,13 +1,13 @@
 //! A PULL socket: senders come and go, and their messages wait in a bounded queue.
 
-use std::io::{self, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::budget::{Budget, Share};
 use super::peer::{self, Received, Role};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -22,11 +22,13 @@ pub struct PullOptions {
     pub senders: usize,
     /// Messages that may wait; beyond that, senders wait.
     pub queue: usize,
+    /// Bytes of all messages that come or wait; beyond that, senders wait. At least those of one message.
+    pub total_bytes: u64,
 }
 
 impl Default for PullOptions {
     fn default() -> Self {
-        PullOptions { message_bytes: 64 << 20, rate: 100_000.0, senders: 1024, queue: 4096 }
+        PullOptions { message_bytes: 64 << 20, rate: 100_000.0, senders: 1024, queue: 4096, total_bytes: 256 << 20 }
     }
 }
 
@@ -42,7 +44,7 @@ pub enum Parcel {
 /// See the module.
 #[derive(Debug)]
 pub struct Pull {
-    queue: Receiver<Parcel>,
+    queue: Receiver<(Parcel, Share)>,
     address: SocketAddr,
 }
 
@@ -50,6 +52,10 @@ pub struct Pull {
 const STACK: usize = 256 << 10;
 /// A sender must greet within this time.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// A message must come whole within this time.
+const MESSAGE: Duration = Duration::from_secs(60);
+/// A sender that has been silent for so long may have to make room for a new one. It can come again.
+const SILENT: Duration = Duration::from_secs(10);
 
 impl Pull {
     /// Opens a socket at the first of the addresses that can be had. It is served by threads of its own as long as this lives.
@@ -79,18 +85,56 @@ impl Pull {
 
     /// The next message, waited for as long as `patience`; `None` if none has come.
     pub fn receive(&self, patience: Duration) -> Option<Parcel> {
-        self.queue.recv_timeout(patience).ok()
+        self.queue.recv_timeout(patience).ok().map(|(parcel, _)| parcel)
     }
 
     /// The next message, if one waits.
     pub fn take(&self) -> Option<Parcel> {
-        self.queue.try_recv().ok()
+        self.queue.try_recv().ok().map(|(parcel, _)| parcel)
+    }
+}
+
+/// The senders that are served: a way to close each, and when it was heard last.
+#[derive(Default)]
+struct Senders {
+    next: u64,
+    open: Vec<(u64, TcpStream, Instant)>,
+}
+
+/// Those of a socket.
+type Served = Arc<Mutex<Senders>>;
+
+fn locked(senders: &Mutex<Senders>) -> MutexGuard<'_, Senders> {
+    senders.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Senders {
+    /// Takes a sender, in the place of the one that has been silent for longest if there is no other; `None` if there is none at all.
+    fn take(&mut self, stream: &TcpStream, most: usize) -> Option<u64> {
+        if self.open.len() >= most {
+            let oldest = self.open.iter().enumerate().min_by_key(|(_, s)| s.2).map(|(i, _)| i)?;
+            if self.open[oldest].2.elapsed() < SILENT {
+                return None;
+            }
+            let (_, silent, _) = self.open.swap_remove(oldest);
+            let _ = silent.shutdown(Shutdown::Both);
+        }
+        self.next += 1;
+        self.open.push((self.next, stream.try_clone().ok()?, Instant::now()));
+        Some(self.next)
+    }
+
+    fn heard(&mut self, id: u64) {
+        if let Some(s) = self.open.iter_mut().find(|s| s.0 == id) {
+            s.2 = Instant::now();
+        }
     }
 }
 
 /// Serves one sender a thread.
-fn accept(listener: &TcpListener, queue: &SyncSender<Parcel>, options: &PullOptions) {
-    let open = Arc::new(AtomicU64::new(0));
+fn accept(listener: &TcpListener, queue: &SyncSender<(Parcel, Share)>, options: &PullOptions) {
+    let senders = Served::default();
+    let budget = Budget::new(options.total_bytes.max(options.message_bytes));
     // One fault of a kind that waits is enough: a sender that tries again and again must not fill the queue with it.
     let reported = Arc::new(Mutex::new(None::<String>));
     for stream in listener.incoming() {
@@ -99,36 +143,36 @@ fn accept(listener: &TcpListener, queue: &SyncSender<Parcel>, options: &PullOpti
             thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if open.fetch_add(1, Ordering::Relaxed) >= options.senders as u64 {
-            open.fetch_sub(1, Ordering::Relaxed);
+        let Some(id) = locked(&senders).take(&stream, options.senders.max(1)) else {
             report(queue, &reported, format!("more than {} senders at one time", options.senders));
             continue;
-        }
-        let (queue, options, mine, reported) =
-            (queue.clone(), options.clone(), Arc::clone(&open), Arc::clone(&reported));
+        };
+        let (queue, options, mine, reported, budget) =
+            (queue.clone(), options.clone(), Arc::clone(&senders), Arc::clone(&reported), budget.clone());
         let serve = move || {
             let from = stream.peer_addr().map_or_else(|_| "a sender".into(), |a| a.to_string());
-            if let Err(e) = serve(stream, &queue, &options)
+            let heard = || locked(&mine).heard(id);
+            if let Err(e) = serve(stream, &queue, &options, &budget, &heard)
                 && !matches!(e.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
             {
                 report(&queue, &reported, format!("{from}: {e}"));
             }
-            mine.fetch_sub(1, Ordering::Relaxed);
+            locked(&mine).open.retain(|s| s.0 != id);
         };
         if thread::Builder::new().name("sender".into()).stack_size(STACK).spawn(serve).is_err() {
-            open.fetch_sub(1, Ordering::Relaxed);
+            locked(&senders).open.retain(|s| s.0 != id);
         }
     }
 }
 
-fn report(queue: &SyncSender<Parcel>, reported: &Mutex<Option<String>>, what: String) {
+fn report(queue: &SyncSender<(Parcel, Share)>, reported: &Mutex<Option<String>>, what: String) {
     let kind = what.rsplit(": ").next().unwrap_or_default().to_owned();
     if let Ok(mut last) = reported.lock()
         && last.as_ref() != Some(&kind)
     {
         *last = Some(kind);
         // The queue may be full of messages, which matter more.
-        let _ = queue.try_send(Parcel::Fault(what));
+        let _ = queue.try_send((Parcel::Fault(what), Share::default()));
     }
 }
 
@@ -151,24 +195,45 @@ impl Write for Buffered {
     }
 }
 
-fn serve(stream: TcpStream, queue: &SyncSender<Parcel>, options: &PullOptions) -> io::Result<()> {
+/// Takes the messages of one sender; `heard` notes that it is alive.
+fn serve(
+    stream: TcpStream,
+    queue: &SyncSender<(Parcel, Share)>,
+    options: &PullOptions,
+    budget: &Budget,
+    heard: &impl Fn(),
+) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut stream = Buffered(BufReader::with_capacity(64 << 10, stream));
     peer::shake_hands(&mut stream, Role::Pull)?;
-    stream.0.get_mut().set_read_timeout(None)?;
     let mut allowance = Allowance::new(options.rate);
     loop {
-        match peer::receive(&mut stream, options.message_bytes)? {
+        // a sender may be silent between two messages, not within one
+        stream.0.get_mut().set_read_timeout(None)?;
+        if stream.0.fill_buf()?.is_empty() {
+            return Ok(());
+        }
+        heard();
+        stream.0.get_mut().set_read_timeout(Some(PATIENCE))?;
+        let mut share = Share::none(budget);
+        let until = Instant::now() + MESSAGE;
+        let received = peer::receive(&mut stream, options.message_bytes, |bytes| {
+            heard();
+            if share.take(bytes, until) { Ok(until) } else { Err(io::ErrorKind::TimedOut.into()) }
+        })?;
+        match received {
             Received::Message(mut parts) => {
                 allowance.wait();
                 let Some(body) = parts.pop() else { continue };
                 let job = parts.first().map(|j| String::from_utf8_lossy(j).into_owned());
                 // Full: this sender waits, and with it whoever writes to it.
-                if queue.send(Parcel::Message(job, body)).is_err() {
+                if queue.send((Parcel::Message(job, body), share)).is_err() {
                     return Ok(());
                 }
+                heard();
             }
+            Received::Command => {}
             Received::TooLarge => {
                 let most = options.message_bytes;
                 return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a message of more than {most} bytes")));
@@ -202,5 +267,51 @@ impl Allowance {
             // The pause is the throttle: the sender waits because nothing is read.
             thread::sleep(Duration::from_secs_f64((-self.left / self.rate).min(60.0)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_sender_makes_room_for_a_new_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut silent = TcpStream::connect(address).unwrap();
+        let (served, _) = listener.accept().unwrap();
+        let mut senders = Senders::default();
+        let first = senders.take(&served, 1).unwrap();
+        let _other = TcpStream::connect(address).unwrap();
+        let (other, _) = listener.accept().unwrap();
+        assert_eq!(senders.take(&other, 1), None);
+        senders.open[0].2 = Instant::now().checked_sub(SILENT).unwrap();
+        let second = senders.take(&other, 1).unwrap();
+        assert!(second != first && senders.open.len() == 1);
+        // its connection has ended
+        assert_eq!(silent.read(&mut [0; 8]).unwrap(), 0);
+    }
+
+    /// A sender that has shaken hands.
+    fn sender(address: SocketAddr) -> TcpStream {
+        let mut stream = TcpStream::connect(address).unwrap();
+        peer::shake_hands(&mut stream, Role::Push).unwrap();
+        stream
+    }
+
+    #[test]
+    fn messages_of_all_senders_share_one_budget() {
+        let options = PullOptions { message_bytes: 1000, total_bytes: 1000, ..PullOptions::default() };
+        let pull = Pull::bind(&["127.0.0.1:0".parse().unwrap()], &options).unwrap();
+        let body = vec![7u8; 600];
+        for _ in 0..3 {
+            peer::send(&mut sender(pull.address()), &body).unwrap();
+        }
+        // the second waits until the first has been taken
+        for _ in 0..3 {
+            let Some(Parcel::Message(None, got)) = pull.receive(Duration::from_secs(60)) else { panic!("no message") };
+            assert_eq!(got, body);
+        }
+        assert_eq!(pull.take(), None);
     }
 }
