@@ -152,8 +152,8 @@ fn joined(groups: &[Group], all: &[Local], file: Option<&str>, settings: Setting
         size: first.size,
         tally: &total,
         starts: &starts,
-        again: first.class == GlobalSequentiality::SingleRank && total.bytes >= 2 * total.span()
-            || first.class == GlobalSequentiality::GlobalSequential && per_rank >= 2 * own,
+        again: first.class == GlobalSequentiality::SingleRank && total.bytes / 2 >= total.span()
+            || first.class == GlobalSequentiality::GlobalSequential && per_rank / 2 >= own,
         stripe: settings.stripe,
     };
     GlobalClass {

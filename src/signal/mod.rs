@@ -52,8 +52,8 @@ pub enum Sampling {
     Point,
 }
 
-/// Samples that any rate may give: a bound on memory.
-pub const MAX_SAMPLES: f64 = 1e9;
+/// Samples that any rate may give: a bound on memory. A transform of them takes about six times their 8 bytes.
+pub const MAX_SAMPLES: f64 = (1u64 << 26) as f64;
 
 /// Bandwidth over time on an even grid.
 #[derive(Debug, Clone)]
