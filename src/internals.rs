@@ -67,6 +67,11 @@ pub mod formats {
     }
 }
 
+/// Outputs that are whole or not there.
+pub mod draft {
+    pub use crate::draft::*;
+}
+
 /// Directly-follows graphs before they are reported.
 pub mod dfg {
     pub use crate::dfg::graph::*;

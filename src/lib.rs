@@ -74,6 +74,7 @@ pub mod analysis;
 pub mod classify;
 pub mod compare;
 pub mod dfg;
+mod draft;
 mod error;
 pub mod findings;
 pub mod formats;

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::answers::{Answers, PictureNames};
 use super::inputs::Inputs;
 use super::output::{self, Lines};
-use super::remedy;
 use super::shared::{Input, MinPeriodArgs, SelectionArgs, Verbosity, choices};
+use super::{exit_code, remedy};
 use iophase::analysis::{self, Analysis, Evidence, Options, Report, SignalReport};
 use iophase::analysis::{Detector, Method};
 use iophase::analysis::{Filter, Sampling};
@@ -179,7 +179,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
             text::report(&report, style) + &found
         })
     });
-    Ok(worst)
+    Ok(answers.finish(rows.finish(worst)))
 }
 
 /// The outputs of `--table` and `--csv`.
@@ -211,6 +211,11 @@ impl Rows {
         Ok(Rows { table, csv })
     }
 
+    /// Puts the CSV in its place; gives the exit code of that or, if it is worse, the other.
+    fn finish(self, worst: u8) -> u8 {
+        worst.max(exit_code(self.csv.map_or(Ok(()), Lines::finish).map(|()| 0)))
+    }
+
     /// Standard output holds the rows and no text.
     fn replaces_text(&self) -> bool {
         self.table.is_some() || self.csv.as_ref().is_some_and(Lines::is_stdout)
@@ -228,7 +233,7 @@ impl Rows {
 
     fn put(&mut self, row: impl FnOnce(&Table) -> String, csv: impl FnOnce() -> String) -> Result<()> {
         if let Some(t) = &self.table {
-            output::print(&row(t))?;
+            output::print_text(&row(t))?;
         }
         match &mut self.csv {
             Some(lines) => lines.write(csv().trim_end_matches('\n')),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::exit_code;
 use super::inputs::Inputs;
 use super::output::{self, Lines};
 use super::shared::Verbosity;
@@ -64,9 +65,16 @@ impl Answers {
             }
         } else if self.quiet == 0 {
             let gap = if std::mem::take(&mut self.first) { "" } else { "\n" };
-            output::print(&format!("{gap}{}", text(self.style)))?;
+            output::print_text(&format!("{gap}{}", text(self.style)))?;
         }
         Ok(())
+    }
+}
+
+impl Answers {
+    /// Puts the JSON in its place; gives the exit code of that or, if it is worse, of the answers.
+    pub fn finish(self, worst: u8) -> u8 {
+        worst.max(exit_code(self.lines.map_or(Ok(()), Lines::finish).map(|()| 0)))
     }
 }
 

@@ -138,7 +138,7 @@ fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
     output::whole(path, &format!("{}\n", model.to_json()?))?;
     if a.verbosity.quiet == 0 && path.as_os_str() != "-" {
         let files = units::counted(model.files() as u64, "file");
-        output::print(&format!("{}: {files}\n", path.display()))?;
+        output::print_text(&format!("{}: {files}\n", path.display()))?;
     }
     Ok(worst)
 }
@@ -164,7 +164,7 @@ fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
         remedy::name_options(&mut found.warnings);
         answers.emit(&found.path, &found.warnings, &found, |style| render::classes::classes(&found, style))
     });
-    Ok(worst)
+    Ok(answers.finish(worst))
 }
 
 #[cfg(test)]

@@ -119,6 +119,8 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8> {
     if let Some(l) = &mut lines {
         l.write(&json::line(&c)?)?;
     }
+    let to_stdout = lines.as_ref().is_some_and(Lines::is_stdout);
+    lines.map_or(Ok(()), Lines::finish)?;
     if let Some(folder) = &a.svg {
         let name = |p: &PathBuf| p.file_name().unwrap_or(p.as_os_str()).to_string_lossy().into_owned();
         let names = [name(&sides[0][0]), name(&sides[1][0])];
@@ -126,13 +128,13 @@ pub(super) fn run(a: &CompareArgs) -> Result<u8> {
         let paths = [0, 1].map(|i| sides[i][0].display().to_string());
         output::write_into(folder, &file, &svg::comparison(&c, &paths)?)?;
     }
-    if lines.is_some_and(|l| l.is_stdout()) {
+    if to_stdout {
         if a.verbosity.quiet < 2 {
             output::warnings("compare", &c.warnings);
         }
     } else if a.verbosity.quiet == 0 {
         let color = output::wants_color(&io::stdout());
-        output::print(&text::comparison(&c, Style { color, verbose: a.verbosity.verbose > 0, several: false }))?;
+        output::print_text(&text::comparison(&c, Style { color, verbose: a.verbosity.verbose > 0, several: false }))?;
     }
     Ok(u8::from(a.fail_if.is_some_and(|f| f.holds(&c))))
 }

@@ -1,7 +1,6 @@
 //! `iophase dfg`: directly-follows graphs.
 
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -13,6 +12,7 @@ use super::{exit_code, progress, remedy};
 use iophase::analysis::{self, EventLog, NamePattern};
 use iophase::dfg::{self, Alias, By, DfgReport, Glob, Mapping, Partition, Plan, Template, Timeline};
 use iophase::formats::{Format, Source};
+use iophase::internals::draft::Draft;
 use iophase::internals::render::dfg::{self as render, Coloring};
 use iophase::internals::render::{json, text};
 use iophase::{Error, ErrorKind, Result};
@@ -223,9 +223,10 @@ fn finish(
     let mut report = dfg::report(&cases, skipped, plan, &partition, warnings)?;
     remedy::name_options(&mut report.warnings);
     if let Some(path) = &a.save_log {
-        let out = File::create(path).map_err(|e| unwritable(path, &e))?;
+        let mut out = Draft::create(path)?;
         let options = a.input.reading.options()?;
-        analysis::save_log(sources, format, &options, BufWriter::new(out))?;
+        analysis::save_log(sources, format, &options, &mut out)?;
+        out.publish()?;
     }
     write(a, &report, coloring, &cases)
 }
@@ -236,6 +237,7 @@ fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case
         let mut lines = Lines::create(path)?;
         lines.write(&json::line(report)?)?;
         taken |= lines.is_stdout();
+        lines.finish()?;
     }
     if let Some(path) = &a.dot {
         taken |= put(path, &render::dot(report, coloring))?;
@@ -262,7 +264,7 @@ fn write(a: &DfgArgs, report: &DfgReport, coloring: Coloring, cases: &[dfg::Case
     if a.verbosity.quiet == 0 {
         let color = output::wants_color(&io::stdout());
         let style = text::Style { color, verbose: a.verbosity.verbose > 0, several: false };
-        output::print(&render::text(report, style))?;
+        output::print_text(&render::text(report, style))?;
     }
     Ok(())
 }
@@ -275,14 +277,5 @@ fn no_such(activity: &str, report: &DfgReport) -> Error {
 
 /// Writes a file, or standard output for `-`; true if it was that.
 fn put(path: &Path, content: &str) -> Result<bool> {
-    if path.as_os_str() == "-" {
-        return output::print(content).map(|()| true);
-    }
-    std::fs::write(path, content).map_err(|e| unwritable(path, &e)).map(|()| false)
-}
-
-fn unwritable(path: &Path, e: &io::Error) -> Error {
-    Error::new(ErrorKind::Output, e.to_string())
-        .in_file(path.display().to_string())
-        .remedy("choose a path that can be written")
+    output::whole(path, content).map(|()| path.as_os_str() == "-")
 }

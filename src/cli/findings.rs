@@ -122,7 +122,7 @@ pub(super) fn run(a: &FindingsArgs) -> Result<u8> {
         failed |= found.findings.iter().any(|f| a.fail_on.as_deref().is_some_and(|level| f.severity >= named(level)));
         answers.emit(&found.trace.path, &found.warnings, &found, |style| text::findings(&found, style))
     });
-    Ok(worst.max(u8::from(failed)))
+    Ok(answers.finish(worst.max(u8::from(failed))))
 }
 
 fn named(level: &str) -> Severity {
@@ -147,6 +147,6 @@ pub fn period(trace: &Trace) -> Option<Report> {
 /// [`ErrorKind::Usage`] for a code that does not exist.
 pub(super) fn explain(a: &ExplainArgs) -> Result<()> {
     let style = Style { color: output::wants_color(&std::io::stdout()), verbose: false, several: false };
-    let Some(code) = &a.code else { return output::print(&text::list(&findings::all_rules()?)) };
-    output::print(&text::explain(&findings::rule(code)?, style))
+    let Some(code) = &a.code else { return output::print_text(&text::list(&findings::all_rules()?)) };
+    output::print_text(&text::explain(&findings::rule(code)?, style))
 }

@@ -41,5 +41,5 @@ pub(super) fn run(a: &InfoArgs) -> Result<u8> {
         remedy::name_options(&mut info.warnings);
         answers.emit(&info.path, &info.warnings, &info, |style| text::info(&info, style))
     });
-    Ok(worst)
+    Ok(answers.finish(worst))
 }

@@ -1,11 +1,13 @@
 //! Where results go: standard output, files, and messages on standard error.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use super::remedy;
 use iophase::formats::write::{self, Writer, Written};
+use iophase::internals::draft::{self, Draft};
+use iophase::internals::render::visible;
 use iophase::record::{Rows, Warning};
 use iophase::{Error, ErrorKind, Result};
 
@@ -16,7 +18,17 @@ pub fn wants_color(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !refused && !dumb
 }
 
-/// Writes text to standard output. A reader that has gone away (`| head`) is no error.
+/// Text in which nothing acts but the colours of this program, if there are any.
+fn shown(text: &str, colored: bool) -> std::borrow::Cow<'_, str> {
+    if colored { visible::on_terminal(text) } else { visible::visible(text) }
+}
+
+/// Writes text for a person to standard output: what names of a trace may hold cannot act on the terminal.
+pub fn print_text(text: &str) -> Result<()> {
+    print(&shown(text, wants_color(&io::stdout())))
+}
+
+/// Writes data to standard output. A reader that has gone away (`| head`) is no error.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -27,7 +39,7 @@ pub fn print(text: &str) -> Result<()> {
 
 /// Writes a message to standard error; nothing can be done if that fails, too.
 pub fn message(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", shown(text, wants_color(&io::stderr())));
 }
 
 /// An error as a person reads it.
@@ -115,22 +127,32 @@ impl<W: Write> Write for Pipe<W> {
 pub enum Lines {
     /// Standard output.
     Stdout,
-    /// A file and its name.
-    File(BufWriter<File>, String),
+    /// A file that appears when it is whole.
+    Whole(Draft),
+    /// A file that others read while it grows, and its name.
+    Growing(File, String),
 }
 
 impl Lines {
-    /// Opens the target.
+    /// A file that [`Lines::finish`] puts in its place.
     ///
     /// # Errors
     /// [`ErrorKind::Output`] if the file cannot be made.
     pub fn create(path: &Path) -> Result<Lines> {
+        if path.as_os_str() == "-" { Ok(Lines::Stdout) } else { Draft::create(path).map(Lines::Whole) }
+    }
+
+    /// A file whose lines can be read at once.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if the file cannot be made.
+    pub fn growing(path: &Path) -> Result<Lines> {
         if path.as_os_str() == "-" {
             return Ok(Lines::Stdout);
         }
         let name = path.display().to_string();
         match File::create(path) {
-            Ok(f) => Ok(Lines::File(BufWriter::new(f), name)),
+            Ok(f) => Ok(Lines::Growing(f, name)),
             Err(e) => Err(output(e).in_file(name).remedy("choose a path that can be written")),
         }
     }
@@ -145,11 +167,22 @@ impl Lines {
     /// # Errors
     /// [`ErrorKind::Output`] if that fails.
     pub fn write(&mut self, line: &str) -> Result<()> {
+        let line = format!("{line}\n");
         match self {
-            Lines::Stdout => print(&format!("{line}\n")),
-            Lines::File(f, name) => {
-                writeln!(f, "{line}").and_then(|()| f.flush()).map_err(|e| output(e).in_file(name.as_str()))
-            }
+            Lines::Stdout => print(&line),
+            Lines::Whole(draft) => draft.write_all(line.as_bytes()).map_err(|e| draft.error(&e)),
+            Lines::Growing(file, name) => file.write_all(line.as_bytes()).map_err(|e| output(e).in_file(name.as_str())),
+        }
+    }
+
+    /// No further line comes.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Output`] if the file cannot be put in its place.
+    pub fn finish(self) -> Result<()> {
+        match self {
+            Lines::Whole(draft) => draft.publish(),
+            Lines::Stdout | Lines::Growing(..) => Ok(()),
         }
     }
 }
@@ -159,18 +192,7 @@ impl Lines {
 /// # Errors
 /// [`ErrorKind::Output`] if that fails.
 pub fn whole(path: &Path, content: &str) -> Result<()> {
-    if path.as_os_str() == "-" {
-        return print(content);
-    }
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    let draft = path.with_file_name(name);
-    fs::write(&draft, content).and_then(|()| fs::rename(&draft, path)).map_err(|e| {
-        // Perhaps it was never there.
-        let _ = fs::remove_file(&draft);
-        output(e).in_file(path.display().to_string()).remedy("choose a path that can be written")
-    })
+    if path.as_os_str() == "-" { print(content) } else { draft::store(path, content.as_bytes()) }
 }
 
 /// Writes a file into a folder, which is made if need be.
@@ -180,6 +202,6 @@ pub fn whole(path: &Path, content: &str) -> Result<()> {
 pub fn write_into(folder: &Path, name: &str, content: &str) -> Result<()> {
     let path = folder.join(name);
     fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&path, content))
-        .map_err(|e| output(e).in_file(path.display().to_string()).remedy("choose a folder that can be written"))
+        .map_err(|e| output(e).in_file(path.display().to_string()).remedy("choose a folder that can be written"))?;
+    draft::store(&path, content.as_bytes())
 }

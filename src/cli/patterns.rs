@@ -91,7 +91,7 @@ pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
         remedy::name_options(&mut report.warnings);
         answers.emit(&report.trace.path, &report.warnings, &report, |style| text::patterns(&report, a.verify, style))
     });
-    Ok(worst)
+    Ok(answers.finish(worst))
 }
 
 #[cfg(test)]

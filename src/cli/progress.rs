@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use iophase::formats::Progress;
+use iophase::internals::render::visible::visible;
 
 /// How long work goes without a bar.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -30,7 +31,7 @@ fn bar(total: u64, name: &str, template: &str) -> Option<(ProgressBar, Progress)
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_message(name.to_owned());
+    bar.set_message(visible(name).into_owned());
     let started = Instant::now();
     let done = AtomicU64::new(0);
     let shown = bar.clone();

@@ -176,7 +176,7 @@ impl Pages<'_> {
     fn write(&self, path: &Path, page: &str) -> Result<()> {
         output::whole(path, page)?;
         if self.a.verbosity.quiet == 0 && path.as_os_str() != "-" {
-            output::print(&format!("{}: {}\n", path.display(), units::bytes(page.len() as f64)))?;
+            output::print_text(&format!("{}: {}\n", path.display(), units::bytes(page.len() as f64)))?;
         }
         Ok(())
     }

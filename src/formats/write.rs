@@ -3,13 +3,13 @@
 //! A writer is a type in its format's folder and one line in [`WRITERS`]. It goes through the rows once and hands bytes to a
 //! [`Sink`] in pieces, so that its memory does not grow with the rows. Fields that a format cannot hold are listed in [`Written::notes`].
 
-use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::sealed::Sealed;
 use super::{custom, radar, strace, tmio};
+use crate::draft::{Draft, beside};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Rows, Warning};
 
@@ -116,13 +116,21 @@ pub fn writer_for(path: &Path) -> Result<&'static dyn Writer> {
 /// [`ErrorKind::Empty`] if there is no row, [`ErrorKind::Output`] if it cannot be written. Then nothing is left behind.
 pub fn write(writer: &dyn Writer, rows: &dyn Rows, path: &Path) -> Result<Written> {
     let named = |e: Error| e.in_file(path.display().to_string());
-    let draft = Draft::create(writer, path).map_err(named)?;
-    let mut sink = draft.sink().map_err(named)?;
-    let written = writer.write(rows, &mut *sink).and_then(|w| if w.rows > 0 { Ok(w) } else { Err(empty()) });
-    drop(sink);
-    let written = written.map_err(named)?;
-    draft.publish(writer).map_err(named)?;
+    if !writer.is_folder() {
+        let mut sink = Stream(Draft::create(path)?);
+        let written = write_all(writer, rows, &mut sink).map_err(named)?;
+        sink.0.publish()?;
+        return Ok(written);
+    }
+    let drafts = Drafts::create(writer, path).map_err(named)?;
+    let written = write_all(writer, rows, &mut Folder(drafts.draft.clone())).map_err(named)?;
+    drafts.publish(writer).map_err(named)?;
     Ok(written)
+}
+
+/// Writes rows, of which there has to be one.
+fn write_all(writer: &dyn Writer, rows: &dyn Rows, sink: &mut dyn Sink) -> Result<Written> {
+    writer.write(rows, sink).and_then(|w| if w.rows > 0 { Ok(w) } else { Err(empty()) })
 }
 
 /// Writes rows of a format that is one file to a stream.
@@ -150,68 +158,47 @@ fn failed(e: io::Error) -> Error {
     Error::new(ErrorKind::Output, e.to_string()).remedy("choose a path that can be written")
 }
 
-/// An output in the making, under another name beside its own. Removed when dropped.
-struct Draft {
+/// A folder in the making, under another name beside its own. Removed when dropped.
+struct Drafts {
     path: PathBuf,
     draft: PathBuf,
-    folder: bool,
 }
 
-impl Draft {
-    fn create(writer: &dyn Writer, path: &Path) -> Result<Draft> {
-        let folder = writer.is_folder();
-        if folder && path.exists() && !holds_only(path, writer.ending()).map_err(failed)? {
+impl Drafts {
+    fn create(writer: &dyn Writer, path: &Path) -> Result<Drafts> {
+        if path.exists() && !holds_only(path, writer.ending()).map_err(failed)? {
             return Err(Error::new(ErrorKind::Output, "exists and holds other files")
                 .remedy("choose another name, or remove it first"));
         }
-        if !folder && path.is_dir() {
-            return Err(Error::new(ErrorKind::Output, "is a folder").remedy("name a file"));
-        }
         let (draft, path) = (beside(path, "part"), path.to_owned());
-        if folder {
-            fs::create_dir(&draft).map_err(failed)?;
-        } else {
-            File::create(&draft).map_err(failed)?;
-        }
-        Ok(Draft { path, draft, folder })
-    }
-
-    fn sink(&self) -> Result<Box<dyn Sink>> {
-        if self.folder {
-            return Ok(Box::new(Folder(self.draft.clone())));
-        }
-        let file = OpenOptions::new().write(true).open(&self.draft).map_err(failed)?;
-        Ok(Box::new(Stream(file)))
+        fs::create_dir(&draft).map_err(failed)?;
+        Ok(Drafts { path, draft })
     }
 
     fn publish(&self, writer: &dyn Writer) -> Result<()> {
-        if self.folder && self.path.exists() {
-            // A folder cannot take the place of another in one step.
-            let old = beside(&self.path, "old");
-            fs::rename(&self.path, &old).map_err(failed)?;
-            fs::rename(&self.draft, &self.path).map_err(failed)?;
-            if holds_only(&old, writer.ending()).map_err(failed)? {
-                fs::remove_dir_all(&old).map_err(failed)?;
-            }
-            return Ok(());
+        for entry in fs::read_dir(&self.draft).map_err(failed)? {
+            let file = entry.and_then(|e| File::open(e.path())).map_err(failed)?;
+            file.sync_all().map_err(failed)?;
         }
-        fs::rename(&self.draft, &self.path).map_err(failed)
+        if !self.path.exists() {
+            return fs::rename(&self.draft, &self.path).map_err(failed);
+        }
+        // A folder cannot take the place of another in one step.
+        let old = beside(&self.path, "old");
+        fs::rename(&self.path, &old).map_err(failed)?;
+        fs::rename(&self.draft, &self.path).map_err(failed)?;
+        if holds_only(&old, writer.ending()).map_err(failed)? {
+            fs::remove_dir_all(&old).map_err(failed)?;
+        }
+        Ok(())
     }
 }
 
-impl Drop for Draft {
+impl Drop for Drafts {
     fn drop(&mut self) {
         // Gone already if it was published.
-        let _ = if self.folder { fs::remove_dir_all(&self.draft) } else { fs::remove_file(&self.draft) };
+        let _ = fs::remove_dir_all(&self.draft);
     }
-}
-
-/// A hidden name beside `path`, of this process alone.
-fn beside(path: &Path, what: &str) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or(OsStr::new("trace")));
-    name.push(format!(".{}.{what}", std::process::id()));
-    path.with_file_name(name)
 }
 
 fn holds_only(folder: &Path, ending: &str) -> io::Result<bool> {

@@ -1,8 +1,8 @@
 //! The state of a predictor on disk, to go on after the process was ended at any moment.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -76,22 +76,5 @@ impl Checkpoint {
 /// # Errors
 /// [`ErrorKind::Output`].
 pub fn store(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".tmp");
-    let beside = PathBuf::from(name);
-    let write = || -> io::Result<()> {
-        let mut file = File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&beside, path)?;
-        // The name, too, has to reach the disk. Not every file system lets a folder be opened.
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        if let Ok(folder) = File::open(folder) {
-            folder.sync_all()?;
-        }
-        Ok(())
-    };
-    write().map_err(|e| {
-        Error::new(ErrorKind::Output, format!("the state cannot be stored: {e}")).in_file(path.display().to_string())
-    })
+    crate::draft::store(path, bytes)
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use super::visible::visible;
 use crate::record::Warning;
 
 /// Columns of a line, if its words allow. One choice for all text of a process, made once at its start.
@@ -21,7 +22,7 @@ pub struct Style {
 
 impl Style {
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
-        if self.color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+        if self.color { format!("\x1b[{code}m{}\x1b[0m", visible(text)) } else { text.to_owned() }
     }
 
     pub(super) fn bold(self, text: &str) -> String {

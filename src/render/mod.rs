@@ -26,6 +26,8 @@ pub mod text;
 #[cfg(feature = "tui")]
 pub mod tui;
 #[cfg(feature = "render")]
+pub mod visible;
+#[cfg(feature = "render")]
 pub mod units {
     //! Numbers with units for people.
     pub use crate::units::*;

@@ -8,6 +8,7 @@ mod contract;
 mod convert;
 mod corpus;
 mod dfg;
+mod faults;
 #[cfg(unix)]
 mod fleet;
 mod folders;

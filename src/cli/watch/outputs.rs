@@ -86,7 +86,7 @@ impl PredictionLines {
     pub(super) fn create(path: Option<&Path>) -> Result<PredictionLines> {
         let queue = Arc::new(OutputQueue::new(WAITING, WhenFull::DropOldest));
         let Some(path) = path else { return Ok(PredictionLines { queue, writer: None }) };
-        let mut lines = Lines::create(path)?;
+        let mut lines = Lines::growing(path)?;
         let taken = queue.clone();
         let work = move || {
             while let Some(item) = taken.take() {

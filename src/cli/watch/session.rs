@@ -255,6 +255,7 @@ fn analyse(a: &WatchArgs, trace: &Trace) -> Result<Analysis> {
 fn show(a: &WatchArgs, trace: &Trace, analysis: Analysis, json: Option<Lines>) -> Result<()> {
     if let Some(mut lines) = json {
         lines.write(&json::line(&analysis.report)?)?;
+        lines.finish()?;
     }
     if let Some(folder) = &a.svg {
         let stem = Path::new(&trace.path).file_name().map_or("watch".into(), |n| n.to_string_lossy().into_owned());
@@ -283,7 +284,7 @@ fn text_of(a: &WatchArgs, analysis: &Analysis) -> Result<()> {
         if taken(&a.json) || taken(&a.html) || taken(&a.predictions) {
             return Ok(());
         }
-        return output::print(&text::report(&analysis.report, style(output::wants_color(&io::stdout()))));
+        return output::print_text(&text::report(&analysis.report, style(output::wants_color(&io::stdout()))));
     }
     if let Some((Width(columns), _)) = terminal_size_of(io::stderr()) {
         text::wrap_at(usize::from(columns));

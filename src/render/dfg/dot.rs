@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::shade::{self, Coloring};
 use super::{label, picture};
 use crate::dfg::{Color, DfgReport, END, START};
+use crate::render::visible::visible;
 
 /// The graph in the DOT language, all of it.
 pub fn dot(r: &DfgReport, by: Coloring) -> String {
@@ -46,7 +47,7 @@ pub fn dot(r: &DfgReport, by: Coloring) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace(char::is_control, "?")
+    visible(text).replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\t'], " ")
 }
 
 fn quoted(text: &str) -> String {

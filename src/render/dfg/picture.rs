@@ -9,6 +9,7 @@ use super::layout::{self, Link, Point};
 use super::shade::{self, Coloring};
 use crate::dfg::{Color, DfgReport, END, NodeReport, START};
 use crate::render::units;
+use crate::render::visible::visible;
 
 /// Size of the text in nodes, and of the counts at edges.
 const TEXT: f64 = 16.0;
@@ -270,13 +271,12 @@ fn count(out: &mut String, count: u64, at: Point, size: Point, color: &str) {
 /// Text as it may stand in XML.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('?'),
             c => out.push(c),
         }
     }

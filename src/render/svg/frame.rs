@@ -7,6 +7,7 @@ use super::heat::shade;
 use super::ticks::Scale;
 pub use super::ticks::{Axis, Numbers};
 use crate::error::{Error, ErrorKind, Result};
+use crate::render::visible::visible;
 
 /// Width of a picture in pixels.
 pub const WIDTH: u32 = 1200;
@@ -131,7 +132,7 @@ pub fn panels(head: &Head, heights: &[u32], draw: impl FnOnce(&[Area<'_>]) -> Re
         draw(&parts)?;
         area.present().map_err(failed)?;
     }
-    Ok(with_short_sizes(&svg))
+    Ok(with_short_sizes(&visible(&svg)))
 }
 
 /// A style of text in the colour of the axes.
