@@ -22,6 +22,9 @@ pub struct ServeArgs {
     /// Allow addresses of other machines. There is no authentication and no encryption
     #[arg(long)]
     allow_remote: bool,
+    /// With --allow-remote: a name by which others reach this machine, besides its addresses and its host name
+    #[arg(long, value_name = "NAME", requires = "allow_remote")]
+    allow_host: Vec<String>,
     /// Part of the past that counts: none (all), last-K (periods), fixed:SECONDSs, fixed:BYTES, change (since the last change)
     #[arg(short, long, value_name = "WINDOW", default_value_t = Window::Change)]
     window: Window,
@@ -45,6 +48,19 @@ pub struct ServeArgs {
 const NOTES: &str = "POST a trace to /api/analyze, or the blocks of a running job (records, TMIO, maps with b, ts, te) to \
 /api/jobs/NAME/blocks; the answers are those of analyze and predict. The page at / shows the jobs live. Ends with ctrl-c.";
 
+/// Names that requests may use: those given, the one to listen on, and the host name, with and without its domain.
+fn hosts(a: &ServeArgs) -> Vec<String> {
+    let mut all = a.allow_host.clone();
+    all.extend(a.listen.rsplit_once(':').map(|(host, _)| host.to_owned()));
+    if let Ok(name) = std::fs::read_to_string("/proc/sys/kernel/hostname") {
+        let name = name.trim();
+        all.push(name.to_owned());
+        all.extend(name.split_once('.').map(|(short, _)| short.to_owned()));
+    }
+    all.retain(|name| !name.is_empty());
+    all
+}
+
 /// Runs the command until it is interrupted.
 ///
 /// # Errors
@@ -63,7 +79,8 @@ pub(super) fn run(a: &ServeArgs) -> Result<()> {
     let bounds = Bounds {
         body_bytes: a.max_body as usize,
         jobs: a.max_jobs as usize,
-        any_host: a.allow_remote,
+        any_address: a.allow_remote,
+        hosts: if a.allow_remote { hosts(a) } else { Vec::new() },
         ..Bounds::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread()

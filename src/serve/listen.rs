@@ -1,14 +1,19 @@
 //! Connections: so many at one time, and none that keeps its place without sending a request.
 
+use std::future::Future;
 use std::io::{self, ErrorKind};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::Sleep;
 
 use super::{Bounds, router};
 use crate::online::Options;
@@ -20,22 +25,76 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Answers the requests of the module's table until the future is dropped. Each job is followed with `options`.
 ///
 /// A connection is closed once the head of a request has not come whole in [`Bounds::head`], counted from its opening or
-/// from the answer before; while there are [`Bounds::connections`], the next one waits.
+/// from the answer before, or once its client takes nothing of an answer for [`Bounds::write`]; while there are [`Bounds::connections`],
+/// the next one waits.
 pub async fn serve(listener: TcpListener, options: Options, bounds: Bounds) {
     let places = Arc::new(Semaphore::new(bounds.connections.max(1)));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.head);
+    let write = bounds.write;
     let app = router(options, bounds);
     loop {
         // The semaphore is never closed.
         let Ok(place) = places.clone().acquire_owned().await else { return };
         let stream = accept(&listener).await;
-        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app.clone()));
+        let connection =
+            http.serve_connection(TokioIo::new(Taken::new(stream, write)), TowerToHyperService::new(app.clone()));
         tokio::spawn(async move {
             // A client that breaks off, or is too slow, needs no answer.
             let _ = connection.await;
             drop(place);
         });
+    }
+}
+
+/// A connection that ends when nothing of what is written is taken for too long.
+struct Taken {
+    stream: TcpStream,
+    patience: Duration,
+    /// Since a write waits.
+    waits: Option<Pin<Box<Sleep>>>,
+}
+
+impl Taken {
+    fn new(stream: TcpStream, patience: Duration) -> Taken {
+        Taken { stream, patience, waits: None }
+    }
+
+    /// Notes whether a write waits; an error if it has waited for too long.
+    fn noting<T>(&mut self, done: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if done.is_ready() {
+            self.waits = None;
+            return done;
+        }
+        let patience = self.patience;
+        let waits = self.waits.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
+        match waits.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl AsyncRead for Taken {
+    fn poll_read(mut self: Pin<&mut Self>, c: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(c, buffer)
+    }
+}
+
+impl AsyncWrite for Taken {
+    fn poll_write(mut self: Pin<&mut Self>, c: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let done = Pin::new(&mut self.stream).poll_write(c, bytes);
+        self.noting(done, c)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, c: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let done = Pin::new(&mut self.stream).poll_flush(c);
+        self.noting(done, c)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, c: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let done = Pin::new(&mut self.stream).poll_shutdown(c);
+        self.noting(done, c)
     }
 }
 

@@ -16,9 +16,9 @@
 //! | `GET /` (`?job=NAME`) | the live page, of one job |
 //!
 //! Errors are `{"error": TEXT}` with a status of 4xx. There is no password: the address should be one that only trusted people
-//! reach. Connections, bodies, jobs, watchers and analyses at one time are bounded, and so is the time in which the head and the
-//! body of a request must come; a request that names another host than the one it is
-//! sent to, or comes from a page of another host, is refused.
+//! reach. Connections, bodies, bytes of all bodies, jobs, watchers and analyses at one time are bounded, and so is the time in which the
+//! head and the body of a request must come and the answer must be taken; a request that names a host that is not allowed, or comes from
+//! a page of another host, is refused.
 
 mod answer;
 mod guard;
@@ -55,8 +55,17 @@ pub struct Bounds {
     pub watchers: usize,
     /// Analyses at one time.
     pub analyses: usize,
-    /// Requests may name any host: for servers that are not on a loopback address.
-    pub any_host: bool,
+    /// Bytes of all bodies at one time, as they come: a further body waits until there is room.
+    pub bodies_bytes: usize,
+    /// Least bytes a second in which a body must come, after the first seconds.
+    pub body_rate: f64,
+    /// Time in which a client must take something of an answer.
+    pub write: Duration,
+    /// Requests may name any address: for servers that are not on a loopback address. A page of another host cannot have an address as
+    /// its name.
+    pub any_address: bool,
+    /// Names of this machine that requests may use.
+    pub hosts: Vec<String>,
 }
 
 impl Default for Bounds {
@@ -69,10 +78,17 @@ impl Default for Bounds {
             jobs: 256,
             watchers: 64,
             analyses: 2,
-            any_host: false,
+            bodies_bytes: 256 << 20,
+            body_rate: f64::from(16u32 << 10),
+            write: Duration::from_secs(30),
+            any_address: false,
+            hosts: Vec::new(),
         }
     }
 }
+
+/// Bytes by which room for bodies is counted.
+const UNIT: usize = 1 << 10;
 
 /// Snapshots that a slow watcher may lag behind.
 const LAG: usize = 16;
@@ -92,6 +108,8 @@ struct Shared {
     news: broadcast::Sender<News>,
     watchers: Arc<Semaphore>,
     analyses: Arc<Semaphore>,
+    /// Room for bodies, in units of [`UNIT`] bytes.
+    bodies: Arc<Semaphore>,
 }
 
 impl Shared {
@@ -101,6 +119,9 @@ impl Shared {
             news: broadcast::channel(LAG).0,
             watchers: Arc::new(Semaphore::new(bounds.watchers)),
             analyses: Arc::new(Semaphore::new(bounds.analyses.max(1))),
+            bodies: Arc::new(Semaphore::new(
+                (bounds.bodies_bytes.max(bounds.body_bytes) / UNIT + 1).min(Semaphore::MAX_PERMITS),
+            )),
             bounds: Arc::new(bounds),
         }
     }

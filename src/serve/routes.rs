@@ -4,23 +4,25 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::sse::{Event, KeepAlive, KeepAliveStream, Sse};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
+use tokio::time::{Instant, timeout_at};
+use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::answer::{Json, Refusal};
 use super::guard::guard;
 use super::jobs::{Block, locked};
 use super::metrics;
-use super::{Bounds, News, Shared};
+use super::{Bounds, News, Shared, UNIT};
 use crate::analysis::{self, ModeChoice};
 use crate::formats::{self, Limits, ReadOptions, Source};
 use crate::online::Options;
@@ -58,18 +60,44 @@ async fn nowhere() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "no such address")
 }
 
-/// The whole body, bounded in bytes and time.
-async fn whole(shared: &Shared, body: Body) -> Result<Bytes, Refusal> {
-    match tokio::time::timeout(shared.bounds.body, to_bytes(body, shared.bounds.body_bytes)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(e)) => {
-            let most = shared.bounds.body_bytes;
-            Err(Refusal::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the body cannot be taken ({e}); at most {most} bytes"),
-            ))
+/// A body, and the room that it takes until it is dropped.
+struct Whole {
+    bytes: Vec<u8>,
+    room: OwnedSemaphorePermit,
+}
+
+/// The first seconds of a body, in which it may be slow.
+const BEGIN: Duration = Duration::from_secs(5);
+
+/// The whole body, bounded in bytes, in time, and in the bytes of all bodies.
+async fn whole(shared: &Shared, headers: &HeaderMap, body: Body) -> Result<Whole, Refusal> {
+    let bounds = &shared.bounds;
+    let most = bounds.body_bytes;
+    let large = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("a body of more than {most} bytes"));
+    let late = || Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body has not come in time");
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|n| n > most) {
+        return Err(large());
+    }
+    let started = Instant::now();
+    let units = u32::try_from(length.unwrap_or(most) / UNIT + 1).unwrap_or(u32::MAX);
+    let room = timeout_at(started + bounds.body, shared.bodies.clone().acquire_many_owned(units)).await;
+    let Ok(Ok(room)) = room else {
+        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "no room for the body; try again later"));
+    };
+    let begun = Instant::now();
+    let mut bytes = Vec::new();
+    let mut stream = body.into_data_stream();
+    loop {
+        // what has come so far allows as much time again
+        let slowest = BEGIN.min(bounds.body) + Duration::from_secs_f64(bytes.len() as f64 / bounds.body_rate.max(1.0));
+        let piece = timeout_at((begun + slowest).min(begun + bounds.body), stream.next()).await.map_err(|_| late())?;
+        match piece {
+            None => return Ok(Whole { bytes, room }),
+            Some(Ok(piece)) if bytes.len() + piece.len() <= most => bytes.extend_from_slice(&piece),
+            Some(Ok(_)) => return Err(large()),
+            Some(Err(e)) => return Err(Refusal::new(StatusCode::BAD_REQUEST, format!("the body is damaged: {e}"))),
         }
-        Err(_) => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body has not come in time")),
     }
 }
 
@@ -98,17 +126,22 @@ struct Wanted {
     mode: Option<String>,
 }
 
-async fn analyze(State(shared): State<Shared>, Query(wanted): Query<Wanted>, body: Body) -> Result<Json, Refusal> {
+async fn analyze(
+    State(shared): State<Shared>,
+    Query(wanted): Query<Wanted>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Refusal> {
     let mode = match wanted.mode.as_deref() {
         None | Some("auto") => ModeChoice::default(),
         Some(name) => ModeChoice::One(mode(name)?),
     };
-    let body = whole(&shared, body).await?;
+    let Whole { bytes, room } = whole(&shared, &headers, body).await?;
     let read = ReadOptions { limits: limits(&shared.bounds), ..ReadOptions::default() };
     let min_period_s = shared.jobs.options().min_period_s;
     aside(&shared, move || {
-        let source = Source::from_bytes("request", body.to_vec());
-        drop(body);
+        let _room = room;
+        let source = Source::from_bytes("request", bytes);
         let trace = formats::read(&source, None, &read)?;
         let options = analysis::Options { mode, min_period_s, ..analysis::Options::default() };
         Ok(Json(json::line(&analysis::analyze(&trace, &options)?.report)?))
@@ -122,13 +155,18 @@ fn mode(name: &str) -> Result<Mode, Refusal> {
     found.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "no such mode; auto, write, read, all, write_sync, ..."))
 }
 
-async fn block(State(shared): State<Shared>, Path(name): Path<String>, body: Body) -> Result<Json, Refusal> {
-    let body = whole(&shared, body).await?;
+async fn block(
+    State(shared): State<Shared>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json, Refusal> {
+    let body = whole(&shared, &headers, body).await?;
     let (jobs, news) = (shared.jobs.clone(), shared.news.clone());
     let limits = limits(&shared.bounds);
     aside(&shared, move || {
         // A job begins with the first block that can be read.
-        let block = Block::read(&body, &limits)?;
+        let block = Block::read(&body.bytes, &limits)?;
         drop(body);
         let job = jobs.get_or_make(&name)?;
         let mut job = locked(&job);
