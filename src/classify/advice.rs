@@ -132,7 +132,7 @@ fn collective(s: &Situation) -> Option<Advice> {
     }
     let why =
         format!("requests of {} from {} ranks share stripes of {}", size(s.tally.sizes.1), s.ranks, size(s.stripe));
-    let buffer = (16 * s.stripe).clamp(s.stripe, LIMITS.collective_buffer.max(s.stripe));
+    let buffer = s.stripe.saturating_mul(16).clamp(s.stripe, LIMITS.collective_buffer.max(s.stripe));
     let call = if s.reads() { "MPI_File_read_at_all" } else { "MPI_File_write_at_all" };
     advice(
         "collective-buffering",
@@ -159,7 +159,7 @@ fn independent(s: &Situation) -> Option<Advice> {
 
 /// Many ranks in one large file: many stripes, on the boundaries of the ranks' parts.
 fn stripes(s: &Situation) -> Option<Advice> {
-    if s.ranks < 2 || s.tally.span() < 4 * s.stripe || s.class == G::GlobalSequential {
+    if s.ranks < 2 || s.tally.span() < s.stripe.saturating_mul(4) || s.class == G::GlobalSequential {
         return None;
     }
     let count = (s.tally.span() / s.stripe).min(s.ranks as u64);
@@ -198,7 +198,7 @@ fn prefetch(s: &Situation) -> Option<Advice> {
     if !onwards || !sequential || !s.reads() || s.tally.accesses < LIMITS.worthwhile {
         return None;
     }
-    let ahead = (8 * s.tally.sizes.1).clamp(1 << 20, 64 << 20);
+    let ahead = s.tally.sizes.1.saturating_mul(8).clamp(1 << 20, 64 << 20);
     let why = format!("{} requests read on without a gap", s.tally.accesses);
     advice("prefetch", why, &[("posix_fadvise", &"POSIX_FADV_SEQUENTIAL"), ("distance_bytes", &ahead)])
 }
@@ -243,7 +243,7 @@ fn reread(s: &Situation) -> Option<Advice> {
 /// HDF5 files whose requests straddle stripes.
 fn hdf5(s: &Situation) -> Option<Advice> {
     if !s.file.is_some_and(is_hdf5_name)
-        || s.tally.span() < 4 * s.stripe
+        || s.tally.span() < s.stripe.saturating_mul(4)
         || s.starts.iter().all(|o| o.is_multiple_of(s.stripe))
     {
         return None;

@@ -374,7 +374,7 @@ pub fn page(data: &[u8]) {
     let acts = |text: &str| text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t'));
     if let Ok(found) = analysis::analyze(&t, &Options::default()) {
         let text = text::report(&found.report, text::Style::default());
-        assert!(!acts(&visible::on_terminal(&text)));
+        assert!(!acts(&visible::visible(&text)));
     }
     if let Ok(report) = analysis::graph(&t, &Plan::default()) {
         let svg = dfg::picture(&report, &t.path, dfg::Coloring::Load, 100);
