@@ -29,7 +29,10 @@ pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize,
         .map(|w| (w.1 - w.0) / h.period())
         .sum();
     let rises: Vec<f64> = extent.members.iter().zip(&extent.bursts).map(|(&i, b)| list.start[i] - b.0).collect();
-    let next = next_burst(h, list, extent);
+    let mut next = next_burst(h, list, extent);
+    if h.slots_per_period == 1 {
+        next.bytes = expected_bytes(bursts.iter().map(|b| b.bytes).collect());
+    }
     let on_clock = |next: Next| Next { start_s: next.start_s + origin, ..next };
     let places = if h.slots_per_period > 1 { next_at_places(h, list) } else { vec![next] };
     BurstPeriod {
