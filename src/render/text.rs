@@ -162,6 +162,9 @@ pub(super) fn bursts(b: &Bursts) -> String {
 
 /// How much the gaps between bursts vary.
 pub(super) fn gaps(r: &Regularity) -> String {
+    if r.cv_high < 0.005 {
+        return "vary by less than 1 %".to_owned();
+    }
     format!("vary by {} ({} to {})", percent(r.cv), percent(r.cv_low), percent(r.cv_high))
 }
 
