@@ -238,7 +238,7 @@ fn of_one(command: &Command, given: &Given, control: &Control) -> Result<Answer>
             let (mut classes, _) = match (given.origin(&a.input.reading)?, given) {
                 (None, Given::Trace(trace)) => analysis::classes(&trace.rows, &selection, options, false)?,
                 (origin, _) => {
-                    let (source, format, read) = origin.ok_or_else(wrong_command)?;
+                    let trace::Origin { source, format, read } = origin.ok_or_else(wrong_command)?;
                     control.expect(source.stored_bytes());
                     analysis::classes_of(&source, format, &control.reading(read), &selection, options, false)?
                 }
@@ -268,7 +268,7 @@ fn graph_of(command: &Command, inputs: &[Given], control: &Control) -> Result<An
     let mut how = None;
     for given in inputs {
         match (given.origin(&a.input.reading)?, given) {
-            (Some((source, format, read)), _) => {
+            (Some(trace::Origin { source, format, read }), _) => {
                 control.expect(source.stored_bytes());
                 how = Some((format, read));
                 sources.push(source);
@@ -305,7 +305,7 @@ fn comparison(command: &Command, sides: [&[Given]; 2], control: &Control) -> Res
     let facts = |given: &Given| match (given.origin(&a.reading)?, given) {
         (None, Given::Trace(trace)) => compare::Run::of(&trace.rows, &[], &options),
         (origin, _) => {
-            let (source, format, read) = origin.ok_or_else(wrong_command)?;
+            let trace::Origin { source, format, read } = origin.ok_or_else(wrong_command)?;
             control.expect(source.stored_bytes());
             compare_command::facts_of(&source, format, control.reading(read), &options)
         }
@@ -333,7 +333,7 @@ fn page(command: &Command, inputs: &[Given], given: Vec<String>, control: &Contr
                 how.of(Trace::clone(&trace.rows), origin, None)?
             }
             (origin, _) => {
-                let (source, format, read) = origin.ok_or_else(wrong_command)?;
+                let trace::Origin { source, format, read } = origin.ok_or_else(wrong_command)?;
                 control.expect(source.stored_bytes());
                 how.run(&source, format, &control.reading(read.counters(true).all_layers(true)))?
             }

@@ -1,6 +1,6 @@
 //! Many logs: a row for each log and signal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use iophase::analysis::{self, Analysis, Burst, Dominant, SignalReport};
 use iophase::findings::{self, IoSummary};
@@ -73,7 +73,7 @@ fn row(trace: &Trace, s: &SignalReport, bursts: &[Burst], io: &IoSummary) -> Row
     }
 }
 
-fn rows(path: &PathBuf, reading: &ReadingArgs, options: &analysis::Options, control: &Control) -> Result<Vec<Row>> {
+fn rows(path: &Path, reading: &ReadingArgs, options: &analysis::Options, control: &Control) -> Result<Vec<Row>> {
     let read = control.reading(reading.options()?.counters(true)).progress(None);
     let source = Source::open(path, &read.limits)?;
     let trace = formats::read(&source, reading.format()?, &read)?;
@@ -135,7 +135,7 @@ pub fn many(
     table(all)
 }
 
-fn failed(path: &std::path::Path, e: &Error) -> Row {
+fn failed(path: &Path, e: &Error) -> Row {
     Row { path: path.display().to_string(), error: Some(e.to_string()), ..Row::default() }
 }
 

@@ -221,7 +221,7 @@ impl Place<'_> {
             _ => return Err(self.wrong_type(array, wanted)),
         };
         // NaN is no time
-        match times.iter().position(|t| !(t.abs() <= MOST_TIME_S)) {
+        match times.iter().position(|t| t.is_nan() || t.abs() > MOST_TIME_S) {
             Some(i) if array.is_null(i) => Err(self.wrong(i, "unknown", wanted)),
             Some(i) => Err(self.wrong(i, &times[i].to_string(), wanted)),
             None => Ok(times),

@@ -24,7 +24,8 @@ use crate::errors;
 use crate::table::{Columns, Table};
 use crate::work::{self, Control};
 
-/// What a trace was read from, so that other parts of it can be read.
+/// What a trace is read from, so that other parts of it can be read.
+#[derive(Clone)]
 pub struct Origin {
     /// The input.
     pub source: Source,
@@ -56,8 +57,8 @@ impl Loaded {
 pub enum Given {
     /// A file or folder.
     Path(PathBuf),
-    /// The content of a file, and its name.
-    Bytes(String, Arc<[u8]>),
+    /// The content of a file.
+    Bytes(Source),
     /// A trace.
     Trace(Arc<Loaded>),
 }
@@ -70,8 +71,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given {
             return Ok(Given::Trace(trace.get().0.clone()));
         }
         if let Ok(pair) = object.cast::<PyTuple>() {
-            let (name, bytes) = (pair.get_item(0)?.extract()?, pair.get_item(1)?.cast_into::<PyBytes>()?);
-            return Ok(Given::Bytes(name, bytes.as_bytes().into()));
+            let (name, bytes) = (pair.get_item(0)?.extract::<String>()?, pair.get_item(1)?.cast_into::<PyBytes>()?);
+            return Ok(Given::Bytes(Source::from_bytes(&name, bytes.as_bytes())));
         }
         Ok(Given::Path(object.extract()?))
     }
@@ -82,22 +83,20 @@ impl Given {
     pub fn name(&self) -> String {
         match self {
             Given::Path(path) => path.display().to_string(),
-            Given::Bytes(name, _) => name.clone(),
+            Given::Bytes(source) => source.name().to_owned(),
             Given::Trace(trace) => trace.rows.path.clone(),
         }
     }
 
     /// What it is read from; `None` for a trace that is in no file.
-    pub fn origin(&self, reading: &ReadingArgs) -> Result<Option<(Source, Option<&'static dyn Format>, ReadOptions)>> {
+    pub fn origin(&self, reading: &ReadingArgs) -> Result<Option<Origin>> {
         let limits = Limits::default();
         let source = match self {
             Given::Path(path) => Source::open(path, &limits)?,
-            Given::Bytes(name, bytes) => Source::from_bytes(name, bytes.clone()),
-            Given::Trace(trace) => {
-                return Ok(trace.origin.as_ref().map(|o| (o.source.clone(), o.format, o.read.clone())));
-            }
+            Given::Bytes(source) => source.clone(),
+            Given::Trace(trace) => return Ok(trace.origin.clone()),
         };
-        Ok(Some((source, reading.format()?, reading.options()?)))
+        Ok(Some(Origin { source, format: reading.format()?, read: reading.options()? }))
     }
 
     /// Its rows: those of a trace, else read now.
@@ -116,7 +115,7 @@ impl Given {
         options: impl FnOnce(ReadOptions) -> ReadOptions,
     ) -> Result<Trace> {
         match (self.origin(reading)?, self) {
-            (Some((source, format, read)), _) => {
+            (Some(Origin { source, format, read }), _) => {
                 control.expect(source.stored_bytes());
                 formats::read(&source, format, &control.reading(options(read)))
             }
@@ -128,7 +127,7 @@ impl Given {
 
 /// Reads a trace with its counters.
 pub fn open(given: &Given, reading: &ReadingArgs, control: &Control) -> Result<Loaded> {
-    let Some((source, format, read)) = given.origin(reading)? else {
+    let Some(Origin { source, format, read }) = given.origin(reading)? else {
         return Err(errors::usage("the trace is in no file"));
     };
     control.expect(source.stored_bytes());
