@@ -1,22 +1,23 @@
 //! A job that is followed while it runs.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use arrow_array::RecordBatchReader;
 use iophase::analysis::Mode;
 use iophase::internals::formats::tail::{Faults, Message};
 use iophase::internals::online::checkpoint::{self, Checkpoint};
 use iophase::internals::online::jobs::Jobs;
 use iophase::internals::render::json;
 use iophase::online::{Every, Options};
-use iophase::record::{Clock, Data, Interval, Op};
+use iophase::record::{Clock, Data, Interval, Op, Trace};
 use iophase::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::errors;
-use crate::{arrow, rows, trace::PyTrace};
+use crate::trace::{Loaded, PyTrace};
+use crate::{arrow, errors, rows, work};
 
 /// Largest number of jobs. A further job replaces the one without data for the longest time.
 const JOBS: usize = 1000;
@@ -24,7 +25,7 @@ const JOBS: usize = 1000;
 /// The predictor behind `iophase.Predictor`; predictions are lines of JSON.
 #[pyclass(frozen, module = "iophase._iophase", name = "Predictor")]
 pub struct Predictor {
-    jobs: Mutex<Jobs>,
+    jobs: Arc<Mutex<Jobs>>,
 }
 
 fn options(window: &str, change: &str, every: &str, mode: &str, min_period: Option<f64>) -> Result<Options> {
@@ -80,18 +81,36 @@ fn transfer(i: usize, row: &Bound<'_, PyDict>) -> PyResult<Interval> {
     Ok(Interval { op, rank, bytes, start, end, ..Interval::default() })
 }
 
-/// The transfers of a list of dicts, of a trace, or of a table of another package.
-fn transfers(data: &Bound<'_, PyAny>) -> PyResult<Vec<Interval>> {
-    if let Ok(list) = data.cast::<PyList>() {
-        return list.iter().enumerate().map(|(i, row)| transfer(i, row.cast::<PyDict>()?)).collect();
+/// What a predictor is fed with.
+enum Fed {
+    /// A list of dicts.
+    List(Vec<Interval>),
+    /// A trace.
+    Trace(Arc<Loaded>),
+    /// A table of another package.
+    Table(Box<dyn RecordBatchReader + Send>),
+}
+
+impl Fed {
+    fn of(data: &Bound<'_, PyAny>) -> PyResult<Fed> {
+        if let Ok(list) = data.cast::<PyList>() {
+            let rows = list.iter().enumerate().map(|(i, row)| transfer(i, row.cast::<PyDict>()?));
+            return Ok(Fed::List(rows.collect::<PyResult<_>>()?));
+        }
+        match data.cast::<PyTrace>() {
+            Ok(trace) => Ok(Fed::Trace(trace.get().0.clone())),
+            Err(_) => Ok(Fed::Table(arrow::import(data)?)),
+        }
     }
-    if let Ok(trace) = data.cast::<PyTrace>() {
-        let rows = &trace.get().0.rows;
-        return Ok(intervals(&rows.data, rows.origin_s as f64));
+
+    fn transfers(self) -> Result<Vec<Interval>> {
+        let of = |trace: &Trace| intervals(&trace.data, trace.origin_s as f64);
+        Ok(match self {
+            Fed::List(transfers) => transfers,
+            Fed::Trace(trace) => of(&trace.rows),
+            Fed::Table(reader) => of(&rows::trace(reader, "table", None)?),
+        })
     }
-    let reader = arrow::import(data)?;
-    let trace = rows::trace(reader, "table", None).map_err(|e| errors::exception(data.py(), &e))?;
-    Ok(intervals(&trace.data, trace.origin_s as f64))
 }
 
 fn intervals(data: &Data, origin_s: f64) -> Vec<Interval> {
@@ -100,6 +119,20 @@ fn intervals(data: &Data, origin_s: f64) -> Vec<Interval> {
         Data::Requests(r) => r.iter().map(|x| shift(x.into())).collect(),
         Data::Intervals(v) => v.iter().map(shift).collect(),
     }
+}
+
+/// The predictions that are due once the transfers of a message are taken, as lines of JSON.
+fn predictions(jobs: &mut Jobs, fed: &Message) -> Result<Vec<String>> {
+    // bursts end inside a table
+    let piece = if jobs.options().every == Every::Message { fed.transfers.len().max(1) } else { 1 };
+    let mut lines = Vec::new();
+    for part in fed.transfers.chunks(piece) {
+        jobs.feed(&Message { job: fed.job.clone(), ranks: fed.ranks, transfers: part.to_vec() });
+        for p in jobs.predict_due() {
+            lines.push(json::line(&p.stamped(Clock::default(), SystemTime::now()))?);
+        }
+    }
+    Ok(lines)
 }
 
 #[pymethods]
@@ -115,7 +148,7 @@ impl Predictor {
         min_period: Option<f64>,
     ) -> PyResult<Predictor> {
         let options = options(window, change, every, mode, min_period).map_err(|e| errors::exception(py, &e))?;
-        Ok(Predictor { jobs: Mutex::new(Jobs::new(options, JOBS)) })
+        Ok(Predictor { jobs: Arc::new(Mutex::new(Jobs::new(options, JOBS))) })
     }
 
     /// Takes transfers; gives the predictions that are due.
@@ -127,27 +160,24 @@ impl Predictor {
         job: Option<String>,
         ranks: Option<u64>,
     ) -> PyResult<Vec<String>> {
-        let transfers = transfers(data)?;
-        let made = py.detach(|| -> Result<Vec<String>> {
-            let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-            // bursts end inside a table
-            let piece = if jobs.options().every == Every::Message { transfers.len().max(1) } else { 1 };
-            let mut lines = Vec::new();
-            for part in transfers.chunks(piece) {
-                jobs.feed(&Message { job: job.clone(), ranks, transfers: part.to_vec() });
-                for p in jobs.predict_due() {
-                    lines.push(json::line(&p.stamped(Clock::default(), SystemTime::now()))?);
-                }
+        let (fed, jobs) = (Fed::of(data)?, self.jobs.clone());
+        work::beside(py, None, None, move |control, pool| {
+            let transfers = pool.install(|| fed.transfers())?;
+            let mut held = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            if control.is_stopped() {
+                return Err(errors::usage("stopped"));
             }
-            Ok(lines)
-        });
-        made.map_err(|e| errors::exception(py, &e))
+            let jobs = &mut *held;
+            pool.install(|| predictions(jobs, &Message { job, ranks, transfers }))
+        })
     }
 
     /// Stores the state in a file, which is whole at every moment.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let store = move || checkpoint::store(&path, &Checkpoint::new(None, Faults::default(), jobs).to_bytes()?);
+        let store = || {
+            let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            checkpoint::store(&path, &Checkpoint::new(None, Faults::default(), jobs).to_bytes()?)
+        };
         py.detach(store).map_err(|e| errors::exception(py, &e))
     }
 
@@ -158,6 +188,6 @@ impl Predictor {
         let missing = || Error::new(ErrorKind::Io, "no such file").in_file(name);
         let state = py.detach(|| Checkpoint::load(&path)).and_then(|state| state.ok_or_else(missing));
         let state = state.map_err(|e| errors::exception(py, &e))?;
-        Ok(Predictor { jobs: Mutex::new(state.jobs) })
+        Ok(Predictor { jobs: Arc::new(Mutex::new(state.jobs)) })
     }
 }

@@ -85,12 +85,23 @@ pub fn run<T: Send + 'static>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Control) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
+    beside(py, threads, progress, move |control, pool| pool.install(|| work(control)))
+}
+
+/// As [`run`], with work that begins outside the pool. There it may wait for a lock: a thread of the pool that waits for parts of its
+/// own work takes up other work meanwhile, and if that waited for a lock the thread holds, it would wait for ever.
+pub fn beside<T: Send + 'static>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Control, &ThreadPool) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
     let pool = pool(threads).map_err(|e| errors::exception(py, &e))?;
     let control = Control::default();
     let (sender, receiver) = sync_channel(1);
     let of_work = control.clone();
     let started = std::thread::Builder::new().name("iophase".into()).spawn(move || {
-        let done = catch_unwind(AssertUnwindSafe(|| pool.install(|| work(&of_work))));
+        let done = catch_unwind(AssertUnwindSafe(|| work(&of_work, &pool)));
         // nobody waits after a signal
         let _ = sender.send(done);
     });

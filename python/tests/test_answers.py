@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import warnings
 
 import pytest
@@ -205,6 +206,14 @@ def test_many_logs_are_one_table():
     with pytest.raises(iop.UsageError):
         iop.analyze_many([], on_error="nothing")
     assert len(iop.analyze_many([])) == 0
+
+
+def test_many_logs_have_the_columns_of_a_fleet():
+    source = (ROOT / "fleet/src/tables/signals.rs").read_text()
+    fields = re.findall(r"pub (\w+): (\w+)", source)
+    names = [name + "_unix_s" if kind == "Time" else name for name, kind in fields]
+    assert len(names) > 20
+    assert iop.analyze_many([]).columns == ["path", "job", *names, "error"]
 
 
 def test_predictions_go_on_after_a_restart(tmp_path):

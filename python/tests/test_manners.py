@@ -48,7 +48,8 @@ def test_other_threads_run_during_work():
     assert len(done[0]) == 1
 
 
-def test_ctrl_c_ends_the_call():
+@pytest.mark.parametrize("call", [iop.from_arrow, iop.analyze, lambda table: iop.Predictor().feed(table)], ids=["from_arrow", "analyze", "feed"])
+def test_ctrl_c_ends_the_call(call):
     pytest.importorskip("pyarrow")
     table = Never()
 
@@ -59,7 +60,7 @@ def test_ctrl_c_ends_the_call():
     threading.Thread(target=interrupt).start()
     try:
         with pytest.raises(KeyboardInterrupt):
-            iop.from_arrow(table)
+            call(table)
     finally:
         table.go.set()
     assert iop.analyze("data/stable.darshan").primary is not None
@@ -75,13 +76,26 @@ def test_traces_are_analysed_from_many_threads():
     assert iop.analyze("data/stable.darshan", threads=1) == wanted
 
 
+def test_a_predictor_is_fed_from_many_threads():
+    p = iop.Predictor(every="burst")
+    trace = iop.open("data/stable.darshan")
+    got = []
+    threads = [threading.Thread(target=lambda k=k: got.append(p.feed(trace, job=str(k)))) for k in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    # each job has its own predictions, whatever the order
+    assert len(got) == 8 and len({len(g) for g in got}) == 1
+    assert {g[-1].period_s for g in got} == {iop.Predictor(every="burst").feed(trace)[-1].period_s}
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_works():
     wanted = iop.analyze("data/stable.darshan")
     child = os.fork()
     if child == 0:
-        os._exit(0 if iop.analyze("data/stable.darshan") == wanted else 1)
+        fed = iop.Predictor().feed("data/stable.darshan")
+        os._exit(0 if iop.analyze("data/stable.darshan") == wanted and fed[-1].periodic else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
