@@ -1,12 +1,15 @@
 //! Contents of a trace: schema `iophase.info.v1`.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::counters::CounterReport;
-use crate::record::{Clock, Data, Job, LayerSummary, Trace, Warning};
+use crate::error::Result;
+use crate::formats::{self, Format, ReadOptions, Source};
+use crate::record::{Batch, Clock, Data, Job, LayerSummary, Restart, RowSink, Trace, Warning};
 
 /// Name of the schema of [`Info`].
 pub const INFO_SCHEMA: &str = "iophase.info.v1";
@@ -54,7 +57,10 @@ pub struct Info {
 impl Info {
     /// Of a trace that was read with [`all_layers`](crate::formats::ReadOptions::all_layers).
     pub fn of(trace: &Trace) -> Info {
-        let (start_s, end_s) = extent(trace);
+        Info::with_extent(trace, extent(trace))
+    }
+
+    fn with_extent(trace: &Trace, (start_s, end_s): Extent) -> Info {
         let first = trace.layers.iter().filter_map(|l| l.first_s).reduce(f64::min);
         let last = trace.layers.iter().filter_map(|l| l.last_s).reduce(f64::max);
         Info {
@@ -79,13 +85,64 @@ impl Info {
     }
 }
 
+/// Contents of an input. Formats that can are read as a stream: memory does not grow with rows.
+///
+/// # Errors
+/// As [`formats::read`].
+pub fn info_of(source: &Source, format: Option<&dyn Format>, read: &ReadOptions) -> Result<Info> {
+    let passed = Passed::default();
+    let mut trace = formats::read_into(source, format, read, &passed)?;
+    let Totals { extent, summary } = passed.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // a format of one layer does not add up what it gives away
+    if trace.layers.is_empty() {
+        trace.layers.extend(summary);
+    }
+    Ok(Info::with_extent(&trace, extent))
+}
+
+/// First start and last end, on the trace's own clock.
+type Extent = (Option<f64>, Option<f64>);
+
+#[derive(Debug, Default)]
+struct Totals {
+    extent: Extent,
+    summary: Option<LayerSummary>,
+}
+
+/// Adds up rows and lets them go.
+#[derive(Default)]
+struct Passed(Mutex<Totals>);
+
+impl RowSink for Passed {
+    fn take(&self, batch: Batch<'_>) -> Result<()> {
+        let (first, last) = extent_of(&batch.rows, batch.origin_s);
+        let more = LayerSummary::of("requests", &batch.rows, batch.origin_s);
+        let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let joined = |a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64| a.into_iter().chain(b).reduce(of);
+        sum.extent = (joined(sum.extent.0, first, f64::min), joined(sum.extent.1, last, f64::max));
+        match &mut sum.summary {
+            Some(all) => all.add(&more),
+            None => sum.summary = Some(more),
+        }
+        Ok(())
+    }
+
+    fn restart(&self, _why: Restart) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Totals::default();
+    }
+}
+
 /// First start and last end of all rows, on the trace's own clock.
-pub(crate) fn extent(trace: &Trace) -> (Option<f64>, Option<f64>) {
-    let (start, end) = match &trace.data {
+pub(crate) fn extent(trace: &Trace) -> Extent {
+    extent_of(&trace.data, trace.origin_s)
+}
+
+fn extent_of(rows: &Data, origin_s: i64) -> Extent {
+    let (start, end) = match rows {
         Data::Requests(r) => (&r.start, &r.end),
         Data::Intervals(i) => (&i.start, &i.end),
     };
-    let origin = trace.origin_s as f64;
+    let origin = origin_s as f64;
     let first = start.iter().copied().reduce(f64::min).map(|t| t + origin);
     let last = end.iter().copied().reduce(f64::max).map(|t| t + origin);
     (first, last)

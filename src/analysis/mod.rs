@@ -22,7 +22,7 @@ pub use counters::{AccessSizes, CommonSize, CounterReport, Family, FileKind, Lay
 internal! { use event_log::save_log; }
 pub use event_log::{EventLog, event_log};
 internal! { use event_log::graph; }
-internal! { use info::INFO_SCHEMA; }
+internal! { use info::{INFO_SCHEMA, info_of}; }
 pub(crate) use heat::{Heat, HeatRow};
 pub use info::Info;
 pub(crate) use metadata::MetadataCalls;

@@ -9,10 +9,9 @@ use super::inputs::Inputs;
 use super::remedy;
 use super::shared::{Input, Verbosity};
 use iophase::Result;
-use iophase::analysis::Info;
-use iophase::formats::Detail;
+use iophase::analysis;
+use iophase::formats::{Detail, Format, ReadOptions, Source};
 use iophase::internals::render::text;
-use iophase::record::Trace;
 
 /// Arguments of `info`.
 #[derive(Debug, Args)]
@@ -36,8 +35,11 @@ pub(super) fn run(a: &InfoArgs) -> Result<u8> {
     let read = a.input.reading.options()?.detail(Detail::Calls).all_layers(true).counters(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
-    let compute = |trace: Trace| Ok(Info::of(&trace));
-    let worst = inputs.each_trace(&read, compute, |mut info| {
+    let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
+        analysis::info_of(source, format, read)
+    };
+    let worst = inputs.each(&read, compute, |_, answer| {
+        let Ok(mut info) = answer else { return Ok(()) };
         remedy::name_options(&mut info.warnings);
         answers.emit(&info.path, &info.warnings, &info, |style| text::info(&info, style))
     });

@@ -411,6 +411,7 @@ fn every_format_survives_the_way_to_records_and_back() {
         }
         *formats.entry(t.format).or_insert(0) += 1;
     }
+    // text that needs patterns goes the same way in `regex.rs`
     for f in iophase::formats::ALL.iter().filter(|f| f.name() != "regex") {
         assert!(formats.contains_key(f.name()), "no sample of {}: {formats:?}", f.name());
     }

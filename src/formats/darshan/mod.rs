@@ -135,6 +135,10 @@ fn in_batches(log: &Log, options: &ReadOptions, sink: &dyn RowSink) -> Result<Op
         Ok((taken, files)) if taken.quality.records_read > taken.quality.records_dropped => {
             let mut trace = assemble(log, &overview, Some(first), taken, files, options);
             check_others(log, options.all_layers, true, &mut trace)?;
+            if options.all_layers {
+                summarise_segments(log, 0.0, Some(first), &mut trace);
+            }
+            trace.layers.sort_by_key(|s| layer_order(&s.layer));
             add_counters(std::slice::from_ref(log), &[Placement::default()], options, &mut trace)?;
             Ok(Some(trace))
         }
