@@ -223,6 +223,9 @@ impl Bins {
     /// The best train of a period in bins, over onsets and the widths given as shares of it.
     fn fit(&self, period: f64, widths: &[f64]) -> Fitted {
         let folded = self.folded(period);
+        // twice, so that those of any onset lie side by side
+        let twice = |cells: &[f64; CELLS]| -> [f64; 2 * CELLS] { std::array::from_fn(|i| cells[i % CELLS]) };
+        let (count, sum) = (twice(&folded.count), twice(&folded.sum));
         let n = self.bytes.len() as f64;
         let mut best = Fitted { period, onset: 0.0, burst: period * widths[0], error: f64::INFINITY };
         for &share in widths {
@@ -231,15 +234,19 @@ impl Bins {
                 let at = (c as f64 + 0.5) / CELLS as f64 * period;
                 (until(at + 1.0, period, burst) - until(at, period, burst)) / burst.min(1.0)
             });
-            for shift in 0..CELLS {
-                let (mut o, mut oo, mut oy) = (0.0, 0.0, 0.0);
-                for (c, &x) in overlap.iter().enumerate() {
-                    let at = (c + shift) % CELLS;
-                    o += folded.count[at] * x;
-                    oo += folded.count[at] * x * x;
-                    oy += folded.sum[at] * x;
+            // for all onsets at once, which the processor adds up side by side
+            let (mut o, mut oo, mut oy) = ([0.0; CELLS], [0.0; CELLS], [0.0; CELLS]);
+            for (c, &x) in overlap.iter().enumerate().filter(|(_, x)| **x > 0.0) {
+                let count: &[f64; CELLS] = count[c..].first_chunk().unwrap_or(&folded.count);
+                let sum: &[f64; CELLS] = sum[c..].first_chunk().unwrap_or(&folded.sum);
+                for (shift, (count, sum)) in count.iter().zip(sum).enumerate() {
+                    o[shift] += count * x;
+                    oo[shift] += count * (x * x);
+                    oy[shift] += sum * x;
                 }
-                let error = squared_error(n, o, oo, oy, self.sum, self.sum_of_squares);
+            }
+            for shift in 0..CELLS {
+                let error = squared_error(n, o[shift], oo[shift], oy[shift], self.sum, self.sum_of_squares);
                 if error < best.error {
                     let onset = shift as f64 / CELLS as f64 * period;
                     best = Fitted { period, onset, burst, error };
@@ -253,7 +260,8 @@ impl Bins {
         let mut folded = Folded { count: [0.0; CELLS], sum: [0.0; CELLS] };
         let frequency = 1.0 / period;
         for (i, y) in self.bytes.iter().enumerate() {
-            let phase = (i as f64 * frequency).fract();
+            let cycles = i as f64 * frequency;
+            let phase = cycles - cycles as u32 as f64;
             let cell = ((phase * CELLS as f64) as usize).min(CELLS - 1);
             folded.count[cell] += 1.0;
             folded.sum[cell] += y;
