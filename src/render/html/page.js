@@ -2,7 +2,7 @@
 "use strict";
 (() => {
 const SVG = "http://www.w3.org/2000/svg";
-const LEFT = 66, RIGHT = 14, BELOW = 38, ABOVE = 8, ROW = 18, HEAT_RIGHT = 896;
+const LEFT = 66, RIGHT = 14, BELOW = 38, ABOVE = 8, ROW = 18, HEAT_RIGHT = 850;
 const byId = (id) => document.getElementById(id);
 const block = byId("data"), root = document.documentElement;
 const data = block ? JSON.parse(block.textContent) : { runs: [] };

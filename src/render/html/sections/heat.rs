@@ -26,6 +26,9 @@ const LEVELS: f64 = 63.0;
 /// Place of the picture in its view box; the time axis is that of the bandwidth above.
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 986.0;
+/// Room at the right of the map: the bars of the ranks, then their labels.
+const SIDE: f64 = 136.0;
+const BARS: f64 = 40.0;
 const MARGIN: f64 = 40.0;
 
 /// Stops of a colour map whose lightness rises evenly (after cividis).
@@ -315,7 +318,7 @@ fn svg(h: &mut Html, range: (f64, f64), zero_s: f64, heat: &Heat, p: &Picture<'_
     let rows = heat.rows.len();
     let height = (rows as f64 * 14.0).clamp(60.0, 380.0);
     let whole = MARGIN + height + 38.0;
-    let right = RIGHT - 90.0;
+    let right = RIGHT - SIDE;
     // the time axis of the bandwidth, as far as the margin leaves room
     let x = |t: f64| LEFT + (t - range.0) / (range.1 - range.0) * (right - LEFT);
     let (title, desc) = (format!("{}-t", p.id), format!("{}-d", p.id));
@@ -418,7 +421,7 @@ fn side(h: &mut Html, heat: &Heat, (right, height): (f64, f64)) {
     let step = height / heat.rows.len() as f64;
     let mut d = format!("M{:.1} {MARGIN}", right + 4.0);
     for (i, r) in heat.rows.iter().enumerate() {
-        let _ = write!(d, "H{:.1}V{:.1}", right + 4.0 + 84.0 * r.bytes / most, MARGIN + step * (i + 1) as f64);
+        let _ = write!(d, "H{:.1}V{:.1}", right + 4.0 + BARS * r.bytes / most, MARGIN + step * (i + 1) as f64);
     }
     let _ = write!(d, "H{:.1}Z", right + 4.0);
     h.empty("path", &[("class", "margin side"), ("d", &d)]);
