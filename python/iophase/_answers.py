@@ -55,6 +55,7 @@ class Bursts(Part):
     bytes = Field('bytes', 'ByteSpread', "Bytes per burst.")
     count = Field('count', '', "Number of bursts.")
     duty_cycle = Field('duty_cycle', '', "Share of the period that a burst lasts: median width / period.")
+    regularity = Field('regularity', 'Regularity', "How regular they are; `null` for fewer than three gaps.")
     starts_s = Field('starts_s', '', "Start of each burst, seconds on the trace's own clock.")
     width_s = Field('width_s', 'Spread', "Seconds from the first to the last byte of a burst.")
 
@@ -810,6 +811,14 @@ class Reason(Part):
     unit = Field('unit', '', "Unit of all values: `s`, `bytes`, `bytes/s`, `count`, `ratio`.")
     what = Field('what', '', "The property.")
 
+class Regularity(Part):
+    "How regular bursts are: the coefficient of variation of their gaps, standard deviation over mean."
+
+    __slots__ = ()
+    cv = Field('cv', '', "Coefficient of variation of the gaps from burst to burst; missing bursts count as gaps of their own. 0 for a clock, 1 for bursts at random.")
+    cv_high = Field('cv_high', '', "Upper end.")
+    cv_low = Field('cv_low', '', "Lower end of its interval of 95 %, for gaps with a normal distribution.")
+
 class RemedyReport(Part):
     "A remedy for one library or file system."
 
@@ -837,7 +846,7 @@ class ReportPrediction(Part):
     "The next burst."
 
     __slots__ = ()
-    bytes = Field('bytes', '', "Bytes of the next burst: median of those seen.")
+    bytes = Field('bytes', '', "Bytes of the next burst: median of those seen, or what their steady growth leads to.")
     bytes_p95 = Field('bytes_p95', '', "Bytes not exceeded by 95 % of the bursts seen.")
     confidence = Field('confidence', '', "Confidence in the period, as for the dominant period.")
     idle_s = Field('idle_s', '', "Seconds without I/O before the next burst.")
@@ -845,6 +854,7 @@ class ReportPrediction(Part):
     next_start_s = Field('next_start_s', '', "Start of the next burst, seconds on the trace's own clock.")
     next_start_std_s = Field('next_start_std_s', '', "Standard deviation of that start in seconds.")
     next_start_unix_s = Field('next_start_unix_s', '', "The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known.")
+    now_in_burst = Field('now_in_burst', '', "Whether a burst is under way where the trace ends: it has begun, and is shorter than any before it. The next one is the one after it.")
     period_s = Field('period_s', '', "The period in seconds.")
     set10 = Field('set10', 'Set10', "Class of the job for the IO-Sets scheduling policy.")
     valid_until_s = Field('valid_until_s', '', "Time up to which the prediction is of use, the start of the burst after the next, seconds on the trace's own clock.")

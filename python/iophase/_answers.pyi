@@ -92,6 +92,9 @@ class Bursts(Part):
     def duty_cycle(self) -> float:
         "Share of the period that a burst lasts: median width / period."
     @property
+    def regularity(self) -> Regularity | None:
+        "How regular they are; `null` for fewer than three gaps."
+    @property
     def starts_s(self) -> list[float]:
         "Start of each burst, seconds on the trace's own clock."
     @property
@@ -1661,6 +1664,19 @@ class Reason(Part):
     def what(self) -> str:
         "The property."
 
+class Regularity(Part):
+    "How regular bursts are: the coefficient of variation of their gaps, standard deviation over mean."
+
+    @property
+    def cv(self) -> float:
+        "Coefficient of variation of the gaps from burst to burst; missing bursts count as gaps of their own. 0 for a clock, 1 for bursts at random."
+    @property
+    def cv_high(self) -> float:
+        "Upper end."
+    @property
+    def cv_low(self) -> float:
+        "Lower end of its interval of 95 %, for gaps with a normal distribution."
+
 class RemedyReport(Part):
     "A remedy for one library or file system."
 
@@ -1713,7 +1729,7 @@ class ReportPrediction(Part):
 
     @property
     def bytes(self) -> int:
-        "Bytes of the next burst: median of those seen."
+        "Bytes of the next burst: median of those seen, or what their steady growth leads to."
     @property
     def bytes_p95(self) -> int:
         "Bytes not exceeded by 95 % of the bursts seen."
@@ -1735,6 +1751,9 @@ class ReportPrediction(Part):
     @property
     def next_start_unix_s(self) -> float | None:
         "The same in seconds since 1970-01-01 00:00 UTC; `null` if the clock of the trace is not known."
+    @property
+    def now_in_burst(self) -> bool:
+        "Whether a burst is under way where the trace ends: it has begun, and is shorter than any before it. The next one is the one after it."
     @property
     def period_s(self) -> float:
         "The period in seconds."
