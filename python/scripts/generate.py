@@ -3,13 +3,16 @@
 the options of the command line. With --check it only compares, and fails if they differ.
 
 Needs the built module: python scripts/generate.py [--check] [FOLDER]
+With the program in its place it looks at the classes only: python scripts/generate.py --program target/release/iophase [--check] [FOLDER]
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import keyword
+import subprocess
 import sys
 import textwrap
 import types
@@ -24,7 +27,12 @@ def native() -> types.ModuleType:
     return importlib.import_module("iophase._iophase")
 
 
-_iophase = native()
+def schemas_of(program: str | None) -> dict[str, dict]:
+    """The JSON Schemas, of the program or else of the native part."""
+    if program is None:
+        return {name: json.loads(native().schema(name)) for name in SCHEMAS}
+    return {name: json.loads(subprocess.run([program, "schema", name], check=True, stdout=subprocess.PIPE).stdout) for name in SCHEMAS}
+
 
 SCHEMAS = ["report", "info", "patterns", "classes", "dfg", "findings", "comparison", "truth", "prediction"]
 #: Answers and parts that have methods of their own.
@@ -51,9 +59,8 @@ def doc_literal(text: str) -> str:
 class Schemas:
     """All objects of all schemas, each with a name of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, roots: dict[str, dict]) -> None:
         self.classes: dict[str, dict] = {}
-        roots = {name: json.loads(_iophase.schema(name)) for name in SCHEMAS}
         self.names: dict[tuple[str, str], str] = {}
         self.defs = {name: root.get("$defs", {}) for name, root in roots.items()}
         for name, root in roots.items():
@@ -354,7 +361,7 @@ def commands() -> str:
     ]
     specs, functions = {}, []
     for function, (command, positions, call, answer, about, example) in FUNCTIONS.items():
-        described = json.loads(_iophase.options(command))
+        described = json.loads(native().options(command))
         options = [o for o in described["options"] if o["name"] not in LEFT_OUT]
         keywords, lines, several = [], [], []
         for option in options:
@@ -387,18 +394,23 @@ def commands() -> str:
 
 
 def main() -> int:
-    check = "--check" in sys.argv
-    folders = [a for a in sys.argv[1:] if not a.startswith("-")]
-    folder = Path(folders[0]) if folders else Path(__file__).parent.parent / "iophase"
-    module, stub = answers(Schemas())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--program")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parent.parent / "iophase")
+    given = parser.parse_args()
+    module, stub = answers(Schemas(schemas_of(given.program)))
+    texts = {"_answers.py": module, "_answers.pyi": stub}
+    if given.program is None:
+        texts["_commands.py"] = commands()
     wrong = []
-    for name, text in {"_answers.py": module, "_answers.pyi": stub, "_commands.py": commands()}.items():
-        path = folder / name
+    for name, text in texts.items():
+        path = given.folder / name
         if not path.exists() or path.read_text() != text:
             wrong.append(name)
-            if not check:
+            if not given.check:
                 path.write_text(text)
-    if check and wrong:
+    if given.check and wrong:
         print("not as the schemas and the command line have it: " + ", ".join(wrong) + "; run scripts/generate.py")
         return 1
     return 0
