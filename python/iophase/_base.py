@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
@@ -158,6 +157,8 @@ class Answer(Part):
         return f"<iophase.{type(self).__name__}: {shown(self.text().strip().splitlines()[0])[1:-1]}>"
 
     def _repr_html_(self) -> str:
+        import html  # takes as long as the rest of the package
+
         return f'<pre style="font-family:monospace;white-space:pre-wrap">{html.escape(self.text())}</pre>'
 
 
