@@ -258,6 +258,10 @@ thresholds! {
     bins_least_cycles: f64 = 3.0;
     /// Share of the variance of the bins that a train has to explain: more than all else together.
     bins_explained: f64 = 0.5;
+    /// Least share of the variance in one line of the spectrum, where it is not known that there are bins. The basic line of a train has most
+    /// of all its lines: of 8 bins a period, at the shortest bursts, 0.27; times the least share of the train, less what falls between two
+    /// frequencies.
+    bins_line: f64 = 0.1;
     /// Least confidence in a train where the bursts show no period, as for the first period of requests.
     bins_answer: f64 = 0.5;
     /// Misfit, as a share of the variance, that real bursts have as they are no rectangles.
