@@ -2,10 +2,12 @@
 //! the file system is busy, what got slower.
 //!
 //! Rooms, from the ground up: `tables` the columns, `list` inputs to logs, `extract` one log to its rows (iophase only), `pool`
-//! worker processes, `batch` work units, parts and markers, `query` SQL and named questions, `page` one HTML page. The program is
+//! worker processes, `batch` work units, parts and markers, `cluster` (a feature) the same on many machines, `query` SQL and named questions, `page` one HTML page. The program is
 //! in `main.rs` and `cli`.
 
 pub mod batch;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 mod error;
 pub mod extract;
 pub mod forecast;
@@ -15,6 +17,8 @@ pub mod page;
 pub mod pool;
 pub mod query;
 pub mod regressions;
+#[cfg(feature = "s3")]
+mod remote;
 pub mod store;
 pub mod tables;
 pub mod worker;

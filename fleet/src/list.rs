@@ -99,6 +99,11 @@ struct Walk {
 
 impl Walk {
     fn input(&mut self, path: &Path) -> Result<()> {
+        #[cfg(feature = "s3")]
+        if crate::remote::is_url(path) {
+            self.remote(path);
+            return Ok(());
+        }
         match fs::metadata(path) {
             Ok(meta) => self.named(path, &meta),
             Err(e) => {
@@ -124,6 +129,34 @@ impl Walk {
             }
         }
         Ok(())
+    }
+
+    /// An object of a store, or those below it whose names are of logs.
+    #[cfg(feature = "s3")]
+    fn remote(&mut self, path: &Path) {
+        let url = path.to_string_lossy();
+        match crate::remote::list(&url) {
+            Ok(found) if found.is_empty() => {
+                self.listing.problems.push(input(path, "nothing there").remedy("check the address"));
+            }
+            Ok(found) => {
+                for object in found {
+                    let name = object.url.rsplit('/').next().unwrap_or_default();
+                    if object.url == url || self.names.iter().any(|p| p.matches(name)) {
+                        let modified = Time(Some(object.modified));
+                        let mut hash = identity(Path::new(&object.url), object.size, modified);
+                        hash.update(object.tag.as_bytes());
+                        let (path, size) = (object.url.into(), object.size);
+                        self.listing.logs.push(LogRef { path, size, modified, key: key_of(hash) });
+                    } else {
+                        self.listing.left_out += 1;
+                    }
+                }
+            }
+            Err(e) => {
+                self.listing.problems.push(input(path, e).remedy("check the address and AWS_* in the environment"))
+            }
+        }
     }
 
     /// A path that was named: whatever it is, it is an input.
@@ -178,6 +211,11 @@ impl Walk {
             Ok(lines) => {
                 let paths = lines.iter().map(|l| l.trim_end_matches('\r')).filter(|l| !l.is_empty());
                 for path in paths.map(Path::new) {
+                    #[cfg(feature = "s3")]
+                    if crate::remote::is_url(path) {
+                        self.remote(path);
+                        continue;
+                    }
                     self.found.push(absolute(path));
                 }
             }

@@ -19,6 +19,8 @@ use iophase::{Error, ErrorKind, Result};
 const START: Duration = Duration::from_secs(60);
 /// Bytes of a worker's messages that are kept.
 const MESSAGES: usize = 4096;
+/// Times, 2 ms apart, that it is looked whether a worker has ended and its messages are read.
+const LOOKS: usize = 500;
 /// Answers that may wait for the driver.
 const WAITING: usize = 64;
 
@@ -123,7 +125,7 @@ impl Worker {
         self.orders = None;
         // one that ended by itself keeps its own status
         let ended = |child: &mut Child| {
-            (0..50).find_map(|_| {
+            (0..LOOKS).find_map(|_| {
                 let status = child.try_wait().ok().flatten();
                 if status.is_none() {
                     thread::sleep(Duration::from_millis(2));
@@ -136,7 +138,7 @@ impl Worker {
             self.child.wait().ok()
         });
         // its last words may still be in the pipe
-        (0..50).take_while(|_| !self.listener.is_finished()).for_each(|_| thread::sleep(Duration::from_millis(2)));
+        (0..LOOKS).take_while(|_| !self.listener.is_finished()).for_each(|_| thread::sleep(Duration::from_millis(2)));
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&messages);
         let last = text.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default().to_owned();

@@ -118,6 +118,20 @@ impl Fleet {
         Fleet::of(folder, &batches, threads)
     }
 
+    /// Opens a fleet whose questions a session of a cluster answers, once `connect` has made it from its configuration.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn of_session(
+        folder: &Path,
+        config: SessionConfig,
+        connect: impl AsyncFnOnce(SessionConfig) -> Result<SessionContext>,
+    ) -> Result<Fleet> {
+        let batches = Store::open(folder)?.batches()?;
+        let runtime = runtime(0)?;
+        let context = runtime.block_on(connect(configured(config)))?;
+        register_all(&context, folder, &batches)?;
+        Ok(Fleet { context, runtime })
+    }
+
     fn of(folder: &Path, batches: &[Marker], threads: usize) -> Result<Fleet> {
         let runtime = runtime(threads)?;
         let mut config = configured(SessionConfig::new().with_information_schema(true));

@@ -12,7 +12,7 @@ use datafusion::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Context, input, usage};
-use crate::tables::{Key, Parts, SCHEMA_VERSION};
+use crate::tables::{Key, Parts, SCHEMA_VERSION, temporary};
 use iophase::Result;
 
 /// Format of the files beside the tables.
@@ -186,6 +186,13 @@ impl Store {
         Ok(all)
     }
 
+    /// A batch that was committed.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn marker(&self, id: &str) -> Option<Marker> {
+        let text = fs::read_to_string(self.marker_path(id)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
     pub(crate) fn marker_ids(&self) -> Result<Vec<String>> {
         let folder = self.folder.join("_done");
         let entries = match fs::read_dir(&folder) {
@@ -296,9 +303,7 @@ fn differences(made: &Options, wanted: &Identity) -> Vec<String> {
 /// # Errors
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output).
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
+    let temporary = temporary(path);
     let written = File::create(&temporary).and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_data()));
     if let Err(e) = written.and_then(|()| fs::rename(&temporary, path)) {
         let _ = fs::remove_file(&temporary);

@@ -9,6 +9,8 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueHint};
 
 use iophase::Result;
+#[cfg(feature = "cluster")]
+use iophase_fleet::cluster;
 use iophase_fleet::query::{self, Fleet, Format};
 use iophase_fleet::{batch, forecast, make_logs, page, regressions, tables, worker};
 
@@ -94,6 +96,12 @@ enum Command {
     },
     /// Many Darshan logs made of few, with known identity and damage
     MakeLogs(make_logs::Arguments),
+    /// The scheduler of a cluster
+    #[cfg(feature = "cluster")]
+    Scheduler(cluster::SchedulerArguments),
+    /// A machine of a cluster: reads logs for runs with --scheduler
+    #[cfg(feature = "cluster")]
+    Executor(cluster::ExecutorArguments),
     /// Reads logs for a driver; not for people
     #[command(hide = true)]
     Worker,
@@ -111,11 +119,19 @@ struct Form {
     /// Number of threads; all cores if it is not given
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     threads: usize,
+    /// Answer on the cluster of this scheduler, df://HOST:PORT
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "URL")]
+    scheduler: Option<String>,
 }
 
 impl Form {
     /// The fleet, where its questions are answered.
     fn open(&self, fleet: &Path) -> Result<Fleet> {
+        #[cfg(feature = "cluster")]
+        if let Some(scheduler) = &self.scheduler {
+            return cluster::open(fleet, scheduler);
+        }
         Fleet::open(fleet, self.threads)
     }
 }
@@ -162,6 +178,10 @@ fn answer(command: &Command) -> Result<()> {
         }
         Command::Schema { table } => output::print(&output::schema(&tables::all(), table.as_deref())?),
         Command::MakeLogs(a) => make_logs::run(a).map(|n| output::message(&format!("{n} logs in {}", a.out.display()))),
+        #[cfg(feature = "cluster")]
+        Command::Scheduler(a) => cluster::scheduler(a),
+        #[cfg(feature = "cluster")]
+        Command::Executor(a) => cluster::executor(a),
         Command::Worker => worker::run(),
         Command::Run(_) => Ok(()),
     }

@@ -59,6 +59,10 @@ pub struct RunArgs {
     /// Part i of n of the logs, for a job array
     #[arg(long, value_name = "I/N", default_value = "1/1", value_parser = batch::shard)]
     pub shard: (usize, usize),
+    /// Read the logs on the cluster of this scheduler, df://HOST:PORT, instead of on this machine
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "URL")]
+    pub scheduler: Option<String>,
     /// Number of worker processes; one a core if it is not given
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
@@ -154,6 +158,10 @@ fn folder(a: &RunArgs, to: &Path, logs: Vec<list::LogRef>, options: &Options) ->
             output::message(&status(p));
         }
     };
+    #[cfg(feature = "cluster")]
+    if let Some(scheduler) = &a.scheduler {
+        return iophase_fleet::cluster::run(to, logs, options, scheduler, &mut show);
+    }
     batch::run(to, logs, options, &mut show)
 }
 

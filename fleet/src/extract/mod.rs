@@ -106,6 +106,10 @@ impl Extractor {
             let text = format!("{size} bytes or more; expected at most {max_size} bytes (--max-size)");
             io::Error::new(io::ErrorKind::FileTooLarge, text)
         };
+        #[cfg(feature = "s3")]
+        if crate::remote::is_url(&log.path) {
+            return crate::remote::fetch(&log.path.to_string_lossy(), max_size, too_large);
+        }
         let meta = fs::metadata(&log.path)?;
         if !meta.is_file() {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "neither a regular file nor a folder"));
@@ -113,7 +117,8 @@ impl Extractor {
         if meta.len() > max_size {
             return Err(too_large(meta.len()));
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or(0));
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(usize::try_from(meta.len()).unwrap_or(0)).map_err(|_| io::ErrorKind::OutOfMemory)?;
         File::open(&log.path)?.take(max_size.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > max_size { Err(too_large(bytes.len() as u64)) } else { Ok(bytes) }
     }

@@ -57,11 +57,14 @@ struct Part {
     rows: u64,
 }
 
-/// A name for a file until it is whole. Two processes, also of two machines, that do the same batch do not meet there.
-fn temporary(path: &Path) -> PathBuf {
+/// A name for a file until it is whole. Two tasks that do the same batch do not meet there, be it on
+/// one machine or two.
+pub fn temporary(path: &Path) -> PathBuf {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let made = MADE.fetch_add(1, Ordering::Relaxed);
-    path.with_extension(format!("parquet.{}-{}-{made}.tmp", host(), std::process::id()))
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{}-{made}.tmp", host(), std::process::id()));
+    path.with_file_name(name)
 }
 
 /// Name of this machine.

@@ -63,8 +63,11 @@ pub fn cells(folder: &Path, sql: &str) -> Vec<Vec<String>> {
     ask(folder, sql).cells().unwrap()
 }
 
+/// Rows by table.
+pub type Rows = BTreeMap<&'static str, Vec<Vec<String>>>;
+
 /// All rows of all tables in order, without what depends on the run: seconds, and the names of batches.
-pub fn dump(folder: &Path) -> BTreeMap<&'static str, Vec<Vec<String>>> {
+pub fn dump(folder: &Path) -> Rows {
     let fleet = Fleet::open(folder, 2).unwrap();
     let mut all = BTreeMap::new();
     for table in iophase_fleet::tables::all() {
@@ -80,8 +83,12 @@ pub fn dump(folder: &Path) -> BTreeMap<&'static str, Vec<Vec<String>>> {
 
 /// Fails with the table and the first rows that differ.
 pub fn assert_same(a: &Path, b: &Path, what: &str) {
-    let (a, b) = (dump(a), dump(b));
-    for (table, rows) in &a {
+    assert_same_rows(&dump(a), &dump(b), what);
+}
+
+/// As [`assert_same`], of rows.
+pub fn assert_same_rows(a: &Rows, b: &Rows, what: &str) {
+    for (table, rows) in a {
         let other = &b[table];
         if let Some(i) = (0..rows.len().max(other.len())).find(|&i| rows.get(i) != other.get(i)) {
             panic!(

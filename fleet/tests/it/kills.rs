@@ -10,8 +10,8 @@ use iophase_fleet::extract::{Bounds, Settings};
 use iophase_fleet::list;
 use iophase_fleet::pool::{Program, Runner};
 
-/// Worker processes of a driver.
-fn workers(driver: u32) -> Vec<u32> {
+/// Worker processes of a driver or an executor.
+pub fn workers(driver: u32) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
     let parent = |pid: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -20,7 +20,7 @@ fn workers(driver: u32) -> Vec<u32> {
     all.filter(|pid| parent(pid) == Some(driver)).collect()
 }
 
-fn signal(pid: u32, name: &str) {
+pub fn signal(pid: u32, name: &str) {
     // it may have ended meanwhile
     let _ = Command::new("kill").arg(format!("-{name}")).arg(pid.to_string()).stderr(Stdio::null()).status();
 }

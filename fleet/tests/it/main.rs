@@ -4,7 +4,11 @@
 #![allow(clippy::print_stderr)]
 
 mod answers;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod common;
 mod kills;
 mod rows;
 mod runs;
+#[cfg(feature = "s3")]
+mod s3;
