@@ -294,8 +294,8 @@ Heat.prototype = {
 		for (const tick of all("g.axes .tick", svg)) {
 			tick.textContent = rows[order[clamp(Math.floor((tick.getAttribute("y") - 4 - top) / height * n), 0, n - 1)]][0];
 		}
-		const widest = Math.max(...rows.map((row) => row[2])) || 1, bar = (row, i) => "H" + r(900 + 84 * rows[row][2] / widest) + "V" + r(top + height * (i + 1) / n);
-		svg.querySelector(".side").setAttribute("d", "M900 " + top + order.map(bar).join("") + "H900Z");
+		const widest = Math.max(...rows.map((row) => row[2])) || 1, bar = (row, i) => "H" + r(854 + 40 * rows[row][2] / widest) + "V" + r(top + height * (i + 1) / n);
+		svg.querySelector(".side").setAttribute("d", "M854 " + top + order.map(bar).join("") + "H854Z");
 		let free = 0;
 		const tags = all(".tag", svg).map((tag) => [order.indexOf(Number(tag.dataset.row)), tag]);
 		for (const [i, tag] of tags.sort((a, b) => a[0] - b[0])) {
