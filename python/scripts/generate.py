@@ -9,6 +9,7 @@ With the program in its place it looks at the classes only: python scripts/gener
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import json
 import keyword
@@ -19,6 +20,7 @@ import types
 from pathlib import Path
 
 
+@functools.cache
 def native() -> types.ModuleType:
     """The native part, without the Python files of the package, which this script makes."""
     package = types.ModuleType("iophase")
