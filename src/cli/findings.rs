@@ -138,7 +138,9 @@ pub fn period(trace: &Trace) -> Option<Report> {
     if !trace.resolves_times() || trace.data.is_empty() {
         return None;
     }
-    analysis::analyze(trace, &analysis::Options::default()).ok().map(|a| a.report)
+    // no rule looks at patterns or spectra
+    let options = analysis::Options::default().patterns(false).spectrum(false);
+    analysis::analyze(trace, &options).ok().map(|a| a.report)
 }
 
 /// Explains a finding, or lists all.

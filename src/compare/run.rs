@@ -140,7 +140,7 @@ impl Run {
     /// # Errors
     /// Of the options; [`ErrorKind::Empty`] if the trace has neither transfers nor counters.
     pub fn of(trace: &Trace, cases: &[Case], options: &Options) -> Result<Run> {
-        let analyze = || analysis::analyze(trace, &analysis::Options::default()).ok();
+        let analyze = || analysis::analyze(trace, &analysis::Options::default().spectrum(false)).ok();
         let (analysis, classes) = rayon::join(|| trace.resolves_times().then(analyze).flatten(), || classes(trace));
         let known = Known { report: analysis.as_ref().map(|a| &a.report), classes: classes.as_ref() };
         let findings = findings::find_knowing(trace, known, &options.findings())?;
