@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::{ModeChoice, Options, Request, SignalReport};
+use super::signals::Transfers;
+use super::{ModeChoice, Options, SignalReport};
 use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and_sketch};
 use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::{Batch, Data, Interval, Intervals, Op, Restart, RowSink, Trace};
-use crate::signal::profile::Profile;
-use crate::signal::{Activity, Decimated, Extent, Mode, RowFilter, Selection};
+use crate::signal::{Decimated, Mode, RowFilter, Selection};
 
 /// Bursts that have to be seen.
 const FEWEST_BURSTS: u64 = 3;
@@ -172,16 +172,9 @@ fn of_writes(mode: Mode) -> Option<Mode> {
 
 /// Advice on the writes of a job, if they are periodic.
 fn staging(trace: &Trace, mode: Mode, selection: &Selection) -> Result<Option<Advice>> {
-    let activity = Activity::new(trace, mode, selection);
-    let extent = Extent::of(activity.spans());
-    if extent.count == 0 {
-        return Ok(None);
-    }
     let options = Options { selection: selection.clone(), mode: ModeChoice::One(mode), ..Options::default() };
-    let profile = Profile::from_counted(activity.spans(), activity.rows());
-    let request = Request { trace, mode, activity: &activity, extent: &extent, options: &options };
-    let (report, ..) = request.analyze(Some(profile))?;
-    Ok(staging_of(&report))
+    let answer = Transfers::of(trace, mode, &options).analyze(trace, &options).transpose()?;
+    Ok(answer.and_then(|(report, ..)| staging_of(&report)))
 }
 
 /// Bursts that come again and again fit into a burst buffer, which drains until the next one.

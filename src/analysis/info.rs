@@ -101,7 +101,7 @@ pub fn info_of(source: &Source, format: Option<&dyn Format>, read: &ReadOptions)
 }
 
 /// First start and last end, on the trace's own clock.
-type Extent = (Option<f64>, Option<f64>);
+pub(super) type Extent = (Option<f64>, Option<f64>);
 
 #[derive(Debug, Default)]
 struct Totals {
@@ -137,7 +137,7 @@ pub(crate) fn extent(trace: &Trace) -> Extent {
     extent_of(&trace.data, trace.origin_s)
 }
 
-fn extent_of(rows: &Data, origin_s: i64) -> Extent {
+pub(super) fn extent_of(rows: &Data, origin_s: i64) -> Extent {
     let (start, end) = match rows {
         Data::Requests(r) => (&r.start, &r.end),
         Data::Intervals(i) => (&i.start, &i.end),

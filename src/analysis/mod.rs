@@ -13,6 +13,9 @@ mod metadata;
 mod options;
 mod patterns;
 mod report;
+mod signals;
+mod stream;
+mod totals;
 mod usage;
 
 internal! { use classes::{classes_of, train_on}; }
@@ -28,6 +31,7 @@ pub use info::Info;
 pub(crate) use metadata::MetadataCalls;
 pub use options::{ModeChoice, Options};
 pub use patterns::PatternOptions;
+pub use stream::analyze_source;
 pub(crate) use usage::{FileAccesses, FileUse, SizeUse, TargetUse, Usage};
 internal! { use report::{PATTERNS_SCHEMA, REPORT_SCHEMA}; }
 pub use report::{PatternsOfTrace, QualityReport, Report, SignalReport, Tool, TraceSummary};
@@ -41,21 +45,17 @@ pub use crate::period::{
 pub use crate::signal::{Filter, Mode, NamePattern, RankSet, Sampling, Selection};
 pub use crate::transform::{Pass, Wavelet};
 
+use self::signals::{Answer, Transfers};
+use self::totals::Totals;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pattern::PatternsReport;
 use crate::period::chains;
-use crate::period::methods::Settings;
 use crate::period::spectrum::Powers;
-use crate::period::{Route, TraceClock, scores};
-use crate::record::{Data, Op, Timing, Trace, Warning};
+use crate::record::{Op, Trace};
 use crate::remedy::Remedy;
-use crate::signal::profile::Profile;
-use crate::signal::{Activity, Extent, Length, Signal, auto_rate, burst_width};
+use crate::signal::Signal;
 use crate::transform::Spectrum;
-use crate::units;
 use rayon::prelude::*;
-
-/// A share of the bytes lost between the sample points from which a warning is due.
-const COARSE: f64 = 0.05;
 
 /// A report and the data behind it.
 #[derive(Debug, Clone)]
@@ -100,63 +100,73 @@ impl Evidence {
 /// [`ErrorKind::Empty`] if nothing is left of the trace for this request; [`ErrorKind::Usage`] and [`ErrorKind::Limit`]
 /// for a sampling rate that cannot be.
 pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
-    let modes: &[Mode] = match options.mode {
-        ModeChoice::Auto => &[Mode::Write, Mode::Read],
-        ModeChoice::One(ref m) => std::slice::from_ref(m),
+    let of_mode = |&mode: &Mode| {
+        let transfers = Transfers::of(trace, mode, options);
+        (transfers.excluded, transfers.analyze(trace, options))
     };
-    let one = |&mode: &Mode| {
-        let activity = Activity::new(trace, mode, &options.selection);
-        let (extent, profile) = rayon::join(
-            || Extent::of(activity.spans()),
-            || options.needs_profile().then(|| Profile::from_counted(activity.spans(), activity.rows())),
-        );
-        let result = (extent.count > 0)
-            .then(|| Request { trace, mode, activity: &activity, extent: &extent, options }.analyze(profile));
-        (activity.excluded(), result)
+    let answers = signals_of(options.mode).par_iter().map(of_mode).collect();
+    let patterns = || match options.patterns {
+        true => patterns_of(trace, options),
+        false => Ok(None),
     };
+    assemble(trace, &Totals::of(&trace.data, trace.origin_s), options, answers, patterns)
+}
+
+/// The modes that a choice means.
+fn signals_of(choice: ModeChoice) -> Vec<Mode> {
+    match choice {
+        ModeChoice::Auto => vec![Mode::Write, Mode::Read],
+        ModeChoice::One(m) => vec![m],
+    }
+}
+
+fn patterns_of(trace: &Trace, options: &Options) -> Result<Option<PatternsReport>> {
+    let mode = match options.mode {
+        ModeChoice::Auto => Mode::All,
+        ModeChoice::One(m) => m,
+    };
+    let search = options.search(run_s(trace));
+    let found = patterns::patterns(trace, mode, &options.selection, search, &PatternOptions::default())?;
+    Ok(found.map(|(report, _)| report))
+}
+
+/// The report. `answers` are, for each mode, the rows of system files, and the signal if it has one.
+fn assemble(
+    trace: &Trace,
+    totals: &Totals,
+    options: &Options,
+    answers: Vec<(u64, Option<Result<Answer>>)>,
+    patterns: impl FnOnce() -> Result<Option<PatternsReport>>,
+) -> Result<Analysis> {
     let mut signals = Vec::new();
     let mut evidence = Vec::new();
     let mut warnings = trace.warnings.clone();
     let mut excluded = 0;
-    for (of_mode, result) in modes.par_iter().map(one).collect::<Vec<_>>() {
+    for (of_mode, answer) in answers {
         excluded += of_mode;
-        if let Some(result) = result {
-            let (signal, behind, more) = result?;
+        if let Some(answer) = answer {
+            let (signal, behind, more) = answer?;
             signals.push(signal);
             evidence.push(behind);
             warnings.extend(more);
         }
     }
     if signals.is_empty() {
-        return Err(nothing_left(trace, options, excluded));
+        return Err(nothing_left(trace, totals, options, excluded));
     }
     let primary = signals
         .iter()
         .filter(|s| s.period.periodic == Some(true))
         .max_by(|a, b| a.bytes.total_cmp(&b.bytes))
         .map(|s| s.mode);
-    let mode = match options.mode {
-        ModeChoice::Auto => Mode::All,
-        ModeChoice::One(m) => m,
-    };
-    let found = match options.patterns {
-        true => patterns::patterns(
-            trace,
-            mode,
-            &options.selection,
-            options.search(run_s(trace)),
-            &PatternOptions::default(),
-        )?,
-        false => None,
-    };
     let report = Report {
         schema: REPORT_SCHEMA.into(),
         tool: Tool::this(),
-        trace: summary(trace),
+        trace: summary_with(trace, totals),
         clock: trace.clock,
         signals,
         primary,
-        patterns: found.map(|(report, _)| report),
+        patterns: patterns()?,
         quality: quality(trace, excluded),
         warnings,
     };
@@ -202,51 +212,42 @@ fn run_s(trace: &Trace) -> f64 {
     trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(seen)
 }
 
-fn nothing_left(trace: &Trace, options: &Options, excluded: u64) -> Error {
+fn nothing_left(trace: &Trace, totals: &Totals, options: &Options, excluded: u64) -> Error {
     let what = match options.mode {
         ModeChoice::Auto => "read or write".to_owned(),
         ModeChoice::One(m) => m.name().replace('_', " "),
     };
     let remedy = if excluded > 0 {
         Remedy::KeepAllFiles
-    } else if trace.data.is_empty() {
+    } else if totals.records == 0 {
         Remedy::Inspect
     } else {
         Remedy::WidenSelection
     };
     Error::new(
         ErrorKind::Empty,
-        format!("no data left after filtering: no {what} with bytes among {} records", trace.data.len()),
+        format!("no data left after filtering: no {what} with bytes among {} records", totals.records),
     )
     .remedy(remedy)
     .in_file(&trace.path)
 }
 
 pub(crate) fn summary(trace: &Trace) -> TraceSummary {
-    let (start_s, end_s) = info::extent(trace);
-    let bytes = |op: Op| -> u64 {
-        match &trace.data {
-            Data::Requests(r) => {
-                let sum: u128 =
-                    r.op.iter().zip(r.size.iter()).filter(|(o, _)| *o == op).map(|(_, s)| u128::from(s)).sum();
-                u64::try_from(sum).unwrap_or(u64::MAX)
-            }
-            Data::Intervals(i) => {
-                i.op.iter().zip(&i.bytes).filter(|(o, _)| *o == op).map(|(_, b)| b).sum::<f64>().round() as u64
-            }
-        }
-    };
+    summary_with(trace, &Totals::of(&trace.data, trace.origin_s))
+}
+
+fn summary_with(trace: &Trace, totals: &Totals) -> TraceSummary {
     TraceSummary {
         path: trace.path.clone(),
         format: trace.format.into(),
         layer: trace.layer,
         ranks: trace.ranks,
         files: trace.files.len() as u64,
-        records: trace.data.len() as u64,
-        bytes_read: bytes(Op::Read),
-        bytes_written: bytes(Op::Write),
-        start_s,
-        end_s,
+        records: totals.records,
+        bytes_read: totals.bytes(Op::Read),
+        bytes_written: totals.bytes(Op::Write),
+        start_s: totals.extent.0,
+        end_s: totals.extent.1,
         job: trace.job.clone(),
     }
 }
@@ -263,137 +264,4 @@ fn quality(trace: &Trace, excluded: u64) -> QualityReport {
         timing: trace.timing,
         bin_s: trace.bin_s,
     }
-}
-
-/// One signal on its way through the pipeline.
-struct Request<'a> {
-    trace: &'a Trace,
-    mode: Mode,
-    activity: &'a Activity<'a>,
-    extent: &'a Extent,
-    options: &'a Options,
-}
-
-impl Request<'_> {
-    fn analyze(&self, profile: Option<Profile>) -> Result<(SignalReport, Evidence, Vec<Warning>)> {
-        let Request { trace, mode, activity, extent, options } = *self;
-        let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(extent.duration());
-        let route = match trace.resolves_times() {
-            false => Route::NotResolvable(options.method),
-            true => Route::new(
-                options.method,
-                options.filter.is_some(),
-                profile.as_ref(),
-                options.search(run_s).in_bins(trace.bin_s),
-            ),
-        };
-        let rate_hz = options.rate_hz.unwrap_or_else(|| {
-            let width = route.burst_width_s().or_else(|| profile.as_ref().and_then(burst_width));
-            auto_rate(extent, trace.bin_s, width)
-        });
-        drop(profile);
-        let raw = Signal::build(activity, extent, rate_hz, options.sampling, self.length())
-            .map_err(|e| e.in_file(&trace.path))?;
-        let mut warnings: Vec<Warning> = coarse_sampling(&raw, mode).into_iter().collect();
-        let filtered = options.filter.map(|f| raw.filtered(f)).transpose().map_err(|e| e.in_file(&trace.path))?;
-        let signal = filtered.as_ref().unwrap_or(&raw);
-        let origin_s = trace.origin_s as f64;
-        let settings = Settings {
-            detector: options.detector,
-            tolerance: options.tolerance,
-            wavelet: options.wavelet,
-            level: options.level,
-            min_period_s: options.min_period_s,
-        };
-        let clock = TraceClock { origin_s, bin_s: trace.bin_s.unwrap_or(0.0) };
-        let (mut period, (spectrum, powers)) = rayon::join(
-            || route.report(signal, &raw, clock, &settings),
-            || {
-                let spectrum = Spectrum::of(if options.spectrum { &signal.samples } else { &[] });
-                let powers = Powers::of(&spectrum, rate_hz);
-                (spectrum, powers)
-            },
-        );
-        if !matches!(route, Route::Sampled(_)) {
-            period.detection.spectrum = powers.as_ref().map(|p| p.statistics);
-        }
-        if let Some(bin_s) = trace.bin_s.filter(|w| *w > 0.0).or(period.bin_s)
-            && let Some(period_s) = period.limit_to_bins(bin_s)
-        {
-            warnings.push(near_bin_width(period_s, bin_s, mode, trace.timing));
-        }
-        warnings.extend(period.too_fast_s.map(|period_s| fast_rhythm(period_s, mode)));
-        let others = period.detection.others.iter_mut().filter_map(|o| o.prediction.as_mut());
-        for p in period.prediction.iter_mut().chain(others) {
-            p.next_start_unix_s = trace.clock.unix_s(p.next_start_s);
-        }
-        let (components, fit) = components::components(signal, &spectrum, powers.as_ref(), options, &mut warnings);
-        let dominant = period.detection.dominant.as_ref();
-        let scores = options.scores.then(|| scores::of(signal, powers.as_ref(), dominant));
-        let report = SignalReport {
-            mode,
-            sampling_hz: rate_hz,
-            samples: signal.samples.len() as u64,
-            start_s: origin_s + signal.start,
-            end_s: origin_s + signal.end,
-            bytes: signal.bytes,
-            abstraction_error: signal.abstraction_error,
-            sampling: signal.sampling,
-            period: period.detection,
-            components,
-            fit,
-            validity: period.validity,
-            bursts: period.bursts,
-            prediction: period.prediction,
-            track: period.track,
-            scores,
-        };
-        let evidence = Evidence { signal: filtered.unwrap_or(raw), powers, spectrum, seen: period.seen };
-        Ok((report, evidence, warnings))
-    }
-
-    /// A rate that the user gave has exactly the bins it says; only a chosen one may be padded for a fast transform.
-    fn length(&self) -> Length {
-        let chosen = self.options.rate_hz.is_none() && self.trace.bin_s.is_none();
-        if chosen && self.options.sampling == Sampling::Bin { Length::PaddedForFft } else { Length::Exact }
-    }
-}
-
-fn fast_rhythm(period_s: f64, mode: Mode) -> Warning {
-    Warning::new(
-        "fast-rhythm",
-        format!(
-            "the requests of {} follow each other every {}: shorter than the shortest period that is reported",
-            mode.name(),
-            units::seconds(period_s)
-        ),
-    )
-    .remedy(format!("report it with --min-period {:.1e}", 0.5 * period_s))
-}
-
-fn near_bin_width(period_s: f64, bin_s: f64, mode: Mode, timing: Timing) -> Warning {
-    let (bins, remedy) = match timing {
-        Timing::Counter => ("steps", "read the counters more often"),
-        _ => ("bins", "record segments with DXT_ENABLE_IO_TRACE=1 (Darshan 3.1.3 or later)"),
-    };
-    Warning::new(
-        "near-bin-width",
-        format!(
-            "a period of {} of {period_s:.3} s is only {:.1} {bins} of {bin_s} s: the true period may be shorter",
-            mode.name(),
-            period_s / bin_s
-        ),
-    )
-    .remedy(remedy)
-}
-
-fn coarse_sampling(signal: &Signal, mode: Mode) -> Option<Warning> {
-    let lost = signal.abstraction_error;
-    (lost > COARSE).then(|| {
-        Warning::new(
-            "coarse-sampling",
-            format!("sampling misestimates the bytes of {} by {:.0} %", mode.name(), 100.0 * lost),
-        )
-        .remedy(Remedy::RaiseSamplingRate)
-    })
 }

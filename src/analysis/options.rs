@@ -84,6 +84,16 @@ impl Options {
         chains::Options::for_run(run_s).no_shorter_than(self.min_period_s)
     }
 
+    /// Whether the signal is the bandwidth in bins of a width of our choice.
+    pub(super) fn samples_bandwidth(&self) -> bool {
+        self.rate_hz.is_none() && self.sampling == Sampling::Bin
+    }
+
+    /// Whether the bandwidth answers for the signals, without the rows. Patterns need these.
+    pub(super) fn needs_bandwidth_only(&self) -> bool {
+        self.samples_bandwidth() && self.needs_profile()
+    }
+
     /// Whether the exact bandwidth is needed: for the bursts, or to choose a sampling rate.
     pub(super) fn needs_profile(&self) -> bool {
         self.rate_hz.is_none() || Route::needs_profile(self.method, self.filter.is_some())

@@ -137,7 +137,8 @@ pub fn options(a: &AnalyzeArgs) -> Result<Options> {
 /// [`ErrorKind::Usage`] for a filter that cannot be, [`ErrorKind::Output`] if the output cannot be created.
 pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
     let options = options(a)?;
-    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let streamed = a.svg.is_none() && a.verbosity.verbose == 0;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?.read_once(streamed);
     let answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?.only_fields(&a.fields);
     let mut rows = Rows::new(a, &inputs)?;
     let mut answers = answers.without_text(rows.replaces_text());
@@ -149,6 +150,9 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
     let verbose = a.verbosity.verbose > 0;
     let read = a.input.reading.options()?.counters(verbose);
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
+        if streamed {
+            return Ok((analysis::analyze_source(source, format, read, &options)?.report, Vec::new(), None));
+        }
         let trace = formats::read(source, format, read)?;
         let Analysis { report, evidence, .. } = analysis::analyze(&trace, &options)?;
         let view = |(s, e): (&SignalReport, Evidence)| View::new(&trace, s.mode, &options.selection, e);

@@ -33,7 +33,7 @@ pub struct InfoArgs {
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
     let read = a.input.reading.options()?.detail(Detail::Calls).all_layers(true).counters(true);
-    let inputs = Inputs::find(&a.input, &a.verbosity)?;
+    let inputs = Inputs::find(&a.input, &a.verbosity)?.read_once(true);
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         analysis::info_of(source, format, read)

@@ -28,6 +28,8 @@ pub struct Inputs<'a> {
     repeated: usize,
     /// Worst exit code so far.
     worst: u8,
+    /// Each input is read once, so that standard input need not be kept.
+    once: bool,
 }
 
 enum Item {
@@ -43,8 +45,9 @@ impl Item {
         }
     }
 
-    fn open(&self, named: bool, limits: &Limits) -> Result<Source> {
+    fn open(&self, named: bool, once: bool, limits: &Limits) -> Result<Source> {
         match self {
+            Item::Named(path) if once => formats::open_once(path, named, limits),
             Item::Named(path) => formats::open(path, named, limits),
             Item::Found(trace) => trace.open(limits),
         }
@@ -66,7 +69,8 @@ impl<'a> Inputs<'a> {
     pub fn find(input: &Input, verbosity: &'a Verbosity) -> Result<Inputs<'a>> {
         let format = input.reading.format()?;
         let options = input.reading.options()?;
-        let mut all = Inputs { verbosity, format, items: Vec::new(), others: Vec::new(), repeated: 0, worst: 0 };
+        let mut all =
+            Inputs { verbosity, format, items: Vec::new(), others: Vec::new(), repeated: 0, worst: 0, once: false };
         for path in &input.traces {
             if input.recursive && path.is_dir() {
                 let searched = all.search(path, &options);
@@ -101,6 +105,11 @@ impl<'a> Inputs<'a> {
         self.format
     }
 
+    /// The same, of which each is read once.
+    pub fn read_once(self, once: bool) -> Inputs<'a> {
+        Inputs { once, ..self }
+    }
+
     /// Names of the inputs.
     pub fn names(&self) -> impl ExactSizeIterator<Item = String> + '_ {
         self.items.iter().map(|i| i.path().display().to_string())
@@ -128,7 +137,7 @@ impl<'a> Inputs<'a> {
         compute: impl Fn(&Source, Option<&'static dyn Format>, &ReadOptions) -> Result<T> + Sync,
         mut emit: impl FnMut(&str, Result<T, &Error>) -> Result<()>,
     ) -> u8 {
-        let (verbosity, format) = (self.verbosity, self.format);
+        let (verbosity, format, once) = (self.verbosity, self.format, self.once);
         let at_once = AT_ONCE * rayon::current_num_threads();
         // answers on a terminal show the progress themselves
         let silent = verbosity.quiet == 0 && self.items.len() > 1 && !std::io::stdout().is_terminal();
@@ -139,10 +148,10 @@ impl<'a> Inputs<'a> {
         while let Some(first) = rest.first() {
             let small = rest.iter().take(at_once).take_while(|item| item.is_small()).count();
             let answers: Vec<Result<T>> = if small > 1 {
-                let one = |item: &Item| compute(&item.open(format.is_some(), &options.limits)?, format, options);
+                let one = |item: &Item| compute(&item.open(format.is_some(), once, &options.limits)?, format, options);
                 rest[..small].par_iter().map(one).collect()
             } else {
-                vec![first.open(format.is_some(), &options.limits).and_then(|source| {
+                vec![first.open(format.is_some(), once, &options.limits).and_then(|source| {
                     with_progress(&source, verbosity, options, |options| compute(&source, format, options))
                 })]
             };
@@ -181,7 +190,7 @@ impl<'a> Inputs<'a> {
     pub fn each_source(mut self, mut work: impl FnMut(&Source, Option<&'static dyn Format>) -> Result<()>) -> u8 {
         for item in &self.items {
             let done = item
-                .open(self.format.is_some(), &ReadOptions::default().limits)
+                .open(self.format.is_some(), self.once, &ReadOptions::default().limits)
                 .and_then(|source| work(&source, self.format));
             self.worst = self.worst.max(exit_code(done.map(|()| 0)));
         }
@@ -196,7 +205,7 @@ impl<'a> Inputs<'a> {
         }
         let source = Some(item)
             .filter(|i| i.path().as_os_str() != "-")
-            .and_then(|i| i.open(true, limits).ok())
+            .and_then(|i| i.open(true, false, limits).ok())
             .filter(|s| s.members().is_none() && formats::probe(s).is_err());
         for (format, why) in source.iter().flat_map(formats::mismatches) {
             output::message(&format!("  {format}: {why}"));

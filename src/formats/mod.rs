@@ -25,6 +25,7 @@ pub(crate) mod number;
 mod op_name;
 mod options;
 mod phases;
+mod pipe;
 mod probe;
 pub(crate) mod radar;
 pub(crate) mod rates;
@@ -54,7 +55,7 @@ pub use probe::{ALL, find, open, read};
 pub use regex::Patterns;
 internal! { use format::Sniff; }
 internal! { use options::Progress; }
-internal! { use probe::{collect, inputs, mismatches, outline, probe, read_into}; }
+internal! { use probe::{collect, inputs, mismatches, open_once, outline, probe, read_into}; }
 pub use rates::{Stamp, ValueKind};
 pub use series::{SeriesColumns, SeriesOptions};
 pub use source::Source;

@@ -104,6 +104,18 @@ pub fn open(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
     Source::from_reader("-", &mut io::stdin().lock(), limits, look).map_err(|e| e.in_file("-"))
 }
 
+/// As [`open`], for a use that reads the input once: standard input is not kept, so that it may be of any size.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_once(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
+    if path.as_os_str() != "-" {
+        return Source::open(path, limits);
+    }
+    let look = |head: &Source| if named { Ok(()) } else { probe(head).map(|_| ()) };
+    Source::once("-", Box::new(io::stdin()), limits, look).map_err(|e| e.in_file("-"))
+}
+
 /// What the first bytes of an input say of it and of its job, also where the rest cannot be read; `None` if they say nothing.
 pub fn outline(source: &Source) -> Option<(&'static str, Header, Option<Job>)> {
     let format = ALL.iter().find(|f| f.sniff(source.head()) == Sniff::Yes)?;

@@ -11,6 +11,7 @@ use flate2::bufread::MultiGzDecoder;
 use super::gzip::Members;
 use super::limits::Limits;
 use super::options::{Progress, ReadOptions};
+use super::pipe::Pipe;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bytes of the start of an input that probing may look at.
@@ -51,6 +52,7 @@ impl Compression {
 enum Kind {
     File(PathBuf),
     Memory(Arc<Vec<u8>>),
+    Pipe(Arc<Pipe>),
     Folder(Vec<PathBuf>),
 }
 
@@ -131,6 +133,28 @@ impl Source {
         Ok(Source::from_bytes(name, bytes))
     }
 
+    /// An input that is read as it comes, unless `look` refuses its head. Only what is no text is kept whole: its formats go to and fro.
+    pub(super) fn once(
+        name: &str,
+        mut input: Box<dyn Read + Send>,
+        limits: &Limits,
+        look: impl FnOnce(&Source) -> Result<()>,
+    ) -> Result<Source> {
+        let mut bytes = Vec::new();
+        read_bounded(&mut (&mut input).take(HEAD_BYTES as u64), limits.memory_bytes, &mut bytes)?;
+        if bytes.len() < HEAD_BYTES {
+            return Ok(Source::from_bytes(name, bytes));
+        }
+        let mut source = Source::from_bytes(name, bytes.clone());
+        look(&source)?;
+        if source.head().iter().any(|b| b.is_ascii_control() && !b.is_ascii_whitespace()) {
+            read_bounded(&mut input, limits.memory_bytes, &mut bytes)?;
+            return Ok(Source::from_bytes(name, bytes));
+        }
+        source.kind = Kind::Pipe(Arc::new(Pipe::new(bytes, input)));
+        Ok(source)
+    }
+
     /// An input from memory.
     pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>) -> Source {
         let bytes: Vec<u8> = bytes.into();
@@ -170,9 +194,20 @@ impl Source {
         &self.head
     }
 
-    /// Size as stored, in bytes; 0 for a folder.
+    /// Size as stored, in bytes; 0 for a folder, and where it is not known.
     pub fn stored_bytes(&self) -> u64 {
-        self.len
+        match self.kind {
+            Kind::Pipe(_) => 0,
+            _ => self.len,
+        }
+    }
+
+    /// Size as stored, in bytes, or more than any where it is not known.
+    pub(crate) fn most_stored_bytes(&self) -> u64 {
+        match self.kind {
+            Kind::Pipe(_) => u64::MAX,
+            _ => self.len,
+        }
     }
 
     /// Compression around the input.
@@ -201,6 +236,7 @@ impl Source {
         let raw: Box<dyn Read + Send + '_> = match &self.kind {
             Kind::File(p) => Box::new(File::open(p).map_err(|e| Error::from(e).in_file(&self.name))?),
             Kind::Memory(b) => Box::new(&b[..]),
+            Kind::Pipe(p) => Box::new(p.reader()),
             Kind::Folder(_) => {
                 return Err(Error::new(ErrorKind::Usage, "a folder cannot be read as a file").in_file(&self.name));
             }
@@ -231,6 +267,11 @@ impl Source {
                 Box::new(opened.map_err(|e| Error::from(e).in_file(&self.name))?)
             }
             Kind::Memory(b) => Box::new(&b[usize::try_from(offset).unwrap_or(usize::MAX).min(b.len())..]),
+            Kind::Pipe(p) => {
+                let mut reader = p.reader();
+                io::copy(&mut (&mut reader).take(offset), &mut io::sink())?;
+                Box::new(reader)
+            }
             Kind::Folder(_) => return self.reader(options),
         };
         let limits = options.limits.clone();
@@ -244,7 +285,7 @@ impl Source {
     pub(crate) fn read_all(&self, options: &ReadOptions) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if self.compression == Compression::None {
-            bytes.reserve_exact(self.len.min(options.limits.memory_bytes) as usize);
+            bytes.reserve_exact(self.stored_bytes().min(options.limits.memory_bytes) as usize);
         }
         let mut r = self.reader(options)?;
         read_bounded(&mut r, options.limits.memory_bytes, &mut bytes).map_err(|e| e.in_file(&self.name))?;

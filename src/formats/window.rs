@@ -44,11 +44,11 @@ impl<'a> Window<'a> {
     /// more than the caches hold.
     pub(crate) fn in_blocks(source: &'a Source, options: &ReadOptions, most_block: usize) -> Result<Self> {
         // A small file takes one small block; what is compressed may be of any size.
-        let stored = usize::try_from(source.stored_bytes()).unwrap_or(usize::MAX);
+        let stored = usize::try_from(source.most_stored_bytes()).unwrap_or(usize::MAX);
         let whole = if source.compression().name().is_none() { stored.saturating_add(1) } else { usize::MAX };
         let block = whole.min(most_block);
         let most = match source.compression().name() {
-            Some(_) => options.limits.expansion.saturating_mul(source.stored_bytes()).saturating_add(1 << 20),
+            Some(_) => options.limits.expansion.saturating_mul(source.most_stored_bytes()).saturating_add(1 << 20),
             None => u64::MAX,
         };
         let mut window = Window {

@@ -110,7 +110,13 @@ impl Files {
 
     /// All names with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (FileId, &str)> {
-        self.interner.names.iter().enumerate().map(|(i, s)| (FileId(i as u32), &**s))
+        self.since(0)
+    }
+
+    /// Those from number `first` on.
+    pub(crate) fn since(&self, first: usize) -> impl Iterator<Item = (FileId, &str)> {
+        let new = self.interner.names.get(first..).unwrap_or_default();
+        new.iter().zip(first..).map(|(s, i)| (FileId(i as u32), &**s))
     }
 }
 

@@ -89,6 +89,36 @@ fn with_small_factors(len: usize) -> usize {
     if fast - len <= len / 100 { fast } else { len }
 }
 
+/// The grid of a signal.
+fn grid(extent: &Extent, rate_hz: f64, sampling: Sampling, length: Length) -> Result<Grid> {
+    if !(rate_hz > 0.0 && rate_hz.is_finite()) {
+        return Err(
+            Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is no sampling rate")).expected("a positive number")
+        );
+    }
+    if extent.count == 0 {
+        return Err(Error::new(ErrorKind::Empty, "no transfer is left for this signal").remedy(Remedy::Inspect));
+    }
+    let exact = extent.duration() * rate_hz;
+    // Rounding may push a whole number of samples just above it.
+    let cells = match sampling {
+        Sampling::Bin => (exact - 1e-9 * exact.max(1.0)).ceil().max(1.0),
+        Sampling::Point => (exact + 1e-9 * exact.max(1.0)).floor(),
+    };
+    if cells > MAX_SAMPLES {
+        return Err(Error::limit(
+            format!("{rate_hz} Hz over {} s give {cells:.0} samples", extent.duration()),
+            MAX_SAMPLES,
+        )
+        .remedy(Remedy::LowerSamplingRate));
+    }
+    let cells = match length {
+        Length::Exact => cells as usize,
+        Length::PaddedForFft => with_small_factors(cells as usize),
+    };
+    Ok(Grid { start: extent.start, width: 1.0 / rate_hz, cells })
+}
+
 impl Signal {
     /// The signal of `activity`, whose extent is `extent`, at `rate_hz`.
     ///
@@ -106,38 +136,27 @@ impl Signal {
         sampling: Sampling,
         length: Length,
     ) -> Result<Signal> {
-        if !(rate_hz > 0.0 && rate_hz.is_finite()) {
-            return Err(
-                Error::new(ErrorKind::Usage, format!("{rate_hz} Hz is no sampling rate")).expected("a positive number")
-            );
-        }
-        if extent.count == 0 {
-            return Err(Error::new(ErrorKind::Empty, "no transfer is left for this signal").remedy(Remedy::Inspect));
-        }
-        let exact = extent.duration() * rate_hz;
-        // Rounding may push a whole number of samples just above it.
-        let cells = match sampling {
-            Sampling::Bin => (exact - 1e-9 * exact.max(1.0)).ceil().max(1.0),
-            Sampling::Point => (exact + 1e-9 * exact.max(1.0)).floor(),
-        };
-        if cells > MAX_SAMPLES {
-            return Err(Error::limit(
-                format!("{rate_hz} Hz over {} s give {cells:.0} samples", extent.duration()),
-                MAX_SAMPLES,
-            )
-            .remedy(Remedy::LowerSamplingRate));
-        }
-        let cells = match length {
-            Length::Exact => cells as usize,
-            Length::PaddedForFft => with_small_factors(cells as usize),
-        };
-        let grid = Grid { start: extent.start, width: 1.0 / rate_hz, cells };
+        let grid = grid(extent, rate_hz, sampling, length)?;
         let samples = match sampling {
             Sampling::Bin => bin(activity.spans(), grid),
             Sampling::Point => points(activity.spans(), grid),
         };
+        Ok(Signal::sampled(samples, rate_hz, extent, sampling))
+    }
+
+    /// The signal of `profile`, whose extent is `extent`, with [`Sampling::Bin`]. That of a folded profile has its resolution.
+    ///
+    /// # Errors
+    /// As [`Signal::build`].
+    pub fn of_profile(profile: &profile::Profile, extent: &Extent, rate_hz: f64, length: Length) -> Result<Signal> {
+        let Grid { start, width, cells } = grid(extent, rate_hz, Sampling::Bin, length)?;
+        let bytes = profile.bytes_in(start - profile.origin(), width, cells);
+        Ok(Signal::sampled(bytes.into_iter().map(|b| b / width).collect(), rate_hz, extent, Sampling::Bin))
+    }
+
+    fn sampled(samples: Vec<f64>, rate_hz: f64, extent: &Extent, sampling: Sampling) -> Signal {
         let under = binning::exact_sum(samples.iter().copied()) / rate_hz;
-        Ok(Signal {
+        Signal {
             samples,
             rate_hz,
             start: extent.start,
@@ -145,7 +164,7 @@ impl Signal {
             bytes: extent.bytes,
             sampling,
             abstraction_error: (under - extent.bytes).abs() / extent.bytes,
-        })
+        }
     }
 
     /// Seconds covered by the samples.

@@ -25,22 +25,30 @@ pub struct Extent {
 
 const CELLS: usize = 800;
 
+impl Default for Extent {
+    fn default() -> Self {
+        Extent { count: 0, bytes: 0.0, start: f64::INFINITY, end: f64::NEG_INFINITY, durations: vec![0.0; CELLS] }
+    }
+}
+
 impl Extent {
     /// One pass over the transfers.
     pub fn of(spans: impl Iterator<Item = Span>) -> Extent {
-        let mut e =
-            Extent { count: 0, bytes: 0.0, start: f64::INFINITY, end: f64::NEG_INFINITY, durations: vec![0.0; CELLS] };
-        spans.for_each(|s| {
-            e.count += 1;
-            e.bytes += s.bytes;
-            e.start = e.start.min(s.start);
-            e.end = e.end.max(s.end);
-            let d = s.end - s.start;
-            let cell =
-                if d > 0.0 { ((quick_log2(d) + 100.0) * 4.0).clamp(1.0, (CELLS - 1) as f64) as usize } else { 0 };
-            e.durations[cell] += s.bytes;
-        });
+        let mut e = Extent::default();
+        spans.for_each(|s| e.add(s));
         e
+    }
+
+    /// Adds a transfer.
+    #[inline]
+    pub fn add(&mut self, s: Span) {
+        self.count += 1;
+        self.bytes += s.bytes;
+        self.start = self.start.min(s.start);
+        self.end = self.end.max(s.end);
+        let d = s.end - s.start;
+        let cell = if d > 0.0 { ((quick_log2(d) + 100.0) * 4.0).clamp(1.0, (CELLS - 1) as f64) as usize } else { 0 };
+        self.durations[cell] += s.bytes;
     }
 
     /// Seconds from first start to last end; 0 if there is nothing.

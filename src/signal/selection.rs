@@ -118,6 +118,8 @@ pub struct RowFilter<'a> {
     selection: &'a Selection,
     /// For each file, whether it is kept.
     keep_file: Vec<bool>,
+    /// For each file, whether it is a system file that is left out.
+    system: Vec<bool>,
     keep_all: bool,
     from: f64,
     until: f64,
@@ -130,6 +132,7 @@ impl<'a> RowFilter<'a> {
             mode,
             selection,
             keep_file: Vec::new(),
+            system: Vec::new(),
             keep_all: true,
             from: f64::NEG_INFINITY,
             until: f64::INFINITY,
@@ -141,11 +144,12 @@ impl<'a> RowFilter<'a> {
         let origin = origin_s as f64;
         self.from = self.selection.from_s.map_or(f64::NEG_INFINITY, |t| t - origin);
         self.until = self.selection.until_s.map_or(f64::INFINITY, |t| t - origin);
-        for (id, name) in files.iter().skip(self.keep_file.len()) {
+        for (id, name) in files.since(self.keep_file.len()) {
             let keep = (self.selection.all_files || !files.is_system(id))
                 && self.selection.files.as_ref().is_none_or(|r| r.is_match(name));
             self.keep_all &= keep;
             self.keep_file.push(keep);
+            self.system.push(!keep && files.is_system(id));
         }
     }
 
@@ -179,6 +183,22 @@ impl<'a> RowFilter<'a> {
     pub fn keeps_request(&self, requests: &Requests, i: usize) -> bool {
         self.keeps(requests.op.get(i), false, requests.rank.get(i), requests.file.get(i))
             && (self.from..self.until).contains(&requests.start[i])
+    }
+
+    /// Rows that the mode asks for but that belong to system files.
+    pub fn excluded(&self, requests: &Requests) -> u64 {
+        if self.keep_all {
+            return 0;
+        }
+        let system = |f: FileId| self.system.get(f.0 as usize).copied().unwrap_or(false);
+        let excluded = |&i: &usize| self.mode.takes(requests.op.get(i), false) && system(requests.file.get(i));
+        (0..requests.len()).filter(excluded).count() as u64
+    }
+
+    /// Calls `each` with the kept part of every row, cut to the time window.
+    pub fn each_span(&self, requests: &Requests, each: impl FnMut(Span)) {
+        let all = self.keeps_all_places();
+        (0..requests.len()).filter_map(|i| self.request(requests, i, all)).for_each(each);
     }
 
     /// The kept part of row `i`, cut to the time window.
@@ -286,15 +306,8 @@ impl<'a> Activity<'a> {
 
     /// Rows that the mode asks for but that belong to system files.
     pub fn excluded(&self) -> u64 {
-        if self.sieve.keep_all {
-            return 0;
-        }
-        let keep = &self.sieve.keep_file;
-        let system = |f: FileId| self.trace.files.is_system(f) && !keep.get(f.0 as usize).copied().unwrap_or(true);
         match &self.trace.data {
-            Data::Requests(r) => (0..r.len())
-                .filter(|&i| self.sieve.mode.takes(r.op.get(i), false) && system(r.file.get(i)))
-                .count() as u64,
+            Data::Requests(r) => self.sieve.excluded(r),
             Data::Intervals(_) => 0,
         }
     }

@@ -148,16 +148,21 @@ impl Profile {
 
     /// Bytes in each of `n` equal bins over the whole run, in one pass.
     pub fn binned(&self, n: usize) -> Vec<f64> {
+        self.bytes_in(0.0, self.duration() / n as f64, n)
+    }
+
+    /// Bytes in each of `n` bins of `width` seconds from `start`, seconds since the origin, in one pass. What lies before the first
+    /// or after the last is in these.
+    pub fn bytes_in(&self, start: f64, width: f64, n: usize) -> Vec<f64> {
         let mut bins = Vec::with_capacity(n);
         let (mut k, mut before) = (0, 0.0);
-        let width = self.duration() / n as f64;
         for i in 1..=n {
-            let t = if i == n { self.duration() } else { i as f64 * width };
+            let t = if i == n { self.duration().max(start + i as f64 * width) } else { start + i as f64 * width };
             while k + 1 < self.times.len() && self.times[k + 1] <= t {
                 k += 1;
             }
             let until = match self.rates.get(k) {
-                Some(rate) => self.cumulative[k] + rate * (t - self.times[k]),
+                Some(rate) => self.cumulative[k] + rate * (t - self.times[k]).max(0.0),
                 None => self.bytes(),
             };
             bins.push(until - before);
