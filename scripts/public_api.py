@@ -99,7 +99,7 @@ def main():
     if doc is None:
         print(f"public interface not listed: {reason}", file=sys.stderr)
         return 0 if "--check" in sys.argv else 1
-    lines = sorted(Listing(doc).lines, key=lambda line: line.split(" ", 1)[1])
+    lines = sorted(Listing(doc).lines, key=lambda line: line.split(" ", 1)[::-1])
     text = "".join(line + "\n" for line in lines)
     match sys.argv[1:]:
         case ["--write", path]:

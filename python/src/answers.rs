@@ -22,9 +22,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
 use crate::cli::args::{Cli, Command};
-use crate::cli::{
-    analyze, classify, compare as compare_command, convert, findings as findings_command, remedy, report,
-};
+use crate::cli::{analyze, classify, compare as compare_command, convert, remedy, report};
 use crate::errors;
 use crate::table::{Columns, Table};
 use crate::trace::{self, Given, Loaded, PyTrace};
@@ -212,7 +210,7 @@ fn of_one(command: &Command, given: &Given, control: &Control) -> Result<Answer>
         Command::Findings(a) => {
             let options = a.options.options()?;
             let trace = given.rows(&a.input.reading, control, true)?;
-            let mut found = findings::find(&trace, findings_command::period(&trace).as_ref(), &options)?;
+            let mut found = findings::find_all(&trace, &options)?;
             remedy::name_options(&mut found.warnings);
             let warnings = found.warnings.clone();
             Answer::new(Arc::new(found), &warnings, |f, verbose| findings_text::findings(f, style(verbose)))

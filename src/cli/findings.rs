@@ -8,7 +8,6 @@ use super::answers::Answers;
 use super::inputs::Inputs;
 use super::shared::{Input, Verbosity};
 use super::{output, remedy};
-use iophase::analysis::{self, Report};
 use iophase::findings::{self, Options, Severity};
 use iophase::internals::render::{findings as text, text::Style};
 use iophase::record::Trace;
@@ -115,7 +114,7 @@ pub(super) fn run(a: &FindingsArgs) -> Result<u8> {
     let read = a.input.reading.options()?.counters(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
-    let compute = |trace: Trace| findings::find(&trace, period(&trace).as_ref(), &options);
+    let compute = |trace: Trace| findings::find_all(&trace, &options);
     let mut failed = false;
     let worst = inputs.each_trace(&read, compute, |mut found| {
         remedy::name_options(&mut found.warnings);
@@ -131,16 +130,6 @@ fn named(level: &str) -> Severity {
         "warning" => Severity::Warning,
         _ => Severity::Info,
     }
-}
-
-/// The periods, if the rows have times that could show any.
-pub fn period(trace: &Trace) -> Option<Report> {
-    if !trace.resolves_times() || trace.data.is_empty() {
-        return None;
-    }
-    // no rule looks at patterns or spectra
-    let options = analysis::Options::default().patterns(false).spectrum(false);
-    analysis::analyze(trace, &options).ok().map(|a| a.report)
 }
 
 /// Explains a finding, or lists all.

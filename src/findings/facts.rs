@@ -53,15 +53,23 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// The facts of a trace; `with_requests` also those of its requests.
+    #[cfg(test)]
     pub fn of(trace: &'a Trace, known: Known<'a>, stripe: u64, with_requests: bool) -> Facts<'a> {
+        Facts::with(trace, known, stripe, || with_requests.then(|| RequestFacts::of(trace, stripe)).flatten())
+    }
+
+    /// The facts of a trace, of which those of its requests are made meanwhile.
+    pub fn with(
+        trace: &'a Trace,
+        known: Known<'a>,
+        stripe: u64,
+        requests: impl FnOnce() -> Option<RequestFacts> + Send,
+    ) -> Facts<'a> {
         let report = known.report;
         let counters = trace.counters.as_deref();
         let table = |module| counters.and_then(|c: &Counters| c.table(module)).filter(|t| !t.is_empty());
         let (posix, stdio) = (table(CounterModule::Posix), table(CounterModule::Stdio));
-        let (requests, bursts) = rayon::join(
-            || with_requests.then(|| RequestFacts::of(trace, posix, stripe)).flatten(),
-            || report.map_or([None, None], |r| Bursts::of(trace, r)),
-        );
+        let (requests, bursts) = rayon::join(requests, || report.map_or([None, None], |r| Bursts::of(trace, r)));
         let span = || {
             let (first, last) = crate::analysis::info::extent(trace);
             last.zip(first).map_or(0.0, |(b, a)| b - a)

@@ -39,6 +39,7 @@ mod targets;
 
 internal! { use facts::Known; }
 internal! { use report::FINDINGS_SCHEMA; }
+pub use search::find_all;
 internal! { use search::find_knowing; }
 pub use options::Options;
 pub use report::{

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::outcome::Part;
 use super::streams::{Run, Runs, Streams, pass_s};
 use crate::record::{
-    CounterTable, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET,
+    CounterModule, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET,
 };
 
 /// Requests below this many bytes are tiny.
@@ -166,7 +166,7 @@ pub(super) struct Stripes {
 
 impl RequestFacts {
     /// The figures; `None` without requests that know their places, or of another layer than POSIX.
-    pub fn of(trace: &Trace, counted: Option<&CounterTable>, stripe: u64) -> Option<RequestFacts> {
+    pub fn of(trace: &Trace, stripe: u64) -> Option<RequestFacts> {
         let Data::Requests(rows) = &trace.data else { return None };
         if trace.timing != Timing::Request || !matches!(trace.layer, None | Some(Layer::Posix)) || !rows.has_offsets() {
             return None;
@@ -186,6 +186,7 @@ impl RequestFacts {
             rows.start[a as usize].total_cmp(&rows.start[b as usize]).then_with(|| key(a).cmp(&key(b)))
         });
         let mut facts = RequestFacts { requests: order.len() as u64, ..RequestFacts::default() };
+        let counted = trace.counters.as_ref().and_then(|c| c.table(CounterModule::Posix)).filter(|t| !t.is_empty());
         let calls = counted.and_then(|t| t.total(&["READS", "WRITES"]));
         facts.complete = match calls {
             Some(n) => n.unsigned_abs() == facts.requests && trace.quality.partial.is_empty(),
@@ -733,7 +734,7 @@ mod tests {
             (Read, 0, 1000, 100, 4.0, 4.5),
             (Write, 0, 1000, 50, 4.5, 5.0),
         ]);
-        let f = RequestFacts::of(&t, None, 100).unwrap();
+        let f = RequestFacts::of(&t, 100).unwrap();
         assert!(f.complete);
         assert_eq!((f.io_s, f.io_wall_s, f.slowest), (3.0, 3.5, Some(0)));
         assert_eq!(f.concurrency, 4.0 / 3.5);
@@ -753,7 +754,7 @@ mod tests {
         // 8 requests of 1000 bytes a second, 10 of 10 bytes at 0.1 s each
         let mut all: Vec<_> = (0..8).map(|i| (Op::Write, 0, i * 1000, 1000, i as f64, i as f64 + 1.0)).collect();
         all.extend((0..10).map(|i| (Op::Write, 0, 8000 + i * 10, 10, 10.0 + i as f64, 10.1 + i as f64)));
-        let f = RequestFacts::of(&trace(&all), None, 100).unwrap();
+        let f = RequestFacts::of(&trace(&all), 100).unwrap();
         let small = &f.directions[1].small;
         assert_eq!(small.count, 10);
         assert!((small.time_s - 1.0).abs() < 1e-9 && (small.lost_s.unwrap() - 0.9).abs() < 1e-9);
@@ -765,7 +766,7 @@ mod tests {
         let all: Vec<_> = (0..60u64)
             .map(|i| (Op::Write, (i % 2) as u32, i / 2 * 50_000 * 2, 50_000, i as f64, i as f64 + 0.5))
             .collect();
-        let f = RequestFacts::of(&trace(&all), None, 1).unwrap();
+        let f = RequestFacts::of(&trace(&all), 1).unwrap();
         assert!(f.stripes.sampled > 1 || f.stripes.all <= STRIPES as u64);
         let changes = f.stripes.owner_changes as f64 / f.stripes.touches as f64;
         assert!((changes - 0.5).abs() < 0.02, "{changes}");
