@@ -206,7 +206,8 @@ impl<'o> OfMode<'o> {
 
 fn patterns_left_out(requests: u64) -> Warning {
     let found = format!("no access patterns: they need all {requests} requests, which are too many to be kept");
-    Warning::new("patterns-left-out", found).remedy("`iophase patterns` keeps them all, at about 50 bytes each")
+    Warning::new("patterns-left-out", found)
+        .remedy("ask for the patterns alone: that keeps all requests, at about 50 bytes each")
 }
 
 #[cfg(all(test, feature = "cli"))]
