@@ -40,7 +40,7 @@ mod targets;
 internal! { use facts::Known; }
 internal! { use report::FINDINGS_SCHEMA; }
 pub use search::find_all;
-internal! { use search::find_knowing; }
+internal! { use search::{Search, find_knowing}; }
 pub use options::Options;
 pub use report::{
     Audience, ByteRange, Certainty, Example, FileShare, Finding, Findings, IoSummary, NotChecked, RemedyReport,

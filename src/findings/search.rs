@@ -1,6 +1,7 @@
 //! Checks all rules on a trace.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::assemble;
 use super::book::{Book, Rule};
@@ -19,8 +20,7 @@ use crate::record::{Trace, Warning};
 /// # Errors
 /// As there.
 pub fn find_knowing(trace: &Trace, known: Known<'_>, options: &Options) -> Result<Findings> {
-    let search = Search::of(trace, options)?;
-    Ok(search.find(known, || search.requests()))
+    Ok(Search::of(trace, options)?.find(known))
 }
 
 /// As [`find`](super::find), with the periods of the trace, if its rows have times that could show any.
@@ -29,8 +29,8 @@ pub fn find_knowing(trace: &Trace, known: Known<'_>, options: &Options) -> Resul
 /// As there.
 pub fn find_all(trace: &Trace, options: &Options) -> Result<Findings> {
     let search = Search::of(trace, options)?;
-    let (requests, report) = rayon::join(|| search.requests(), || periods(trace));
-    Ok(search.find(Known { report: report.as_ref(), classes: None }, || requests))
+    let ((), report) = rayon::join(|| search.see_requests(), || periods(trace));
+    Ok(search.find(Known { report: report.as_ref(), classes: None }))
 }
 
 fn periods(trace: &Trace) -> Option<Report> {
@@ -43,28 +43,41 @@ fn periods(trace: &Trace) -> Option<Report> {
 }
 
 /// What is looked for in a trace.
-struct Search<'a> {
+pub struct Search<'a> {
     trace: &'a Trace,
     options: &'a Options,
     book: Cow<'static, Book>,
     asked: Asked,
     stripe: u64,
+    requests: OnceLock<Option<RequestFacts>>,
 }
 
 impl<'a> Search<'a> {
-    fn of(trace: &'a Trace, options: &'a Options) -> Result<Search<'a>> {
+    /// What the options ask for.
+    ///
+    /// # Errors
+    /// As [`find`](super::find).
+    pub fn of(trace: &'a Trace, options: &'a Options) -> Result<Search<'a>> {
         let (book, asked) = options.book()?;
         let stripe = book.system.stripe_unit(trace).unwrap_or(options.stripe);
-        Ok(Search { trace, options, book, asked, stripe })
+        Ok(Search { trace, options, book, asked, stripe, requests: OnceLock::new() })
     }
 
-    fn requests(&self) -> Option<RequestFacts> {
+    /// Goes through the requests now, which needs no other answer; otherwise [`find`](Self::find) does.
+    pub fn see_requests(&self) {
+        self.requests.get_or_init(|| self.of_requests());
+    }
+
+    fn of_requests(&self) -> Option<RequestFacts> {
         self.options.requests.then(|| RequestFacts::of(self.trace, self.stripe)).flatten()
     }
 
-    fn find(&self, known: Known<'_>, requests: impl FnOnce() -> Option<RequestFacts> + Send) -> Findings {
-        let Search { trace, options, book, asked, stripe } = self;
+    /// The findings, with what is known of the trace.
+    pub fn find(mut self, known: Known<'_>) -> Findings {
+        let seen = self.requests.take();
+        let Search { trace, options, book, asked, stripe, .. } = &self;
         let classes = known.classes.filter(|_| *stripe == options.stripe);
+        let requests = || seen.unwrap_or_else(|| self.of_requests());
         let mut facts = Facts::with(trace, Known { classes, ..known }, *stripe, requests);
         facts.describe(book.system.clone(), options.mtbf_s);
         let wanted = rules::RULES.iter().filter(|(code, _)| asked.asks(code));
