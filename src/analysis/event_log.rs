@@ -65,10 +65,7 @@ pub fn event_log(
 /// # Errors
 /// As `dfg::RankLogs::new` and [`dfg::report`].
 pub fn graph(trace: &Trace, plan: &Plan) -> Result<DfgReport> {
-    let logs = RankLogs::new(trace)?;
-    let collectors = Collectors::new(plan, logs.cases());
-    logs.give(&collectors)?;
-    let (cases, skipped) = collectors.finish();
+    let (cases, skipped) = RankLogs::new(trace)?.collect(plan);
     dfg::report(&cases, skipped, plan, &Partition::default(), Vec::new())
 }
 

@@ -165,7 +165,7 @@ impl<'p> Collector<'p> {
     }
 
     /// The cases, by process, and what is not in them.
-    fn finish(mut self) -> (Vec<Case>, Skipped) {
+    pub(super) fn finish(mut self) -> (Vec<Case>, Skipped) {
         if let Some(mut waiting) = self.waiting.take() {
             waiting.sort_unstable_by_key(|w| (w.start_ns, w.line));
             for w in waiting {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::case::{CaseId, Origin};
+use super::case::{Case, CaseId, Origin};
+use super::collector::{Collector, Plan, Skipped};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{
     BATCH_ROWS, Batch, CallId, CallLog, Calls, Data, LoggedCall, Numbered, Op, Request, Requests, RowSink, Trace,
@@ -52,6 +53,25 @@ impl<'t> RankLogs<'t> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let origin = Origin { input: path.clone(), file: path.clone() };
         self.ranks.iter().map(|&(rank, _)| (CaseId::of_rank(name, rank), origin.clone())).collect()
+    }
+
+    /// The cases of all ranks, and the calls that are not in them.
+    pub fn collect(&self, plan: &Plan) -> (Vec<Case>, Skipped) {
+        let collect = |((id, origin), (_, order)): ((CaseId, Origin), &(u32, Vec<usize>))| {
+            let mut collector = Collector::new(plan, id, origin);
+            for (place, &i) in order.iter().enumerate() {
+                let (row, call) = self.call(i, place);
+                collector.call(&row, &call, &self.trace.files, &self.calls);
+            }
+            collector.finish()
+        };
+        let made: Vec<_> = self.cases().into_par_iter().zip(&self.ranks).map(collect).collect();
+        let (mut cases, mut skipped) = (Vec::new(), Skipped::default());
+        for (of_rank, more) in made {
+            cases.extend(of_rank);
+            skipped.add(more);
+        }
+        (cases, skipped)
     }
 
     /// Gives the calls to a sink, those of each rank as a part of their own.
