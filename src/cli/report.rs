@@ -182,6 +182,18 @@ impl Pages<'_> {
     }
 }
 
+/// Most rows whose answers are made side by side: a page of more takes the memory of one answer at a time.
+const SIDE_BY_SIDE: usize = 1 << 22;
+
+/// Runs both, at the same time or the first before the second.
+fn pair<A: Send, B: Send>(
+    side_by_side: bool,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if side_by_side { rayon::join(first, second) } else { (first(), second()) }
+}
+
 /// How a trace is analysed.
 pub struct How {
     options: Options,
@@ -232,21 +244,27 @@ impl How {
             trace.redact();
             origin = Origin { name: trace.path.clone(), sha256: None, options: Vec::new(), ..origin };
         }
-        let (analysis, (classes, graph)) = rayon::join(
-            || self.analysis(&trace),
-            || rayon::join(|| self.classes(&trace), || self.graph(&trace, again)),
-        );
+        let mut info = Info::of(&trace);
+        remedy::name_options(&mut info.warnings);
+        let search = findings::Search::of(&trace, &self.findings)?;
+        let side_by_side = trace.data.len() <= SIDE_BY_SIDE;
+        let of_rows = || {
+            let rows = || html::Rows::of(&trace, &info, &self.options.selection);
+            pair(side_by_side, || search.see_requests(), rows).1
+        };
+        let of_accesses = || pair(side_by_side, || self.graph(&trace, again), || self.classes(&trace));
+        // the analysis first: what it needs beside the rows is free again before the classes, which stay, are made
+        let (analysis, ((graph, classes), rows)) =
+            pair(side_by_side, || self.analysis(&trace), || pair(side_by_side, of_accesses, of_rows));
         let analysis = analysis?;
         let resolved = analysis.as_ref().ok().filter(|_| trace.resolves_times());
         let of_all = classes.as_ref().filter(|_| self.options.selection.is_whole() && self.mode() == Mode::All);
         let known = Known { report: resolved.map(|a| &a.report), classes: of_all };
-        let mut findings = findings::find_knowing(&trace, known, &self.findings)?;
+        let mut findings = search.find(known);
         remedy::name_options(&mut findings.warnings);
         let facts = self.compare.then(|| self.facts(&trace, resolved, of_all, &findings)).flatten();
-        let mut info = Info::of(&trace);
-        remedy::name_options(&mut info.warnings);
         let answers = Answers { info, analysis, findings, classes, graph };
-        Ok((Run::new(&trace, origin, answers, &self.options.selection), facts))
+        Ok((Run::new(&trace, origin, answers, rows, &self.options.selection), facts))
     }
 
     /// Periods and patterns, or why there are none.
@@ -320,9 +338,10 @@ pub(super) fn page_of(trace: &Trace, analysis: Analysis) -> Result<String> {
     remedy::name_options(&mut found.warnings);
     let mut info = Info::of(trace);
     remedy::name_options(&mut info.warnings);
+    let rows = html::Rows::of(trace, &info, &Selection::default());
     let answers = Answers { info, analysis: Ok(analysis), findings: found, classes: None, graph: None };
     let origin = Origin { name: trace.path.clone(), ..Origin::default() };
-    let run = Run::new(trace, origin, answers, &Selection::default());
+    let run = Run::new(trace, origin, answers, rows, &Selection::default());
     Ok(html::page(Bundle { runs: vec![run], comparison: None }, &html::Options::default()))
 }
 

@@ -12,7 +12,7 @@ mod table;
 mod writer;
 
 pub use caps::DEFAULT_SIZE;
-pub use run::{Answers, Line, Origin, Run};
+pub use run::{Answers, Line, Origin, Rows, Run};
 pub use writer::extract;
 
 use base64::Engine;

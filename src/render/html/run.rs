@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::analysis::{
     self, Analysis, FileAccesses, Heat, Info, MetadataCalls, Report, Selection, TraceSummary, Usage,
 };
@@ -51,6 +53,31 @@ pub struct Answers {
     pub graph: Option<DfgReport>,
 }
 
+/// What a page shows of the rows themselves, whatever the answers.
+#[derive(Debug)]
+pub struct Rows {
+    summary: TraceSummary,
+    usage: Usage,
+    heats: Vec<Heat>,
+    offsets: Vec<FileAccesses>,
+}
+
+impl Rows {
+    /// Goes through the rows of a trace, whose counters are in `info`.
+    pub fn of(trace: &Trace, info: &Info, selection: &Selection) -> Rows {
+        let summary = analysis::summary(trace);
+        let span = summary.start_s.zip(summary.end_s);
+        let (usage, (offsets, heats)) = rayon::join(
+            || Usage::of(trace, info.counters.as_ref(), FILES),
+            || {
+                let heats = || span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT));
+                rayon::join(|| FileAccesses::of(trace, selection, OFFSETS), heats)
+            },
+        );
+        Rows { summary, usage, heats, offsets }
+    }
+}
+
 /// A line of a table of pages.
 #[derive(Debug, Clone)]
 pub struct Line {
@@ -94,25 +121,17 @@ pub struct Run {
 }
 
 impl Run {
-    /// The content for a trace and the answers on it; the trace is no longer needed then.
-    pub fn new(trace: &Trace, origin: Origin, answers: Answers, selection: &Selection) -> Run {
+    /// The content for a trace, the answers on it and what its rows show; the trace is no longer needed then.
+    pub fn new(trace: &Trace, origin: Origin, answers: Answers, rows: Rows, selection: &Selection) -> Run {
         let Answers { info, analysis, findings, classes, graph } = answers;
-        let summary = analysis::summary(trace);
+        let Rows { summary, usage, heats, offsets } = rows;
         let (report, evidence, no_report) = match analysis {
             Ok(a) => (Some(a.report), a.evidence, None),
             Err(why) => (None, Vec::new(), Some(why)),
         };
-        let signals = report.iter().flat_map(|r| &r.signals);
+        let modes: Vec<_> = report.iter().flat_map(|r| &r.signals).map(|s| s.mode).collect();
+        let views = modes.into_par_iter().zip(evidence).map(|(mode, e)| View::new(trace, mode, selection, e)).collect();
         let zero_s = report.as_ref().map_or(0.0, crate::render::text::zero_s);
-        let span = summary.start_s.zip(summary.end_s);
-        // each of these goes through the rows
-        let ((usage, offsets), (heats, views)) = rayon::join(
-            || (Usage::of(trace, info.counters.as_ref(), FILES), FileAccesses::of(trace, selection, OFFSETS)),
-            || {
-                let views = signals.zip(evidence).map(|(s, e)| View::new(trace, s.mode, selection, e)).collect();
-                (span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT)), views)
-            },
-        );
         let counters = trace.counters.as_deref();
         let layouts = counters.map_or_else(Vec::new, |c| {
             c.layouts.iter().take(FILES).map(|l| (c.files.name(l.file).to_owned(), l.clone())).collect()
