@@ -17,6 +17,9 @@ use crate::error::{Error, ErrorKind, Result};
 /// Bytes of the start of an input that probing may look at.
 pub const HEAD_BYTES: usize = 64 << 10;
 
+/// What to try with an input that has to be kept whole.
+const STORE_IT: &str = "store the input in a file, and name the file";
+
 /// Compression of a whole input, recognised by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
@@ -128,7 +131,7 @@ impl Source {
         read_bounded(&mut reader.take(HEAD_BYTES as u64), limits.memory_bytes, &mut bytes)?;
         if bytes.len() == HEAD_BYTES {
             look(&Source::from_bytes(name, bytes.clone()))?;
-            read_bounded(reader, limits.memory_bytes, &mut bytes)?;
+            read_bounded(reader, limits.memory_bytes, &mut bytes).map_err(|e| e.remedy(STORE_IT))?;
         }
         Ok(Source::from_bytes(name, bytes))
     }
@@ -148,7 +151,7 @@ impl Source {
         let mut source = Source::from_bytes(name, bytes.clone());
         look(&source)?;
         if source.head().iter().any(|b| b.is_ascii_control() && !b.is_ascii_whitespace()) {
-            read_bounded(&mut input, limits.memory_bytes, &mut bytes)?;
+            read_bounded(&mut input, limits.memory_bytes, &mut bytes).map_err(|e| e.remedy(STORE_IT))?;
             return Ok(Source::from_bytes(name, bytes));
         }
         source.kind = Kind::Pipe(Arc::new(Pipe::new(bytes, input)));
