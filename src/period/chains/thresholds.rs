@@ -4,7 +4,7 @@
 //! bounds of cost stand where they are used, and so do the parameters of the features that the classifier was trained on.
 //!
 //! Half, double: traces with another verdict, number of periods, period or next burst (1 % of the period) if the value is halved
-//! or doubled. Measured on 724 traces by `scripts/sensitivity.py`.
+//! or doubled. Measured on 724 traces by `scripts/sensitivity.py`; rows without figures are not measured yet.
 
 use crate::thresholds::thresholds;
 
@@ -282,6 +282,8 @@ thresholds! {
     /// Largest coefficient of variation of a constant rate.
     /// Half: 11, double: 21.
     flat: f64 = 0.35;
+    /// Least share of the run with I/O of a constant rate: what pauses longer than it writes comes in bursts.
+    busy: f64 = 0.5;
     /// Requests in a row per writer from which one stretch of I/O is a stream, not a burst.
     /// Half: 2, double: 1.
     streaming: f64 = 8.0;

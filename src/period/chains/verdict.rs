@@ -16,7 +16,9 @@ pub(crate) fn without_period(profile: &Profile) -> Verdict {
     };
     let shortest = LIMITS.verdict_gap * profile.duration();
     let mut bursts: Vec<(f64, f64, f64)> = Vec::new();
+    let mut active_s = 0.0;
     for s in stretches(profile, LIMITS.verdict_level * levels.burst) {
+        active_s += s.end - s.start;
         match bursts.last_mut() {
             Some(last) if s.start - last.1 <= shortest => {
                 last.1 = s.end;
@@ -31,7 +33,8 @@ pub(crate) fn without_period(profile: &Profile) -> Verdict {
         0 | 1 => {
             let bins = profile.binned(FLAT_BINS);
             let inner = &bins[1..FLAT_BINS - 1];
-            let steady = deviation(inner) < LIMITS.flat * mean(inner);
+            let busy = active_s >= LIMITS.busy * profile.duration();
+            let steady = busy && deviation(inner) < LIMITS.flat * mean(inner);
             let streaming = profile.requests_in_a_row() >= LIMITS.streaming;
             match (steady, streaming) {
                 (true, true) => Verdict::Constant,
