@@ -94,6 +94,7 @@ impl Request<'_> {
             warnings.push(near_bin_width(period_s, bin_s, mode, trace.timing));
         }
         warnings.extend(period.too_fast_s.map(|period_s| fast_rhythm(period_s, mode)));
+        warnings.extend(period.latest.map(|(searched, of)| latest_bursts(searched, of, mode)));
         let others = period.detection.others.iter_mut().filter_map(|o| o.prediction.as_mut());
         for p in period.prediction.iter_mut().chain(others) {
             p.next_start_unix_s = trace.clock.unix_s(p.next_start_s);
@@ -174,6 +175,18 @@ fn fast_rhythm(period_s: f64, mode: Mode) -> Warning {
         ),
     )
     .remedy(format!("report it with --min-period {:.1e}", 0.5 * period_s))
+}
+
+fn latest_bursts(searched: usize, of: usize, mode: Mode) -> Warning {
+    let [searched, of] = [searched, of].map(|n| units::grouped(n as i64));
+    Warning::new(
+        "latest-bursts",
+        format!(
+            "the run has {of} bursts of {}, in which no period was found: it holds in the last {searched}",
+            mode.name()
+        ),
+    )
+    .remedy("look at an earlier part with --from and --until")
 }
 
 fn near_bin_width(period_s: f64, bin_s: f64, mode: Mode, timing: Timing) -> Warning {

@@ -207,6 +207,34 @@ fn a_period_of_thousands_of_cycles_is_exact() {
 }
 
 #[test]
+fn a_run_of_more_bursts_than_are_searched_has_the_period_of_its_end() {
+    let onsets = (0..40_000).scan(100.0, |t, i| {
+        *t += 10.0 + noise(i);
+        Some(*t)
+    });
+    let onsets: Vec<f64> = onsets.collect();
+    let one_rank: Vec<Span> = onsets.iter().map(|&t| span(t, t + 1.5, 1e6)).collect();
+    let detection = run(&one_rank);
+    assert_period(&detection, 10.0, 0.01);
+    let (searched, of) = detection.latest.expect("only a part is searched");
+    assert_eq!(of, 40_000);
+    let windows = &detection.periods[0].windows;
+    assert!((windows[0].0 - onsets[of - searched]).abs() < 20.0, "{windows:?}");
+    assert!((windows[windows.len() - 1].1 - (onsets[of - 1] + 1.5)).abs() < 20.0, "{windows:?}");
+    assert_eq!(detection.periods[0].bursts.last().map(|b| b.start_s.round()), Some(onsets[of - 1].round()));
+}
+
+#[test]
+fn short_bursts_at_random_are_no_constant_bandwidth() {
+    let onsets = (0..2_000).scan(100.0, |t, i| {
+        *t += -10.0 * (0.5 + 0.499 * noise(i)).ln();
+        Some(*t)
+    });
+    let short: Vec<Span> = onsets.map(|t| span(t, t + 0.05, 1e6)).collect();
+    assert_eq!(run(&short).verdict, Verdict::Irregular);
+}
+
+#[test]
 fn the_answer_does_not_depend_on_the_number_of_threads() {
     let onsets: Vec<f64> = (0..40).map(|i| 20.0 * i as f64 + 3.0 * noise(i)).collect();
     let spans = bursts(onsets, 3.0, 1e9);

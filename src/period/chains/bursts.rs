@@ -11,6 +11,8 @@ use rayon::prelude::*;
 
 /// Lists of more bursts than this are not searched.
 pub(crate) const MAX_BURSTS: usize = 30_000;
+/// Where none is found among all bursts, the last ones are searched, this many at most: more say no more about a period, and cost time.
+const LATEST_BURSTS: usize = 8192;
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
 
@@ -306,6 +308,23 @@ pub(crate) fn merged(stretches: &[Stretch], distance: f64) -> Vec<Stretch> {
         }
     }
     out
+}
+
+/// The last bursts of a long run.
+pub(crate) struct Latest {
+    /// Onset of the first one, seconds since the profile's origin.
+    pub from_s: f64,
+    /// How many there are.
+    pub bursts: usize,
+    /// How many the whole run has.
+    pub of: usize,
+}
+
+/// The last bursts of a run that has more than [`LATEST_BURSTS`], each a stretch at the level of the verdict.
+pub(crate) fn latest(profile: &Profile) -> Option<Latest> {
+    let all = stretches(profile, LIMITS.verdict_level * Levels::of(profile)?.burst);
+    let first = all.len().checked_sub(LATEST_BURSTS).filter(|&i| i > 0)?;
+    Some(Latest { from_s: all[first].start, bursts: LATEST_BURSTS, of: all.len() })
 }
 
 /// Distances at which the gaps fall apart into short and long ones, each with the log ratio of the break.

@@ -105,6 +105,8 @@ pub struct BurstPeriods {
     pub relatives: Vec<Rejected>,
     /// Width in seconds of the bins that the answer takes into account.
     pub bin_s: Option<f64>,
+    /// If only the last bursts of a long run were searched: how many, and of how many.
+    pub latest: Option<(usize, usize)>,
 }
 
 /// A period that holds, with everything known about it. Times are seconds on the trace's own clock.
@@ -177,6 +179,23 @@ pub struct Rejected {
 /// Cost: about linear in the profile's breakpoints, plus the chain searches, which are bounded (see the limits in the
 /// modules). The burst lists are searched in parallel on the current rayon pool; the answer does not depend on it.
 pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
+    let found = detect_in(profile, options);
+    if found.verdict == Verdict::Periodic || found.too_fast_s.is_some() {
+        return found;
+    }
+    let Some(latest) = bursts::latest(profile) else {
+        return found;
+    };
+    let part = profile.since(latest.from_s);
+    let shortest_window_s = options.shortest_window_s * part.duration() / profile.duration();
+    let of_part = detect_in(&part, Options { shortest_window_s, ..options });
+    match of_part.verdict {
+        Verdict::Periodic => BurstPeriods { latest: Some((latest.bursts, latest.of)), ..of_part },
+        _ => found,
+    }
+}
+
+fn detect_in(profile: &Profile, options: Options) -> BurstPeriods {
     let mut periods: Vec<BurstPeriod> = Vec::new();
     let mut rejected = None;
     let mut too_fast_s = None;
@@ -204,7 +223,8 @@ pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
     let inside = |p: &BurstPeriod| p.kind == Kind::Inside;
     periods.sort_by(|a, b| inside(a).cmp(&inside(b)).then(b.bytes.total_cmp(&a.bytes)));
     let verdict = if periods.is_empty() { verdict::without_period(profile) } else { Verdict::Periodic };
-    let mut found = BurstPeriods { verdict, periods, rejected, too_fast_s, relatives: Vec::new(), bin_s: None };
+    let mut found =
+        BurstPeriods { verdict, periods, rejected, too_fast_s, relatives: Vec::new(), bin_s: None, latest: None };
     let width = options.bin_s.unwrap_or_else(|| iterations::resolution(profile));
     if width > 0.0 && found.too_fast_s.is_none() {
         let shortest_s = options.shortest_period_s.max(options.least_reported_s);

@@ -37,6 +37,7 @@ impl PeriodReport {
         let mut report = PeriodReport::new(detection);
         report.bin_s = found.bin_s;
         report.too_fast_s = found.too_fast_s;
+        report.latest = found.latest;
         if let Some((f, d)) = first.zip(report.detection.dominant.as_ref()) {
             report.seen = seen(f, d, signal, clock, settings);
             let sliding = report.seen.sliding.as_ref().map(|(_, s)| s);

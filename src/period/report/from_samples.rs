@@ -25,6 +25,7 @@ impl PeriodReport {
             track: found.track.iter().step_by(step).map(point).collect(),
             bin_s: None,
             too_fast_s: None,
+            latest: None,
             seen: Seen { sight: found.sight, ..Seen::default() },
         };
         if let Some(dominant) = report.detection.dominant.clone() {

@@ -107,6 +107,8 @@ pub struct PeriodReport {
     pub bin_s: Option<f64>,
     /// A period shorter than those that are reported, which rules over the run.
     pub too_fast_s: Option<f64>,
+    /// If only the last bursts of a long run were searched: how many, and of how many.
+    pub latest: Option<(usize, usize)>,
     /// Intermediate results for pictures.
     pub seen: Seen,
 }
@@ -152,6 +154,7 @@ impl PeriodReport {
             track: Vec::new(),
             bin_s: None,
             too_fast_s: None,
+            latest: None,
             seen: Seen::default(),
         }
     }

@@ -171,6 +171,24 @@ impl Profile {
         bins
     }
 
+    /// The part from `from` seconds on, which becomes its origin. What was counted of all spans is shared out by bytes.
+    pub fn since(&self, from: f64) -> Self {
+        let first = self.times.partition_point(|&t| t <= from).saturating_sub(1);
+        let Some(rates) = self.rates.get(first..).filter(|rates| !rates.is_empty()) else {
+            return Self::default();
+        };
+        let mut assembly = Assembly::with_capacity(rates.len());
+        for (t, &rate) in self.times[first..].iter().zip(rates) {
+            assembly.push((t - from).max(0.0), rate);
+        }
+        let share = ((self.bytes() - self.bytes_until(from)) / self.bytes()).clamp(0.0, 1.0);
+        let of_part = |n: u64| (n as f64 * share).round() as u64;
+        let Census { used, points, skipped, span_seconds } = self.census;
+        let census =
+            Census { used: of_part(used), points: of_part(points), skipped, span_seconds: span_seconds * share };
+        assembly.finish(self.duration() - from, self.origin + from, self.resolution, census)
+    }
+
     /// A copy that is zero inside the intervals (relative seconds, sorted, disjoint).
     pub fn without(&self, intervals: &[(f64, f64)]) -> Self {
         if self.is_empty() {
@@ -299,6 +317,18 @@ mod tests {
         assert_eq!(profile.value_at(-1.0), 0.0);
         assert_eq!(profile.value_at(3.0), 2.0);
         assert_eq!(profile.value_at(11.0), 0.0);
+    }
+
+    #[test]
+    fn a_part_has_its_own_origin_and_keeps_its_bytes() {
+        let profile = Profile::from_spans([span(10.0, 14.0, 8.0), span(12.0, 13.0, 5.0), span(20.0, 21.0, 3.0)]);
+        let part = profile.since(2.5);
+        assert_eq!(part.origin(), 12.5);
+        assert_eq!(part.times(), [0.0, 0.5, 1.5, 7.5, 8.5]);
+        assert_eq!(part.rates(), [7.0, 2.0, 0.0, 3.0]);
+        assert_eq!(part.bytes(), 16.0 - 7.5);
+        assert_eq!(profile.since(0.0).times(), profile.times());
+        assert!(profile.since(11.0).bytes() == 0.0 && Profile::default().since(1.0).is_empty());
     }
 
     #[test]
