@@ -1,7 +1,5 @@
 //! Known formats that are not read, so that an error can name them.
 
-use memchr::memmem;
-
 use super::json::member_names;
 
 /// A format that is known and not read.
@@ -15,6 +13,7 @@ pub(super) struct Foreign {
 
 const RECORD_ELSE: &str = "record the job with Darshan, strace or another recorder that `docs/record.md` lists";
 const DECOMPRESS: &str = "decompress it first";
+const DECOMPRESS_ONCE: &str = "decompress it once";
 const AS_TEXT: &str = "print it as text and read that by patterns (format regex)";
 
 /// The formats, those with the longest sign first.
@@ -69,6 +68,16 @@ const ALL: &[Foreign] = &[
         what: "a Perfetto trace in its binary form",
         remedy: "convert it with `traceconv json`",
         is: is_perfetto,
+    },
+    Foreign {
+        what: "a file packed twice, with gzip inside",
+        remedy: DECOMPRESS_ONCE,
+        is: |head| head.starts_with(b"\x1f\x8b\x08"),
+    },
+    Foreign {
+        what: "a file packed twice, with Zstandard inside",
+        remedy: DECOMPRESS_ONCE,
+        is: |head| head.starts_with(b"\x28\xb5\x2f\xfd"),
     },
     Foreign { what: "an archive packed with zip", remedy: DECOMPRESS, is: |head| head.starts_with(b"PK\x03\x04") },
     Foreign { what: "a file packed with xz", remedy: DECOMPRESS, is: |head| head.starts_with(b"\xfd7zXZ\0") },
@@ -130,7 +139,8 @@ fn varint(data: &[u8]) -> Option<(usize, usize)> {
 
 /// `BZh`, a level, and the sign of a block or of the end.
 fn is_bzip2(head: &[u8]) -> bool {
-    head.starts_with(b"BZh") && memmem::find(&head[..head.len().min(10)], b"\x31\x41\x59\x26\x53\x59").is_some()
+    matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', b'S', b'Y', ..])
+        || matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', 0x17, b'r', b'E', b'8', b'P', 0x90, ..])
 }
 
 #[cfg(test)]
@@ -153,6 +163,9 @@ mod tests {
             (b"\x03\x42\x00", "OTF2"),
             (&packets, "Perfetto"),
             (b"BZh91AY&SY", "bzip2"),
+            (b"BZh9\x17rE8P\x90\0\0\0\0", "bzip2"),
+            (b"\x1f\x8b\x08\0", "gzip inside"),
+            (b"\x28\xb5\x2f\xfd\x04", "Zstandard inside"),
         ] {
             let found = recognise(head).unwrap_or_else(|| panic!("{what}"));
             assert!(found.what.contains(what), "{what}: {}", found.what);
