@@ -705,6 +705,12 @@ fn foreign_lines_and_cut_tails_are_reported() {
     let long = format!("1 00:00:02 read(3</f>, \"{}\", 1) = 1 <0.1>\n", "x".repeat(3 << 20));
     let t = text(&format!("{good}{long}{good}"));
     assert_eq!((codes(&t), places(&t).len()), (vec!["unparsed-lines"], 2));
+    // also as the first line, longer than what is looked at
+    for (length, rows) in [(100 << 10, 3), (3 << 20, 2)] {
+        let long = format!("1 00:00:01 read(3</f>, \"{}\", 1) = 1 <0.1>\n{good}{good}", "x".repeat(length));
+        let t = read(&Source::from_bytes("t", long.into_bytes()), None, &ReadOptions::default()).unwrap();
+        assert_eq!(places(&t).len(), rows);
+    }
 }
 
 #[test]

@@ -20,8 +20,15 @@ const PIECE: usize = 128 << 10;
 pub(super) fn sniff(head: &[u8]) -> Sniff {
     let whole = head.len() < HEAD_BYTES;
     let mut lines: Vec<&[u8]> = head.split(|&b| b == b'\n').take(65).collect();
-    if !whole && lines.len() < 65 {
-        lines.pop();
+    let begun;
+    match lines[..] {
+        // One line that is longer shows the beginning of its call.
+        [first] if !whole => {
+            begun = [first, b" <unfinished ...>"].concat();
+            lines = vec![&begun];
+        }
+        _ if !whole && lines.len() < 65 => _ = lines.pop(),
+        _ => {}
     }
     let (mut messages, mut others, mut times) = (0, 0, 0);
     for line in lines.into_iter().take(64).map(text::parse_line) {
