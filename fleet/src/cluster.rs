@@ -20,7 +20,7 @@ use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_scheduler::{cluster::BallistaCluster, config::SchedulerConfig, scheduler_process::start_server};
 use clap::Args;
-use datafusion::arrow::array::{Array, ArrayRef, Float64Array, Int64Array, StringArray, StructArray};
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, StructArray};
 use datafusion::arrow::datatypes::{DataType, Field, Fields};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::DataFusionError;
@@ -367,8 +367,10 @@ async fn ask(scheduler: String, work: PathBuf, tasks: usize) -> Result<(u64, u64
         read += sum("logs");
         bad += sum("bad");
         let errors = rows.column_by_name("error").and_then(|c| c.as_any().downcast_ref::<StringArray>());
-        if let Some(error) = errors.and_then(|c| c.iter().flatten().next().map(str::to_owned)) {
-            return Err(Error::new(ErrorKind::Output, error));
+        if let Some((i, error)) = errors.and_then(|c| (0..).zip(c).find_map(|(i, e)| Some((i, e?)))) {
+            let unwritten = rows.column_by_name("unwritten").and_then(|c| c.as_any().downcast_ref::<BooleanArray>());
+            let kind = if unwritten.is_some_and(|c| c.value(i)) { ErrorKind::Output } else { ErrorKind::Io };
+            return Err(Error::new(kind, error));
         }
     }
     Ok((u64::try_from(read).unwrap_or(0), u64::try_from(bad).unwrap_or(0)))
@@ -396,6 +398,7 @@ fn fields() -> Fields {
         Field::new("seconds", DataType::Float64, false),
         Field::new("worker", DataType::Utf8, false),
         Field::new("error", DataType::Utf8, true),
+        Field::new("unwritten", DataType::Boolean, false),
     ])
 }
 
@@ -429,6 +432,7 @@ impl ScalarUDFImpl for Extract {
             Arc::new(done.iter().map(|d| Some(d.seconds)).collect::<Float64Array>()),
             Arc::new(done.iter().map(|d| Some(d.worker.clone())).collect::<StringArray>()),
             Arc::new(done.iter().map(|d| d.error.clone()).collect::<StringArray>()),
+            Arc::new(done.iter().map(|d| Some(d.unwritten)).collect::<BooleanArray>()),
         ];
         Ok(ColumnarValue::Array(Arc::new(StructArray::new(fields(), columns, None))))
     }
@@ -441,16 +445,21 @@ struct Done {
     seconds: f64,
     worker: String,
     error: Option<String>,
+    /// The error is that tables cannot be written.
+    unwritten: bool,
 }
 
 impl Done {
     fn of(batch: &str, work: &str) -> Done {
         let begin = Instant::now();
         let worker = format!("{}:{}", host(), std::process::id());
-        let mut done = Done { logs: 0, bad: 0, seconds: 0.0, worker, error: None };
+        let mut done = Done { logs: 0, bad: 0, seconds: 0.0, worker, error: None, unwritten: false };
         match done.read(batch, Path::new(work)) {
             Ok(()) => {}
-            Err(e) => done.error = Some(format!("{}: {e}", done.worker)),
+            Err(e) => {
+                done.unwritten = e.kind() == ErrorKind::Output;
+                done.error = Some(format!("{}: {e}", done.worker));
+            }
         }
         done.seconds = begin.elapsed().as_secs_f64();
         done

@@ -17,6 +17,10 @@ use iophase::{Error, ErrorKind, Result};
 
 /// Time that a worker has to start.
 const START: Duration = Duration::from_secs(60);
+/// Workers that are started one after the other, at most, until one is ready. What ends a worker before it has a log has nothing to
+/// do with logs: a passing want of memory, a kill by hand. One that passes hits few of them; what is wrong with the program or
+/// its limits hits all, and is told after some hundredths of a second.
+pub const STARTS: usize = 5;
 /// Bytes of a worker's messages that are kept.
 const MESSAGES: usize = 4096;
 /// Times, 2 ms apart, that it is looked whether a worker has ended and its messages are read.
@@ -63,21 +67,35 @@ enum Event {
 }
 
 impl Worker {
+    /// A worker that is ready for logs. One that ends before is replaced, up to [`STARTS`] times in all.
     fn start(program: &Program, settings: &Settings, bounds: &Bounds) -> Result<Worker> {
         let failed = |e: &dyn std::fmt::Display| {
             Error::new(ErrorKind::Io, format!("a worker cannot be started: {e}"))
                 .in_file(program.path.display().to_string())
         };
+        let mut reason = String::new();
+        for _ in 0..STARTS {
+            let mut worker = Worker::spawn(program).map_err(|e| failed(&e))?;
+            match worker.ready(settings, bounds) {
+                Ok(()) => return Ok(worker),
+                Err(why) => reason = why,
+            }
+        }
+        let all =
+            format!("{STARTS} were started one after the other, and none was ready for logs; the last one {reason}");
+        Err(failed(&all).remedy("look at the limits of memory and processes, then run the same command again"))
+    }
+
+    fn spawn(program: &Program) -> io::Result<Worker> {
         let mut child = Command::new(&program.path)
             .args(&program.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| failed(&e))?;
+            .spawn()?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(failed(&"it has no pipes"));
+            return Err(io::Error::other("it has no pipes"));
         };
         let (give, answers) = sync_channel(WAITING);
         thread::spawn(move || {
@@ -91,13 +109,21 @@ impl Worker {
         let messages = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&messages);
         let listener = thread::spawn(move || keep_messages(stderr, &kept));
-        let mut worker = Worker { child, orders: Some(BufWriter::new(stdin)), answers, messages, listener };
-        let told = worker.tell(&Order::Start(settings.clone(), bounds.clone()));
-        if told.is_err() || worker.answers.recv_timeout(START).is_err() {
-            let (reason, _) = worker.end();
-            return Err(failed(&reason));
+        Ok(Worker { child, orders: Some(BufWriter::new(stdin)), answers, messages, listener })
+    }
+
+    /// Tells it how logs are read, and waits until it knows; or else how it ended.
+    fn ready(&mut self, settings: &Settings, bounds: &Bounds) -> std::result::Result<(), String> {
+        let told = self.tell(&Order::Start(settings.clone(), bounds.clone()));
+        if told.is_err() || self.answers.recv_timeout(START).is_err() {
+            return Err(self.end().0);
         }
-        Ok(worker)
+        Ok(())
+    }
+
+    /// Itself, if it still runs.
+    fn living(mut self) -> Option<Worker> {
+        matches!(self.child.try_wait(), Ok(None)).then_some(self)
     }
 
     fn tell(&mut self, order: &Order) -> io::Result<()> {
@@ -223,7 +249,8 @@ impl<'a> Runner<'a> {
 
     /// Sends logs to the worker: how many were answered, and why not the rest.
     fn some(&mut self, logs: &[LogRef], each: &mut dyn FnMut(LogRows) -> Result<()>) -> Result<(usize, Option<Event>)> {
-        let mut worker = match self.worker.take() {
+        // one that ended while it waited for a batch had no log
+        let mut worker = match self.worker.take().and_then(Worker::living) {
             Some(worker) => worker,
             None => Worker::start(self.program, self.settings, self.bounds)?,
         };

@@ -6,9 +6,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::common::{assert_same, cells, make, program, rounds, run, source};
+use iophase::ErrorKind;
 use iophase_fleet::extract::{Bounds, Settings};
 use iophase_fleet::list;
-use iophase_fleet::pool::{Program, Runner};
+use iophase_fleet::pool::{Program, Runner, STARTS};
+use iophase_fleet::tables::LogRows;
 
 /// Worker processes of a driver or an executor.
 pub fn workers(driver: u32) -> Vec<u32> {
@@ -74,6 +76,33 @@ fn workers_that_are_killed_are_replaced() {
     // one log can only be hit twice by two kills within one log
     assert_eq!(code, Some(0));
     assert_same(&whole, &fleet, "workers killed");
+}
+
+/// Rows by a worker that is killed in the first `k` of its starts, before it is ready.
+fn dies_first(k: usize) -> iophase::Result<Vec<LogRows>> {
+    let t = tempfile::tempdir().unwrap();
+    let script = r#"echo >> "$0/starts"; [ $(wc -l < "$0/starts") -gt "$1" ] || kill -KILL $$; exec "$2" worker"#;
+    let arguments = ["-c", script, t.path().to_str().unwrap(), &k.to_string(), env!("CARGO_BIN_EXE_iophase-fleet")];
+    let program = Program { path: "/bin/sh".into(), arguments: arguments.map(Into::into).into() };
+    let logs = list::find(&[source("stable"), source("change")], &list::Options::default()).unwrap().logs;
+    let (settings, bounds) = (Settings::default(), Bounds::default());
+    let mut rows = Vec::new();
+    Runner::new(&program, &settings, &bounds)?.run(&logs, &mut |r| {
+        rows.push(r);
+        Ok(())
+    })?;
+    Ok(rows)
+}
+
+#[test]
+fn a_worker_that_ends_before_it_has_a_log_is_started_again() {
+    let rows = dies_first(STARTS - 1).unwrap();
+    let status: Vec<_> = rows.iter().map(|r| r.log.status.as_deref()).collect();
+    assert_eq!(status, [Some("ok"), Some("ok")]);
+    let e = dies_first(STARTS).unwrap_err();
+    assert_eq!(e.kind(), ErrorKind::Io);
+    let told = e.to_string();
+    assert!(told.contains(&format!("{STARTS} were started")) && told.contains("signal 9"), "{told}");
 }
 
 fn by(script: &str, time_s: f64) -> Vec<(String, String)> {
