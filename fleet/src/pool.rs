@@ -18,8 +18,8 @@ use iophase::{Error, ErrorKind, Result};
 /// Time that a worker has to start.
 const START: Duration = Duration::from_secs(60);
 /// Workers that are started one after the other, at most, until one is ready. What ends a worker before it has a log has nothing to
-/// do with logs: a passing want of memory, a kill by hand. One that passes hits few of them; what is wrong with the program or
-/// its limits hits all, and is told after some hundredths of a second.
+/// do with logs: a passing want of memory, a kill by hand. What passes hits few of them; what is wrong with the program or
+/// its limits hits all.
 pub const STARTS: usize = 5;
 /// Bytes of a worker's messages that are kept.
 const MESSAGES: usize = 4096;

@@ -28,7 +28,7 @@ struct Cli {
 }
 
 const HELP: &str = "Run again with the same output, only logs that are new are read.
-Exit codes: 0 done, 2 wrong usage, 3 a log cannot be read (it has a row with the reason), 4 nothing to read, 5 an output cannot be written.
+Exit codes: 0 done, 2 wrong usage, 3 a log cannot be read (it has a row with the reason) or the run cannot go on (an error says why), 4 nothing to read, 5 an output cannot be written.
 Example: iophase fleet logs/ -o fleet/ && iophase fleet page fleet/ -o fleet.html";
 
 #[derive(Debug, Subcommand)]
