@@ -145,6 +145,18 @@ pub struct Slot {
     pub partial: bool,
 }
 
+impl Slot {
+    /// End of its region, which [`Header::parse`] has checked to be a number.
+    fn end(&self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+}
+
+/// Where regions with data end.
+fn ends(slots: &[Slot]) -> impl Iterator<Item = u64> {
+    slots.iter().filter(|s| s.length > 0).map(Slot::end)
+}
+
 /// The header of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
@@ -166,6 +178,10 @@ pub struct Header {
     pub names: (u64, u64),
     /// Modules with data or with their partial flag set, in the order of their numbers.
     pub slots: Vec<Slot>,
+    /// Modules whose data the file ends before or within, of a log that was cut.
+    pub cut: Vec<Module>,
+    /// Bytes of the whole file, by the end of the last region.
+    pub whole_bytes: u64,
 }
 
 /// True if the bytes carry the magic number of a Darshan log of format 3.
@@ -191,10 +207,12 @@ fn current_number(index: usize, version_number: u32) -> usize {
 }
 
 impl Header {
-    /// Reads the header and checks that every region lies in the file.
+    /// Reads the header and checks its regions. Of a file that was cut, the modules that are whole are kept, and of
+    /// segments what is there.
     ///
     /// # Errors
-    /// [`ErrorKind::Malformed`] with the place, [`ErrorKind::Unsupported`] for another format version or compression.
+    /// [`ErrorKind::Malformed`] with the place, also if no module is left, [`ErrorKind::Unsupported`] for another format
+    /// version or compression.
     pub fn parse(file: &[u8]) -> Result<Header> {
         Header::parse_start(file, file.len() as u64)
     }
@@ -234,7 +252,8 @@ impl Header {
         };
         let (partial_bits, names_at) = if wide { (f.u64(24), 32) } else { (f.u32(20).into(), 24) };
         let names = (f.u64(names_at), f.u64(names_at + 8));
-        let check = |place: usize, what: &str, (offset, len): (u64, u64)| -> Result<()> {
+        // The end of a region; it may lie behind the end of a file that was cut.
+        let check = |place: usize, what: &str, (offset, len): (u64, u64)| -> Result<u64> {
             if offset < length as u64 {
                 return Err(Error::malformed(
                     Place::Byte(place as u64),
@@ -242,18 +261,16 @@ impl Header {
                 )
                 .expected(format!("{length} or more")));
             }
-            match offset.checked_add(len) {
-                Some(end) if end <= file_bytes => Ok(()),
-                Some(end) => Err(truncated(file, end).at(Place::Byte(file.len() as u64))),
-                None => Err(Error::malformed(
+            offset.checked_add(len).ok_or_else(|| {
+                Error::malformed(
                     Place::Byte(place as u64),
                     format!("the {what} region starts at byte {offset} and has {len} bytes"),
                 )
-                .expected("a region within the file")),
-            }
+                .expected("a region within the file")
+            })
         };
-        if names.1 > 0 {
-            check(names_at, "name", names)?;
+        if names.1 > 0 && check(names_at, "name", names)? > file_bytes {
+            return Err(truncated(file, names.0 + names.1).at(Place::Byte(file.len() as u64)));
         }
         let mut found = Vec::new();
         for index in 0..slots {
@@ -284,6 +301,9 @@ impl Header {
         check_overlaps(names, &found)?;
         let after_job = [names.0].into_iter().chain(found.iter().map(|s| s.offset));
         let end = after_job.filter(|&o| o >= length as u64 && o <= file_bytes).min().unwrap_or(file_bytes);
+        let whole_bytes = ends(&found).max().unwrap_or_default();
+        let cut = cut_off(&mut found, file_bytes)
+            .ok_or_else(|| truncated(file, whole_bytes).at(Place::Byte(file.len() as u64)))?;
         Ok(Header {
             version: text,
             version_number,
@@ -294,6 +314,8 @@ impl Header {
             job: (length as u64, end - length as u64),
             names,
             slots: found,
+            cut,
+            whole_bytes,
         })
     }
 
@@ -310,6 +332,24 @@ impl Header {
     pub fn slot(&self, module: Module) -> Option<&Slot> {
         self.slots.iter().find(|s| s.module == module && s.length > 0)
     }
+}
+
+/// Takes from a log that was cut what lies behind its end, and gives the modules that lose data by it. `None` if no module
+/// is left, or if something lies between the missing regions, which follow one another in a log: then the header is wrong.
+fn cut_off(slots: &mut Vec<Slot>, file_bytes: u64) -> Option<Vec<Module>> {
+    let ends: Vec<u64> = ends(slots).collect();
+    let mut cut = Vec::new();
+    for slot in slots.iter_mut().filter(|s| s.length > 0 && s.end() > file_bytes) {
+        if slot.offset > file_bytes && !ends.contains(&slot.offset) {
+            return None;
+        }
+        cut.push(slot.module);
+        // Counters without their end are no totals; segments stand for themselves.
+        let segments = matches!(slot.module, Module::DxtPosix | Module::DxtMpiio);
+        slot.length = if segments { file_bytes.saturating_sub(slot.offset) } else { 0 };
+    }
+    slots.retain(|s| s.length > 0 || s.partial);
+    (cut.is_empty() || slots.iter().any(|s| s.length > 0)).then_some(cut)
 }
 
 /// Refuses regions that share bytes: one of them would be read as what it is not.

@@ -43,6 +43,13 @@ pub(super) fn of_modules(log: &Log) -> Vec<Warning> {
             );
         }
     }
+    if let cut @ [_, ..] = &log.header().cut[..] {
+        let names: Vec<_> = cut.iter().map(|m| m.name()).collect();
+        let (bytes, whole) = (log.bytes(), log.header().whole_bytes);
+        let message =
+            format!("the file ends after {bytes} of {whole} bytes: the end or all of {} is missing", names.join(", "));
+        warnings.push(Warning::new("damaged-module", message).remedy("copy the log again: it was cut on the way"));
+    }
     if log.header().version_number == 320 {
         warnings.push(
             Warning::new(

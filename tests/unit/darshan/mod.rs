@@ -924,13 +924,31 @@ fn samples() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_truncation_is_survived() {
+fn every_truncation_is_survived_and_noticed() {
     for log in samples() {
         for n in 0..log.len() {
             let source = Source::from_bytes("cut", &log[..n]);
             // The header says where the last region ends, so every cut is noticed.
-            assert!(collect(&Darshan, &[source], &ReadOptions::default()).is_err(), "{n}");
+            match collect(&Darshan, &[source], &ReadOptions::default()) {
+                Ok(t) => assert!(codes(&t).contains(&"damaged-module"), "{n}: {:?}", t.warnings),
+                Err(e) => assert_eq!(e.kind(), ErrorKind::Malformed, "{n}: {e}"),
+            }
         }
+    }
+}
+
+#[test]
+fn a_log_cut_in_one_module_gives_the_others() {
+    let segments = Writer::dxt_record(1, 0, &[(0, 8, 1.0, 2.0), (8, 8, 2.0, 3.0)], &[]);
+    let counters = || names(Writer::new(5, 4)).module(1, 4, vec![posix_counters(1, -1, 100, 40)]);
+    let (whole, alone) =
+        (counters().finish().len(), read_bytes(&counters().finish(), &ReadOptions::default()).unwrap());
+    let log = counters().module(10, 1, vec![segments]).finish();
+    for n in whole..log.len() {
+        let t = read_bytes(&log[..n], &ReadOptions::default()).unwrap();
+        assert_eq!((t.timing, intervals(&t)), (Timing::Counter, intervals(&alone)), "{n} of {}", log.len());
+        let told = t.warnings.iter().find(|w| w.code == "damaged-module").unwrap();
+        assert!(told.message.contains("DXT_POSIX"), "{}", told.message);
     }
 }
 
