@@ -41,6 +41,31 @@ pub struct GrowingFile {
     file: File,
     /// Bytes read of this file.
     read: u64,
+    /// All of it was read once: the next bytes are new, or those of a file that was cut and written anew.
+    at_end: bool,
+    known: Known,
+}
+
+/// What was read from both ends of the part that was read.
+#[derive(Debug, Default)]
+struct Known {
+    first: Vec<u8>,
+    last: Vec<u8>,
+}
+
+impl Known {
+    /// Bytes kept of each end.
+    const MOST: usize = HEAD as usize;
+
+    /// Takes the bytes that come next.
+    fn note(&mut self, bytes: &[u8]) {
+        let room = Self::MOST - self.first.len();
+        self.first.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let bytes = &bytes[bytes.len().saturating_sub(Self::MOST)..];
+        let old = (self.last.len() + bytes.len()).saturating_sub(Self::MOST);
+        self.last.drain(..old);
+        self.last.extend_from_slice(bytes);
+    }
 }
 
 fn failed(path: &Path, e: &io::Error) -> Error {
@@ -61,7 +86,7 @@ impl GrowingFile {
                 .remedy(Remedy::FollowOneFile)
                 .in_file(path.display().to_string()));
         }
-        Ok(GrowingFile { path: path.to_owned(), file, read: 0 })
+        Ok(GrowingFile { path: path.to_owned(), file, read: 0, at_end: false, known: Known::default() })
     }
 
     /// Goes to a marked place; false, and at the start, if this is not the file that was marked.
@@ -70,8 +95,35 @@ impl GrowingFile {
     /// [`ErrorKind::Io`].
     pub fn go_to(&mut self, mark: &Mark) -> Result<bool> {
         let same = self.size()? >= mark.position && self.sum(mark.head)? == Some(mark.sum);
-        self.read = if same { mark.position } else { 0 };
-        self.file.seek(SeekFrom::Start(self.read)).map_err(|e| failed(&self.path, &e))?;
+        self.begin_at(if same { mark.position } else { 0 }).map_err(|e| failed(&self.path, &e))?;
+        Ok(same)
+    }
+
+    /// Goes to a place, as if all before it had been read.
+    fn begin_at(&mut self, position: u64) -> io::Result<()> {
+        let mut known = Known::default();
+        for from in [0, position.saturating_sub(HEAD).max(HEAD)] {
+            let mut bytes = Vec::new();
+            self.file.seek(SeekFrom::Start(from))?;
+            (&mut self.file).take(HEAD.min(position.saturating_sub(from))).read_to_end(&mut bytes)?;
+            known.note(&bytes);
+        }
+        self.file.seek(SeekFrom::Start(position))?;
+        (self.read, self.at_end, self.known) = (position, false, known);
+        Ok(())
+    }
+
+    /// Whether both ends of the first `read` bytes are what they were.
+    fn is_as_known(&mut self, read: u64) -> io::Result<bool> {
+        let place = self.file.stream_position()?;
+        let mut same = true;
+        for (from, known) in [(0, &self.known.first), (read - self.known.last.len() as u64, &self.known.last)] {
+            let mut bytes = Vec::new();
+            self.file.seek(SeekFrom::Start(from))?;
+            (&mut self.file).take(known.len() as u64).read_to_end(&mut bytes)?;
+            same &= bytes == *known;
+        }
+        self.file.seek(SeekFrom::Start(place))?;
         Ok(same)
     }
 
@@ -109,22 +161,25 @@ impl GrowingFile {
     /// # Errors
     /// [`ErrorKind::Io`]; a file that is gone for a moment is none.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Grown> {
-        loop {
+        let n = loop {
             match self.file.read(buffer) {
-                Ok(0) => break,
-                Ok(n) => {
-                    self.read += n as u64;
-                    return Ok(Grown::Bytes(n));
-                }
+                Ok(n) => break n,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(failed(&self.path, &e)),
             }
-        }
-        if self.size()? < self.read {
-            // cut: it is written again from the start
-            self.read = 0;
-            self.file.seek(SeekFrom::Start(0)).map_err(|e| failed(&self.path, &e))?;
+        };
+        let was_at_end = std::mem::replace(&mut self.at_end, n == 0);
+        // A file that is cut may be as long as before when it is looked at again, or longer.
+        if was_at_end
+            && (self.size()? < self.read || !self.is_as_known(self.read).map_err(|e| failed(&self.path, &e))?)
+        {
+            self.begin_at(0).map_err(|e| failed(&self.path, &e))?;
             return Ok(Grown::Anew);
+        }
+        if n > 0 {
+            self.read += n as u64;
+            self.known.note(&buffer[..n]);
+            return Ok(Grown::Bytes(n));
         }
         let Ok(there) = std::fs::metadata(&self.path) else { return Ok(Grown::Nothing) };
         let here = self.file.metadata().map_err(|e| failed(&self.path, &e))?;
@@ -132,7 +187,8 @@ impl GrowingFile {
             return Ok(Grown::Nothing);
         }
         let Ok(next) = File::open(&self.path) else { return Ok(Grown::Nothing) };
-        (self.file, self.read) = (next, 0);
+        self.file = next;
+        self.begin_at(0).map_err(|e| failed(&self.path, &e))?;
         Ok(Grown::Anew)
     }
 }
@@ -182,9 +238,37 @@ mod tests {
         assert_eq!(rest(&mut f), (b"last".to_vec(), vec![]));
         std::fs::write(&path, "new file").unwrap();
         assert_eq!(rest(&mut f), (b"new file".to_vec(), vec![Grown::Anew]));
-        // cut in place
-        std::fs::write(&path, "x").unwrap();
-        assert_eq!(rest(&mut f), (b"x".to_vec(), vec![Grown::Anew]));
+        // cut in place, and as long as before or longer when it is read again
+        for text in ["x", "y", "longer than before", "longer than before, and more", &"x".repeat(3 * HEAD as usize)] {
+            let anew = if text.ends_with("more") { vec![] } else { vec![Grown::Anew] };
+            std::fs::write(&path, text).unwrap();
+            let expected = text.strip_prefix("longer than before").filter(|_| anew.is_empty()).unwrap_or(text);
+            assert_eq!(rest(&mut f), (expected.as_bytes().to_vec(), anew), "{text:.20}");
+        }
+        // with the same beginning
+        std::fs::write(&path, "x".repeat(2 * HEAD as usize) + "y" + &"x".repeat(2 * HEAD as usize)).unwrap();
+        assert_eq!(rest(&mut f).1, [Grown::Anew]);
+    }
+
+    #[test]
+    fn a_file_is_known_again_from_a_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("log");
+        for length in [10, HEAD - 1, HEAD, HEAD + 7, 2 * HEAD, 3 * HEAD + 1] {
+            let text: String = (0..length).map(|i| char::from(b'a' + (i % 23) as u8)).collect();
+            std::fs::write(&path, &text).unwrap();
+            let mut f = GrowingFile::open(&path).unwrap();
+            rest(&mut f);
+            let mark = f.mark(length).unwrap();
+            let mut g = GrowingFile::open(&path).unwrap();
+            assert!(g.go_to(&mark).unwrap());
+            assert_eq!((&g.known.first, &g.known.last), (&f.known.first, &f.known.last), "{length}");
+            std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"more").unwrap();
+            for f in [&mut f, &mut g] {
+                assert_eq!(rest(f), (b"more".to_vec(), vec![]), "{length}");
+                assert!(f.at_end);
+            }
+        }
     }
 
     #[test]
