@@ -451,6 +451,7 @@ impl<'a> Intake<'a> {
         let input = file.is_none().then(standard_input);
         let mut block = vec![0; BLOCK];
         let mut last = Instant::now();
+        let mut told = a.verbosity.quiet > 0;
         loop {
             if self.stops() {
                 return self.store(&mut file, &tail, true);
@@ -479,6 +480,9 @@ impl<'a> Intake<'a> {
                     if ends {
                         tail.end();
                     } else {
+                        if tail.is_undecided() && !std::mem::replace(&mut told, true) {
+                            output::message("what has come shows no form that can be followed; waiting for more");
+                        }
                         self.store(&mut file, &tail, false)?;
                         self.pause(a.poll);
                     }

@@ -22,7 +22,7 @@ mod tail;
 
 pub use options::{SeriesColumns, SeriesOptions};
 pub use tail::SeriesHead;
-pub(super) use tail::{TailedTable, is_notice};
+pub(super) use tail::TailedTable;
 
 use super::format::{Format, Sniff, only};
 use super::lines::lines;

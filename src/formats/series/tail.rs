@@ -14,11 +14,6 @@ use crate::formats::tail::message::TailedLines;
 use crate::formats::thresholds::LIMITS;
 use crate::record::{Clock, ClockKind, Interval, is_amount, is_time};
 
-/// True for the line that collectl prints before its header.
-pub(in super::super) fn is_notice(line: &[u8]) -> bool {
-    line.starts_with(b"waiting for ")
-}
-
 /// Times from which the usual step is taken.
 const RECENT: usize = 64;
 /// Most nodes and devices.

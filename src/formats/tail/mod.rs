@@ -15,8 +15,8 @@ use super::options::ReadOptions;
 use super::regex::{Patterns, TailedText};
 use super::series::{SeriesHead, SeriesOptions, TailedTable};
 use super::source::Compression;
-use super::tmio::ObjectScanner;
-use super::{custom, dftracer, samples, series, strace};
+use super::tmio::{ObjectScanner, Scanned, object_at};
+use super::{custom, dftracer, samples, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Clock;
 use crate::remedy::Remedy;
@@ -63,6 +63,8 @@ pub struct Tail {
     reader: Reader,
     form: Option<Form>,
     lines: Lines,
+    /// Bytes of whole lines that did not show the form.
+    judged: usize,
     limits: Limits,
     series: SeriesOptions,
     patterns: Option<Patterns>,
@@ -73,8 +75,8 @@ pub struct Tail {
 /// Names of the formats that grow.
 const FORMATS: [&str; 7] = ["tmio", "strace", "dftracer", "samples", "series", "custom", "regex"];
 
-/// Bytes within which the header must show behind what a tool says first.
-const NOTICE_BYTES: usize = 4 << 10;
+/// Lines within which the form must show: a tool may say something first, and the first call of strace may be cut.
+const ODD_LINES: usize = 8;
 
 /// Bytes from which on the form of a source must show.
 const ENOUGH: usize = 64 << 10;
@@ -94,6 +96,7 @@ impl Tail {
             reader: Reader::Unknown,
             form: None,
             lines: Lines::new(limits.memory_bytes.try_into().unwrap_or(usize::MAX)),
+            judged: 0,
             limits: limits.clone(),
             series: SeriesOptions::default(),
             patterns: None,
@@ -155,6 +158,7 @@ impl Tail {
             self.faults.add(|| "the source began anew in the middle of a message".into());
         }
         self.lines = Lines::new(self.limits.memory_bytes.try_into().unwrap_or(usize::MAX));
+        self.judged = 0;
         match &mut self.reader {
             Reader::Json(v) => *v = Values::default(),
             Reader::Msgpack(s) => *s = ObjectScanner::default(),
@@ -207,16 +211,22 @@ impl Tail {
                     }
                 }
                 Reader::Msgpack(scanner) => {
-                    let n = match scanner.whole(lines.data()) {
-                        Ok(Some(n)) => n,
-                        Ok(None) => {
-                            lines.give_up_if_full(faults);
+                    let n = match scanner.scan(lines.data()) {
+                        Scanned::Chunk(n) => n,
+                        Scanned::More => {
+                            if lines.give_up_if_full(faults) {
+                                *scanner = ObjectScanner::looking();
+                            }
                             return Ok(None);
                         }
-                        Err(skip) => {
+                        Scanned::Damaged(n) => {
+                            lines.consume(n);
                             let at = lines.position();
                             faults.add(|| Error::malformed(Place::Byte(at), "no object of TMIO").to_string());
-                            lines.consume(skip);
+                            continue;
+                        }
+                        Scanned::Useless(n) => {
+                            lines.consume(n);
                             continue;
                         }
                     };
@@ -228,11 +238,10 @@ impl Tail {
         }
     }
 
-    /// Finds out the form from what has come; false if that is not enough yet.
+    /// Finds out the form from what has come; false if that is not enough yet. Whole lines are looked at one after the other, so that
+    /// the pieces in which they come do not matter.
     fn find_form(&mut self) -> Result<bool> {
         let data = self.lines.data();
-        let text = data.strip_prefix(b"\xef\xbb\xbf").unwrap_or(data).trim_ascii_start();
-        let enough = self.ended || data.len() >= ENOUGH;
         if let Some(compression) = Compression::of(data).name() {
             return Err(Error::new(
                 ErrorKind::Unsupported,
@@ -245,37 +254,53 @@ impl Tail {
             let form = Form::Text(patterns.text().to_owned());
             return self.set_form(form).map(|()| true);
         }
-        if super::tmio::begins_object(data) {
-            return self.set_form(Form::Msgpack).map(|()| true);
+        match object_at(data) {
+            Some(true) => return self.set_form(Form::Msgpack).map(|()| true),
+            None if !self.ended => return Ok(false),
+            _ => {}
         }
+        let beginning = &data[..data.len().min(ENOUGH)];
+        while let Some(n) = memchr::memchr(b'\n', &beginning[self.judged..]) {
+            let line = &beginning[self.judged..self.judged + n];
+            self.judged += n + 1;
+            if super::lines::is_remark(line) {
+                continue;
+            }
+            if let Some(form) = self.judge(&beginning[..self.judged], false)? {
+                return self.set_form(form).map(|()| true);
+            }
+        }
+        if (self.ended || data.len() >= ENOUGH)
+            && let Some(form) = self.judge(beginning, true)?
+        {
+            return self.set_form(form).map(|()| true);
+        }
+        Ok(false)
+    }
+
+    /// The form of a source that begins with these lines, unless more has to come; `enough`: no more will.
+    fn judge(&self, beginning: &[u8], enough: bool) -> Result<Option<Form>> {
+        let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
         let text = dftracer::after_frames(text);
-        if let Some(head) = SeriesHead::of(data, &self.series) {
-            return self.set_form(Form::Series(Box::new(head))).map(|()| true);
+        if let Some(head) = SeriesHead::of(beginning, &self.series) {
+            return Ok(Some(Form::Series(Box::new(head))));
         }
-        if self.series.columns.is_some() {
-            return if enough { Err(unknown(super::lines::lines(text).next().unwrap_or_default())) } else { Ok(false) };
+        let mut lines = super::lines::lines(text).filter(|l| !super::lines::is_remark(l));
+        let Some(first) = lines.next() else {
+            let useless = enough && (!text.is_empty() || beginning.len() >= ENOUGH);
+            return if useless { Err(unknown(text)) } else { Ok(None) };
+        };
+        // with columns it is a table or nothing
+        let form = if self.series.columns.is_some() { None } else { form_of(first, text) };
+        if form.is_none() && (enough || lines.nth(ODD_LINES - 2).is_some()) {
+            return Err(unknown(first));
         }
-        let Some(end) = memchr::memchr(b'\n', text).or(enough.then_some(text.len())) else { return Ok(false) };
-        let first = text.get(..end).unwrap_or_default();
-        let first = first.strip_suffix(b"\r").unwrap_or(first);
-        if text.is_empty() {
-            return Ok(false);
-        }
-        if super::lines::is_remark(first) && !enough {
-            // headers and calls come after remarks
-            let more = super::lines::lines(&text[..memchr::memrchr(b'\n', text).map_or(0, |n| n + 1)]);
-            let Some(line) = more.into_iter().find(|l| !super::lines::is_remark(l)) else { return Ok(false) };
-            let form = form_of(line, text);
-            return match form {
-                Some(form) => self.set_form(form).map(|()| true),
-                None => Err(unknown(line)),
-            };
-        }
-        match form_of(first, text) {
-            Some(form) => self.set_form(form).map(|()| true),
-            None if !enough && series::is_notice(first) && text.len() <= NOTICE_BYTES => Ok(false),
-            None => Err(unknown(first)),
-        }
+        Ok(form)
+    }
+
+    /// Whether bytes have come that show no form yet.
+    pub fn is_undecided(&self) -> bool {
+        self.form.is_none() && self.lines.waiting() > 0
     }
 
     fn set_form(&mut self, form: Form) -> Result<()> {
@@ -396,16 +421,73 @@ mod tests {
     }
 
     #[test]
+    fn an_odd_first_line_of_strace_comes_in_any_pieces() {
+        let call = "10:00:01.000000 write(3</x>, \"a\"..., 4096) = 4096 <0.100000>\n";
+        for odd in ["rest of a line\n", "\n", "strace: attached\nto a process\n"] {
+            let text = format!("{odd}{}", call.repeat(3));
+            let whole = all(text.as_bytes(), usize::MAX);
+            assert_eq!(whole.0.len(), 3, "{odd}");
+            for piece in 1..text.len() {
+                assert_eq!(all(text.as_bytes(), piece), whole, "{odd}: {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_messages_come_in_any_pieces() {
+        let sample = include_bytes!("../../../tests/data/robustness/sample.msgpack");
+        let mut data = sample.repeat(2);
+        for at in 0..data.len() {
+            let was = data[at];
+            for damage in [0xc1, 0xdd, was ^ 0x10] {
+                data[at] = damage;
+                if object_at(&data) == Some(true) {
+                    let (messages, faults, _) = all(&data, usize::MAX);
+                    for piece in [1, 3, 97] {
+                        let (m, f, _) = all(&data, piece);
+                        assert_eq!((&m, &f), (&messages, &faults), "byte {at} is {damage:#x}, pieces of {piece}");
+                    }
+                }
+            }
+            data[at] = was;
+        }
+        // what is undamaged behind it is found
+        let undamaged = all(sample, usize::MAX).0;
+        data[sample.len() / 2] = 0xc1;
+        assert!(all(&data, usize::MAX).0.ends_with(&undamaged));
+        let between = [&sample[..], &[0xc1], sample].concat();
+        let (messages, faults, _) = all(&between, usize::MAX);
+        assert_eq!((messages, faults.malformed), ([undamaged.clone(), undamaged].concat(), 1));
+    }
+
+    #[test]
+    fn messages_of_too_many_bytes_are_given_up() {
+        let sample = include_bytes!("../../../tests/data/robustness/sample.msgpack");
+        let mut f = Tail::new(None, &Limits::default().memory_bytes(40)).unwrap();
+        for part in [&sample[..50], &sample[50..], sample] {
+            f.push(part);
+            while let Ok(Some(_)) = f.next_message() {}
+        }
+        assert!(f.faults().malformed > 0);
+    }
+
+    #[test]
     fn what_cannot_be_followed_is_told() {
         for text in [&b"\x00\x01\x02 nothing\n"[..], b"HEADER\nx\n", b"just words\n"] {
-            let mut f = Tail::new(None, &Limits::default()).unwrap();
-            f.push(text);
-            assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
+            for ends in [false, true] {
+                let mut f = Tail::new(None, &Limits::default()).unwrap();
+                f.push(text);
+                assert!(f.next_message().unwrap().is_none() && f.is_undecided());
+                if ends {
+                    f.end();
+                } else {
+                    f.push(&b"x\n".repeat(ODD_LINES));
+                }
+                assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
+            }
         }
         let mut f = Tail::new(None, &Limits::default()).unwrap();
-        f.push(b"waiting for 1 second sample...\n");
-        assert!(f.next_message().unwrap().is_none());
-        f.push(&b"x\n".repeat(NOTICE_BYTES));
+        f.push(&vec![b'x'; ENOUGH]);
         assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
         assert!(Tail::new(Some("darshan"), &Limits::default()).is_err());
     }

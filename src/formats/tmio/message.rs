@@ -1,17 +1,29 @@
 //! MessagePack piece by piece: where the objects of a growing file end, and maps of arrays as they come over a socket.
 
 use super::super::sections::Section;
-use super::msgpack::{Token, begins_object, token};
+use super::msgpack::{Token, object_at, token};
 use crate::error::{Error, ErrorKind, Place, Result};
 
-/// Longest name of a section.
-const LONGEST_NAME: usize = 32;
 /// No token has more bytes than its tag and eight.
 const TOKEN_BYTES: usize = 9;
 /// Most values that an object may hold in its arrays, together.
 const MOST_VALUES: u64 = 1 << 40;
 
-/// Finds the end of the chunks of a stream of objects whose bytes come in pieces. No byte is looked at twice.
+/// What the bytes that wait begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Scanned {
+    /// A chunk of so many bytes: objects up to and with the run times.
+    Chunk(usize),
+    /// More has to come.
+    More,
+    /// So many bytes of a chunk that is damaged behind them.
+    Damaged(usize),
+    /// So many bytes behind the damage, in which no object begins.
+    Useless(usize),
+}
+
+/// Finds the end of the chunks of a stream of objects whose bytes come in pieces. What it finds depends on the bytes alone, and no byte
+/// is looked at more than a few times: after damage it goes on behind it.
 #[derive(Debug, Default)]
 pub(in super::super) struct ObjectScanner {
     /// Bytes of the chunk looked at.
@@ -21,78 +33,97 @@ pub(in super::super) struct ObjectScanner {
     bytes: u64,
     /// The object is the last of its chunk.
     last: bool,
+    /// The next object is looked for.
+    lost: bool,
 }
 
 impl ObjectScanner {
-    /// Length of the chunk at the start of `data`, if it is whole: objects up to and with the run times. `data` must begin with
-    /// the bytes given before. An error is how many bytes are of no use.
-    pub(in super::super) fn whole(&mut self, data: &[u8]) -> Result<Option<usize>, usize> {
+    /// Looks at the bytes that wait. They must begin with those given before, unless something was found: then behind it.
+    pub(in super::super) fn scan(&mut self, data: &[u8]) -> Scanned {
+        if self.lost {
+            let useless = (0..data.len()).find(|&i| object_at(&data[i..]) != Some(false)).unwrap_or(data.len());
+            if useless > 0 {
+                return Scanned::Useless(useless);
+            }
+            self.lost = object_at(data) != Some(true);
+        }
         loop {
+            let rest = &data[self.at..];
+            if rest.is_empty() || self.lost {
+                return Scanned::More;
+            }
             if self.bytes > 0 {
-                let step = self.bytes.min((data.len() - self.at) as u64);
+                let step = self.bytes.min(rest.len() as u64);
                 self.at += step as usize;
                 self.bytes -= step;
-                if self.bytes > 0 {
-                    return Ok(None);
-                }
                 continue;
             }
             if self.values == 0 {
-                if self.last {
-                    let n = self.at;
-                    *self = ObjectScanner::default();
-                    return Ok(Some(n));
+                match object_at(rest) {
+                    Some(true) => self.begin(rest),
+                    Some(false) => return self.give_up(),
+                    None => return Scanned::More,
                 }
-                if !self.begin(data)? {
-                    return Ok(None);
+            } else {
+                match token(rest) {
+                    Some((token, n)) => {
+                        // No object holds another: the one before is cut.
+                        match (token, object_at(rest)) {
+                            (Token::Values(_), Some(true)) => return self.give_up(),
+                            (Token::Values(_), None) => return Scanned::More,
+                            _ => {}
+                        }
+                        if !self.pass(token, n) {
+                            return self.give_up();
+                        }
+                    }
+                    None if rest.len() >= TOKEN_BYTES => return self.give_up(),
+                    None => return Scanned::More,
                 }
-                continue;
             }
-            let rest = &data[self.at..];
-            let Some((token, n)) = token(rest) else {
-                if rest.len() >= TOKEN_BYTES {
-                    return Err(self.lost(data));
-                }
-                return Ok(None);
-            };
-            self.at += n;
-            self.values -= 1;
-            match token {
-                Token::Values(n) if self.values.saturating_add(n) <= MOST_VALUES => self.values += n,
-                Token::Values(_) => return Err(self.lost(data)),
-                Token::Bytes(n) => self.bytes = n,
-                Token::Number(_) | Token::Bool => {}
+            if self.last && self.values == 0 && self.bytes == 0 {
+                let n = self.at;
+                *self = ObjectScanner::default();
+                return Scanned::Chunk(n);
             }
         }
     }
 
-    /// Takes the head and the name of an object; false if they are not there yet.
-    fn begin(&mut self, data: &[u8]) -> Result<bool, usize> {
-        let rest = &data[self.at..];
-        if rest.is_empty() {
-            return Ok(false);
-        }
-        let head = token(rest).and_then(|(t, n)| match t {
-            Token::Values(v @ 1..) => Some((v, n, token(&rest[n..])?)),
-            _ => None,
-        });
-        let Some((values, n, (Token::Bytes(name), m))) = head else {
-            return if rest.len() >= 2 * TOKEN_BYTES { Err(self.lost(data)) } else { Ok(false) };
-        };
-        let end = usize::try_from(name).ok().filter(|&l| l <= LONGEST_NAME).map(|l| n + m + l);
-        let Some(end) = end else { return Err(self.lost(data)) };
-        let Some(name) = rest.get(n + m..end) else { return Ok(false) };
-        let Some(section) = Section::named(name) else { return Err(self.lost(data)) };
-        self.last = matches!(section, Section::Times);
+    /// Takes the head and the name of an object.
+    fn begin(&mut self, object: &[u8]) {
+        let Some((Token::Values(values), n)) = token(object) else { return };
+        let Some((Token::Bytes(name), m)) = token(&object[n..]) else { return };
+        let end = n + m + name as usize;
+        self.last = Section::named(&object[n + m..end]) == Some(Section::Times);
         self.at += end;
         self.values = values - 1;
-        Ok(true)
     }
 
-    /// Forgets the chunk; gives the bytes up to where another object may begin.
-    fn lost(&mut self, data: &[u8]) -> usize {
-        *self = ObjectScanner::default();
-        (1..data.len()).find(|&i| begins_object(&data[i..])).unwrap_or(data.len())
+    /// Takes a token of `n` bytes; false if that are too many values.
+    fn pass(&mut self, token: Token, n: usize) -> bool {
+        self.at += n;
+        self.values -= 1;
+        match token {
+            Token::Values(n) => {
+                self.values = self.values.saturating_add(n);
+                return self.values <= MOST_VALUES;
+            }
+            Token::Bytes(n) => self.bytes = n,
+            Token::Number(_) | Token::Bool => {}
+        }
+        true
+    }
+
+    /// Forgets the chunk.
+    fn give_up(&mut self) -> Scanned {
+        let n = self.at;
+        *self = ObjectScanner::looking();
+        Scanned::Damaged(n)
+    }
+
+    /// One that looks for the next object.
+    pub(in super::super) fn looking() -> Self {
+        ObjectScanner { lost: true, ..ObjectScanner::default() }
     }
 }
 

@@ -11,8 +11,8 @@ mod msgpack;
 pub(super) mod write_json;
 pub(super) mod write_msgpack;
 
-pub(super) use message::{Cursor, Map, ObjectScanner, read_map};
-pub(super) use msgpack::{Token, begins_object};
+pub(super) use message::{Cursor, Map, ObjectScanner, Scanned, read_map};
+pub(super) use msgpack::{Token, begins_object, object_at};
 
 use super::format::{Format, Sniff, only};
 use super::json::member_names;

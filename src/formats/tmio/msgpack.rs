@@ -17,18 +17,29 @@ const BLOCK: usize = 256 << 10;
 /// No number takes more bytes than its tag and eight.
 const NUMBER_BYTES: usize = 9;
 
-/// True if the bytes begin an object of TMIO: an array whose first element is the name of a section.
+/// Longest name of a section.
+const LONGEST_NAME: u8 = 32;
+
+/// Whether the bytes begin an object of TMIO: an array whose first element is the name of a section. `None` if more of it has to come.
+pub(in super::super) fn object_at(data: &[u8]) -> Option<bool> {
+    let rest = match data {
+        [0xdc, 0, 0, ..] | [0xdd, 0, 0, 0, 0, ..] => return Some(false),
+        [0x91..=0x9f, rest @ ..] | [0xdc, _, _, rest @ ..] | [0xdd, _, _, _, _, rest @ ..] => rest,
+        [] | [0xdc | 0xdd, ..] => return None,
+        _ => return Some(false),
+    };
+    let (length, name) = match rest {
+        [tag @ 0xa0..=0xbf, name @ ..] => (tag & 0x1f, name),
+        [0xd9, n @ 0..=LONGEST_NAME, name @ ..] => (*n, name),
+        [] | [0xd9] => return None,
+        _ => return Some(false),
+    };
+    name.get(..length.into()).map(|n| Section::named(n).is_some())
+}
+
+/// True if the bytes begin an object of TMIO.
 pub(in super::super) fn begins_object(head: &[u8]) -> bool {
-    let rest = match head {
-        [0x90..=0x9f, rest @ ..] | [0xdc, _, _, rest @ ..] | [0xdd, _, _, _, _, rest @ ..] => rest,
-        _ => return false,
-    };
-    let name = match rest {
-        [tag @ 0xa0..=0xbf, name @ ..] => name.get(..usize::from(tag & 0x1f)),
-        [0xd9, n, name @ ..] => name.get(..usize::from(*n)),
-        _ => None,
-    };
-    name.is_some_and(|n| Section::named(n).is_some())
+    object_at(head) == Some(true)
 }
 
 /// Reads a file of such objects.
@@ -273,7 +284,6 @@ impl Reader<'_> {
 
     /// Reads an object; false at the end of the input.
     fn object(&mut self) -> Result<bool> {
-        const LONGEST_NAME: u64 = 32;
         if self.window.data().is_empty() && !self.window.more()? {
             return Ok(false);
         }
@@ -284,11 +294,16 @@ impl Reader<'_> {
             );
         };
         let at = self.window.offset();
-        let Token::Bytes(n @ 0..=LONGEST_NAME) = self.token("the name of a section")? else {
+        let Token::Bytes(n) = self.token("the name of a section")? else {
             return Err(
                 Error::malformed(Place::Byte(at), "an array without a name").expected("an array such as write_sync")
             );
         };
+        if n > LONGEST_NAME.into() {
+            return Err(
+                Error::malformed(Place::Byte(at), "a name that is too long").expected("an array such as write_sync")
+            );
+        }
         while (self.window.data().len() as u64) < n && self.window.more()? {}
         let name = self.window.data().get(..n as usize).map(<[u8]>::to_vec);
         let Some(name) = name else { return Err(self.error("the name of a section")) };

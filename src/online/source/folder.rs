@@ -93,7 +93,7 @@ impl GrowingFolder {
             if let (None, Some(first)) = (&all.first, &faults.first) {
                 all.first = Some(format!("{}: {first}", path.display()));
             }
-            if member.foreign {
+            if member.is_foreign() {
                 all.add(|| format!("{}: not a format that can be followed", path.display()));
             }
         }
@@ -108,11 +108,16 @@ impl GrowingFolder {
 
     /// True if some file is of no format that can be followed.
     pub fn has_foreign(&self) -> bool {
-        self.members.values().any(|m| m.foreign)
+        self.members.values().any(Member::is_foreign)
     }
 }
 
 impl Member {
+    /// True if what has come is of no format that can be followed.
+    fn is_foreign(&self) -> bool {
+        self.foreign || self.tail.is_undecided()
+    }
+
     /// Reads up to the next message, if there is one.
     fn read_ahead(&mut self, block: &mut [u8], end: bool) -> Result<()> {
         while self.next.is_none() && !self.exhausted {
