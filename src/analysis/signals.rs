@@ -182,7 +182,7 @@ fn latest_bursts(searched: usize, of: usize, mode: Mode) -> Warning {
     Warning::new(
         "latest-bursts",
         format!(
-            "the run has {of} bursts of {}, in which no period was found: it holds in the last {searched}",
+            "no period was found in all {of} bursts of {}: the reported one is that of the last {searched}",
             mode.name()
         ),
     )

@@ -116,6 +116,7 @@ impl Sampler {
             let ended = match &wake {
                 Some(wake) => wake.wait_until(due),
                 None => {
+                    // Keeps the sampling rate: a process that is not our child signals no end to wait for.
                     thread::sleep(due.saturating_duration_since(Instant::now()));
                     self.process_is_over()
                 }

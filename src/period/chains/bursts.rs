@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 /// Lists of more bursts than this are not searched.
 pub(crate) const MAX_BURSTS: usize = 30_000;
-/// Where none is found among all bursts, the last ones are searched, this many at most: more say no more about a period, and cost time.
+/// If all bursts of a run show no period, its last ones are searched, this many at most: more say no more about a period, and cost time.
 const LATEST_BURSTS: usize = 8192;
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
