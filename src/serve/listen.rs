@@ -3,18 +3,18 @@
 use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::middleware::from_fn_with_state;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::time::Sleep;
 
+use super::places::{Places, note_work};
 use super::{Bounds, router};
 use crate::online::Options;
 
@@ -25,24 +25,26 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// Answers the requests of the module's table until the future is dropped. Each job is followed with `options`.
 ///
 /// A connection is closed once the head of a request has not come whole in [`Bounds::head`], counted from its opening or
-/// from the answer before, or once its client takes nothing of an answer for [`Bounds::write`]; while there are [`Bounds::connections`],
-/// the next one waits.
+/// from the answer before, or once its client takes nothing of an answer for [`Bounds::write`]. While there are [`Bounds::connections`],
+/// the one whose client has been waited for longest makes room for the next one, which waits if answers are made for all of them.
 pub async fn serve(listener: TcpListener, options: Options, bounds: Bounds) {
-    let places = Arc::new(Semaphore::new(bounds.connections.max(1)));
+    let places = Places::new(bounds.connections);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(bounds.head);
     let write = bounds.write;
     let app = router(options, bounds);
     loop {
-        // The semaphore is never closed.
-        let Ok(place) = places.clone().acquire_owned().await else { return };
         let stream = accept(&listener).await;
-        let connection =
-            http.serve_connection(TokioIo::new(Taken::new(stream, write)), TowerToHyperService::new(app.clone()));
+        let place = places.take().await;
+        let app = app.clone().layer(from_fn_with_state(place.clone(), note_work));
+        let connection = http.serve_connection(TokioIo::new(Taken::new(stream, write)), TowerToHyperService::new(app));
         tokio::spawn(async move {
             // A client that breaks off, or is too slow, needs no answer.
-            let _ = connection.await;
-            drop(place);
+            tokio::select! {
+                _ = connection => {}
+                () = place.is_lost() => {}
+            }
+            place.free();
         });
     }
 }
@@ -165,19 +167,52 @@ mod tests {
         });
     }
 
+    fn ask(address: SocketAddr, head: &str) -> Client {
+        let client = Client::connect(address).unwrap();
+        (&client).write_all(format!("{head} HTTP/1.1\r\nHost: localhost\r\n").as_bytes()).unwrap();
+        client
+    }
+
+    fn begins_well(mut client: &Client) {
+        let mut begun = [0; 15];
+        client.read_exact(&mut begun).unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 200 OK");
+    }
+
+    /// There is one place. Whoever has it loses it to the next one if it is waited for.
     #[test]
-    fn a_connection_too_many_waits() {
+    fn a_client_that_is_waited_for_makes_room() {
         with_server(Bounds { connections: 1, ..Bounds::default() }, |address| {
-            let first = Client::connect(address).unwrap();
-            let second = Client::connect(address).unwrap();
-            (&second).write_all(format!("{WHOLE}Connection: close\r\n\r\n").as_bytes()).unwrap();
-            second.set_nonblocking(true).unwrap();
-            assert_eq!((&second).read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
-            second.set_nonblocking(false).unwrap();
-            (&first).write_all(format!("{WHOLE}Connection: close\r\n\r\n").as_bytes()).unwrap();
-            assert!(heard(&first).contains("{\"jobs\":[]}"));
-            drop(first);
-            assert!(heard(&second).contains("{\"jobs\":[]}"));
+            let silent = Client::connect(address).unwrap();
+            let half_a_head = ask(address, "GET /healthz");
+            assert_eq!(heard(&silent), "");
+            let half_a_body = ask(address, "POST /api/analyze");
+            assert_eq!(heard(&half_a_head), "");
+            (&half_a_body).write_all(b"Content-Length: 1000\r\n\r\nrank,op").unwrap();
+            let has_its_answer = ask(address, "GET /healthz");
+            assert_eq!(heard(&half_a_body), "");
+            (&has_its_answer).write_all(b"\r\n").unwrap();
+            begins_well(&has_its_answer);
+            let next = ask(address, "GET /healthz");
+            (&next).write_all(b"\r\n").unwrap();
+            begins_well(&next);
+            heard(&has_its_answer);
+        });
+    }
+
+    #[test]
+    fn a_client_whose_answer_is_made_keeps_its_place() {
+        with_server(Bounds { connections: 1, ..Bounds::default() }, |address| {
+            let watcher = ask(address, "GET /api/jobs/x/events");
+            (&watcher).write_all(b"\r\n").unwrap();
+            begins_well(&watcher);
+            let next = ask(address, "GET /healthz");
+            (&next).write_all(b"\r\n").unwrap();
+            next.set_nonblocking(true).unwrap();
+            assert_eq!((&next).read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+            next.set_nonblocking(false).unwrap();
+            drop(watcher);
+            begins_well(&next);
         });
     }
 }

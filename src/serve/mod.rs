@@ -25,6 +25,7 @@ mod guard;
 mod jobs;
 mod listen;
 mod metrics;
+mod places;
 mod routes;
 
 use std::sync::Arc;

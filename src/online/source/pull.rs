@@ -54,7 +54,7 @@ const STACK: usize = 256 << 10;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A message must come whole within this time.
 const MESSAGE: Duration = Duration::from_secs(60);
-/// A sender that has been silent for so long may have to make room for a new one. It can come again.
+/// A sender that has been silent for so long since its last message may have to make room for a new one. It can come again.
 const SILENT: Duration = Duration::from_secs(10);
 
 impl Pull {
@@ -94,11 +94,21 @@ impl Pull {
     }
 }
 
-/// The senders that are served: a way to close each, and when it was heard last.
+/// The senders that are served.
 #[derive(Default)]
 struct Senders {
     next: u64,
-    open: Vec<(u64, TcpStream, Instant)>,
+    open: Vec<Sender>,
+}
+
+struct Sender {
+    id: u64,
+    /// The way to close it.
+    stream: TcpStream,
+    /// A message of it has begun.
+    has_sent: bool,
+    /// Of its last message, else of its coming.
+    heard: Instant,
 }
 
 /// Those of a socket.
@@ -109,24 +119,25 @@ fn locked(senders: &Mutex<Senders>) -> MutexGuard<'_, Senders> {
 }
 
 impl Senders {
-    /// Takes a sender, in the place of the one that has been silent for longest if there is no other; `None` if there is none at all.
+    /// Takes a sender, in the place of another if there are `most`: of the first one that has sent nothing, else of the one that has been
+    /// silent for longest. `None` if each was heard of late.
     fn take(&mut self, stream: &TcpStream, most: usize) -> Option<u64> {
         if self.open.len() >= most {
-            let oldest = self.open.iter().enumerate().min_by_key(|(_, s)| s.2).map(|(i, _)| i)?;
-            if self.open[oldest].2.elapsed() < SILENT {
+            let (last, s) = self.open.iter().enumerate().min_by_key(|(_, s)| (s.has_sent, s.heard))?;
+            if s.has_sent && s.heard.elapsed() < SILENT {
                 return None;
             }
-            let (_, silent, _) = self.open.swap_remove(oldest);
-            let _ = silent.shutdown(Shutdown::Both);
+            let _ = self.open.swap_remove(last).stream.shutdown(Shutdown::Both);
         }
         self.next += 1;
-        self.open.push((self.next, stream.try_clone().ok()?, Instant::now()));
-        Some(self.next)
+        let id = self.next;
+        self.open.push(Sender { id, stream: stream.try_clone().ok()?, has_sent: false, heard: Instant::now() });
+        Some(id)
     }
 
     fn heard(&mut self, id: u64) {
-        if let Some(s) = self.open.iter_mut().find(|s| s.0 == id) {
-            s.2 = Instant::now();
+        if let Some(s) = self.open.iter_mut().find(|s| s.id == id) {
+            (s.has_sent, s.heard) = (true, Instant::now());
         }
     }
 }
@@ -157,10 +168,10 @@ fn accept(listener: &TcpListener, queue: &SyncSender<(Parcel, Share)>, options: 
             {
                 report(&queue, &reported, format!("{from}: {e}"));
             }
-            locked(&mine).open.retain(|s| s.0 != id);
+            locked(&mine).open.retain(|s| s.id != id);
         };
         if thread::Builder::new().name("sender".into()).stack_size(STACK).spawn(serve).is_err() {
-            locked(&senders).open.retain(|s| s.0 != id);
+            locked(&senders).open.retain(|s| s.id != id);
         }
     }
 }
@@ -278,18 +289,26 @@ mod tests {
     fn a_silent_sender_makes_room_for_a_new_one() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let mut silent = TcpStream::connect(address).unwrap();
-        let (served, _) = listener.accept().unwrap();
+        let come = || {
+            let client = TcpStream::connect(address).unwrap();
+            (client, listener.accept().unwrap().0)
+        };
+        let is_closed = |mut client: &TcpStream| client.read(&mut [0; 8]).unwrap() == 0;
         let mut senders = Senders::default();
-        let first = senders.take(&served, 1).unwrap();
-        let _other = TcpStream::connect(address).unwrap();
-        let (other, _) = listener.accept().unwrap();
-        assert_eq!(senders.take(&other, 1), None);
-        senders.open[0].2 = Instant::now().checked_sub(SILENT).unwrap();
-        let second = senders.take(&other, 1).unwrap();
-        assert!(second != first && senders.open.len() == 1);
-        // its connection has ended
-        assert_eq!(silent.read(&mut [0; 8]).unwrap(), 0);
+        let [(active, a), (silent, b), (next, c), (last, d)] = [come(), come(), come(), come()];
+        let first = senders.take(&a, 2).unwrap();
+        senders.heard(first);
+        senders.take(&b, 2).unwrap();
+        // the one that has sent nothing goes
+        let third = senders.take(&c, 2).unwrap();
+        assert!(is_closed(&silent));
+        senders.heard(third);
+        assert_eq!(senders.take(&d, 2), None);
+        // of those that have, the one that has been silent for long
+        senders.open[0].heard = Instant::now().checked_sub(SILENT).unwrap();
+        senders.take(&d, 2).unwrap();
+        assert!(is_closed(&active) && senders.open.len() == 2);
+        drop((next, last));
     }
 
     /// A sender that has shaken hands.
