@@ -88,7 +88,7 @@ fn add_tiles(all: &mut AllTiles, key: (FileId, Op), tiles: Tiles) {
 }
 
 /// The description of all ranks.
-pub(super) fn describe(ranks: Vec<Ended>, across: bool, keep: bool) -> Found {
+pub(super) fn describe(ranks: impl Iterator<Item = Ended>, across: bool, keep: bool) -> Found {
     let mut found = Found::default();
     let (mut pools, mut tiles) = (Pools::default(), AllTiles::default());
     let (mut nests, mut singles) = (Vec::new(), Vec::new());

@@ -54,8 +54,21 @@ impl Detector {
     /// Closes all automata and describes what came.
     pub fn finish(self) -> Found {
         let Options { join_ranks, keep_unmatched, .. } = self.options;
-        describe(self.ranks.into_par_iter().map(end).collect(), join_ranks, keep_unmatched)
+        describe(in_parallel(self.ranks, end), join_ranks, keep_unmatched)
     }
+}
+
+/// Ranks that are ended at once. Of a million ranks, what the others need is kept no longer than it is used.
+const AT_ONCE: usize = 1 << 12;
+
+/// Ends ranks in parallel, in their order.
+fn in_parallel<T: Send>(ranks: Vec<T>, end: impl Fn(T) -> Ended + Sync) -> impl Iterator<Item = Ended> {
+    let mut ranks = ranks.into_iter();
+    let next = move || {
+        let some: Vec<T> = ranks.by_ref().take(AT_ONCE).collect();
+        (!some.is_empty()).then(|| some.into_par_iter().map(&end).collect::<Vec<Ended>>())
+    };
+    std::iter::from_fn(next).flatten()
 }
 
 /// Finds the patterns of the given rows of a trace, rank by rank in parallel; rows of a rank are taken in the order of their
@@ -67,21 +80,18 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
     }
     let ranks: Vec<(u32, Vec<u32>)> = rows.into_iter().collect();
     let limits = Limits::of(ranks.len());
-    let ranks: Vec<Ended> = ranks
-        .into_par_iter()
-        .map(|(rank, mut rows)| {
-            let start = |i: &u32| requests.start[*i as usize];
-            if !rows.is_sorted_by(|a, b| start(a) <= start(b)) {
-                rows.sort_by(|a, b| start(a).total_cmp(&start(b)));
+    let of_rank = |(rank, mut rows): (u32, Vec<u32>)| {
+        let start = |i: &u32| requests.start[*i as usize];
+        if !rows.is_sorted_by(|a, b| start(a) <= start(b)) {
+            rows.sort_by(|a, b| start(a).total_cmp(&start(b)));
+        }
+        let mut predictor = Predictor::new(rank, options, limits);
+        for i in rows {
+            if let Some(a) = Access::of(&requests.get(i as usize)) {
+                predictor.push(&a);
             }
-            let mut predictor = Predictor::new(rank, options, limits);
-            for i in rows {
-                if let Some(a) = Access::of(&requests.get(i as usize)) {
-                    predictor.push(&a);
-                }
-            }
-            end(predictor)
-        })
-        .collect();
-    describe(ranks, options.join_ranks, options.keep_unmatched)
+        }
+        end(predictor)
+    };
+    describe(in_parallel(ranks, of_rank), options.join_ranks, options.keep_unmatched)
 }
