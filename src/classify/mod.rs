@@ -30,6 +30,7 @@ pub(crate) mod thresholds;
 mod time;
 
 use std::collections::HashMap;
+use std::num::NonZero;
 
 use rayon::prelude::*;
 
@@ -186,9 +187,50 @@ const MOST_LATEST: u32 = 1 << 16;
 /// The accesses of one rank to one file.
 struct Followed {
     rank: u32,
-    settings: Settings,
-    streams: Box<SizeClassStreams>,
-    sketcher: Option<Sketcher>,
+    /// Stripe unit of the file, if it is known.
+    stripe: Option<NonZero<u64>>,
+    streams: Held,
+    sketcher: Option<Box<Sketcher>>,
+}
+
+/// Accesses, kept as they are while they are few: a job of a million files with one access each has a million of these.
+enum Held {
+    Few(Vec<Access>),
+    Many(Box<SizeClassStreams>),
+}
+
+impl Held {
+    /// Accesses that take less memory than what follows them.
+    const FEW: usize = 8;
+
+    fn push(&mut self, access: Access, settings: Settings) {
+        match self {
+            Held::Few(few) if few.len() < Self::FEW => {
+                // most files have one
+                few.reserve_exact(if few.is_empty() { 1 } else { 0 });
+                few.push(access);
+            }
+            Held::Few(few) => {
+                let mut streams = Self::follow(std::mem::take(few), settings);
+                streams.push(access, settings);
+                *self = Held::Many(streams);
+            }
+            Held::Many(streams) => streams.push(access, settings),
+        }
+    }
+
+    fn follow(few: Vec<Access>, settings: Settings) -> Box<SizeClassStreams> {
+        let mut streams: Box<SizeClassStreams> = Box::default();
+        few.into_iter().for_each(|a| streams.push(a, settings));
+        streams
+    }
+
+    fn into_streams(self, settings: Settings) -> Box<SizeClassStreams> {
+        match self {
+            Held::Few(few) => Self::follow(few, settings),
+            Held::Many(streams) => streams,
+        }
+    }
 }
 
 /// Classifies a trace whose rows come in batches. Memory grows with pairs of file and rank and with their segments, not with
@@ -237,15 +279,15 @@ impl<'s, 'm> Reader<'s, 'm> {
             let at = match latest[slot] {
                 Some((f, at)) if f == file && all[at].1.rank == rank => at,
                 _ => *place.entry((file, rank)).or_insert_with(|| {
-                    let settings = options.settings(batch.files.stripe(file));
-                    let (streams, sketcher) = (Box::default(), draw.then(Sketcher::default));
-                    all.push((file, Followed { rank, settings, streams, sketcher }));
+                    let stripe = batch.files.stripe(file).and_then(NonZero::new);
+                    let (streams, sketcher) = (Held::Few(Vec::new()), draw.then(Box::default));
+                    all.push((file, Followed { rank, stripe, streams, sketcher }));
                     all.len() - 1
                 }),
             };
             latest[slot] = Some((file, at));
             let followed = &mut all[at].1;
-            followed.streams.push(access, followed.settings);
+            followed.streams.push(access, options.settings(followed.stripe.map(NonZero::get)));
             if let Some(s) = &mut followed.sketcher {
                 s.push(&access);
             }
@@ -269,7 +311,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             .into_par_iter()
             .map(|(id, ranks)| {
                 let name = (id != FileId::NONE).then(|| trace.files.name(id).to_owned());
-                let (all, sketch) = finish(ranks, origin);
+                let (all, sketch) = finish(ranks, options, origin);
                 let settings = options.settings(trace.files.stripe(id));
                 (of_file(name, all, options, settings, origin), sketch)
             })
@@ -303,13 +345,13 @@ impl<'s, 'm> Reader<'s, 'm> {
     /// # Errors
     /// As [`classify`].
     pub fn train(self, trace: &Trace) -> Result<Trainer<'s>> {
-        let filter = self.filter.again();
+        let (filter, options) = (self.filter.again(), self.options);
         let samples: Vec<(String, TrainingSample)> = self
             .files(trace)?
             .into_par_iter()
             .filter(|(id, _)| *id != FileId::NONE)
             .map(|(id, ranks)| {
-                let (all, _) = finish(ranks, 0.0);
+                let (all, _) = finish(ranks, options, 0.0);
                 let all: Vec<Local> = all.into_iter().flat_map(RankSegments::into_whole).collect();
                 (trace.files.name(id).to_owned(), TrainingSample::of(&all))
             })
@@ -332,9 +374,11 @@ impl<'s, 'm> Reader<'s, 'm> {
         }
         let mut files: Vec<(FileId, Vec<Followed>)> = Vec::new();
         let mut place: HashMap<FileId, usize> = HashMap::new();
+        drop(self.place);
         for (file, followed) in self.all {
             let i = *place.entry(file).or_insert_with(|| {
-                files.push((file, Vec::new()));
+                // most files of a million have one rank
+                files.push((file, Vec::with_capacity(1)));
                 files.len() - 1
             });
             files[i].1.push(followed);
@@ -368,12 +412,13 @@ fn accesses(rows: &Data, filter: &RowFilter<'_>, mut each: impl FnMut(FileId, u3
 }
 
 /// The segments of each rank, by rank, and the sketch of their accesses.
-fn finish(mut ranks: Vec<Followed>, origin: f64) -> (Vec<RankSegments>, Sketch) {
+fn finish(mut ranks: Vec<Followed>, options: Options<'_>, origin: f64) -> (Vec<RankSegments>, Sketch) {
     ranks.sort_by_key(|r| r.rank);
     let mut drawn = Vec::new();
-    let each = ranks.into_iter().map(|Followed { rank, settings, streams, sketcher }| {
-        drawn.extend(sketcher.map(|s| (rank, s)));
-        let (whole, by_size) = streams.finish(settings);
+    let each = ranks.into_iter().map(|Followed { rank, stripe, streams, sketcher }| {
+        let settings = options.settings(stripe.map(NonZero::get));
+        drawn.extend(sketcher.map(|s| (rank, *s)));
+        let (whole, by_size) = streams.into_streams(settings).finish(settings);
         RankSegments { rank, whole, by_size }
     });
     let all = each.collect();
@@ -390,7 +435,7 @@ fn of_file(
     let name = file.as_deref();
     let predicted = options.model.zip(name).and_then(|(model, name)| model.predict(name, settings));
     let judged = metadata_filter::judge(ranks);
-    let local = group::locals(&judged.locals, origin);
+    let mut local = group::locals(&judged.locals, origin);
     let mut global = match (options.choice, &predicted) {
         (Choice::Markov, Some(f)) => f.as_classes(&judged.locals, origin),
         (Choice::Markov, None) => Vec::new(),
@@ -400,5 +445,7 @@ fn of_file(
         f.replace_undecided(&mut global);
     }
     advice::settle(&mut global);
+    local.shrink_to_fit();
+    global.shrink_to_fit();
     FileClasses { file, local, global, aside: judged.aside, expected: predicted.map(|f| f.expected) }
 }
