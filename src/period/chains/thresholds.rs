@@ -26,9 +26,9 @@ thresholds! {
     /// `smallest`.
     /// Half: 0, double: 0.
     crumbs: usize = 4;
-    /// Smallest log ratio of two neighbouring sorted gaps that makes a merge distance.
-    /// Half: 1, double: 0.
-    smallest_break: f64 = 0.15;
+    /// Smallest log ratio of two neighbouring sorted gaps that makes a merge distance: pauses within a burst are shorter than those
+    /// between bursts by a quarter at least, else light and heavy bursts in turn are merged.
+    smallest_break: f64 = 0.3;
     /// Cap of that log ratio as evidence; a list that merges nothing has as much.
     /// Half: 30, double: 22.
     largest_break: f64 = 3.0;
