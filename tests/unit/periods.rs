@@ -162,6 +162,31 @@ fn two_interlaced_writers_are_two_periods() {
 }
 
 #[test]
+fn after_a_heavy_burst_the_light_one_is_next() {
+    // the heavy ones are longer, so that the pauses before and after them differ by a quarter
+    let spans: Vec<Span> = (0..29)
+        .flat_map(|i| {
+            let share = if i % 2 == 0 { 1.0 } else { 0.3 };
+            bursts([100.0 + 10.0 * i as f64 + 0.03 * noise(i)], 2.5 * share, 1e9 * share)
+        })
+        .collect();
+    let detection = run(&spans);
+    assert_eq!(detection.verdict, Verdict::Periodic);
+    // the last one was heavy
+    let next = detection.periods[0].places.iter().map(|p| p.start_s).fold(f64::INFINITY, f64::min);
+    assert!((next - 390.0).abs() < 0.2, "{:?}", detection.periods[0].places);
+}
+
+#[test]
+fn a_write_that_dwarfs_all_bursts_does_not_hide_them() {
+    let mut spans: Vec<Span> = (0..200).map(|i| span(10.0 * i as f64, 10.0 * (i + 1) as f64, 1e10)).collect();
+    spans.extend(bursts((0..20).map(|i| 2020.0 + 13.0 * f64::from(i)), 1.0, 1e9));
+    let detection = run(&spans);
+    assert_period(&detection, 13.0, 1e-6);
+    assert!(detection.periods[0].windows[0].0 > 2000.0, "{:?}", detection.periods[0].windows);
+}
+
+#[test]
 fn two_nearly_even_bursts_per_phase_are_one_period() {
     let onsets = (0..20).flat_map(|i| [100.0 + 10.0 * f64::from(i), 104.7 + 10.0 * f64::from(i)]);
     let detection = run(&bursts(onsets, 1.5, 1e8));
@@ -182,6 +207,10 @@ fn a_sine_on_a_constant_stream_is_a_modulation() {
     assert_period(&detection, period, 0.005);
     let window = detection.periods[0].windows[0];
     assert!(window.0 < period && window.1 > 900.0 - period, "{window:?}");
+    // the sine next rises through its mean at the 25th multiple of its period
+    let next = detection.periods[0].next;
+    assert!(next.std_s > 0.0 && next.std_s < 0.1 * period, "{next:?}");
+    assert!((next.start_s - 25.0 * period).abs() < 3.0 * next.std_s, "{next:?}");
 }
 
 #[test]

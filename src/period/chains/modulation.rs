@@ -228,7 +228,7 @@ impl Signal {
             if inside[0].start < period { 0.0 } else { inside[0].start },
             (inside[inside.len() - 1].start + period).min(run),
         );
-        let fit = self.fit(line, inside, list.start[0]);
+        let fit = self.fit(line, inside, &list.start);
         // independent samples: no more than the signal has pieces
         let samples = (0.5 * profile.rates().len() as f64).min(0.25 * BINS as f64);
         let free = (samples - 2.0 * HARMONICS as f64 - 1.0).max(1.0);
@@ -254,9 +254,12 @@ impl Signal {
         Some((list, h))
     }
 
-    /// Period and errors: how far the cycles' own fundamentals stray from the line, and the Cramer-Rao bound of its frequency.
-    fn fit(&self, line: &Line, cycles: &[Cycle], phase: f64) -> Fit {
+    /// Period and errors: how far the cycles' own fundamentals stray from the line, and the Cramer-Rao bound of its frequency. The onsets
+    /// lie on the line, the first one perhaps before the run began.
+    fn fit(&self, line: &Line, cycles: &[Cycle], onsets: &[f64]) -> Fit {
         let period = 1.0 / line.frequency;
+        let n = onsets.len() as f64;
+        let middle = 0.5 * (n - 1.0);
         let strays: Vec<f64> = cycles.iter().filter(|c| c.full).map(|c| c.stray()).collect();
         let steps: Vec<f64> = strays.windows(2).map(|w| wrapped(w[1] - w[0])).collect();
         let gap_sd = rms(&steps) * period;
@@ -269,12 +272,16 @@ impl Signal {
             period,
             period_std: period * period * bound / (TAU * self.width),
             clock: Clock::Clocked,
-            phase,
+            phase: onsets[0],
             line_sd: rms(&strays) * period,
             gap_sd,
             gap_deviation: gap_sd / period,
-            clock_share: 0.0,
-            line: Slope::default(),
+            clock_share: 1.0,
+            line: Slope {
+                middle: (middle, onsets[onsets.len() - 1] - period * middle),
+                period,
+                spread: n * (n * n - 1.0) / 12.0,
+            },
         }
     }
 
