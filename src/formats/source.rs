@@ -100,6 +100,10 @@ impl Source {
             return Err(Error::new(ErrorKind::Unsupported, "neither a regular file nor a folder")
                 .remedy("to read a pipe, redirect it to standard input and name the trace `-`"));
         }
+        // Files of the kernel say that they have no bytes, and some of them wait for ever for the first one.
+        if meta.len() == 0 {
+            return Ok(Source::from_bytes(&name, Vec::new()));
+        }
         let mut raw = Vec::new();
         File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut raw)?;
         let compression = Compression::of(&raw);
@@ -427,6 +431,14 @@ mod tests {
         let s = Source::from_bytes("x/a_b_1.st.gz", z.finish().unwrap());
         assert_eq!((s.head(), s.file_name(), s.compression()), (&b"hello"[..], "a_b_1.st", Compression::Gzip));
         assert_eq!(s.read_all(&ReadOptions::default()).unwrap(), b"hello");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_says_it_is_empty_is_not_waited_for() {
+        // has bytes that its length does not tell
+        let s = Source::open(Path::new("/proc/self/cmdline"), &Limits::default()).unwrap();
+        assert_eq!(s.read_all(&ReadOptions::default()).unwrap(), b"");
     }
 
     #[test]
