@@ -6,13 +6,11 @@ with burst as (
 ), bucket as (
   select log_key, app, mode, b, e, cast(unnest(range(cast(floor(b / 60) as bigint), cast(floor(e / 60) as bigint) + 1)) as bigint) as minute
   from burst
-), crowded as (
-  select minute from bucket group by minute having count(distinct log_key) >= 2
 ), met as (
-  select distinct x.log_key as first_key, y.log_key as second_key, x.app as first_app, y.app as second_app,
-         x.b, x.e, y.b as b2, y.e as e2, least(x.e, y.e) - greatest(x.b, y.b) as overlap_s
-  from bucket x join bucket y on x.minute = y.minute join crowded c on c.minute = x.minute
-  where x.log_key < y.log_key and least(x.e, y.e) > greatest(x.b, y.b)
+  select x.log_key as first_key, y.log_key as second_key, x.app as first_app, y.app as second_app,
+         x.b, y.b as b2, least(x.e, y.e) - greatest(x.b, y.b) as overlap_s
+  from bucket x join bucket y on x.minute = y.minute
+  where x.log_key < y.log_key and least(x.e, y.e) > greatest(x.b, y.b) and x.minute = floor(greatest(x.b, y.b) / 60)
 ), pair as (
   select least(first_app, second_app) as app, greatest(first_app, second_app) as other_app, first_key, second_key, sum(overlap_s) as overlap_s
   from met group by least(first_app, second_app), greatest(first_app, second_app), first_key, second_key
@@ -23,7 +21,7 @@ with burst as (
          greatest(least(x.e, y.e) - greatest(x.b, y.b), 0.0) * (x.busy_s / (x.e - x.b)) * (y.busy_s / (y.e - y.b)) as chance_s
   from pair p join busy x on x.log_key = p.first_key join busy y on y.log_key = p.second_key
 ), touched as (
-  select first_key as log_key, b from met union select second_key, b2 from met
+  select distinct unnest(make_array(first_key, second_key)) as log_key, unnest(make_array(b, b2)) as b from met
 ), length as (
   select u.app, avg(case when t.log_key is not null then u.e - u.b end) as meeting_s, avg(case when t.log_key is null then u.e - u.b end) as alone_s
   from burst u left join touched t on t.log_key = u.log_key and t.b = u.b group by u.app
