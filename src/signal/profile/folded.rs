@@ -8,6 +8,23 @@ pub(super) struct Folded {
     left: f64,
     width: f64,
     bins: Vec<Bin>,
+    /// Bins of the latest start and of the latest end: the next ones are often there, too.
+    latest: [Place; 2],
+}
+
+/// A bin and its edges.
+#[derive(Clone, Copy)]
+struct Place {
+    bin: usize,
+    edges: (f64, f64),
+}
+
+impl Place {
+    const NOWHERE: Place = Place { bin: 0, edges: (f64::INFINITY, f64::NEG_INFINITY) };
+
+    fn holds(&self, t: f64) -> bool {
+        self.edges.0 <= t && t < self.edges.1
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -33,7 +50,7 @@ impl Folded {
         let right = ends.iter().map(|edge| edge.time).fold(f64::NEG_INFINITY, f64::max);
         // a little room, so that a trace that keeps growing is not regrouped at once
         let width = ((right - left) * 1.25 / count as f64).max(f64::MIN_POSITIVE);
-        let mut folded = Self { left, width, bins: vec![Bin::EMPTY; count] };
+        let mut folded = Self { left, width, bins: vec![Bin::EMPTY; count], latest: [Place::NOWHERE; 2] };
         for (start, end) in starts.iter().zip(ends) {
             folded.add(start.time, end.time, start.rate);
         }
@@ -42,6 +59,11 @@ impl Folded {
 
     fn edge(&self, i: usize) -> f64 {
         self.left + i as f64 * self.width
+    }
+
+    fn place(&self, t: f64) -> Place {
+        let bin = self.index(t);
+        Place { bin, edges: (self.edge(bin), self.edge(bin + 1)) }
     }
 
     fn index(&self, t: f64) -> usize {
@@ -58,7 +80,12 @@ impl Folded {
 
     pub(super) fn add(&mut self, start: f64, end: f64, rate: f64) {
         self.make_room(start, end);
-        let (i, j) = (self.index(start), self.index(end));
+        for (place, t) in [start, end].into_iter().enumerate() {
+            if !self.latest[place].holds(t) {
+                self.latest[place] = self.place(t);
+            }
+        }
+        let [i, j] = self.latest.map(|p| p.bin);
         if i == j {
             self.bins[i].partial += rate * (end - start);
         } else {
@@ -118,6 +145,7 @@ impl Folded {
         self.left -= pad * self.width;
         self.width *= group;
         self.bins = wide;
+        self.latest = [Place::NOWHERE; 2];
     }
 
     pub(super) fn finish(self, census: Census) -> Profile {
