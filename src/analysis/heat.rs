@@ -123,9 +123,13 @@ impl HeatRow {
 /// Ranks in at most `most` groups of neighbours: all ranks of the job, or those seen if their numbers are no ranks.
 fn grouped(trace: &Trace, seen: Vec<u32>, most: usize) -> Vec<(u32, u32)> {
     let Some(&last) = seen.last() else { return Vec::new() };
-    let of_job = u64::from(last) < trace.ranks;
-    let all: Vec<u32> = if of_job { (0..u32::try_from(trace.ranks).unwrap_or(u32::MAX)).collect() } else { seen };
-    all.chunks(all.len().div_ceil(most.max(1))).map(|c| (c[0], c[c.len() - 1])).collect()
+    if u64::from(last) < trace.ranks {
+        // the header of a damaged log may say billions
+        let all = u32::try_from(trace.ranks).unwrap_or(u32::MAX);
+        let each = all.div_ceil(u32::try_from(most.max(1)).unwrap_or(u32::MAX));
+        return (0..all).step_by(each as usize).map(|first| (first, first.saturating_add(each).min(all) - 1)).collect();
+    }
+    seen.chunks(seen.len().div_ceil(most.max(1))).map(|c| (c[0], c[c.len() - 1])).collect()
 }
 
 #[cfg(test)]
@@ -148,6 +152,15 @@ mod tests {
             (heat.mode, heat.rows[0].extremes, heat.rows[1].extremes),
             (Mode::Write, (0.0, 100.0), (0.0, 200.0))
         );
+    }
+
+    #[test]
+    fn billions_of_ranks_have_as_many_rows_as_are_asked_for() {
+        let trace = |ranks| Trace { ranks, ..Trace::default() };
+        let rows = grouped(&trace(u64::MAX), vec![0, 7], 4);
+        assert_eq!((rows.len(), rows[0], rows[3].1), (4, (0, (1 << 30) - 1), u32::MAX - 1));
+        assert_eq!(grouped(&trace(7), vec![2], 3), [(0, 2), (3, 5), (6, 6)]);
+        assert_eq!(grouped(&trace(0), vec![2, 5, u32::MAX], 2), [(2, 5), (u32::MAX, u32::MAX)]);
     }
 
     #[test]
