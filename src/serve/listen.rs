@@ -3,9 +3,11 @@
 use std::future::Future;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::Router;
 use axum::middleware::from_fn_with_state;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -14,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Sleep;
 
-use super::places::{Places, note_work};
+use super::places::{Place, Places, note_work};
 use super::{Bounds, router};
 use crate::online::Options;
 
@@ -28,37 +30,66 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// from the answer before, or once its client takes nothing of an answer for [`Bounds::write`]. While there are [`Bounds::connections`],
 /// the one whose client has been waited for longest makes room for the next one, which waits if answers are made for all of them.
 pub async fn serve(listener: TcpListener, options: Options, bounds: Bounds) {
-    let places = Places::new(bounds.connections);
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(bounds.head);
-    let write = bounds.write;
-    let app = router(options, bounds);
+    let connections = Connections::new(options, bounds);
     loop {
         let stream = accept(&listener).await;
-        let place = places.take().await;
-        let app = app.clone().layer(from_fn_with_state(place.clone(), note_work));
-        let connection = http.serve_connection(TokioIo::new(Taken::new(stream, write)), TowerToHyperService::new(app));
-        tokio::spawn(async move {
+        let place = connections.places.take().await;
+        tokio::spawn(connections.talk(stream, place));
+    }
+}
+
+/// A server, whatever the connections come over.
+pub struct Connections {
+    http: http1::Builder,
+    places: Arc<Places>,
+    app: Router,
+    /// [`Bounds::write`].
+    patience: Duration,
+}
+
+impl Connections {
+    /// As [`serve`] does it.
+    pub fn new(options: Options, bounds: Bounds) -> Connections {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(bounds.head);
+        let (places, patience) = (Places::new(bounds.connections), bounds.write);
+        Connections { http, places, patience, app: router(options, bounds) }
+    }
+
+    /// Answers the requests that come over one connection until it is closed.
+    pub async fn answer(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let place = self.places.take().await;
+        self.talk(stream, place).await;
+    }
+
+    fn talk<S>(&self, stream: S, place: Place) -> impl Future<Output = ()> + Send + use<S>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let app = self.app.clone().layer(from_fn_with_state(place.clone(), note_work));
+        let stream = TokioIo::new(Taken::new(stream, self.patience));
+        let connection = self.http.serve_connection(stream, TowerToHyperService::new(app));
+        async move {
             // A client that breaks off, or is too slow, needs no answer.
             tokio::select! {
                 _ = connection => {}
                 () = place.is_lost() => {}
             }
             place.free();
-        });
+        }
     }
 }
 
 /// A connection that ends when nothing of what is written is taken for too long.
-struct Taken {
-    stream: TcpStream,
+struct Taken<S> {
+    stream: S,
     patience: Duration,
     /// Since a write waits.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
-impl Taken {
-    fn new(stream: TcpStream, patience: Duration) -> Taken {
+impl<S> Taken<S> {
+    fn new(stream: S, patience: Duration) -> Taken<S> {
         Taken { stream, patience, waits: None }
     }
 
@@ -77,13 +108,13 @@ impl Taken {
     }
 }
 
-impl AsyncRead for Taken {
+impl<S: AsyncRead + Unpin> AsyncRead for Taken<S> {
     fn poll_read(mut self: Pin<&mut Self>, c: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(c, buffer)
     }
 }
 
-impl AsyncWrite for Taken {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Taken<S> {
     fn poll_write(mut self: Pin<&mut Self>, c: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let done = Pin::new(&mut self.stream).poll_write(c, bytes);
         self.noting(done, c)

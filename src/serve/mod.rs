@@ -36,7 +36,7 @@ use tokio::sync::{Semaphore, broadcast};
 use crate::online::Options;
 use jobs::Jobs;
 
-pub use listen::serve;
+pub use listen::{Connections, serve};
 pub use routes::router;
 
 /// Bounds of a server.
