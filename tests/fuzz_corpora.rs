@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-#[path = "common/fuzz_targets.rs"]
+#[path = "common/fuzz_targets/mod.rs"]
 mod targets;
 
 /// One in so many samples runs by default, and half of them with IOPHASE_LONG; the corpora always do.

@@ -3,7 +3,7 @@
 mod budget;
 mod file;
 mod folder;
-mod peer;
+pub mod peer;
 #[cfg(target_os = "linux")]
 mod proc;
 mod pull;

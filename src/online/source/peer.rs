@@ -23,7 +23,7 @@ fn broken(what: &'static str) -> io::Error {
 
 /// Our side of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub enum Role {
     /// We receive; the peer pushes.
     Pull,
     /// We send; the peer pulls.
@@ -47,7 +47,7 @@ impl Role {
 }
 
 /// Says who we are and hears who the peer is.
-pub(super) fn shake_hands(stream: &mut (impl Read + Write), role: Role) -> io::Result<()> {
+pub fn shake_hands(stream: &mut (impl Read + Write), role: Role) -> io::Result<()> {
     let mut greeting = [0u8; 64];
     greeting[0] = 0xff;
     greeting[9] = 0x7f;
@@ -128,7 +128,7 @@ fn frame_body(stream: &mut impl Read, length: u64, until: Option<Instant>) -> io
 
 /// Input from a peer that pushes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Received {
+pub enum Received {
     /// The parts of a message.
     Message(Vec<Vec<u8>>),
     /// A command, which has been obeyed.
@@ -141,7 +141,7 @@ pub(super) enum Received {
 
 /// Receives the next message. Pings are answered. `reserve` gets the bytes of each part before it is read, and says until when it
 /// must have come.
-pub(super) fn receive(
+pub fn receive(
     stream: &mut (impl Read + Write),
     most: u64,
     mut reserve: impl FnMut(u64) -> io::Result<Instant>,
@@ -184,7 +184,7 @@ pub(super) fn receive(
 }
 
 /// Sends a message of one part.
-pub(super) fn send(stream: &mut impl Write, body: &[u8]) -> io::Result<()> {
+pub fn send(stream: &mut impl Write, body: &[u8]) -> io::Result<()> {
     let mut frame = Vec::with_capacity(body.len() + 9);
     match u8::try_from(body.len()) {
         Ok(n) => frame.extend([0, n]),

@@ -1,6 +1,7 @@
 //! What is done with the bytes. A target panics if something does not hold that has to hold for any input.
 
 use std::fmt::Debug;
+use std::sync::LazyLock;
 
 use iophase::analysis::{self, ModeChoice, Options, PatternOptions, Selection};
 use iophase::classify;
@@ -10,13 +11,23 @@ use iophase::formats::{self, ALL, Detail, Limits, Patterns, ReadOptions, SeriesC
 use iophase::internals::formats::tail::{self, ClientClocks, Message, Tail};
 use iophase::internals::online::jobs::Jobs;
 use iophase::online::{self, Every};
-use iophase::record::{Clock, Data, Interval, Op, Request, Trace, UNKNOWN_OFFSET};
+use iophase::record::{Clock, Data, Request, Trace};
+
+mod inputs;
+pub mod page;
+pub mod services;
+
+use inputs::{intervals, requests};
+
+/// Most rows of an engine that is linear in them, and of one that searches.
+const MANY: usize = 2000;
+const FEW: usize = 300;
 
 /// A target.
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const ALL_TARGETS: [(&str, Target); 11] = [
+pub const ALL_TARGETS: &[(&str, Target)] = &[
     ("read", read),
     ("read_as", read_as),
     ("pieces", pieces),
@@ -27,7 +38,11 @@ pub const ALL_TARGETS: [(&str, Target); 11] = [
     ("dfg", dfg),
     ("session", session),
     ("writers", writers),
-    ("page", page),
+    ("text", page::text),
+    ("html", page::html),
+    ("peer", services::peer),
+    #[cfg(feature = "serve")]
+    ("http", services::http),
 ];
 
 /// The target of a name.
@@ -69,18 +84,22 @@ pub fn read(data: &[u8]) {
     }
 }
 
+/// A row by the names of its groups, with and without units.
+static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+    let rows = [
+        r"^(?P<start>\S+) rank (?P<rank>\d+) (?P<op>\w+) (?P<size>.+) to (?P<file>\S+) in (?P<duration>.+)$",
+        r"^(?P<end>\S+ \S+) (?P<op>\w+) (?P<size_KiB>\d+)",
+    ];
+    Patterns::rows(&rows.map(str::to_owned)).expect("good patterns")
+});
+
 /// Bytes to a trace of the format that the first byte chooses; text by patterns and tables by columns too.
 pub fn read_as(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let format = ALL[usize::from(*first) % ALL.len()];
-    let patterns = [
-        r"^(?P<start>\S+) rank (?P<rank>\d+) (?P<op>\w+) (?P<size>.+) to (?P<file>\S+) in (?P<duration>.+)$",
-        r"^(?P<end>\S+ \S+) (?P<op>\w+) (?P<size_KiB>\d+)",
-    ];
-    let patterns = Patterns::rows(&patterns.map(str::to_owned)).expect("good patterns");
     let columns: Option<SeriesColumns> = "time=1,write=2".parse().ok();
     let options = everything()
-        .patterns((format.name() == "regex").then_some(patterns))
+        .patterns((format.name() == "regex").then(|| PATTERNS.clone()))
         .series(SeriesOptions::default().columns(columns.filter(|_| first & 0x80 != 0)));
     if let Ok(t) = formats::read(&Source::from_bytes("fuzz", rest), Some(format), &options) {
         check(&t);
@@ -144,123 +163,9 @@ pub fn decode(data: &[u8]) {
     }
 }
 
-/// Numbers from bytes, 0 when they are used up.
-struct Numbers<'d>(&'d [u8]);
-
-impl Numbers<'_> {
-    fn byte(&mut self) -> u8 {
-        self.0.split_off_first().copied().unwrap_or(0)
-    }
-
-    fn word(&mut self) -> u64 {
-        (0..8).fold(0, |n, _| n << 8 | u64::from(self.byte()))
-    }
-
-    /// A number of a size that its first byte chooses: small ones, powers of two with neighbours, any.
-    fn amount(&mut self) -> u64 {
-        match self.byte() {
-            n @ 0..=63 => n.into(),
-            n @ 64..=191 => (1u64 << (n & 63)).wrapping_add(u64::from(self.byte() % 3)).wrapping_sub(1),
-            n @ 192..=223 => u64::from(n & 31) << 12,
-            224..=247 => u64::from(self.byte()) << 8 | u64::from(self.byte()),
-            _ => self.word(),
-        }
-    }
-
-    /// Seconds: of a grid, of any size within the range of readers, or tiny.
-    fn seconds(&mut self) -> f64 {
-        match self.byte() {
-            n @ 0..=127 => f64::from(n) / 16.0,
-            n @ 128..=199 => f64::from(n - 128) * 10f64.powi(i32::from(self.byte()) % 12 - 6),
-            n @ 200..=239 => 10f64.powi(i32::from(n) - 228).min(1e12),
-            _ => {
-                let x = f64::from_bits(self.word());
-                if x.is_finite() { x.abs().min(1e12) } else { 0.0 }
-            }
-        }
-    }
-}
-
-/// Requests in the order of time, by a program of one byte a row and what it needs.
-fn requests(data: &[u8]) -> Trace {
-    const MOST: usize = 2000;
-    let mut n = Numbers(data);
-    let mut t = Trace { path: "fuzz".into(), format: "fuzz", ..Trace::default() };
-    let mut files = Vec::new();
-    for name in ["/scratch/a", "/scratch/b.0001", "/scratch/b.0002", "", "/home/x/\u{1b}[31m<&\"'>"] {
-        files.push(t.files.intern(name));
-    }
-    let (mut rows, mut last): (Vec<Request>, Request) = (Vec::new(), Request::default());
-    let mut time = if n.byte() & 1 == 0 { 0.0 } else { n.seconds() * if n.byte() & 1 == 0 { 1.0 } else { -1.0 } };
-    let mut step = (4096u64, 0.125f64);
-    while !n.0.is_empty() && rows.len() < MOST {
-        let what = n.byte();
-        if what & 0x80 != 0 {
-            step = (n.amount(), n.seconds());
-        }
-        if what & 0x40 != 0 {
-            last.rank = n.amount() as u32;
-        }
-        if what & 0x20 != 0 {
-            last.file = files[usize::from(n.byte()) % files.len()];
-        }
-        if what & 0x10 != 0 {
-            (last.offset, last.size) = (n.amount(), n.amount());
-        }
-        last.op =
-            [Op::Write, Op::Read, Op::Write, Op::Open, Op::Close, Op::Seek, Op::Sync, Op::Other][usize::from(what & 7)];
-        let repeats = if what & 8 != 0 { usize::from(n.byte()) } else { 1 };
-        for _ in 0..repeats.min(MOST - rows.len()) {
-            (last.start, last.end) = (time.clamp(-1e12, 1e12), (time + step.1 / 4.0).clamp(-1e12, 1e12));
-            rows.push(if last.op.moves_bytes() { last } else { Request { size: 0, offset: UNKNOWN_OFFSET, ..last } });
-            last.offset = last.offset.wrapping_add(step.0);
-            time = (time + step.1).min(1e12);
-        }
-    }
-    // an offset that is not known has a value of its own
-    rows.iter_mut().filter(|r| r.offset.checked_add(r.size).is_none()).for_each(|r| r.offset = UNKNOWN_OFFSET);
-    t.ranks = rows.iter().map(|r| u64::from(r.rank) + 1).max().unwrap_or(0);
-    t.data = Data::Requests(rows.into_iter().collect());
-    t
-}
-
-/// Intervals, each by a few bytes.
-fn intervals(data: &[u8]) -> Vec<Interval> {
-    const MOST: usize = 2000;
-    let (mut n, mut rows, mut time) = (Numbers(data), Vec::new(), 0.0);
-    let mut last = (0.125, 0.0625, 1e6);
-    while !n.0.is_empty() && rows.len() < MOST {
-        let what = n.byte();
-        if what & 0x80 != 0 {
-            last.0 = n.seconds() * if what & 0x40 != 0 { -1.0 } else { 1.0 };
-        }
-        if what & 0x20 != 0 {
-            last.1 = n.seconds();
-        }
-        if what & 0x10 != 0 {
-            last.2 = n.amount() as f64;
-        }
-        for _ in 0..(if what & 8 != 0 { usize::from(n.byte()) } else { 1 }).min(MOST - rows.len()) {
-            let start = f64::clamp(time, -1e12, 1e12);
-            let op = if what & 1 == 0 { Op::Write } else { Op::Read };
-            rows.push(Interval {
-                op,
-                asynchronous: what & 4 != 0,
-                rank: u32::from(what & 2),
-                bytes: last.2,
-                start,
-                end: (start + last.1).min(1e12),
-                ..Interval::default()
-            });
-            time = f64::clamp(time + last.0, -1e12, 1e12);
-        }
-    }
-    rows
-}
-
 /// Access patterns lose no access.
 pub fn pattern(data: &[u8]) {
-    let t = requests(data);
+    let t = requests(data, MANY);
     let options = PatternOptions::default().next(2).verify(true);
     if let Err(e) = analysis::patterns(&t, ModeChoice::Auto, &Selection::default().all_files(true), &options) {
         assert_eq!(e.kind(), iophase::ErrorKind::Empty, "{e}");
@@ -269,7 +174,7 @@ pub fn pattern(data: &[u8]) {
 
 /// Periods of any intervals; every answer is JSON.
 pub fn period(data: &[u8]) {
-    let rows = intervals(data);
+    let rows = intervals(data, FEW);
     let data = Data::Intervals(rows.into_iter().collect());
     let t = Trace { path: "fuzz".into(), format: "fuzz", ranks: 3, data, ..Trace::default() };
     if let Ok(found) = analysis::analyze(&t, &Options::default()) {
@@ -285,7 +190,7 @@ pub fn period(data: &[u8]) {
 
 /// Access classes of any requests.
 pub fn classify(data: &[u8]) {
-    let t = requests(data);
+    let t = requests(data, FEW);
     let selection = Selection::default().all_files(true);
     if let Ok((classes, _)) = analysis::classes(&t, &selection, classify::Options::default(), true) {
         assert!(!serde_json::to_string(&classes).expect("JSON").is_empty());
@@ -294,7 +199,7 @@ pub fn classify(data: &[u8]) {
 
 /// Directly-follows graphs of any requests.
 pub fn dfg(data: &[u8]) {
-    if let Ok(report) = analysis::graph(&requests(data), &Plan::default()) {
+    if let Ok(report) = analysis::graph(&requests(data, MANY), &Plan::default()) {
         assert!(!serde_json::to_string(&report).expect("JSON").is_empty());
     }
 }
@@ -302,7 +207,7 @@ pub fn dfg(data: &[u8]) {
 /// A predictor that is stored and restored after any message goes on as the one that was not. The first byte chooses how often.
 pub fn session(data: &[u8]) {
     let Some((&often, data)) = data.split_first() else { return };
-    let rows = intervals(data);
+    let rows = intervals(data, FEW / 4);
     let options = online::Options::default().every(if often & 1 == 0 { Every::Burst } else { Every::Message });
     let (mut kept, mut restored) = (Jobs::new(options.clone(), 2), Jobs::new(options, 2));
     let chunk = 1 + usize::from(often >> 4);
@@ -344,7 +249,7 @@ impl Sink for Kept {
 
 /// What is written as records reads back; what other writers write is read without damage.
 pub fn writers(data: &[u8]) {
-    let t = requests(data);
+    let t = requests(data, FEW);
     for writer in WRITERS.iter().filter(|w| !w.is_folder()) {
         let mut bytes = Vec::new();
         let Ok(written) = write_stream(*writer, &t, &mut bytes) else { continue };
@@ -362,22 +267,5 @@ pub fn writers(data: &[u8]) {
     }
     for writer in WRITERS.iter().filter(|w| w.is_folder()) {
         let _ = writer.write(&t, &mut Kept::default());
-    }
-}
-
-/// Text for a terminal and graphs hold no character that acts, whatever the names.
-pub fn page(data: &[u8]) {
-    use iophase::internals::render::{dfg, text, visible};
-    let mut t = requests(data);
-    let name = String::from_utf8_lossy(data);
-    t.path = name.chars().take(40).collect();
-    let acts = |text: &str| text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t'));
-    if let Ok(found) = analysis::analyze(&t, &Options::default()) {
-        let text = text::report(&found.report, text::Style::default());
-        assert!(!acts(&visible::visible(&text)));
-    }
-    if let Ok(report) = analysis::graph(&t, &Plan::default()) {
-        let svg = dfg::picture(&report, &t.path, dfg::Coloring::Load, 100);
-        assert!(!acts(&svg) && svg.matches('<').count() == svg.matches('>').count());
     }
 }
