@@ -30,6 +30,7 @@ pub type Target = fn(&[u8]);
 pub const ALL_TARGETS: &[(&str, Target)] = &[
     ("read", read),
     ("read_as", read_as),
+    ("answers", answers),
     ("pieces", pieces),
     ("decode", decode),
     ("pattern", pattern),
@@ -81,6 +82,13 @@ fn check(t: &Trace) {
 pub fn read(data: &[u8]) {
     if let Ok(t) = formats::read(&Source::from_bytes("fuzz", data), None, &everything()) {
         check(&t);
+    }
+}
+
+/// Bytes to a trace to all answers on it: what a header claims reaches every engine.
+pub fn answers(data: &[u8]) {
+    if let Ok(t) = formats::read(&Source::from_bytes("fuzz", data), None, &everything()) {
+        page::check_page(&t, "fuzz");
     }
 }
 

@@ -35,19 +35,22 @@ pub fn text(data: &[u8]) {
 
 /// A page has the elements and attributes of a page, whatever the names, and its data are JSON.
 pub fn html(data: &[u8]) {
-    let t = named(data);
-    let name = String::from_utf8_lossy(data).into_owned();
+    check_page(&named(data), &String::from_utf8_lossy(data));
+}
+
+/// All answers on a trace, as a page.
+pub fn check_page(t: &Trace, name: &str) {
     let selection = Selection::default();
-    let info = Info::of(&t);
+    let info = Info::of(t);
     let analysis: Result<Analysis, String> =
-        analysis::analyze(&t, &Options::default()).map_err(|e| format!("{e}: {name}"));
-    let found = findings::find(&t, analysis.as_ref().ok().map(|a| &a.report), &findings::Options::default());
-    let classes = classify::classify(&t, &selection, classify::Options::default()).ok();
-    let graph = analysis::graph(&t, &Plan::default()).ok();
-    let rows = Rows::of(&t, &info, &selection);
+        analysis::analyze(t, &Options::default()).map_err(|e| format!("{e}: {name}"));
+    let found = findings::find(t, analysis.as_ref().ok().map(|a| &a.report), &findings::Options::default());
+    let classes = classify::classify(t, &selection, classify::Options::default()).ok();
+    let graph = analysis::graph(t, &Plan::default()).ok();
+    let rows = Rows::of(t, &info, &selection);
     let answers = Answers { info, analysis, findings: found.expect("findings"), classes, graph };
-    let origin = Origin { name: name.clone(), options: vec![name], ..Origin::default() };
-    let run = Run::new(&t, origin, answers, rows, &selection);
+    let origin = Origin { name: name.to_owned(), options: vec![name.to_owned()], ..Origin::default() };
+    let run = Run::new(t, origin, answers, rows, &selection);
     let page = html::page(Bundle { runs: vec![run], comparison: None }, &html::Options::default());
     let json = html::extract(&page).expect("a block of data");
     serde_json::from_str::<serde_json::Value>(&json).expect("JSON");
