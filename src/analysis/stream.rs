@@ -22,11 +22,11 @@ use crate::signal::{Extent, Mode, RowFilter};
 /// When rows are let go.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Smaller inputs are kept whole, by their stored bytes: reading them takes all threads then.
+    /// Smaller inputs that are not compressed are kept whole: reading them takes all threads then.
     pub small_bytes: u64,
     /// Rows that are kept if nothing but the bandwidth is asked for: of more it is in bins however they are read.
     pub rows: usize,
-    /// Rows that are kept for the access patterns: at most 47 bytes each.
+    /// Rows with offsets that are kept for the access patterns: at most 47 bytes each.
     pub rows_for_patterns: usize,
 }
 
@@ -60,12 +60,11 @@ pub(super) fn within(
     bounds: Bounds,
 ) -> Result<Analysis> {
     // the files of a folder are read side by side, and rows in another order are other sums
-    let kept = source.members().is_some() || source.most_stored_bytes() < bounds.small_bytes;
-    if kept || !options.needs_bandwidth_only() {
+    let small = !source.is_compressed() && source.most_stored_bytes() < bounds.small_bytes;
+    if small || source.members().is_some() || !options.needs_bandwidth_only() {
         return analyze(&formats::read(source, format, read)?, options);
     }
-    let most = if options.patterns { bounds.rows_for_patterns } else { bounds.rows };
-    let state = Mutex::new(Gathered::new(options, most));
+    let state = Mutex::new(Gathered::new(options, bounds));
     let (sender, receiver) = sync_channel(1);
     // rows are summed up while the next ones are read
     let trace = thread::scope(|scope| {
@@ -105,8 +104,9 @@ impl RowSink for Hand<'_, '_> {
 struct Gathered<'o> {
     options: &'o Options,
     modes: Vec<OfMode<'o>>,
-    /// Rows that may be kept.
-    most: usize,
+    bounds: Bounds,
+    /// Whether any row has an offset: only such rows have patterns.
+    offsets: bool,
     restarts: u32,
     origin_s: i64,
     totals: Totals,
@@ -115,12 +115,13 @@ struct Gathered<'o> {
 }
 
 impl<'o> Gathered<'o> {
-    fn new(options: &'o Options, most: usize) -> Self {
+    fn new(options: &'o Options, bounds: Bounds) -> Self {
         let modes = signals_of(options.mode).into_iter().map(|mode| OfMode::new(mode, options)).collect();
         Gathered {
             options,
             modes,
-            most,
+            bounds,
+            offsets: false,
             restarts: 0,
             origin_s: 0,
             totals: Totals::default(),
@@ -129,7 +130,7 @@ impl<'o> Gathered<'o> {
     }
 
     fn restart(&mut self) {
-        *self = Gathered { restarts: self.restarts + 1, ..Gathered::new(self.options, self.most) };
+        *self = Gathered { restarts: self.restarts + 1, ..Gathered::new(self.options, self.bounds) };
     }
 
     /// Learns names; gives the number of restarts.
@@ -143,10 +144,13 @@ impl<'o> Gathered<'o> {
         if restarts != self.restarts {
             return;
         }
+        self.offsets |= matches!(&rows, Data::Requests(r) if r.has_offsets());
+        let of_patterns = self.options.patterns && self.offsets;
+        let most = if of_patterns { self.bounds.rows_for_patterns } else { self.bounds.rows };
         let Some(kept) = &mut self.kept else { return self.pass(&rows) };
         kept.append(rows);
         // intervals are few bytes, and their bins are those of the signal
-        if matches!(kept, Data::Requests(r) if r.len() > self.most)
+        if matches!(kept, Data::Requests(r) if r.len() > most)
             && let Some(rows) = self.kept.take()
         {
             self.pass(&rows);
@@ -166,7 +170,7 @@ impl<'o> Gathered<'o> {
             trace.data = rows;
             return analyze(&trace, options);
         }
-        if options.patterns {
+        if options.patterns && self.offsets {
             trace.warnings.push(patterns_left_out(self.totals.records));
         }
         let answers = self.modes.into_par_iter().map(|m| (m.excluded, m.transfers().analyze(&trace, options)));
@@ -271,9 +275,25 @@ mod tests {
     }
 
     #[test]
+    fn rows_without_offsets_are_not_kept_for_patterns() {
+        let text: String = (0..400).map(|i| format!("write,{i},{i}.5,100\n")).collect();
+        let source = Source::from_bytes("job", format!("op,start,end,size\n{text}").into_bytes());
+        let [passed, kept] = both(&source, &Options::default());
+        assert_eq!((&passed.trace, &passed.warnings, passed.patterns), (&kept.trace, &kept.warnings, kept.patterns));
+        let options = Options::default();
+        let state = Mutex::new(Gathered::new(&options, TIGHT));
+        let (sender, receiver) = sync_channel(100);
+        let hand = Hand { state: &state, sender };
+        formats::read_into(&source, None, &ReadOptions::default(), &hand).unwrap();
+        drop(hand);
+        receiver.into_iter().for_each(|handed| locked(&state).add(handed));
+        assert!(locked(&state).kept.is_none());
+    }
+
+    #[test]
     fn rows_before_a_restart_are_forgotten() {
         let options = Options::default().patterns(false);
-        let state = Mutex::new(Gathered::new(&options, 10));
+        let state = Mutex::new(Gathered::new(&options, Bounds { rows: 10, ..TIGHT }));
         let (sender, receiver) = sync_channel(100);
         let hand = Hand { state: &state, sender };
         let trace = formats::read(&job("csv"), None, &ReadOptions::default()).unwrap();

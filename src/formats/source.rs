@@ -217,6 +217,11 @@ impl Source {
         }
     }
 
+    /// Whether the stored bytes say little about the size of the content.
+    pub(crate) fn is_compressed(&self) -> bool {
+        self.compression != Compression::None
+    }
+
     /// Compression around the input.
     pub(crate) fn compression(&self) -> Compression {
         self.compression
