@@ -92,11 +92,12 @@ pub fn detect(requests: &Requests, keep: impl Fn(usize) -> bool, options: Option
     let limits = Limits::of(ranks.len());
     let group = (ranks.len() / (4 * rayon::current_num_threads())).clamp(1, TOGETHER);
     let groups = std::iter::from_fn(|| {
-        let walk = |(rank, rows)| Walk::new(requests, rows, Predictor::new(rank, options, limits));
-        let some: Vec<Walk> = ranks.by_ref().take(group).map(walk).collect();
+        let some: Vec<(u32, Vec<u32>)> = ranks.by_ref().take(group).collect();
         (!some.is_empty()).then_some(some)
     });
-    let ended = in_parallel(groups, AT_ONCE / group, |group| walk_together(requests, group)).flatten();
+    let walk = |(rank, rows)| Walk::new(requests, rows, Predictor::new(rank, options, limits));
+    let walk_group = |group: Vec<(u32, Vec<u32>)>| walk_together(requests, group.into_iter().map(walk).collect());
+    let ended = in_parallel(groups, AT_ONCE / group, walk_group).flatten();
     describe(ended, options.join_ranks, options.keep_unmatched)
 }
 
