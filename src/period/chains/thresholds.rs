@@ -4,7 +4,7 @@
 //! bounds of cost stand where they are used, and so do the parameters of the features that the classifier was trained on.
 //!
 //! Half, double: traces with another verdict, number of periods, period or next burst (1 % of the period) if the value is halved
-//! or doubled. Measured on 724 traces by `scripts/sensitivity.py`; rows without figures are not measured yet.
+//! or doubled. Measured on 1300 traces by `scripts/sensitivity.py`.
 
 use crate::thresholds::thresholds;
 
@@ -14,13 +14,13 @@ thresholds! {
 
     // Burst lists
     /// Levels at which the profile is cut, as shares of the byte-weighted median rate.
-    /// Half: 31, double: 14.
+    /// Half: 37, double: 26.
     levels: [f64; 4] = [1e-4, 0.1, 0.3, 0.6];
     /// The same above a background.
-    /// Half: 1, double: 0.
+    /// Half: 3, double: 1.
     levels_above: [f64; 2] = [0.3, 0.6];
     /// Bursts smaller than this share of the byte-weighted median burst are dropped; one list for each share.
-    /// Half: 5, double: 6.
+    /// Half: 14, double: 17.
     smallest: [f64; 3] = [0.0, 0.03, 0.2];
     /// The list that keeps all sizes is left out if at most one burst in this many is larger than the second of
     /// `smallest`.
@@ -28,32 +28,33 @@ thresholds! {
     crumbs: usize = 4;
     /// Smallest log ratio of two neighbouring sorted gaps that makes a merge distance: pauses within a burst are shorter than those
     /// between bursts by a quarter at least, else light and heavy bursts in turn are merged.
+    /// Half: 3, double: 6.
     smallest_break: f64 = 0.3;
     /// Cap of that log ratio as evidence; a list that merges nothing has as much.
-    /// Half: 30, double: 22.
+    /// Half: 47, double: 40.
     largest_break: f64 = 3.0;
     /// The background is the rate not exceeded for this share of the time.
-    /// Half: 0, double: 0.
+    /// Half: 3, double: 4.
     background: f64 = 0.2;
     /// Shorter lists of one level are never dropped as duplicates.
-    /// Half: 4, double: 0.
+    /// Half: 7, double: 9.
     long_list: usize = 24;
     /// Longer lists of one level whose lengths differ by less than this share are duplicates.
-    /// Half: 2, double: 2.
+    /// Half: 6, double: 4.
     alike: f64 = 0.1;
     /// The same over all levels: shortest list, share.
-    /// Half: 0, double: 0.
+    /// Half: 2, double: 0.
     alike_first: (usize, f64) = (256, 0.15);
     /// The same after a period was erased; what is left differs less between levels.
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 0.
     alike_further: (usize, f64) = (64, 0.2);
 
     // Trial periods
     /// Half widths in log gap of the windows that count gaps: for exact and for jittered trains.
-    /// Half: 1, double: 2.
+    /// Half: 0, double: 0.
     gap_half_widths: [f64; 2] = [0.02, 0.1];
     /// Densest windows kept per width.
-    /// Half: 2, double: 0.
+    /// Half: 0, double: 0.
     dense_gaps: usize = 5;
     /// Trial periods closer than this in log are one.
     /// Half: 0, double: 0.
@@ -62,24 +63,24 @@ thresholds! {
     /// Half: 0, double: 0.
     peak_distance: f64 = 0.05;
     /// Peaks that propose a trial period.
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 1.
     peaks: usize = 6;
     /// Longest lag as a share of the run; longer ones rest on too few products.
-    /// Half: 0, double: 670.
+    /// Half: 0, double: 1293.
     longest_lag: f64 = 0.7;
 
     // Chain search
     /// Relative standard deviations of a gap that are tried.
-    /// Half: 4, double: 4.
+    /// Half: 4, double: 6.
     tolerances: [f64; 6] = [0.003, 0.012, 0.04, 0.1, 0.2, 0.4];
     /// Probability that a burst is off the chain, where that is rare.
-    /// Half: 2, double: 3.
+    /// Half: 3, double: 6.
     rare: f64 = 0.15;
     /// Log probability of an empty cycle.
-    /// Half: 2, double: 7.
+    /// Half: 2, double: 8.
     log_empty: f64 = -std::f64::consts::LN_10;
     /// A gap further off than this many standard deviations does not continue a chain.
-    /// Half: 5, double: 0.
+    /// Half: 3, double: 0.
     farthest: f64 = 3.5;
     /// Bursts per period from which wide tolerances are not tried: they join whatever is near.
     /// Half: 0, double: 0.
@@ -94,40 +95,40 @@ thresholds! {
     /// Half: 0, double: 0.
     chance_from: usize = 32;
     /// Best score at the middle tolerances from which the others are searched.
-    /// Half: 0, double: 0.
+    /// Half: 0, double: 1.
     worth_more: f64 = 6.0;
     /// The same after a period was erased. Set on 1733 true periods of later iterations: 14 scored below.
-    /// Half: 0, double: 1.
+    /// Half: 1, double: 8.
     worth_more_left: f64 = 5.0;
     /// A search whose period moves by less than this share of the tolerance has converged.
-    /// Half: 2, double: 1.
+    /// Half: 0, double: 0.
     settled: f64 = 0.3;
     /// End bursts with less than this share of the median bytes are dropped.
-    /// Half: 0, double: 1.
+    /// Half: 1, double: 0.
     small_end: f64 = 0.1;
     /// End bursts longer than this share of the period are dropped.
-    /// Half: 55, double: 2.
+    /// Half: 83, double: 1.
     longest_burst: f64 = 0.95;
 
     // Period and trend
     /// Huber's constant, in robust standard deviations (Huber 1964).
-    /// Half: 14, double: 9.
+    /// Half: 34, double: 10.
     huber: f64 = 1.5;
     /// Onsets from which single outliers can be told from the rest.
-    /// Half: 0, double: 7.
+    /// Half: 0, double: 9.
     huber_from: usize = 6;
     /// Fewest gaps that show a trend.
-    /// Half: 3, double: 0.
+    /// Half: 3, double: 1.
     trend_gaps: usize = 4;
     /// Standard errors by which the slope of the gaps has to differ from 0. Random gaps have such a slope in 15 of 1000
     /// chains of four gaps, 4 of five (Student's t).
-    /// Half: 0, double: 0.
+    /// Half: 1, double: 1.
     trend_errors: f64 = 8.0;
     /// A trend predicts no gap shorter than this multiple of the mean gap,
-    /// Half: 0, double: 9.
+    /// Half: 0, double: 15.
     trend_shortest: f64 = 0.5;
     /// and none longer than this one.
-    /// Half: 5, double: 0.
+    /// Half: 13, double: 0.
     trend_longest: f64 = 2.0;
     /// Gaps from which outliers are dropped before a trend is fitted.
     /// Half: 0, double: 0.
@@ -145,10 +146,10 @@ thresholds! {
     /// Half: 0, double: 0.
     trend_recent: usize = 48;
     /// Gaps that alternate by less than this share do not multiply the period.
-    /// Half: 0, double: 0.
+    /// Half: 2, double: 0.
     smallest_wobble: f64 = 0.03;
     /// Decimal digits of evidence that a multiple of the period needs.
-    /// Half: 1, double: 4.
+    /// Half: 5, double: 1.
     multiple_evidence: f64 = 2.5;
 
     // Periodic modulation
@@ -182,62 +183,74 @@ thresholds! {
     /// Half: 1, double: 0.
     kept: usize = 4;
     /// Hypotheses closer than this in log period support each other.
-    /// Half: 2, double: 2.
+    /// Half: 1, double: 2.
     agree: f64 = 0.03;
     /// Among periods this close to the best pooled logit the single strongest hypothesis wins.
-    /// Half: 2, double: 2.
+    /// Half: 1, double: 0.
     close: f64 = 0.5;
     /// Logit that a modulation has to be ahead of a chain with the same period to report it.
-    /// Half: 2, double: 1.
+    /// Half: 3, double: 1.
     modulation_handicap: f64 = 4.0;
     /// Bursts of the short period per burst of the long one, in the mean, that make them nested.
-    /// Half: 1, double: 1.
+    /// Half: 16, double: 3.
     nested_parts: f64 = 2.5;
     /// Share of the bytes of either that the other has to explain.
-    /// Half: 0, double: 18.
+    /// Half: 2, double: 3.
     nested_shared: f64 = 0.8;
 
     /// Largest standard deviation of the next onset, in periods, of bursts that count as periodic: the definition of "periodic" in
     /// docs/concepts.md.
+    /// Half: 24, double: 4.
     regular: f64 = 0.48;
     /// A rhythm faster than `shortest_period_s` competes if it holds over this share of the run: inside bursts it does not.
+    /// Half: 0, double: 0.
     throughout: f64 = 0.5;
 
     // A rhythm inside bursts
     /// Pauses between the pieces of a burst, as a share of their distance, from which on these are bursts of their own.
+    /// Half: 11, double: 1.
     inner_idle: f64 = 0.2;
     /// Shortest distance of such pieces in seconds: below lie single requests of a burst.
+    /// Half: 1, double: 1.
     inner_shortest_s: f64 = 0.1;
     /// Longest gap between two pieces of a burst, in median gaps.
+    /// Half: 3, double: 0.
     inner_longest: f64 = 1.6;
     /// Largest coefficient of variation of the gaps between pieces.
+    /// Half: 2, double: 2.
     inner_regular: f64 = 0.2;
 
     // Windows and further iterations
     /// A burst longer and larger than the usual one by this many robust standard deviations, and
+    /// Half: 0, double: 0.
     unusual_sds: f64 = 6.0;
     /// by this share, holds something else as well: only its usual part is erased.
+    /// Half: 0, double: 2.
     unusual_share: f64 = 0.25;
     /// A last burst shorter than this share of any before it has not ended.
+    /// Half: 0, double: 0.
     unfinished: f64 = 0.9;
     /// A burst that begins this close to the time of the next one, in periods, or within three standard deviations, is that one.
+    /// Half: 0, double: 0.
     punctual: f64 = 1e-3;
     /// A further period equal to a reported one is of other bursts if these keep this distance, in periods.
+    /// Half: 1, double: 1.
     apart: f64 = 0.1;
     /// Standard errors by which the slope of the bytes of successive bursts has to differ from 0 to be extrapolated.
+    /// Half: 0, double: 0.
     growth_errors: f64 = 6.0;
     /// Bursts are erased down to this share of their level.
-    /// Half: 0, double: 1.
+    /// Half: 1, double: 2.
     rise: f64 = 0.15;
     /// Their rise and fall are at most this share of their length each.
-    /// Half: 0, double: 1.
+    /// Half: 2, double: 1.
     longest_rise: f64 = 0.25;
     /// Periods of two iterations closer than this in log are one with several windows.
     /// Half: 0, double: 0.
     same_period: f64 = 0.02;
     /// Share of the run over which a period has to hold without a break: inside a burst requests often follow each
     /// other like clockwork, which is no period of the job.
-    /// Half: 9, double: 7.
+    /// Half: 0, double: 0.
     shortest_window: f64 = 0.05;
     /// Shortest period in seconds. Below lie the calls of a burst, the steps of a collective call, disk seeks and
     /// scheduler time slices (4 to 10 ms), which can be as regular as any period.
@@ -247,44 +260,55 @@ thresholds! {
     // Binned data
     /// Cycles per bin from which on the edges of bins do not show a period, and a train in bins is fitted. At eight bins a period the
     /// edges are right within 5 % after two cycles.
+    /// Half: 0, double: 2.
     bins_lowest: f64 = 0.125;
     /// Most cycles per bin of a train. Bins are never empty of a faster one.
+    /// Half: 0, double: 0.
     bins_highest: f64 = 0.95;
     /// Cycles per bin that can be told from their alias at all (Nyquist).
+    /// Half: 2, double: 0.
     bins_nyquist: f64 = 0.5;
     /// Most confidence in a period beyond that.
+    /// Half: 0, double: 0.
     bins_unresolved: f64 = 0.5;
     /// Cycles over the run, at least.
+    /// Half: 0, double: 0.
     bins_least_cycles: f64 = 3.0;
     /// Share of the variance of the bins that a train has to explain: more than all else together.
+    /// Half: 0, double: 4.
     bins_explained: f64 = 0.5;
     /// Least share of the variance in one line of the spectrum, where it is not known that there are bins. The basic line of a train has most
     /// of all its lines: of 8 bins a period, at the shortest bursts, 0.27; times the least share of the train, less what falls between two
     /// frequencies.
+    /// Half: 0, double: 0.
     bins_line: f64 = 0.1;
     /// Least confidence in a train where the bursts show no period, as for the first period of requests.
+    /// Half: 0, double: 0.
     bins_answer: f64 = 0.5;
     /// Misfit, as a share of the variance, that real bursts have as they are no rectangles.
+    /// Half: 4, double: 2.
     bins_misfit: f64 = 0.03;
     /// A cycle of any shape has to leave less than this share of what the train leaves unexplained: it follows chance as well.
+    /// Half: 0, double: 0.
     bins_simpler: f64 = 0.85;
 
     // Traces without a period
     /// Level of a burst, as a share of the burst level.
-    /// Half: 6, double: 4.
+    /// Half: 7, double: 12.
     verdict_level: f64 = 0.1;
     /// Gaps shorter than this share of the run do not part two bursts.
-    /// Half: 21, double: 18.
+    /// Half: 10, double: 19.
     verdict_gap: f64 = 0.01;
     /// Bursts with less than this share of the bytes are headers and summaries.
-    /// Half: 10, double: 8.
+    /// Half: 8, double: 24.
     verdict_small: f64 = 0.03;
     /// Largest coefficient of variation of a constant rate.
-    /// Half: 11, double: 21.
+    /// Half: 23, double: 50.
     flat: f64 = 0.35;
     /// Least share of the run with I/O of a constant rate: what pauses longer than it writes comes in bursts.
+    /// Half: 0, double: 0.
     busy: f64 = 0.5;
     /// Requests in a row per writer from which one stretch of I/O is a stream, not a burst.
-    /// Half: 2, double: 1.
+    /// Half: 0, double: 0.
     streaming: f64 = 8.0;
 }
