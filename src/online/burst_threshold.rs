@@ -4,7 +4,7 @@ use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
 use crate::period::Spread;
-use crate::period::chains::{self, BurstPeriod, Next};
+use crate::period::chains::{self, BurstPeriod};
 use crate::signal::profile::Profile;
 
 /// The level and merge distance that define a burst.
@@ -32,13 +32,15 @@ impl BurstThreshold {
         bursts
     }
 
-    /// Start of the last burst, if it is the one that is due at `next`. A burst that is still going on may be small so far, so
-    /// it has to be punctual.
-    pub(super) fn latest(&self, profile: &Profile, next: Next, period: f64, now_s: f64) -> Option<f64> {
+    /// Start of the last burst, if it is the next one of the period. A burst that is still going on may be small so far, so it has
+    /// to be punctual.
+    pub(super) fn latest(&self, profile: &Profile, f: &BurstPeriod, now_s: f64) -> Option<f64> {
         let bursts = chains::cut(profile, self.threshold, self.merge_s);
+        let (next, period) = (f.next, f.period_s);
         let expected = (LIMITS.expected_sds * next.std_s / period).clamp(LIMITS.expected_least, LIMITS.expected_most);
         let is_it = |b: &chains::Burst| {
-            let off = (b.start_s - next.start_s).abs() / period;
+            let late = b.start_s - next.start_s;
+            let off = late.max(-late - f.bin_s.unwrap_or(0.0)) / period;
             let whole = b.bytes >= LIMITS.smallest_burst * self.bytes;
             (whole && off <= expected) || (b.end_s >= now_s && off <= LIMITS.expected_least)
         };

@@ -143,7 +143,7 @@ impl Forecast {
         let width_s = Spread::of(recent.iter().map(|b| b.end_s - b.start_s))?.median;
         let compound = f.kind == Kind::Compound;
         let lead = threshold
-            .filter(|_| !compound)
+            .filter(|_| !compound && f.bin_s.is_none())
             .map_or(OnsetCorrection::default(), |c| onset::correction(profile, &c, whole, period));
         let mut next = f.next.start_s;
         let mut variance = f.next.std_s * f.next.std_s;
@@ -154,7 +154,7 @@ impl Forecast {
             next = next_of_compound(f, profile, threshold, now_s);
         } else {
             // the last burst of the window need not be on the chain yet
-            let began = threshold.and_then(|c| c.latest(profile, f.next, period, now_s));
+            let began = threshold.and_then(|c| c.latest(profile, f, now_s));
             if let Some(start) = began {
                 next = if f.clock == Clock::Renewal { start } else { next } + f.next.gap_s;
             }
@@ -181,7 +181,7 @@ impl Forecast {
             bytes_p95: percentile_95(bytes())?,
             gap_s: (f.clock == Clock::Renewal).then_some(f.next.gap_s),
             drift_s: f.next.drift_s,
-            lead_s: lead.typical_s,
+            lead_s: f.bin_s.map_or(lead.typical_s, |bin_s| -0.5 * bin_s),
         })
     }
 }

@@ -27,6 +27,14 @@ const PEAKS: usize = 4;
 const MOST_BINS: usize = 1 << 13;
 /// Bursts of a period in the beat of period and bin, at most.
 const MOST_PARTS: u32 = 6;
+/// Frequencies on each side of the best train that are weighed, that many of them to one cycle over all bins.
+const NEIGHBOURS: i32 = 16;
+/// Widths of a burst that are weighed, as shares of the period: those between that are the best one times a power of the factor.
+const WEIGHED_WIDTHS: (f64, f64, f64) = (0.02, 0.97, 1.15);
+/// Frequencies whose best train has odds below this, against the best of all, do not count.
+const NEGLIGIBLE: f64 = 1e-4;
+/// Period, onset, width and height of a train.
+const TRAIN_PARAMETERS: f64 = 4.0;
 /// Fewest bins that show a train.
 const FEWEST_BINS: usize = 8;
 
@@ -49,6 +57,8 @@ pub(crate) struct Bins {
 pub(crate) struct Train {
     pub period: f64,
     pub onset: f64,
+    /// Standard deviation of the onset that follows the last bin.
+    pub next_std: f64,
     pub burst: f64,
     /// Share of the variance of the bins that it explains.
     pub explained: f64,
@@ -81,6 +91,16 @@ struct Fitted {
     error: f64,
 }
 
+/// How a train goes on, in bins: means over the trains near the best one, weighted by their odds.
+struct Continued {
+    period: f64,
+    /// First onset after the last bin, and its standard deviation.
+    next: f64,
+    next_std: f64,
+    /// Periods from the onset of the best train to there.
+    count: f64,
+}
+
 /// Number of bins and their bytes, by the phase of their beginning.
 struct Folded {
     count: [f64; CELLS],
@@ -88,14 +108,19 @@ struct Folded {
 }
 
 impl Bins {
-    /// The bins of `width` seconds from `from` to `to`, seconds since the origin of the profile, whose first bin begins there.
+    /// The bins of `width` seconds from `from` to `to`, seconds since the origin of the profile. Its first step may be part of a
+    /// bin, which does not count.
     pub fn of(profile: &Profile, width: f64, from: f64, to: f64) -> Option<Bins> {
-        let first = (from / width).floor().max(0.0);
-        let count = ((to / width).ceil() - first).max(0.0) as usize;
+        // stamps are rounded, and so is the width
+        let whole = |bins: f64| if (bins - bins.round()).abs() < 1e-3 { bins.round() } else { bins };
+        let first_edge = whole(profile.times().get(1)? / width).fract() * width;
+        let first = whole((from - first_edge) / width).floor().max(0.0);
+        let count = (whole((to - first_edge) / width).ceil() - first).max(0.0) as usize;
         if !(FEWEST_BINS..=MOST_BINS).contains(&count) {
             return None;
         }
-        let edge = |i: usize| profile.bytes_until((first + i as f64) * width);
+        let start = first_edge + first * width;
+        let edge = |i: usize| profile.bytes_until(start + i as f64 * width);
         let mut before = edge(0);
         let bytes: Vec<f64> = (1..=count)
             .map(|i| {
@@ -107,7 +132,7 @@ impl Bins {
         let sum_of_squares: f64 = bytes.iter().map(|y| y * y).sum();
         let squares = sum_of_squares - sum * sum / count as f64;
         let varies = squares > 1e-9 * sum_of_squares;
-        varies.then_some(Bins { width, bytes, sum, sum_of_squares, squares, start: first * width })
+        varies.then_some(Bins { width, bytes, sum, sum_of_squares, squares, start })
     }
 
     /// The train that explains the bins best; `periods` (seconds) are tried besides those of the spectrum.
@@ -131,17 +156,18 @@ impl Bins {
         let mut trains = fitted.iter().map(|f| Train {
             period: f.period * self.width,
             onset: f.onset * self.width,
+            next_std: 0.0,
             burst: f.burst * self.width,
             explained: 1.0 - f.error / self.squares,
             share: odds(f) / total,
         });
-        let train = trains.next()?;
-        Some(Reading { train, relatives: trains.filter(|t| t.share > 0.01).collect() })
-    }
-
-    /// Share of the variance that the best train of a period in seconds explains.
-    fn explained_by(&self, period_s: f64) -> f64 {
-        1.0 - self.fit(period_s / self.width, &WIDTHS).error / self.squares
+        let mut train = trains.next()?;
+        let relatives = trains.filter(|t| t.share > 0.01).collect();
+        let mean = self.continued(fitted.first()?);
+        train.period = mean.period * self.width;
+        train.onset = (mean.next - mean.count * mean.period) * self.width;
+        train.next_std = mean.next_std * self.width;
+        Some(Reading { train, relatives })
     }
 
     /// ln of the odds of a train against bins without one, with Schwarz's price for period, onset, width and height and one
@@ -164,9 +190,40 @@ impl Bins {
         let step = 0.25 / n;
         let of = |shift: i32| self.error_of_any_shape(1.0 / (1.0 / period + f64::from(shift) * step), cells);
         let free = (-4..=4).map(of).fold(f64::INFINITY, f64::min) / self.squares;
-        let misfit = LIMITS.bins_misfit;
-        let gain = 0.5 * n * ((free + misfit) / (LIMITS.bins_simpler * (1.0 - train.explained) + misfit)).ln();
-        gain + 0.5 * (cells as f64 - 4.0) * n.ln() > 0.0
+        self.evidence(LIMITS.bins_simpler * (1.0 - train.explained), TRAIN_PARAMETERS)
+            > self.evidence(free, cells as f64)
+    }
+
+    /// ln of the probability of the bins, up to a constant, given a model that leaves this share of the variance and has so many
+    /// parameters: Schwarz's criterion.
+    fn evidence(&self, unexplained: f64, parameters: f64) -> f64 {
+        let n = self.bytes.len() as f64;
+        -0.5 * (n * (unexplained + LIMITS.bins_misfit).ln() + parameters * n.ln())
+    }
+
+    /// Whether a cycle of a whole number of bins explains them as well as the train does: one burst of whole bins, which has a height and
+    /// a background, or any shape. Then nothing speaks for bins: requests whose times are multiples of one step look the same.
+    fn keep_to_edges(&self, train: &Train) -> bool {
+        let n = self.bytes.len() as f64;
+        let period = (train.period / self.width).round().max(1.0) as usize;
+        let (mut count, mut sum) = (vec![0.0; period], vec![0.0; period]);
+        for (i, y) in self.bytes.iter().enumerate() {
+            count[i % period] += 1.0;
+            sum[i % period] += y;
+        }
+        let mut burst = f64::INFINITY;
+        for onset in 0..period {
+            let (mut o, mut oy) = (0.0, 0.0);
+            for bin in onset..onset + period - 1 {
+                o += count[bin % period];
+                oy += sum[bin % period];
+                burst = burst.min(squared_error(n, o, o, oy, self.sum, self.sum_of_squares));
+            }
+        }
+        let any_shape = self.error_of_any_shape(period as f64, period);
+        let of_steps =
+            self.evidence(burst / self.squares, 2.0).max(self.evidence(any_shape / self.squares, period as f64));
+        of_steps >= self.evidence(1.0 - train.explained, TRAIN_PARAMETERS)
     }
 
     /// Squared error of a cycle with a height of its own in each of `cells` parts of the period.
@@ -174,7 +231,8 @@ impl Bins {
         let mut count = vec![0.0; cells];
         let mut sum = vec![0.0; cells];
         for (i, y) in self.bytes.iter().enumerate() {
-            let cell = (((i as f64 / period).fract() * cells as f64) as usize).min(cells - 1);
+            // the middle of a bin, which rounding does not move to the next cell
+            let cell = ((((i as f64 + 0.5) / period).fract() * cells as f64) as usize).min(cells - 1);
             count[cell] += 1.0;
             sum[cell] += y;
         }
@@ -230,14 +288,61 @@ impl Bins {
         around(around(best, 0.15), 0.03)
     }
 
+    /// Bursts that end within a bin leave a range of periods and onsets that fit alike: where they go on is the mean over that range,
+    /// not its edge that happens to fit best.
+    fn continued(&self, best: &Fitted) -> Continued {
+        let n = self.bytes.len() as f64;
+        let floor = LIMITS.bins_misfit * self.squares;
+        let count = ((n - best.onset) / best.period).ceil();
+        let next = best.onset + count * best.period;
+        let odds = |train: &Fitted| ((best.error + floor) / (train.error + floor)).powf(0.5 * n);
+        let (least, most, factor) = WEIGHED_WIDTHS;
+        let share = best.burst / best.period;
+        let narrower = ((share / least).ln() / factor.ln()).floor().max(0.0) as i32;
+        let widths = (-narrower..).map(|k| share * factor.powi(k)).take_while(|w| *w <= most);
+        let widths: Vec<f64> = widths.collect();
+        let (mut total, mut period_sum, mut late_sum, mut late_squares) = (0.0, 0.0, 0.0, 0.0);
+        for k in -NEIGHBOURS..=NEIGHBOURS {
+            let period = 1.0 / (1.0 / best.period + f64::from(k) / (f64::from(NEIGHBOURS) * n));
+            if period <= 0.0 {
+                continue;
+            }
+            if odds(&self.fit(period, &[share])) < NEGLIGIBLE {
+                continue;
+            }
+            self.each_train(period, &widths, |train| {
+                let weight = odds(&train);
+                let cycles = (train.onset - next) / period;
+                let late = (cycles - cycles.round()) * period;
+                total += weight;
+                period_sum += weight * period;
+                late_sum += weight * late;
+                late_squares += weight * late * late;
+            });
+        }
+        let late = late_sum / total;
+        let next_std = (late_squares / total - late * late).max(0.0).sqrt();
+        Continued { period: period_sum / total, next: next + late, next_std, count }
+    }
+
     /// The best train of a period in bins, over onsets and the widths given as shares of it.
     fn fit(&self, period: f64, widths: &[f64]) -> Fitted {
+        let mut best = Fitted { period, onset: 0.0, burst: period * widths[0], error: f64::INFINITY };
+        self.each_train(period, widths, |train| {
+            if train.error < best.error {
+                best = train;
+            }
+        });
+        best
+    }
+
+    /// The trains of a period in bins, over onsets and the widths given as shares of it.
+    fn each_train(&self, period: f64, widths: &[f64], mut each: impl FnMut(Fitted)) {
         let folded = self.folded(period);
         // twice, so that those of any onset lie side by side
         let twice = |cells: &[f64; CELLS]| -> [f64; 2 * CELLS] { std::array::from_fn(|i| cells[i % CELLS]) };
         let (count, sum) = (twice(&folded.count), twice(&folded.sum));
         let n = self.bytes.len() as f64;
-        let mut best = Fitted { period, onset: 0.0, burst: period * widths[0], error: f64::INFINITY };
         for &share in widths {
             let burst = share * period;
             let overlap: [f64; CELLS] = std::array::from_fn(|c| {
@@ -257,24 +362,26 @@ impl Bins {
             }
             for shift in 0..CELLS {
                 let error = squared_error(n, o[shift], oo[shift], oy[shift], self.sum, self.sum_of_squares);
-                if error < best.error {
-                    let onset = shift as f64 / CELLS as f64 * period;
-                    best = Fitted { period, onset, burst, error };
-                }
+                each(Fitted { period, onset: shift as f64 / CELLS as f64 * period, burst, error });
             }
         }
-        best
     }
 
+    /// Each bin is shared by the two cells whose centres are nearest to its phase: the bytes that a train puts into a bin are linear in
+    /// between, but for the kinks where a burst begins or ends.
     fn folded(&self, period: f64) -> Folded {
         let mut folded = Folded { count: [0.0; CELLS], sum: [0.0; CELLS] };
         let frequency = 1.0 / period;
         for (i, y) in self.bytes.iter().enumerate() {
             let cycles = i as f64 * frequency;
             let phase = cycles - cycles as u32 as f64;
-            let cell = ((phase * CELLS as f64) as usize).min(CELLS - 1);
-            folded.count[cell] += 1.0;
-            folded.sum[cell] += y;
+            // half a cell before the phase, counted from the cell before the first
+            let place = phase * CELLS as f64 + (CELLS as f64 - 0.5);
+            let (cell, later) = (place as usize, place.fract());
+            for (cell, weight) in [(cell % CELLS, 1.0 - later), ((cell + 1) % CELLS, later)] {
+                folded.count[cell] += weight;
+                folded.sum[cell] += weight * y;
+            }
         }
         folded
     }
@@ -291,12 +398,14 @@ pub(crate) struct Width {
 /// more closely than the edges of bins can tell, are those of the train.
 pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width, shortest_s: f64) {
     let Width { seconds: width, known } = width;
-    let few = width / LIMITS.bins_lowest;
+    let (few, coarse) = (width / LIMITS.bins_few, width / LIMITS.bins_lowest);
     let mut unresolved = false;
     let origin = profile.origin();
     let mut read = |before: Option<&BurstPeriod>| -> Option<BurstPeriod> {
         let hull = before.and_then(|p| Some((p.windows.first()?.0 - origin, p.windows.last()?.1 - origin)));
         let (from, to) = hull.unwrap_or((0.0, profile.duration()));
+        // the last burst may not have ended, and its window ends when it should
+        let to = to.min(profile.duration());
         let bins = Bins::of(profile, width, from, to)?;
         let peaks = bins.spectral_peaks();
         // a train of few bins would show there, and one of many counts only where the bins are known
@@ -306,18 +415,16 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
         let parts = before.into_iter().flat_map(|p| (1..=MOST_PARTS).map(|k| p.period_s / f64::from(k)));
         let Reading { train, relatives } = bins.read(&peaks, parts)?;
         let same = before.is_some_and(|p| (p.period_s / train.period).ln().abs() < 0.05);
-        let wins = same && known || train.period < few && (same || bins.prefer(&train, before));
+        let wins = match same {
+            true => known || train.period < coarse && !bins.keep_to_edges(&train),
+            false => train.period < few && bins.prefer(&train, before),
+        };
         let better = train.explained >= LIMITS.bins_explained && wins && train.period >= shortest_s;
         if !better {
             return None;
         }
-        // where the bins fit the period of the bursts as well, the bursts know it better
-        if let Some(p) = before.filter(|_| same)
-            && bins.explained_by(p.period_s) >= train.explained - LIMITS.bins_misfit
-        {
-            return Some(BurstPeriod { confidence: p.confidence.min(train.share), ..p.clone() });
-        }
-        if train.period < width / LIMITS.bins_nyquist {
+        // less than half a cycle over all bins from there cannot be told from it
+        if width / train.period > LIMITS.bins_nyquist + 0.5 / bins.bytes.len() as f64 {
             unresolved = true;
             found.relatives = std::iter::once(&train)
                 .chain(&relatives)
@@ -348,7 +455,7 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
         found.rejected = None;
         found.verdict = Verdict::NotResolvable;
     }
-    found.bin_s = Some(width).filter(|_| known || found.periods.first().is_some_and(|p| p.period_s < few));
+    found.bin_s = Some(width).filter(|_| known || found.periods.first().is_some_and(|p| p.bin_s.is_some()));
 }
 
 /// The period of a train in bins, in the place of one that was found `before`.
@@ -377,8 +484,13 @@ fn period(
     let stamp = bins.width / 12f64.sqrt();
     let period_std_s = stamp * (12.0 / (count * (count * count - 1.0)).max(1.0)).sqrt();
     let bytes: Vec<f64> = bursts.iter().map(|b| b.bytes).collect();
-    let next =
-        Next { start_s: onset(count) + origin, std_s: stamp, gap_s: period, drift_s: 0.0, bytes: median(&bytes) };
+    let next = Next {
+        start_s: onset(count) + origin,
+        std_s: stamp.max(train.next_std),
+        gap_s: period,
+        drift_s: 0.0,
+        bytes: median(&bytes),
+    };
     let confidence = match before {
         Some(p) if (p.period_s / period).ln().abs() < 0.05 => p.confidence.min(train.share),
         Some(_) => train.share,
@@ -399,6 +511,7 @@ fn period(
         under_way: before.and_then(|p| p.under_way),
         rise_s: 0.0,
         places: vec![next],
+        bin_s: Some(bins.width),
         threshold: before.map_or(f64::MIN_POSITIVE, |p| p.threshold),
         merge_distance_s: before.map_or(0.0, |p| p.merge_distance_s),
         logit: before.map_or(0.0, |p| p.logit),
@@ -463,6 +576,38 @@ mod tests {
             let found = read(period, 0.2).train;
             assert!((found.period / period - 1.0).abs() < 2e-3, "{period}: {found:?}");
         }
+    }
+
+    #[test]
+    fn a_train_goes_on_where_its_bursts_do() {
+        // almost whole numbers of bins, too: few bursts reach into a second bin then
+        for period in [2.97, 3.37, 3.97, 5.01, 6.29, 11.17, 19.31] {
+            for burst in [0.1, 0.4, 0.4 * period] {
+                let train = read(period, burst).train;
+                // the profile begins with the first bin that is not empty
+                let next = 60.63 * period - binned(period, burst, 60).origin();
+                let cycles = (next - train.onset) / train.period;
+                let late = (cycles - cycles.round()).abs() * train.period;
+                // a short burst may never reach into a second bin, and is half a bin from the mean of where it can be
+                let most = if burst > 1.0 { 0.1 } else { 0.5 };
+                assert!(late < most, "{period} {burst}: {late} bins");
+                assert!((train.period / period - 1.0).abs() < 5e-3, "{period} {burst}: {train:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn bins_begin_at_an_edge_where_the_first_is_cut() {
+        let span = |i: f64, from: f64| Span { start: from, end: i + 1.0, bytes: 1.0 + i };
+        let spans = (0..40).map(f64::from).map(|i| span(i, if i == 0.0 { 0.7 } else { i }));
+        let profile = Profile::from_spans(spans);
+        assert!((crate::period::chains::iterations::resolution(&profile) - 1.0).abs() < 1e-9);
+        let bins = Bins::of(&profile, 1.0, 0.0, profile.duration()).unwrap();
+        assert!((bins.start - 0.3).abs() < 1e-9);
+        assert!(bins.bytes.iter().zip(2..).all(|(y, n)| (y - f64::from(n)).abs() < 1e-9), "{:?}", bins.bytes);
+        // what rounding adds to the width is no further bin
+        let rounded = Bins::of(&profile, 1.0 - 5e-7, 0.0, profile.duration()).unwrap();
+        assert_eq!(rounded.bytes.len(), bins.bytes.len());
     }
 
     #[test]

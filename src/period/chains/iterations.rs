@@ -173,9 +173,10 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)], cuts: &[f64]) -> (Vec<Bu
 /// Breakpoints looked at for a common resolution, at most.
 const RESOLUTION_SAMPLE: usize = 4096;
 
-/// Seconds of which (nearly) all breakpoints are multiples, as in a heat map of bins; 0 if there is no such resolution.
+/// Seconds of which (nearly) all distances of breakpoints are multiples, as in a heat map of bins; 0 if there is no such resolution.
+/// The first step may be the rest of one that was cut.
 pub(crate) fn resolution(profile: &Profile) -> f64 {
-    let times = profile.times();
+    let times = profile.times().get(1..).unwrap_or_default();
     let sample = &times[..times.len().min(RESOLUTION_SAMPLE)];
     let smallest = sample.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
     if !smallest.is_finite() || sample.len() < 4 {

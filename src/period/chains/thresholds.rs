@@ -258,10 +258,14 @@ thresholds! {
     shortest_period_s: f64 = 0.02;
 
     // Binned data
-    /// Cycles per bin from which on the edges of bins do not show a period, and a train in bins is fitted. At eight bins a period the
-    /// edges are right within 5 % after two cycles.
+    /// Cycles per bin from which on the edges of bins do not show where a burst begins, and a train in bins is fitted. At twenty bins a
+    /// period an edge is within 5 % of the period of it.
+    /// Half: 0, double: 0.
+    bins_lowest: f64 = 0.05;
+    /// Cycles per bin from which on the edges of bins do not show a period, and a train of another period can be the answer. At eight bins a
+    /// period the edges are right within 5 % after two cycles.
     /// Half: 0, double: 2.
-    bins_lowest: f64 = 0.125;
+    bins_few: f64 = 0.125;
     /// Most cycles per bin of a train. Bins are never empty of a faster one.
     /// Half: 0, double: 0.
     bins_highest: f64 = 0.95;
