@@ -5,7 +5,7 @@
 
 Kinds: bursts seen in a few bins per period; two periods in one job; the next burst of a run that is cut at a random moment, against one
 who knows all onsets; periods at and below the shortest that is looked for; a rhythm beside small lines, bursts without a
-period beside a long write; thousands of cycles that wander. Kinds between periodic and not: edge_classes.py. Needs numpy.
+period beside a long write; thousands of cycles that wander; stretches in which another job slows the bursts. Kinds between periodic and not: edge_classes.py. Needs numpy.
 """
 import argparse
 import json
@@ -68,6 +68,7 @@ class Answer:
         self.period = dominant and dominant["period_s"]
         self.confidence = dominant["confidence"] if dominant else 0.0
         self.next = signal and signal["prediction"]
+        self.windows = [(w["start_s"], w["end_s"]) for w in signal["validity"]] if dominant else []
         self.all = [p for p in [self.period, *(o["period_s"] for o in self.others)] if p]
 
 
@@ -241,6 +242,33 @@ def after_a_long_write(r, path):
     return [], lambda a: {"right": is_right(a.period, period), "constant": a.verdict == "constant"}
 
 
+def overlap(found, true):
+    """Intersection over union of two lists of disjoint stretches of time."""
+    both = sum(max(0.0, min(b, d) - max(a, c)) for a, b in found for c, d in true)
+    return both / (sum(b - a for a, b in found) + sum(d - c for c, d in true) - both)
+
+
+def contention(r, path):
+    """A job that computes and then writes; in one to three stretches another job takes part of the bandwidth, and each burst lasts
+    longer. The period holds in the stretches between."""
+    period, duty = log_uniform(r, 2.0, 100.0), r.uniform(0.1, 0.5)
+    compute, width = (1 - duty) * period, duty * period
+    job, at, alone = Job(), 3.0, []
+    for k in range(2 * int(r.integers(1, 4)) + 1):
+        first = at
+        for _ in range(int(r.integers(3, 9) if k % 2 else r.integers(8, 30))):
+            slower = 1 + r.uniform(0.5, 3.0) / duty * 0.5 if k % 2 else 1.0
+            job.burst(at, width * slower, 1e8)
+            end, at = at + width * slower, at + width * slower + compute * (1 + 0.01 * np.clip(r.normal(), -2, 2))
+        if k % 2 == 0:
+            alone.append((first, end))
+    job.csv(path)
+    return [], lambda a: {
+        "right": is_right(a.period, period),
+        "~IoU": overlap(a.windows, alone) if is_right(a.period, period) else None,
+    }
+
+
 def wander(r, path):
     """Thousands of cycles whose period is a slow random walk of 5 to 20 %."""
     n, period = int(r.integers(1000, 5000)), log_uniform(r, 0.5, 10)
@@ -260,7 +288,7 @@ KINDS = {
     "next, clock": next_burst("clock"), "next, jitter": next_burst("jitter"), "next, renewal": next_burst("renewal"),
     "next, alternating": next_burst("alternating"), "next, growing": next_burst("growing"),
     "fast": fast(False), "fast, looked for": fast(True), "small lines": small_lines, "poisson": poisson,
-    "after a long write": after_a_long_write, "wander": wander,
+    "after a long write": after_a_long_write, "wander": wander, "contention": contention,
 }
 
 
