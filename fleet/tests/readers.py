@@ -24,11 +24,12 @@ except ImportError:
     pass
 try:
     import pandas
+    import pyarrow  # noqa: F401  reads Parquet for pandas
     readers["pandas"] = lambda files: pandas.concat([pandas.read_parquet(f, partitioning=None) for f in files]).values.tolist()
 except ImportError:
     pass
 if not readers:
-    print("none of duckdb, polars, pandas is installed")
+    print("none of duckdb, polars, pandas with pyarrow is installed")
     sys.exit(77)
 wrong = 0
 for reader, read in readers.items():
