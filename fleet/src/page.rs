@@ -15,6 +15,8 @@ use iophase::Result;
 const STYLE: &str = include_str!("page/page.css");
 /// Rows of a table that are shown.
 const ROWS: usize = 50;
+/// A name or code of up to this many bytes stays on one line, however narrow the page.
+const WHOLE: usize = 24;
 /// Width and height of a picture in units of its view box.
 const SIZE: (f64, f64) = (1000.0, 220.0);
 /// Columns of a picture: more minutes are added up.
@@ -266,6 +268,7 @@ fn table(h: &mut Html, id: &str, title: &str, answer: &Answer, with_user: bool) 
                     &html::value(fields[i].name(), x),
                 ),
                 None if exact.is_empty() => h.elem("td", &[("class", class(i))], "-"),
+                None if exact.len() <= WHOLE => h.elem("td", &[("class", "w")], exact),
                 None => h.elem("td", &[("class", "t")], exact),
             }
         }
