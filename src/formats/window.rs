@@ -1,6 +1,7 @@
 //! A bounded window that slides over an input, reading the next block while the last one is parsed.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
@@ -103,27 +104,29 @@ impl<'a> Window<'a> {
         if self.ended {
             return Ok(false);
         }
-        let front = self.prepare_spare(rest);
-        let outcome = fill(&mut *self.reader, &mut self.spare[front..]);
-        self.take_spare(front, rest, outcome)?;
+        // A window that has to grow doubles, or a long token would be copied once a block.
+        let block = self.prepare_spare(rest, self.block.max(rest));
+        let outcome = fill(&mut *self.reader, &mut self.spare[block.clone()]);
+        self.take_spare(block, rest, outcome)?;
         Ok(self.end - self.start > rest)
     }
 
-    /// Runs `work` on the first `n` bytes of [`Window::data`] while the next block is read, then consumes them.
+    /// Runs `work` on the first `n` bytes of [`Window::data`] while the next block is read, then consumes them. Nothing is read while a
+    /// block or more remains: what is consumed in small parts does not grow.
     pub(crate) fn consume_with<R: Send>(&mut self, n: usize, work: impl FnOnce(&[u8]) -> R + Send) -> Result<R> {
         let n = n.min(self.end - self.start);
-        if self.ended {
+        let rest = self.end - self.start - n;
+        if self.ended || rest >= self.block {
             let result = work(&self.buffer[self.start..self.start + n]);
             self.consume(n);
             return Ok(result);
         }
-        let rest = self.end - self.start - n;
-        let front = self.prepare_spare(rest);
+        let block = self.prepare_spare(rest, self.block);
         let (reader, spare, done) =
-            (&mut *self.reader, &mut self.spare[front..], &self.buffer[self.start..self.start + n]);
+            (&mut *self.reader, &mut self.spare[block.clone()], &self.buffer[self.start..self.start + n]);
         let (result, outcome) = rayon::join(|| work(done), || fill(reader, spare));
         self.consume(n);
-        self.take_spare(front, rest, outcome)?;
+        self.take_spare(block, rest, outcome)?;
         Ok(result)
     }
 
@@ -136,11 +139,12 @@ impl<'a> Window<'a> {
             self.consume(used);
             return Ok(result);
         }
-        let front = self.prepare_spare(len);
-        let (reader, spare, done) = (&mut *self.reader, &mut self.spare[front..], &self.buffer[self.start..self.end]);
+        let block = self.prepare_spare(len, self.block);
+        let (reader, spare, done) =
+            (&mut *self.reader, &mut self.spare[block.clone()], &self.buffer[self.start..self.end]);
         let ((used, result), outcome) = rayon::join(|| work(done, false), || fill(reader, spare));
         self.consume(used);
-        self.take_spare(front, len - used.min(len), outcome)?;
+        self.take_spare(block, len - used.min(len), outcome)?;
         Ok(result)
     }
 
@@ -172,24 +176,25 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Makes room for `rest` bytes and a block in the spare buffer; returns where the block goes.
-    fn prepare_spare(&mut self, rest: usize) -> usize {
-        let front = if self.offset == 0 && rest == 0 { 0 } else { rest.max(FRONT) };
-        // A window that has to grow doubles, or a long token would be copied once a block.
-        let size = front + self.block.max(rest);
-        if self.spare.len() < size {
-            self.spare = vec![0; size];
+    /// Makes room for `rest` bytes and `more` ones in the spare buffer; returns the place of the latter.
+    fn prepare_spare(&mut self, rest: usize, more: usize) -> Range<usize> {
+        let first = self.offset == 0 && rest == 0;
+        // few sizes, so that a rest that varies finds room
+        let front = if first { 0 } else { rest.max(FRONT).next_power_of_two() };
+        if self.spare.len() < front + more {
+            self.spare = vec![0; front + more];
         }
-        front
+        front..front + more
     }
 
-    /// Puts the last `rest` bytes in front of the block at `front` of the spare buffer and swaps the buffers.
-    fn take_spare(&mut self, front: usize, rest: usize, outcome: (usize, Option<io::Error>)) -> Result<()> {
+    /// Puts the last `rest` bytes in front of the block of the spare buffer and swaps the buffers.
+    fn take_spare(&mut self, block: Range<usize>, rest: usize, outcome: (usize, Option<io::Error>)) -> Result<()> {
         let (n, error) = outcome;
+        let front = block.start;
         self.spare[front - rest..front].copy_from_slice(&self.buffer[self.end - rest..self.end]);
         std::mem::swap(&mut self.buffer, &mut self.spare);
         (self.start, self.end) = (front - rest, front + n);
-        self.ended = n < self.buffer.len() - front || error.is_some();
+        self.ended = n < block.len() || error.is_some();
         if self.offset + (self.end - self.start) as u64 > self.most {
             return Err(Error::limit("the input expands further than any trace does", format!("{} bytes", self.most))
                 .at(Place::Byte(self.offset)));
@@ -262,5 +267,15 @@ mod tests {
             prop_assert!(w.at_end());
             prop_assert_eq!(seen, bytes);
         }
+    }
+    #[test]
+    fn a_window_that_is_consumed_in_small_parts_does_not_grow() {
+        let source = Source::from_bytes("x", vec![b'x'; 1000]);
+        let mut w = small(&source);
+        while !w.data().is_empty() {
+            w.consume_with(1, |_| ()).unwrap();
+            assert!(w.data().len() < 2 * w.block, "{} bytes", w.data().len());
+        }
+        assert_eq!(w.offset(), 1000);
     }
 }
