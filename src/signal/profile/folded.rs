@@ -67,8 +67,15 @@ impl Folded {
     }
 
     fn index(&self, t: f64) -> usize {
-        let mut i = (((t - self.left) / self.width) as usize).min(self.bins.len() - 1);
-        // rounding may put a time next to an edge on its wrong side
+        let i = (((t - self.left) / self.width) as usize).min(self.bins.len() - 1);
+        if self.edge(i) <= t && t < self.edge(i + 1) { i } else { self.corrected(i, t) }
+    }
+
+    /// The bin of a time that rounding has put next to an edge on its wrong side. Hardly ever needed: compiled into
+    /// [`Self::index`], its loops are unrolled and cost more than all the rest.
+    #[cold]
+    #[inline(never)]
+    fn corrected(&self, mut i: usize, t: f64) -> usize {
         while i > 0 && self.edge(i) > t {
             i -= 1;
         }
