@@ -1,6 +1,7 @@
 //! Interned names: files and calls.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Number of a file in [`Files`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,8 +36,8 @@ impl Default for CallId {
 
 #[derive(Debug, Clone, Default)]
 struct Interner {
-    names: Vec<Box<str>>,
-    index: HashMap<Box<str>, u32>,
+    names: Vec<Arc<str>>,
+    index: HashMap<Arc<str>, u32>,
 }
 
 impl Interner {
@@ -45,8 +46,9 @@ impl Interner {
             return i;
         }
         let i = self.names.len() as u32;
-        self.names.push(name.into());
-        self.index.insert(name.into(), i);
+        let name: Arc<str> = name.into();
+        self.names.push(name.clone());
+        self.index.insert(name, i);
         i
     }
 }
