@@ -636,3 +636,29 @@ impl<'a> Intake<'a> {
 fn sum(a: &Faults, b: &Faults) -> Faults {
     Faults { malformed: a.malformed + b.malformed, first: a.first.clone().or_else(|| b.first.clone()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::env;
+    use std::process::Command;
+
+    const CHILD: &str = "IOPHASE_TEST_PANICS";
+
+    /// The test starts itself a second time: the child would wait for ever for the thread that panicked.
+    #[test]
+    fn a_panic_in_any_thread_ends_the_process() {
+        if env::var_os(CHILD).is_some() {
+            end_on_panic();
+            thread::spawn(|| panic!("in a thread"));
+            loop {
+                thread::park();
+            }
+        }
+        let this = "cli::predict::tests::a_panic_in_any_thread_ends_the_process";
+        let child = Command::new(env::current_exe().unwrap()).args(["--exact", this]).env(CHILD, "1").output().unwrap();
+        assert_eq!(child.status.code(), Some(PANICKED));
+        // the code of a test that fails is the same one, so the child must not have come to a result
+        assert!(!String::from_utf8_lossy(&child.stdout).contains("test result"), "{child:?}");
+    }
+}
