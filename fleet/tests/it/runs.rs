@@ -134,8 +134,10 @@ fn a_folder_that_vanishes_ends_the_run_and_the_next_goes_on() {
     make(&logs, 400, 0.0, 13);
     run(0, &logs, &whole, &[]);
     let mut running = program().arg(&logs).arg("-o").arg(&fleet).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    while std::fs::read_dir(fleet.join("_done")).map_or(0, Iterator::count) < 2 && running.try_wait().unwrap().is_none()
-    {
+    // a batch counts once its marker has its name: before, it is a draft
+    let is_marker = |e: std::io::Result<std::fs::DirEntry>| e.unwrap().path().extension().is_some_and(|x| x == "json");
+    let has_batch = || std::fs::read_dir(fleet.join("_done")).is_ok_and(|mut entries| entries.any(is_marker));
+    while !has_batch() && running.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
     // a rename, since deleting races with what is written; and a file in its place, for folders are made again
