@@ -1,16 +1,19 @@
 -- Pairs of applications whose bursts overlap: jobs that meet, seconds of overlap, the seconds that chance alone would give while both run, and how much longer a burst is that meets another.
 with burst as (
-  select log_key, app, mode, begin_time, end_time,
-         cast(extract(epoch from begin_time) as double) as b, cast(extract(epoch from end_time) as double) as e
+  select log_key, app, cast(extract(epoch from begin_time) as double) as b, cast(extract(epoch from end_time) as double) as e,
+         cast(begin_time as bigint) as begin_us, cast(end_time as bigint) as end_us
   from bursts where count = 1 and end_time > begin_time
+), width as (
+  -- as wide as a burst is long on average: two rows for a burst, and few bursts in a bucket that do not meet; in whole microseconds, for it is made twice
+  select sum(end_us - begin_us) / count(*) as us from burst
 ), bucket as (
-  select log_key, app, mode, b, e, cast(unnest(range(cast(floor(b / 60) as bigint), cast(floor(e / 60) as bigint) + 1)) as bigint) as minute
-  from burst
+  select log_key, app, b, e, begin_us / us as first, unnest(range(begin_us / us, end_us / us + 1)) as bucket
+  from burst cross join width
 ), met as (
   select x.log_key as first_key, y.log_key as second_key, x.app as first_app, y.app as second_app,
          x.b, y.b as b2, least(x.e, y.e) - greatest(x.b, y.b) as overlap_s
-  from bucket x join bucket y on x.minute = y.minute
-  where x.log_key < y.log_key and least(x.e, y.e) > greatest(x.b, y.b) and x.minute = floor(greatest(x.b, y.b) / 60)
+  from bucket x join bucket y on x.bucket = y.bucket
+  where x.log_key < y.log_key and least(x.e, y.e) > greatest(x.b, y.b) and x.bucket = greatest(x.first, y.first)
 ), pair as (
   select least(first_app, second_app) as app, greatest(first_app, second_app) as other_app, first_key, second_key, sum(overlap_s) as overlap_s
   from met group by least(first_app, second_app), greatest(first_app, second_app), first_key, second_key

@@ -14,6 +14,9 @@ use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::datasource::MemTable;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::DataFusionError;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -34,6 +37,8 @@ const MEMORY: usize = 1 << 30;
 pub struct Fleet {
     context: SessionContext,
     runtime: tokio::runtime::Runtime,
+    /// Bytes that a query may need.
+    memory: usize,
 }
 
 /// Rows of an answer.
@@ -97,12 +102,15 @@ pub fn question(name: &str) -> Result<&'static Question> {
     })
 }
 
-fn refused(e: &datafusion::error::DataFusionError) -> Error {
+fn refused(e: &DataFusionError) -> Error {
+    if is_exhausted(e) {
+        return Error::new(ErrorKind::Limit, "the query needs too much memory")
+            .expected(format!("at most {} GiB", MEMORY >> 30))
+            .remedy("ask about less time: `where start_time >= …`");
+    }
     let text = e.strip_backtrace();
     let kind = match e.find_root() {
-        datafusion::error::DataFusionError::IoError(_) | datafusion::error::DataFusionError::ObjectStore(_) => {
-            ErrorKind::Io
-        }
+        DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => ErrorKind::Io,
         _ => ErrorKind::Usage,
     };
     Error::new(kind, text.lines().next().unwrap_or_default()).remedy("`iophase fleet schema` lists tables and columns")
@@ -129,7 +137,7 @@ impl Fleet {
         let runtime = runtime(0)?;
         let context = runtime.block_on(connect(configured(config)))?;
         register_all(&context, folder, &batches)?;
-        Ok(Fleet { context, runtime })
+        Ok(Fleet { context, runtime, memory: MEMORY })
     }
 
     fn of(folder: &Path, batches: &[Marker], threads: usize) -> Result<Fleet> {
@@ -141,16 +149,40 @@ impl Fleet {
         let memory = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).build_arc().map_err(|e| refused(&e))?;
         let context = SessionContext::new_with_config_rt(config, memory);
         register_all(&context, folder, batches)?;
-        Ok(Fleet { context, runtime })
+        Ok(Fleet { context, runtime, memory: MEMORY })
     }
 
-    /// The rows that SQL asks for. Only queries: what would write or define is refused.
+    /// The rows that SQL asks for. Only queries: what would write or define is refused. A query whose joins do not fit into memory
+    /// is run again with joins that use the disk.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] for SQL that is none, [`ErrorKind::Io`] if a part cannot be read.
+    /// [`ErrorKind::Usage`] for SQL that is none, [`ErrorKind::Limit`] for a query that needs more memory all the same,
+    /// [`ErrorKind::Io`] if a part cannot be read.
     pub fn sql(&self, sql: &str) -> Result<Answer> {
+        let answer = match self.collect(self.context.clone(), sql)? {
+            Err(e) if is_exhausted(&e) => self.collect(self.with_joins_on_disk().map_err(|e| refused(&e))?, sql)?,
+            answer => answer,
+        };
+        answer.map_err(|e| refused(&e))
+    }
+
+    /// The same tables with joins that sort both sides and merge them: slower than those with a hash table, but they spill. Each
+    /// part of the query has its share of the memory, so that none is left without.
+    fn with_joins_on_disk(&self) -> datafusion::common::Result<SessionContext> {
+        let pool = Arc::new(FairSpillPool::new(self.memory));
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
+        let mut state = SessionStateBuilder::new_from_existing(self.context.state()).with_runtime_env(runtime).build();
+        let partitions = state.config().target_partitions();
+        let options = state.config_mut().options_mut();
+        options.optimizer.prefer_hash_join = false;
+        // what each sort sets aside to merge what it spilled: of all of them a small part of the memory
+        let aside = &mut options.execution.sort_spill_reservation_bytes;
+        *aside = (*aside).min(self.memory / (16 * partitions));
+        Ok(SessionContext::new_with_state(state))
+    }
+
+    fn collect(&self, context: SessionContext, sql: &str) -> Result<datafusion::common::Result<Answer>> {
         let options = datafusion::execution::context::SQLOptions::new().with_allow_ddl(false).with_allow_dml(false);
-        let context = self.context.clone();
         let sql = sql.to_owned();
         // on a thread of the runtime, whose stack is large
         let task = self.runtime.spawn(async move {
@@ -158,11 +190,12 @@ impl Fleet {
             let schema: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
             frame.collect().await.map(|batches| Answer { schema, batches })
         });
-        match self.runtime.block_on(task) {
-            Ok(answer) => answer.map_err(|e| refused(&e)),
-            Err(e) => Err(Error::new(ErrorKind::Io, format!("the query ended: {e}"))),
-        }
+        self.runtime.block_on(task).map_err(|e| Error::new(ErrorKind::Io, format!("the query ended: {e}")))
     }
+}
+
+fn is_exhausted(e: &DataFusionError) -> bool {
+    matches!(e.find_root(), DataFusionError::ResourcesExhausted(_))
 }
 
 fn runtime(threads: usize) -> Result<tokio::runtime::Runtime> {
@@ -190,7 +223,7 @@ fn register_all(context: &SessionContext, folder: &Path, batches: &[Marker]) -> 
 
 fn register(context: &SessionContext, table: &Description, files: &[String]) -> Result<()> {
     let schema = table.schema();
-    let failed = |e: datafusion::error::DataFusionError| refused(&e);
+    let failed = |e: DataFusionError| refused(&e);
     if files.is_empty() {
         let empty = MemTable::try_new(schema, vec![vec![]]).map_err(failed)?;
         return context.register_table(table.name, Arc::new(empty)).map(|_| ()).map_err(failed);
@@ -355,4 +388,30 @@ pub fn write_signals(folder: &Path, to: &Path) -> Result<u64> {
 /// [`ErrorKind::Io`].
 pub fn read_sql(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(|e| input(path, e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fleet without tables, whose queries may need so many bytes.
+    fn small(memory: usize) -> Fleet {
+        let limited = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc().unwrap();
+        let config = configured(SessionConfig::new().with_target_partitions(2));
+        let context = SessionContext::new_with_config_rt(config, limited);
+        Fleet { context, runtime: runtime(2).unwrap(), memory }
+    }
+
+    #[test]
+    fn a_join_that_does_not_fit_into_memory_is_done_on_disk() {
+        let sql = "with x as (select value * 7919 % 3000017 as k from generate_series(1, 3000000)) \
+                   select count(*) as n from x join (select k, k + 1 as l from x) y on x.k = y.k";
+        let counted = |fleet: &Fleet| fleet.sql(sql).and_then(|a| a.numbers("n"));
+        assert_eq!(counted(&small(MEMORY)).unwrap(), [Some(3e6)]);
+        let fleet = small(24 << 20);
+        let first = fleet.collect(fleet.context.clone(), sql).unwrap();
+        assert!(first.is_err_and(|e| is_exhausted(&e)));
+        assert_eq!(counted(&fleet).unwrap(), [Some(3e6)]);
+        assert_eq!(counted(&small(1 << 10)).unwrap_err().kind(), ErrorKind::Limit);
+    }
 }
