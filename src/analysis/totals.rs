@@ -2,6 +2,7 @@
 
 use super::info::{Extent, extent_of};
 use crate::record::{Data, Op};
+use crate::signal::Sum;
 
 /// Sums over rows, which may come in batches.
 #[derive(Debug, Default, Clone)]
@@ -13,7 +14,7 @@ pub(super) struct Totals {
     /// Bytes of requests read and written.
     moved: [u128; 2],
     /// Bytes of intervals, which need not be whole.
-    amounts: [f64; 2],
+    amounts: [Sum; 2],
 }
 
 impl Totals {
@@ -27,7 +28,8 @@ impl Totals {
                     totals.moved[d] = of_op.map(|(_, size)| u128::from(size)).sum();
                 }
                 Data::Intervals(i) => {
-                    totals.amounts[d] = i.op.iter().zip(&i.bytes).filter(|(o, _)| *o == op).map(|(_, b)| b).sum();
+                    let of_op = i.op.iter().zip(&i.bytes).filter(|(o, _)| *o == op);
+                    totals.amounts[d] = of_op.map(|(_, b)| *b).collect();
                 }
             }
         }
@@ -42,7 +44,7 @@ impl Totals {
             (joined(self.extent.0, other.extent.0, f64::min), joined(self.extent.1, other.extent.1, f64::max));
         for d in 0..2 {
             self.moved[d] += other.moved[d];
-            self.amounts[d] += other.amounts[d];
+            self.amounts[d].join(other.amounts[d]);
         }
     }
 
@@ -50,6 +52,6 @@ impl Totals {
     pub fn bytes(&self, op: Op) -> u64 {
         let d = usize::from(op == Op::Write);
         let moved = u64::try_from(self.moved[d]).unwrap_or(u64::MAX);
-        moved.saturating_add(self.amounts[d].round() as u64)
+        moved.saturating_add(self.amounts[d].value().round() as u64)
     }
 }

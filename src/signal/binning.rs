@@ -3,41 +3,7 @@
 //! Both are linear in the transfers and in the samples, need no order and no sorting, and can be fed in pieces.
 
 use super::Span;
-
-/// A sum that does not lose what it rounds away (two doubles, Knuth's two-sum).
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    high: f64,
-    low: f64,
-}
-
-impl Sum {
-    #[inline]
-    fn add(&mut self, x: f64) {
-        let s = self.high + x;
-        let b = s - self.high;
-        self.low += (self.high - (s - b)) + (x - b);
-        self.high = s;
-    }
-
-    #[inline]
-    fn join(&mut self, other: Sum) {
-        self.add(other.high);
-        self.low += other.low;
-    }
-
-    #[inline]
-    fn value(self) -> f64 {
-        self.high + self.low
-    }
-}
-
-/// The sum of `values`, rounded once.
-pub(super) fn exact_sum(values: impl Iterator<Item = f64>) -> f64 {
-    let mut s = Sum::default();
-    values.for_each(|x| s.add(x));
-    s.value()
-}
+use super::sum::Sum;
 
 /// Steps of a piecewise constant function on a grid, by differences: what changes at each cell, and how many spans are
 /// active there. The count makes the function exactly 0 where nobody is active, and ends the drift of rounding errors.
@@ -169,7 +135,7 @@ mod tests {
             let x = bin(spans.iter().copied(), grid_of(&spans, width));
             let total: f64 = spans.iter().map(|s| s.bytes).sum();
             // Summed without rounding: this is about the bins.
-            let binned = exact_sum(x.iter().copied()) * width;
+            let binned = x.iter().copied().collect::<Sum>().value() * width;
             prop_assert!((binned - total).abs() <= 1e-12 * total, "{binned} {total}");
         }
 

@@ -12,6 +12,7 @@ pub mod profile;
 mod rate;
 mod selection;
 mod slice;
+mod sum;
 
 pub use binning::{Grid, bin, points};
 pub use decimated::Decimated;
@@ -20,6 +21,7 @@ pub use name_pattern::NamePattern;
 pub use rate::{Extent, MAX_AUTO_SAMPLES, MIN_AUTO_SAMPLES, auto_rate, burst_width};
 pub use selection::{Activity, Mode, RankSet, RowFilter, Selection, Spans};
 pub use slice::Slice;
+pub(crate) use sum::Sum;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -155,7 +157,7 @@ impl Signal {
     }
 
     fn sampled(samples: Vec<f64>, rate_hz: f64, extent: &Extent, sampling: Sampling) -> Signal {
-        let under = binning::exact_sum(samples.iter().copied()) / rate_hz;
+        let under = samples.iter().copied().collect::<Sum>().value() / rate_hz;
         Signal {
             samples,
             rate_hz,

@@ -1,6 +1,7 @@
 //! Request edges in the order of time, and the walk over them that adds up all spans.
 
-use super::{Assembly, Census, Compensated, Profile};
+use super::{Assembly, Census, Profile};
+use crate::signal::Sum;
 
 /// From this many edges on they are sorted digit by digit.
 const DIGITS_FROM: usize = 1 << 12;
@@ -20,7 +21,7 @@ pub(super) fn sweep(mut starts: Vec<Edge>, mut ends: Vec<Edge>, census: Census) 
     };
     let mut assembly = Assembly::with_capacity(starts.len() + ends.len());
     let (mut i, mut j) = (0, 0);
-    let mut level = Compensated::default();
+    let mut level = Sum::default();
     let mut t = origin;
     while j < ends.len() {
         t = match starts.get(i) {
@@ -36,10 +37,11 @@ pub(super) fn sweep(mut starts: Vec<Edge>, mut ends: Vec<Edge>, census: Census) 
             j += 1;
         }
         if i == j {
-            level = Compensated::default();
+            level = Sum::default();
         }
         if j < ends.len() {
-            assembly.push(t - origin, level.value());
+            // the sum of rates is not negative
+            assembly.push(t - origin, level.value().max(0.0));
         }
     }
     assembly.finish(t - origin, origin, 0.0, census)

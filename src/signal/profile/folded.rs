@@ -1,7 +1,8 @@
 //! A long trace in bins of equal width.
 
 use super::edges::Edge;
-use super::{Assembly, Census, Compensated, Profile};
+use super::{Assembly, Census, Profile};
+use crate::signal::Sum;
 
 /// A trace folded into equal bins `[left + i width, left + (i + 1) width)`.
 pub(super) struct Folded {
@@ -160,17 +161,17 @@ impl Folded {
         let end = self.bins.iter().map(|bin| bin.last_end).fold(f64::NEG_INFINITY, f64::max);
         let mut assembly = Assembly::with_capacity(1 << 12);
         let mut active = 0u64;
-        let mut level = Compensated::default();
+        let mut level = Sum::default();
         for (i, bin) in self.bins.iter().enumerate() {
             // nobody covers the bin from its start: what is left of the level is rounding
             if active == 0 {
-                level = Compensated::default();
+                level = Sum::default();
             } else {
                 level.add(bin.step);
             }
             let left_open = (active + bin.begun).saturating_sub(bin.ended);
             let (lo, hi) = (self.edge(i), self.edge(i + 1));
-            let bytes = (bin.partial + level.value() * self.width).max(0.0);
+            let bytes = (bin.partial + level.value().max(0.0) * self.width).max(0.0);
             let from = if active == 0 { bin.first_start } else { lo };
             let to = if left_open == 0 { bin.last_end } else { hi };
             if active == 0 && (bin.begun == 0) {

@@ -276,26 +276,6 @@ impl Assembly {
     }
 }
 
-/// A running sum whose rounding errors are carried along (Neumaier 1974).
-#[derive(Clone, Copy, Default)]
-struct Compensated {
-    sum: f64,
-    error: f64,
-}
-
-impl Compensated {
-    fn add(&mut self, x: f64) {
-        let total = self.sum + x;
-        self.error += if self.sum.abs() >= x.abs() { (self.sum - total) + x } else { (x - total) + self.sum };
-        self.sum = total;
-    }
-
-    /// The sum of non-negative things is not negative.
-    fn value(self) -> f64 {
-        (self.sum + self.error).max(0.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
