@@ -15,7 +15,7 @@ use super::totals::Totals;
 use super::{Analysis, Options, analyze, assemble, signals_of};
 use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
-use crate::record::{Batch, Data, Requests, Restart, RowSink, Trace, Warning};
+use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
 use crate::signal::profile::{EXACT_SPANS, ProfileBuilder};
 use crate::signal::{Extent, Mode, RowFilter};
 
@@ -78,8 +78,14 @@ fn locked<'m, T>(mutex: &'m Mutex<T>) -> MutexGuard<'m, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Rows, with the number of restarts before them.
-type Handed = (u32, Data);
+/// Rows on their way to the thread that sums them up.
+struct Handed {
+    /// Restarts before them.
+    restarts: u32,
+    /// As [`Batch::binned`].
+    binned: bool,
+    rows: Data,
+}
 
 /// Hands rows over to the thread that sums them up.
 struct Hand<'m, 'o> {
@@ -91,7 +97,7 @@ impl RowSink for Hand<'_, '_> {
     fn take(&self, batch: Batch<'_>) -> Result<()> {
         let restarts = locked(self.state).learn(&batch);
         // if that thread has panicked, so does the scope of it
-        let _ = self.sender.send((restarts, batch.rows.into_owned()));
+        let _ = self.sender.send(Handed { restarts, binned: batch.binned, rows: batch.rows.into_owned() });
         Ok(())
     }
 
@@ -140,7 +146,7 @@ impl<'o> Gathered<'o> {
         self.restarts
     }
 
-    fn add(&mut self, (restarts, rows): Handed) {
+    fn add(&mut self, Handed { restarts, binned, rows }: Handed) {
         if restarts != self.restarts {
             return;
         }
@@ -148,9 +154,11 @@ impl<'o> Gathered<'o> {
         let of_patterns = self.options.patterns && self.offsets;
         let most = if of_patterns { self.bounds.rows_for_patterns } else { self.bounds.rows };
         let Some(kept) = &mut self.kept else { return self.pass(&rows) };
+        let bins = binned && matches!(rows, Data::Intervals(_));
         kept.append(rows);
-        // intervals are few bytes, and their bins are those of the signal
-        if matches!(kept, Data::Requests(r) if r.len() > most)
+        // bins are those of the signal
+        if !bins
+            && kept.len() > most
             && let Some(rows) = self.kept.take()
         {
             self.pass(&rows);
@@ -160,9 +168,7 @@ impl<'o> Gathered<'o> {
     /// Sums up rows.
     fn pass(&mut self, rows: &Data) {
         self.totals.add(&Totals::of(rows, self.origin_s));
-        if let Data::Requests(rows) = rows {
-            self.modes.par_iter_mut().for_each(|m| m.add(rows));
-        }
+        self.modes.par_iter_mut().for_each(|m| m.add(rows));
     }
 
     fn finish(self, mut trace: Trace, options: &Options) -> Result<Analysis> {
@@ -193,7 +199,7 @@ impl<'o> OfMode<'o> {
         OfMode { mode, filter, extent: Extent::default(), profile: ProfileBuilder::default(), excluded: 0 }
     }
 
-    fn add(&mut self, rows: &Requests) {
+    fn add(&mut self, rows: &Data) {
         let OfMode { filter, extent, profile, excluded, .. } = self;
         *excluded += filter.excluded(rows);
         filter.each_span(rows, |span| {
@@ -219,6 +225,7 @@ mod tests {
     use super::*;
     use crate::analysis::Report;
     use crate::formats::write::{write_stream, writer};
+    use crate::record::{Interval, Intervals};
     use crate::signal::Selection;
     use crate::workload::{self, Values};
 
@@ -245,7 +252,7 @@ mod tests {
     #[test]
     fn rows_that_are_let_go_give_the_same_answer() {
         let narrow = Selection::default().ranks(Some("0-1".parse().unwrap())).from_s(Some(20.5)).until_s(Some(150.0));
-        for format in ["csv", "jsonl"] {
+        for format in ["csv", "jsonl", "msgpack"] {
             let source = job(format);
             for selection in [Selection::default(), narrow.clone()] {
                 let [passed, kept] = both(&source, &Options::default().patterns(false).selection(selection));
@@ -288,6 +295,22 @@ mod tests {
         drop(hand);
         receiver.into_iter().for_each(|handed| locked(&state).add(handed));
         assert!(locked(&state).kept.is_none());
+    }
+
+    #[test]
+    fn phases_are_let_go_and_bins_are_kept() {
+        let rows: Intervals = (0..400)
+            .map(|i| Interval { start: f64::from(i), end: f64::from(i) + 0.5, bytes: 100.0, ..Interval::default() })
+            .collect();
+        let trace = Trace { data: Data::Intervals(rows), ..Trace::default() };
+        let options = Options::default();
+        for binned in [false, true] {
+            let state = Mutex::new(Gathered::new(&options, TIGHT));
+            let (sender, receiver) = sync_channel(100);
+            Hand { state: &state, sender }.take(Batch { binned, ..trace.as_batch() }).unwrap();
+            receiver.into_iter().for_each(|handed| locked(&state).add(handed));
+            assert_eq!(locked(&state).kept.is_some(), binned);
+        }
     }
 
     #[test]

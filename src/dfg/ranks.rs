@@ -93,7 +93,15 @@ impl<'t> RankLogs<'t> {
                 }
                 let (files, calls) = (&self.trace.files, &self.calls);
                 let origin_s = self.trace.origin_s;
-                sink.take(Batch { part, origin_s, files, calls, rows: Cow::Borrowed(&rows), log: Some(&log) })?;
+                sink.take(Batch {
+                    part,
+                    origin_s,
+                    files,
+                    calls,
+                    rows: Cow::Borrowed(&rows),
+                    binned: false,
+                    log: Some(&log),
+                })?;
             }
             Ok(())
         })

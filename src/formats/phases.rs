@@ -1,9 +1,16 @@
 //! Phases with a rate: what TMIO and the JSON forms around it record, and how they become intervals.
 
+use std::borrow::Cow;
+
 use super::clock::origin_of;
 use super::limits::Limits;
 use crate::error::{Error, Result};
-use crate::record::{Column, Data, Intervals, Job, Op, Timing, Trace, Warning, is_amount, is_time};
+use crate::record::{
+    Batch, Column, Data, Intervals, Job, LayerSummary, Op, RowSink, Timing, Trace, Warning, is_amount, is_time,
+};
+
+/// Phases that the origin of the clock is taken from, and those of a batch: TMIO writes chunks of about as many.
+pub(crate) const BATCH: usize = 1 << 16;
 
 /// Direction and kind of the calls of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,13 +38,18 @@ pub(crate) struct Announced {
     pub(crate) operations: Option<f64>,
 }
 
-/// Collects phases in the order of the input.
-#[derive(Debug, Default)]
-pub(crate) struct Phases {
+/// Gives phases to a sink, in the order of the input.
+pub(crate) struct Phases<'s> {
     pub(crate) trace: Trace,
+    sink: &'s dyn RowSink,
+    /// Rows that were not given yet.
     rows: Intervals,
+    /// Whether the origin of the clock is known.
+    based: bool,
     announced: [Announced; 4],
-    found_bytes: [f64; 4],
+    found: [Found; 4],
+    /// First start and last end, since the origin.
+    extent: (f64, f64),
     /// Phases with a rate but no duration: their bytes are lost.
     without_duration: u64,
     /// Lengths of the series of a section differ.
@@ -46,15 +58,33 @@ pub(crate) struct Phases {
     run_times: Vec<f64>,
 }
 
-impl Phases {
+/// Phases of one mode.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    count: u64,
+    bytes: f64,
+}
+
+impl<'s> Phases<'s> {
     /// For a trace of the format called `format`.
-    pub(crate) fn new(format: &'static str) -> Self {
-        Phases { trace: Trace { format, timing: Timing::Phase, ..Trace::default() }, ..Phases::default() }
+    pub(crate) fn new(format: &'static str, sink: &'s dyn RowSink) -> Self {
+        Phases {
+            trace: Trace { format, timing: Timing::Phase, ..Trace::default() },
+            sink,
+            rows: Intervals::default(),
+            based: false,
+            announced: Default::default(),
+            found: Default::default(),
+            extent: (f64::INFINITY, f64::NEG_INFINITY),
+            without_duration: 0,
+            uneven: 0,
+            run_times: Vec::new(),
+        }
     }
 
     /// Number of rows so far.
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
+    pub(crate) fn len(&self) -> u64 {
+        self.found.iter().map(|f| f.count).sum()
     }
 
     /// Adds what the file says of the phases of a mode.
@@ -117,13 +147,11 @@ impl Phases {
                 v.truncate(kept);
             }
         }
-        let mut total = 0.0;
         for (r, (s, e)) in rate.iter_mut().zip(start.iter().zip(&end)) {
             self.without_duration += u64::from(*r > 0.0 && e == s);
             *r *= e - s;
-            total += *r;
         }
-        self.append(mode, rate, start, end, total, limits)
+        self.append(mode, rate, start, end, limits)
     }
 
     /// Adds a step curve: the rate `rate[i]` holds from `time[i]` to `time[i + 1]`.
@@ -165,19 +193,21 @@ impl Phases {
         &mut self,
         mode: Mode,
         bytes: Vec<f64>,
-        start: Vec<f64>,
-        end: Vec<f64>,
-        total: f64,
+        mut start: Vec<f64>,
+        mut end: Vec<f64>,
         limits: &Limits,
     ) -> Result<()> {
         let n = bytes.len();
-        if self.rows.len() + n > limits.records {
-            return Err(Error::limit(
-                format!("{} phases or more", self.rows.len() + n),
-                format!("{} records", limits.records),
-            ));
+        let count = self.len() + n as u64;
+        if count > limits.records as u64 {
+            return Err(Error::limit(format!("{count} phases or more"), format!("{} records", limits.records)));
         }
-        self.found_bytes[mode.index()] += total;
+        let found = &mut self.found[mode.index()];
+        found.count += n as u64;
+        found.bytes += bytes.iter().sum::<f64>();
+        if self.based {
+            self.extent = since(self.trace.origin_s, &mut start, &mut end, self.extent);
+        }
         self.rows.append(Intervals {
             op: Column::constant(mode.op, n),
             asynchronous: Column::constant(mode.asynchronous, n),
@@ -187,17 +217,32 @@ impl Phases {
             start,
             end,
         });
-        Ok(())
+        if self.rows.len() < BATCH {
+            return Ok(());
+        }
+        self.rebase();
+        if self.sink.keeps_rows() { Ok(()) } else { self.give() }
     }
 
-    /// The trace. `whole` is false if the input is damaged: then sums need not agree.
-    pub(crate) fn into_trace(mut self, whole: bool) -> Trace {
+    /// Gives the rows that wait to the sink.
+    fn give(&mut self) -> Result<()> {
+        let rows = Cow::Owned(Data::Intervals(std::mem::take(&mut self.rows)));
+        self.sink.take(Batch { rows, binned: false, ..self.trace.as_batch() })
+    }
+
+    /// The trace, whose rows the sink has. `whole` is false if the input is damaged: then sums need not agree.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub(crate) fn into_trace(mut self, whole: bool) -> Result<Trace> {
         self.rebase();
+        self.give()?;
+        let (count, summary) = (self.len(), self.summary(whole));
         let mut trace = self.trace;
         if whole {
             trace
                 .warnings
-                .extend((0..4).filter_map(|i| disagreement(Mode::name(i), &self.announced[i], self.found_bytes[i])));
+                .extend((0..4).filter_map(|i| disagreement(Mode::name(i), &self.announced[i], self.found[i].bytes)));
             if self.uneven > 0 {
                 trace.warnings.push(Warning::new(
                     "uneven-series",
@@ -229,33 +274,59 @@ impl Phases {
         if run_time_s.is_some() || ranks.is_some() {
             trace.job = Some(Job { ranks, run_time_s, ..Job::default() });
         }
-        if trace.ranks == 0 && !self.rows.is_empty() {
+        if trace.ranks == 0 && count > 0 {
             trace.ranks = 1;
         }
-        trace.data = Data::Intervals(self.rows);
-        let mut summary = trace.summarise("phases");
-        let operations = |sync: usize| match (self.announced[sync].operations, self.announced[sync + 1].operations) {
-            (None, None) => None,
-            (a, b) => Some((a.unwrap_or(0.0) + b.unwrap_or(0.0)) as u64),
-        };
-        if whole {
-            summary.reads = operations(0).or(summary.reads);
-            summary.writes = operations(2).or(summary.writes);
-        }
         trace.layers = vec![summary];
-        trace
+        Ok(trace)
     }
 
-    /// Moves the origin of a large clock to the first phase.
+    /// Totals of all phases; the numbers of operations as the file says, unless it is damaged.
+    fn summary(&self, whole: bool) -> LayerSummary {
+        let of_op = |sync: usize| {
+            let [a, b] = [0, 1].map(|i| (self.found[sync + i], self.announced[sync + i].operations));
+            let operations = match (a.1, b.1) {
+                (None, None) => None,
+                (a, b) => Some((a.unwrap_or(0.0) + b.unwrap_or(0.0)) as u64),
+            };
+            let counted = a.0.count + b.0.count;
+            (operations.filter(|_| whole).unwrap_or(counted), (a.0.bytes + b.0.bytes).round() as u64)
+        };
+        let ((reads, bytes_read), (writes, bytes_written)) = (of_op(0), of_op(2));
+        let mut summary = LayerSummary {
+            layer: "phases".into(),
+            records: self.len(),
+            reads: Some(reads),
+            writes: Some(writes),
+            bytes_read,
+            bytes_written,
+            ..LayerSummary::default()
+        };
+        if self.extent.0 <= self.extent.1 {
+            let origin = self.trace.origin_s as f64;
+            summary.widen(origin + self.extent.0, origin + self.extent.1);
+        }
+        summary
+    }
+
+    /// Moves the origin of a large clock to the first phase, of those so far.
     fn rebase(&mut self) {
-        let origin = origin_of(self.rows.start.iter().copied().fold(f64::INFINITY, f64::min));
-        if origin != 0 {
-            self.trace.origin_s = origin;
-            for t in self.rows.start.iter_mut().chain(&mut self.rows.end) {
-                *t -= origin as f64;
-            }
+        if !self.based {
+            self.based = true;
+            self.trace.origin_s = origin_of(self.rows.start.iter().copied().fold(f64::INFINITY, f64::min));
+            self.extent = since(self.trace.origin_s, &mut self.rows.start, &mut self.rows.end, self.extent);
         }
     }
+}
+
+/// Makes times count from `origin`; gives the extent that covers them as well.
+fn since(origin: i64, start: &mut [f64], end: &mut [f64], extent: (f64, f64)) -> (f64, f64) {
+    if origin != 0 {
+        for t in start.iter_mut().chain(end.iter_mut()) {
+            *t -= origin as f64;
+        }
+    }
+    (start.iter().copied().fold(extent.0, f64::min), end.iter().copied().fold(extent.1, f64::max))
 }
 
 /// Compares the sum of a mode with what the file says, which is rounded to three digits.

@@ -12,7 +12,7 @@ use super::phases::{Announced, Mode, Phases};
 use super::source::Source;
 use super::window::Window;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Op, Trace, Warning};
+use crate::record::{Op, RowSink, Trace, Warning};
 
 /// The contents of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,13 +175,13 @@ struct Value {
     loose: Vec<(Vec<u8>, Vec<f64>)>,
 }
 
-/// Reads a file of one or more JSON values with such sections, of the format called `format`.
+/// Reads a file of one or more JSON values with such sections, of the format called `format`, and gives the rows to `sink`.
 ///
 /// # Errors
 /// Malformed if nothing can be used, limits, and errors of the system. A damaged part is a warning if something can be used.
-pub(crate) fn read(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
+pub(crate) fn read(source: &Source, options: &ReadOptions, format: &'static str, sink: &dyn RowSink) -> Result<Trace> {
     let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
-    let mut reader = Reader { phases: Phases::new(format), limits: &options.limits, assumed_read: false, useless: 0 };
+    let mut reader = Reader::new(format, &options.limits, sink);
     let mut damage: Option<Error> = None;
     let mut resumed = 0u64;
     let mut known = false;
@@ -214,7 +214,7 @@ pub(crate) fn read(source: &Source, options: &ReadOptions, format: &'static str)
     {
         return Err(e.clone().remedy("write the trace again; nothing before the damage can be used"));
     }
-    Ok(reader.into_trace(damage, resumed))
+    reader.into_trace(damage, resumed)
 }
 
 /// Arrays and totals of one section, made by another reader.
@@ -250,15 +250,15 @@ impl Arrays {
     }
 }
 
-/// A trace of the format called `format` from arrays that another reader found.
+/// A trace of the format called `format` from arrays that another reader found; its rows go to `sink`.
 ///
 /// # Errors
-/// Limits.
-pub(crate) fn of_arrays(arrays: Arrays, format: &'static str, limits: &Limits) -> Result<Trace> {
-    let mut reader = Reader { phases: Phases::new(format), limits, assumed_read: false, useless: 0 };
+/// Limits, and those of the sink.
+pub(crate) fn of_arrays(arrays: Arrays, format: &'static str, limits: &Limits, sink: &dyn RowSink) -> Result<Trace> {
+    let mut reader = Reader::new(format, limits, sink);
     reader.phases.announce_ranks(arrays.ranks);
     reader.add(arrays.mode, arrays.group, true)?;
-    Ok(reader.into_trace(None, 0))
+    reader.into_trace(None, 0)
 }
 
 /// True if a value begins here: `{"read_sync"` and the like.
@@ -269,7 +269,7 @@ fn begins_section(text: &[u8]) -> bool {
 }
 
 struct Reader<'l> {
-    phases: Phases,
+    phases: Phases<'l>,
     limits: &'l Limits,
     /// The direction was not given.
     assumed_read: bool,
@@ -277,7 +277,11 @@ struct Reader<'l> {
     useless: usize,
 }
 
-impl Reader<'_> {
+impl<'l> Reader<'l> {
+    fn new(format: &'static str, limits: &'l Limits, sink: &'l dyn RowSink) -> Self {
+        Reader { phases: Phases::new(format, sink), limits, assumed_read: false, useless: 0 }
+    }
+
     /// Reads one value into `value`; false at the end of the input.
     fn value(&mut self, json: &mut Json, value: &mut Value) -> Result<bool> {
         if json.peek()?.is_none() {
@@ -422,7 +426,7 @@ impl Reader<'_> {
         Ok(false)
     }
 
-    fn into_trace(mut self, damage: Option<Error>, resumed: u64) -> Trace {
+    fn into_trace(mut self, damage: Option<Error>, resumed: u64) -> Result<Trace> {
         let whole = damage.is_none();
         let warnings = &mut self.phases.trace.warnings;
         if let Some(e) = damage {

@@ -22,6 +22,8 @@ pub struct Batch<'a> {
     pub calls: &'a Calls,
     /// The rows; owned if they go to a sink that keeps rows.
     pub rows: Cow<'a, Data>,
+    /// Whether intervals may be bins or readings ([`Trace::bin_s`]), of which a signal has one sample each.
+    pub binned: bool,
     /// The log of the calls that `rows` are, if it was asked for and the format has it.
     pub log: Option<&'a CallLog>,
 }
@@ -95,6 +97,7 @@ impl Trace {
             files: &self.files,
             calls: &self.calls,
             rows: Cow::Borrowed(&self.data),
+            binned: true,
             log: None,
         }
     }

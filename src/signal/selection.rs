@@ -186,7 +186,8 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Rows that the mode asks for but that belong to system files.
-    pub fn excluded(&self, requests: &Requests) -> u64 {
+    pub fn excluded(&self, rows: &Data) -> u64 {
+        let Data::Requests(requests) = rows else { return 0 };
         if self.keep_all {
             return 0;
         }
@@ -196,9 +197,12 @@ impl<'a> RowFilter<'a> {
     }
 
     /// Calls `each` with the kept part of every row, cut to the time window.
-    pub fn each_span(&self, requests: &Requests, each: impl FnMut(Span)) {
+    pub fn each_span(&self, rows: &Data, each: impl FnMut(Span)) {
         let all = self.keeps_all_places();
-        (0..requests.len()).filter_map(|i| self.request(requests, i, all)).for_each(each);
+        match rows {
+            Data::Requests(r) => (0..r.len()).filter_map(|i| self.request(r, i, all)).for_each(each),
+            Data::Intervals(v) => (0..v.len()).filter_map(|i| self.interval(v, i, all)).for_each(each),
+        }
     }
 
     /// The kept part of row `i`, cut to the time window.
@@ -306,10 +310,7 @@ impl<'a> Activity<'a> {
 
     /// Rows that the mode asks for but that belong to system files.
     pub fn excluded(&self) -> u64 {
-        match &self.trace.data {
-            Data::Requests(r) => self.sieve.excluded(r),
-            Data::Intervals(_) => 0,
-        }
+        self.sieve.excluded(&self.trace.data)
     }
 }
 

@@ -351,7 +351,7 @@ impl<'o> Rows<'o> {
             None => self.summary = Some(more),
         }
         let (files, calls, origin_s) = (&self.files, &self.calls, self.ticks.origin_s);
-        sink.take(Batch { part: 0, origin_s, files, calls, rows: Cow::Owned(rows), log: None })
+        sink.take(Batch { part: 0, origin_s, files, calls, rows: Cow::Owned(rows), binned: true, log: None })
     }
 
     /// What the rows should have been given by; `None` if they were.

@@ -61,7 +61,7 @@ impl Format for Custom {
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let source = only(sources, self)?;
         match form(source.head()) {
-            Form::Rates => sections::read(source, options, self.name())?.give_rows(sink),
+            Form::Rates => sections::read(source, options, self.name(), sink),
             Form::Csv => records::read(|| records::csv(source, options, self.name()), sink),
             Form::JsonLines => records::read(|| records::json_lines(source, options, self.name()), sink),
         }

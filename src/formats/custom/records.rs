@@ -351,6 +351,7 @@ impl<'s, 'o> Reading<'s, 'o> {
                 files: &rows.files,
                 calls: &rows.calls,
                 rows: Cow::Owned(Data::Requests(requests)),
+                binned: false,
                 log: None,
             })?;
         }

@@ -218,6 +218,7 @@ impl<'a> SegmentRows<'a> {
             files: &self.files,
             calls: &Calls::default(),
             rows: Cow::Owned(Data::Requests(std::mem::take(&mut self.requests))),
+            binned: false,
             log: None,
         })
     }

@@ -134,7 +134,7 @@ impl<'s> Merged<'s> {
         }
         let keeps = self.sink.keeps_rows();
         let (files, calls) = (&state.files, &state.calls);
-        let batch = |rows| Batch { part: 0, origin_s: self.origin_s, files, calls, rows, log: None };
+        let batch = |rows| Batch { part: 0, origin_s: self.origin_s, files, calls, rows, binned: false, log: None };
         if keeps {
             return self.sink.take(batch(Cow::Owned(rows)));
         }

@@ -310,7 +310,7 @@ impl<'s> RankRows<'s> {
 
 /// Rows with the names of the trace.
 pub(super) fn batch<'a>(rows: Cow<'a, Data>, names: &'a Names) -> Batch<'a> {
-    Batch { part: 0, origin_s: 0, files: &names.files, calls: &names.calls, rows, log: None }
+    Batch { part: 0, origin_s: 0, files: &names.files, calls: &names.calls, rows, binned: false, log: None }
 }
 
 impl OpenFile {

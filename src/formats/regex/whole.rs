@@ -53,7 +53,7 @@ pub(super) fn read(
         .expected("arrays for b_rank_avr, t_rank_s and t_rank_e, or b_overlap_avr and t_overlap")
         .remedy("check the patterns, and that `translate` names these fields"));
     }
-    let mut trace = of_arrays(arrays, format, &options.limits)?;
+    let mut trace = of_arrays(arrays, format, &options.limits, sink)?;
     if !missing.is_empty() {
         let message = format!("patterns without a match: {}", missing.join(", "));
         trace.warnings.push(Warning::new("unmatched-patterns", message));
@@ -63,7 +63,7 @@ pub(super) fn read(
         let remedy = "add a map `constants` with op = \"read\" or \"write\" to the file of patterns";
         trace.warnings.push(Warning::new("direction-unknown", message).remedy(remedy));
     }
-    trace.give_rows(sink)
+    Ok(trace)
 }
 
 /// The numbers of a group: a list if it has a comma. Leading zeros are met.

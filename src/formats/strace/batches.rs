@@ -132,9 +132,17 @@ impl<'s> RowBuffer<'s> {
         let (part, origin_s) = (self.part, self.origin_s);
         let rows = Data::Requests(std::mem::take(&mut self.requests));
         if sink.keeps_rows() {
-            return sink.take(Batch { part, origin_s, files, calls, rows: Cow::Owned(rows), log: None });
+            return sink.take(Batch { part, origin_s, files, calls, rows: Cow::Owned(rows), binned: false, log: None });
         }
-        sink.take(Batch { part, origin_s, files, calls, rows: Cow::Borrowed(&rows), log: self.log.as_ref() })?;
+        sink.take(Batch {
+            part,
+            origin_s,
+            files,
+            calls,
+            rows: Cow::Borrowed(&rows),
+            binned: false,
+            log: self.log.as_ref(),
+        })?;
         // The memory is used again.
         if let Data::Requests(rows) = rows {
             self.requests = rows;

@@ -61,12 +61,10 @@ impl Format for Tmio {
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let source = only(sources, self)?;
         // What was named `tmio` by hand may be damaged at its start: JSON has a brace there.
-        let trace = if json_text(source.head()).starts_with(b"{") {
-            sections::read(source, options, self.name())?
-        } else {
-            msgpack::read(source, options, self.name())?
-        };
-        trace.give_rows(sink)
+        match json_text(source.head()).starts_with(b"{") {
+            true => sections::read(source, options, self.name(), sink),
+            false => msgpack::read(source, options, self.name(), sink),
+        }
     }
 }
 

@@ -5,12 +5,12 @@
 
 use super::super::limits::Limits;
 use super::super::options::ReadOptions;
-use super::super::phases::{Announced, Mode, Phases};
+use super::super::phases::{Announced, BATCH, Mode, Phases};
 use super::super::sections::Section;
 use super::super::source::Source;
 use super::super::window::Window;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Trace, Warning, is_amount, is_time};
+use crate::record::{RowSink, Trace, Warning, is_amount, is_time};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -42,14 +42,14 @@ pub(in super::super) fn begins_object(head: &[u8]) -> bool {
     object_at(head) == Some(true)
 }
 
-/// Reads a file of such objects.
+/// Reads a file of such objects, and gives its phases to `sink`.
 ///
 /// # Errors
 /// Malformed if nothing can be used, limits, and errors of the system.
-pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str) -> Result<Trace> {
+pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str, sink: &dyn RowSink) -> Result<Trace> {
     let mut reader = Reader {
         window: Window::in_blocks(source, options, BLOCK)?,
-        phases: Phases::new(format),
+        phases: Phases::new(format, sink),
         limits: &options.limits,
         unknown: 0,
     };
@@ -77,7 +77,7 @@ pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str)
             format!("{} objects are no sections of TMIO and were left out", reader.unknown),
         ));
     }
-    Ok(phases.into_trace(damage.is_none()))
+    phases.into_trace(damage.is_none())
 }
 
 /// The head of a value.
@@ -214,7 +214,7 @@ impl Layout {
 
 struct Reader<'a> {
     window: Window<'a>,
-    phases: Phases,
+    phases: Phases<'a>,
     limits: &'a Limits,
     /// Objects that are no sections.
     unknown: u64,
@@ -349,8 +349,8 @@ impl Reader<'_> {
                 }
                 PHASES => {
                     let mut rows = PhaseRows::default();
-                    let outcome = self.phases(&mut rows);
-                    rows.finish(&mut self.phases, mode, self.limits)?;
+                    let outcome = self.phases(mode, &mut rows);
+                    rows.hand_over(&mut self.phases, mode, self.limits)?;
                     outcome?;
                 }
                 _ => self.skip_values(1)?,
@@ -360,8 +360,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The array of phases.
-    fn phases(&mut self, rows: &mut PhaseRows) -> Result<()> {
+    /// The array of phases. The last ones are left in `rows`.
+    fn phases(&mut self, mode: Mode, rows: &mut PhaseRows) -> Result<()> {
         // Tag and fields of a phase of the most fields accepted.
         const MOST_BYTES: usize = 5 + 64 * NUMBER_BYTES;
         let Token::Values(n) = self.token("the array of phases")? else {
@@ -388,12 +388,8 @@ impl Reader<'_> {
             };
             self.window.consume(len);
             rows.push(row);
-            if rows.start.len() > self.limits.records {
-                return Err(Error::limit(
-                    format!("{} phases or more", rows.start.len()),
-                    format!("{} records", self.limits.records),
-                )
-                .at(Place::Byte(self.window.offset())));
+            if rows.start.len() >= BATCH {
+                std::mem::take(rows).hand_over(&mut self.phases, mode, self.limits)?;
             }
         }
         Ok(())
@@ -441,13 +437,12 @@ impl PhaseRows {
         self.end.push(end);
     }
 
-    fn finish(self, phases: &mut Phases, mode: Mode, limits: &Limits) -> Result<()> {
+    fn hand_over(self, phases: &mut Phases, mode: Mode, limits: &Limits) -> Result<()> {
         let q = &mut phases.trace.quality;
         q.records_read += self.read;
         q.records_dropped += self.dropped;
         q.clamped += self.clamped;
-        let total = self.bytes.iter().sum();
-        phases.append(mode, self.bytes, self.start, self.end, total, limits)
+        phases.append(mode, self.bytes, self.start, self.end, limits)
     }
 }
 
