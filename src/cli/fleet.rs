@@ -9,6 +9,8 @@ use iophase::{Error, ErrorKind, Result};
 
 /// Runs `iophase-fleet` with these arguments and gives its exit code.
 ///
+/// On Unix it takes the place of this process: a signal to it must not leave a scheduler or a run behind.
+///
 /// # Errors
 /// [`ErrorKind::Usage`] if the program is neither beside this one nor on the search path.
 pub fn run(arguments: &[OsString]) -> Result<u8> {
@@ -19,8 +21,17 @@ pub fn run(arguments: &[OsString]) -> Result<u8> {
             .remedy("install it with `cargo install --locked --path fleet` in the source of iophase"),
         _ => Error::new(ErrorKind::Usage, format!("{} cannot be started: {e}", program.display())),
     };
-    let status = Command::new(&program).args(arguments).status().map_err(failed)?;
-    // a program that a signal ended has no code
+    become_or_wait(Command::new(&program).args(arguments)).map_err(failed)
+}
+
+#[cfg(unix)]
+fn become_or_wait(command: &mut Command) -> io::Result<u8> {
+    Err(std::os::unix::process::CommandExt::exec(command))
+}
+
+#[cfg(not(unix))]
+fn become_or_wait(command: &mut Command) -> io::Result<u8> {
+    let status = command.status()?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 

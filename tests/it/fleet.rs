@@ -2,23 +2,28 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn fleet_runs_its_program_or_says_how_to_install_it() {
     let folder = tempfile::tempdir().unwrap();
-    let fleet = |path: &str| {
+    let fleet = || {
         let mut c = Command::new(env!("CARGO_BIN_EXE_iophase"));
-        c.args(["fleet", "--help", "-o", "a b"]).env("PATH", path).output().unwrap()
+        c.args(["fleet", "--help", "-o", "a b"]).env("PATH", folder.path());
+        c
     };
-    let missing = fleet(folder.path().to_str().unwrap());
+    let missing = fleet().output().unwrap();
     let text = String::from_utf8(missing.stderr).unwrap();
     assert_eq!(missing.status.code(), Some(2), "{text}");
     assert!(text.contains("iophase-fleet is not installed") && text.contains("cargo install"), "{text}");
 
     let program = folder.path().join("iophase-fleet");
-    fs::write(&program, "#!/bin/sh\necho \"$#:$1:$3\"\nexit 4\n").unwrap();
+    fs::write(&program, "#!/bin/sh\necho \"$$:$#:$1:$3\"\nexit 4\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let found = fleet(folder.path().to_str().unwrap());
-    assert_eq!((String::from_utf8(found.stdout).unwrap().as_str(), found.status.code()), ("3:--help:a b\n", Some(4)));
+    let found = fleet().stdout(Stdio::piped()).spawn().unwrap();
+    // it takes the place of the first process, so that a signal reaches it
+    let id = found.id();
+    let found = found.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(found.stdout).unwrap(), format!("{id}:3:--help:a b\n"));
+    assert_eq!(found.status.code(), Some(4));
 }
