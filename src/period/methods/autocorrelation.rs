@@ -20,6 +20,9 @@ const AVERAGED: f64 = 0.6;
 /// Share of the highest hill that the first one needs to be the period and not part of one.
 const FIRST: f64 = 0.7;
 
+/// Samples that a guess needs at most.
+const GUESS: usize = 1 << 16;
+
 /// Hills reported as candidates.
 const CANDIDATES: usize = 5;
 
@@ -61,10 +64,28 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
     a
 }
 
-/// The period in samples, if the signal has one: for methods that need a guess.
+/// The period in samples, if the signal has one: for methods that need a guess. Of a long signal means of neighbours do, unless they
+/// show none or a part of the signal only.
 pub(super) fn lag(x: &[f64]) -> Option<f64> {
+    let group = x.len().div_ceil(GUESS);
+    let of_means = || Some(group as f64 * lag_of(&means(x, group)?)?);
+    if group > 1 { of_means().or_else(|| lag_of(x)) } else { lag_of(x) }
+}
+
+fn lag_of(x: &[f64]) -> Option<f64> {
     let view = best(&correlation(x)?)?;
     (view.first.height >= PERIODIC).then(|| refine(&view.smooth, &view.first).lag)
+}
+
+/// The means of groups of samples; `None` if they have less than half of the variance: what is faster than a group is lost, and what
+/// is left of it may repeat at another period.
+fn means(x: &[f64], group: usize) -> Option<Vec<f64>> {
+    let means: Vec<f64> = x.chunks_exact(group).map(|g| g.iter().sum::<f64>() / group as f64).collect();
+    let variance = |x: &[f64]| {
+        let mean = x.iter().sum::<f64>() / x.len() as f64;
+        x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / x.len() as f64
+    };
+    (variance(&means) >= 0.5 * variance(x)).then_some(means)
 }
 
 /// The unbiased autocorrelation up to three quarters of the run, beyond which a lag has hardly any samples; `None` for a
@@ -288,6 +309,19 @@ mod tests {
         };
         assert!((0..5).all(|l| (got[l as usize] - mean(l) / mean(0)).abs() < 1e-12), "{got:?}");
         assert_eq!(averaged(&r, 0), r);
+    }
+
+    #[test]
+    fn a_guess_for_a_long_signal_is_that_of_the_whole() {
+        let of_period = |period: usize, width: usize| -> Vec<f64> {
+            (0..10 * GUESS).map(|i| f64::from(u8::from(i % period < width))).collect()
+        };
+        // the means show the first one only
+        for (period, width) in [(4321, 500), (9, 2)] {
+            let lag = lag(&of_period(period, width)).unwrap();
+            assert!((lag / period as f64 - 1.0).abs() < 1e-3, "{period}: {lag}");
+        }
+        assert!(means(&of_period(4321, 500), 10).is_some() && means(&of_period(9, 2), 10).is_none());
     }
 
     #[test]
