@@ -1,8 +1,8 @@
 //! Analysis while an input is read: rows are kept only as far as the answers need them.
 //!
-//! A trace with few rows is kept whole. Once there are more than [`Bounds`] allow, the rows so far are summed up and let go, and so
-//! are those that follow: what stays are the bandwidth in bins ([`Profile`](crate::signal::profile)), sums and names. Memory
-//! does not grow with the rows from there on.
+//! Rows are summed up while the next ones are read: to the bandwidth ([`Profile`](crate::signal::profile)) and to totals. They are also
+//! kept, for samples and patterns, until there are more than [`Bounds`] allow: then they are let go, and so are those that follow.
+//! Memory does not grow with the rows from there on.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,12 +12,12 @@ use rayon::prelude::*;
 
 use super::signals::Transfers;
 use super::totals::Totals;
-use super::{Analysis, Options, analyze, assemble, signals_of};
+use super::{Analysis, Options, analyze, assemble, patterns_of, signals_of};
 use crate::error::Result;
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::{Batch, Data, Restart, RowSink, Trace, Warning};
 use crate::signal::profile::{EXACT_SPANS, ProfileBuilder};
-use crate::signal::{Extent, Mode, RowFilter};
+use crate::signal::{Activity, Extent, Mode, RowFilter};
 
 /// When rows are let go.
 #[derive(Debug, Clone, Copy)]
@@ -153,34 +153,32 @@ impl<'o> Gathered<'o> {
         self.offsets |= matches!(&rows, Data::Requests(r) if r.has_offsets());
         let of_patterns = self.options.patterns && self.offsets;
         let most = if of_patterns { self.bounds.rows_for_patterns } else { self.bounds.rows };
-        let Some(kept) = &mut self.kept else { return self.pass(&rows) };
-        let bins = binned && matches!(rows, Data::Intervals(_));
-        kept.append(rows);
+        self.totals.add(&Totals::of(&rows, self.origin_s));
+        self.modes.par_iter_mut().for_each(|m| m.add(&rows));
         // bins are those of the signal
-        if !bins
-            && kept.len() > most
-            && let Some(rows) = self.kept.take()
-        {
-            self.pass(&rows);
+        let bins = binned && matches!(rows, Data::Intervals(_));
+        self.kept = self.kept.take().filter(|kept| bins || kept.len() + rows.len() <= most);
+        if let Some(kept) = &mut self.kept {
+            kept.append(rows);
         }
-    }
-
-    /// Sums up rows.
-    fn pass(&mut self, rows: &Data) {
-        self.totals.add(&Totals::of(rows, self.origin_s));
-        self.modes.par_iter_mut().for_each(|m| m.add(rows));
     }
 
     fn finish(self, mut trace: Trace, options: &Options) -> Result<Analysis> {
-        if let Some(rows) = self.kept {
-            trace.data = rows;
-            return analyze(&trace, options);
-        }
-        if options.patterns && self.offsets {
+        let keeps_rows = self.kept.is_some();
+        trace.data = self.kept.unwrap_or_default();
+        if options.patterns && self.offsets && !keeps_rows {
             trace.warnings.push(patterns_left_out(self.totals.records));
         }
-        let answers = self.modes.into_par_iter().map(|m| (m.excluded, m.transfers().analyze(&trace, options)));
-        assemble(&trace, &self.totals, options, answers.collect(), || Ok(None))
+        let answer = |m: OfMode<'_>| {
+            let activity = keeps_rows.then(|| Activity::new(&trace, m.mode, &options.selection));
+            (m.excluded, m.transfers(activity).analyze(&trace, options))
+        };
+        let answers = self.modes.into_par_iter().map(answer).collect();
+        let patterns = || match options.patterns && keeps_rows {
+            true => patterns_of(&trace, options),
+            false => Ok(None),
+        };
+        assemble(&trace, &self.totals, options, answers, patterns)
     }
 }
 
@@ -208,9 +206,9 @@ impl<'o> OfMode<'o> {
         });
     }
 
-    fn transfers(self) -> Transfers<'static> {
+    fn transfers<'a>(self, activity: Option<Activity<'a>>) -> Transfers<'a> {
         let OfMode { mode, extent, profile, excluded, .. } = self;
-        Transfers { mode, extent, profile: Some(profile.finish()), activity: None, excluded }
+        Transfers { mode, extent, profile: Some(profile.finish()), activity, excluded }
     }
 }
 
