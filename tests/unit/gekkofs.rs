@@ -3,6 +3,7 @@
 use super::common::shared;
 use super::text::{check, codes, csv_and_back, parse, torture};
 use iophase::formats::{ReadOptions, Source, collect, find, read};
+use iophase::internals::formats::tail::{ClientClocks, decode};
 use iophase::record::{Data, Op, Request, Trace};
 use proptest::prelude::*;
 
@@ -111,6 +112,17 @@ fn rates_stand_in_for_sizes() {
 }
 
 #[test]
+fn a_negative_size_is_no_request() {
+    let mut data = flush("n", 1, "r", &[(1, 2, 100), (3, 4, 101)]);
+    let size = data.iter().position(|b| *b == 101).unwrap();
+    data[size] = 0xff; // -1
+    let t = parse(&data).unwrap();
+    assert_eq!((rows(&t).len(), t.quality.records_read, t.quality.records_dropped), (1, 2, 1));
+    let message = decode(&data, &mut ClientClocks::default()).unwrap();
+    assert_eq!(message.transfers.iter().map(|i| (i.start, i.bytes)).collect::<Vec<_>>(), [(1e-6, 100.0)]);
+}
+
+#[test]
 fn totals_that_disagree_are_told() {
     let mut data = flush("n", 1, "r", &[(1, 2, 100)]);
     *data.last_mut().unwrap() = 99;
@@ -184,12 +196,12 @@ proptest! {
     /// Messages of a socket are unwrapped like files.
     #[test]
     fn messages_remember_the_clock(steps in prop::collection::vec((0u64..900_000_000, 1u64..5_000_000), 1..30)) {
-        let mut clients = iophase::internals::formats::tail::ClientClocks::default();
+        let mut clients = ClientClocks::default();
         let mut now = 3_300_000_000u64;
         for (idle, length) in steps {
             let (start, end) = (now + idle, now + idle + length);
             now = end;
-            let m = iophase::internals::formats::tail::decode(&flush("n", 1, "w", &[(start, end, 8)]), &mut clients).unwrap();
+            let m = decode(&flush("n", 1, "w", &[(start, end, 8)]), &mut clients).unwrap();
             let t = m.transfers[0];
             prop_assert!((t.start - start as f64 / 1e6).abs() < 1e-9 && (t.end - end as f64 / 1e6).abs() < 1e-9);
             prop_assert_eq!((t.bytes, t.op), (8.0, Op::Write));

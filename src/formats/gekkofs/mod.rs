@@ -20,7 +20,7 @@ use super::format::{Format, Sniff};
 use super::options::ReadOptions;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Data, Interval, Op, Request, Requests, RowSink, Timing, Trace, Warning, is_time};
+use crate::record::{Data, Interval, Op, Quality, Request, Requests, RowSink, Timing, Trace, Warning, is_time};
 
 pub use self::clock::Clocks as ClientClocks;
 pub(super) use self::packed::begins_flush;
@@ -84,14 +84,29 @@ pub(super) fn transfers(message: &[u8], clocks: &mut Clocks) -> Result<Vec<Inter
     let mut all = Vec::new();
     let damage = packed::read(&Source::from_bytes("message", message), &ReadOptions::default(), |flush| {
         let op = flush.direction.op().unwrap_or(Op::Write);
-        let client = flush.client();
-        let unwrapped = clocks.unwrap(&client, op, &flush.starts, &flush.ends);
-        let of_request =
-            |((start, end), &size): ((f64, f64), &f64)| Interval { op, start, end, bytes: size, ..Interval::default() };
-        all.extend(unwrapped.into_iter().zip(&flush.sizes).map(of_request));
+        all.extend(sound(&flush, op, clocks, &mut Quality::default()).into_iter().map(Interval::from));
         Ok(())
     })?;
     damage.map_or(Ok(all), Err)
+}
+
+/// The requests of a flush, those that are no requests left out.
+fn sound(flush: &Flush, op: Op, clocks: &mut Clocks, quality: &mut Quality) -> Vec<Request> {
+    let lengths = [flush.starts.len(), flush.ends.len(), flush.sizes.len()];
+    let (n, longest) = (lengths.into_iter().fold(usize::MAX, usize::min), lengths.into_iter().fold(0, usize::max));
+    quality.records_read += longest as u64;
+    quality.records_dropped += (longest - n) as u64;
+    let unwrapped = clocks.unwrap(&flush.client(), op, &flush.starts[..n], &flush.ends[..n]);
+    let mut rows = Vec::with_capacity(n);
+    for ((start, end), &size) in unwrapped.into_iter().zip(&flush.sizes) {
+        if is_time(start) && is_time(end) && (0.0..2f64.powi(63)).contains(&size) {
+            quality.clamped += u64::from(end < start);
+            rows.push(Request { op, start, end: end.max(start), size: size.round() as u64, ..Request::default() });
+        } else {
+            quality.records_dropped += 1;
+        }
+    }
+    rows
 }
 
 /// The flushes of a job, so far.
@@ -112,28 +127,14 @@ impl Job {
         let op = flush.direction.op().or_else(|| Direction::of_file(file).op());
         self.undirected += u64::from(op.is_none());
         let op = op.unwrap_or(Op::Write);
-        let n = flush.starts.len().min(flush.ends.len()).min(flush.sizes.len());
-        let longest = flush.starts.len().max(flush.ends.len()).max(flush.sizes.len());
-        self.rows += n;
+        self.disagreeing += u64::from(!flush.agrees());
+        let mut rows = sound(&flush, op, &mut self.clocks, &mut self.trace.quality);
+        self.rows += rows.len();
         if self.rows > options.limits.records {
             let most = options.limits.records;
             return Err(Error::limit("the trace has more requests", format!("{most} records")));
         }
-        let quality = &mut self.trace.quality;
-        quality.records_read += longest as u64;
-        quality.records_dropped += (longest - n) as u64;
-        self.disagreeing += u64::from(!flush.agrees());
-        let client = flush.client();
-        let unwrapped = self.clocks.unwrap(&client, op, &flush.starts[..n], &flush.ends[..n]);
-        let rows = self.clients.entry(client).or_default();
-        for ((start, end), &size) in unwrapped.into_iter().zip(&flush.sizes) {
-            if is_time(start) && is_time(end) && (0.0..2f64.powi(63)).contains(&size) {
-                quality.clamped += u64::from(end < start);
-                rows.push(Request { op, start, end: end.max(start), size: size.round() as u64, ..Request::default() });
-            } else {
-                quality.records_dropped += 1;
-            }
-        }
+        self.clients.entry(flush.client()).or_default().append(&mut rows);
         Ok(())
     }
 
