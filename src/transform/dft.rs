@@ -84,18 +84,18 @@ impl Spectrum {
 /// the same time share it.
 fn plan(len: usize) -> Arc<dyn RealToComplex<f64>> {
     const LARGE: usize = 1 << 17;
-    static IN_USE: Mutex<Vec<(usize, Weak<dyn RealToComplex<f64>>)>> = Mutex::new(Vec::new());
+    static IN_USE: Mutex<Vec<Weak<dyn RealToComplex<f64>>>> = Mutex::new(Vec::new());
     let new = || RealFftPlanner::new().plan_fft_forward(len);
     if len < LARGE {
         return new();
     }
     let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-    in_use.retain(|(_, plan)| plan.strong_count() > 0);
-    if let Some(plan) = in_use.iter().filter(|(n, _)| *n == len).find_map(|(_, plan)| plan.upgrade()) {
+    in_use.retain(|plan| plan.strong_count() > 0);
+    if let Some(plan) = in_use.iter().filter_map(Weak::upgrade).find(|plan| plan.len() == len) {
         return plan;
     }
     let plan = new();
-    in_use.push((len, Arc::downgrade(&plan)));
+    in_use.push(Arc::downgrade(&plan));
     plan
 }
 
