@@ -242,7 +242,8 @@ impl RecordRows {
 }
 
 fn seconds(text: &[u8], origin: i64, what: &str) -> Result<f64, Bad> {
-    let time = parse_f64_minus(text, origin).filter(|t| is_time(*t));
+    // the range is that of the trace's own clock
+    let time = parse_f64_minus(text, origin).filter(|t| is_time(*t + origin as f64));
     time.ok_or_else(|| Bad::new(what, text, "seconds, a decimal number within 1e12 of 0"))
 }
 
