@@ -9,7 +9,7 @@ use iophase::{Error, ErrorKind, Result};
 
 /// Runs `iophase-fleet` with these arguments and gives its exit code.
 ///
-/// On Unix it takes the place of this process: a signal to it must not leave a scheduler or a run behind.
+/// On Unix it replaces this process (`exec`), so that a signal to this process ends it as well.
 ///
 /// # Errors
 /// [`ErrorKind::Usage`] if the program is neither beside this one nor on the search path.
@@ -21,16 +21,16 @@ pub fn run(arguments: &[OsString]) -> Result<u8> {
             .remedy("install it with `cargo install --locked --path fleet` in the source of iophase"),
         _ => Error::new(ErrorKind::Usage, format!("{} cannot be started: {e}", program.display())),
     };
-    become_or_wait(Command::new(&program).args(arguments)).map_err(failed)
+    replace_or_wait(Command::new(&program).args(arguments)).map_err(failed)
 }
 
 #[cfg(unix)]
-fn become_or_wait(command: &mut Command) -> io::Result<u8> {
+fn replace_or_wait(command: &mut Command) -> io::Result<u8> {
     Err(std::os::unix::process::CommandExt::exec(command))
 }
 
 #[cfg(not(unix))]
-fn become_or_wait(command: &mut Command) -> io::Result<u8> {
+fn replace_or_wait(command: &mut Command) -> io::Result<u8> {
     let status = command.status()?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }

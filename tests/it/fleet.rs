@@ -21,7 +21,7 @@ fn fleet_runs_its_program_or_says_how_to_install_it() {
     fs::write(&program, "#!/bin/sh\necho \"$$:$#:$1:$3\"\nexit 4\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let found = fleet().stdout(Stdio::piped()).spawn().unwrap();
-    // it takes the place of the first process, so that a signal reaches it
+    // the same process id: a signal to `iophase fleet` reaches it
     let id = found.id();
     let found = found.wait_with_output().unwrap();
     assert_eq!(String::from_utf8(found.stdout).unwrap(), format!("{id}:3:--help:a b\n"));
