@@ -185,9 +185,10 @@ impl Signal {
 
     /// How far the line stands above the continuum around it: ln of its power over the median power nearby.
     fn contrast(&self, line: &Line) -> f64 {
-        let k = line.frequency * BINS as f64 * self.width;
+        // the run first: a frequency times the bins overflows in the shortest runs
+        let k = line.frequency * (BINS as f64 * self.width);
         let near = |k: f64| {
-            let (lo, hi) = ((0.6 * k) as usize, ((1.6 * k).ceil() as usize).saturating_add(3));
+            let (lo, hi) = ((0.6 * k) as usize, (1.6 * k).ceil() as usize + 3);
             let around: Vec<f64> = (lo.max(1)..hi.min(self.spectrum.len()))
                 .filter(|&i| (i as f64 - k).abs() > 1.5)
                 .map(|i| self.spectrum[i])
