@@ -4,7 +4,7 @@ with burst as (
          cast(begin_time as bigint) as begin_us, cast(end_time as bigint) as end_us
   from bursts where count = 1 and end_time > begin_time
 ), width as (
-  -- as wide as a burst is long on average: two rows for a burst, and few bursts in a bucket that do not meet; in whole microseconds, for it is made twice
+  -- the mean length of a burst: a burst falls into two buckets on average, and most bursts of a bucket overlap; in whole microseconds, since the buckets are computed twice and have to be the same
   select sum(end_us - begin_us) / count(*) as us from burst
 ), bucket as (
   select log_key, app, b, e, begin_us / us as first, unnest(range(begin_us / us, end_us / us + 1)) as bucket

@@ -152,8 +152,8 @@ impl Fleet {
         Ok(Fleet { context, runtime, memory: MEMORY })
     }
 
-    /// The rows that SQL asks for. Only queries: what would write or define is refused. A query whose joins do not fit into memory
-    /// is run again with joins that use the disk.
+    /// The rows that SQL asks for. Only queries: what would write or define is refused. A query that runs out of memory is run again
+    /// with joins that spill to disk.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for SQL that is none, [`ErrorKind::Limit`] for a query that needs more memory all the same,
@@ -166,8 +166,8 @@ impl Fleet {
         answer.map_err(|e| refused(&e))
     }
 
-    /// The same tables with joins that sort both sides and merge them: slower than those with a hash table, but they spill. Each
-    /// part of the query has its share of the memory, so that none is left without.
+    /// The same tables with sort-merge joins, which are slower than hash joins but spill to disk. The operators share the memory
+    /// equally, so that none starves.
     fn with_joins_on_disk(&self) -> datafusion::common::Result<SessionContext> {
         let pool = Arc::new(FairSpillPool::new(self.memory));
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
@@ -175,9 +175,9 @@ impl Fleet {
         let partitions = state.config().target_partitions();
         let options = state.config_mut().options_mut();
         options.optimizer.prefer_hash_join = false;
-        // what each sort sets aside to merge what it spilled: of all of them a small part of the memory
-        let aside = &mut options.execution.sort_spill_reservation_bytes;
-        *aside = (*aside).min(self.memory / (16 * partitions));
+        // Each sort reserves memory to merge its spilled runs: the two sorts of a join together an eighth of all.
+        let reserved = &mut options.execution.sort_spill_reservation_bytes;
+        *reserved = (*reserved).min(self.memory / (16 * partitions));
         Ok(SessionContext::new_with_state(state))
     }
 

@@ -1,8 +1,8 @@
 //! Analysis while an input is read: rows are kept only as far as the answers need them.
 //!
-//! Rows are summed up while the next ones are read: to the bandwidth ([`Profile`](crate::signal::profile)) and to totals. They are also
-//! kept, for samples and patterns, until there are more than [`Bounds`] allow: then they are let go, and so are those that follow.
-//! Memory does not grow with the rows from there on.
+//! Rows are added to the bandwidth ([`Profile`](crate::signal::profile)) and to totals while the next ones are read. Samples and patterns
+//! need the rows themselves: they are kept until there are more than [`Bounds`] allow, and dropped from then on. Memory does not
+//! grow with the rows after that.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -23,6 +23,9 @@ const FIRST: f64 = 0.7;
 /// Samples that a guess needs at most.
 const GUESS: usize = 1 << 16;
 
+/// Share of the variance that the means of groups must keep to stand for the signal.
+const KEPT_VARIANCE: f64 = 0.5;
+
 /// Hills reported as candidates.
 const CANDIDATES: usize = 5;
 
@@ -64,8 +67,8 @@ pub fn find(signal: &Signal, _: &Settings) -> Answer {
     a
 }
 
-/// The period in samples, if the signal has one: for methods that need a guess. Of a long signal means of neighbours do, unless they
-/// show none or a part of the signal only.
+/// The period in samples, if the signal has one: for methods that need a guess. A long signal is first averaged in groups; all of its
+/// samples are used only if the averages show no period.
 pub(super) fn lag(x: &[f64]) -> Option<f64> {
     let group = x.len().div_ceil(GUESS);
     let of_means = || Some(group as f64 * lag_of(&means(x, group)?)?);
@@ -77,15 +80,15 @@ fn lag_of(x: &[f64]) -> Option<f64> {
     (view.first.height >= PERIODIC).then(|| refine(&view.smooth, &view.first).lag)
 }
 
-/// The means of groups of samples; `None` if they have less than half of the variance: what is faster than a group is lost, and what
-/// is left of it may repeat at another period.
+/// The means of groups of samples; `None` if they lose more of the variance than [`KEPT_VARIANCE`] allows: then the signal changes
+/// faster than a group, and its alias may have another period.
 fn means(x: &[f64], group: usize) -> Option<Vec<f64>> {
     let means: Vec<f64> = x.chunks_exact(group).map(|g| g.iter().sum::<f64>() / group as f64).collect();
     let variance = |x: &[f64]| {
         let mean = x.iter().sum::<f64>() / x.len() as f64;
         x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / x.len() as f64
     };
-    (variance(&means) >= 0.5 * variance(x)).then_some(means)
+    (variance(&means) >= KEPT_VARIANCE * variance(x)).then_some(means)
 }
 
 /// The unbiased autocorrelation up to three quarters of the run, beyond which a lag has hardly any samples; `None` for a
