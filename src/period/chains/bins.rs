@@ -31,7 +31,7 @@ const MOST_PARTS: u32 = 6;
 const NEIGHBOURS: i32 = 16;
 /// Widths of a burst that are weighed, as shares of the period: those between that are the best one times a power of the factor.
 const WEIGHED_WIDTHS: (f64, f64, f64) = (0.02, 0.97, 1.15);
-/// Frequencies whose best train has odds below this, against the best of all, do not count.
+/// Trains whose odds are below this, against the best one, do not count.
 const NEGLIGIBLE: f64 = 1e-4;
 /// Period, onset, width and height of a train.
 const TRAIN_PARAMETERS: f64 = 4.0;
@@ -295,7 +295,9 @@ impl Bins {
         let floor = LIMITS.bins_misfit * self.squares;
         let count = ((n - best.onset) / best.period).ceil();
         let next = best.onset + count * best.period;
-        let odds = |train: &Fitted| ((best.error + floor) / (train.error + floor)).powf(0.5 * n);
+        // odds are a power of it, which is slow: those of most trains need not be known
+        let ratio = |train: &Fitted| (best.error + floor) / (train.error + floor);
+        let least_ratio = NEGLIGIBLE.powf(2.0 / n);
         let (least, most, factor) = WEIGHED_WIDTHS;
         let share = best.burst / best.period;
         let narrower = ((share / least).ln() / factor.ln()).floor().max(0.0) as i32;
@@ -307,11 +309,15 @@ impl Bins {
             if period <= 0.0 {
                 continue;
             }
-            if odds(&self.fit(period, &[share])) < NEGLIGIBLE {
+            if ratio(&self.fit(period, &[share])) < least_ratio {
                 continue;
             }
             self.each_train(period, &widths, |train| {
-                let weight = odds(&train);
+                let ratio = ratio(&train);
+                if ratio < least_ratio {
+                    return;
+                }
+                let weight = ratio.powf(0.5 * n);
                 let cycles = (train.onset - next) / period;
                 let late = (cycles - cycles.round()) * period;
                 total += weight;
@@ -354,11 +360,9 @@ impl Bins {
             for (c, &x) in overlap.iter().enumerate().filter(|(_, x)| **x > 0.0) {
                 let count: &[f64; CELLS] = count[c..].first_chunk().unwrap_or(&folded.count);
                 let sum: &[f64; CELLS] = sum[c..].first_chunk().unwrap_or(&folded.sum);
-                for (shift, (count, sum)) in count.iter().zip(sum).enumerate() {
-                    o[shift] += count * x;
-                    oo[shift] += count * (x * x);
-                    oy[shift] += sum * x;
-                }
+                add(&mut o, count, x);
+                add(&mut oo, count, x * x);
+                add(&mut oy, sum, x);
             }
             for shift in 0..CELLS {
                 let error = squared_error(n, o[shift], oo[shift], oy[shift], self.sum, self.sum_of_squares);
@@ -377,7 +381,8 @@ impl Bins {
             let phase = cycles - cycles as u32 as f64;
             // half a cell before the phase, counted from the cell before the first
             let place = phase * CELLS as f64 + (CELLS as f64 - 0.5);
-            let (cell, later) = (place as usize, place.fract());
+            let cell = place as usize;
+            let later = place - cell as f64;
             for (cell, weight) in [(cell % CELLS, 1.0 - later), ((cell + 1) % CELLS, later)] {
                 folded.count[cell] += weight;
                 folded.sum[cell] += weight * y;
@@ -519,9 +524,15 @@ fn period(
     }
 }
 
-/// Seconds of bursts of a train that begins at 0, up to `t`.
+/// Adds `factor` times the cells.
+fn add(to: &mut [f64; CELLS], cells: &[f64; CELLS], factor: f64) {
+    to.iter_mut().zip(cells).for_each(|(to, cell)| *to += cell * factor);
+}
+
+/// Seconds of bursts of a train that begins at 0, up to `t`, which is not negative.
 fn until(t: f64, period: f64, burst: f64) -> f64 {
-    let whole = (t / period).floor();
+    // a call of `floor` takes longer than all the rest
+    let whole = (t / period) as i64 as f64;
     whole * burst + (t - whole * period).min(burst)
 }
 
