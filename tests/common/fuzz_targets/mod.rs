@@ -19,9 +19,10 @@ pub mod services;
 
 use inputs::{intervals, requests};
 
-/// Most rows of an engine that is linear in them, and of one that searches.
+/// Most rows of an engine that is linear in them, of one that searches, and of one that does so many times or shows what was found.
 const MANY: usize = 2000;
 const FEW: usize = 300;
+const FEWEST: usize = 40;
 
 /// A target.
 pub type Target = fn(&[u8]);
@@ -215,7 +216,7 @@ pub fn dfg(data: &[u8]) {
 /// A predictor that is stored and restored after any message goes on as the one that was not. The first byte chooses how often.
 pub fn session(data: &[u8]) {
     let Some((&often, data)) = data.split_first() else { return };
-    let rows = intervals(data, FEW / 4);
+    let rows = intervals(data, FEWEST);
     let options = online::Options::default().every(if often & 1 == 0 { Every::Burst } else { Every::Message });
     let (mut kept, mut restored) = (Jobs::new(options.clone(), 2), Jobs::new(options, 2));
     let chunk = 1 + usize::from(often >> 4);
@@ -223,11 +224,12 @@ pub fn session(data: &[u8]) {
         let message = Message { transfers: rows.to_vec(), ..Message::default() };
         let due = kept.feed(&message).due();
         assert_eq!(restored.feed(&message).due(), due);
-        if due && i % 8 == 0 {
+        if due && i % 16 == 15 {
             compare(&mut kept, &mut restored, false);
         }
         if i % (1 + usize::from(often >> 1 & 7)) == 0 {
             let bytes = serde_json::to_vec(&restored).expect("a state");
+            assert!(bytes == serde_json::to_vec(&kept).expect("a state"), "the states differ");
             restored = serde_json::from_slice(&bytes).expect("the state again");
         }
     }
@@ -246,7 +248,7 @@ fn compare(kept: &mut Jobs, restored: &mut Jobs, end: bool) {
 
 /// Keeps what is written.
 #[derive(Default)]
-struct Kept(std::collections::BTreeMap<String, Vec<u8>>);
+struct Kept(std::collections::HashMap<String, Vec<u8>>);
 
 impl Sink for Kept {
     fn append(&mut self, name: &str, bytes: &[u8]) -> iophase::Result<()> {

@@ -7,12 +7,12 @@ use iophase::internals::render::{dfg, text as terminal, visible};
 use iophase::record::Trace;
 use iophase::{classify, findings};
 
-use super::FEW;
+use super::FEWEST;
 use super::inputs::requests;
 
 /// A trace of any requests whose names are the bytes themselves.
 fn named(data: &[u8]) -> Trace {
-    let mut t = requests(data, FEW);
+    let mut t = requests(data, FEWEST);
     let name = String::from_utf8_lossy(data);
     t.path = name.chars().take(40).collect();
     t.hosts.insert(0, name.chars().skip(20).take(40).collect::<String>().into());
