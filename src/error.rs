@@ -84,6 +84,11 @@ impl Error {
         Error::new(ErrorKind::Limit, found).expected(format!("at most {cap}"))
     }
 
+    /// [`ErrorKind::Limit`]: there are more rows than `most`.
+    pub(crate) fn too_many_rows(most: usize) -> Self {
+        Error::limit("the trace has more rows", format!("{most} rows")).remedy(Remedy::AllowMemory)
+    }
+
     /// Names the input, unless it is named already.
     pub fn in_file(mut self, path: impl Into<String>) -> Self {
         self.inner.path.get_or_insert_with(|| path.into());

@@ -50,6 +50,8 @@ pub enum Remedy {
     WidenEvents,
     /// Patterns need the offsets of accesses.
     NeedOffsets,
+    /// What has to be in memory is larger than was allowed.
+    AllowMemory,
     /// Too many samples.
     LowerSamplingRate,
     /// Samples miss transfers.
@@ -98,6 +100,7 @@ impl fmt::Display for Remedy {
             Remedy::NeedOffsets => {
                 "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`"
             }
+            Remedy::AllowMemory => "allow more memory",
             Remedy::LowerSamplingRate => "lower the sampling rate or narrow the time window",
             Remedy::RaiseSamplingRate => "raise the sampling rate or sample by the mean of bins",
             Remedy::ChangeFilter => "change the cutoff and the order of the filter, or raise the sampling rate",

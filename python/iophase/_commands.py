@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 #: Defaults of the keywords of a command, and those that take several values.
 SPECS: dict[str, tuple[dict[str, Any], frozenset[str]]] = {
-    'analyze': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'sampling_rate': 'auto', 'sampling': 'bin', 'method': 'auto', 'detector': 'auto', 'tolerance': 0.8, 'components': 0, 'fourier_fit': False, 'filter': 'none', 'cutoff': None, 'order': 4, 'wavelet': 'haar', 'level': 'auto', 'min_period': 'auto', 'scores': False, 'no_patterns': False}, frozenset(['pattern', 'cutoff'])),
-    'info': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None}, frozenset(['pattern'])),
-    'findings': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'config': None, 'set': None, 'mtbf': None, 'only': None, 'ignore': None, 'stripe': '1MiB', 'all_remedies': False}, frozenset(['pattern', 'set', 'only', 'ignore'])),
-    'patterns': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'window': 64, 'max_age': None, 'next': 0, 'verify': False}, frozenset(['pattern'])),
-    'classify': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'window': 10, 'stripe': '1MiB', 'classifier': 'auto', 'model': None}, frozenset(['pattern'])),
-    'dfg': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'map': '{call}:{path}', 'path_levels': 2, 'alias': None, 'match': None, 'calls': None, 'events': 'path', 'all_files': False, 'by': 'file', 'from_': None, 'until': None, 'green': None, 'red': None, 'max_nodes': 40}, frozenset(['pattern', 'alias', 'calls', 'green', 'red'])),
-    'compare': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'match': 'rank', 'config': None, 'threads': None}, frozenset(['pattern'])),
-    'report': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'min_period': 'auto', 'config': None, 'set': None, 'mtbf': None, 'only': None, 'ignore': None, 'stripe': '1MiB', 'all_remedies': False, 'max_size': 1000000, 'redact': False, 'with_user': False, 'stamp': None, 'row_stamp': None}, frozenset(['pattern', 'set', 'only', 'ignore'])),
-    'convert': ({'to': None, 'format': 'auto', 'layer': 'auto', 'metric': None, 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'mode': 'auto', 'ranks': None, 'files': None, 'from_': None, 'until': None, 'input_order': False, 'threads': None}, frozenset(['pattern'])),
+    'analyze': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'sampling_rate': 'auto', 'sampling': 'bin', 'method': 'auto', 'detector': 'auto', 'tolerance': 0.8, 'components': 0, 'fourier_fit': False, 'filter': 'none', 'cutoff': None, 'order': 4, 'wavelet': 'haar', 'level': 'auto', 'min_period': 'auto', 'scores': False, 'no_patterns': False}, frozenset(['pattern', 'cutoff'])),
+    'info': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None}, frozenset(['pattern'])),
+    'findings': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'config': None, 'set': None, 'mtbf': None, 'only': None, 'ignore': None, 'stripe': '1MiB', 'all_remedies': False}, frozenset(['pattern', 'set', 'only', 'ignore'])),
+    'patterns': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'window': 64, 'max_age': None, 'next': 0, 'verify': False}, frozenset(['pattern'])),
+    'classify': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'window': 10, 'stripe': '1MiB', 'classifier': 'auto', 'model': None}, frozenset(['pattern'])),
+    'dfg': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'threads': None, 'map': '{call}:{path}', 'path_levels': 2, 'alias': None, 'match': None, 'calls': None, 'events': 'path', 'all_files': False, 'by': 'file', 'from_': None, 'until': None, 'green': None, 'red': None, 'max_nodes': 40}, frozenset(['pattern', 'alias', 'calls', 'green', 'red'])),
+    'compare': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'match': 'rank', 'config': None, 'threads': None}, frozenset(['pattern'])),
+    'report': ({'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'sep': None, 'time_step': None, 'threads': None, 'mode': 'auto', 'ranks': None, 'files': None, 'all_files': False, 'from_': None, 'until': None, 'min_period': 'auto', 'config': None, 'set': None, 'mtbf': None, 'only': None, 'ignore': None, 'stripe': '1MiB', 'all_remedies': False, 'max_size': 1000000, 'redact': False, 'with_user': False, 'stamp': None, 'row_stamp': None}, frozenset(['pattern', 'set', 'only', 'ignore'])),
+    'convert': ({'to': None, 'format': 'auto', 'layer': 'auto', 'metric': None, 'max_memory': '4GiB', 'pattern': None, 'pattern_file': None, 'io_names': None, 'bytes_arg': None, 'columns': None, 'kind': None, 'unit': None, 'time_unit': None, 'stamp': None, 'sep': None, 'time_step': None, 'mode': 'auto', 'ranks': None, 'files': None, 'from_': None, 'until': None, 'input_order': False, 'threads': None}, frozenset(['pattern'])),
 }
 
 def analyze(
@@ -34,6 +34,7 @@ def analyze(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -78,6 +79,8 @@ def analyze(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -143,7 +146,7 @@ def analyze(
     >>> report.signal("write").bandwidth().columns
     ['t_s', 'bytes_per_s']
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "sampling_rate": sampling_rate, "sampling": sampling, "method": method, "detector": detector, "tolerance": tolerance, "components": components, "fourier_fit": fourier_fit, "filter": filter, "cutoff": cutoff, "order": order, "wavelet": wavelet, "level": level, "min_period": min_period, "scores": scores, "no_patterns": no_patterns, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "sampling_rate": sampling_rate, "sampling": sampling, "method": method, "detector": detector, "tolerance": tolerance, "components": components, "fourier_fit": fourier_fit, "filter": filter, "cutoff": cutoff, "order": order, "wavelet": wavelet, "level": level, "min_period": min_period, "scores": scores, "no_patterns": no_patterns, "progress": progress}
     answer: Report = _core.one("analyze", "Report", source, keywords, SPECS["analyze"])
     return answer
 
@@ -154,6 +157,7 @@ def open(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -177,6 +181,8 @@ def open(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -209,7 +215,7 @@ def open(
     >>> trace.info.version
     '3.41'
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "progress": progress}
     answer: Trace = _core.opened(source, keywords, SPECS["info"])
     return answer
 
@@ -220,6 +226,7 @@ def info(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -243,6 +250,8 @@ def info(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -272,7 +281,7 @@ def info(
     >>> iop.info("data/stable.darshan").job.ranks
     8
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "progress": progress}
     answer: Info = _core.one("info", "Info", source, keywords, SPECS["info"])
     return answer
 
@@ -283,6 +292,7 @@ def findings(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -313,6 +323,8 @@ def findings(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -350,7 +362,7 @@ def findings(
     >>> "IOP-POSIX-002" in [f.code for f in found.findings]
     True
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "config": config, "set": set, "mtbf": mtbf, "only": only, "ignore": ignore, "stripe": stripe, "all_remedies": all_remedies, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "config": config, "set": set, "mtbf": mtbf, "only": only, "ignore": ignore, "stripe": stripe, "all_remedies": all_remedies, "progress": progress}
     answer: Findings = _core.one("findings", "Findings", source, keywords, SPECS["findings"])
     return answer
 
@@ -361,6 +373,7 @@ def patterns(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -394,6 +407,8 @@ def patterns(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -438,7 +453,7 @@ def patterns(
     >>> found.coverage.matched == found.coverage.records
     True
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "window": window, "max_age": max_age, "next": next, "verify": verify, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "window": window, "max_age": max_age, "next": next, "verify": verify, "progress": progress}
     answer: Patterns = _core.one("patterns", "Patterns", source, keywords, SPECS["patterns"])
     return answer
 
@@ -449,6 +464,7 @@ def classify(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -482,6 +498,8 @@ def classify(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -527,7 +545,7 @@ def classify(
     >>> len(classes.files)
     14
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "window": window, "stripe": stripe, "classifier": classifier, "model": model, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "window": window, "stripe": stripe, "classifier": classifier, "model": model, "progress": progress}
     answer: Classes = _core.one("classify", "Classes", source, keywords, SPECS["classify"])
     return answer
 
@@ -538,6 +556,7 @@ def dfg(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -575,6 +594,8 @@ def dfg(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -620,7 +641,7 @@ def dfg(
     >>> graph.svg()[:4]
     '<svg'
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "map": map, "path_levels": path_levels, "alias": alias, "match": match, "calls": calls, "events": events, "all_files": all_files, "by": by, "from_": from_, "until": until, "green": green, "red": red, "max_nodes": max_nodes, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "threads": threads, "map": map, "path_levels": path_levels, "alias": alias, "match": match, "calls": calls, "events": events, "all_files": all_files, "by": by, "from_": from_, "until": until, "green": green, "red": red, "max_nodes": max_nodes, "progress": progress}
     answer: Dfg = _core.one("dfg", "Dfg", source, keywords, SPECS["dfg"])
     return answer
 
@@ -632,6 +653,7 @@ def compare(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -658,6 +680,8 @@ def compare(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -690,7 +714,7 @@ def compare(
     >>> iop.compare("data/stable.darshan", "data/stable.darshan").verdict
     'same'
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "match": match, "config": config, "threads": threads, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "match": match, "config": config, "threads": threads, "progress": progress}
     answer: Comparison = _core.comparison(before, after, keywords, SPECS["compare"])
     return answer
 
@@ -702,6 +726,7 @@ def report(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -745,6 +770,8 @@ def report(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -796,7 +823,7 @@ def report(
     >>> page[:15]
     '<!DOCTYPE html>'
     """
-    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "min_period": min_period, "config": config, "set": set, "mtbf": mtbf, "only": only, "ignore": ignore, "stripe": stripe, "all_remedies": all_remedies, "max_size": max_size, "redact": redact, "with_user": with_user, "stamp": stamp, "row_stamp": row_stamp, "progress": progress}
+    keywords: dict[str, Any] = {"format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "sep": sep, "time_step": time_step, "threads": threads, "mode": mode, "ranks": ranks, "files": files, "all_files": all_files, "from_": from_, "until": until, "min_period": min_period, "config": config, "set": set, "mtbf": mtbf, "only": only, "ignore": ignore, "stripe": stripe, "all_remedies": all_remedies, "max_size": max_size, "redact": redact, "with_user": with_user, "stamp": stamp, "row_stamp": row_stamp, "progress": progress}
     answer: Page = _core.page(source, output, keywords, SPECS["report"])
     return answer
 
@@ -809,6 +836,7 @@ def convert(
     format: str = 'auto',
     layer: Literal['auto', 'posix', 'mpiio', 'stdio'] = 'auto',
     metric: str | None = None,
+    max_memory: int | float | str = '4GiB',
     pattern: str | Sequence[str] | None = None,
     pattern_file: str | os.PathLike[str] | None = None,
     io_names: str | None = None,
@@ -840,6 +868,8 @@ def convert(
             calls), `mpiio` (MPI-IO calls), `stdio` (C library streams).
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
+        max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
+            are kept.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -878,6 +908,6 @@ def convert(
     ...     iop.convert("data/stable.darshan", os.path.join(folder, "stable.csv"))
     1792
     """
-    keywords: dict[str, Any] = {"to": to, "format": format, "layer": layer, "metric": metric, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "mode": mode, "ranks": ranks, "files": files, "from_": from_, "until": until, "input_order": input_order, "threads": threads, "progress": progress}
+    keywords: dict[str, Any] = {"to": to, "format": format, "layer": layer, "metric": metric, "max_memory": max_memory, "pattern": pattern, "pattern_file": pattern_file, "io_names": io_names, "bytes_arg": bytes_arg, "columns": columns, "kind": kind, "unit": unit, "time_unit": time_unit, "stamp": stamp, "sep": sep, "time_step": time_step, "mode": mode, "ranks": ranks, "files": files, "from_": from_, "until": until, "input_order": input_order, "threads": threads, "progress": progress}
     answer: int = _core.converted(source, output, keywords, SPECS["convert"])
     return answer

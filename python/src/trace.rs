@@ -9,7 +9,7 @@ use arrow_array::{
     UInt64Array,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
-use iophase::formats::{self, Format, Limits, ReadOptions, Source};
+use iophase::formats::{self, Format, ReadOptions, Source};
 use iophase::internals::formats::darshan::Log;
 use iophase::record::{
     Column, CounterModule, Counters, Data, FileId, Files, Intervals, NOT_COUNTED, Op, Requests, Trace,
@@ -90,13 +90,13 @@ impl Given {
 
     /// What it is read from; `None` for a trace that is in no file.
     pub fn origin(&self, reading: &ReadingArgs) -> Result<Option<Origin>> {
-        let limits = Limits::default();
+        let read = reading.options()?;
         let source = match self {
-            Given::Path(path) => Source::open(path, &limits)?,
+            Given::Path(path) => Source::open(path, &read.limits)?,
             Given::Bytes(source) => source.clone(),
             Given::Trace(trace) => return Ok(trace.origin.clone()),
         };
-        Ok(Some(Origin { source, format: reading.format()?, read: reading.options()? }))
+        Ok(Some(Origin { source, format: reading.format()?, read }))
     }
 
     /// Its rows: those of a trace, else read now.

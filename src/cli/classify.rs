@@ -128,7 +128,7 @@ fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
     let read = a.input.reading.options()?;
     let selection = a.selection.selection()?;
     let mut learned = 0;
-    let worst = Inputs::find(&a.input, &a.verbosity)?.each_source(|source, format| {
+    let worst = Inputs::find(&a.input, &a.verbosity)?.each_source(&read.limits, |source, format| {
         learned += with_progress(source, &a.verbosity, &read, |read| {
             analysis::train_on(source, format, read, &selection, options(a, None), &mut model)
         })?;

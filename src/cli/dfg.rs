@@ -172,7 +172,7 @@ pub fn run(a: &DfgArgs) -> Result<u8> {
 fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> Result<(Vec<Source>, EventLog)> {
     let (options, format) = (a.input.reading.options()?, inputs.format());
     let mut sources = Vec::new();
-    *worst = inputs.each_source(|source, _| {
+    *worst = inputs.each_source(&options.limits, |source, _| {
         sources.push(source.clone());
         Ok(())
     });

@@ -187,11 +187,14 @@ impl<'a> Inputs<'a> {
 
     /// Opens each input and hands it to `work`, one after the other. Reports the error of one that fails and continues with the
     /// others. Gives the worst exit code.
-    pub fn each_source(mut self, mut work: impl FnMut(&Source, Option<&'static dyn Format>) -> Result<()>) -> u8 {
+    pub fn each_source(
+        mut self,
+        limits: &Limits,
+        mut work: impl FnMut(&Source, Option<&'static dyn Format>) -> Result<()>,
+    ) -> u8 {
         for item in &self.items {
-            let done = item
-                .open(self.format.is_some(), self.once, &ReadOptions::default().limits)
-                .and_then(|source| work(&source, self.format));
+            let done =
+                item.open(self.format.is_some(), self.once, limits).and_then(|source| work(&source, self.format));
             self.worst = self.worst.max(exit_code(done.map(|()| 0)));
         }
         self.report_skipped(&[]);

@@ -59,6 +59,7 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
         Remedy::NeedOffsets => {
             "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`; see `iophase info`"
         }
+        Remedy::AllowMemory => "allow more with --max-memory if the machine has it",
         Remedy::LowerSamplingRate => "lower --sampling-rate or narrow the window with --from and --until",
         Remedy::RaiseSamplingRate => "raise --sampling-rate or use --sampling bin",
         Remedy::ChangeFilter => "change --cutoff and --order, or raise --sampling-rate",

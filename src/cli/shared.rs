@@ -6,7 +6,9 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use iophase::analysis::{Mode, RankSet, Selection};
 use iophase::analysis::{ModeChoice, NamePattern};
-use iophase::formats::{self, Format, IoNames, Patterns, ReadOptions, SeriesColumns, SeriesOptions, Stamp, ValueKind};
+use iophase::formats::{
+    self, Format, IoNames, Limits, Patterns, ReadOptions, SeriesColumns, SeriesOptions, Stamp, ValueKind,
+};
 use iophase::record::Layer;
 use iophase::{Error, ErrorKind, Result};
 
@@ -59,6 +61,9 @@ pub struct ReadingArgs {
     /// Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes that grows most]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
+    /// Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that are kept
+    #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = super::classify::bytes)]
+    max_memory: u64,
     /// How text of any kind is read
     #[command(flatten)]
     patterns: PatternArgs,
@@ -89,8 +94,11 @@ impl ReadingArgs {
     /// # Errors
     /// [`ErrorKind::Usage`] if a pattern is wrong, [`ErrorKind::Io`] if the file of patterns cannot be read.
     pub fn options(&self) -> Result<ReadOptions> {
-        let options =
-            ReadOptions::default().layer(self.layer.into()).metric(self.metric.clone()).series(self.series.options());
+        let options = ReadOptions::default()
+            .layer(self.layer.into())
+            .metric(self.metric.clone())
+            .limits(Limits::default().memory_bytes(self.max_memory))
+            .series(self.series.options());
         Ok(self.events.with(options).patterns(self.patterns.patterns()?))
     }
 }

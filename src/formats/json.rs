@@ -328,7 +328,7 @@ impl<'a> Json<'a> {
             self.take(b']', "`]` after a pair of numbers")?;
             if first.len() >= max {
                 let place = Place::Byte(self.offset());
-                return Err(Error::limit("more pairs of numbers", format!("{max} records")).at(place));
+                return Err(Error::too_many_rows(max).at(place));
             }
             first.push(a);
             second.push(b);

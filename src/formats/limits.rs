@@ -38,7 +38,8 @@ options! {
     pub struct Limits {
         /// Rows of a trace.
         pub records: usize,
-        /// Bytes of one input that has to be in memory as a whole (Darshan logs, standard input), and of one decompressed region.
+        /// Bytes of one input that has to be in memory as a whole (Darshan logs, standard input), of one decompressed region, and of the
+        /// rows that are kept.
         pub memory_bytes: u64,
         /// Decompressed bytes per compressed byte of a region, above the first mebibyte.
         pub expansion: u64,
@@ -73,7 +74,16 @@ impl Default for Limits {
     }
 }
 
+/// Bytes of a row that is kept.
+const ROW_BYTES: u64 = 48;
+
 impl Limits {
+    /// With no more rows than the memory holds, for a trace whose rows are kept.
+    pub(super) fn for_kept_rows(&self) -> Limits {
+        let fit = usize::try_from(self.memory_bytes / ROW_BYTES).unwrap_or(usize::MAX);
+        self.clone().records(self.records.min(fit))
+    }
+
     /// Whether there is time left, and nobody has stopped reading.
     ///
     /// # Errors

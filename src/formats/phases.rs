@@ -200,7 +200,7 @@ impl<'s> Phases<'s> {
         let n = bytes.len();
         let count = self.len() + n as u64;
         if count > limits.records as u64 {
-            return Err(Error::limit(format!("{count} phases or more"), format!("{} records", limits.records)));
+            return Err(Error::too_many_rows(limits.records));
         }
         let found = &mut self.found[mode.index()];
         found.count += n as u64;

@@ -15,7 +15,7 @@ use super::{
     tmio,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Batch, Data, Header, Job, Restart, RowSink, Trace, Warning};
+use crate::record::{Batch, Data, Header, Job, MOST_NAME_BYTES, Restart, RowSink, Trace, Warning};
 use crate::remedy::Remedy;
 
 /// Every format that can be read, the most certain to probe first.
@@ -222,7 +222,7 @@ pub fn inputs<'f>(
 /// As `inputs` and [`Format::read`], each with the name of the input; [`ErrorKind::Unsupported`] for a folder with several jobs.
 pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
-    let trace = read_into(source, format, options, &all)?;
+    let trace = read_into(source, format, &for_kept_rows(options), &all)?;
     Ok(all.in_trace(trace))
 }
 
@@ -241,6 +241,10 @@ pub fn read_into(
         return Err(several_jobs(&inputs.jobs).in_file(source.name()));
     }
     let mut trace = f.read(&inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
+    if trace.files.are_too_many() {
+        let most = format!("{} GiB of them", MOST_NAME_BYTES >> 30);
+        return Err(Error::limit("the trace has more names of files", most).in_file(source.name()));
+    }
     trace.warnings.extend(inputs.warning);
     trace.path = source.name().to_owned();
     if let Some(w) = source.compression().name() {
@@ -265,8 +269,12 @@ fn several_jobs(formats: &[&'static str]) -> Error {
 /// As [`Format::read`].
 pub fn collect(format: &dyn Format, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
-    let trace = format.read(sources, options, &all)?;
+    let trace = format.read(sources, &for_kept_rows(options), &all)?;
     Ok(all.in_trace(trace))
+}
+
+fn for_kept_rows(options: &ReadOptions) -> ReadOptions {
+    options.clone().limits(options.limits.for_kept_rows())
 }
 
 /// Keeps the rows of a trace.
@@ -305,6 +313,53 @@ mod tests {
             assert_eq!(ALL.iter().filter(|g| g.name() == f.name()).count(), 1);
         }
         assert_eq!(find("nonsense").err().unwrap().kind(), ErrorKind::Usage);
+    }
+
+    const ROWS: &[u8] = b"op,file,start,end,size\nwrite,a,0,1,1\nwrite,b,2,3,1\n";
+
+    /// CSV with too many names.
+    struct Named;
+
+    impl Sealed for Named {}
+
+    impl Format for Named {
+        fn name(&self) -> &'static str {
+            "named"
+        }
+
+        fn sniff(&self, _head: &[u8]) -> Sniff {
+            Sniff::No("never")
+        }
+
+        fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+            let mut trace = find("custom")?.read(sources, options, sink)?;
+            trace.files.use_up();
+            Ok(trace)
+        }
+    }
+
+    #[test]
+    fn more_names_than_fit_in_memory_are_an_error() {
+        let e = read(&Source::from_bytes("x", ROWS), Some(&Named), &ReadOptions::default()).unwrap_err();
+        assert_eq!((e.kind(), e.path()), (ErrorKind::Limit, Some("x")), "{e}");
+    }
+
+    #[test]
+    fn rows_that_are_kept_have_to_fit_in_memory() {
+        let source = Source::from_bytes("x", ROWS);
+        let within = |bytes| ReadOptions::default().limits(Limits::default().memory_bytes(bytes));
+        assert!(read(&source, None, &within(2 * 48)).is_ok());
+        let e = read(&source, None, &within(2 * 48 - 1)).unwrap_err();
+        assert_eq!((e.kind(), e.suggestion()), (ErrorKind::Limit, Some(&Remedy::AllowMemory)), "{e}");
+
+        struct Nowhere;
+        impl RowSink for Nowhere {
+            fn take(&self, _: Batch<'_>) -> Result<()> {
+                Ok(())
+            }
+            fn restart(&self, _: Restart) {}
+        }
+        assert!(read_into(&source, None, &within(95), &Nowhere).is_ok());
     }
 
     #[test]

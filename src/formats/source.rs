@@ -13,6 +13,7 @@ use super::limits::Limits;
 use super::options::{Progress, ReadOptions};
 use super::pipe::Pipe;
 use crate::error::{Error, ErrorKind, Result};
+use crate::remedy::Remedy;
 
 /// Bytes of the start of an input that probing may look at.
 pub const HEAD_BYTES: usize = 64 << 10;
@@ -314,7 +315,8 @@ pub fn is_damage(e: &io::Error) -> bool {
 fn read_bounded(r: &mut dyn Read, cap: u64, out: &mut Vec<u8>) -> Result<()> {
     r.take(cap.saturating_add(1).saturating_sub(out.len() as u64)).read_to_end(out)?;
     if out.len() as u64 > cap {
-        return Err(Error::limit("the input has to fit in memory and is larger", format!("{cap} bytes")));
+        let found = "the input has to fit in memory and is larger";
+        return Err(Error::limit(found, format!("{cap} bytes")).remedy(Remedy::AllowMemory));
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(crate) use counters::{is_below, is_terminal};
 pub use intervals::{Interval, Intervals};
 pub use lookups::Lookups;
 pub use names::{CallId, Calls, FileId, Files};
-pub(crate) use names::{Series, is_system_path};
+pub(crate) use names::{MOST_NAME_BYTES, Series, is_system_path};
 pub(crate) use range::{MOST_TIME_S, is_amount, is_time};
 internal! { use names::stem; }
 pub(crate) use numbered::Numbered;

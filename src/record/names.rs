@@ -34,10 +34,16 @@ impl Default for CallId {
     }
 }
 
+/// Memory of all names of one kind, about.
+pub(crate) const MOST_NAME_BYTES: usize = 2 << 30;
+/// Memory of a name beside its text: two pointers, two counts, and its place in the index.
+const NAME_BYTES: usize = 80;
+
 #[derive(Debug, Clone, Default)]
 struct Interner {
     names: Vec<Arc<str>>,
     index: HashMap<Arc<str>, u32>,
+    bytes: usize,
 }
 
 impl Interner {
@@ -46,6 +52,7 @@ impl Interner {
             return i;
         }
         let i = self.names.len() as u32;
+        self.bytes += name.len() + NAME_BYTES;
         let name: Arc<str> = name.into();
         self.names.push(name.clone());
         self.index.insert(name, i);
@@ -62,9 +69,9 @@ pub struct Files {
 }
 
 impl Files {
-    /// The number of `name`, new or known. [`FileId::NONE`] once 2³² − 1 names are stored.
+    /// The number of `name`, new or known. [`FileId::NONE`] once the names are too many for the memory of names, 2 GiB.
     pub fn intern(&mut self, name: &str) -> FileId {
-        if self.interner.names.len() >= FileId::NONE.0 as usize {
+        if self.are_too_many() {
             return FileId::NONE;
         }
         let i = self.interner.intern(name);
@@ -98,6 +105,17 @@ impl Files {
     /// Notes the stripe unit of a file, in bytes.
     pub fn set_stripe(&mut self, id: FileId, bytes: u64) {
         self.stripes.insert(id, bytes);
+    }
+
+    /// Whether some may be missing, because the memory of names is used up. What merges such names finds the same.
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.interner.bytes >= MOST_NAME_BYTES
+    }
+
+    /// As if the memory of names were used up.
+    #[cfg(test)]
+    pub(crate) fn use_up(&mut self) {
+        self.interner.bytes = MOST_NAME_BYTES;
     }
 
     /// Number of names.
@@ -201,12 +219,12 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// The number of `name`, new or known; [`CallId::NONE`] once 65,535 names are stored.
+    /// The number of `name`, new or known; [`CallId::NONE`] once 65,535 names are stored, or more than the memory of names holds.
     pub fn intern(&mut self, name: &str) -> CallId {
         if let Some(&i) = self.interner.index.get(name) {
             return CallId(i as u16);
         }
-        if self.interner.names.len() >= CallId::NONE.0 as usize {
+        if self.interner.names.len() >= CallId::NONE.0 as usize || self.interner.bytes >= MOST_NAME_BYTES {
             return CallId::NONE;
         }
         CallId(self.interner.intern(name) as u16)
@@ -249,6 +267,17 @@ mod tests {
         for p in ["/scratch/out.h5", "/home/u/my.solution", "/data/x.so.txt", "relative.dat", "/devices/a", ""] {
             assert!(!is_system_path(p), "{p}");
         }
+    }
+
+    #[test]
+    fn names_end_where_their_memory_does() {
+        let mut files = Files::default();
+        files.interner.bytes = MOST_NAME_BYTES - 1;
+        assert!(!files.are_too_many());
+        assert_eq!(files.intern("/a"), FileId(0));
+        assert!(files.are_too_many());
+        assert_eq!(files.intern("/b"), FileId::NONE);
+        assert_eq!(files.len(), 1);
     }
 
     #[test]

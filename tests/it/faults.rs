@@ -279,3 +279,19 @@ fn standard_input_in_no_known_format_is_not_kept() {
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+/// The rows of `patterns` are kept: 48 bytes each.
+#[test]
+fn rows_that_do_not_fit_in_the_memory_allowed_are_an_error_that_names_the_option() {
+    let log = data("stable.darshan");
+    let within = |memory: &str| {
+        let o = iophase(&["patterns", &log, "-q", "--max-memory", memory]);
+        (o.status.code(), String::from_utf8_lossy(&o.stderr).into_owned())
+    };
+    assert_eq!(within("100k").0, Some(0));
+    let (code, said) = within("80k");
+    assert!(code == Some(3) && said.contains("stable.darshan") && said.contains("at most 1706 rows"), "{said}");
+    assert!(said.contains("--max-memory"), "{said}");
+    let (code, said) = within("1k");
+    assert!(code == Some(3) && said.contains("at most 1024 bytes") && said.contains("--max-memory"), "{said}");
+}

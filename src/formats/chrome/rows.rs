@@ -320,7 +320,7 @@ impl<'o> Rows<'o> {
     pub(super) fn give(&mut self) -> Result<()> {
         let most = self.options.limits.records;
         if self.transfers.max(self.timed) > most as u64 || self.requests.len().max(self.counters.samples) > most {
-            return Err(Error::limit("the trace has more records", format!("{most} records")));
+            return Err(Error::too_many_rows(most));
         }
         let Some(sink) = self.sink else { return Ok(()) };
         let content = self.plan.unwrap_or_else(|| self.content());

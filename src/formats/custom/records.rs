@@ -316,8 +316,7 @@ impl<'s, 'o> Reading<'s, 'o> {
         let most = self.options.limits.records;
         while self.next(layout, origin)? {
             if self.sum.rows.requests.len() > most {
-                let found = format!("{} records or more", self.sum.rows.requests.len());
-                return Err(Error::limit(found, format!("{most} records")));
+                return Err(Error::too_many_rows(most));
             }
         }
         let any = !self.sum.rows.requests.is_empty();

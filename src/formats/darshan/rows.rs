@@ -422,7 +422,7 @@ fn totals(log: &Log, layer: Layer, files: &mut Files, placement: Placement) -> R
 
 pub(super) fn check_rows(rows: usize, limits: &Limits) -> Result<()> {
     if rows > limits.records {
-        return Err(Error::limit("the log holds more rows", format!("{} rows", limits.records)));
+        return Err(Error::too_many_rows(limits.records));
     }
     Ok(())
 }

@@ -121,7 +121,7 @@ impl<'s> Merged<'s> {
         }
         state.rows += rows.len();
         if state.rows > self.most {
-            return Err(Error::limit("the trace has more records", format!("{} records", self.most)));
+            return Err(Error::too_many_rows(self.most));
         }
         rows.file.map_in_place(|f| renamed.files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
         rows.call.map_in_place(|c| renamed.calls.get(usize::from(c.0)).copied().unwrap_or(CallId::NONE));

@@ -284,7 +284,7 @@ impl Reading {
     fn check(&mut self, merged: Option<&Merged<'_>>, options: &ReadOptions) -> Result<()> {
         let (part, most) = (&mut self.part, options.limits.records);
         if part.requests.len() > most {
-            return Err(Error::limit("the trace has more records", format!("{most} records")));
+            return Err(Error::too_many_rows(most));
         }
         if part.file_texts.len().max(part.host_texts.len()) > MOST_HASHES {
             return Err(Error::limit("the trace has more hashed names", format!("{MOST_HASHES} names")));

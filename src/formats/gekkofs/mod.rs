@@ -131,8 +131,7 @@ impl Job {
         let mut rows = sound(&flush, op, &mut self.clocks, &mut self.trace.quality);
         self.rows += rows.len();
         if self.rows > options.limits.records {
-            let most = options.limits.records;
-            return Err(Error::limit("the trace has more requests", format!("{most} records")));
+            return Err(Error::too_many_rows(options.limits.records));
         }
         self.clients.entry(flush.client()).or_default().append(&mut rows);
         Ok(())

@@ -158,7 +158,7 @@ impl Store {
             metric.readings.push(value);
             self.samples += 1;
             if self.samples > self.most {
-                return Err(Error::limit("the trace has more samples", format!("{} records", self.most)));
+                return Err(Error::too_many_rows(self.most));
             }
         }
         Ok(())

@@ -57,11 +57,7 @@ impl Format for Radar {
             }
             window.consume_with(n, |text| lines(text).for_each(|l| reader.read_line(l)))?;
             if reader.rows.len() > limits.records {
-                return Err(Error::limit(
-                    format!("{} accesses or more", reader.rows.len()),
-                    format!("{} records", limits.records),
-                )
-                .at(Place::Line(reader.line)));
+                return Err(Error::too_many_rows(limits.records).at(Place::Line(reader.line)));
             }
         }
         reader.at_end = true;

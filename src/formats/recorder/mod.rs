@@ -93,7 +93,7 @@ fn read_parts(parts: &Parts<'_>, options: &ReadOptions, sink: &dyn RowSink) -> R
     let calls = Calls::open(parts, &meta, options)?;
     let most = options.limits.records;
     if calls.len() > most as u64 {
-        return Err(Error::limit(format!("the trace has {} calls", calls.len()), most));
+        return Err(Error::too_many_rows(most));
     }
     let layer = layer_of(options.layer, |wanted| calls.has_transfers(wanted));
     let read = calls.read(Wanted::new(sink, layer, options), options)?;

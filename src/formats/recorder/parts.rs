@@ -9,6 +9,7 @@ use super::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::options::ReadOptions;
 use crate::formats::source::{Source, is_damage};
+use crate::remedy::Remedy;
 
 /// How the file with all parts begins.
 pub(super) const MAGIC: &[u8; 8] = b"RECORDER";
@@ -97,7 +98,7 @@ impl<'s> Piece<'s> {
     pub(super) fn bytes(&self, options: &ReadOptions) -> Result<Vec<u8>> {
         let most = options.limits.memory_bytes;
         if self.len > most {
-            return Err(Error::limit(format!("a part of {} bytes has to fit in memory", self.len), most));
+            return Err(too_large(self.len, most));
         }
         let mut bytes = Vec::new();
         self.reader(options)?.read_to_end(&mut bytes)?;
@@ -135,8 +136,7 @@ impl<'s> Piece<'s> {
     pub(super) fn unpack(&self, options: &ReadOptions) -> Result<(Vec<u8>, u64)> {
         let (stored, plain) = self.block(options)?;
         if plain > options.limits.memory_bytes {
-            let most = options.limits.memory_bytes;
-            return Err(Error::limit(format!("a part of {plain} bytes has to fit in memory"), most));
+            return Err(too_large(plain, options.limits.memory_bytes));
         }
         let block = self.part(BLOCK_HEAD, stored).reader(options)?;
         let mut bytes = Vec::new();
@@ -242,6 +242,11 @@ impl<'s> Parts<'s> {
                 .remedy("copy the whole folder; a run that was killed leaves an incomplete one")
         })
     }
+}
+
+fn too_large(bytes: u64, most: u64) -> Error {
+    Error::limit(format!("a part of {bytes} bytes has to fit in memory"), format!("{most} bytes"))
+        .remedy(Remedy::AllowMemory)
 }
 
 impl Part {

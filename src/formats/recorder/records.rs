@@ -68,7 +68,7 @@ pub(super) fn read(parts: &Parts<'_>, meta: &Metadata, options: &ReadOptions, si
         all.push(rows);
         damage.extend(cut);
         if kept > options.limits.records {
-            return Err(Error::limit("the trace has more calls", options.limits.records));
+            return Err(Error::too_many_rows(options.limits.records));
         }
     }
     let meta = Metadata { start_s: zero_s, functions: meta.functions.clone(), version: meta.version.clone(), ..*meta };

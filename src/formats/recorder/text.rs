@@ -148,7 +148,7 @@ pub(super) fn read(sources: &[Source], options: &ReadOptions, sink: &dyn RowSink
         bad += count.bad;
         warnings.extend(damage(source, &count));
         if kept > options.limits.records {
-            return Err(Error::limit("the trace has more calls", options.limits.records));
+            return Err(Error::too_many_rows(options.limits.records));
         }
     }
     let meta = Metadata::of_text(ranks.len());

@@ -102,10 +102,7 @@ pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
             blocks.line(line);
         }
         if blocks.values > options.limits.records {
-            return Err(Error::limit(
-                format!("{} values", blocks.values),
-                format!("{} records", options.limits.records),
-            ));
+            return Err(Error::too_many_rows(options.limits.records));
         }
         window.consume(n);
     }

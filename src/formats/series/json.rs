@@ -114,7 +114,7 @@ impl Filling<'_> {
         self.values += values;
         let most = self.options.limits.records;
         if self.values > most {
-            return Err(Error::limit(format!("{} values or more", self.values), format!("{most} records")));
+            return Err(Error::too_many_rows(most));
         }
         Ok(())
     }

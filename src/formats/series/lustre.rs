@@ -96,7 +96,7 @@ impl Groups {
     fn push(&mut self, at: usize, time: f64, values: [f64; 2]) -> Result<()> {
         self.values += 2;
         if self.values > self.most {
-            return Err(Error::limit(format!("{} values or more", self.values), format!("{} records", self.most)));
+            return Err(Error::too_many_rows(self.most));
         }
         let group = &mut self.sheet.groups[at];
         if group.times.last() == Some(&time) {

@@ -405,7 +405,7 @@ fn give_rows(series: &[Series], trace: &mut Trace, options: &ReadOptions, sink: 
     let mut take = |rows: Intervals| {
         given += rows.len();
         if given > most {
-            return Err(Error::limit(format!("{given} rows or more"), format!("{most} records")));
+            return Err(Error::too_many_rows(most));
         }
         let rows = Data::Intervals(rows);
         summary.add(&LayerSummary::of("series", &rows, origin));

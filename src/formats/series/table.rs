@@ -392,7 +392,7 @@ impl<'o> Tables<'o> {
         sum.values += part.values;
         let most = self.options.limits.records;
         if sum.values > most {
-            return Err(Error::limit(format!("{} values or more", sum.values), format!("{most} records")));
+            return Err(Error::too_many_rows(most));
         }
         let first = part.first_bad.map(|(line, bad)| (skipped + sum.lines + line, bad));
         sum.first_bad = sum.first_bad.take().or(first);

@@ -85,9 +85,7 @@ impl<'s> RowBuffer<'s> {
             });
         }
         match self.destination {
-            Destination::Memory(most) if len > most => {
-                Err(Error::limit("the trace has more rows", format!("{most} rows")))
-            }
+            Destination::Memory(most) if len > most => Err(Error::too_many_rows(most)),
             Destination::Log(_) | Destination::Merged(_) if len >= BATCH_ROWS => self.give(files, calls),
             _ => Ok(()),
         }

@@ -220,7 +220,7 @@ fn give_all(
         let of_part = Data::Requests(std::mem::take(&mut buffer.requests));
         rows += of_part.len();
         if rows > most {
-            return Err(Error::limit("the trace has more rows", format!("{most} rows")));
+            return Err(Error::too_many_rows(most));
         }
         let more = LayerSummary::of("requests", &of_part, origin_s);
         match &mut summary {
