@@ -18,6 +18,12 @@ pub(crate) fn is_amount(bytes: f64) -> bool {
     (0.0..=MOST_BYTES).contains(&bytes)
 }
 
+/// The number, or 0 if it is negative. NaN stays what it is, so that it is seen to be no amount; `max` makes it 0.
+#[inline]
+pub(crate) fn not_negative(x: f64) -> f64 {
+    if x < 0.0 { 0.0 } else { x }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +36,7 @@ mod tests {
         assert!([0.0, -1e12, 1.8e9].into_iter().all(is_time));
         assert!([0.0, 1.0, u64::MAX as f64].into_iter().all(is_amount));
         assert!(![-1.0, 2e19, f64::NAN, f64::INFINITY].into_iter().any(is_amount));
+        assert_eq!([-1.0, 0.0, 2.0].map(not_negative), [0.0, 0.0, 2.0]);
+        assert!(!is_amount(not_negative(f64::NAN)));
     }
 }

@@ -191,6 +191,16 @@ fn phases_without_duration_are_read() {
 }
 
 #[test]
+fn a_phase_whose_bytes_are_no_number_is_left_out() {
+    let mut chunk = msgpack(&[("write_sync", &[(5000, 1.0, 1.0), (4096, 2.0, 3.0)])], |_| f64::NAN);
+    // 5000 as an integer, and what takes as much room: NaN as a float of four bytes
+    let at = chunk.windows(5).position(|w| w == [0xce, 0, 0, 0x13, 0x88]).unwrap();
+    chunk[at..at + 5].copy_from_slice(&[0xca, 0x7f, 0xc0, 0, 0]);
+    let t = parse(chunk).unwrap();
+    assert_eq!((rows(&t).bytes.as_slice(), t.quality.records_dropped), ([4096.0].as_slice(), 1));
+}
+
+#[test]
 fn inconsistent_rows_are_reported() {
     let text = r#"{"write_sync":{"max_bytes_per_rank":1,"bandwidth":{
         "b_rank_avr":[NaN, 1,  -3, 4,   2, nan, inf, 8],

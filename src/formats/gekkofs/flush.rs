@@ -1,6 +1,6 @@
 //! What one flush of a client holds.
 
-use crate::record::Op;
+use crate::record::{Op, not_negative};
 
 /// Direction of the requests of a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -149,7 +149,8 @@ impl Flush {
         const MIB_PER_US: f64 = 1024.0 * 1024.0 / 1e6;
         if self.sizes.is_empty() {
             let lengths = self.starts.iter().zip(&self.ends).map(|(s, e)| e - s);
-            self.sizes = self.rates.iter().zip(lengths).map(|(rate, us)| (rate * us * MIB_PER_US).max(0.0)).collect();
+            self.sizes =
+                self.rates.iter().zip(lengths).map(|(rate, us)| not_negative(rate * us * MIB_PER_US)).collect();
         }
         self
     }

@@ -10,7 +10,7 @@ use super::super::sections::Section;
 use super::super::source::Source;
 use super::super::window::Window;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{RowSink, Trace, Warning, is_amount, is_time};
+use crate::record::{RowSink, Trace, Warning, is_amount, is_time, not_negative};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
@@ -424,12 +424,12 @@ impl PhaseRows {
         let as_recorded = !(moved.is_finite() && moved > 0.0) || (moved - bytes).abs() <= 1e-6 * bytes;
         let mut moved = if as_recorded { bytes } else { moved };
         let mut end = end;
-        if !(is_time(start) && is_time(end) && is_amount(moved.max(0.0))) {
+        if !(is_time(start) && is_time(end) && is_amount(not_negative(moved))) {
             self.dropped += 1;
             return;
         }
         if end < start || moved < 0.0 {
-            (end, moved) = (end.max(start), moved.max(0.0));
+            (end, moved) = (end.max(start), not_negative(moved));
             self.clamped += 1;
         }
         self.bytes.push(moved);

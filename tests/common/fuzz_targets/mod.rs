@@ -11,7 +11,7 @@ use iophase::formats::{self, ALL, Detail, Limits, Patterns, ReadOptions, SeriesC
 use iophase::internals::formats::tail::{self, ClientClocks, Message, Tail};
 use iophase::internals::online::jobs::Jobs;
 use iophase::online::{self, Every};
-use iophase::record::{Clock, Data, Request, Trace};
+use iophase::record::{Clock, Data, Interval, Request, Trace};
 
 mod inputs;
 pub mod page;
@@ -167,7 +167,8 @@ pub fn decode(data: &[u8]) {
     let mut clients = ClientClocks::default();
     for message in data.split(|b| *b == 0xc1) {
         if let Ok(m) = tail::decode(message, &mut clients) {
-            m.transfers.iter().for_each(|t| assert!(t.start.abs() <= 2e12 && t.end.abs() <= 2e12 && t.bytes >= 0.0));
+            let sound = |t: &Interval| t.start.abs() <= 2e12 && t.end.abs() <= 2e12 && t.bytes >= 0.0;
+            m.transfers.iter().for_each(|t| assert!(sound(t), "{t:?}"));
         }
     }
 }
