@@ -143,7 +143,7 @@ fn pass<S: RowSink>(
             (CaseId::of_file(f.file_name()), origin)
         });
         let sink = sink(cases.collect());
-        warnings.extend(format.read(&files, &options, &sink)?.warnings);
+        warnings.extend(formats::give(format, &files, &options, &sink)?.warnings);
         warnings.extend(traces.iter().filter_map(|(_, i)| i.warning.clone()));
         return Ok(vec![sink]);
     }

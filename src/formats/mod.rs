@@ -14,6 +14,7 @@ mod fields;
 mod folder;
 mod foreign;
 mod format;
+mod gate;
 pub(crate) mod gekkofs;
 mod gzip;
 mod io_names;
@@ -55,7 +56,7 @@ pub use probe::{ALL, find, open, read};
 pub use regex::Patterns;
 internal! { use format::Sniff; }
 internal! { use options::Progress; }
-internal! { use probe::{collect, inputs, mismatches, open_once, outline, probe, read_into}; }
+internal! { use probe::{collect, give, inputs, mismatches, open_once, outline, probe, read_into}; }
 pub use rates::{Stamp, ValueKind};
 pub use series::{SeriesColumns, SeriesOptions};
 pub use source::Source;

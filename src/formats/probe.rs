@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::folder::{Grouped, traces_among};
 use super::format::{Format, Sniff};
+use super::gate::Gate;
 use super::limits::Limits;
 use super::options::ReadOptions;
 use super::sealed::Sealed;
@@ -240,11 +241,7 @@ pub fn read_into(
     if inputs.jobs.len() > 1 {
         return Err(several_jobs(&inputs.jobs).in_file(source.name()));
     }
-    let mut trace = f.read(&inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
-    if trace.files.are_too_many() {
-        let most = format!("{} GiB of them", MOST_NAME_BYTES >> 30);
-        return Err(Error::limit("the trace has more names of files", most).in_file(source.name()));
-    }
+    let mut trace = give(f, &inputs.files, options, sink).map_err(|e| e.in_file(source.name()))?;
     trace.warnings.extend(inputs.warning);
     trace.path = source.name().to_owned();
     if let Some(w) = source.compression().name() {
@@ -269,8 +266,29 @@ fn several_jobs(formats: &[&'static str]) -> Error {
 /// As [`Format::read`].
 pub fn collect(format: &dyn Format, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
-    let trace = format.read(sources, &for_kept_rows(options), &all)?;
+    let trace = give(format, sources, &for_kept_rows(options), &all)?;
     Ok(all.in_trace(trace))
+}
+
+/// Gives the rows of files, one job of this format, to a sink, with amounts and names within bounds; the trace that is returned has none.
+///
+/// # Errors
+/// As [`Format::read`]; [`ErrorKind::Limit`] for bytes or names beyond the bounds.
+pub fn give(format: &dyn Format, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+    let gate = Gate::new(sink);
+    let mut trace = format.read(sources, options, &gate)?;
+    if trace.files.are_too_many() {
+        let most = format!("{} GiB of them", MOST_NAME_BYTES >> 30);
+        return Err(Error::limit("the trace has more names of files", most));
+    }
+    let amounts = gate.clamped() + trace.counters.as_mut().map_or(0, |c| c.bring_into_range());
+    if amounts > 0 {
+        let message =
+            format!("{amounts} sizes or counters are larger than any system has, and were brought into range");
+        trace.quality.clamped += amounts;
+        trace.warnings.push(Warning::new("clamped-records", message));
+    }
+    Ok(trace)
 }
 
 fn for_kept_rows(options: &ReadOptions) -> ReadOptions {

@@ -2,6 +2,7 @@
 
 use super::column::Column;
 use super::names::{FileId, Files};
+use super::range::MOST_MOVED;
 
 /// A group of counters that are recorded together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,6 +60,20 @@ pub struct CounterTable {
 impl CounterTable {
     pub(crate) fn new(module: CounterModule) -> Self {
         CounterTable { module, file: Column::default(), rank: Column::default(), ints: Vec::new(), reals: Vec::new() }
+    }
+
+    fn bring_into_range(&mut self) -> u64 {
+        let mut changed = 0;
+        for (_, column) in &mut self.ints {
+            let sum: u128 = column.iter().map(|x| u128::from(x.unsigned_abs())).sum();
+            if sum <= u128::from(MOST_MOVED) {
+                continue;
+            }
+            let most = (MOST_MOVED / column.len() as u64) as i64;
+            changed += column.iter().filter(|x| x.unsigned_abs() > most as u64).count() as u64;
+            column.map_in_place(|x| x.clamp(-most, most));
+        }
+        changed
     }
 
     /// Number of rows.
@@ -157,6 +172,11 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Brings integer counters into a range where their sums do not overflow. Gives the number of values that changed.
+    pub(crate) fn bring_into_range(&mut self) -> u64 {
+        self.tables.iter_mut().map(CounterTable::bring_into_range).sum()
+    }
+
     /// The counters of a module.
     pub fn table(&self, module: CounterModule) -> Option<&CounterTable> {
         self.tables.iter().find(|t| t.module == module)
@@ -181,6 +201,19 @@ pub(crate) fn is_terminal(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_of_counters_do_not_overflow() {
+        let mut table = CounterTable::new(CounterModule::Posix);
+        let column = |values: &[i64]| Column::from(values.to_vec());
+        table.ints.push(("POSIX_BYTES_READ", column(&[i64::MAX, i64::MIN, 5, NOT_COUNTED])));
+        table.ints.push(("POSIX_READS", column(&[7, NOT_COUNTED, 1 << 61, 3])));
+        let mut counters = Counters { tables: vec![table], ..Counters::default() };
+        assert_eq!(counters.bring_into_range(), 2);
+        let ints = |i: usize| counters.tables[0].ints[i].1.iter().collect::<Vec<_>>();
+        assert_eq!(ints(0), [1 << 60, -(1 << 60), 5, NOT_COUNTED]);
+        assert_eq!(ints(1), [7, NOT_COUNTED, 1 << 61, 3]);
+    }
 
     #[test]
     fn counters_are_found_by_their_name_within_the_module() {

@@ -30,7 +30,7 @@ pub use intervals::{Interval, Intervals};
 pub use lookups::Lookups;
 pub use names::{CallId, Calls, FileId, Files};
 pub(crate) use names::{MOST_NAME_BYTES, Series, is_system_path};
-pub(crate) use range::{MOST_TIME_S, is_amount, is_time, not_negative};
+pub(crate) use range::{MOST_MOVED, MOST_SIZE, MOST_TIME_S, is_amount, is_time, not_negative};
 internal! { use names::stem; }
 pub(crate) use numbered::Numbered;
 pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};

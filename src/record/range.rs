@@ -18,6 +18,11 @@ pub(crate) fn is_amount(bytes: f64) -> bool {
     (0.0..=MOST_BYTES).contains(&bytes)
 }
 
+/// Bytes of a row, at most: 1 PiB.
+pub(crate) const MOST_SIZE: u64 = 1 << 50;
+/// Bytes of all rows of a trace, and sum of the values of a counter, at most: 4 EiB. Sums of a few such sums do not overflow.
+pub(crate) const MOST_MOVED: u64 = 1 << 62;
+
 /// The number, or 0 if it is negative. NaN stays what it is, so that it is seen to be no amount; `max` makes it 0.
 #[inline]
 pub(crate) fn not_negative(x: f64) -> f64 {

@@ -74,6 +74,8 @@ pub fn requests(data: &[u8], most: usize) -> Trace {
             time = (time + step.1).min(1e12);
         }
     }
+    // the range that readers bring sizes into
+    rows.iter_mut().for_each(|r| r.size = r.size.min(1 << 50));
     // an offset that is not known has a value of its own
     rows.iter_mut().filter(|r| r.offset.checked_add(r.size).is_none()).for_each(|r| r.offset = UNKNOWN_OFFSET);
     t.ranks = rows.iter().map(|r| u64::from(r.rank) + 1).max().unwrap_or(0);

@@ -71,10 +71,13 @@ fn check(t: &Trace) {
         }
     };
     match &t.data {
-        Data::Requests(r) => times(&r.start, &r.end),
+        Data::Requests(r) => {
+            times(&r.start, &r.end);
+            assert!(r.size.iter().all(|n| n <= 1 << 50));
+        }
         Data::Intervals(i) => {
             times(&i.start, &i.end);
-            assert!(i.bytes.iter().all(|b| b.is_finite() && *b >= 0.0));
+            assert!(i.bytes.iter().all(|b| (0.0..=2f64.powi(50)).contains(b)));
         }
     }
 }
