@@ -127,10 +127,7 @@ impl Extractor {
     pub fn rows(&self, log: &LogRef, content: io::Result<Vec<u8>>) -> LogRows {
         let begin = Instant::now();
         let deadline = begin + Duration::from_secs_f64(self.bounds.time_s.clamp(0.0, 1e9));
-        let limits = Limits::default()
-            .memory_bytes(self.bounds.memory)
-            .records(usize::try_from(self.bounds.memory / 48).unwrap_or(usize::MAX))
-            .deadline(Some(deadline));
+        let limits = Limits::default().memory_bytes(self.bounds.memory).deadline(Some(deadline));
         let name = log.path.display().to_string();
         let source = content.map(|bytes| Source::from_bytes(&name, bytes));
         let made = match &source {
