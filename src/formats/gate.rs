@@ -1,5 +1,4 @@
-//! The range of amounts. What a reader gives is brought into it on the way, so that sums of bytes cannot overflow in the code that
-//! comes after.
+//! The range of amounts: every row passes here on its way from a reader to a sink, so that sums of bytes cannot overflow later.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -78,7 +78,7 @@ impl Default for Limits {
 const ROW_BYTES: u64 = 48;
 
 impl Limits {
-    /// With no more rows than the memory holds, for a trace whose rows are kept.
+    /// With at most as many rows as fit in memory, for a trace whose rows are kept.
     pub(super) fn for_kept_rows(&self) -> Limits {
         let fit = usize::try_from(self.memory_bytes / ROW_BYTES).unwrap_or(usize::MAX);
         self.clone().records(self.records.min(fit))

@@ -34,7 +34,7 @@ impl Default for CallId {
     }
 }
 
-/// Memory of all names of one kind, about.
+/// Bytes that all file names of a trace may take, and all names of calls, about.
 pub(crate) const MOST_NAME_BYTES: usize = 2 << 30;
 /// Memory of a name beside its text: two pointers, two counts, and its place in the index.
 const NAME_BYTES: usize = 80;
