@@ -234,7 +234,9 @@ fn extreme_times_are_an_answer_or_an_error() {
                 .into_iter()
                 .chain((0..300).map(|i| (n(i) * 1e-3, n(i) * 1e-3, 1.0))),
         ),
+        rows((0..20).map(|i| (9e11 + n(i) * 2e-4, 9e11 + n(i) * 2e-4 + 1e-4, 1000.0))),
     ];
+    let page = dir.path().join("page.html").display().to_string();
     for (i, text) in cases.iter().enumerate() {
         let path = dir.path().join(format!("{i}.csv"));
         fs::write(&path, text).unwrap();
@@ -244,6 +246,9 @@ fn extreme_times_are_an_answer_or_an_error() {
             &["classify", path, "-q"],
             &["predict", path, "--once"],
             &["findings", path, "-q"],
+            &["patterns", path, "-q"],
+            &["dfg", path, "-q"],
+            &["report", path, "-o", &page],
         ] {
             let o = iophase(args);
             let said = String::from_utf8_lossy(&o.stderr);

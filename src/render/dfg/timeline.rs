@@ -6,7 +6,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::dfg::Timeline;
 use crate::error::Result;
 use crate::render::svg::frame::{Area, Head, Key, WIDTH, color, failed, panels};
-use crate::render::svg::ticks::{number, round_step};
+use crate::render::svg::ticks::{marks, number, round_step};
 use crate::render::units;
 
 /// Cases drawn at most; more could not be told apart.
@@ -74,12 +74,10 @@ fn scale(area: &Area<'_>, span: f64, x: &impl Fn(f64) -> i32) -> Result<()> {
     let style = ("sans-serif", TEXT).into_font().color(&color::INK).pos(Pos::new(HPos::Center, VPos::Top));
     area.draw(&PathElement::new([(x(0.0), 4), (x(span), 4)], color::INK)).map_err(failed)?;
     let step = round_step(span / factor, 10);
-    let mut i = 0.0;
-    while i * step <= span / factor * 1.0001 {
-        let at = x(i * step * factor);
+    for mark in marks(0.0, span / factor, step) {
+        let at = x(mark * factor);
         area.draw(&PathElement::new([(at, 4), (at, 10)], color::INK)).map_err(failed)?;
-        area.draw(&Text::new(number(i * step, step), (at, 14), style.clone())).map_err(failed)?;
-        i += 1.0;
+        area.draw(&Text::new(number(mark, step), (at, 14), style.clone())).map_err(failed)?;
     }
     let label = format!("Time since the first start ({unit})");
     area.draw(&Text::new(label, ((x(0.0) + x(span)) / 2, 40), style)).map_err(failed)

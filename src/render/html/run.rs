@@ -211,6 +211,8 @@ fn range(report: Option<&Report>, t: &TraceSummary, zero_s: f64) -> (f64, f64) {
     for p in next.filter(|p| p.next_end_s - end < FARTHEST * span) {
         high = high.max(p.next_end_s - zero_s);
     }
-    let margin = 0.005 * (high - low).max(1e-6);
+    // times of 1e12 s are no finer than 0.1 ms
+    let least = 1e-6f64.max(1e-12 * low.abs().max(high.abs()));
+    let margin = 0.005 * (high - low).max(least);
     (low - margin, high + margin)
 }

@@ -98,6 +98,16 @@ pub fn round_step(span: f64, most: usize) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|m| m * power).find(|s| *s >= least * (1.0 - 1e-9)).unwrap_or(10.0 * power)
 }
 
+/// The multiples of `step` from `low` to `high`, at most 100. They are counted: where times are so large that adding a step does not
+/// change them, adding steps would not end.
+pub fn marks(low: f64, high: f64, step: f64) -> impl Iterator<Item = f64> {
+    let first = (low / step - 1e-9).ceil();
+    let last = (high / step + 1e-9).floor();
+    // what is not finite has none
+    let count = (last - first + 1.0).clamp(0.0, 100.0) as u32;
+    (0..count).map(move |i| (first + f64::from(i)) * step)
+}
+
 /// A linear or logarithmic coordinate whose marks are round in the unit that is written.
 #[derive(Debug, Clone)]
 pub struct Scale {
@@ -129,11 +139,7 @@ impl Ranged for Scale {
             let marks = (0..100).map(|i| self.per * (first + f64::from(i)).exp2());
             return marks.take_while(|m| *m <= self.high).collect();
         }
-        let first = (self.low / self.per / self.step - 1e-9).ceil();
-        let last = (self.high / self.per / self.step + 1e-9).floor();
-        // more than this are not asked for, and what is not finite has none
-        let count = (last - first + 1.0).clamp(0.0, 100.0) as u32;
-        (0..count).map(|i| (first + f64::from(i)) * self.step * self.per).collect()
+        marks(self.low / self.per, self.high / self.per, self.step).map(|m| m * self.per).collect()
     }
 
     fn range(&self) -> Range<f64> {
@@ -177,6 +183,14 @@ mod tests {
             let axis = Axis { range, label: "x", unit: "B", numbers: Numbers::Prefixed };
             assert!(axis.scale(6).key_points(BoldPoints(6)).len() <= 100);
         }
+    }
+
+    #[test]
+    fn marks_end_where_a_step_is_lost_in_rounding() {
+        let step = round_step(1e-6, 9);
+        assert_eq!(1e12 + step, 1e12);
+        assert!(super::marks(1e12, 1e12 + 1e-3, step).count() <= 100);
+        assert_eq!(super::marks(0.95, 3.05, 0.5).collect::<Vec<_>>(), [1.0, 1.5, 2.0, 2.5, 3.0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::render::html::plot::short;
 use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::html::writer::Html;
+use crate::render::svg::ticks;
 use crate::render::units;
 
 /// Bytes of an image, and the least of a page that had to be cut.
@@ -377,15 +378,12 @@ fn svg(h: &mut Html, range: (f64, f64), zero_s: f64, heat: &Heat, p: &Picture<'_
     );
     h.close("g");
     h.open("g", &[("class", "times"), ("data-y", &format!("{:.1}", MARGIN + height + 15.0))]);
-    let span = range.1 - range.0;
-    let mark = crate::render::svg::ticks::round_step(span, 9);
-    let mut t = (range.0 / mark).ceil() * mark;
-    while t <= range.1 {
+    let step = ticks::round_step(range.1 - range.0, 9);
+    for t in ticks::marks(range.0, range.1, step) {
         let at = format!("{:.1}", x(t));
         let y = format!("{:.1}", MARGIN + height + 15.0);
-        let number = crate::render::svg::ticks::number(t, mark);
+        let number = ticks::number(t, step);
         h.elem("text", &[("class", "tick"), ("text-anchor", "middle"), ("x", &at), ("y", &y)], &number);
-        t += mark;
     }
     let (middle, y) = (format!("{:.1}", (LEFT + right) / 2.0), format!("{:.1}", whole - 6.0));
     h.elem("text", &[("class", "label"), ("text-anchor", "middle"), ("x", &middle), ("y", &y)], "Time (s)");
