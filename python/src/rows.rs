@@ -60,7 +60,9 @@ pub fn trace(reader: Box<dyn RecordBatchReader + Send>, name: &str, ranks: Optio
         let batch = batch.map_err(|e| Error::new(ErrorKind::Malformed, e.to_string()).in_file(name))?;
         rows.take(&batch)?;
     }
-    Ok(rows.finish(ranks))
+    let trace = rows.finish(ranks);
+    trace.check()?;
+    Ok(trace)
 }
 
 impl Rows {

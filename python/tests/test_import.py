@@ -116,6 +116,14 @@ def test_an_impossible_value_has_its_place(pa, column, value, place):
     assert e.value.path == "mine" and column in e.value.found and e.value.expected
 
 
+def test_bytes_out_of_range_are_refused(pa):
+    with pytest.raises(iop.FormatError, match="record 2"):
+        iop.from_arrow(pa.table({**ROWS, "size": [1, 2, 2**51, 4]}))
+    many = {"op": ["write"] * 4097, "size": [2**50] * 4097, "start_s": [0.0] * 4097}
+    with pytest.raises(iop.LimitError):
+        iop.from_arrow(pa.table(many))
+
+
 def test_a_wrong_type_is_named(pa):
     for column in ROWS:
         with pytest.raises(iop.FormatError, match=column):

@@ -63,8 +63,9 @@ pub fn event_log(
 /// The directly-follows graph of the rows of a trace, which need not be read again.
 ///
 /// # Errors
-/// As `dfg::RankLogs::new` and [`dfg::report`].
+/// As `dfg::RankLogs::new`, [`dfg::report`] and [`Trace::check`].
 pub fn graph(trace: &Trace, plan: &Plan) -> Result<DfgReport> {
+    trace.check()?;
     let (cases, skipped) = RankLogs::new(trace)?.collect(plan);
     dfg::report(&cases, skipped, plan, &Partition::default(), Vec::new())
 }

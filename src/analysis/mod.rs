@@ -98,8 +98,9 @@ impl Evidence {
 ///
 /// # Errors
 /// [`ErrorKind::Empty`] if nothing is left of the trace for this request; [`ErrorKind::Usage`] and [`ErrorKind::Limit`]
-/// for a sampling rate that cannot be.
+/// for a sampling rate that cannot be. Those of [`Trace::check`].
 pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
+    trace.check()?;
     let of_mode = |&mode: &Mode| {
         let transfers = Transfers::of(trace, mode, options);
         (transfers.excluded, transfers.analyze(trace, options))

@@ -111,7 +111,8 @@ impl Options<'_> {
 /// Classifies the accesses of a trace, file by file.
 ///
 /// # Errors
-/// [`ErrorKind::Empty`] if no access with an offset is left; [`ErrorKind::Usage`] for [`Choice::Markov`] without a model.
+/// [`ErrorKind::Empty`] if no access with an offset is left; [`ErrorKind::Usage`] for [`Choice::Markov`] without a model. Those of
+/// [`Trace::check`].
 pub fn classify(trace: &Trace, selection: &Selection, options: Options<'_>) -> Result<Classes> {
     classify_rows(trace, selection, options, false).map(|(classes, _)| classes)
 }
@@ -134,6 +135,7 @@ fn classify_rows(
     options: Options<'_>,
     draw: bool,
 ) -> Result<(Classes, Vec<Sketch>)> {
+    trace.check()?;
     let mut reader = Reader::new(selection, options, draw);
     reader.take(&trace.as_batch());
     reader.finish(trace)
@@ -144,6 +146,7 @@ fn classify_rows(
 /// # Errors
 /// As [`classify`].
 pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: &mut Model) -> Result<usize> {
+    trace.check()?;
     let mut reader = Reader::new(selection, Options { choice: Choice::Rules, model: None, ..options }, false);
     reader.take(&trace.as_batch());
     let mut trainer = reader.train(trace)?;

@@ -58,8 +58,9 @@ use crate::record::Trace;
 ///
 /// # Errors
 /// [`ErrorKind::Malformed`](crate::ErrorKind) if the thresholds are no TOML, [`ErrorKind::Usage`](crate::ErrorKind) for codes and
-/// thresholds that do not exist.
+/// thresholds that do not exist. Those of [`Trace::check`].
 pub fn find(trace: &Trace, report: Option<&Report>, options: &Options) -> Result<Findings> {
+    trace.check()?;
     find_knowing(trace, Known { report, classes: None }, options)
 }
 

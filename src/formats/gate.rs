@@ -36,7 +36,7 @@ impl RowSink for Gate<'_> {
             clamp(batch.rows.to_mut());
             self.clamped.fetch_add(beyond, Ordering::Relaxed);
         }
-        let more = moved(&batch.rows);
+        let more = batch.rows.moved();
         let before = self.moved.fetch_add(more, Ordering::Relaxed);
         if before.saturating_add(more) > MOST_MOVED {
             return Err(Error::limit("the trace moves more bytes", format!("{MOST_MOVED} bytes")));
@@ -67,15 +67,6 @@ fn clamp(rows: &mut Data) {
         Data::Requests(r) => r.size.map_in_place(|n| n.min(MOST_SIZE)),
         Data::Intervals(i) => i.bytes.iter_mut().for_each(|n| *n = n.min(MOST_SIZE as f64)),
     }
-}
-
-/// Bytes of rows in range, at most [`MOST_MOVED`] and one.
-fn moved(rows: &Data) -> u64 {
-    let sum: u128 = match rows {
-        Data::Requests(r) => r.size.iter().map(u128::from).sum(),
-        Data::Intervals(i) => i.bytes.iter().sum::<f64>() as u128,
-    };
-    sum.min(u128::from(MOST_MOVED) + 1) as u64
 }
 
 #[cfg(test)]

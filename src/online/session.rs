@@ -11,7 +11,7 @@ use super::prediction::{PREDICTION_SCHEMA, Prediction, WindowSpan};
 use super::regime::Change;
 use super::trigger::{Every, Known, Trigger};
 use super::window::Window;
-use crate::record::{Clock, Interval, Op, Warning};
+use crate::record::{Clock, Interval, Op, Warning, is_amount, is_time};
 use crate::remedy::Remedy;
 use crate::signal::{Mode, Span};
 
@@ -110,7 +110,7 @@ impl Session {
         self.notice_order(transfers);
         let known = self.known();
         for e in transfers {
-            if !(e.start.is_finite() && e.end >= e.start && e.end.is_finite() && e.bytes.is_finite()) {
+            if !(is_time(e.start) && is_time(e.end) && e.start <= e.end && is_amount(e.bytes)) {
                 self.unusable += 1;
                 continue;
             }
@@ -138,7 +138,7 @@ impl Session {
     /// Warns about a message that ends long before the data so far do: by more than a burst or, while no burst is known, by more
     /// than half of the time seen.
     fn notice_order(&mut self, transfers: &[Interval]) {
-        let ends = transfers.iter().map(|e| e.end).filter(|t| t.is_finite());
+        let ends = transfers.iter().map(|e| e.end).filter(|t| is_time(*t));
         let (Some(now_s), Some(end_s)) = (self.now_s, ends.reduce(f64::max)) else { return };
         if end_s >= now_s {
             return;
@@ -367,5 +367,42 @@ impl Session {
         let regime = Regime { period_s, ranks: self.ranks.unwrap_or(0), burst_bytes: p.bytes.unwrap_or(0.0) };
         let (cause, at_s) = self.cause.take().unwrap_or((Cause::Period, p.now_s));
         p.state = Some(self.automaton.observe(at_s, &regime, cause).to_owned()).filter(|s| !s.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A write each 10 s, after `first`.
+    fn fed(first: &[Interval]) -> Prediction {
+        let mut session = Session::new(None, Options::default());
+        session.feed(first);
+        for i in 0..20 {
+            let start = 10.0 * f64::from(i);
+            session.feed(&[Interval { op: Op::Write, start, end: start + 1.0, bytes: 1e6, ..Interval::default() }]);
+        }
+        session.predict()
+    }
+
+    #[test]
+    fn transfers_out_of_range_change_nothing_but_their_count() {
+        let fine = Interval { op: Op::Write, end: 1.0, bytes: 1.0, ..Interval::default() };
+        let wrong = [
+            Interval { start: 1e300, end: 2e300, ..fine },
+            Interval { start: f64::NAN, ..fine },
+            Interval { end: f64::INFINITY, ..fine },
+            Interval { start: 2.0, ..fine },
+            Interval { bytes: 1e300, ..fine },
+            Interval { bytes: -1.0, ..fine },
+        ];
+        let (without, with) = (fed(&[]), fed(&wrong));
+        assert_eq!(
+            (with.period_s, with.next_start_s, with.now_s),
+            (without.period_s, without.next_start_s, without.now_s)
+        );
+        assert!(without.period_s.is_some());
+        let warning = with.warnings.iter().find(|w| w.code == UNUSABLE).expect("a warning");
+        assert!(warning.message.starts_with("6 transfers"), "{}", warning.message);
     }
 }

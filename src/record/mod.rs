@@ -11,6 +11,7 @@
 //! by one, as writers do, takes them from [`Rows`], which a trace, a part of it and a generated workload are.
 
 mod batch;
+mod check;
 mod column;
 mod counters;
 mod intervals;

@@ -36,6 +36,7 @@ mod patterns_random;
 mod period_methods;
 mod periods;
 mod radar;
+mod range;
 mod recorder;
 mod regex;
 mod series;

@@ -1,0 +1,137 @@
+//! Whether rows are in the range that analyses rely on. Readers see to it; rows of a caller are checked.
+
+use rayon::prelude::*;
+
+use super::range::{MOST_MOVED, MOST_SIZE, MOST_TIME_S, is_time};
+use super::trace::{Data, Trace};
+use crate::error::{Error, ErrorKind, Place, Result};
+
+/// Rows that one thread checks at a time.
+const PART: usize = 1 << 16;
+
+impl Data {
+    /// Checks that all columns have the same length, that times are within 10¹² s of the zero, that no row ends before it starts,
+    /// and that a row moves at most 1 PiB and all rows at most 4 EiB. Readers bring rows into this range; rows from elsewhere are
+    /// checked by the analyses.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] with the first row that is wrong, [`ErrorKind::Limit`] for the sum.
+    pub fn check(&self) -> Result<()> {
+        self.check_lengths()?;
+        let (start, end) = self.times();
+        let fine = |(start, end): (&f64, &f64)| is_time(*start) && is_time(*end) && start <= end;
+        let parts = start.par_chunks(PART).zip(end.par_chunks(PART));
+        if !parts.all(|(start, end)| start.iter().zip(end).all(fine)) {
+            let row = start.iter().zip(end).position(|row| !fine(row)).unwrap_or(0);
+            return Err(Error::malformed(
+                Place::Record(row as u64),
+                format!("times {} s to {} s", start[row], end[row]),
+            )
+            .expected(format!("an end that is not before the start, both within {MOST_TIME_S:e} s of 0")));
+        }
+        if let Some(row) = self.first_beyond() {
+            return Err(Error::malformed(Place::Record(row as u64), "a number of bytes out of range")
+                .expected(format!("0 to {MOST_SIZE} bytes")));
+        }
+        match self.moved() > MOST_MOVED {
+            true => Err(Error::limit("the trace moves more bytes", format!("{MOST_MOVED} bytes"))),
+            false => Ok(()),
+        }
+    }
+
+    fn check_lengths(&self) -> Result<()> {
+        let n = self.len();
+        let equal = match self {
+            Data::Requests(r) => {
+                let [op, call, rank] = [r.op.len(), r.call.len(), r.rank.len()];
+                [op, call, rank, r.task.len(), r.file.len(), r.offset.len(), r.size.len(), r.end.len()] == [n; 8]
+            }
+            Data::Intervals(i) => {
+                let [op, asynchronous, rank] = [i.op.len(), i.asynchronous.len(), i.rank.len()];
+                [op, asynchronous, rank, i.file.len(), i.bytes.len(), i.end.len()] == [n; 6]
+            }
+        };
+        match equal {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Malformed, format!("columns of other lengths beside {n} starts"))
+                .expected("as many values in each column")),
+        }
+    }
+
+    fn times(&self) -> (&[f64], &[f64]) {
+        match self {
+            Data::Requests(r) => (&r.start, &r.end),
+            Data::Intervals(i) => (&i.start, &i.end),
+        }
+    }
+
+    /// The first row whose bytes are out of range.
+    fn first_beyond(&self) -> Option<usize> {
+        match self {
+            Data::Requests(r) => r.size.iter().position(|n| n > MOST_SIZE),
+            Data::Intervals(i) => i.bytes.iter().position(|n| !(0.0..=MOST_SIZE as f64).contains(n)),
+        }
+    }
+
+    /// Bytes of rows in range, at most [`MOST_MOVED`] and one.
+    pub(crate) fn moved(&self) -> u64 {
+        let sum: u128 = match self {
+            Data::Requests(r) => r.size.iter().map(u128::from).sum(),
+            Data::Intervals(i) => i.bytes.iter().sum::<f64>() as u128,
+        };
+        sum.min(u128::from(MOST_MOVED) + 1) as u64
+    }
+}
+
+impl Trace {
+    /// [`Data::check`], with the name of the trace in the error.
+    ///
+    /// # Errors
+    /// As [`Data::check`].
+    pub fn check(&self) -> Result<()> {
+        self.data.check().map_err(|e| e.in_file(&self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Interval, Request};
+
+    fn request(start: f64, end: f64, size: u64) -> Request {
+        Request { start, end, size, ..Request::default() }
+    }
+
+    #[test]
+    fn rows_out_of_range_have_their_place() {
+        let fine = request(-1e12, 1e12, MOST_SIZE);
+        assert!(Data::Requests([fine; 3].into_iter().collect()).check().is_ok());
+        let wrong = [
+            request(f64::NAN, 1.0, 1),
+            request(0.0, f64::INFINITY, 1),
+            request(-1.1e12, 0.0, 1),
+            request(2.0, 1.0, 1),
+            request(0.0, 1.0, MOST_SIZE + 1),
+        ];
+        for row in wrong {
+            let e = Data::Requests([fine, row, fine].into_iter().collect()).check().unwrap_err();
+            assert!((e.kind(), e.place()) == (ErrorKind::Malformed, Some(Place::Record(1))), "{row:?}: {e}");
+        }
+        for bytes in [f64::NAN, -1.0, 2.0 * MOST_SIZE as f64] {
+            let row = Interval { end: 1.0, bytes, ..Interval::default() };
+            assert!(Data::Intervals([row].into_iter().collect()).check().is_err(), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn sums_and_lengths_are_checked() {
+        let most = (MOST_MOVED / MOST_SIZE) as usize;
+        let row = request(0.0, 1.0, MOST_SIZE);
+        assert!(Data::Requests(std::iter::repeat_n(row, most).collect()).check().is_ok());
+        let e = Data::Requests(std::iter::repeat_n(row, most + 1).collect()).check().unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Limit);
+        let Data::Requests(mut rows) = Data::Requests([row; 2].into_iter().collect()) else { unreachable!() };
+        rows.end.pop();
+        assert_eq!(Data::Requests(rows).check().unwrap_err().kind(), ErrorKind::Malformed);
+    }
+}
