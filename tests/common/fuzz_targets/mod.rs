@@ -64,6 +64,7 @@ fn everything() -> ReadOptions {
 
 /// Rows are in the range that the analyses rely on.
 fn check(t: &Trace) {
+    t.check().expect("the analyses take it");
     let times = |start: &[f64], end: &[f64]| {
         assert_eq!(start.len(), end.len());
         for (s, e) in start.iter().zip(end) {

@@ -40,6 +40,7 @@ pub fn html(data: &[u8]) {
 
 /// All answers on a trace, as a page.
 pub fn check_page(t: &Trace, name: &str) {
+    t.check().expect("in range");
     let selection = Selection::default();
     let info = Info::of(t);
     let analysis: Result<Analysis, String> =
