@@ -20,21 +20,8 @@ impl Data {
     /// [`ErrorKind::Malformed`] with the first row that is wrong, [`ErrorKind::Limit`] for the sum.
     pub fn check(&self) -> Result<()> {
         self.check_lengths()?;
-        let (start, end) = self.times();
-        let fine = |(start, end): (&f64, &f64)| -MOST_DISTANCE_S <= *start && start <= end && *end <= MOST_DISTANCE_S;
-        let parts = start.par_chunks(PART).zip(end.par_chunks(PART));
-        if !parts.all(|(start, end)| start.iter().zip(end).all(fine)) {
-            let row = start.iter().zip(end).position(|row| !fine(row)).unwrap_or(0);
-            return Err(Error::malformed(
-                Place::Record(row as u64),
-                format!("times {} s to {} s", start[row], end[row]),
-            )
-            .expected(format!("an end that is not before the start, both within {MOST_DISTANCE_S:e} s of 0")));
-        }
-        if let Some(row) = self.first_beyond() {
-            return Err(Error::malformed(Place::Record(row as u64), "a number of bytes out of range")
-                .expected(format!("0 to {MOST_SIZE} bytes")));
-        }
+        self.check_times()?;
+        self.check_bytes()?;
         match self.moved() > MOST_MOVED {
             true => Err(Error::limit("the trace moves more bytes", format!("{MOST_MOVED} bytes"))),
             false => Ok(()),
@@ -55,24 +42,42 @@ impl Data {
         };
         match equal {
             true => Ok(()),
-            false => Err(Error::new(ErrorKind::Malformed, format!("columns of other lengths beside {n} starts"))
-                .expected("as many values in each column")),
+            false => Err(Error::new(
+                ErrorKind::Malformed,
+                format!("{n} starts, and another number of values in a column beside them"),
+            )
+            .expected("as many values in each column")),
         }
     }
 
-    fn times(&self) -> (&[f64], &[f64]) {
-        match self {
+    fn check_times(&self) -> Result<()> {
+        let (start, end) = match self {
             Data::Requests(r) => (&r.start, &r.end),
             Data::Intervals(i) => (&i.start, &i.end),
-        }
+        };
+        let fine = |(start, end): (&f64, &f64)| -MOST_DISTANCE_S <= *start && start <= end && *end <= MOST_DISTANCE_S;
+        let first_wrong = |(part, (start, end)): (usize, (&[f64], &[f64]))| {
+            start.iter().zip(end).position(|row| !fine(row)).map(|row| part * PART + row)
+        };
+        let parts = start.par_chunks(PART).zip(end.par_chunks(PART)).enumerate();
+        let Some(row) = parts.find_map_first(first_wrong) else { return Ok(()) };
+        Err(Error::malformed(Place::Record(row as u64), format!("a row from {} s to {} s", start[row], end[row]))
+            .expected(format!("an end that is not before the start, both within {MOST_DISTANCE_S:e} s of 0")))
     }
 
-    /// The first row whose bytes are out of range.
-    fn first_beyond(&self) -> Option<usize> {
-        match self {
-            Data::Requests(r) => r.size.iter().position(|n| n > MOST_SIZE),
-            Data::Intervals(i) => i.bytes.iter().position(|n| !(0.0..=MOST_SIZE as f64).contains(n)),
-        }
+    fn check_bytes(&self) -> Result<()> {
+        let wrong = match self {
+            Data::Requests(r) => {
+                r.size.iter().enumerate().find(|&(_, n)| n > MOST_SIZE).map(|(row, n)| (row, n.to_string()))
+            }
+            Data::Intervals(i) => {
+                let wrong = i.bytes.iter().enumerate().find(|(_, n)| !(0.0..=MOST_SIZE as f64).contains(*n));
+                wrong.map(|(row, n)| (row, n.to_string()))
+            }
+        };
+        let Some((row, bytes)) = wrong else { return Ok(()) };
+        Err(Error::malformed(Place::Record(row as u64), format!("a row of {bytes} bytes"))
+            .expected(format!("0 to {MOST_SIZE} bytes")))
     }
 
     /// Bytes of rows in range, at most [`MOST_MOVED`] and one.
@@ -121,8 +126,17 @@ mod tests {
         }
         for bytes in [f64::NAN, -1.0, 2.0 * MOST_SIZE as f64] {
             let row = Interval { end: 1.0, bytes, ..Interval::default() };
-            assert!(Data::Intervals([row].into_iter().collect()).check().is_err(), "{bytes}");
+            let e = Data::Intervals([row].into_iter().collect()).check().unwrap_err();
+            assert!(e.to_string().contains(&format!("{bytes} bytes")), "{e}");
         }
+    }
+
+    #[test]
+    fn the_first_wrong_row_is_named_beyond_the_first_part() {
+        let (fine, wrong) = (request(0.0, 1.0, 1), request(2.0, 1.0, 1));
+        let rows = std::iter::repeat_n(fine, PART + 5).chain([wrong, fine, wrong]);
+        let e = Data::Requests(rows.collect()).check().unwrap_err();
+        assert_eq!(e.place(), Some(Place::Record(PART as u64 + 5)));
     }
 
     #[test]

@@ -116,7 +116,8 @@ impl Sampler {
             let ended = match &wake {
                 Some(wake) => wake.wait_until(due),
                 None => {
-                    // Keeps the sampling rate: a process that is not our child signals no end to wait for.
+                    // The pause is the sampling step. The counters of a process that is no child end with it: waking up at its end
+                    // would read nothing more.
                     thread::sleep(due.saturating_duration_since(Instant::now()));
                     self.process_is_over()
                 }
