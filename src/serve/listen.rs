@@ -150,6 +150,7 @@ mod tests {
     use super::*;
     use std::io::{Read, Write};
     use std::net::{SocketAddr, TcpStream as Client};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
     /// Talks to a server with these bounds.
     fn with_server(bounds: Bounds, talk: impl FnOnce(SocketAddr) + Send + 'static) {
@@ -245,5 +246,23 @@ mod tests {
             drop(watcher);
             begins_well(&next);
         });
+    }
+
+    #[tokio::test]
+    async fn many_requests_of_one_client_let_another_pass() {
+        let server = Connections::new(Options::default(), Bounds::default());
+        let ((mut many, server_of_many), (mut one, server_of_one)) = (duplex(1 << 20), duplex(1 << 20));
+        many.write_all(format!("{WHOLE}\r\n").repeat(100).as_bytes()).await.unwrap();
+        one.write_all(format!("{WHOLE}\r\n").as_bytes()).await.unwrap();
+        let mut answers = vec![0; 1 << 20];
+        tokio::select! {
+            biased;
+            () = server.answer(server_of_many) => unreachable!("more requests may come"),
+            () = server.answer(server_of_one) => unreachable!("more requests may come"),
+            n = one.read(&mut answers) => assert!(n.unwrap() > 0),
+        }
+        let n = many.read(&mut answers).await.unwrap();
+        let answers = String::from_utf8_lossy(&answers[..n]).matches("HTTP/1.1 200 OK").count();
+        assert!(answers < 5, "{answers} answers before that of the other client");
     }
 }
