@@ -5,9 +5,9 @@
     socket_load.py IOPHASE [--connections 10000] [--requests 100000]
 
 Connections that are silent, stop halfway or never read are opened in their thousands and left open. After every hundred, another
-client comes, and has to be answered rightly. Then that client sends its many requests or messages. A row of the output has the longest wait
-of others, how many answers were wrong, and the memory of the process. Ends with 1 if an answer was wrong or a message lost. Traffic
-stays on the loopback interface. Python 3 alone; Linux.
+client comes, and has to be answered rightly. Then one client sends its many requests or messages, and at last twenty hold 60 MiB each. A row
+of the output has the longest wait of others, how many answers were wrong, and the memory of the process. Ends with 1 if an answer was
+wrong or a message lost. Traffic stays on the loopback interface. Python 3 alone; Linux.
 """
 import argparse
 import json
@@ -26,6 +26,8 @@ ROWS = b"rank,op,start,end,size\n" + b"".join(b"0,write,%d,%d,1000\n" % (3 * i, 
 GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(48)
 READY = b"\x05READY\x0bSocket-Type" + struct.pack(">I", 4) + b"PUSH"
 EVERY = 100
+# More bytes than all bodies, or all messages, may hold together.
+BODIES, LARGE = 20, 60 << 20
 
 
 def post(path, body):
@@ -63,18 +65,19 @@ class Program:
         s.connect(("127.0.0.1", self.port))
         return s
 
-    def crowd(self, count, bytes_sent, asks):
+    def crowd(self, count, bytes_sent, asks, every=EVERY):
         """Opens connections that send these bytes; the longest wait of any of `asks`, and how often one was answered wrongly."""
         self.sources += 1
         held, worst, wrong = [], 0.0, 0
         for i in range(count):
             s = self.connect(f"127.0.0.{self.sources}")
             held.append(s)
+            s.settimeout(1)
             try:
                 s.sendall(bytes_sent)
             except OSError:
-                pass  # dropped for one that waits: its right
-            for ask in asks if i % EVERY == EVERY - 1 else ():
+                pass  # not read any more, or dropped for one that waits: both are right
+            for ask in asks if i % every == every - 1 else ():
                 begun = time.monotonic()
                 wrong += not ask()
                 worst = max(worst, time.monotonic() - begun)
@@ -149,6 +152,9 @@ def serve(a):
             failed += answer(s, request) != expected
             worst = max(worst, time.monotonic() - begun)
     wrong += row("serve", f"{a.requests} requests", worst, failed, program)
+    wait, failed = program.crowd(BODIES, post(b"/api/analyze", bytes(LARGE))[:-100], asks[:1], 1)
+    failed += not asks[1]()
+    wrong += row("serve", f"{BODIES} bodies of {LARGE >> 20} MiB that do not end", wait, failed, program)
     program.end()
     return wrong
 
@@ -183,6 +189,19 @@ def predict(a, folder):
     for kind, bytes_sent in SENDERS.items():
         wait, failed = program.crowd(a.connections, bytes_sent, [greets])
         wrong += row("predict", f"{a.connections} senders: {kind}", wait, failed, program)
+    wrong += messages(a, program)
+    held = SENDERS["greeted, silent"] + b"\x02" + struct.pack(">Q", LARGE) + bytes(LARGE - 100)
+    wait, failed = program.crowd(BODIES, held, [greets], 1)
+    wrong += row("predict", f"{BODIES} messages of {LARGE >> 20} MiB that do not end", wait, failed, program)
+    program.end()
+    with open(state) as f:
+        lost = a.requests - json.load(f)["jobs"]["fed"]
+    print(f"{lost} messages lost")
+    return wrong + lost
+
+
+def messages(a, program):
+    """Sends many messages as one sender."""
     s, begun = sender(program), time.monotonic()
     for i in range(a.requests):
         body = json.dumps({"ranks": 1, "b": [1e6], "ts": [2.0 * i], "te": [2.0 * i + 1.0]}).encode()
@@ -191,13 +210,7 @@ def predict(a, folder):
             program.drain()
     s.shutdown(socket.SHUT_WR)
     s.recv(1)  # the end, when all is read
-    took = time.monotonic() - begun
-    now, most = program.memory()
-    program.end()
-    with open(state) as f:
-        taken = json.load(f)["jobs"]["fed"]
-    print(f"| predict | {a.requests} messages in {took:.1f} s, {taken} taken | | {a.requests - taken} | {now / 1e6:.0f} MB, {most / 1e6:.0f} MB |")
-    return wrong + (taken != a.requests)
+    return row("predict", f"{a.requests} messages, all of them", time.monotonic() - begun, 0, program)
 
 
 def main():
