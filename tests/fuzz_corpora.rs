@@ -58,24 +58,37 @@ fn changed(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     copy
 }
 
-#[test]
-fn corpora_samples_and_changed_copies_break_nothing() {
+/// Runs the inputs of a target, and a changed copy of each: its corpus and every so many samples of all formats, from the first given.
+fn nothing_breaks(name: &str, target: targets::Target, first: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let one_in = if std::env::var_os("IOPHASE_LONG").is_some() { 2 } else { ONE_IN };
-    let samples = files(&root.join("tests/data/robustness"));
-    for (t, (name, target)) in targets::ALL_TARGETS.iter().enumerate() {
-        let mut inputs = files(&root.join("fuzz/corpus").join(name));
-        inputs.extend(samples.iter().skip(t % one_in).step_by(one_in).cloned());
-        for (i, (path, bytes)) in inputs.iter().enumerate() {
-            target(&bytes[..bytes.len().min(1 << 16)]);
-            let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (i as u64 + 1));
-            let other = &inputs[random.below(inputs.len())].1;
-            let copy = changed(bytes, other, &mut random);
-            if std::panic::catch_unwind(|| target(&copy)).is_err() {
-                let kept = std::env::temp_dir().join(format!("iophase-fuzz-{name}"));
-                fs::write(&kept, &copy).unwrap();
-                panic!("{name} breaks on a changed copy of {path}, kept as {}", kept.display());
-            }
+    let mut inputs = files(&root.join("fuzz/corpus").join(name));
+    inputs.extend(files(&root.join("tests/data/robustness")).into_iter().skip(first % one_in).step_by(one_in));
+    for (i, (path, bytes)) in inputs.iter().enumerate() {
+        target(&bytes[..bytes.len().min(1 << 16)]);
+        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ (i as u64 + 1));
+        let other = &inputs[random.below(inputs.len())].1;
+        let copy = changed(bytes, other, &mut random);
+        if std::panic::catch_unwind(|| target(&copy)).is_err() {
+            let kept = std::env::temp_dir().join(format!("iophase-fuzz-{name}"));
+            fs::write(&kept, &copy).unwrap();
+            panic!("{name} breaks on a changed copy of {path}, kept as {}", kept.display());
         }
+    }
+}
+
+#[test]
+fn corpora_samples_and_changed_copies_break_nothing() {
+    for (i, (name, target)) in targets::ALL_TARGETS.iter().filter(|(name, _)| *name != "http").enumerate() {
+        nothing_breaks(name, *target, i);
+    }
+}
+
+#[cfg(feature = "serve")]
+mod serve {
+    #[test]
+    fn the_corpus_of_requests_and_changed_copies_break_nothing() {
+        let http = super::targets::named("http").expect("a target");
+        super::nothing_breaks("http", http, 0);
     }
 }
