@@ -162,7 +162,9 @@ impl Signal {
         let line = |frequency: f64| {
             let amplitudes = self.amplitudes(frequency);
             let power: f64 = amplitudes.iter().map(Complex::norm_sqr).sum();
-            Line { frequency, amplitudes, share: (2.0 * power / self.variance).min(1.0) }
+            let share = 2.0 * power / self.variance;
+            // not `min`, which makes a NaN 1: harmonics overflow in the shortest runs, and such a line is none
+            Line { frequency, amplitudes, share: if share > 1.0 { 1.0 } else { share } }
         };
         let mut three = [start - step, start, start + step].map(line);
         for _ in 0..PARABOLAS {
@@ -308,30 +310,23 @@ impl Signal {
         }
     }
 
-    /// The signal cut into cycles from `start` on; those cut off by the ends of the run are marked.
+    /// The signal cut into cycles from `start` on; those cut off by the ends of the run are marked. There are fewer than bins.
     fn cycles(&self, start: f64, period: f64) -> Vec<Cycle> {
         let run = BINS as f64 * self.width;
-        let mut out = Vec::new();
-        let mut k = 0;
-        loop {
-            let a = start + f64::from(k) * period;
-            k += 1;
-            if a >= run {
-                return out;
-            }
-            if a + 0.5 * period <= 0.0 {
-                continue;
-            }
-            let values: Vec<f64> = (0..PLACES)
-                .map(|i| {
-                    let t = a + (i as f64 + 0.5) / PLACES as f64 * period;
-                    let at = (t / self.width).floor();
-                    if at < 0.0 { f64::NAN } else { self.values.get(at as usize).copied().unwrap_or(f64::NAN) }
-                })
-                .collect();
-            let full = values.iter().all(|v| v.is_finite());
-            out.push(Cycle { start: a, values, full });
-        }
+        let starts = (0..BINS).map(|k| start + k as f64 * period).take_while(|a| *a < run);
+        starts.filter(|a| a + 0.5 * period > 0.0).map(|a| self.cycle(a, period)).collect()
+    }
+
+    fn cycle(&self, start: f64, period: f64) -> Cycle {
+        let values: Vec<f64> = (0..PLACES)
+            .map(|i| {
+                let t = start + (i as f64 + 0.5) / PLACES as f64 * period;
+                let at = (t / self.width).floor();
+                if at < 0.0 { f64::NAN } else { self.values.get(at as usize).copied().unwrap_or(f64::NAN) }
+            })
+            .collect();
+        let full = values.iter().all(|v| v.is_finite());
+        Cycle { start, values, full }
     }
 }
 
@@ -408,4 +403,28 @@ fn best_stretch(alike: &[f64]) -> Option<(usize, usize)> {
         }
     }
     best.filter(|b| b.0 > 0.0).map(|b| (b.1, b.2))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::period::chains::{Options, detect};
+    use crate::signal::Span;
+    use crate::signal::profile::Profile;
+
+    #[test]
+    fn the_shortest_runs_have_an_answer() {
+        // harmonics of their frequencies are beyond the largest number
+        for scale in (0..40).map(|i| 6.781033507303577e-308 * 2f64.powi(i - 10)) {
+            let at = |k: i32| scale * f64::from(k);
+            let spans = (2..12).map(|k| Span { start: at(k), end: at(k) + 0.25 * scale, bytes: 1.0 });
+            let options = Options {
+                most_periods: 1,
+                shortest_window_s: 0.5 * scale,
+                least_reported_s: 0.0,
+                ..Options::default()
+            };
+            let found = detect(&Profile::from_spans(spans), options);
+            assert!(found.periods.iter().all(|p| p.period_s > 0.0 && p.period_s.is_finite()), "{scale}");
+        }
+    }
 }
