@@ -310,7 +310,7 @@ impl Signal {
         }
     }
 
-    /// The signal cut into cycles from `start` on; those cut off by the ends of the run are marked. There are fewer than bins.
+    /// The signal cut into cycles from `start` on; those cut off by the ends of the run are marked. At most one for each bin.
     fn cycles(&self, start: f64, period: f64) -> Vec<Cycle> {
         let run = BINS as f64 * self.width;
         let starts = (0..BINS).map(|k| start + k as f64 * period).take_while(|a| *a < run);
