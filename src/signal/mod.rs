@@ -43,6 +43,18 @@ pub struct Span {
     pub bytes: f64,
 }
 
+/// Shorter stretches of time are moments: no clock of a trace resolves a picosecond. Widths, rates and frequencies of longer ones
+/// stay far within the range of numbers, with their squares and harmonics.
+pub(crate) const SHORTEST_S: f64 = 1e-12;
+
+impl Span {
+    /// True if it has no length that a clock resolves.
+    #[inline]
+    pub(crate) fn is_point(&self) -> bool {
+        (0.0..SHORTEST_S).contains(&(self.end - self.start))
+    }
+}
+
 /// How the bandwidth is put on the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -1,7 +1,7 @@
 //! Choosing the sampling rate from the trace.
 
-use super::Span;
 use super::profile::Profile;
+use super::{SHORTEST_S, Span};
 
 /// Samples that an automatic rate gives at most.
 pub const MAX_AUTO_SAMPLES: usize = 1 << 16;
@@ -78,9 +78,6 @@ fn quick_log2(x: f64) -> f64 {
     exponent + (mantissa - 1.0)
 }
 
-/// A shorter run is a moment: no clock of a trace resolves it.
-const SHORTEST_RUN_S: f64 = 1e-9;
-
 /// A sampling rate in Hz that resolves the bursts: six samples in a burst of the usual width if that is known, else two in
 /// the duration below which transfers move a tenth of the bytes; rounded up to 1, 2 or 5 times a power of ten, and between
 /// [`MIN_AUTO_SAMPLES`] and [`MAX_AUTO_SAMPLES`] over the run. For heatmaps and sampled counters it is one sample a bin (`bin_s`), at
@@ -88,9 +85,9 @@ const SHORTEST_RUN_S: f64 = 1e-9;
 pub fn auto_rate(extent: &Extent, bin_s: Option<f64>, burst_width: Option<f64>) -> f64 {
     let duration = extent.duration();
     if let Some(w) = bin_s.filter(|w| *w > 0.0) {
-        return (1.0 / w).min(MAX_AUTO_SAMPLES as f64 / duration.max(SHORTEST_RUN_S));
+        return (1.0 / w).min(MAX_AUTO_SAMPLES as f64 / duration.max(SHORTEST_S));
     }
-    if duration < SHORTEST_RUN_S {
+    if duration < SHORTEST_S {
         return 1.0;
     }
     let wanted = match burst_width.filter(|w| *w > 0.0) {
@@ -166,7 +163,7 @@ mod tests {
         assert!(f * 29.0 >= MIN_AUTO_SAMPLES as f64, "{f}");
         assert_eq!(auto_rate(&train(3, 10.0, 9.0), Some(0.2), None), 5.0);
         assert_eq!(auto_rate(&Extent::of(std::iter::empty()), None, None), 1.0);
-        for (gap, d) in [(0.0, 5e-324), (5e-324, 5e-324), (1e-310, 0.0), (1e-12, 1e-12)] {
+        for (gap, d) in [(0.0, 5e-324), (5e-324, 5e-324), (1e-310, 0.0), (1e-13, 1e-13)] {
             assert_eq!(auto_rate(&train(3, gap, d), None, None), 1.0);
             assert!(auto_rate(&train(3, gap, d), Some(5e-324), None).is_finite());
         }

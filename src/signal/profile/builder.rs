@@ -36,7 +36,8 @@ impl ProfileBuilder {
     /// Adds one span; unusable ones are counted, see [`Census`].
     pub fn add(&mut self, span: Span) {
         let Span { start, mut end, bytes } = span;
-        if end == start {
+        let point = span.is_point();
+        if point {
             // never less than the resolution of the clock
             end = (start + POINT_WIDTH).max(start + 4.0 * f64::EPSILON * start.abs());
         }
@@ -48,7 +49,7 @@ impl ProfileBuilder {
         }
         self.census.used += 1;
         self.census.span_seconds += end - start;
-        self.census.points += u64::from(span.end == span.start);
+        self.census.points += u64::from(point);
         if let Some(folded) = &mut self.folded {
             folded.add(start, end, rate);
             return;

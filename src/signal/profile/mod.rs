@@ -22,7 +22,7 @@ use super::Span;
 pub const EXACT_SPANS: usize = 1 << 21;
 /// Number of bins of a folded trace.
 pub const BINS: usize = 1 << 20;
-/// Seconds given to a span that has bytes but no length.
+/// Seconds given to a point, [`Span::is_point`].
 pub const POINT_WIDTH: f64 = 1e-6;
 
 /// Counts of the spans that were fed.
@@ -30,7 +30,7 @@ pub const POINT_WIDTH: f64 = 1e-6;
 pub struct Census {
     /// Spans in the profile, points included.
     pub used: u64,
-    /// Spans without a length, spread over [`POINT_WIDTH`].
+    /// Points, spread over [`POINT_WIDTH`].
     pub points: u64,
     /// Spans left out: no bytes, a negative length, or a value that is not finite.
     pub skipped: u64,
@@ -336,6 +336,16 @@ mod tests {
         assert!((profile.duration() - POINT_WIDTH).abs() < 1e-12);
         assert!(Profile::from_spans([]).is_empty());
         assert_eq!(Profile::from_spans([]).mean_rate(0.0, 1.0), 0.0);
+    }
+
+    #[test]
+    fn spans_shorter_than_a_clock_resolves_are_points() {
+        for length in [0.0, 5e-324, 1e-307, 0.9e-12] {
+            let profile = Profile::from_spans([span(0.0, length, 1e15), span(length, 2.0 * length, 1e15)]);
+            assert_eq!(profile.census().points, 2, "{length}");
+            assert!((profile.bytes() / 2e15 - 1.0).abs() < 1e-12 && profile.duration() >= POINT_WIDTH, "{length}");
+        }
+        assert_eq!(Profile::from_spans([span(0.0, 1.1e-12, 1.0)]).census().points, 0);
     }
 
     #[test]
