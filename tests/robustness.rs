@@ -1,4 +1,4 @@
-//! Damaged input of every format: truncated at any byte, any one bit flipped. No panic, no hang, bounded memory.
+//! Damaged input of every format: truncated at any byte, any one bit flipped, shrunk while it is read. No panic, no hang, bounded memory.
 
 // A counting allocator is the only way to see what a reader allocates; it does nothing but count and pass on.
 #![allow(unsafe_code)]
@@ -6,11 +6,14 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use iophase::analysis::{self, Options};
-use iophase::formats::{self, Detail, Patterns, ReadOptions, Source};
+
+use iophase::formats::{self, Detail, Limits, Patterns, ReadOptions, Source};
+use iophase::record::{Data, Trace};
+use iophase::{ErrorKind, Result};
 
 struct Counting;
 
@@ -66,25 +69,29 @@ fn read(name: &str, bytes: Vec<u8>) -> bool {
     let input = bytes.len();
     let source = Source::from_bytes(name, bytes);
     let options = options(name).detail(Detail::Calls).all_layers(true);
-    let rows = match formats::read(&source, None, &options) {
-        Ok(t) => {
-            assert!(t.data.len() <= 4 * input + 1000, "{name}: {} rows from {input} bytes", t.data.len());
-            check_rows(name, &t);
-            !t.data.is_empty()
-        }
-        Err(e) => {
-            assert!(e.to_string().contains(name) && e.exit_code() >= 3, "{e}");
-            false
-        }
-    };
+    let rows = check_answer(name, formats::read(&source, None, &options), input).is_ok_and(|rows| rows > 0);
     let peak = PEAK.load(Ordering::Relaxed) - before;
     assert!(peak <= BOUND, "{name}: {peak} bytes allocated for {input} bytes of input");
     rows
 }
 
+/// Rows in range and no more than the input has, or an error that names it.
+fn check_answer(name: &str, answer: Result<Trace>, input: usize) -> Result<usize> {
+    match answer {
+        Ok(t) => {
+            assert!(t.data.len() <= 4 * input + 1000, "{name}: {} rows from {input} bytes", t.data.len());
+            check_rows(name, &t);
+            Ok(t.data.len())
+        }
+        Err(e) => {
+            assert!(e.to_string().contains(name) && e.exit_code() >= 3, "{e}");
+            Err(e)
+        }
+    }
+}
+
 /// What every reader promises of its rows.
-fn check_rows(name: &str, t: &iophase::record::Trace) {
-    use iophase::record::Data;
+fn check_rows(name: &str, t: &Trace) {
     let (start, end) = match &t.data {
         Data::Requests(r) => (&r.start, &r.end),
         Data::Intervals(i) => {
@@ -150,4 +157,56 @@ fn analysis_survives_traces_with_damaged_numbers() {
             }
         }
     }
+}
+
+/// Reads a file that is cut to `length` bytes after so many reads.
+fn read_while_cut(path: &Path, length: usize, after: usize) -> Result<Trace> {
+    let source = Source::open(path, &Limits::default())?;
+    let (file, reads) = (fs::OpenOptions::new().write(true).open(path).unwrap(), AtomicUsize::new(0));
+    let cut = move || file.set_len(length as u64).unwrap();
+    let name = path.display().to_string();
+    if after == 0 {
+        cut();
+        return formats::read(&source, None, &options(&name));
+    }
+    let progress = move |_| {
+        if reads.fetch_add(1, Ordering::Relaxed) + 1 == after {
+            cut();
+        }
+    };
+    formats::read(&source, None, &options(&name).progress(Some(Arc::new(progress))))
+}
+
+#[test]
+fn files_that_shrink_or_vanish_once_they_are_open_are_survived() {
+    let _turn = TURN.lock().unwrap_or_else(|e| e.into_inner());
+    let dir = tempfile::tempdir().unwrap();
+    for (path, bytes) in samples() {
+        let copy = dir.path().join(path.file_name().unwrap());
+        let name = copy.display().to_string();
+        for length in (0..bytes.len()).step_by(bytes.len().div_ceil(20)) {
+            for after in [0, 1, 2] {
+                fs::write(&copy, &bytes).unwrap();
+                let _ = check_answer(&name, read_while_cut(&copy, length, after), bytes.len());
+            }
+        }
+        fs::write(&copy, &bytes).unwrap();
+        let source = Source::open(&copy, &Limits::default()).unwrap();
+        fs::remove_file(&copy).unwrap();
+        let e = check_answer(&name, formats::read(&source, None, &options(&name)), bytes.len()).unwrap_err();
+        assert_eq!(e.kind(), ErrorKind::Io, "{e}");
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_while_it_is_read_gives_the_rows_before_its_new_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("rows.csv");
+    let rows: String = (0..200_000).map(|i| format!("0,write,{i},{},100\n", i + 1)).collect();
+    let text = format!("rank,op,start,end,size\n{rows}");
+    fs::write(&path, &text).unwrap();
+    let length = text.len() / 2;
+    let t = read_while_cut(&path, length, 1).unwrap();
+    let whole = text[..length].matches('\n').count() - 1;
+    assert!((whole..=whole + 1).contains(&t.data.len()), "{} rows, {whole} whole ones", t.data.len());
 }

@@ -376,6 +376,24 @@ fn a_state_of_other_options_or_versions_is_refused() {
 }
 
 #[test]
+fn a_clock_that_steps_is_survived_and_steps_back_are_told() {
+    for step in [-1e9, -1000.0, -7.0, 1000.0, 1e9] {
+        let all = lines(&predict_text(
+            &["-"],
+            csv(every(5.0, 20).chain(every(5.0, 20).map(|t| t + 100.0 + step))).as_bytes(),
+        ));
+        let told = |l: &Value| l["warnings"].as_array().unwrap().iter().any(|w| w["code"] == "rows-out-of-order");
+        assert_eq!(all.iter().any(told), step < 0.0, "{step}");
+        assert!(all.windows(2).all(|w| number(&w[0], "now_s") <= number(&w[1], "now_s")), "{step}");
+        let periodic: Vec<&Value> = all.iter().filter(|l| l["periodic"] == true).collect();
+        assert!(
+            !periodic.is_empty() && periodic.iter().all(|l| number(l, "next_start_s") > number(l, "now_s")),
+            "{step}"
+        );
+    }
+}
+
+#[test]
 fn jobs_of_one_source_are_separate_and_bad_messages_counted() {
     let mut text = String::new();
     for i in 0..12 {
