@@ -78,6 +78,27 @@ fn a_full_disk_leaves_the_old_output_and_nothing_else() {
     }
 }
 
+/// Predictions that cannot be stored leave the state of before, from which the next run goes on.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_old_state() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, state) = (dir.path().join("x.csv"), dir.path().join("state.json"));
+    let bursts = |n: u32| rows((0..n).map(|i| (5.0 * f64::from(i), 5.0 * f64::from(i) + 1.0, 1e6)));
+    let args = ["predict", trace.to_str().unwrap(), "--once", "--state", state.to_str().unwrap()];
+    fs::write(&trace, bursts(20)).unwrap();
+    assert_eq!(iophase(&args).status.code(), Some(0));
+    let old = fs::read(&state).unwrap();
+    assert!(old.len() > 1024);
+    fs::write(&trace, bursts(40)).unwrap();
+    let limit = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+    let o = Command::new("sh").args(["-c", limit, BIN]).args(args).output().unwrap();
+    assert_eq!(o.status.code(), Some(5), "{}", String::from_utf8_lossy(&o.stderr));
+    assert!(fs::read(&state).unwrap() == old && names(dir.path()) == ["state.json", "x.csv"]);
+    let o = iophase(&args);
+    assert!(o.status.code() == Some(0) && !o.stdout.is_empty());
+}
+
 #[cfg(unix)]
 #[test]
 fn outputs_replace_links_and_write_to_devices() {
