@@ -89,6 +89,11 @@ impl Error {
         Error::limit("the trace has more rows", format!("{most} rows")).remedy(Remedy::AllowMemory)
     }
 
+    /// [`ErrorKind::Limit`]: there are more pairs of rank and file than `most`.
+    pub(crate) fn too_many_streams(most: usize) -> Self {
+        Error::limit("the trace has more pairs of rank and file", format!("{most} pairs")).remedy(Remedy::AllowMemory)
+    }
+
     /// Names the input, unless it is named already.
     pub fn in_file(mut self, path: impl Into<String>) -> Self {
         self.inner.path.get_or_insert_with(|| path.into());

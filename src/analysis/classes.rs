@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::signals::Transfers;
 use super::{ModeChoice, Options, SignalReport};
 use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and_sketch};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::{Batch, Data, Interval, Intervals, Op, Restart, RowSink, Trace};
 use crate::signal::{Decimated, Mode, RowFilter, Selection};
@@ -56,7 +56,7 @@ pub fn classes_of(
     options: classify::Options<'_>,
     draw: bool,
 ) -> Result<(Classes, Vec<Sketch>)> {
-    let sink = ClassSink::new(selection, options, draw, of_writes(options.mode));
+    let sink = ClassSink::new(selection, options, draw, of_writes(options.mode)).of_at_most(read.limits.streams());
     let mut rest = formats::read_into(source, format, read, &sink)?;
     let (reader, writes) = sink.finish();
     let (mut classes, sketches) = reader.finish(&rest)?;
@@ -83,6 +83,7 @@ struct ClassSink<'s, 'm, F> {
     fresh: F,
     state: Mutex<Streamed<'s, 'm>>,
     restarted: AtomicBool,
+    most_streams: usize,
 }
 
 impl<'s, 'm> ClassSink<'s, 'm, ()> {
@@ -96,11 +97,16 @@ impl<'s, 'm> ClassSink<'s, 'm, ()> {
             let writes = writes.map(|mode| (mode, RowFilter::new(mode, selection), Decimated::default()));
             (classify::Reader::new(selection, options, draw), writes)
         };
-        ClassSink { state: Mutex::new(fresh()), fresh, restarted: AtomicBool::new(false) }
+        ClassSink { state: Mutex::new(fresh()), fresh, restarted: AtomicBool::new(false), most_streams: usize::MAX }
     }
 }
 
 impl<'s, 'm, F> ClassSink<'s, 'm, F> {
+    /// With an error for more pairs of rank and file.
+    fn of_at_most(self, most_streams: usize) -> Self {
+        Self { most_streams, ..self }
+    }
+
     fn finish(self) -> Streamed<'s, 'm> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,6 +117,9 @@ impl<'s, 'm, F: Fn() -> Streamed<'s, 'm> + Sync> RowSink for ClassSink<'s, 'm, F
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (reader, writes) = &mut *state;
         reader.take(&batch);
+        if reader.streams() > self.most_streams {
+            return Err(Error::too_many_streams(self.most_streams));
+        }
         if let (Some((_, sieve, folded)), Data::Requests(rows)) = (writes, &*batch.rows) {
             sieve.learn(batch.files, batch.origin_s);
             (0..rows.len()).filter_map(|i| sieve.span(rows, i)).for_each(|span| folded.push(span));
@@ -151,7 +160,7 @@ pub fn train_on(
     model: &mut Model,
 ) -> Result<usize> {
     let options = classify::Options { choice: Choice::Rules, model: None, ..options };
-    let sink = ClassSink::new(selection, options, false, None);
+    let sink = ClassSink::new(selection, options, false, None).of_at_most(read.limits.streams());
     let rest = formats::read_into(source, format, read, &sink)?;
     if sink.restarted.load(Ordering::Relaxed) {
         drop(sink);

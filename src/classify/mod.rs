@@ -268,6 +268,11 @@ impl<'s, 'm> Reader<'s, 'm> {
         }
     }
 
+    /// Pairs of file and rank so far.
+    pub fn streams(&self) -> usize {
+        self.all.len()
+    }
+
     /// Takes the next rows.
     pub fn take(&mut self, batch: &Batch<'_>) {
         let Self { options, filter, draw, all, place, latest, rows, records, unplaced } = self;

@@ -38,8 +38,8 @@ options! {
     pub struct Limits {
         /// Rows of a trace.
         pub records: usize,
-        /// Bytes of one input that has to be in memory as a whole (Darshan logs, standard input), of one decompressed region, and of the
-        /// rows that are kept.
+        /// Bytes of one input that has to be in memory as a whole (Darshan logs, standard input), of one decompressed region, of the
+        /// rows that are kept, and of what analyses keep of each rank in each file.
         pub memory_bytes: u64,
         /// Decompressed bytes per compressed byte of a region, above the first mebibyte.
         pub expansion: u64,
@@ -76,12 +76,19 @@ impl Default for Limits {
 
 /// Bytes of a row that is kept.
 const ROW_BYTES: u64 = 48;
+/// Bytes that analyses of accesses keep of a rank in a file, about: measured with one request for each.
+const STREAM_BYTES: u64 = 1 << 10;
 
 impl Limits {
     /// With at most as many rows as fit in memory, for a trace whose rows are kept.
     pub(super) fn for_kept_rows(&self) -> Limits {
         let fit = usize::try_from(self.memory_bytes / ROW_BYTES).unwrap_or(usize::MAX);
         self.clone().records(self.records.min(fit))
+    }
+
+    /// Pairs of rank and file of which an analysis can keep something each.
+    pub(crate) fn streams(&self) -> usize {
+        usize::try_from(self.memory_bytes / STREAM_BYTES).unwrap_or(usize::MAX)
     }
 
     /// Whether there is time left, and nobody has stopped reading.

@@ -224,7 +224,7 @@ pub fn inputs<'f>(
 pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
     let trace = read_into(source, format, &for_kept_rows(options), &all)?;
-    Ok(all.in_trace(trace))
+    within_streams(all.in_trace(trace), options)
 }
 
 /// Reads a file or folder as [`read`] does, but gives the rows to a sink; the trace that is returned has none.
@@ -267,7 +267,7 @@ fn several_jobs(formats: &[&'static str]) -> Error {
 pub fn collect(format: &dyn Format, sources: &[Source], options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
     let trace = give(format, sources, &for_kept_rows(options), &all)?;
-    Ok(all.in_trace(trace))
+    within_streams(all.in_trace(trace), options)
 }
 
 /// Gives the rows of files, one job of this format, to a sink, with amounts and names within bounds; the trace that is returned has none.
@@ -293,6 +293,14 @@ pub fn give(format: &dyn Format, sources: &[Source], options: &ReadOptions, sink
 
 fn for_kept_rows(options: &ReadOptions) -> ReadOptions {
     options.clone().limits(options.limits.for_kept_rows())
+}
+
+fn within_streams(trace: Trace, options: &ReadOptions) -> Result<Trace> {
+    let most = options.limits.streams();
+    match trace.data.has_more_streams_than(most) {
+        true => Err(Error::too_many_streams(most).in_file(&trace.path)),
+        false => Ok(trace),
+    }
 }
 
 /// Keeps the rows of a trace.
@@ -364,10 +372,10 @@ mod tests {
 
     #[test]
     fn rows_that_are_kept_have_to_fit_in_memory() {
-        let source = Source::from_bytes("x", ROWS);
+        let source = Source::from_bytes("x", format!("op,start,end,size\n{}", "write,0,1,1\n".repeat(32)));
         let within = |bytes| ReadOptions::default().limits(Limits::default().memory_bytes(bytes));
-        assert!(read(&source, None, &within(2 * 48)).is_ok());
-        let e = read(&source, None, &within(2 * 48 - 1)).unwrap_err();
+        assert!(read(&source, None, &within(32 * 48)).is_ok());
+        let e = read(&source, None, &within(32 * 48 - 1)).unwrap_err();
         assert_eq!((e.kind(), e.suggestion()), (ErrorKind::Limit, Some(&Remedy::AllowMemory)), "{e}");
 
         struct Nowhere;
@@ -378,6 +386,17 @@ mod tests {
             fn restart(&self, _: Restart) {}
         }
         assert!(read_into(&source, None, &within(95), &Nowhere).is_ok());
+    }
+
+    #[test]
+    fn ranks_in_files_that_are_followed_have_to_fit_in_memory() {
+        let rows: String = (0..30).map(|i| format!("{i},write,{i},{},100\n", i + 1)).collect();
+        let source = Source::from_bytes("x", format!("rank,op,start,end,size\n{rows}"));
+        let within = |bytes| ReadOptions::default().limits(Limits::default().memory_bytes(bytes));
+        assert!(read(&source, None, &within(30 << 10)).is_ok());
+        let e = read(&source, None, &within(29 << 10)).unwrap_err();
+        assert_eq!((e.kind(), e.suggestion()), (ErrorKind::Limit, Some(&Remedy::AllowMemory)), "{e}");
+        assert!(e.to_string().contains("at most 29 pairs"), "{e}");
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod range;
 mod redact;
 mod requests;
 mod rows;
+mod streams;
 mod trace;
 
 pub use column::Column;
