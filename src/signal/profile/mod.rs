@@ -22,7 +22,7 @@ use super::Span;
 pub const EXACT_SPANS: usize = 1 << 21;
 /// Number of bins of a folded trace.
 pub const BINS: usize = 1 << 20;
-/// Seconds given to a point, [`Span::is_point`].
+/// Seconds given to a span that has bytes but no length that a clock resolves.
 pub const POINT_WIDTH: f64 = 1e-6;
 
 /// Counts of the spans that were fed.
@@ -30,7 +30,7 @@ pub const POINT_WIDTH: f64 = 1e-6;
 pub struct Census {
     /// Spans in the profile, points included.
     pub used: u64,
-    /// Points, spread over [`POINT_WIDTH`].
+    /// Spans shorter than a picosecond, spread over [`POINT_WIDTH`].
     pub points: u64,
     /// Spans left out: no bytes, a negative length, or a value that is not finite.
     pub skipped: u64,
