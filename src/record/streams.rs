@@ -11,9 +11,12 @@ impl Data {
     /// Whether the requests are of more pairs of rank and file than `most`.
     pub(crate) fn has_more_streams_than(&self, most: usize) -> bool {
         let Data::Requests(r) = self else { return false };
+        if r.len() <= most {
+            return false;
+        }
         let ranks = r.rank.iter().max().map_or(0, |rank| u64::from(rank) + 1);
         let files = r.file.iter().filter(|f| *f != FileId::NONE).max().map_or(0, |f| u64::from(f.0) + 1);
-        if (r.len() as u64).min(ranks.saturating_mul(files + 1)) <= most as u64 {
+        if ranks.saturating_mul(files + 1) <= most as u64 {
             return false;
         }
         let mut seen: HashSet<(u32, FileId), FixedState> = HashSet::default();
