@@ -56,7 +56,7 @@ pub fn classes_of(
     options: classify::Options<'_>,
     draw: bool,
 ) -> Result<(Classes, Vec<Sketch>)> {
-    let sink = ClassSink::new(selection, options, draw, of_writes(options.mode)).of_at_most(read.limits.streams());
+    let sink = ClassSink::new(selection, options, draw, of_writes(options.mode), read.limits.streams());
     let mut rest = formats::read_into(source, format, read, &sink)?;
     let (reader, writes) = sink.finish();
     let (mut classes, sketches) = reader.finish(&rest)?;
@@ -83,6 +83,7 @@ struct ClassSink<'s, 'm, F> {
     fresh: F,
     state: Mutex<Streamed<'s, 'm>>,
     restarted: AtomicBool,
+    /// Pairs of rank and file; more are an error.
     most_streams: usize,
 }
 
@@ -92,21 +93,17 @@ impl<'s, 'm> ClassSink<'s, 'm, ()> {
         options: classify::Options<'m>,
         draw: bool,
         writes: Option<Mode>,
+        most_streams: usize,
     ) -> ClassSink<'s, 'm, impl Fn() -> Streamed<'s, 'm> + Sync> {
         let fresh = move || {
             let writes = writes.map(|mode| (mode, RowFilter::new(mode, selection), Decimated::default()));
             (classify::Reader::new(selection, options, draw), writes)
         };
-        ClassSink { state: Mutex::new(fresh()), fresh, restarted: AtomicBool::new(false), most_streams: usize::MAX }
+        ClassSink { state: Mutex::new(fresh()), fresh, restarted: AtomicBool::new(false), most_streams }
     }
 }
 
 impl<'s, 'm, F> ClassSink<'s, 'm, F> {
-    /// With an error for more pairs of rank and file.
-    fn of_at_most(self, most_streams: usize) -> Self {
-        Self { most_streams, ..self }
-    }
-
     fn finish(self) -> Streamed<'s, 'm> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,7 +157,7 @@ pub fn train_on(
     model: &mut Model,
 ) -> Result<usize> {
     let options = classify::Options { choice: Choice::Rules, model: None, ..options };
-    let sink = ClassSink::new(selection, options, false, None).of_at_most(read.limits.streams());
+    let sink = ClassSink::new(selection, options, false, None, read.limits.streams());
     let rest = formats::read_into(source, format, read, &sink)?;
     if sink.restarted.load(Ordering::Relaxed) {
         drop(sink);

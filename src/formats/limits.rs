@@ -39,7 +39,7 @@ options! {
         /// Rows of a trace.
         pub records: usize,
         /// Bytes of one input that has to be in memory as a whole (Darshan logs, standard input), of one decompressed region, of the
-        /// rows that are kept, and of what analyses keep of each rank in each file.
+        /// rows that are kept, and of the pairs of rank and file that analyses follow, at 1 KiB each.
         pub memory_bytes: u64,
         /// Decompressed bytes per compressed byte of a region, above the first mebibyte.
         pub expansion: u64,
@@ -76,7 +76,7 @@ impl Default for Limits {
 
 /// Bytes of a row that is kept.
 const ROW_BYTES: u64 = 48;
-/// Bytes that analyses of accesses keep of a rank in a file, about: measured with one request for each.
+/// Bytes that an analysis keeps for a pair of rank and file, about: measured with one request for each pair.
 const STREAM_BYTES: u64 = 1 << 10;
 
 impl Limits {
@@ -86,7 +86,7 @@ impl Limits {
         self.clone().records(self.records.min(fit))
     }
 
-    /// Pairs of rank and file of which an analysis can keep something each.
+    /// Pairs of rank and file that an analysis may follow.
     pub(crate) fn streams(&self) -> usize {
         usize::try_from(self.memory_bytes / STREAM_BYTES).unwrap_or(usize::MAX)
     }

@@ -220,7 +220,8 @@ pub fn inputs<'f>(
 /// Reads a file or folder, of the named format or of the one that its content shows, as `inputs` finds it.
 ///
 /// # Errors
-/// As `inputs` and [`Format::read`], each with the name of the input; [`ErrorKind::Unsupported`] for a folder with several jobs.
+/// As `inputs` and [`Format::read`], each with the name of the input; [`ErrorKind::Unsupported`] for a folder with several jobs;
+/// [`ErrorKind::Limit`] for rows, or pairs of rank and file, beyond [`Limits::memory_bytes`](super::Limits::memory_bytes).
 pub fn read(source: &Source, format: Option<&dyn Format>, options: &ReadOptions) -> Result<Trace> {
     let all = KeptRows::default();
     let trace = read_into(source, format, &for_kept_rows(options), &all)?;
