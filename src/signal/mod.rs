@@ -43,12 +43,12 @@ pub struct Span {
     pub bytes: f64,
 }
 
-/// Shorter stretches of time are moments: no clock of a trace resolves a picosecond. Widths, rates and frequencies of longer ones
-/// stay far within the range of numbers, with their squares and harmonics.
+/// Shortest span that has a length, in seconds: no clock of a trace resolves a picosecond. Widths, rates and frequencies of longer
+/// spans, and their squares and harmonics, stay far within the range of `f64`.
 pub(crate) const SHORTEST_S: f64 = 1e-12;
 
 impl Span {
-    /// True if it has no length that a clock resolves.
+    /// True if it is shorter than any clock resolves.
     #[inline]
     pub(crate) fn is_point(&self) -> bool {
         (0.0..SHORTEST_S).contains(&(self.end - self.start))

@@ -78,7 +78,7 @@ fn a_full_disk_leaves_the_old_output_and_nothing_else() {
     }
 }
 
-/// Predictions that cannot be stored leave the state of before, from which the next run goes on.
+/// If the state cannot be stored, the old one stays, and the next run goes on from it.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_the_old_state() {
@@ -322,7 +322,7 @@ fn rows_that_do_not_fit_in_the_memory_allowed_are_an_error_that_names_the_option
     assert!(code == Some(3) && said.contains("at most 1024 bytes") && said.contains("--max-memory"), "{said}");
 }
 
-/// What follows the accesses of each rank to each file keeps about 1 KiB of them, also where rows are not kept.
+/// Each pair of rank and file takes about 1 KiB, also in `classify`, which keeps no rows.
 #[test]
 fn ranks_in_files_that_do_not_fit_in_the_memory_allowed_are_an_error_that_names_the_option() {
     let dir = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ use super::Span;
 pub const EXACT_SPANS: usize = 1 << 21;
 /// Number of bins of a folded trace.
 pub const BINS: usize = 1 << 20;
-/// Seconds given to a span that has bytes but no length that a clock resolves.
+/// Seconds given to a span that is shorter than a picosecond.
 pub const POINT_WIDTH: f64 = 1e-6;
 
 /// Counts of the spans that were fed.
