@@ -210,7 +210,7 @@ fn self_loop(out: &mut String, at: Point, size: Point, reach: f64, (color, width
     let neck = x + 5.0 + width;
     let _ = writeln!(
         out,
-        "<path d=\"M{:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {neck:.1} {:.1}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.2}\"/>",
+        "<path d=\"M{:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {neck:.1} {:.1}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.1}\"/>",
         start.0, start.1, start.1, end.1, end.1
     );
     arrow_head(out, end, (-1.0, 0.0), color, width);
@@ -231,7 +231,7 @@ fn edge(out: &mut String, points: &[Point], color: &str, width: f64) {
         let _ = write!(path, "Q{:.1} {:.1} {:.1} {:.1}", pair[0].0, pair[0].1, middle.0, middle.1);
     }
     let _ = write!(path, "L{:.1} {:.1}", neck.0, neck.1);
-    let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.2}\"/>");
+    let _ = writeln!(out, "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width:.1}\"/>");
     arrow_head(out, *last, (ux, uy), color, width);
 }
 

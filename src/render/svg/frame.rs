@@ -132,7 +132,7 @@ pub fn panels(head: &Head, heights: &[u32], draw: impl FnOnce(&[Area<'_>]) -> Re
         draw(&parts)?;
         area.present().map_err(failed)?;
     }
-    Ok(with_short_sizes(&visible(&svg)))
+    Ok(as_seen(&visible(&svg)))
 }
 
 /// A style of text in the colour of the axes.
@@ -140,17 +140,44 @@ fn ink(size: f64, across: HPos, along: VPos) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&color::INK).pos(Pos::new(across, along))
 }
 
-/// The picture with font sizes of at most two decimals; plotters writes them with up to sixteen.
-fn with_short_sizes(svg: &str) -> String {
-    const NAME: &str = "font-size=\"";
-    let mut parts = svg.split(NAME);
+/// The picture without what cannot be seen: font sizes, which plotters writes with up to sixteen digits, have one decimal, and curves
+/// only their corners.
+fn as_seen(svg: &str) -> String {
+    let short = |size: &str| match size.parse::<f64>() {
+        Ok(x) => ((x * 10.0).round() / 10.0).to_string(),
+        Err(_) => size.to_owned(),
+    };
+    rewritten(&rewritten(svg, "font-size=\"", short), "points=\"", corners)
+}
+
+/// The text with each value that follows `start`, up to its quote, changed.
+fn rewritten(svg: &str, start: &str, change: impl Fn(&str) -> String) -> String {
+    let mut parts = svg.split(start);
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let (size, rest) = part.split_once('"').unwrap_or((part, ""));
-        let size = size.parse().map_or_else(|_| size.to_owned(), |x: f64| ((x * 100.0).round() / 100.0).to_string());
-        out.extend([NAME, &size, "\"", rest]);
+        let (value, rest) = part.split_once('"').unwrap_or((part, ""));
+        out.extend([start, &change(value), "\"", rest]);
     }
     out
+}
+
+/// The points of a curve without those between two others on a horizontal or vertical line.
+fn corners(points: &str) -> String {
+    let between = |a: i32, b: i32, c: i32| (a.min(c)..=a.max(c)).contains(&b);
+    let mut kept: Vec<(i32, i32)> = Vec::new();
+    for point in points.split_whitespace() {
+        let pixel = point.split_once(',').and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
+        let Some(c) = pixel else { return points.to_owned() };
+        while let [.., a, b] = kept[..]
+            && (a.0 == c.0 || a.1 == c.1)
+            && between(a.0, b.0, c.0)
+            && between(a.1, b.1, c.1)
+        {
+            kept.pop();
+        }
+        kept.push(c);
+    }
+    kept.iter().map(|(x, y)| format!("{x},{y} ")).collect()
 }
 
 /// A chart that fills a panel; `note` is written into its upper right corner.
@@ -415,10 +442,18 @@ mod tests {
     }
 
     #[test]
-    fn font_sizes_have_two_decimals() {
+    fn font_sizes_have_one_decimal() {
         let svg = "<svg>\n<text font-size=\"20.967741935483872\" x=\"1\">a</text><text font-size=\"15\">b</text></svg>";
-        let short = "<svg>\n<text font-size=\"20.97\" x=\"1\">a</text><text font-size=\"15\">b</text></svg>";
-        assert_eq!(with_short_sizes(svg), short);
+        let short = "<svg>\n<text font-size=\"21\" x=\"1\">a</text><text font-size=\"15\">b</text></svg>";
+        assert_eq!(as_seen(svg), short);
+    }
+
+    #[test]
+    fn curves_keep_their_corners_and_turns() {
+        assert_eq!(corners("0,5 1,5 2,5 2,5 2,9 2,3 4,1 6,0 "), "0,5 2,5 2,9 2,3 4,1 6,0 ");
+        assert_eq!(corners("3,3 3,3 3,3"), "3,3 3,3 ", "a dot is a line of two points");
+        assert_eq!(corners("0,0 2,0 1,0 "), "0,0 2,0 1,0 ");
+        assert_eq!(corners("0.5,0 2,0"), "0.5,0 2,0");
     }
 
     #[test]
