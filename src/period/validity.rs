@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn nothing_correlates_with_a_constant_nan_or_too_few_samples() {
         let cosine = Cosine { frequency_hz: 1.0, amplitude: 1.0, phase: 0.0 };
         assert!(Sliding::of(&[], 10.0, &cosine).is_none());
         assert!(Sliding::of(&[1.0; 9], 10.0, &cosine).is_none());

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn constants_have_no_autocorrelation_and_nan_spreads_unless_masked() {
         assert_eq!(autocorrelation(&[], Divisor::Biased), Err(Error::Empty));
         let wrong = masked_autocorrelation(&[1.0], &[], Divisor::Biased);
         assert_eq!(wrong, Err(Error::Lengths { first: 1, second: 0 }));

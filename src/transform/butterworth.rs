@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn designs_out_of_range_are_refused_and_empty_or_nan_signals_pass() {
         let name = |pass, order, rate| match Butterworth::design(pass, order, rate) {
             Err(Error::Parameter { name, .. }) => name,
             other => panic!("{other:?}"),

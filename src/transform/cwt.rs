@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn scales_that_the_signal_cannot_hold_are_refused() {
         let m = Morlet::default();
         assert_eq!(m.transform(&[], &[1.0]).unwrap_err(), Error::Empty);
         for scale in [0.0, -1.0, 1.0, 11.0, f64::NAN, f64::INFINITY] {

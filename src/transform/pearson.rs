@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn constants_correlate_with_nothing_and_nan_only_in_its_windows() {
         let x = [0.1; 10];
         let y: Vec<f64> = (0..10).map(f64::from).collect();
         assert_eq!(sliding_pearson(&x, &y, 3).unwrap(), [0.0; 8]);

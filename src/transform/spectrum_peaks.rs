@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn bins_at_the_ends_are_refused_and_silence_has_no_peak() {
         let x = [1.0, 2.0, 0.0, 3.0, 1.0, 0.0];
         assert_eq!(refine_peak(&[], 1, 1.0), Err(Error::Empty));
         assert_eq!(refine_peak(&x[..3], 1, 1.0), Err(Error::TooShort { len: 3, needed: 4 }));

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn windows_longer_than_the_signal_are_refused() {
         assert!(Stft::new(Window::Hann, 1, 1).is_err() && Stft::new(Window::Rectangular, 0, 1).is_err());
         assert!(Stft::new(Window::Hann, 8, 0).is_err());
         let stft = Stft::new(Window::Hann, 8, 3).unwrap();

@@ -174,7 +174,7 @@ fn csv_dialects_are_read() {
 }
 
 #[test]
-fn json_lines() {
+fn records_in_json_lines_are_read_whatever_their_order_spaces_and_unknown_keys() {
     let text = r#"{"op":"write","size":10,"start":1.5,"file":"/a\u0041\"","offset":5,"extra":{"x":[1,"}"]},"end":2}
  { "rank" : 3 , "call":"MPI_File_read_at", "op":"other", "size":"20", "start":"2", "offset":null }
 

@@ -122,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn medians() {
+    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
         assert_eq!(median(&[]), 0.0);
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);

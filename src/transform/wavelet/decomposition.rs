@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn levels_that_a_signal_is_too_short_for_are_refused() {
         let haar = Wavelet::haar();
         let of = |x: &[f64], levels| Decomposition::of(x, &haar, Boundary::Zero, levels);
         assert_eq!(of(&[], 1).unwrap_err(), Error::Empty);

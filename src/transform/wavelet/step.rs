@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn coefficients_of_other_lengths_are_refused_and_nan_stays_where_it_is() {
         let haar = Wavelet::haar();
         assert_eq!(dwt(&[], &haar, Boundary::Zero), Err(Error::Empty));
         assert_eq!(idwt(Some(&[1.0]), None, &haar, 0), Err(Error::Empty));
