@@ -13,6 +13,7 @@ mod faults;
 mod fleet;
 mod folders;
 mod golden;
+mod outline;
 mod parity;
 mod predict;
 mod regex_docs;

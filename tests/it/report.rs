@@ -1,24 +1,25 @@
 //! Pages of `iophase report`: valid, safe, true to the other commands, and working in a browser where one is installed.
 #![allow(clippy::print_stderr, reason = "a skipped test says why")]
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use base64::Engine;
-use html5ever::tendril::TendrilSink;
-use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::common::shared;
+use super::outline::{Element, Table, parsed};
 
-const TRACES: [&str; 6] = [
+const TRACES: [&str; 8] = [
     "stable.darshan",
     "stable-heatmap.darshan",
     "stable.strace",
     "stable.msgpack",
     "change.darshan",
+    "change.json",
+    "two-periods.darshan",
     "aperiodic.darshan",
 ];
 
@@ -36,87 +37,58 @@ fn json_of(args: &[&str]) -> Value {
     serde_json::from_slice(&iophase(args).stdout).unwrap()
 }
 
-/// An element: its name, and its attributes.
-type Element = (String, Vec<(String, String)>);
-
-/// Collects what is in a page.
-#[derive(Default)]
-struct Seen {
-    elements: std::cell::RefCell<Vec<Element>>,
-    errors: std::cell::RefCell<Vec<String>>,
-}
-
-impl TokenSink for Seen {
-    type Handle = ();
-
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        match token {
-            Token::TagToken(Tag { kind: TagKind::StartTag, name, attrs, .. }) => {
-                let attributes = attrs.iter().map(|a| (a.name.local.to_string(), a.value.to_string())).collect();
-                self.elements.borrow_mut().push((name.to_string(), attributes));
-                match &*name {
-                    "script" => {
-                        return TokenSinkResult::RawData(html5ever::tokenizer::states::RawKind::ScriptData);
-                    }
-                    "style" => return TokenSinkResult::RawData(html5ever::tokenizer::states::RawKind::Rawtext),
-                    _ => {}
-                }
-            }
-            Token::ParseError(e) => self.errors.borrow_mut().push(e.into_owned()),
-            _ => {}
-        }
-        TokenSinkResult::Continue
-    }
-}
-
-fn elements(page: &str) -> Vec<Element> {
-    let queue = BufferQueue::default();
-    queue.push_back(page.into());
-    let tokenizer = Tokenizer::new(Seen::default(), Default::default());
-    let _ = tokenizer.feed(&queue);
-    tokenizer.end();
-    let errors = tokenizer.sink.errors.take();
-    assert!(errors.is_empty(), "{errors:?}");
-    tokenizer.sink.elements.take()
-}
-
-fn attribute<'a>(e: &'a Element, name: &str) -> Option<&'a str> {
-    e.1.iter().find(|a| a.0 == name).map(|a| a.1.as_str())
-}
-
-/// What holds for every page.
+/// What holds for every page; a failure names the element.
 #[track_caller]
-fn check(name: &str, page: &str) {
-    let tree = html5ever::parse_document(markup5ever_rcdom::RcDom::default(), Default::default()).one(page);
-    let errors = tree.errors.borrow();
+fn check(name: &str, page: &str) -> Element {
+    let (tree, errors) = parsed(page);
     assert!(errors.is_empty(), "{name}: {errors:?}");
-    let all = elements(page);
+    let all = tree.all();
     let mut ids = HashSet::new();
-    for id in all.iter().filter_map(|e| attribute(e, "id")) {
+    for id in all.iter().filter_map(|e| e.attribute("id")) {
         assert!(ids.insert(id), "{name}: two elements have the id {id}");
     }
     for e in &all {
-        for (key, value) in &e.1 {
-            assert!(key != "style" && !key.starts_with("on"), "{name}: {} has {key}", e.0);
-            if key == "href" && e.0 == "a" {
-                let known = value.strip_prefix('#').map_or(value.starts_with("https://"), |id| ids.contains(id));
-                assert!(known, "{name}: {value} leads nowhere");
-            }
-            if matches!(key.as_str(), "aria-labelledby" | "aria-describedby") {
-                assert!(value.split(' ').all(|id| ids.contains(id)), "{name}: {value}");
+        let label = e.label();
+        for (key, value) in e.attributes() {
+            assert!(key != "style" && !key.starts_with("on"), "{name}: {label} has {key}");
+            match (key, &*e.name) {
+                ("href", "a") => {
+                    let known = value.strip_prefix('#').map_or(value.starts_with("https://"), |id| ids.contains(id));
+                    assert!(known, "{name}: {label}: {value} leads nowhere");
+                }
+                ("href", "image") => assert!(value.starts_with("data:"), "{name}: {label} is loaded from {value}"),
+                ("href" | "src" | "srcset" | "action" | "poster", _) => panic!("{name}: {label} loads {value}"),
+                ("aria-labelledby" | "aria-describedby", _) => {
+                    assert!(value.split(' ').all(|id| ids.contains(id)), "{name}: {label}: {key} {value}");
+                }
+                _ => {
+                    let loaded = value.split("url(").nth(1).map(|v| v.trim_start_matches('#').trim_end_matches(')'));
+                    assert!(loaded.is_none_or(|id| ids.contains(id)), "{name}: {label} loads {value}");
+                }
             }
         }
+        match &*e.name {
+            "link" | "iframe" | "object" | "embed" | "base" | "form" => panic!("{name}: {label}"),
+            "section" => {
+                let heading = e.inside().next().filter(|h| h.name == "h2" && !h.text().is_empty());
+                let heading = heading.and_then(|h| h.attribute("id"));
+                assert!(heading.is_some() && heading == e.attribute("aria-labelledby"), "{name}: {label}: no heading");
+            }
+            "svg" => {
+                let inside: Vec<&Element> = e.inside().take(2).collect();
+                let said = inside.iter().map(|e| (&*e.name, e.text().is_empty())).collect::<Vec<_>>();
+                assert_eq!(said, [("title", false), ("desc", false)], "{name}: {label}");
+                assert_eq!(e.attribute("role"), Some("img"), "{name}: {label}");
+            }
+            "table" => check_table(name, &e.table()),
+            _ => {}
+        }
     }
-    let count = |tag: &str| all.iter().filter(|e| e.0 == tag).count();
+    let count = |tag: &str| all.iter().filter(|e| e.name == tag).count();
     assert_eq!((count("html"), count("main"), count("style")), (1, 1, 1), "{name}");
-    assert!(count("h1") >= 1);
-    // a picture: svg, title and desc follow each other
-    for (i, e) in all.iter().enumerate().filter(|(_, e)| e.0 == "svg") {
-        assert_eq!((all[i + 1].0.as_str(), all[i + 2].0.as_str()), ("title", "desc"), "{name}: {e:?}");
-        assert_eq!(attribute(e, "role"), Some("img"));
-    }
+    assert!(count("h1") >= 1, "{name}: no title");
     // the policy comes first, and names the script and the style that are there
-    let policy = all.iter().find(|e| e.0 == "meta").and_then(|e| attribute(e, "content")).unwrap();
+    let policy = all.iter().find(|e| e.name == "meta").and_then(|e| e.attribute("content")).unwrap();
     for (start, end) in [("<style>", "</style>"), ("<script>", "</script>")] {
         let from = page.rfind(start).unwrap() + start.len();
         let text = &page[from..from + page[from..].find(end).unwrap()];
@@ -124,6 +96,51 @@ fn check(name: &str, page: &str) {
         assert!(policy.contains(&format!("'sha256-{hash}'")), "{name}: {start}");
     }
     assert!(policy.starts_with("default-src 'none';") && policy.contains("base-uri 'none'"), "{policy}");
+    tree
+}
+
+/// A table has a caption and titles, each row has a cell under each of them, and each cell shows its exact value.
+#[track_caller]
+fn check_table(name: &str, t: &Table<'_>) {
+    let place = format!("{name}: table {} ({})", t.id, t.caption);
+    assert!(!t.id.is_empty() && !t.caption.is_empty(), "{place}: no caption");
+    let keys: HashSet<&str> = t.columns.iter().map(|c| c.0).collect();
+    assert_eq!(keys.len(), t.columns.len(), "{place}: two columns have the same key");
+    assert!(t.columns.iter().all(|(key, title)| !key.is_empty() && !title.is_empty()), "{place}: {:?}", t.columns);
+    for (i, row) in t.rows.iter().enumerate() {
+        assert_eq!(row.len(), t.columns.len(), "{place}: cells of row {}", i + 1);
+        for (cell, (key, _)) in row.iter().zip(&t.columns) {
+            let Some(exact) = cell.attribute("data-value").and_then(|v| v.parse::<f64>().ok()) else { continue };
+            let text = cell.text();
+            assert!(shows(&text, exact), "{place}: row {}, column {key}: `{text}` is not {exact}", i + 1);
+        }
+    }
+}
+
+/// True if a text is a value to the digits that it shows: `1,792`, `all 4`, `40 %`, `4.06 MiB`, `until 1.36 ms`.
+fn shows(text: &str, exact: f64) -> bool {
+    let text = text.trim_start_matches("until ").trim_start_matches("all ");
+    let (number, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let number = number.replace(',', "");
+    let Ok(shown) = number.parse::<f64>() else { return false };
+    let unit = rest.split([' ', ';']).next().unwrap_or_default();
+    let base = unit.trim_end_matches("/s").trim_end_matches(['B', 's']).trim_end_matches("Hz");
+    let factor = match base {
+        _ if unit == "%" => 0.01,
+        "n" => 1e-9,
+        "µ" => 1e-6,
+        "m" => 1e-3,
+        "k" => 1e3,
+        "Ki" => f64::from(1 << 10),
+        "Mi" => f64::from(1 << 20),
+        "Gi" => f64::from(1 << 30),
+        _ => 1.0,
+    };
+    let places = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let half = 0.5 * factor * 0.1f64.powi(places as i32);
+    // a rate of reads is drawn downwards
+    let exact = if unit.ends_with("/s") { exact.abs() } else { exact };
+    (shown * factor - exact).abs() <= half * (1.0 + 1e-6)
 }
 
 #[test]
@@ -165,17 +182,9 @@ fn a_page_gives_back_the_answers_of_the_other_commands() {
 fn the_files_and_the_heat_map_have_all_bytes_of_the_trace() {
     for name in ["stable.darshan", "change.darshan", "stable.strace"] {
         let page = page_of(&[&format!("data/{name}")]);
-        let from = page.find("id=\"files-table\"").unwrap();
-        let table = &page[from..from + page[from..].find("</table>").unwrap()];
-        let sum: u64 = table
-            .split("<tr>")
-            .skip(2)
-            .map(|row| {
-                let cells: Vec<&str> = row.split("<td").skip(1).collect();
-                let value = |i: usize| cells[i].split("data-value=\"").nth(1).unwrap().split('"').next().unwrap();
-                value(2).parse::<u64>().unwrap() + value(3).parse::<u64>().unwrap()
-            })
-            .sum();
+        let bytes = |row: &BTreeMap<String, String>, key: &str| row[key].parse::<u64>().unwrap();
+        let rows = table(&page, "files-table");
+        let sum: u64 = rows.iter().map(|row| bytes(row, "bytes-read") + bytes(row, "bytes-written")).sum();
         let report = json_of(&["analyze", &format!("data/{name}"), "--json", "-"]);
         let signals = report["signals"].as_array().unwrap();
         let bytes: u64 = signals.iter().map(|s| s["bytes"].as_u64().unwrap()).sum();
@@ -390,20 +399,13 @@ fn a_page_works_in_a_browser() {
 }
 
 /// The rows of a table: exact values, or the texts, by the keys of the columns.
-fn table(page: &str, id: &str) -> Vec<std::collections::BTreeMap<String, String>> {
-    let from = page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no table {id}"));
-    let table = &page[from..from + page[from..].find("</table>").unwrap()];
-    let between = |text: &str, start: &str| text.split(start).nth(1).map(|t| t.split('"').next().unwrap().to_owned());
-    let keys: Vec<String> = table.split("<th").filter_map(|th| between(th, "data-key=\"")).collect();
-    let cell = |td: &str| {
-        between(td.split_once('>').unwrap().0, "data-value=\"")
-            .unwrap_or_else(|| td.split_once('>').unwrap().1.split('<').next().unwrap().to_owned())
-    };
-    table
-        .split("<tr>")
-        .skip(2)
-        .map(|row| keys.iter().cloned().zip(row.split("<td").skip(1).map(cell)).collect())
-        .collect()
+fn table(page: &str, id: &str) -> Vec<BTreeMap<String, String>> {
+    let (tree, _) = parsed(page);
+    let all = tree.tagged("table");
+    let table = all.iter().find(|t| t.attribute("id") == Some(id)).unwrap_or_else(|| panic!("no table {id}")).table();
+    let cell = |td: &Element| td.attribute("data-value").map_or_else(|| td.text(), str::to_owned);
+    let rows = table.rows.iter().map(|row| row.iter().map(|td| cell(td)));
+    rows.map(|cells| table.columns.iter().map(|c| c.0.to_owned()).zip(cells).collect()).collect()
 }
 
 #[test]
