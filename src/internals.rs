@@ -67,6 +67,11 @@ pub mod formats {
     }
 }
 
+/// Access classes with what pictures show.
+pub mod classify {
+    pub use crate::classify::{classify, classify_and_sketch};
+}
+
 /// Outputs that are whole or not there.
 pub mod draft {
     pub use crate::draft::*;
@@ -79,6 +84,10 @@ pub mod dfg {
 
 /// Parts of a predictor that runs as a program.
 pub mod online {
+    /// Detectors of changes.
+    pub mod change {
+        pub use crate::online::change::*;
+    }
     /// Predictors of several jobs.
     pub mod jobs {
         pub use crate::online::jobs::*;

@@ -102,6 +102,6 @@ mod workload;
 pub use error::{Error, ErrorKind, Place, Result};
 pub use remedy::Remedy;
 
-#[cfg(all(test, feature = "cli"))]
-#[path = "../tests/unit/mod.rs"]
-mod unit_tests;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;

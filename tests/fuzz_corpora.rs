@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+#[path = "common/mod.rs"]
+mod common;
 #[path = "common/fuzz_targets/mod.rs"]
 mod targets;
 
-/// One in so many samples runs by default, and half of them with IOPHASE_LONG; the corpora always do.
-const ONE_IN: usize = 6;
+/// One in so many samples runs by default, and half of them with IOPHASE_LONG; of the corpora a third, and all.
+const ONE_IN: usize = 12;
 /// Longest input that is changed.
 const LONGEST: usize = 4096;
 
@@ -61,8 +63,9 @@ fn changed(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
 /// Runs the inputs of a target, and a changed copy of each: its corpus and every so many samples of all formats, from the first given.
 fn nothing_breaks(name: &str, target: targets::Target, first: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let one_in = if std::env::var_os("IOPHASE_LONG").is_some() { 2 } else { ONE_IN };
-    let mut inputs = files(&root.join("fuzz/corpus").join(name));
+    let one_in = common::every(ONE_IN).max(2);
+    let mut inputs: Vec<_> =
+        files(&root.join("fuzz/corpus").join(name)).into_iter().step_by(common::every(3)).collect();
     inputs.extend(files(&root.join("tests/data/robustness")).into_iter().skip(first % one_in).step_by(one_in));
     for (i, (path, bytes)) in inputs.iter().enumerate() {
         target(&bytes[..bytes.len().min(1 << 16)]);

@@ -232,22 +232,6 @@ impl Sink for Folder {
     }
 }
 
-/// Files in memory by name; the one file of other formats has the empty name.
-#[cfg(test)]
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Memory(pub std::collections::BTreeMap<String, Vec<u8>>);
-
-#[cfg(test)]
-impl Sink for Memory {
-    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        match self.0.get_mut(name) {
-            Some(file) => file.extend_from_slice(bytes),
-            None => _ = self.0.insert(name.to_owned(), bytes.to_vec()),
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

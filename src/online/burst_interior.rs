@@ -108,12 +108,11 @@ mod tests {
             let all = predictions(options, &[5.0], n, 0.1);
             all.iter().filter_map(|p| p.period_s.map(|t| (p.now_s, t))).collect::<Vec<_>>()
         };
-        assert_eq!(periods(Options::default(), 90), []);
         let held = periods(Options::default(), 140);
         assert!(held.len() > 10 && held[0].0 > 15.0, "{held:?}");
         assert!(held.iter().all(|p| (p.1 - 0.1).abs() < 0.005), "{held:?}");
         let wanted = |least| Options { min_period_s: Some(least), ..Options::default() };
         assert!(periods(wanted(0.05), 20).len() > 5);
-        assert_eq!(periods(wanted(0.2), 140), []);
+        assert_eq!(periods(wanted(0.2), 60), []);
     }
 }

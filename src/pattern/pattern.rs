@@ -152,12 +152,12 @@ impl Pattern {
     }
 
     /// The operation of access `i`.
-    pub(crate) fn op_of(&self, i: u64) -> Op {
+    pub fn op_of(&self, i: u64) -> Op {
         self.then.filter(|_| i % 2 == 1).unwrap_or(self.op)
     }
 
     /// The rank that makes access `i`.
-    pub(crate) fn rank_of(&self, i: u64) -> u32 {
+    pub fn rank_of(&self, i: u64) -> u32 {
         let Some(ranks) = self.ranks else { return self.rank };
         let of_each = (self.records / u64::from(ranks.count.max(1))).max(1);
         self.rank.saturating_add(ranks.step.saturating_mul((i / of_each) as u32))
@@ -172,7 +172,7 @@ impl Pattern {
     }
 
     /// Lowest offset, and one past the highest byte.
-    pub(crate) fn extent(&self) -> (u64, u64) {
+    pub fn extent(&self) -> (u64, u64) {
         extent(self.start_offset, self.body.bytes(), &self.loops)
     }
 

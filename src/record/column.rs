@@ -128,7 +128,7 @@ impl<T: Copy + PartialEq> Column<T> {
     }
 
     /// The one value of all rows, if that is how the column is kept.
-    pub(crate) fn as_constant(&self) -> Option<T> {
+    pub fn as_constant(&self) -> Option<T> {
         match self {
             Column::Constant { value, .. } => Some(*value),
             Column::Values(_) => None,

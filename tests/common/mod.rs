@@ -1,4 +1,5 @@
 //! For tests of the library and of the program.
+#![allow(dead_code, reason = "not every binary of tests uses all of it")]
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,16 @@ pub fn shared(path: &str) -> Option<PathBuf> {
         return None;
     }
     Some(found)
+}
+
+/// Number of cases of a long test: `all` of them if `IOPHASE_LONG` is set, as in `scripts/nightly`, else a tenth.
+pub fn sample(all: usize) -> usize {
+    all.div_ceil(every(10))
+}
+
+/// One case in so many is enough by default, and none is left out if `IOPHASE_LONG` is set: for `step_by`.
+pub fn every(n: usize) -> usize {
+    if std::env::var_os("IOPHASE_LONG").is_some() { 1 } else { n }
 }
 
 /// Lines of strace that are hard to parse.

@@ -503,7 +503,7 @@ fn answers_keep_the_order_of_the_inputs() {
     fs::write(&bad, "no trace").unwrap();
     let samples = samples();
     // far more than are read side by side, one in seven of them bad
-    let inputs: Vec<String> = (0..60)
+    let inputs: Vec<String> = (0..30)
         .map(|i| if i % 7 == 3 { bad.display().to_string() } else { samples[i % samples.len()].clone() })
         .collect();
     for command in ["info", "analyze", "classify"] {
@@ -520,7 +520,7 @@ fn answers_keep_the_order_of_the_inputs() {
         let answered: Vec<String> = json(&o).iter().map(path).collect();
         // some have no offsets, which classify needs
         let expected: Vec<&String> = inputs.iter().filter(|i| answered.contains(i)).collect();
-        assert!(expected.len() >= 20);
+        assert!(expected.len() >= 10);
         assert_eq!(answered.iter().collect::<Vec<_>>(), expected, "{command}");
         assert_eq!(stdout(&o), stdout(&run("1")), "{command}");
     }

@@ -1,6 +1,6 @@
 //! Outputs of the command line for the traces in `data/`, compared with the files in `tests/golden/`.
 //!
-//! `BLESS=1 cargo test golden` writes the files anew. Look at the difference (`git diff tests/golden`) before you commit it.
+//! `BLESS=1 cargo test --all-features --test it golden` writes the files anew. Look at the difference (`git diff tests/golden`) before you commit it.
 
 #[path = "golden/stored.rs"]
 mod stored;

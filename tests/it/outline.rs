@@ -174,9 +174,12 @@ fn table(e: &Element) -> String {
     format!("table {}: {}; {} rows; {}", t.id, t.caption, t.rows.len(), cells.join(" | "))
 }
 
+/// Shapes of one tag and class: their name, points and texts.
+type Group = (String, Vec<(f64, f64)>, Vec<String>);
+
 /// The shapes of a picture by tag and class: how many, where, and the texts.
 fn shapes(svg: &Element, depth: usize) -> String {
-    let mut groups: Vec<(String, Vec<(f64, f64)>, Vec<String>)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     for e in svg.all() {
         let points = points(e);
         if points.is_empty() {

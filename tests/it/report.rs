@@ -9,7 +9,7 @@ use base64::Engine;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::common::shared;
+use super::common::{every, shared};
 use super::outline::{Element, Table, parsed};
 
 const TRACES: [&str; 8] = [
@@ -655,14 +655,13 @@ fn opened(folder: &Path, pages: &[String]) -> Option<([usize; 2], String)> {
 
 #[test]
 fn traces_of_every_kind_have_pages_that_open() {
-    let long = std::env::var_os("IOPHASE_LONG").is_some();
     let mut traces: Vec<PathBuf> = ["corpus", "thirdparty", "accuracy", "patterns"]
         .into_iter()
         .filter_map(shared)
         .flat_map(traces_below)
         .collect();
     traces.extend(traces_below("data".into()));
-    let step = if long { 5 } else { 24 };
+    let step = 5 * every(12);
     let folder = tempfile::tempdir().unwrap();
     let mut pages = Vec::new();
     for trace in traces.iter().step_by(step).filter(|t| t.metadata().unwrap().len() < 4 << 20) {

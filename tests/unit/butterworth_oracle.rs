@@ -1,6 +1,6 @@
 //! Butterworth filters equal those that SciPy gives (`scripts/filter_oracle.py`).
 
-use iophase::transform::{Butterworth, Pass};
+use iophase::internals::transform::{Butterworth, Pass};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

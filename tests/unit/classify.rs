@@ -9,12 +9,12 @@ use std::sync::Mutex;
 use super::access_jobs::{Job, Row, place, prism, qcrd, trace_of};
 use iophase::analysis;
 use iophase::classify::{
-    Choice, Classes, Classifier, GlobalSequentiality as G, Mix, Model, Options, Sequentiality, Size, classify,
-    classify_and_sketch, train,
+    Choice, Classes, Classifier, GlobalSequentiality as G, Mix, Model, Options, Sequentiality, Size, classify, train,
 };
 use iophase::formats::{self, ReadOptions, Source, write};
+use iophase::internals::classify::classify_and_sketch;
+use iophase::internals::signal::Selection;
 use iophase::record::{BATCH_ROWS, Batch, Op, Restart, RowSink, Trace};
-use iophase::signal::Selection;
 use proptest::prelude::*;
 
 const KIB: u64 = 1024;
@@ -57,7 +57,7 @@ fn stripe_units_of_darshan_logs_are_those_of_their_lustre_records() {
     let Some(folder) = shared("thirdparty/darshan/imbalanced_io") else { return };
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
-        let read = ReadOptions { counters: true, ..ReadOptions::default() };
+        let read = ReadOptions::default().counters(true);
         let Ok(source) = Source::open(&entry.unwrap().path(), &read.limits) else { continue };
         let Ok(t) = formats::read(&source, None, &read) else { continue };
         let Some(counters) = &t.counters else { continue };
@@ -172,7 +172,7 @@ fn writing_then_reading_back_is_two_classes() {
 
 /// What a classifier says, after one earlier run of the same program.
 fn answer(t: &Trace, choice: Choice, model: &Model) -> Classes {
-    classify(t, &Selection::default(), Options { choice, model: Some(model), ..Options::default() }).unwrap()
+    classify(t, &Selection::default(), Options::default().choice(choice).model(Some(model))).unwrap()
 }
 
 fn learned(earlier: &Trace) -> Model {
@@ -189,7 +189,7 @@ fn of(c: &Classes) -> Vec<(G, usize)> {
 /// Ranks that come late, a slow one, two phases, a second pass; what each classifier has to reach.
 #[test]
 fn every_classifier_on_jobs_with_known_classes() {
-    let jobs = 200;
+    let jobs = super::sample(200) as u64;
     let mut right = [0; 3];
     for number in 0..jobs {
         let job = Job::number(number);

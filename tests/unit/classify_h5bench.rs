@@ -23,9 +23,9 @@ use std::path::{Path, PathBuf};
 use super::access_jobs::{Row, place, trace_of};
 use iophase::classify::{Choice, FileClasses, GlobalSequentiality as G, Mix, Options, classify};
 use iophase::formats::{self, ReadOptions, Source};
+use iophase::internals::signal::Selection;
+use iophase::internals::workload::{Values, find, run};
 use iophase::record::{Data, Op, Trace};
-use iophase::signal::Selection;
-use iophase::workload::{Values, find, run};
 use proptest::prelude::*;
 
 type Said = (Mix, G, usize);
@@ -251,7 +251,7 @@ proptest! {
         let rows = with_metadata(p, n, size, seed, |r, i| place(G::NonSequential, p, r, i, n, size));
         let t = trace_of("/scratch/test.h5", rows, 0.005);
         for choice in [Choice::Auto, Choice::Rules] {
-            let found = classify(&t, &Selection::default(), Options { choice, ..Options::default() }).unwrap();
+            let found = classify(&t, &Selection::default(), Options::default().choice(choice)).unwrap();
             let f = &found.files[0];
             prop_assert!(f.aside.is_none());
             let all: u64 = f.global.iter().map(|g| g.bytes).sum();

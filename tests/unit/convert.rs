@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::common::shared;
+use super::text::Memory;
 use super::text::csv_and_back;
 use iophase::analysis::{self, Options};
-use iophase::formats::write::{Memory, WRITERS, write, writer};
+use iophase::formats::write::{WRITERS, write, writer};
 use iophase::formats::{Detail, ReadOptions, Source, read};
+use iophase::internals::signal::Selection;
 use iophase::record::{Data, Interval, Op, Request, Trace, UNKNOWN_OFFSET};
-use iophase::signal::Selection;
 use proptest::prelude::*;
 
 /// A row without interned numbers.
@@ -69,7 +70,7 @@ fn there_and_back(name: &str, t: &Trace) -> (Trace, Vec<String>) {
     let mut files = Memory::default();
     let written = writer(name).unwrap().write(t, &mut files).unwrap();
     let sources: Vec<Source> = files.0.iter().map(|(n, bytes)| Source::from_bytes(n, bytes.clone())).collect();
-    let options = ReadOptions { detail: Detail::Calls, ..ReadOptions::default() };
+    let options = ReadOptions::default().detail(Detail::Calls);
     let back = match &sources[..] {
         [one] => read(one, None, &options).unwrap(),
         many => iophase::formats::collect(iophase::formats::find("strace").unwrap(), many, &options).unwrap(),
@@ -312,8 +313,8 @@ fn open(path: &Path) -> Trace {
 /// Period and bytes of the primary signal.
 fn answer(t: &Trace) -> Option<(f64, f64)> {
     // Formats without names cannot tell pipes and libraries from data files.
-    let selection = Selection { all_files: true, ..Selection::default() };
-    let report = analysis::analyze(t, &Options { selection, ..Options::default() }).unwrap().report;
+    let selection = Selection::default().all_files(true);
+    let report = analysis::analyze(t, &Options::default().selection(selection)).unwrap().report;
     let s = report.primary_signal()?;
     Some((s.period.dominant.as_ref()?.period_s, s.bytes))
 }
@@ -329,7 +330,10 @@ fn real_traces_keep_their_period_and_bytes() {
         "aperiodic.darshan",
         "stable.strace",
         "stable.msgpack",
-    ] {
+    ]
+    .into_iter()
+    .step_by(super::every(2))
+    {
         let original = open(&data(name));
         let want = answer(&original);
         periodic += usize::from(want.is_some());
@@ -344,7 +348,7 @@ fn real_traces_keep_their_period_and_bytes() {
             assert!(close, "{name} as {}: {want:?} became {got:?}", w.name());
         }
     }
-    assert_eq!(periodic, 5);
+    assert!(periodic * super::every(2) >= 5, "{periodic}");
 }
 
 /// What a row says: operation, rank, file, offset, whole bytes, and start and end as seconds behind whole ones.

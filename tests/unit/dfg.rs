@@ -4,9 +4,9 @@ use super::common::HARD;
 use std::collections::{BTreeMap, BTreeSet};
 
 use iophase::analysis::{EventLog, event_log, save_log};
-use iophase::dfg::graph::{Edge, Graph};
-use iophase::dfg::{By, Case, Color, DfgReport, END, Mapping, Partition, Plan, START, report};
+use iophase::dfg::{By, Case, Color, DfgReport, Mapping, Partition, Plan, report};
 use iophase::formats::{ReadOptions, Source};
+use iophase::internals::dfg::{END, Edge, Graph, START};
 use proptest::prelude::*;
 
 fn log_of(texts: &[(&str, &str)], plan: &Plan) -> EventLog {

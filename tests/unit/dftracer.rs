@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::common::shared;
 use super::darshan::sha256;
 use iophase::analysis::{self, Options};
-use iophase::formats::tail::{Form, Tail};
 use iophase::formats::{Detail, Limits, ReadOptions, Source, read, read_into};
+use iophase::internals::formats::tail::{Form, Tail};
 use iophase::record::{Batch, Calls, Data, Files, Op, Request, Requests, Restart, RowSink, Trace, UNKNOWN_OFFSET};
 use serde_json::Value;
 
 fn open(path: &Path, detail: Detail) -> Trace {
-    let options = ReadOptions { detail, ..ReadOptions::default() };
+    let options = ReadOptions::default().detail(detail);
     read(&Source::open(path, &options.limits).unwrap(), None, &options).unwrap()
 }
 

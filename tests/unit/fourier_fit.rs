@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use iophase::transform::fourier_fit;
+use iophase::internals::transform::fourier_fit;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -1,12 +1,12 @@
 //! Every method through the whole pipeline on a trace made by hand.
 
 use iophase::analysis::{Analysis, ModeChoice, Options, analyze};
-use iophase::period::{Detector, Method, Relation, Verdict};
+use iophase::internals::period::{Detector, Method, Relation, Verdict};
+use iophase::internals::render::svg::{self, View};
+use iophase::internals::render::text;
+use iophase::internals::signal::{Filter, Mode, Selection};
+use iophase::internals::transform::Pass;
 use iophase::record::{Data, Interval, Intervals, Op, Request, Requests, Timing, Trace};
-use iophase::render::svg::{self, View};
-use iophase::render::text;
-use iophase::signal::{Filter, Mode, Selection};
-use iophase::transform::Pass;
 
 const PERIOD: f64 = 20.3;
 
@@ -44,7 +44,7 @@ fn regular() -> Trace {
 }
 
 fn run(t: &Trace, options: Options) -> Analysis {
-    analyze(t, &Options { mode: ModeChoice::One(Mode::Write), rate_hz: Some(10.0), ..options }).unwrap()
+    analyze(t, &options.mode(ModeChoice::One(Mode::Write)).rate_hz(Some(10.0))).unwrap()
 }
 
 /// A heatmap with bins of 0.2 s of writes of 0.1 s, `count` of them, `period_s` apart.
@@ -99,7 +99,7 @@ fn a_fast_rhythm_is_named_and_no_multiple_of_it_reported() {
     let report = run(&fast(), Options::default()).report;
     assert!(report.signals[0].period.dominant.is_none());
     assert!(report.warnings.iter().any(|w| w.code == "fast-rhythm"), "{:?}", report.warnings);
-    let asked = run(&fast(), Options { min_period_s: Some(0.001), ..Options::default() }).report;
+    let asked = run(&fast(), Options::default().min_period_s(Some(0.001))).report;
     let found = asked.signals[0].period.dominant.as_ref().map(|d| d.period_s);
     assert!(found.is_some_and(|p| (p - 0.010).abs() < 1e-6), "{found:?}");
 }
@@ -143,7 +143,7 @@ fn the_slices_of_a_throttled_burst_are_a_period_within_it() {
 fn totals_per_file_are_not_judged() {
     let t = Trace { timing: Timing::Counter, ..regular() };
     for method in [Method::Auto].into_iter().chain(METHODS) {
-        let report = run(&t, Options { method, ..Options::default() }).report;
+        let report = run(&t, Options::default().method(method)).report;
         let s = &report.signals[0];
         assert_eq!((s.period.periodic, s.period.verdict), (None, Verdict::NotResolvable), "{method:?}");
         assert!(s.period.dominant.is_none() && s.prediction.is_none() && report.primary.is_none());
@@ -158,7 +158,7 @@ const METHODS: [Method; 5] = [Method::Dft, Method::Dwt, Method::Stft, Method::Cw
 fn every_method_gives_period_validity_bursts_and_prediction() {
     let t = regular();
     for method in METHODS {
-        let a = run(&t, Options { method, scores: true, ..Options::default() });
+        let a = run(&t, Options::default().method(method).scores(true));
         let s = &a.report.signals[0];
         assert_eq!((s.period.periodic, s.period.method), (Some(true), method));
         let d = s.period.dominant.as_ref().unwrap();
@@ -195,7 +195,7 @@ fn validity_ends_with_the_period() {
         })
         .collect();
     let t = trace((0..15).map(|i| 5.0 + PERIOD * f64::from(i)).chain(tail));
-    let s = run(&t, Options { method: Method::Autocorrelation, ..Options::default() }).report.signals.remove(0);
+    let s = run(&t, Options::default().method(Method::Autocorrelation)).report.signals.remove(0);
     let w = s.validity[0];
     assert!((w.start_s - 1_000_005.0).abs() < 1.0, "{:?}", s.validity);
     assert!((w.end_s - (1_000_005.0 + 14.0 * PERIOD)).abs() < 2.0 * PERIOD, "{:?}", s.validity);
@@ -206,7 +206,7 @@ fn every_detector_runs() {
     let t = regular();
     use Detector::{Dbscan, IsolationForest, Lof, Peaks, ZScore};
     for detector in [ZScore, Dbscan, IsolationForest, Lof, Peaks] {
-        let s = run(&t, Options { method: Method::Dwt, detector, tolerance: 0.9, ..Options::default() });
+        let s = run(&t, Options::default().method(Method::Dwt).detector(detector).tolerance(0.9));
         let p = &s.report.signals[0].period;
         assert_eq!(p.detector, detector);
         assert!(p.dominant.as_ref().is_some_and(|d| (d.period_s / PERIOD - 1.0).abs() < 0.01), "{p:?}");
@@ -216,10 +216,10 @@ fn every_detector_runs() {
 #[test]
 fn components_are_refined_by_the_fit() {
     let t = regular();
-    let grid = run(&t, Options { method: Method::Dft, components: 5, ..Options::default() }).report.signals.remove(0);
+    let grid = run(&t, Options::default().method(Method::Dft).components(5)).report.signals.remove(0);
     assert_eq!((grid.components.len(), grid.components[0].frequency_hz), (6, 0.0));
     assert!(grid.fit.is_none());
-    let options = Options { method: Method::Dft, components: 5, fourier_fit: true, ..Options::default() };
+    let options = Options::default().method(Method::Dft).components(5).fourier_fit(true);
     let fitted = run(&t, options).report.signals.remove(0);
     let f = fitted.fit.unwrap();
     assert_eq!(fitted.components.len(), 6);
@@ -230,12 +230,12 @@ fn components_are_refined_by_the_fit() {
 fn filters_do_not_change_the_bytes() {
     let t = regular();
     let filter = Some(Filter { pass: Pass::Low(0.3), order: 4 });
-    let s = run(&t, Options { filter, ..Options::default() }).report.signals.remove(0);
+    let s = run(&t, Options::default().filter(filter)).report.signals.remove(0);
     assert_eq!(s.period.method, Method::Autocorrelation);
     assert!((s.period.dominant.unwrap().period_s / PERIOD - 1.0).abs() < 1e-3);
     assert!((s.bursts.unwrap().bytes.median - 64e6).abs() < 1.0);
     let filter = Some(Filter { pass: Pass::Low(70.0), order: 4 });
-    let e = analyze(&t, &Options { rate_hz: Some(10.0), filter, ..Options::default() }).unwrap_err();
+    let e = analyze(&t, &Options::default().rate_hz(Some(10.0)).filter(filter)).unwrap_err();
     assert_eq!(e.exit_code(), 2);
 }
 
@@ -243,7 +243,7 @@ fn filters_do_not_change_the_bytes() {
 fn pictures_of_every_method() {
     let t = regular();
     for method in METHODS {
-        let a = run(&t, Options { method, components: 10, fourier_fit: true, ..Options::default() });
+        let a = run(&t, Options::default().method(method).components(10).fourier_fit(true));
         let signal = &a.report.signals[0];
         let view = View::new(&t, signal.mode, &Selection::default(), a.evidence[0].clone());
         for (kind, picture) in svg::pictures(signal, &view).unwrap() {

@@ -165,7 +165,7 @@ fn totals_ranks_and_calls_are_counted() {
     let t = parse(text).unwrap();
     assert_eq!(list(&t), [(Op::Write, 3, UNKNOWN_OFFSET, 8, 2.5, 2.5)]);
     assert_eq!((t.ranks, t.call_counts["ADIO_Close"], t.warnings.len()), (64, 1, 0));
-    let all = ReadOptions { detail: Detail::Calls, ..ReadOptions::default() };
+    let all = ReadOptions::default().detail(Detail::Calls);
     let t = read(&Source::from_bytes("x", text.as_bytes()), None, &all).unwrap();
     assert_eq!(list(&t)[0], (Op::Close, 3, UNKNOWN_OFFSET, 0, 9.5, 9.5));
 }

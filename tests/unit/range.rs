@@ -1,9 +1,9 @@
 //! Rows of a caller that no reader has brought into range.
 
-use crate::analysis::{self, Options};
-use crate::formats::{self, ReadOptions, Source};
-use crate::record::{Data, Request, Trace};
-use crate::{ErrorKind, Result, classify, findings};
+use iophase::analysis::{self, Options};
+use iophase::formats::{self, ReadOptions, Source};
+use iophase::record::{Data, Request, Trace};
+use iophase::{ErrorKind, Result, classify, findings};
 
 fn answers(trace: &Trace) -> [Result<()>; 4] {
     [

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use self::made::Rank;
 use super::common::shared;
 use super::darshan::sha256;
+use super::text::Memory;
 use iophase::analysis::{self, Options};
-use iophase::formats::write::{Memory, writer};
+use iophase::formats::write::writer;
 use iophase::formats::{self, Detail, ReadOptions, Source, read};
 use iophase::record::{Data, Layer, Op, Request, Requests, Trace, UNKNOWN_OFFSET};
 use serde_json::Value;
@@ -256,7 +257,7 @@ fn one_layer_is_taken_and_all_are_counted() {
         assert_eq!(layers, all, "{layer:?}");
         assert_eq!(t.quality.records_left_out + rows(&t).len() as u64, 3);
     }
-    let t = parse(&[rank], false, &ReadOptions { detail: Detail::Calls, ..ReadOptions::default() });
+    let t = parse(&[rank], false, &ReadOptions::default().detail(Detail::Calls));
     let ops: Vec<Op> = rows(&t).iter().map(|r| r.op).collect();
     assert_eq!(ops, [Op::Open, Op::Write, Op::Write]);
 }
@@ -339,7 +340,7 @@ fn any_flipped_bit_of_a_folder_is_survived() {
         write(root.path(), &three_ranks()[..2]);
         for file in std::fs::read_dir(root.path()).unwrap().map(|e| e.unwrap().path()) {
             let whole = std::fs::read(&file).unwrap();
-            let step = if super::sample(5) == 5 { 1 } else { 9 };
+            let step = super::every(9);
             // Of the metadata the middle is empty.
             for bit in (0..8 * whole.len()).step_by(step).filter(|b| whole.len() < 1000 || b / 8 < 64 || b / 8 > 1000) {
                 let mut bytes = whole.clone();

@@ -7,8 +7,8 @@ use super::common::shared;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use iophase::formats::strace::{Stats, Strace, visit};
 use iophase::formats::{Detail, Limits, ReadOptions, Source, read};
+use iophase::internals::formats::strace::{Stats, Strace, visit};
 use iophase::record::{Data, Op, Request, Trace, UNKNOWN_OFFSET};
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn open(path: &Path) -> Source {
 }
 
 fn trace_of(path: &Path, detail: Detail) -> Trace {
-    read(&open(path), Some(&Strace), &ReadOptions { detail, ..ReadOptions::default() }).unwrap()
+    read(&open(path), Some(&Strace), &ReadOptions::default().detail(detail)).unwrap()
 }
 
 fn text(lines: &str) -> Trace {
@@ -29,7 +29,7 @@ fn text(lines: &str) -> Trace {
 }
 
 fn text_with(lines: &str, detail: Detail) -> Trace {
-    let o = ReadOptions { detail, ..ReadOptions::default() };
+    let o = ReadOptions::default().detail(detail);
     read(&Source::from_bytes("t", lines.as_bytes().to_vec()), Some(&Strace), &o).unwrap()
 }
 
@@ -741,9 +741,9 @@ fn nothing_usable_is_an_error_with_place_and_remedy() {
 #[test]
 fn the_number_of_rows_is_bounded() {
     let lines = "1 00:00:01 read(3</f>, \"\", 1) = 1 <0.1>\n".repeat(11);
-    let limits = Limits { records: 10, ..Limits::default() };
-    let e = read(&Source::from_bytes("t", lines.into_bytes()), None, &ReadOptions { limits, ..ReadOptions::default() })
-        .unwrap_err();
+    let limits = Limits::default().records(10);
+    let e =
+        read(&Source::from_bytes("t", lines.into_bytes()), None, &ReadOptions::default().limits(limits)).unwrap_err();
     assert_eq!(e.kind(), iophase::ErrorKind::Limit);
 }
 
@@ -759,7 +759,7 @@ fn survive(bytes: Vec<u8>) {
     let lines = bytes.iter().filter(|&&b| b == b'\n').count() + 1;
     let source = Source::from_bytes("t", bytes);
     for detail in [Detail::Transfers, Detail::Calls] {
-        if let Ok(t) = read(&source, Some(&Strace), &ReadOptions { detail, ..ReadOptions::default() }) {
+        if let Ok(t) = read(&source, Some(&Strace), &ReadOptions::default().detail(detail)) {
             // A copy between two files is two rows.
             assert!(t.data.len() <= 2 * lines);
             for r in rows(&t) {

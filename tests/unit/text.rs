@@ -2,9 +2,21 @@
 
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
+use iophase::formats::write::Sink;
 use iophase::formats::{ReadOptions, Source, read};
 use iophase::record::{Data, Trace};
 use iophase::{Error, Result};
+
+/// Files in memory by name; the one file of other formats has the empty name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Memory(pub std::collections::BTreeMap<String, Vec<u8>>);
+
+impl Sink for Memory {
+    fn append(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.0.entry(name.to_owned()).or_default().extend_from_slice(bytes);
+        Ok(())
+    }
+}
 
 /// Reads bytes as a trace of the format that they show.
 pub fn parse(bytes: impl AsRef<[u8]>) -> Result<Trace> {
@@ -63,7 +75,7 @@ pub fn torture(format: &str, sample: &[u8]) {
 
 /// The trace written as CSV and read again.
 pub fn csv_and_back(t: &Trace) -> Trace {
-    let mut files = iophase::formats::write::Memory::default();
+    let mut files = Memory::default();
     iophase::formats::write::writer("csv").unwrap().write(t, &mut files).unwrap();
     let bytes = files.0.values().next().unwrap().clone();
     read(&Source::from_bytes("memory.csv", bytes), None, &ReadOptions::default()).unwrap()

@@ -7,8 +7,8 @@ use super::{sample, score, sweep};
 use iophase::analysis::{ModeChoice, PatternOptions, patterns};
 use iophase::formats::write::{write, writer};
 use iophase::formats::{ReadOptions, Source, read};
-use iophase::signal::Selection;
-use iophase::workload::Run;
+use iophase::internals::signal::Selection;
+use iophase::internals::workload::Run;
 use rayon::prelude::*;
 
 /// Records of a case at most.
@@ -86,7 +86,7 @@ fn patterns_of_small_jobs_are_shorter_in_sum() {
     let kinds: Vec<usize> = sweep::kinds().collect();
     let all: Vec<(bool, u64, u64)> = kinds
         .into_par_iter()
-        .flat_map_iter(|kind| sweep::runs(kind, CASES, RECORDS))
+        .flat_map_iter(|kind| sweep::runs(kind, CASES / super::every(3), RECORDS))
         .filter(|(_, run)| run.truth().unpatterned.is_empty())
         .filter(|(_, run)| run.truth().workload == "h5bench-exerciser" || run.truth().workload == "dlio")
         .map(|(case, run)| {
@@ -102,7 +102,7 @@ fn patterns_of_small_jobs_are_shorter_in_sum() {
 
 #[test]
 fn found_patterns_are_lossless_from_every_format_with_offsets() {
-    for format in ["csv", "jsonl", "strace"] {
+    for format in ["csv", "jsonl", "strace"].into_iter().step_by(super::every(2)) {
         let writer = writer(format).unwrap();
         check_cases(6, |run| {
             let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
@@ -132,12 +132,13 @@ fn every_pattern_has_a_period_or_a_reason() {
 
 #[test]
 fn patterns_of_several_ranks_have_the_period_of_the_job() {
-    for job in ["place append", "place append ranks 7", "place overwrite ranks 16", "place append layout per-rank"] {
-        let workload = iophase::workload::find("checkpoint").unwrap();
+    let jobs = ["place append", "place append ranks 7", "place overwrite ranks 16", "place append layout per-rank"];
+    for job in jobs.into_iter().step_by(super::every(3)) {
+        let workload = iophase::internals::workload::find("checkpoint").unwrap();
         let words: Vec<&str> = job.split(' ').chain(["period", "12.5"]).collect();
         let given: Vec<(&str, &str)> = words.chunks(2).map(|w| (w[0], w[1])).collect();
-        let values = iophase::workload::Values::of(workload.parameters(), &given).unwrap();
-        let trace = iophase::workload::run(workload, &values, 0).unwrap().trace().unwrap();
+        let values = iophase::internals::workload::Values::of(workload.parameters(), &given).unwrap();
+        let trace = iophase::internals::workload::run(workload, &values, 0).unwrap().trace().unwrap();
         let report = patterns(&trace, ModeChoice::Auto, &Selection::default(), &PatternOptions::default()).unwrap();
         let mut ranks: HashMap<bool, usize> = HashMap::new();
         for p in &report.patterns {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use iophase::online::live::{Live, Snapshot};
+use iophase::internals::online::live::{Live, Snapshot};
+use iophase::internals::render::tui;
 use iophase::online::{Options, Session};
 use iophase::record::{Interval, Op};
-use iophase::render::tui;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
@@ -102,7 +102,7 @@ fn the_documentation_shows_the_frame_as_a_picture() {
 
 #[test]
 fn every_size_and_state_can_be_drawn() {
-    for (width, height) in [(1, 1), (10, 3), (40, 12), (300, 90)] {
+    for (width, height) in [(1, 1), (10, 3), (40, 12), (300, 90)].into_iter().step_by(super::every(3)) {
         drawn(&Live::new().snapshot(), width, height);
         drawn(&followed(), width, height);
         let (name, snapshot) = ("x".repeat(100), followed());

@@ -1,6 +1,6 @@
 //! Wavelet coefficients and components equal those that PyWavelets gives (`scripts/wavelet_oracle.py`).
 
-use iophase::transform::{Band, Boundary, Decomposition, Wavelet};
+use iophase::internals::transform::{Band, Boundary, Decomposition, Wavelet};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ fn coefficients_and_components_match_pywavelets() {
         };
         let what = format!("{} {} of {} samples", case.wavelet, case.boundary, case.signal.len());
         assert_eq!(wavelet.max_level(case.signal.len()), case.max_level, "{what}");
-        let (low, high) = iophase::transform::dwt(&case.signal, &wavelet, boundary).unwrap();
+        let (low, high) = iophase::internals::transform::dwt(&case.signal, &wavelet, boundary).unwrap();
         near(&high, case.coefficients.last().unwrap(), &what);
         if case.max_level == 0 {
             // Shorter than the filter: one step is defined, a decomposition is refused.

@@ -10,8 +10,8 @@ use super::score;
 use iophase::analysis::{self, Options};
 use iophase::formats::write::{WRITERS, write};
 use iophase::formats::{ReadOptions, Source, read};
+use iophase::internals::workload::{ALL, PatternKind, Run, TruePattern, Values, find, run};
 use iophase::record::{Data, Op, Request, Row, Rows, Trace};
-use iophase::workload::{ALL, PatternKind, Run, TruePattern, Values, find, run};
 
 /// A workload with these parameters, as on the command line: `name value ...`, flags with `true`.
 fn make(name: &str, given: &str, seed: u64) -> Run {

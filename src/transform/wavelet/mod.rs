@@ -59,7 +59,7 @@ impl Wavelet {
 
     /// The deepest level at which some coefficient of a signal of `len` samples does not depend on the boundary: ⌊log2(len / (L − 1))⌋, at
     /// least 0.
-    pub(crate) fn max_level(&self, len: usize) -> usize {
+    pub fn max_level(&self, len: usize) -> usize {
         (len / (self.scaling.len() - 1)).checked_ilog2().unwrap_or(0) as usize
     }
 }

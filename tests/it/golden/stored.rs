@@ -54,7 +54,7 @@ pub fn compare(folder: &str, made: &Files) {
         .collect();
     assert!(
         wrong.is_empty(),
-        "{} stored outputs differ\n{}\nIf that is intended, `BLESS=1 cargo test golden` stores what was made; review `git diff tests/golden`.",
+        "{} stored outputs differ\n{}\nIf that is intended, `BLESS=1 cargo test --all-features --test it golden` stores what was made; review `git diff tests/golden`.",
         wrong.len(),
         wrong.join("\n")
     );
@@ -231,10 +231,8 @@ fn shortened(value: Value) -> Value {
         Value::Array(all) if all.len() <= KEPT || is_short(&all) => all.into_iter().map(shortened).collect(),
         Value::Array(all) => {
             let mut forms = BTreeSet::new();
-            let (kept, others): (Vec<Value>, Vec<Value>) = all.into_iter().partition(|v| {
-                let is_new = forms.len() < KEPT && forms.insert(form(v));
-                is_new
-            });
+            let (kept, others): (Vec<Value>, Vec<Value>) =
+                all.into_iter().partition(|v| forms.len() < KEPT && forms.insert(form(v)));
             let rest = rest(&others);
             kept.into_iter().map(shortened).chain(rest).collect()
         }

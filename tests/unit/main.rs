@@ -1,15 +1,10 @@
 //! Tests of the library's parts: readers, numerics, periods, patterns, classes, graphs, workloads.
 //!
-//! They are compiled into the library's own test binary, so that they reach what is not public and so that the crate is linked
-//! once. `tests/README.md` lists them.
-
-/// Number of cases of a long test: `all` of them if `IOPHASE_LONG` is set, as in `.ci/run`, else a fifth.
-pub(crate) fn sample(all: usize) -> usize {
-    if std::env::var_os("IOPHASE_LONG").is_some() { all } else { all.div_ceil(5) }
-}
+//! A binary of its own beside the library's, so that a change of one does not compile the other. `tests/README.md` lists them.
 
 #[path = "../common/mod.rs"]
-pub(crate) mod common;
+mod common;
+use common::{every, sample};
 
 mod access_jobs;
 mod score;
