@@ -23,7 +23,8 @@ FIGURES = re.compile(r"^ *///? Half: \d+, double: \d+\.\n", re.M)
 
 def measured(arguments):
     """The figures of a run of the example: table -> {"traces": n, "rows": {name: [half, double]}}."""
-    binary = os.path.join(ROOT, "target/release/examples/sensitivity")
+    target = os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target"))
+    binary = os.path.join(target, "release/examples/sensitivity")
     if "--binary" in arguments:
         at = arguments.index("--binary")
         binary = arguments[at + 1]
