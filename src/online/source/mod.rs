@@ -1,6 +1,5 @@
 //! Where the data come from: files that grow, and sockets.
 
-mod budget;
 mod file;
 mod folder;
 pub mod peer;
@@ -8,6 +7,7 @@ pub mod peer;
 mod proc;
 mod pull;
 mod push;
+pub(crate) mod room;
 
 pub use file::{GrowingFile, Grown, Mark};
 pub use folder::GrowingFolder;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::budget::{Budget, Share};
 use super::peer::{self, Received, Role};
+use super::room::{Answer, Room, Share, Signal, Tell};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Bounds of a socket.
@@ -22,7 +22,8 @@ pub struct PullOptions {
     pub senders: usize,
     /// Messages that may wait; beyond that, senders wait.
     pub queue: usize,
-    /// Bytes of all messages that come or wait; beyond that, senders wait. At least those of one message.
+    /// Bytes of all messages that have come, whole or in part, and not been taken; beyond that, senders wait, and those that have stalled
+    /// within a message give way. At least those of one message.
     pub total_bytes: u64,
 }
 
@@ -44,15 +45,18 @@ pub enum Parcel {
 /// See the module.
 #[derive(Debug)]
 pub struct Pull {
-    queue: Receiver<(Parcel, Share)>,
+    queue: Receiver<Item>,
     address: SocketAddr,
 }
+
+/// A parcel, and the room of a message until it is taken.
+type Item = (Parcel, Option<Share>);
 
 /// Bytes of the stack of a thread that serves one sender.
 const STACK: usize = 256 << 10;
 /// A sender must greet within this time.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A message must come whole within this time.
+/// A message must come whole within this time, besides that in which it waits for room.
 const MESSAGE: Duration = Duration::from_secs(60);
 /// A sender that has been silent for so long since its last message may have to make room for a new one. It can come again.
 const SILENT: Duration = Duration::from_secs(10);
@@ -104,10 +108,10 @@ struct Senders {
 struct Sender {
     id: u64,
     /// The way to close it.
-    stream: TcpStream,
-    /// A message of it has begun.
+    stream: Arc<TcpStream>,
+    /// A message of it has come whole.
     has_sent: bool,
-    /// Of its last message, else of its coming.
+    /// When its last whole message came, else when it came itself.
     heard: Instant,
 }
 
@@ -119,9 +123,9 @@ fn locked(senders: &Mutex<Senders>) -> MutexGuard<'_, Senders> {
 }
 
 impl Senders {
-    /// Takes a sender, in the place of another if there are `most`: of the first one that has sent nothing, else of the one that has been
-    /// silent for longest. `None` if each was heard of late.
-    fn take(&mut self, stream: &TcpStream, most: usize) -> Option<u64> {
+    /// Takes a sender, in the place of another if there are `most`: of the first one that has sent no whole message, else of the one that
+    /// has been silent for longest. `None` if each was heard of late.
+    fn take(&mut self, stream: &Arc<TcpStream>, most: usize) -> Option<u64> {
         if self.open.len() >= most {
             let (last, s) = self.open.iter().enumerate().min_by_key(|(_, s)| (s.has_sent, s.heard))?;
             if s.has_sent && s.heard.elapsed() < SILENT {
@@ -131,7 +135,7 @@ impl Senders {
         }
         self.next += 1;
         let id = self.next;
-        self.open.push(Sender { id, stream: stream.try_clone().ok()?, has_sent: false, heard: Instant::now() });
+        self.open.push(Sender { id, stream: stream.clone(), has_sent: false, heard: Instant::now() });
         Some(id)
     }
 
@@ -143,9 +147,9 @@ impl Senders {
 }
 
 /// Serves one sender a thread.
-fn accept(listener: &TcpListener, queue: &SyncSender<(Parcel, Share)>, options: &PullOptions) {
+fn accept(listener: &TcpListener, queue: &SyncSender<Item>, options: &PullOptions) {
     let senders = Served::default();
-    let budget = Budget::new(options.total_bytes.max(options.message_bytes));
+    let room = Room::new(options.total_bytes, options.message_bytes);
     // One fault of a kind that waits is enough: a sender that tries again and again must not fill the queue with it.
     let reported = Arc::new(Mutex::new(None::<String>));
     for stream in listener.incoming() {
@@ -154,16 +158,17 @@ fn accept(listener: &TcpListener, queue: &SyncSender<(Parcel, Share)>, options: 
             thread::sleep(Duration::from_millis(50));
             continue;
         };
+        let stream = Arc::new(stream);
         let Some(id) = locked(&senders).take(&stream, options.senders.max(1)) else {
             report(queue, &reported, format!("more than {} senders at one time", options.senders));
             continue;
         };
-        let (queue, options, mine, reported, budget) =
-            (queue.clone(), options.clone(), Arc::clone(&senders), Arc::clone(&reported), budget.clone());
+        let (queue, options, mine, reported, room) =
+            (queue.clone(), options.clone(), Arc::clone(&senders), Arc::clone(&reported), room.clone());
         let serve = move || {
             let from = stream.peer_addr().map_or_else(|_| "a sender".into(), |a| a.to_string());
             let heard = || locked(&mine).heard(id);
-            if let Err(e) = serve(stream, &queue, &options, &budget, &heard)
+            if let Err(e) = serve(&stream, &queue, &options, &room, &heard)
                 && !matches!(e.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
             {
                 report(&queue, &reported, format!("{from}: {e}"));
@@ -176,27 +181,37 @@ fn accept(listener: &TcpListener, queue: &SyncSender<(Parcel, Share)>, options: 
     }
 }
 
-fn report(queue: &SyncSender<(Parcel, Share)>, reported: &Mutex<Option<String>>, what: String) {
+fn report(queue: &SyncSender<Item>, reported: &Mutex<Option<String>>, what: String) {
     let kind = what.rsplit(": ").next().unwrap_or_default().to_owned();
     if let Ok(mut last) = reported.lock()
         && last.as_ref() != Some(&kind)
     {
         *last = Some(kind);
         // The queue may be full of messages, which matter more.
-        let _ = queue.try_send((Parcel::Fault(what), Share::default()));
+        let _ = queue.try_send((Parcel::Fault(what), None));
     }
 }
 
 /// Reads through a buffer and writes past it.
-struct Buffered(BufReader<TcpStream>);
+struct Buffered<'s>(BufReader<&'s TcpStream>);
 
-impl Read for Buffered {
+impl Read for Buffered<'_> {
     fn read(&mut self, b: &mut [u8]) -> io::Result<usize> {
         self.0.read(b)
     }
 }
 
-impl Write for Buffered {
+impl BufRead for Buffered<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.fill_buf()
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.0.consume(n);
+    }
+}
+
+impl Write for Buffered<'_> {
     fn write(&mut self, b: &[u8]) -> io::Result<usize> {
         self.0.get_mut().write(b)
     }
@@ -206,43 +221,42 @@ impl Write for Buffered {
     }
 }
 
-/// Takes the messages of one sender; `heard` notes that it is alive.
+/// Takes the messages of one sender; `heard` notes each that is whole.
 fn serve(
-    stream: TcpStream,
-    queue: &SyncSender<(Parcel, Share)>,
+    stream: &Arc<TcpStream>,
+    queue: &SyncSender<Item>,
     options: &PullOptions,
-    budget: &Budget,
+    room: &Room,
     heard: &impl Fn(),
 ) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut stream = Buffered(BufReader::with_capacity(64 << 10, stream));
-    peer::shake_hands(&mut stream, Role::Pull)?;
+    let mut reader = Buffered(BufReader::with_capacity(64 << 10, &**stream));
+    peer::shake_hands(&mut reader, Role::Pull)?;
     let mut allowance = Allowance::new(options.rate);
+    let tell = closing(stream.clone());
     loop {
         // a sender may be silent between two messages, not within one
-        stream.0.get_mut().set_read_timeout(None)?;
-        if stream.0.fill_buf()?.is_empty() {
+        stream.set_read_timeout(None)?;
+        if reader.fill_buf()?.is_empty() {
             return Ok(());
         }
-        heard();
-        stream.0.get_mut().set_read_timeout(Some(PATIENCE))?;
-        let mut share = Share::none(budget);
-        let until = Instant::now() + MESSAGE;
-        let received = peer::receive(&mut stream, options.message_bytes, |bytes| {
-            heard();
-            if share.take(bytes, until) { Ok(until) } else { Err(io::ErrorKind::TimedOut.into()) }
-        })?;
-        match received {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut share = room.enter(tell.clone(), Instant::now());
+        let received = peer::receive(&mut reader, options.message_bytes, in_time(&share));
+        if !share.keep() {
+            return Err(gave_way());
+        }
+        match received? {
             Received::Message(mut parts) => {
+                heard();
                 allowance.wait();
                 let Some(body) = parts.pop() else { continue };
                 let job = parts.first().map(|j| String::from_utf8_lossy(j).into_owned());
                 // Full: this sender waits, and with it whoever writes to it.
-                if queue.send((Parcel::Message(job, body), share)).is_err() {
+                if queue.send((Parcel::Message(job, body), Some(share))).is_err() {
                     return Ok(());
                 }
-                heard();
             }
             Received::Command => {}
             Received::TooLarge => {
@@ -251,6 +265,44 @@ fn serve(
             }
             Received::Gone => return Ok(()),
         }
+    }
+}
+
+/// Wakes this thread where it waits for room, or ends its reading.
+fn closing(stream: Arc<TcpStream>) -> Tell {
+    let waits = thread::current();
+    Arc::new(move |signal| {
+        waits.unpark();
+        if signal == Signal::Leave {
+            // it may have gone already
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    })
+}
+
+fn gave_way() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "a message that stalled gave way to others")
+}
+
+/// Takes room for the pieces of a message, waited for, as long as the message comes in time.
+fn in_time(share: &Share) -> impl FnMut(u64) -> io::Result<()> {
+    let mut until = Instant::now() + MESSAGE;
+    move |bytes| {
+        let begun = Instant::now();
+        if begun > until {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "a message has not come in time"));
+        }
+        while bytes > 0 {
+            let now = Instant::now();
+            match share.ask(bytes, now) {
+                Answer::Taken => break,
+                Answer::Left => return Err(gave_way()),
+                Answer::Wait(None) => thread::park(),
+                Answer::Wait(Some(again)) => thread::park_timeout(again.saturating_duration_since(now)),
+            }
+        }
+        until += begun.elapsed();
+        Ok(())
     }
 }
 
@@ -291,7 +343,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let come = || {
             let client = TcpStream::connect(address).unwrap();
-            (client, listener.accept().unwrap().0)
+            (client, Arc::new(listener.accept().unwrap().0))
         };
         let is_closed = |mut client: &TcpStream| client.read(&mut [0; 8]).unwrap() == 0;
         let mut senders = Senders::default();
@@ -299,7 +351,7 @@ mod tests {
         let first = senders.take(&a, 2).unwrap();
         senders.heard(first);
         senders.take(&b, 2).unwrap();
-        // the one that has sent nothing goes
+        // the one that has sent no whole message goes
         let third = senders.take(&c, 2).unwrap();
         assert!(is_closed(&silent));
         senders.heard(third);
@@ -332,5 +384,45 @@ mod tests {
             assert_eq!(got, body);
         }
         assert_eq!(pull.take(), None);
+    }
+
+    /// Those that announce much hold no more than they sent: nobody gives way to a good sender, and nobody is waited for.
+    #[test]
+    fn senders_that_announce_much_and_fall_silent_leave_room() {
+        let options = PullOptions { message_bytes: 1 << 20, total_bytes: 2 << 20, ..PullOptions::default() };
+        let pull = Pull::bind(&["127.0.0.1:0".parse().unwrap()], &options).unwrap();
+        let silent: Vec<TcpStream> = (0..12).map(|_| sender(pull.address())).collect();
+        for mut s in &silent {
+            s.write_all(&[2, 0, 0, 0, 0, 0, 0x10, 0, 0, 7]).unwrap();
+        }
+        let body = vec![7u8; 600 << 10];
+        peer::send(&mut sender(pull.address()), &body).unwrap();
+        let Some(Parcel::Message(None, got)) = pull.receive(Duration::from_secs(60)) else { panic!("no message") };
+        assert_eq!(got, body);
+        for mut s in &silent {
+            s.set_nonblocking(true).unwrap();
+            assert_eq!(s.read(&mut [0]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        }
+    }
+
+    #[test]
+    fn a_sender_that_stalls_with_all_the_room_is_sent_away() {
+        let options = PullOptions { message_bytes: 1000, total_bytes: 1000, ..PullOptions::default() };
+        let pull = Pull::bind(&["127.0.0.1:0".parse().unwrap()], &options).unwrap();
+        let (mut stalls, mut good) = (sender(pull.address()), sender(pull.address()));
+        stalls.write_all(&[0, 200, 7]).unwrap();
+        let (mut sent, mut came, mut faults) = (0, 0, Vec::new());
+        while faults.is_empty() || came < sent {
+            if faults.is_empty() {
+                peer::send(&mut good, &[7; 100]).unwrap();
+                sent += 1;
+            }
+            match pull.receive(Duration::from_secs(60)).unwrap() {
+                Parcel::Message(..) => came += 1,
+                Parcel::Fault(what) => faults.push(what),
+            }
+        }
+        assert!(faults.len() == 1 && faults[0].contains("gave way"), "{faults:?}");
+        assert_eq!(stalls.read(&mut [0]).unwrap_or(0), 0);
     }
 }
