@@ -19,8 +19,13 @@ impl Refusal {
         Refusal { status, error: error.into() }
     }
 
+    /// The server has more to do than it can.
+    pub(super) fn busy(error: &str) -> Refusal {
+        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}; try again later"))
+    }
+
     pub(super) fn no_job() -> Refusal {
-        Refusal::new(StatusCode::NOT_FOUND, "no such job; GET /api/jobs lists them")
+        Refusal::new(StatusCode::NOT_FOUND, "no such job, or no answer yet; GET /api/jobs lists the jobs")
     }
 }
 

@@ -2,80 +2,100 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
+use std::vec;
 
+use tokio::sync::OwnedMutexGuard;
+
+use super::Bounds;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::Limits;
 use crate::formats::tail::{self, ClientClocks, Faults, Message, Tail};
 use crate::online::live::{Live, Snapshot};
-use crate::online::{Options, Prediction, Session};
-use crate::record::{Clock, Warning};
+use crate::online::{Options, Session};
+use crate::record::{Clock, Interval, Warning};
 
 /// Longest name of a job in bytes.
 const NAME: usize = 256;
 
-/// A job: what predicts it, and what is shown of it.
+/// A job: what follows it, and what it found last. Whoever asks for that does not wait for an analysis.
 pub(super) struct Job {
-    session: Session,
-    live: Live,
-    latest: Option<Prediction>,
-    bytes: f64,
+    /// Held as long as a block is followed.
+    following: Arc<tokio::sync::Mutex<Following>>,
+    found: Mutex<Option<Arc<Found>>>,
+}
+
+/// What the blocks so far have shown of a job.
+pub(super) struct Found {
+    pub(super) snapshot: Snapshot,
+    /// Bytes read and written.
+    pub(super) bytes: f64,
 }
 
 impl Job {
-    pub(super) fn latest(&self) -> Option<&Prediction> {
-        self.latest.as_ref()
+    fn new(name: &str, options: &Options) -> Job {
+        let session = Session::new(Some(name.to_owned()), options.clone());
+        let following = Following { session, live: Live::new(), bytes: 0.0 };
+        Job { following: Arc::new(tokio::sync::Mutex::new(following)), found: Mutex::default() }
     }
 
-    /// Bytes taken so far.
-    pub(super) fn bytes(&self) -> f64 {
-        self.bytes
+    /// Waits for the blocks that came before.
+    pub(super) async fn following(&self) -> OwnedMutexGuard<Following> {
+        self.following.clone().lock_owned().await
     }
 
-    pub(super) fn session(&self) -> &Session {
-        &self.session
+    pub(super) fn show(&self, found: Arc<Found>) {
+        *locked(&self.found) = Some(found);
     }
+}
 
-    pub(super) fn snapshot(&self) -> Snapshot {
-        self.live.snapshot()
-    }
+/// The session of a job and its live view.
+pub(super) struct Following {
+    session: Session,
+    live: Live,
+    bytes: f64,
+}
 
-    /// Takes the transfers of a block in order of their starts, and predicts. The block may hold many bursts: changes of the
-    /// period within it are followed.
-    pub(super) fn take(&mut self, block: Block) -> Prediction {
-        if let Some(first) = &block.faults.first {
+impl Following {
+    /// Goes on with a block for [`Bounds::turn`]; what it shows, once all of it is taken. The block may hold many bursts: changes of the
+    /// period within it are followed for [`Bounds::block`].
+    pub(super) fn follow(&mut self, block: &mut Block, bounds: &Bounds) -> Option<Arc<Found>> {
+        block.warning.take().into_iter().for_each(|w| self.session.warn(w));
+        block.ranks.drain(..).for_each(|n| self.session.set_ranks(n));
+        let begun = Instant::now();
+        for t in block.transfers.by_ref() {
+            if self.session.due() && block.unfollowed_s.is_none() {
+                if block.spent + begun.elapsed() < bounds.block {
+                    self.session.catch_up();
+                } else {
+                    block.unfollowed_s = Some(t.start);
+                }
+            }
+            self.live.feed(std::slice::from_ref(&t));
+            self.bytes += if t.bytes.is_finite() { t.bytes } else { 0.0 };
+            self.session.feed(std::slice::from_ref(&t));
+            if begun.elapsed() >= bounds.turn {
+                block.spent += begun.elapsed();
+                return None;
+            }
+        }
+        if let Some(from_s) = block.unfollowed_s {
             let text = format!(
-                "{} rows of the block could not be read and were left out; the first: {first}",
-                block.faults.malformed
+                "a block had more bursts than are followed one by one in {} s; those from {from_s:.3} s on were analysed together, and \
+                 changes among them may be missing",
+                bounds.block.as_secs_f64()
             );
-            self.session.warn(Warning::new("malformed-messages", text));
-        }
-        let mut transfers = Vec::new();
-        for m in block.messages {
-            if let Some(ranks) = m.ranks {
-                self.session.set_ranks(ranks);
-            }
-            transfers.extend(m.transfers);
-        }
-        transfers.sort_by(|a, b| a.start.total_cmp(&b.start));
-        self.live.feed(&transfers);
-        self.bytes += transfers.iter().map(|t| t.bytes).filter(|b| b.is_finite()).sum::<f64>();
-        for t in &transfers {
-            if self.session.due() {
-                self.session.catch_up();
-            }
-            self.session.feed(std::slice::from_ref(t));
+            self.session.warn(Warning::new("bursts-together", text).remedy("send shorter blocks"));
         }
         let prediction = self.session.predict().stamped(block.clock, SystemTime::now());
         self.live.note(&prediction, self.session.automaton());
-        self.latest = Some(prediction.clone());
-        prediction
+        Some(Arc::new(Found { snapshot: self.live.snapshot(), bytes: self.bytes }))
     }
 }
 
 /// A job and when it was last asked for a place.
 struct Place {
-    job: Arc<Mutex<Job>>,
+    job: Arc<Job>,
     fed: u64,
 }
 
@@ -100,8 +120,15 @@ impl Jobs {
         locked(&self.places).1.keys().cloned().collect()
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<Arc<Mutex<Job>>> {
-        locked(&self.places).1.get(name).map(|p| p.job.clone())
+    /// What was found last of a job.
+    pub(super) fn found(&self, name: &str) -> Option<Arc<Found>> {
+        locked(&self.places).1.get(name).and_then(|p| locked(&p.job.found).clone())
+    }
+
+    /// What was found last of each job.
+    pub(super) fn all_found(&self) -> Vec<(String, Arc<Found>)> {
+        let places = locked(&self.places);
+        places.1.iter().filter_map(|(name, p)| Some((name.clone(), locked(&p.job.found).clone()?))).collect()
     }
 
     /// Removes a job; false if there is none of this name.
@@ -113,7 +140,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for a name that is too long.
-    pub(super) fn get_or_make(&self, name: &str) -> Result<Arc<Mutex<Job>>> {
+    pub(super) fn get_or_make(&self, name: &str) -> Result<Arc<Job>> {
         if name.len() > NAME {
             return Err(Error::new(ErrorKind::Usage, format!("a name of {} bytes", name.len()))
                 .expected(format!("at most {NAME}")));
@@ -125,25 +152,30 @@ impl Jobs {
             let oldest = jobs.iter().min_by_key(|(_, p)| p.fed).map(|(n, _)| n.clone());
             oldest.and_then(|n| jobs.remove(&n));
         }
-        let place = jobs.entry(name.to_owned()).or_insert_with(|| {
-            let session = Session::new(Some(name.to_owned()), self.options.clone());
-            Place { job: Arc::new(Mutex::new(Job { session, live: Live::new(), latest: None, bytes: 0.0 })), fed: 0 }
-        });
+        let place = jobs
+            .entry(name.to_owned())
+            .or_insert_with(|| Place { job: Arc::new(Job::new(name, &self.options)), fed: 0 });
         place.fed = *fed;
         Ok(place.job.clone())
     }
 }
 
-/// The lock, also of what a panic elsewhere left behind: every state of a job is a usable one.
+/// The lock, also of what a panic elsewhere left behind. Nothing that takes long is done under it.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A part of the trace of a running job.
+/// A part of the trace of a running job: what is still to be followed of it.
 pub(super) struct Block {
-    messages: Vec<Message>,
-    faults: Faults,
+    ranks: Vec<u64>,
+    /// In order of their starts.
+    transfers: vec::IntoIter<Interval>,
+    warning: Option<Warning>,
     clock: Clock,
+    /// Time in which it has been followed.
+    spent: Duration,
+    /// Start of the first transfer that came when that was over.
+    unfollowed_s: Option<f64>,
 }
 
 impl Block {
@@ -153,8 +185,8 @@ impl Block {
     /// Those of the readers; [`ErrorKind::Malformed`] if nothing in it can be read.
     pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<Block> {
         if matches!(bytes.first(), Some(0x80..=0x8f | 0xde | 0xdf)) {
-            let messages = vec![tail::decode(bytes, &mut ClientClocks::default())?];
-            return Ok(Block { messages, faults: Faults::default(), clock: Clock::default() });
+            let message = tail::decode(bytes, &mut ClientClocks::default())?;
+            return Ok(Block::new(vec![message], &Faults::default(), Clock::default()));
         }
         let mut tail = Tail::new(None, limits)?;
         tail.push(bytes);
@@ -163,11 +195,25 @@ impl Block {
         while let Some(m) = tail.next_message()? {
             messages.push(m);
         }
-        let faults = tail.faults().clone();
-        match faults.first {
-            Some(what) if messages.is_empty() => Err(Error::new(ErrorKind::Malformed, what)),
+        match &tail.faults().first {
+            Some(what) if messages.is_empty() => Err(Error::new(ErrorKind::Malformed, what.clone())),
             None if messages.is_empty() => Err(Error::new(ErrorKind::Empty, "no transfer in the block")),
-            _ => Ok(Block { messages, faults, clock: tail.clock() }),
+            _ => Ok(Block::new(messages, tail.faults(), tail.clock())),
         }
+    }
+
+    fn new(messages: Vec<Message>, faults: &Faults, clock: Clock) -> Block {
+        let warning = faults.first.as_ref().map(|first| {
+            let count = faults.malformed;
+            let text = format!("{count} rows of the block could not be read and were left out; the first: {first}");
+            Warning::new("malformed-messages", text)
+        });
+        let (mut ranks, mut transfers) = (Vec::new(), Vec::new());
+        for m in messages {
+            ranks.extend(m.ranks.filter(|n| ranks.last() != Some(n)));
+            transfers.extend(m.transfers);
+        }
+        transfers.sort_by(|a, b| a.start.total_cmp(&b.start));
+        Block { ranks, transfers: transfers.into_iter(), warning, clock, spent: Duration::ZERO, unfollowed_s: None }
     }
 }

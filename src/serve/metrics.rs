@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::jobs::{Jobs, locked};
+use super::jobs::Jobs;
 use crate::online::Prediction;
 
 pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -18,13 +18,7 @@ const GAUGES: [Gauge; 3] = [
 
 /// All metrics of all jobs.
 pub(super) fn text(jobs: &Jobs) -> String {
-    let mut latest = Vec::new();
-    for name in jobs.names() {
-        // a job may go between the two calls
-        let Some(job) = jobs.get(&name) else { continue };
-        let job = locked(&job);
-        latest.push((escaped(&name), job.latest().cloned(), job.bytes()));
-    }
+    let latest: Vec<_> = jobs.all_found().into_iter().map(|(name, found)| (escaped(&name), found)).collect();
     let mut text = String::new();
     let mut sample = |line: std::fmt::Arguments<'_>| {
         // a String takes everything
@@ -33,8 +27,8 @@ pub(super) fn text(jobs: &Jobs) -> String {
     for (gauge, help, value) in GAUGES {
         let unit = if gauge.ends_with("_seconds") { format!("# UNIT {gauge} seconds\n") } else { String::new() };
         sample(format_args!("# TYPE {gauge} gauge\n{unit}# HELP {gauge} {help}\n"));
-        for (name, prediction, _) in &latest {
-            if let Some(v) = prediction.as_ref().and_then(value) {
+        for (name, found) in &latest {
+            if let Some(v) = found.snapshot.prediction.as_ref().and_then(value) {
                 sample(format_args!("{gauge}{{job=\"{name}\"}} {v}\n"));
             }
         }
@@ -43,8 +37,8 @@ pub(super) fn text(jobs: &Jobs) -> String {
     sample(format_args!(
         "# TYPE {bytes} counter\n# UNIT {bytes} bytes\n# HELP {bytes} Bytes read and written so far.\n"
     ));
-    for (name, _, moved) in &latest {
-        sample(format_args!("{bytes}_total{{job=\"{name}\"}} {moved}\n"));
+    for (name, found) in &latest {
+        sample(format_args!("{bytes}_total{{job=\"{name}\"}} {}\n", found.bytes));
     }
     text + "# EOF\n"
 }

@@ -15,18 +15,22 @@
 //! | `GET /metrics` | period, confidence, next burst and bytes of every job as OpenMetrics text |
 //! | `GET /` (`?job=NAME`) | the live page, of one job |
 //!
-//! Errors are `{"error": TEXT}` with a status of 4xx. There is no password: the address should be one that only trusted people
+//! Errors are `{"error": TEXT}` with a status of 4xx, or 503 where too many ask at one time. Blocks are followed in turns beside the requests;
+//! meanwhile the last finished answer of a job is served. There is no password: the address should be one that only trusted people
 //! reach. Connections, bodies, bytes of all bodies, jobs, watchers and analyses at one time are bounded, and so is the time in which the
 //! head and the body of a request must come and the answer must be taken; a request that names a host that is not allowed, or comes from
 //! a page of another host, is refused.
 
 mod answer;
+mod body;
 mod guard;
 mod jobs;
 mod listen;
 mod metrics;
 mod places;
 mod routes;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +38,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, broadcast};
 
 use crate::online::Options;
+use crate::online::source::room::Room;
 use jobs::Jobs;
 
 pub use listen::{Connections, serve};
@@ -54,9 +59,14 @@ pub struct Bounds {
     pub jobs: usize,
     /// Pages and programs that watch at one time.
     pub watchers: usize,
-    /// Analyses at one time.
+    /// Analyses of traces at one time, and as many of blocks.
     pub analyses: usize,
-    /// Bytes of all bodies at one time, as they come: a further body waits until there is room.
+    /// Time in which the bursts of a block are followed one by one; those beyond are taken together, with a warning.
+    pub block: Duration,
+    /// Time for which a block is followed before others have their turn.
+    pub turn: Duration,
+    /// Bytes of all bodies that have come and are not answered, besides the first 64 KiB of each: more wait until there is room, and
+    /// those that have stalled give way.
     pub bodies_bytes: usize,
     /// Least bytes a second in which a body must come, after the first seconds.
     pub body_rate: f64,
@@ -79,6 +89,8 @@ impl Default for Bounds {
             jobs: 256,
             watchers: 64,
             analyses: 2,
+            block: Duration::from_secs(5),
+            turn: Duration::from_millis(50),
             bodies_bytes: 256 << 20,
             body_rate: f64::from(16u32 << 10),
             write: Duration::from_secs(30),
@@ -87,9 +99,6 @@ impl Default for Bounds {
         }
     }
 }
-
-/// Bytes by which room for bodies is counted.
-const UNIT: usize = 1 << 10;
 
 /// Snapshots that a slow watcher may lag behind.
 const LAG: usize = 16;
@@ -108,9 +117,24 @@ struct Shared {
     jobs: Arc<Jobs>,
     news: broadcast::Sender<News>,
     watchers: Arc<Semaphore>,
-    analyses: Arc<Semaphore>,
-    /// Room for bodies, in units of [`UNIT`] bytes.
-    bodies: Arc<Semaphore>,
+    analyses: Work,
+    /// Apart from those of traces, which may take long.
+    blocks: Work,
+    bodies: Room,
+}
+
+/// Work that takes long: what runs, and the requests that wait for it or are answered.
+#[derive(Clone)]
+struct Work {
+    running: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+}
+
+impl Work {
+    fn new(running: usize, waiting: usize) -> Work {
+        let semaphore = |n: usize| Arc::new(Semaphore::new(n.clamp(1, Semaphore::MAX_PERMITS)));
+        Work { running: semaphore(running), waiting: semaphore(waiting) }
+    }
 }
 
 impl Shared {
@@ -119,10 +143,10 @@ impl Shared {
             jobs: Arc::new(Jobs::new(options, bounds.jobs)),
             news: broadcast::channel(LAG).0,
             watchers: Arc::new(Semaphore::new(bounds.watchers)),
-            analyses: Arc::new(Semaphore::new(bounds.analyses.max(1))),
-            bodies: Arc::new(Semaphore::new(
-                (bounds.bodies_bytes.max(bounds.body_bytes) / UNIT + 1).min(Semaphore::MAX_PERMITS),
-            )),
+            // Some connections are left for requests that need no analysis.
+            analyses: Work::new(bounds.analyses, bounds.connections / 8),
+            blocks: Work::new(bounds.analyses, bounds.connections / 2),
+            bodies: Room::new(bounds.bodies_bytes as u64, bounds.body_bytes as u64),
             bounds: Arc::new(bounds),
         }
     }

@@ -12,6 +12,8 @@ use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::Notify;
 
+use crate::online::source::room::STEP;
+
 /// The places of a server.
 pub(super) struct Places {
     most: usize,
@@ -22,7 +24,8 @@ pub(super) struct Places {
 
 /// The client that has a place.
 struct Client {
-    /// Since when it is waited for: for a request, the rest of one, or that it takes the end of its answer. `None` while its answer is made.
+    /// Since when it is waited for: for a request, the next part of one, or that it takes the end of its answer. `None` while its answer is
+    /// made.
     waited_for_since: Mutex<Option<Instant>>,
     close: Notify,
 }
@@ -82,8 +85,12 @@ impl Place {
         *locked(&self.client.waited_for_since) = None;
     }
 
-    fn answer_ends(&self) {
+    fn is_waited_for(&self) {
         *locked(&self.client.waited_for_since) = Some(Instant::now());
+    }
+
+    fn answer_ends(&self) {
+        self.is_waited_for();
         self.places.changed.notify_one();
     }
 }
@@ -98,6 +105,8 @@ pub(super) async fn note_work(State(place): State<Place>, request: Request, next
 struct Question {
     body: Body,
     place: Place,
+    /// Bytes since the last part.
+    came: u64,
 }
 
 impl Question {
@@ -105,7 +114,7 @@ impl Question {
         if body.is_end_stream() {
             place.answer_begins();
         }
-        Question { body, place }
+        Question { body, place, came: 0 }
     }
 }
 
@@ -115,6 +124,13 @@ impl HttpBody for Question {
 
     fn poll_frame(mut self: Pin<&mut Self>, c: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(c);
+        if let Poll::Ready(Some(Ok(piece))) = &frame {
+            self.came += piece.data_ref().map_or(0, |data| data.len() as u64);
+            if self.came >= STEP {
+                self.came = 0;
+                self.place.is_waited_for();
+            }
+        }
         if self.body.is_end_stream() || matches!(frame, Poll::Ready(None)) {
             self.place.answer_begins();
         }
@@ -156,5 +172,25 @@ impl HttpBody for Answer {
 impl Drop for Answer {
     fn drop(&mut self) {
         self.place.answer_ends();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_whose_body_comes_keeps_its_place_before_one_that_stalls() {
+        let places = Places::new(2);
+        let (sends, stalls) = (places.take().await, places.take().await);
+        let piece = || Ok::<_, std::convert::Infallible>(Bytes::from(vec![0; STEP as usize]));
+        let mut body = Question::new(Body::from_stream(tokio_stream::iter([piece(), piece()])), sends.clone());
+        std::future::poll_fn(|c| Pin::new(&mut body).poll_frame(c)).await.unwrap().unwrap();
+        places.take().await;
+        tokio::select! {
+            biased;
+            () = sends.is_lost() => panic!("the one that sends"),
+            () = stalls.is_lost() => {}
+        }
     }
 }

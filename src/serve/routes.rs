@@ -1,6 +1,7 @@
 //! The requests and what answers them.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -13,16 +14,15 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{OwnedSemaphorePermit, broadcast, mpsc};
-use tokio::time::{Instant, timeout_at};
-use tokio_stream::StreamExt;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::answer::{Json, Refusal};
+use super::body::{Whole, whole};
 use super::guard::guard;
-use super::jobs::{Block, locked};
+use super::jobs::Block;
 use super::metrics;
-use super::{Bounds, News, Shared, UNIT};
+use super::{Bounds, News, Shared};
 use crate::analysis::{self, ModeChoice};
 use crate::formats::{self, Limits, ReadOptions, Source};
 use crate::online::Options;
@@ -34,7 +34,10 @@ const PAGE: &str = include_str!("page.html");
 
 /// All requests of the module's table. Each job is followed with `options`.
 pub fn router(options: Options, bounds: Bounds) -> Router {
-    let shared = Shared::new(options, bounds);
+    routes(Shared::new(options, bounds))
+}
+
+pub(super) fn routes(shared: Shared) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/api/analyze", post(analyze))
@@ -60,61 +63,27 @@ async fn nowhere() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "no such address")
 }
 
-/// A body, and the room that it takes until it is dropped.
-struct Whole {
-    bytes: Vec<u8>,
-    room: OwnedSemaphorePermit,
-}
-
-/// The first seconds of a body, in which it may be slow.
-const BEGIN: Duration = Duration::from_secs(5);
-
-/// The whole body, bounded in bytes, in time, and in the bytes of all bodies.
-async fn whole(shared: &Shared, headers: &HeaderMap, body: Body) -> Result<Whole, Refusal> {
-    let bounds = &shared.bounds;
-    let most = bounds.body_bytes;
-    let large = || Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, format!("a body of more than {most} bytes"));
-    let late = || Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body has not come in time");
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|n| n > most) {
-        return Err(large());
-    }
-    let started = Instant::now();
-    let units = u32::try_from(length.unwrap_or(most) / UNIT + 1).unwrap_or(u32::MAX);
-    let room = timeout_at(started + bounds.body, shared.bodies.clone().acquire_many_owned(units)).await;
-    let Ok(Ok(room)) = room else {
-        return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "no room for the body; try again later"));
-    };
-    let begun = Instant::now();
-    let mut bytes = Vec::new();
-    let mut stream = body.into_data_stream();
-    loop {
-        // what has come so far allows as much time again
-        let slowest = BEGIN.min(bounds.body) + Duration::from_secs_f64(bytes.len() as f64 / bounds.body_rate.max(1.0));
-        let piece = timeout_at((begun + slowest).min(begun + bounds.body), stream.next()).await.map_err(|_| late())?;
-        match piece {
-            None => return Ok(Whole { bytes, room }),
-            Some(Ok(piece)) if bytes.len() + piece.len() <= most => bytes.extend_from_slice(&piece),
-            Some(Ok(_)) => return Err(large()),
-            Some(Err(e)) => return Err(Refusal::new(StatusCode::BAD_REQUEST, format!("the body is damaged: {e}"))),
-        }
-    }
-}
-
-/// Does work that takes long beside the requests, so many at one time.
+/// Does work that takes long beside the requests, so much at one time.
 async fn aside<T: Send + 'static>(
-    shared: &Shared,
+    running: &Arc<Semaphore>,
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
-    let broken = || Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the analysis has failed");
-    let permit = shared.analyses.clone().acquire_owned().await.map_err(|_| broken())?;
-    tokio::task::spawn_blocking(move || {
+    let permit = running.clone().acquire_owned().await.map_err(|_| broken())?;
+    let done = tokio::task::spawn_blocking(move || {
         let done = work();
         drop(permit);
         done
-    })
-    .await
-    .map_err(|_| broken())?
+    });
+    done.await.map_err(|_| broken())?
+}
+
+fn broken() -> Refusal {
+    Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the analysis has failed")
+}
+
+/// A place among those that wait for an answer.
+fn place(waiting: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Refusal> {
+    waiting.clone().try_acquire_owned().map_err(|_| Refusal::busy("too many requests wait for an answer"))
 }
 
 fn limits(bounds: &Bounds) -> Limits {
@@ -137,9 +106,10 @@ async fn analyze(
         Some(name) => ModeChoice::One(mode(name)?),
     };
     let Whole { bytes, room } = whole(&shared, &headers, body).await?;
+    let _place = place(&shared.analyses.waiting)?;
     let read = ReadOptions { limits: limits(&shared.bounds), ..ReadOptions::default() };
     let min_period_s = shared.jobs.options().min_period_s;
-    aside(&shared, move || {
+    aside(&shared.analyses.running, move || {
         let _room = room;
         let source = Source::from_bytes("request", bytes);
         let trace = formats::read(&source, None, &read)?;
@@ -162,22 +132,42 @@ async fn block(
     body: Body,
 ) -> Result<Json, Refusal> {
     let body = whole(&shared, &headers, body).await?;
-    let (jobs, news) = (shared.jobs.clone(), shared.news.clone());
+    let place = place(&shared.blocks.waiting)?;
+    // It is taken to its end also if the client leaves.
+    let taken = tokio::spawn(async move {
+        let _place = place;
+        follow(&shared, name, body).await
+    });
+    taken.await.map_err(|_| broken())?
+}
+
+/// Follows a block in turns, so that blocks of other jobs do not wait for the end of a long one.
+async fn follow(shared: &Shared, name: String, body: Whole) -> Result<Json, Refusal> {
     let limits = limits(&shared.bounds);
-    aside(&shared, move || {
-        // A job begins with the first block that can be read.
-        let block = Block::read(&body.bytes, &limits)?;
-        drop(body);
-        let job = jobs.get_or_make(&name)?;
-        let mut job = locked(&job);
-        let prediction = job.take(block);
-        if news.receiver_count() > 0 {
-            // Nobody may have stayed to hear it.
-            let _ = news.send(News { job: name.into(), snapshot: json::line(&job.snapshot())?.into() });
+    let running = &shared.blocks.running;
+    let Whole { bytes, room: _room } = body;
+    let mut block = aside(running, move || Ok(Block::read(&bytes, &limits)?)).await?;
+    // A job begins with the first block that can be read.
+    let job = shared.jobs.get_or_make(&name)?;
+    let mut following = job.following().await;
+    let found = loop {
+        let bounds = shared.bounds.clone();
+        let found;
+        (following, block, found) = aside(running, move || {
+            let found = following.follow(&mut block, &bounds);
+            Ok((following, block, found))
+        })
+        .await?;
+        if let Some(found) = found {
+            break found;
         }
-        Ok(Json(json::line(&prediction)?))
-    })
-    .await
+    };
+    job.show(found.clone());
+    if shared.news.receiver_count() > 0 {
+        // Nobody may have stayed to hear it.
+        let _ = shared.news.send(News { job: name.into(), snapshot: json::line(&found.snapshot)?.into() });
+    }
+    Ok(Json(json::line(&found.snapshot.prediction)?))
 }
 
 async fn jobs(State(shared): State<Shared>) -> Result<Json, Refusal> {
@@ -201,15 +191,13 @@ async fn metrics(State(shared): State<Shared>) -> Response {
 }
 
 async fn prediction(State(shared): State<Shared>, Path(name): Path<String>) -> Result<Json, Refusal> {
-    let job = shared.jobs.get(&name).ok_or_else(Refusal::no_job)?;
-    let text = locked(&job).latest().map(json::line);
-    Ok(Json(text.ok_or_else(Refusal::no_job)??))
+    let found = shared.jobs.found(&name).ok_or_else(Refusal::no_job)?;
+    Ok(Json(json::line(&found.snapshot.prediction)?))
 }
 
 async fn live(State(shared): State<Shared>, Path(name): Path<String>) -> Result<Json, Refusal> {
-    let job = shared.jobs.get(&name).ok_or_else(Refusal::no_job)?;
-    let snapshot = locked(&job).snapshot();
-    Ok(Json(json::line(&snapshot)?))
+    let found = shared.jobs.found(&name).ok_or_else(Refusal::no_job)?;
+    Ok(Json(json::line(&found.snapshot)?))
 }
 
 #[derive(Deserialize)]
@@ -222,8 +210,8 @@ async fn automaton(
     Path(name): Path<String>,
     Query(f): Query<Form>,
 ) -> Result<Response, Refusal> {
-    let job = shared.jobs.get(&name).ok_or_else(Refusal::no_job)?;
-    let automaton = locked(&job).session().automaton().clone();
+    let found = shared.jobs.found(&name).ok_or_else(Refusal::no_job)?;
+    let automaton = &found.snapshot.automaton;
     match f.form.as_deref() {
         None | Some("json") => Ok(Json(json::line(&automaton.to_json())?).into_response()),
         Some("dot") => Ok(([(header::CONTENT_TYPE, "text/vnd.graphviz")], automaton.to_dot()).into_response()),
@@ -242,8 +230,7 @@ async fn events(
     let permit = shared.watchers.clone().try_acquire_owned().map_err(|_| full())?;
     // Heard from before the first look, so that nothing falls between.
     let news = shared.news.subscribe();
-    let first = shared.jobs.get(&name).map(|job| locked(&job).snapshot());
-    let first = first.map(|s| json::line(&s)).transpose()?;
+    let first = shared.jobs.found(&name).map(|found| json::line(&found.snapshot)).transpose()?;
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         tell(name, first, news, sender).await;
