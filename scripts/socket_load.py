@@ -5,9 +5,10 @@
     socket_load.py IOPHASE [--connections 10000] [--requests 100000]
 
 Connections that are silent, stop halfway or never read are opened in their thousands and left open. After every hundred, another
-client comes, and has to be answered rightly. Then one client sends its many requests or messages, and at last twenty hold 60 MiB each. A row
-of the output has the longest wait of others, how many answers were wrong, and the memory of the process. Ends with 1 if an answer was
-wrong or a message lost. Traffic stays on the loopback interface. Python 3 alone; Linux.
+client comes, and has to be answered rightly. Then one client sends its many requests or messages, and twenty hold 60 MiB each. At last,
+clients that come again whenever they are sent away announce 64 MiB, and send a byte or nearly all of it; and one job sends a block of
+thousands of bursts while others ask. A row of the output has the longest wait of others, how many answers were wrong, and the memory of
+the process. Ends with 1 if an answer was wrong or a message lost. Traffic stays on the loopback interface. Python 3 alone; Linux.
 """
 import argparse
 import json
@@ -20,6 +21,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROWS = b"rank,op,start,end,size\n" + b"".join(b"0,write,%d,%d,1000\n" % (3 * i, 3 * i + 1) for i in range(20))
@@ -28,6 +30,10 @@ READY = b"\x05READY\x0bSocket-Type" + struct.pack(">I", 4) + b"PUSH"
 EVERY = 100
 # More bytes than all bodies, or all messages, may hold together.
 BODIES, LARGE = 20, 60 << 20
+# Of those who come again: how many, what each announces, and what it sends of that.
+ATTACKERS, ANNOUNCED = (12, 60), 64 << 20
+SENT = {"1 byte": 1, "60 MiB": LARGE}
+BURSTS = b"rank,op,start,end,size\n" + b"".join(b"0,write,%d,%d,1000\n" % (5 * i, 5 * i + 1) for i in range(4000))
 
 
 def post(path, body):
@@ -77,13 +83,48 @@ class Program:
                 s.sendall(bytes_sent)
             except OSError:
                 pass  # not read any more, or dropped for one that waits: both are right
-            for ask in asks if i % every == every - 1 else ():
-                begun = time.monotonic()
-                wrong += not ask()
-                worst = max(worst, time.monotonic() - begun)
-                self.drain()
+            wait, failed = self.timed(asks if i % every == every - 1 else ())
+            worst, wrong = max(worst, wait), wrong + failed
         for s in held:
             s.close()
+        return worst, wrong
+
+    def attack(self, count, bytes_sent, asks):
+        """Of `asks` while so many send these bytes and fall silent, and come again when they are sent away: as for `crowd`."""
+        over = threading.Event()
+
+        def hold():
+            while not over.is_set():
+                try:
+                    with self.connect() as s:
+                        s.sendall(bytes_sent)
+                        s.settimeout(1)
+                        while not over.is_set():
+                            try:
+                                if not s.recv(1 << 12):
+                                    break
+                            except TimeoutError:
+                                pass
+                except OSError:
+                    pass  # sent away
+
+        threads = [threading.Thread(target=hold, daemon=True) for _ in range(count)]
+        for t in threads:
+            t.start()
+        time.sleep(1)  # Nothing reports that all have sent what they send.
+        worst, wrong = self.timed(10 * asks)
+        over.set()
+        for t in threads:
+            t.join()
+        return worst, wrong
+
+    def timed(self, asks):
+        worst, wrong = 0.0, 0
+        for ask in asks:
+            begun = time.monotonic()
+            wrong += not ask()
+            worst = max(worst, time.monotonic() - begun)
+            self.drain()
         return worst, wrong
 
     def drain(self):
@@ -138,6 +179,10 @@ def serve(a):
         except OSError:
             return None
 
+    def ok(request):
+        got = asked(request)
+        return got is not None and got[0] == b"200"
+
     health, right = asked(GET), asked(ANALYZE)
     assert health and health[0] == right[0] == b"200", (health, right)
     wrong, asks = 0, [lambda: asked(GET) == health, lambda: asked(ANALYZE) == right]
@@ -155,8 +200,31 @@ def serve(a):
     wait, failed = program.crowd(BODIES, post(b"/api/analyze", bytes(LARGE))[:-100], asks[:1], 1)
     failed += not asks[1]()
     wrong += row("serve", f"{BODIES} bodies of {LARGE >> 20} MiB that do not end", wait, failed, program)
+    block = post(b"/api/jobs/a/blocks", ROWS)
+    asks += [lambda: ok(block)]
+    for what, sent in SENT.items():
+        head = b"POST /api/analyze HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % ANNOUNCED
+        for count in ATTACKERS:
+            wait, failed = program.attack(count, head + bytes(sent), asks)
+            wrong += row("serve", f"{count} bodies that stall after {what}, again and again", wait, failed, program)
+    wrong += long_block(program, ok)
     program.end()
     return wrong
+
+
+def long_block(program, ok):
+    """Asks while a block of many bursts is followed."""
+    got = []
+    sender = threading.Thread(target=lambda: got.append(ok(post(b"/api/jobs/long/blocks", BURSTS))))
+    asks = [lambda: ok(GET), lambda: ok(GET.replace(b"healthz", b"metrics"))]
+    sender.start()
+    worst, wrong, begun = 0.0, 0, time.monotonic()
+    while sender.is_alive():
+        wait, failed = program.timed(asks)
+        worst, wrong = max(worst, wait), wrong + failed
+    took = time.monotonic() - begun
+    wrong += not got[0]
+    return row("serve", f"a block of {len(BURSTS) >> 10} kB with 4,000 bursts, answered in {took:.1f} s", worst, wrong, program)
 
 
 def sender(program):
@@ -193,9 +261,29 @@ def predict(a, folder):
     held = SENDERS["greeted, silent"] + b"\x02" + struct.pack(">Q", LARGE) + bytes(LARGE - 100)
     wait, failed = program.crowd(BODIES, held, [greets], 1)
     wrong += row("predict", f"{BODIES} messages of {LARGE >> 20} MiB that do not end", wait, failed, program)
+    good = json.dumps({"ranks": 1, "b": [1e6], "ts": [0.0], "te": [1.0]}).encode()
+    sent_whole = []
+
+    def sends():
+        s = sender(program)
+        if s is None:
+            return False
+        with s:
+            sent_whole.append(s.sendall(bytes([0, len(good)]) + good))
+            s.shutdown(socket.SHUT_WR)
+            try:
+                return s.recv(1) == b""  # all is read
+            except OSError:
+                return False
+
+    for what, sent in SENT.items():
+        held = SENDERS["greeted, silent"] + b"\x02" + struct.pack(">Q", ANNOUNCED) + bytes(sent)
+        for count in ATTACKERS:
+            wait, failed = program.attack(count, held, [sends])
+            wrong += row("predict", f"{count} messages that stall after {what}, again and again", wait, failed, program)
     program.end()
     with open(state) as f:
-        lost = a.requests - json.load(f)["jobs"]["fed"]
+        lost = a.requests + len(sent_whole) - json.load(f)["jobs"]["fed"]
     print(f"{lost} messages lost")
     return wrong + lost
 
