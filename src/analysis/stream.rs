@@ -66,7 +66,7 @@ pub(super) fn within(
     }
     let state = Mutex::new(Gathered::new(options, bounds));
     let (sender, receiver) = sync_channel(1);
-    // rows are summed up while the next ones are read
+    // rows are summed up while the next ones are read, by a thread that must not wait for the pool: its workers wait for that thread
     let trace = thread::scope(|scope| {
         scope.spawn(|| receiver.into_iter().for_each(|handed| locked(&state).add(handed)));
         formats::read_into(source, format, read, &Hand { state: &state, sender })
@@ -154,7 +154,7 @@ impl<'o> Gathered<'o> {
         let of_patterns = self.options.patterns && self.offsets;
         let most = if of_patterns { self.bounds.rows_for_patterns } else { self.bounds.rows };
         self.totals.add(&Totals::of(&rows, self.origin_s));
-        self.modes.par_iter_mut().for_each(|m| m.add(&rows));
+        self.modes.iter_mut().for_each(|m| m.add(&rows));
         // bins are those of the signal
         let bins = binned && matches!(rows, Data::Intervals(_));
         self.kept = self.kept.take().filter(|kept| bins || kept.len() + rows.len() <= most);
