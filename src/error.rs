@@ -181,8 +181,15 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// True if the error means that the data is damaged or cut, rather than that the system could not read it.
+pub(crate) fn is_damage(e: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    matches!(e.kind(), UnexpectedEof | InvalidData | InvalidInput | Other)
+}
+
+/// The [`Error`] that a reader has passed on, else [`ErrorKind::Io`].
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Self {
-        Error::new(ErrorKind::Io, e.to_string())
+        e.downcast().unwrap_or_else(|e| Error::new(ErrorKind::Io, e.to_string()))
     }
 }

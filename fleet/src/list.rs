@@ -16,7 +16,7 @@ use crate::tables::{Key, Time};
 use iophase::{Error, Result};
 
 /// Endings of the files that are taken from folders unless others are asked for.
-const ENDINGS: [&str; 3] = ["*.darshan", "*.darshan.gz", "*.darshan.zst"];
+const ENDINGS: [&str; 5] = ["*.darshan", "*.darshan.gz", "*.darshan.bz2", "*.darshan.xz", "*.darshan.zst"];
 
 /// Globs do not match names that begin with a dot, as in a shell.
 const VISIBLE: glob::MatchOptions =

@@ -19,7 +19,7 @@ use iophase::{Error, ErrorKind, Result};
 #[derive(Debug, Args)]
 #[command(after_help = FORMATS)]
 pub struct ConvertArgs {
-    /// File or folder; `-` is standard input. gzip and zstd are decompressed
+    /// File or folder; `-` is standard input. gzip, bzip2, xz and zstd are decompressed
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     trace: PathBuf,
     /// Output, which appears when it is complete; `-` is standard output

@@ -16,7 +16,7 @@ use iophase::{Error, ErrorKind, Result};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct Input {
-    /// Files or folders; `-` is standard input. gzip and zstd are decompressed
+    /// Files or folders; `-` is standard input. gzip, bzip2, xz and zstd are decompressed
     #[arg(required = true, value_name = "TRACE", value_hint = ValueHint::AnyPath)]
     pub traces: Vec<PathBuf>,
     /// Search folders and the folders in them; each job found is a trace

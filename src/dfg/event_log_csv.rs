@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::case::{CaseId, Origin};
 use super::collector::{Collector, Collectors, Plan};
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result, is_damage};
 use crate::record::{Batch, Calls, Data, FileId, Files, LoggedCall, Op, Request, Restart, RowSink, Warning};
 
 const HEADER: &str = "cid,host,rid,pid,line,call,start_ns,duration_ns,size,path";
@@ -226,7 +226,13 @@ pub fn read_log<'p>(
     let mut text = Vec::new();
     for number in 1.. {
         text.clear();
-        let n = (&mut input).take(line_bytes as u64 + 1).read_until(b'\n', &mut text)?;
+        let n = match (&mut input).take(line_bytes as u64 + 1).read_until(b'\n', &mut text) {
+            Err(e) if is_damage(&e) => {
+                warnings.push(Warning::new("damaged-tail", format!("{e}; the rows before it were kept")));
+                break;
+            }
+            read => read?,
+        };
         let whole = text.last() == Some(&b'\n');
         if n == 0 {
             break;

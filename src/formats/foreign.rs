@@ -1,5 +1,6 @@
 //! Known formats that are not read, so that an error can name them.
 
+use super::compression::Compression;
 use super::json::member_names;
 
 /// A format that is known and not read.
@@ -70,18 +71,11 @@ const ALL: &[Foreign] = &[
         is: is_perfetto,
     },
     Foreign {
-        what: "a file packed twice, with gzip inside",
+        what: "a file packed twice",
         remedy: DECOMPRESS_ONCE,
-        is: |head| head.starts_with(b"\x1f\x8b\x08"),
-    },
-    Foreign {
-        what: "a file packed twice, with Zstandard inside",
-        remedy: DECOMPRESS_ONCE,
-        is: |head| head.starts_with(b"\x28\xb5\x2f\xfd"),
+        is: |head| Compression::of(head) != Compression::None,
     },
     Foreign { what: "an archive packed with zip", remedy: DECOMPRESS, is: |head| head.starts_with(b"PK\x03\x04") },
-    Foreign { what: "a file packed with xz", remedy: DECOMPRESS, is: |head| head.starts_with(b"\xfd7zXZ\0") },
-    Foreign { what: "a file packed with bzip2", remedy: DECOMPRESS, is: is_bzip2 },
     Foreign { what: "a file packed with lz4", remedy: DECOMPRESS, is: |head| head.starts_with(b"\x04\x22\x4d\x18") },
     Foreign { what: "a tar archive", remedy: DECOMPRESS, is: |head| head.get(257..262) == Some(b"ustar") },
     Foreign { what: "a program", remedy: "name the trace that it left", is: |head| head.starts_with(b"\x7fELF") },
@@ -137,12 +131,6 @@ fn varint(data: &[u8]) -> Option<(usize, usize)> {
     None
 }
 
-/// `BZh`, a level, and the sign of a block or of the end.
-fn is_bzip2(head: &[u8]) -> bool {
-    matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', b'S', b'Y', ..])
-        || matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', 0x17, b'r', b'E', b'8', b'P', 0x90, ..])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,10 +150,11 @@ mod tests {
             (br#"{"Version": "4.0.0", "Began": "Mon", "Command line": "ior", "tests": [{"#, "IOR"),
             (b"\x03\x42\x00", "OTF2"),
             (&packets, "Perfetto"),
-            (b"BZh91AY&SY", "bzip2"),
-            (b"BZh9\x17rE8P\x90\0\0\0\0", "bzip2"),
-            (b"\x1f\x8b\x08\0", "gzip inside"),
-            (b"\x28\xb5\x2f\xfd\x04", "Zstandard inside"),
+            (b"BZh91AY&SY", "packed twice"),
+            (b"BZh9\x17rE8P\x90\0\0\0\0", "packed twice"),
+            (b"\xfd7zXZ\0", "packed twice"),
+            (b"\x1f\x8b\x08\0", "packed twice"),
+            (b"\x28\xb5\x2f\xfd\x04", "packed twice"),
         ] {
             let found = recognise(head).unwrap_or_else(|| panic!("{what}"));
             assert!(found.what.contains(what), "{what}: {}", found.what);

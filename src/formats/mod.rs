@@ -6,6 +6,7 @@
 
 pub(crate) mod chrome;
 pub(crate) mod clock;
+mod compression;
 pub(crate) mod custom;
 pub(crate) mod darshan;
 pub(crate) mod dftracer;
@@ -16,7 +17,6 @@ mod foreign;
 mod format;
 mod gate;
 pub(crate) mod gekkofs;
-mod gzip;
 mod io_names;
 mod json;
 mod limits;

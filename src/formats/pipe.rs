@@ -28,6 +28,12 @@ impl Pipe {
         Pipe(Mutex::new(State { input, taken: head.len() as u64, kept: head, most }))
     }
 
+    /// Reads from the start for the last time: nothing more is kept.
+    pub fn last_reader(&self) -> PipeReader<'_> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).most = 0;
+        self.reader()
+    }
+
     /// Reads from the start.
     pub fn reader(&self) -> PipeReader<'_> {
         PipeReader { pipe: self, at: 0 }

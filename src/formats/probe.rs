@@ -77,6 +77,9 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
         }
     }
     possible.ok_or_else(|| {
+        if let Some(why) = source.spoiled() {
+            return why.clone().in_file(source.name());
+        }
         let error = |found: &'static str| Error::new(ErrorKind::Unsupported, found).in_file(source.name());
         match unsupported {
             _ if source.head().is_empty() => {
@@ -102,7 +105,7 @@ pub fn open(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
         return Source::open(path, limits);
     }
     let look = |head: &Source| probe(head).map(|_| ());
-    Source::from_reader("-", &mut io::stdin().lock(), limits, look).map_err(|e| e.in_file("-"))
+    Source::from_reader("-", Box::new(io::stdin()), limits, look).map_err(|e| e.in_file("-"))
 }
 
 /// As [`open`], for a use that reads the input once: standard input is not kept, so that it may be of any size.
@@ -277,7 +280,7 @@ pub fn collect(format: &dyn Format, sources: &[Source], options: &ReadOptions) -
 /// As [`Format::read`]; [`ErrorKind::Limit`] for bytes or names beyond the bounds.
 pub fn give(format: &dyn Format, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
     let gate = Gate::new(sink);
-    let mut trace = format.read(sources, options, &gate)?;
+    let mut trace = with_damage(sources, format.read(sources, options, &gate))?;
     if trace.files.are_too_many() {
         let most = format!("{} GiB of them", MOST_NAME_BYTES >> 30);
         return Err(Error::limit("the trace has more names of files", most));
@@ -290,6 +293,29 @@ pub fn give(format: &dyn Format, sources: &[Source], options: &ReadOptions, sink
         trace.warnings.push(Warning::new("clamped-records", message));
     }
     Ok(trace)
+}
+
+/// The trace with a warning of each compressed file that is damaged, unless it has one: a format need not read to the end, and what it
+/// can do without it does not miss.
+fn with_damage(sources: &[Source], read: Result<Trace>) -> Result<Trace> {
+    let mut damaged = sources.iter().filter_map(|s| Some((s.file_name(), s.damage()?)));
+    match read {
+        Ok(mut trace) => {
+            for (name, why) in damaged {
+                if !trace.warnings.iter().any(|w| w.message.contains(why)) {
+                    let message = format!("{name}: {why}; what came before was kept");
+                    trace.warnings.push(Warning::new("damaged-tail", message));
+                }
+            }
+            Ok(trace)
+        }
+        Err(e) => match damaged.next() {
+            Some((_, why)) if e.kind() != ErrorKind::Limit && !e.found().contains(why) => {
+                Err(Error::new(e.kind(), format!("{why}; what came before cannot be read: {e}")))
+            }
+            _ => Err(e),
+        },
+    }
 }
 
 fn for_kept_rows(options: &ReadOptions) -> ReadOptions {

@@ -1,18 +1,16 @@
-//! Inputs: a file, a folder or bytes in memory, with gzip and zstd opened as they come.
+//! Inputs: a file, a folder or bytes in memory, decompressed as they come.
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flate2::bufread::MultiGzDecoder;
-
-use super::gzip::Members;
+use super::compression::{Compression, DamageNote, Unpacked, Unpacking};
 use super::limits::Limits;
 use super::options::{Progress, ReadOptions};
 use super::pipe::Pipe;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, is_damage};
 use crate::remedy::Remedy;
 
 /// Bytes of the start of an input that probing may look at.
@@ -20,37 +18,6 @@ pub const HEAD_BYTES: usize = 64 << 10;
 
 /// What to try with an input that has to be kept whole.
 const STORE_IT: &str = "store the input in a file, and name the file";
-
-/// Compression of a whole input, recognised by its first bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compression {
-    /// As it is.
-    None,
-    /// gzip, any number of members.
-    Gzip,
-    /// Zstandard.
-    Zstd,
-}
-
-impl Compression {
-    /// By the first bytes.
-    pub(crate) fn of(head: &[u8]) -> Compression {
-        match head {
-            [0x1f, 0x8b, ..] => Compression::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
-            _ => Compression::None,
-        }
-    }
-
-    /// `gzip`, `zstd`, or `None`.
-    pub fn name(self) -> Option<&'static str> {
-        match self {
-            Compression::None => None,
-            Compression::Gzip => Some("gzip"),
-            Compression::Zstd => Some("zstd"),
-        }
-    }
-}
 
 #[derive(Debug, Clone)]
 enum Kind {
@@ -67,10 +34,41 @@ pub struct Source {
     kind: Kind,
     compression: Compression,
     head: Vec<u8>,
+    /// Why nothing of the head could be decompressed.
+    spoiled: Option<Error>,
+    /// Shared by all copies.
+    damage: DamageNote,
     len: u64,
 }
 
 impl Source {
+    /// An input of this content, as it is stored.
+    fn new(name: String, kind: Kind, len: u64) -> Source {
+        let (compression, damage) = (Compression::None, DamageNote::default());
+        Source { name, kind, compression, head: Vec::new(), spoiled: None, damage, len }
+    }
+
+    /// The same, decompressed if its first bytes say so.
+    fn unpacked(mut self, raw_head: Vec<u8>, limits: &Limits) -> Source {
+        self.compression = Compression::of(&raw_head);
+        (self.head, self.spoiled) = match self.compression {
+            Compression::None => (raw_head, None),
+            _ => self.unpack_head(limits),
+        };
+        self
+    }
+
+    /// The first bytes, decompressed, or why there are none. Of damage further on, what came before is known.
+    fn unpack_head(&self, limits: &Limits) -> (Vec<u8>, Option<Error>) {
+        let mut head = Vec::new();
+        let read = self.raw(&ReadOptions::default()).and_then(|raw| {
+            let reader = Unpacked::new(self.compression, raw, Unpacking::head(limits));
+            Ok(reader.take(HEAD_BYTES as u64).read_to_end(&mut head)?)
+        });
+        let spoiled = read.err().filter(|_| head.is_empty());
+        (head, spoiled)
+    }
+
     /// Opens a file or folder, or standard input for `-`, and reads the first `HEAD_BYTES` of it.
     ///
     /// # Errors
@@ -83,7 +81,7 @@ impl Source {
 
     fn open_unnamed(path: &Path, limits: &Limits) -> Result<Source> {
         if path.as_os_str() == "-" {
-            return Source::from_reader("-", &mut io::stdin().lock(), limits, |_| Ok(()));
+            return Source::from_reader("-", Box::new(io::stdin()), limits, |_| Ok(()));
         }
         let meta = std::fs::metadata(path).map_err(|e| {
             let remedy = match e.kind() {
@@ -107,83 +105,77 @@ impl Source {
         }
         let mut raw = Vec::new();
         File::open(path)?.take(HEAD_BYTES as u64).read_to_end(&mut raw)?;
-        let compression = Compression::of(&raw);
-        let mut s = Source { name, kind: Kind::File(path.into()), compression, head: raw, len: meta.len() };
-        s.unwrap_head();
-        Ok(s)
+        Ok(Source::new(name, Kind::File(path.into()), meta.len()).unpacked(raw, limits))
     }
 
     /// A file of a trace that is known by its place: its content is taken as it is stored, and nothing of it is read yet.
     pub(crate) fn stored_file(path: &Path) -> Result<Source> {
         let name = path.display().to_string();
         let len = std::fs::metadata(path).map_err(|e| Error::from(e).in_file(&name))?.len();
-        Ok(Source { name, kind: Kind::File(path.into()), compression: Compression::None, head: Vec::new(), len })
+        Ok(Source::new(name, Kind::File(path.into()), len))
     }
 
     /// Several files as one input, under this name.
     pub(crate) fn of_files(name: String, files: Vec<PathBuf>) -> Source {
-        Source { name, kind: Kind::Folder(files), compression: Compression::None, head: Vec::new(), len: 0 }
+        Source::new(name, Kind::Folder(files), 0)
     }
 
     /// An input that is kept whole, unless `look` refuses its head.
     pub(super) fn from_reader(
         name: &str,
-        reader: &mut dyn Read,
+        input: Box<dyn Read + Send>,
         limits: &Limits,
         look: impl FnOnce(&Source) -> Result<()>,
     ) -> Result<Source> {
-        let mut bytes = Vec::new();
-        read_bounded(&mut reader.take(HEAD_BYTES as u64), limits.memory_bytes, &mut bytes)?;
-        if bytes.len() == HEAD_BYTES {
-            look(&Source::from_bytes(name, bytes.clone()))?;
-            read_bounded(reader, limits.memory_bytes, &mut bytes).map_err(|e| e.remedy(STORE_IT))?;
-        }
-        Ok(Source::from_bytes(name, bytes))
+        Source::piped(name, input, limits, look)?.kept_whole(limits)
     }
 
     /// An input that is read as it comes, unless `look` refuses its head. Only what is no text is kept whole: its formats go to and fro.
     pub(super) fn once(
         name: &str,
+        input: Box<dyn Read + Send>,
+        limits: &Limits,
+        look: impl FnOnce(&Source) -> Result<()>,
+    ) -> Result<Source> {
+        let source = Source::piped(name, input, limits, look)?;
+        let binary = source.head().iter().any(|b| b.is_ascii_control() && !b.is_ascii_whitespace());
+        if binary { source.kept_whole(limits) } else { Ok(source) }
+    }
+
+    fn piped(
+        name: &str,
         mut input: Box<dyn Read + Send>,
         limits: &Limits,
         look: impl FnOnce(&Source) -> Result<()>,
     ) -> Result<Source> {
-        let mut bytes = Vec::new();
-        read_bounded(&mut (&mut input).take(HEAD_BYTES as u64), limits.memory_bytes, &mut bytes)?;
-        if bytes.len() < HEAD_BYTES {
-            return Ok(Source::from_bytes(name, bytes));
+        let mut raw = Vec::new();
+        read_bounded(&mut (&mut input).take(HEAD_BYTES as u64), limits.memory_bytes, &mut raw)?;
+        if raw.len() < HEAD_BYTES {
+            return Ok(Source::from_bytes(name, raw));
         }
-        let mut source = Source::from_bytes(name, bytes.clone());
+        let pipe = Kind::Pipe(Arc::new(Pipe::new(raw.clone(), input)));
+        let source = Source::new(name.into(), pipe, 0).unpacked(raw, limits);
         look(&source)?;
-        if source.head().iter().any(|b| b.is_ascii_control() && !b.is_ascii_whitespace()) {
-            read_bounded(&mut input, limits.memory_bytes, &mut bytes).map_err(|e| e.remedy(STORE_IT))?;
-            return Ok(Source::from_bytes(name, bytes));
-        }
-        source.kind = Kind::Pipe(Arc::new(Pipe::new(bytes, input)));
         Ok(source)
+    }
+
+    /// The same with what comes in memory, if it comes once.
+    fn kept_whole(mut self, limits: &Limits) -> Result<Source> {
+        if let Kind::Pipe(pipe) = self.kind {
+            let too_large = |e: io::Error| Error::from(e).remedy(STORE_IT);
+            let mut bytes = Vec::new();
+            read_bounded(&mut pipe.last_reader(), limits.memory_bytes, &mut bytes).map_err(too_large)?;
+            self.len = bytes.len() as u64;
+            self.kind = Kind::Memory(Arc::new(bytes));
+        }
+        Ok(self)
     }
 
     /// An input from memory.
     pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>) -> Source {
         let bytes: Vec<u8> = bytes.into();
-        let compression = Compression::of(&bytes);
-        let head = bytes[..bytes.len().min(HEAD_BYTES)].to_vec();
-        let len = bytes.len() as u64;
-        let mut s = Source { name: name.into(), kind: Kind::Memory(Arc::new(bytes)), compression, head, len };
-        s.unwrap_head();
-        s
-    }
-
-    /// Replaces the compressed head by the decompressed one. What cannot be decompressed shows when it is read.
-    fn unwrap_head(&mut self) {
-        if self.compression != Compression::None {
-            let mut head = Vec::new();
-            if let Ok(r) = self.open_stored(&ReadOptions::default(), false) {
-                // A damaged stream gives what came before the damage.
-                let _ = r.take(HEAD_BYTES as u64).read_to_end(&mut head);
-            }
-            self.head = head;
-        }
+        let (head, len) = (bytes[..bytes.len().min(HEAD_BYTES)].to_vec(), bytes.len() as u64);
+        Source::new(name.into(), Kind::Memory(Arc::new(bytes)), len).unpacked(head, &Limits::default())
     }
 
     /// As the user named it.
@@ -191,15 +183,24 @@ impl Source {
         &self.name
     }
 
-    /// Last part of the name without `.gz` or `.zst`: what name conventions such as `cid_host_rid.st` look at.
+    /// Last part of the name without the ending of a compression: what name conventions such as `cid_host_rid.st` look at.
     pub(crate) fn file_name(&self) -> &str {
-        let n = self.name.rsplit('/').next().unwrap_or(&self.name);
-        n.strip_suffix(".gz").or_else(|| n.strip_suffix(".zst")).unwrap_or(n)
+        Compression::strip_ending(self.name.rsplit('/').next().unwrap_or(&self.name))
     }
 
     /// The first [`HEAD_BYTES`] at most, decompressed.
     pub(crate) fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// Why nothing of the head could be decompressed.
+    pub(super) fn spoiled(&self) -> Option<&Error> {
+        self.spoiled.as_ref()
+    }
+
+    /// The damage that reading has met in compressed content.
+    pub(super) fn damage(&self) -> Option<&str> {
+        self.damage.get().map(String::as_str)
     }
 
     /// Size as stored, in bytes; 0 for a folder, and where it is not known.
@@ -241,12 +242,17 @@ impl Source {
     /// # Errors
     /// [`ErrorKind::Io`] if the file cannot be opened, [`ErrorKind::Usage`] for a folder.
     pub(crate) fn reader(&self, options: &ReadOptions) -> Result<Box<dyn Read + Send + '_>> {
-        self.open_stored(options, true)
+        let raw = self.raw(options)?;
+        if self.compression == Compression::None {
+            return Ok(Box::new(raw));
+        }
+        let how = Unpacking::whole(&options.limits, self.most_stored_bytes(), &self.damage);
+        Ok(Box::new(Unpacked::new(self.compression, raw, how)))
     }
 
-    /// As [`Source::reader`]; unless `to_the_end` no more is decompressed than is read.
-    fn open_stored(&self, options: &ReadOptions, to_the_end: bool) -> Result<Box<dyn Read + Send + '_>> {
-        let raw: Box<dyn Read + Send + '_> = match &self.kind {
+    /// The content as it is stored.
+    fn raw(&self, options: &ReadOptions) -> Result<Counting<Box<dyn Read + Send + '_>>> {
+        let inner: Box<dyn Read + Send + '_> = match &self.kind {
             Kind::File(p) => Box::new(File::open(p).map_err(|e| Error::from(e).in_file(&self.name))?),
             Kind::Memory(b) => Box::new(&b[..]),
             Kind::Pipe(p) => Box::new(p.reader()),
@@ -254,19 +260,7 @@ impl Source {
                 return Err(Error::new(ErrorKind::Usage, "a folder cannot be read as a file").in_file(&self.name));
             }
         };
-        let raw = Counting { inner: raw, progress: options.progress.clone(), limits: options.limits.clone() };
-        Ok(match self.compression {
-            Compression::None => Box::new(raw),
-            Compression::Gzip if to_the_end => Box::new(Members::new(raw)),
-            Compression::Gzip => Box::new(MultiGzDecoder::new(BufReader::with_capacity(64 << 10, raw))),
-            Compression::Zstd => {
-                let r = BufReader::with_capacity(256 << 10, raw);
-                let d = ruzstd::decoding::StreamingDecoder::new(r).map_err(|e| {
-                    Error::new(ErrorKind::Malformed, format!("not a sound zstd stream: {e}")).in_file(&self.name)
-                })?;
-                Box::new(d)
-            }
-        })
+        Ok(Counting { inner, progress: options.progress.clone(), limits: options.limits.clone() })
     }
 
     /// The content as it is stored, from a byte on.
@@ -291,7 +285,7 @@ impl Source {
         Ok(Box::new(Counting { inner: raw, progress: options.progress.clone(), limits }))
     }
 
-    /// The decompressed content as a whole.
+    /// The decompressed content as a whole, up to a damage of its compression, which [`Source::damage`] then names.
     ///
     /// # Errors
     /// As [`Source::reader`]; [`ErrorKind::Io`] if reading fails; [`ErrorKind::Limit`] above `limits.memory_bytes`.
@@ -300,23 +294,21 @@ impl Source {
         if self.compression == Compression::None {
             bytes.reserve_exact(self.stored_bytes().min(options.limits.memory_bytes) as usize);
         }
-        let mut r = self.reader(options)?;
-        read_bounded(&mut r, options.limits.memory_bytes, &mut bytes).map_err(|e| e.in_file(&self.name))?;
-        Ok(bytes)
+        match read_bounded(&mut self.reader(options)?, options.limits.memory_bytes, &mut bytes) {
+            Err(e) if !(self.is_compressed() && is_damage(&e) && !bytes.is_empty()) => {
+                Err(Error::from(e).in_file(&self.name))
+            }
+            _ => Ok(bytes),
+        }
     }
 }
 
-/// True if the error means that the data is damaged or cut, rather than that the system could not read it.
-pub fn is_damage(e: &io::Error) -> bool {
-    use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
-    matches!(e.kind(), UnexpectedEof | InvalidData | InvalidInput | Other)
-}
-
-fn read_bounded(r: &mut dyn Read, cap: u64, out: &mut Vec<u8>) -> Result<()> {
+fn read_bounded(r: &mut dyn Read, cap: u64, out: &mut Vec<u8>) -> io::Result<()> {
     r.take(cap.saturating_add(1).saturating_sub(out.len() as u64)).read_to_end(out)?;
     if out.len() as u64 > cap {
         let found = "the input has to fit in memory and is larger";
-        return Err(Error::limit(found, format!("{cap} bytes")).remedy(Remedy::AllowMemory));
+        let e = Error::limit(found, format!("{cap} bytes")).remedy(Remedy::AllowMemory);
+        return Err(io::Error::new(io::ErrorKind::QuotaExceeded, e));
     }
     Ok(())
 }

@@ -235,7 +235,7 @@ pub struct Header {
     pub version: Option<String>,
     /// `little` or `big`.
     pub byte_order: Option<String>,
-    /// Compression inside the format or around it: `zlib`, `bzip2`, `none`, `gzip`, `zstd`.
+    /// Compression inside the format or around it: `zlib`, `bzip2`, `none`, `gzip`, `xz`, `zstd`.
     pub compression: Option<String>,
 }
 

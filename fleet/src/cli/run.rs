@@ -29,7 +29,7 @@ pub struct RunArgs {
     /// File with one path a line; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub manifest: Vec<PathBuf>,
-    /// Names of files that are taken from folders, instead of *.darshan (also .gz and .zst)
+    /// Names of files that are taken from folders, instead of *.darshan (also .gz, .bz2, .xz and .zst)
     #[arg(long, value_name = "GLOB")]
     pub name: Vec<String>,
     /// How much is done with a log

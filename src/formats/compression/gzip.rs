@@ -4,17 +4,16 @@
 //! such places that decompresses to its very end, with the right check sum, is a member. Any other is decompressed as a stream from
 //! where it begins, so that all inputs give the bytes and the errors that a single decompressor gives.
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
+use std::io::{BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 use memchr::memmem;
 use rayon::prelude::*;
 
+use super::ahead::Ahead;
+
 /// Compressed bytes that are looked at for members.
-const AHEAD: usize = 4 << 20;
-/// Compressed bytes read at once.
-const BLOCK: usize = 256 << 10;
+pub(super) const AHEAD: usize = 4 << 20;
 /// Decompressed bytes of the members that are decompressed side by side, for each thread.
 const AT_ONCE: usize = 4 << 20;
 /// Most bytes that deflate makes of one.
@@ -22,104 +21,19 @@ const EXPANSION: usize = 1032;
 /// Bytes of the shortest member: header, an empty block, check sum and length.
 const SHORTEST: usize = 20;
 
-/// The decompressed content of all members.
-pub(super) struct Members<R> {
-    state: State<R>,
-    /// Decompressed members, of the first of which `used` bytes were given.
-    ready: VecDeque<Vec<u8>>,
-    used: usize,
-}
-
-enum State<R> {
-    /// At the start of a member, or at the end.
-    Between(Compressed<R>),
-    /// In a member that is decompressed as a stream.
-    Inside(Box<GzDecoder<Compressed<R>>>),
-    /// After an error.
-    Over,
-}
-
-impl<R: Read> Members<R> {
-    pub(super) fn new(reader: R) -> Self {
-        let compressed = Compressed { reader, buffer: Vec::new(), start: 0, ended: false };
-        Members { state: State::Between(compressed), ready: VecDeque::new(), used: 0 }
+/// Consumes the whole members at the start of what lies ahead, if there are several, and gives their content.
+pub(super) fn whole_members<R: Read>(source: &mut Ahead<R>) -> Vec<Vec<u8>> {
+    let data = source.data();
+    let members = stretches(data, source.ended(), AT_ONCE * rayon::current_num_threads());
+    if members.len() < 2 {
+        return Vec::new();
     }
-
-    /// Decompresses the members that lie ahead, or begins the next one.
-    fn next_members(&mut self, mut compressed: Compressed<R>) -> io::Result<()> {
-        compressed.look_ahead(AHEAD)?;
-        if compressed.data().is_empty() {
-            self.state = State::Between(compressed);
-            return Ok(());
-        }
-        let budget = AT_ONCE * rayon::current_num_threads();
-        let members = stretches(compressed.data(), compressed.ended, budget);
-        let data = compressed.data();
-        let outcomes: Vec<Option<Vec<u8>>> = match members.len() {
-            0 | 1 => Vec::new(),
-            _ => members.par_iter().map(|&(from, to, size)| whole_member(&data[from..to], size)).collect(),
-        };
-        let mut end = 0;
-        for ((_, to, _), bytes) in members.into_iter().zip(outcomes) {
-            let Some(bytes) = bytes else { break };
-            self.ready.push_back(bytes);
-            end = to;
-        }
-        compressed.start += end;
-        self.state =
-            if end > 0 { State::Between(compressed) } else { State::Inside(Box::new(GzDecoder::new(compressed))) };
-        Ok(())
-    }
-
-    /// Copies decompressed bytes; 0 if there are none.
-    fn give(&mut self, out: &mut [u8]) -> usize {
-        while let Some(first) = self.ready.front() {
-            let rest = &first[self.used..];
-            if !rest.is_empty() {
-                let n = rest.len().min(out.len());
-                out[..n].copy_from_slice(&rest[..n]);
-                self.used += n;
-                return n;
-            }
-            self.ready.pop_front();
-            self.used = 0;
-        }
-        0
-    }
-}
-
-impl<R: Read> Read for Members<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if out.is_empty() {
-            return Ok(0);
-        }
-        loop {
-            let given = self.give(out);
-            if given > 0 {
-                return Ok(given);
-            }
-            match std::mem::replace(&mut self.state, State::Over) {
-                State::Between(compressed) => {
-                    self.next_members(compressed)?;
-                    if let State::Between(at_end) = &self.state
-                        && at_end.data().is_empty()
-                        && at_end.ended
-                        && self.ready.is_empty()
-                    {
-                        return Ok(0);
-                    }
-                }
-                State::Inside(mut decoder) => match decoder.read(out)? {
-                    0 => self.state = State::Between(decoder.into_inner()),
-                    n => {
-                        self.state = State::Inside(decoder);
-                        return Ok(n);
-                    }
-                },
-                State::Over => return Ok(0),
-            }
-        }
-    }
+    let outcomes: Vec<Option<Vec<u8>>> =
+        members.par_iter().map(|&(from, to, size)| whole_member(&data[from..to], size)).collect();
+    let whole: Vec<Vec<u8>> = outcomes.into_iter().map_while(|bytes| bytes).collect();
+    let end = whole.len().checked_sub(1).map_or(0, |last| members[last].1);
+    source.consume(end);
+    whole
 }
 
 /// Stretches of `data`, which begins with a member, from the start of what may be a member to that of the next, and the size that
@@ -152,59 +66,11 @@ fn whole_member(stretch: &[u8], size: usize) -> Option<Vec<u8>> {
     (bytes.len() == size && decoder.into_inner().is_empty()).then_some(bytes)
 }
 
-/// Compressed bytes, of which many can be looked at before they are consumed.
-struct Compressed<R> {
-    reader: R,
-    buffer: Vec<u8>,
-    /// `buffer[..start]` is consumed.
-    start: usize,
-    ended: bool,
-}
-
-impl<R: Read> Compressed<R> {
-    fn data(&self) -> &[u8] {
-        &self.buffer[self.start..]
-    }
-
-    /// Reads until `n` bytes wait, or the input ends.
-    fn look_ahead(&mut self, n: usize) -> io::Result<()> {
-        if self.start > 0 {
-            self.buffer.drain(..self.start);
-            self.start = 0;
-        }
-        while !self.ended && self.buffer.len() < n {
-            let had = self.buffer.len();
-            let got = (&mut self.reader).take((n - had).min(BLOCK) as u64).read_to_end(&mut self.buffer)?;
-            self.ended = got == 0;
-        }
-        Ok(())
-    }
-}
-
-impl<R: Read> Read for Compressed<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let n = self.fill_buf()?.read(out)?;
-        self.consume(n);
-        Ok(n)
-    }
-}
-
-impl<R: Read> BufRead for Compressed<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.data().is_empty() && !self.ended {
-            self.look_ahead(BLOCK)?;
-        }
-        Ok(self.data())
-    }
-
-    fn consume(&mut self, n: usize) {
-        self.start = self.buffer.len().min(self.start + n);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::Limits;
+    use crate::formats::compression::{Compression, DamageNote, Unpacked, Unpacking};
     use flate2::bufread::MultiGzDecoder;
     use proptest::prelude::*;
     use std::io::Write;
@@ -213,6 +79,11 @@ mod tests {
         let mut z = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         z.write_all(text).unwrap();
         z.finish().unwrap()
+    }
+
+    fn unpacked(bytes: &[u8]) -> Unpacked<&[u8]> {
+        let how = Unpacking::whole(&Limits::default(), bytes.len() as u64, &DamageNote::default());
+        Unpacked::new(Compression::Gzip, bytes, how)
     }
 
     /// What came before the end or an error, and whether there was one.
@@ -236,7 +107,7 @@ mod tests {
         let outer = z.finish().unwrap();
         let text = [member(b"a"), outer, member(b""), member(&[b'x'; 100_000])].concat();
         let expected = [&b"a"[..], &inner, &[b'x'; 100_000]].concat();
-        assert_eq!(all(Members::new(&text[..])), (expected, false));
+        assert_eq!(all(unpacked(&text)), (expected, false));
     }
 
     proptest! {
@@ -250,7 +121,7 @@ mod tests {
             if let Some(b) = bytes.get_mut(flip / 8) {
                 *b ^= 1 << (flip % 8);
             }
-            prop_assert_eq!(all(Members::new(&bytes[..])), all(MultiGzDecoder::new(&bytes[..])));
+            prop_assert_eq!(all(unpacked(&bytes)), all(MultiGzDecoder::new(&bytes[..])));
         }
     }
 }

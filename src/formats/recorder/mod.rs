@@ -30,9 +30,10 @@ use self::level::Level;
 use self::metadata::{Layout, Metadata};
 use self::parts::{MAGIC, Part, Parts};
 use self::rows::{Facts, Wanted, batch};
+use super::compression::Compression;
 use super::format::{Format, Sniff};
 use super::options::ReadOptions;
-use super::source::{Compression, Source};
+use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Clock, Data, Header, Job, Layer, Quality, Requests, RowSink, Timing, Trace, Warning};
 

@@ -6,9 +6,9 @@ use std::io::{BufReader, Read};
 use flate2::bufread::ZlibDecoder;
 
 use super::cursor::Cursor;
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result, is_damage};
 use crate::formats::options::ReadOptions;
-use crate::formats::source::{Source, is_damage};
+use crate::formats::source::Source;
 use crate::remedy::Remedy;
 
 /// How the file with all parts begins.

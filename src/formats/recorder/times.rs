@@ -5,9 +5,8 @@ use std::io::{self, BufReader, Read};
 use flate2::bufread::ZlibDecoder;
 
 use super::parts::Piece;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_damage};
 use crate::formats::options::ReadOptions;
-use crate::formats::source::is_damage;
 
 /// Bytes of the two times of a call.
 const CALL: u64 = 8;

@@ -4,9 +4,8 @@ use std::io::Read;
 
 use memchr::{memchr, memrchr};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_damage};
 use crate::formats::limits::Limits;
-use crate::formats::source::is_damage;
 
 /// Bytes read at a time: large enough to be worth sharing between threads, and small enough that even lines of one byte,
 /// taken apart, stay in some tens of mebibytes.
@@ -55,6 +54,10 @@ impl<'a> Blocks<'a> {
             if block.len() > self.line_bytes {
                 self.skip_line(block)?;
             }
+        }
+        if self.damage.is_some() {
+            // how the line would have gone on is not known
+            block.truncate(memrchr(b'\n', block).map_or(0, |n| n + 1));
         }
         self.unterminated |= block.last().is_some_and(|&b| b != b'\n');
         Ok(!block.is_empty())

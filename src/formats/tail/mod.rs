@@ -9,12 +9,12 @@ mod lines;
 pub(super) mod message;
 mod values;
 
+use super::compression::Compression;
 pub use super::gekkofs::ClientClocks;
 use super::limits::Limits;
 use super::options::ReadOptions;
 use super::regex::{Patterns, TailedText};
 use super::series::{SeriesHead, SeriesOptions, TailedTable};
-use super::source::Compression;
 use super::tmio::{ObjectScanner, Scanned, object_at};
 use super::{custom, dftracer, samples, strace};
 use crate::error::{Error, ErrorKind, Place, Result};
