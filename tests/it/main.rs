@@ -4,6 +4,7 @@
 mod common;
 
 mod compare;
+mod compressed;
 mod contract;
 mod convert;
 mod corpus;
@@ -20,6 +21,8 @@ mod regex_docs;
 mod report;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(target_os = "linux")]
+mod threads;
 mod truth;
 #[cfg(target_os = "linux")]
 mod watch;
