@@ -30,46 +30,34 @@ fn copies(folder: &Path, file: &Path, count: usize) -> Vec<PathBuf> {
 
 #[test]
 fn more_compressed_inputs_than_threads_are_read_to_the_end() {
-    const COMMANDS: [&[&str]; 9] = [
+    const SINGLE: [&str; 4] = ["sample.csv", "demo_host1_7.st", "sample.pfw", "le_341"];
+    const COMMANDS: [&[&str]; 7] = [
         &["analyze", "-q"],
         &["analyze", "-q", "--table"],
         &["analyze", "-q", "--no-patterns"],
         &["patterns", "-q"],
         &["classify", "-q"],
-        &["dfg", "-q"],
         &["info", "-q"],
         &["findings", "-q"],
-        &["convert", "-q", "--to", "csv", "-o", "-"],
     ];
     for threads in [1, 2, 3] {
         let dir = tempfile::tempdir().unwrap();
+        let end = |args: &[&str], inputs: &[PathBuf]| {
+            let code = iophase(threads, args, inputs).status.code();
+            assert!(matches!(code, Some(0 | 3 | 4)), "{args:?}, {threads} threads, {}: {code:?}", inputs[0].display());
+        };
         // one more of each format than there are threads
-        let of = |path: &PathBuf| copies(dir.path(), path, threads + 1);
-        let formats: Vec<Vec<PathBuf>> = samples().iter().map(of).collect();
+        let formats: Vec<_> = samples().iter().map(|path| copies(dir.path(), path, threads + 1)).collect();
         let pages = dir.path().join("pages/").display().to_string();
-        let report = ["report", "-q", "-o", &pages];
-        for args in COMMANDS.into_iter().chain([&report[..]]) {
-            // a graph is one of all inputs, and one input has one conversion
-            let apart = matches!(args[0], "dfg" | "convert");
-            let inputs = if apart { formats.clone() } else { vec![formats.concat()] };
-            for inputs in inputs {
-                let inputs = if args[0] == "convert" { &inputs[..1] } else { &inputs };
-                let o = iophase(threads, args, inputs);
-                let code = o.status.code();
-                assert!(
-                    matches!(code, Some(0 | 3 | 4)),
-                    "{args:?}, {threads} threads, {}: {code:?}",
-                    inputs[0].display()
-                );
-            }
+        for args in COMMANDS.into_iter().chain([&["report", "-q", "-o", &pages][..]]) {
+            end(args, &formats.concat());
         }
-        for inputs in &formats {
-            let pair = [&["compare", "-q"][..], &["compare", "-q", "--json", "-"]]
-                .map(|args| iophase(threads, args, &inputs[..2]));
-            assert!(pair.iter().all(|o| matches!(o.status.code(), Some(0 | 3 | 4))), "{}", inputs[0].display());
+        end(&["analyze", "-q", "-r", "--table"], &[dir.path().to_owned()]);
+        // one graph is of inputs of one format, and one conversion of one input
+        for inputs in formats.iter().filter(|f| SINGLE.iter().any(|name| f[0].to_str().unwrap().contains(name))) {
+            end(&["dfg", "-q"], inputs);
+            end(&["compare", "-q"], &inputs[..2]);
+            end(&["convert", "-q", "--to", "csv", "-o", "-"], &inputs[..1]);
         }
-        let folder = [dir.path().to_owned()];
-        let o = iophase(threads, &["analyze", "-q", "-r", "--table"], &folder);
-        assert!(matches!(o.status.code(), Some(0 | 3 | 4)), "{:?}", o.status);
     }
 }

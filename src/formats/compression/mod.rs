@@ -121,7 +121,7 @@ pub(super) struct Unpacked<R> {
 enum State<R> {
     /// At the start of a member, or at the end.
     Between(Ahead<R>),
-    Inside(Box<Member<R>>),
+    Inside(Member<R>),
     /// At the end, or after an error.
     Over,
 }
@@ -181,7 +181,7 @@ impl<R: Read> Unpacked<R> {
             }
             self.alone_until = source.position() + source.data().len() as u64;
         }
-        self.state = State::Inside(Box::new(Member::new(self.kind, source, self.how.window_bytes)));
+        self.state = State::Inside(Member::new(self.kind, source, self.how.window_bytes));
         Ok(())
     }
 
@@ -236,19 +236,19 @@ fn too_large(name: &str, bytes: u64, most: u64) -> io::Error {
 
 /// A member that is decompressed as a stream.
 enum Member<R> {
-    Gzip(GzDecoder<Ahead<R>>),
-    Bzip2(BzDecoder<Ahead<R>>),
-    Xz(xz::Stream<Ahead<R>>),
-    Zstd(zstd::Frame<Ahead<R>>),
+    Gzip(Box<GzDecoder<Ahead<R>>>),
+    Bzip2(Box<BzDecoder<Ahead<R>>>),
+    Xz(Box<xz::Stream<Ahead<R>>>),
+    Zstd(Box<zstd::Frame<Ahead<R>>>),
 }
 
 impl<R: Read> Member<R> {
     fn new(kind: Compression, source: Ahead<R>, window_bytes: u64) -> Self {
         match kind {
-            Compression::Bzip2 => Member::Bzip2(BzDecoder::new(source)),
-            Compression::Xz => Member::Xz(xz::Stream::new(source, window_bytes)),
-            Compression::Zstd => Member::Zstd(zstd::Frame::new(source, window_bytes)),
-            Compression::Gzip | Compression::None => Member::Gzip(GzDecoder::new(source)),
+            Compression::Bzip2 => Member::Bzip2(Box::new(BzDecoder::new(source))),
+            Compression::Xz => Member::Xz(Box::new(xz::Stream::new(source, window_bytes))),
+            Compression::Zstd => Member::Zstd(Box::new(zstd::Frame::new(source, window_bytes))),
+            Compression::Gzip | Compression::None => Member::Gzip(Box::new(GzDecoder::new(source))),
         }
     }
 
