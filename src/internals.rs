@@ -69,7 +69,22 @@ pub mod formats {
 
 /// Access classes with what pictures show.
 pub mod classify {
-    pub use crate::classify::{classify, classify_and_sketch};
+    use crate::classify::{Classes, Options, Sketch};
+    use crate::error::Result;
+    use crate::record::Trace;
+    use crate::signal::Selection;
+
+    /// As [`classify`](crate::classify::classify), with a sketch of the accesses to each file.
+    ///
+    /// # Errors
+    /// As [`classify`](crate::classify::classify).
+    pub fn classify_and_sketch(
+        trace: &Trace,
+        selection: &Selection,
+        options: Options<'_>,
+    ) -> Result<(Classes, Vec<Sketch>)> {
+        crate::classify::classify_and_sketch(trace, selection, options)
+    }
 }
 
 /// Outputs that are whole or not there.

@@ -1,6 +1,6 @@
 //! Tables of thresholds, and a way to vary them.
 //!
-//! A room lists the thresholds that decide its answers in one table, [`thresholds!`]: value, meaning, and where the value comes
+//! A room lists the thresholds that decide its answers in one table, `thresholds!`: value, meaning, and where the value comes
 //! from. The last line of a row says how many answers change at half and at double the value; `scripts/sensitivity.py` measures
 //! and writes these lines. Uses read `LIMITS.name`: a constant, except with the feature `sensitivity`, where one build can run
 //! with any threshold of any table halved or doubled.

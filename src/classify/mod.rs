@@ -121,7 +121,7 @@ pub fn classify(trace: &Trace, selection: &Selection, options: Options<'_>) -> R
 ///
 /// # Errors
 /// As [`classify`].
-pub fn classify_and_sketch(
+pub(crate) fn classify_and_sketch(
     trace: &Trace,
     selection: &Selection,
     options: Options<'_>,

@@ -119,12 +119,11 @@ async fn requests_beyond_those_that_may_wait_are_refused() {
     }
 }
 
+/// An answer that is waited for, and the way to send more of the body.
+type Asking = (tokio::task::JoinHandle<(u16, String)>, mpsc::Sender<Result<Bytes, Infallible>>);
+
 /// A body that announces `length` bytes, sends some, and falls silent.
-fn stalls(
-    app: &Router,
-    length: usize,
-    sent: usize,
-) -> (tokio::task::JoinHandle<(u16, String)>, mpsc::Sender<Result<Bytes, Infallible>>) {
+fn stalls(app: &Router, length: usize, sent: usize) -> Asking {
     let (sender, receiver) = mpsc::channel(1);
     sender.try_send(Ok(Bytes::from(vec![b'x'; sent]))).unwrap();
     let app = app.clone();

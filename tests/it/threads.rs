@@ -20,7 +20,7 @@ fn copies(folder: &Path, file: &Path, count: usize) -> Vec<PathBuf> {
     let content = fs::read(file).unwrap();
     let name = file.file_name().unwrap().to_str().unwrap();
     let copy = |i: usize| {
-        let (packed, ending) = if i % 2 == 0 { (gzip(&content), "gz") } else { (zstd(&content), "zst") };
+        let (packed, ending) = if i.is_multiple_of(2) { (gzip(&content), "gz") } else { (zstd(&content), "zst") };
         let path = folder.join(format!("{i}.{name}.{ending}"));
         fs::write(&path, packed).unwrap();
         path
