@@ -295,16 +295,22 @@ pub fn give(format: &dyn Format, sources: &[Source], options: &ReadOptions, sink
     Ok(trace)
 }
 
-/// The trace with a warning of each compressed file that is damaged, unless it has one: a format need not read to the end, and what it
-/// can do without it does not miss.
+/// The trace with a warning of each compressed file that is damaged: a format need not read to the end, and what it can do without it
+/// does not miss. A warning of the one file's cut end gets the cause.
 fn with_damage(sources: &[Source], read: Result<Trace>) -> Result<Trace> {
     let mut damaged = sources.iter().filter_map(|s| Some((s.file_name(), s.damage()?)));
     match read {
         Ok(mut trace) => {
             for (name, why) in damaged {
-                if !trace.warnings.iter().any(|w| w.message.contains(why)) {
-                    let message = format!("{name}: {why}; what came before was kept");
-                    trace.warnings.push(Warning::new("damaged-tail", message));
+                if trace.warnings.iter().any(|w| w.message.contains(why)) {
+                    continue;
+                }
+                match trace.warnings.iter_mut().find(|w| w.code == "damaged-tail" && sources.len() == 1) {
+                    Some(cut) => cut.message = format!("{why}; {}", cut.message),
+                    None => {
+                        let message = format!("{name}: {why}; what came before was kept");
+                        trace.warnings.push(Warning::new("damaged-tail", message));
+                    }
                 }
             }
             Ok(trace)
