@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::signals::Transfers;
 use super::{ModeChoice, Options, SignalReport};
 use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and_sketch};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::{Batch, Data, Interval, Intervals, Op, Restart, RowSink, Trace};
 use crate::signal::{Decimated, Mode, RowFilter, Selection};
@@ -44,7 +44,8 @@ pub fn classes(
 }
 
 /// As [`classes`], of an input. Formats that can are read as a stream: memory grows with pairs of file and rank, not with rows;
-/// the signal of the writes is folded once there are many of them.
+/// the signal of the writes is folded once there are many of them. Rows that come out of order are kept and put in order, or, if there
+/// are too many for that, there is a warning.
 ///
 /// # Errors
 /// As [`formats::read`] and [`classes`].
@@ -59,6 +60,14 @@ pub fn classes_of(
     let sink = ClassSink::new(selection, options, draw, of_writes(options.mode), read.limits.streams());
     let mut rest = formats::read_into(source, format, read, &sink)?;
     let (reader, writes) = sink.finish();
+    if reader.out_of_order() > 0 {
+        match formats::read(source, format, read) {
+            Ok(trace) => return self::classes(&trace, selection, options, draw),
+            // a warning says so
+            Err(e) if e.kind() == ErrorKind::Limit => {}
+            Err(e) => return Err(e),
+        }
+    }
     let (mut classes, sketches) = reader.finish(&rest)?;
     if let Some((mode, _, folded)) = writes {
         let rows = folded.into_spans().into_iter().map(|s| Interval {
@@ -159,11 +168,13 @@ pub fn train_on(
     let options = classify::Options { choice: Choice::Rules, model: None, ..options };
     let sink = ClassSink::new(selection, options, false, None, read.limits.streams());
     let rest = formats::read_into(source, format, read, &sink)?;
-    if sink.restarted.load(Ordering::Relaxed) {
-        drop(sink);
+    let restarted = sink.restarted.load(Ordering::Relaxed);
+    let reader = sink.finish().0;
+    if restarted || reader.out_of_order() > 0 {
+        drop(reader);
         return classify::train(&formats::read(source, format, read)?, selection, options, model);
     }
-    let sink = TrainingSink(Mutex::new(sink.finish().0.train(&rest)?));
+    let sink = TrainingSink(Mutex::new(reader.train(&rest)?));
     formats::read_into(source, format, read, &sink)?;
     Ok(sink.0.into_inner().unwrap_or_else(PoisonError::into_inner).finish(model))
 }

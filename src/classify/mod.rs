@@ -138,6 +138,9 @@ fn classify_rows(
     trace.check()?;
     let mut reader = Reader::new(selection, options, draw);
     reader.take(&trace.as_batch());
+    if reader.disorder > 0 {
+        reader = Reader::in_order(selection, options, draw, &trace.as_batch());
+    }
     reader.finish(trace)
 }
 
@@ -147,10 +150,17 @@ fn classify_rows(
 /// As [`classify`].
 pub fn train(trace: &Trace, selection: &Selection, options: Options<'_>, model: &mut Model) -> Result<usize> {
     trace.check()?;
-    let mut reader = Reader::new(selection, Options { choice: Choice::Rules, model: None, ..options }, false);
-    reader.take(&trace.as_batch());
-    let mut trainer = reader.train(trace)?;
-    trainer.take(&trace.as_batch());
+    let options = Options { choice: Choice::Rules, model: None, ..options };
+    let batch = trace.as_batch();
+    let mut reader = Reader::new(selection, options, false);
+    reader.take(&batch);
+    if reader.disorder == 0 {
+        let mut trainer = reader.train(trace)?;
+        trainer.take(&batch);
+        return Ok(trainer.finish(model));
+    }
+    let mut trainer = Reader::in_order(selection, options, false, &batch).train(trace)?;
+    trainer.take_rows(&batch, by_time(&batch.rows));
     Ok(trainer.finish(model))
 }
 
@@ -166,10 +176,14 @@ pub(crate) struct Trainer<'s> {
 impl Trainer<'_> {
     /// Takes the next rows; file numbers may differ from those of the first pass.
     pub fn take(&mut self, batch: &Batch<'_>) {
+        self.take_rows(batch, 0..batch.rows.len());
+    }
+
+    fn take_rows(&mut self, batch: &Batch<'_>, order: impl IntoIterator<Item = usize>) {
         self.filter.learn(batch.files, batch.origin_s);
         let known = batch.files.iter().skip(self.sample_of.len());
         self.sample_of.extend(known.map(|(_, name)| self.index.get(name).copied()));
-        accesses(&batch.rows, &self.filter, |file, rank, access| {
+        accesses(&batch.rows, order, &self.filter, |file, rank, access| {
             if let Some(Some(i)) = self.sample_of.get(file.0 as usize) {
                 self.samples[*i].1.see(rank, &access);
             }
@@ -192,6 +206,8 @@ struct Followed {
     rank: u32,
     /// Stripe unit of the file, if it is known.
     stripe: Option<NonZero<u64>>,
+    /// Start and end of the last access.
+    last_s: (f64, f64),
     streams: Held,
     sketcher: Option<Box<Sketcher>>,
 }
@@ -250,6 +266,12 @@ pub(crate) struct Reader<'s, 'm> {
     rows: u64,
     records: u64,
     unplaced: u64,
+    /// Accesses that begin before the one above them of the same rank and file.
+    disorder: u64,
+    /// Those that begin and end with it.
+    ties: u64,
+    /// The rows were put in order.
+    ordered: bool,
 }
 
 impl<'s, 'm> Reader<'s, 'm> {
@@ -265,7 +287,22 @@ impl<'s, 'm> Reader<'s, 'm> {
             rows: 0,
             records: 0,
             unplaced: 0,
+            disorder: 0,
+            ties: 0,
+            ordered: false,
         }
+    }
+
+    /// Takes all rows of a trace, in the order of their times.
+    fn in_order(selection: &'s Selection, options: Options<'m>, draw: bool, all: &Batch<'_>) -> Self {
+        let mut reader = Self { ordered: true, ..Self::new(selection, options, draw) };
+        reader.take_rows(all, by_time(&all.rows));
+        reader
+    }
+
+    /// Accesses so far that begin before the one above them of the same rank and file: the classes of rows in another order differ.
+    pub fn out_of_order(&self) -> u64 {
+        self.disorder
     }
 
     /// Pairs of file and rank so far.
@@ -275,10 +312,14 @@ impl<'s, 'm> Reader<'s, 'm> {
 
     /// Takes the next rows.
     pub fn take(&mut self, batch: &Batch<'_>) {
-        let Self { options, filter, draw, all, place, latest, rows, records, unplaced } = self;
+        self.take_rows(batch, 0..batch.rows.len());
+    }
+
+    fn take_rows(&mut self, batch: &Batch<'_>, order: impl IntoIterator<Item = usize>) {
+        let Self { options, filter, draw, all, place, latest, rows, records, unplaced, disorder, ties, .. } = self;
         filter.learn(batch.files, batch.origin_s);
         *rows += batch.rows.len() as u64;
-        *unplaced += accesses(&batch.rows, filter, |file, rank, access| {
+        *unplaced += accesses(&batch.rows, order, filter, |file, rank, access| {
             *records += 1;
             let slot = (rank % MOST_LATEST) as usize;
             if slot >= latest.len() {
@@ -289,12 +330,17 @@ impl<'s, 'm> Reader<'s, 'm> {
                 _ => *place.entry((file, rank)).or_insert_with(|| {
                     let stripe = batch.files.stripe(file).and_then(NonZero::new);
                     let (streams, sketcher) = (Held::Few(Vec::new()), draw.then(Box::default));
-                    all.push((file, Followed { rank, stripe, streams, sketcher }));
+                    let last_s = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+                    all.push((file, Followed { rank, stripe, last_s, streams, sketcher }));
                     all.len() - 1
                 }),
             };
             latest[slot] = Some((file, at));
             let followed = &mut all[at].1;
+            let time_s = (access.start, access.end);
+            *disorder += u64::from(time_s.0 < followed.last_s.0);
+            *ties += u64::from(time_s == followed.last_s);
+            followed.last_s = time_s;
             followed.streams.push(access, options.settings(followed.stripe.map(NonZero::get)));
             if let Some(s) = &mut followed.sketcher {
                 s.push(&access);
@@ -312,7 +358,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             return Err(Error::new(ErrorKind::Usage, "the Markov classifier needs a model of earlier runs")
                 .remedy(Remedy::TrainModel));
         }
-        let (records, unplaced) = (self.records, self.unplaced);
+        let (records, unplaced, order) = (self.records, self.unplaced, self.warning_of_order());
         let origin = trace.origin_s as f64;
         let mut judged: Vec<(FileClasses, Sketch)> = self
             .files(trace)?
@@ -332,6 +378,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             let message = format!("{unplaced} accesses without an offset are in no class");
             warnings.push(Warning::new("no-offset", message));
         }
+        warnings.extend(order);
         let unknown = files.iter().filter(|f| f.expected.is_none()).count();
         if options.model.is_some() && unknown > 0 {
             let message = format!("the model does not know {unknown} of {} files", files.len());
@@ -346,6 +393,20 @@ impl<'s, 'm> Reader<'s, 'm> {
             warnings,
         };
         Ok((classes, sketches))
+    }
+
+    fn warning_of_order(&self) -> Option<Warning> {
+        let what = match (self.disorder, self.ties) {
+            (0, n @ 1..) if self.ordered => {
+                format!("rows came out of order, and {n} have the times of another one of their rank and file")
+            }
+            (n @ 1.., _) => {
+                format!("{n} rows begin before the one above them, and there are too many rows to order them")
+            }
+            _ => return None,
+        };
+        let message = format!("{what}: in the order in which they were written the classes may differ");
+        Some(Warning::new("rows-out-of-order", message).remedy(Remedy::SortRows))
     }
 
     /// Prepares to learn from the same rows in a second pass.
@@ -395,12 +456,29 @@ impl<'s, 'm> Reader<'s, 'm> {
     }
 }
 
-/// Calls `each` with every selected access that moves bytes and has an offset, in the order of the rows. Returns the number
+/// The rows in the order of their times; of equal times by their places, so that it does not depend on the order of the rows.
+fn by_time(rows: &Data) -> Vec<usize> {
+    let Data::Requests(rows) = rows else { return Vec::new() };
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let place = |i: usize| (rows.offset.get(i), rows.size.get(i), rows.op.get(i));
+    order.par_sort_by(|&a, &b| {
+        let times = rows.start[a].total_cmp(&rows.start[b]).then(rows.end[a].total_cmp(&rows.end[b]));
+        times.then_with(|| place(a).cmp(&place(b)))
+    });
+    order
+}
+
+/// Calls `each` with every selected access that moves bytes and has an offset, in this order of the rows. Returns the number
 /// of those without an offset.
-fn accesses(rows: &Data, filter: &RowFilter<'_>, mut each: impl FnMut(FileId, u32, Access)) -> u64 {
+fn accesses(
+    rows: &Data,
+    order: impl IntoIterator<Item = usize>,
+    filter: &RowFilter<'_>,
+    mut each: impl FnMut(FileId, u32, Access),
+) -> u64 {
     let Data::Requests(rows) = rows else { return 0 };
     let mut unplaced = 0;
-    for i in 0..rows.len() {
+    for i in order {
         let (offset, size) = (rows.offset.get(i), rows.size.get(i));
         if size == 0 || !filter.keeps_request(rows, i) {
             continue;
@@ -423,7 +501,7 @@ fn accesses(rows: &Data, filter: &RowFilter<'_>, mut each: impl FnMut(FileId, u3
 fn finish(mut ranks: Vec<Followed>, options: Options<'_>, origin: f64) -> (Vec<RankSegments>, Sketch) {
     ranks.sort_by_key(|r| r.rank);
     let mut drawn = Vec::new();
-    let each = ranks.into_iter().map(|Followed { rank, stripe, streams, sketcher }| {
+    let each = ranks.into_iter().map(|Followed { rank, stripe, streams, sketcher, .. }| {
         let settings = options.settings(stripe.map(NonZero::get));
         drawn.extend(sketcher.map(|s| (rank, *s)));
         let (whole, by_size) = streams.into_streams(settings).finish(settings);

@@ -767,3 +767,34 @@ fn thresholds_of_findings_can_be_replaced() {
     assert_eq!(run("", &["--fail-on", "info"]).status.code(), Some(1));
     assert_eq!(run("", &["--fail-on", "critical"]).status.code(), Some(0));
 }
+
+#[test]
+fn classes_do_not_depend_on_the_order_of_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name).display().to_string();
+    let classes = |path: &str| {
+        let o = iophase(&["classify", path, "-q", "--json", "-"]);
+        assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+        json(&o).remove(0)
+    };
+    for job in [
+        &["ior", "--ranks", "3"][..],
+        &["h5bench-write", "--pattern", "CI", "--ranks", "2"],
+        &["dlio", "--ranks", "2", "--epochs", "1"],
+        &["checkpoint", "--ranks", "2", "--checkpoints", "3", "--size", "4MiB", "--transfer", "64k"],
+    ] {
+        let (path, shuffled) = (at("x.csv"), at("shuffled.csv"));
+        let made = iophase(&[&["generate"], job, &["-q", "-o", &path]].concat());
+        assert_eq!(made.status.code(), Some(0), "{}", stderr(&made));
+        let text = fs::read_to_string(&path).unwrap();
+        let (header, rows) = text.split_once('\n').unwrap();
+        let mut rows: Vec<&str> = rows.lines().collect();
+        // a fixed order that has nothing to do with time
+        rows.sort_by_key(|row| row.bytes().fold(7u64, |h, b| h.wrapping_mul(0x0100_0000_01b3) ^ u64::from(b)));
+        fs::write(&shuffled, format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+        let (expected, found) = (classes(&path), classes(&shuffled));
+        let warned = found["warnings"].to_string().contains("rows-out-of-order");
+        assert!(warned || found["files"] == expected["files"], "{job:?}");
+        assert!(expected["warnings"].as_array().unwrap().is_empty(), "{job:?}: {}", expected["warnings"]);
+    }
+}
