@@ -89,6 +89,9 @@ pub struct AnalyzeArgs {
     /// Write the lines of the table as CSV; `-` is standard output
     #[arg(help_heading = "Output", long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub csv: Option<PathBuf>,
+    /// Write names into the CSV as they are, also those that a spreadsheet takes for formulas; else they get an apostrophe in front
+    #[arg(help_heading = "Output", long, requires = "csv")]
+    pub exact_names: bool,
     /// Leave out the access patterns, which are not computed then
     #[arg(help_heading = "Output", long)]
     pub no_patterns: bool,
@@ -190,6 +193,7 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
 struct Rows {
     table: Option<Table>,
     csv: Option<Lines>,
+    exact_names: bool,
 }
 
 impl Rows {
@@ -212,7 +216,7 @@ impl Rows {
         if let Some(lines) = &mut csv {
             lines.write(&format!("{}\r", table::CSV_HEADER))?;
         }
-        Ok(Rows { table, csv })
+        Ok(Rows { table, csv, exact_names: a.exact_names })
     }
 
     /// Puts the CSV in its place; gives the exit code of that or, if it is worse, the other.
@@ -226,13 +230,15 @@ impl Rows {
     }
 
     fn emit(&mut self, report: &Report) -> Result<()> {
-        self.put(|t| t.rows(report), || table::csv(report))
+        let exact = self.exact_names;
+        self.put(|t| t.rows(report), || table::csv(report, exact))
     }
 
     /// A row for a trace without a report.
     fn failed(&mut self, name: &str, e: &Error) -> Result<()> {
         let why = if e.kind() == ErrorKind::Empty { "nothing" } else { "unreadable" };
-        self.put(|t| t.failed(name, why), || table::csv_failed(name, why))
+        let exact = self.exact_names;
+        self.put(|t| t.failed(name, why), || table::csv_failed(name, why, exact))
     }
 
     fn put(&mut self, row: impl FnOnce(&Table) -> String, csv: impl FnOnce() -> String) -> Result<()> {

@@ -2,7 +2,8 @@
 //!
 //! `cid,host,rid,pid,line,call,start_ns,duration_ns,size,path`, a call a row. What is not known is empty; `size` is that of
 //! transfers that succeeded. A field is quoted if it has a comma or a quote; backslash, line feed and carriage return are
-//! written `\\`, `\n` and `\r`, so that a row is always one line.
+//! written `\\`, `\n` and `\r`, so that a row is always one line, and a backslash stands before what would make it a formula in a
+//! spreadsheet.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::case::{CaseId, Origin};
 use super::collector::{Collector, Collectors, Plan};
 use crate::error::{Error, ErrorKind, Place, Result, is_damage};
+use crate::formats::{escaped_field, is_formula};
 use crate::record::{Batch, Calls, Data, FileId, Files, LoggedCall, Op, Request, Restart, RowSink, Warning};
 
 const HEADER: &str = "cid,host,rid,pid,line,call,start_ns,duration_ns,size,path";
@@ -120,10 +122,10 @@ impl<W: Write + Send> RowSink for LogCases<'_, W> {
 }
 
 fn field(text: &str) -> Cow<'_, str> {
-    if !text.contains(['\\', '\n', '\r', '"', ',']) {
+    if !text.contains(['\\', '\n', '\r', '"', ',']) && !is_formula(text) {
         return Cow::Borrowed(text);
     }
-    let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
+    let escaped = escaped_field(text);
     if escaped.contains([',', '"']) { format!("\"{}\"", escaped.replace('"', "\"\"")).into() } else { escaped.into() }
 }
 
@@ -280,9 +282,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_come_back(all in prop::collection::vec("[a,\"\\\\\n\r é]{0,6}", 1..6)) {
+        fn fields_come_back(all in prop::collection::vec("[a=+@,\"\\\\\n\r\t é-]{0,6}", 1..6)) {
             let line = all.iter().map(|f| field(f)).collect::<Vec<_>>().join(",");
-            prop_assert!(!line.contains(['\n', '\r']));
+            let shown = |f: &str| match f.strip_prefix('"') {
+                Some(quoted) => quoted.replace("\"\"", "\""),
+                None => f.to_owned(),
+            };
+            prop_assert!(!line.contains(['\n', '\r']) && !all.iter().any(|f| is_formula(&shown(&field(f)))));
             prop_assert_eq!(fields(&line), Some(all));
         }
 

@@ -34,6 +34,25 @@ pub(crate) fn fields<'l>(
     }
 }
 
+/// A field of CSV, in quotes if need be.
+pub(crate) fn quoted(text: &str) -> String {
+    let plain = !text.contains([',', '"', '\r', '\n']) && text.trim_ascii().len() == text.len();
+    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+/// True for a name that a spreadsheet would take for a formula, also in quotes; a sign alone is none.
+pub(crate) fn is_formula(text: &str) -> bool {
+    let begins = ['=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}'];
+    text.starts_with(begins) && text.chars().nth(1).is_some()
+}
+
+/// A name in which a backslash stands before backslashes, for line breaks, and before what would make it a formula: as it is in a field
+/// of one line.
+pub(crate) fn escaped(name: &str) -> String {
+    let text = name.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
+    if is_formula(&text) { format!("\\{text}") } else { text }
+}
+
 /// A quoted field after its opening quote: its text, doubled quotes made one, and what follows its closing quote.
 fn unquote(quoted: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
     let mut text: Cow<[u8]> = Cow::Borrowed(&[]);

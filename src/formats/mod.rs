@@ -46,6 +46,7 @@ pub(crate) mod tmio;
 mod window;
 pub mod write;
 
+pub(crate) use fields::{escaped as escaped_field, is_formula, quoted as quoted_field};
 pub use folder::{Folder, FolderTrace, search};
 pub use format::Format;
 pub use io_names::IoNames;
@@ -54,9 +55,15 @@ pub use options::{Detail, ReadOptions};
 pub(crate) use probe::Inputs;
 pub use probe::{ALL, find, open, read};
 pub use regex::Patterns;
+pub(crate) use source::{Visited, entries};
 internal! { use format::Sniff; }
 internal! { use options::Progress; }
 internal! { use probe::{collect, give, inputs, mismatches, open_once, outline, probe, read_into}; }
 pub use rates::{Stamp, ValueKind};
 pub use series::{SeriesColumns, SeriesOptions};
 pub use source::Source;
+
+/// What a file is that is known by its first bytes, and not read.
+pub(crate) fn foreign_content(head: &[u8]) -> Option<&'static str> {
+    foreign::recognise(head).map(|known| known.what)
+}

@@ -343,7 +343,7 @@ fn list_folder(path: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
 
 /// The files and the folders directly in a folder in the order of their names, without those already visited. Symbolic links are
 /// followed; hidden entries, links to nothing, sockets and the like are left out.
-pub(super) fn entries(path: &Path, limits: &Limits, visited: &mut Visited) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+pub(crate) fn entries(path: &Path, limits: &Limits, visited: &mut Visited) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
@@ -372,7 +372,7 @@ pub(super) fn entries(path: &Path, limits: &Limits, visited: &mut Visited) -> Re
 
 /// Files and folders that have been reached, whatever the links on the way.
 #[derive(Debug, Default)]
-pub(super) struct Visited {
+pub(crate) struct Visited {
     reached: HashSet<Identity>,
     /// How many were reached again.
     pub again: usize,
@@ -391,6 +391,11 @@ impl Visited {
         let new = self.reached.insert(identity(path, meta));
         self.again += usize::from(!new);
         new
+    }
+
+    /// True if a file or folder is known.
+    pub fn contains(&self, path: &Path, meta: &Metadata) -> bool {
+        self.reached.contains(&identity(path, meta))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::units;
 use crate::analysis::{Report, SignalReport};
+use crate::formats::{is_formula, quoted_field};
 
 /// Names of the columns of the CSV.
 pub const CSV_HEADER: &str = "name,job,application,ranks,bytes,mode,period_s,confidence,bursts,duty_cycle,verdict";
@@ -98,15 +99,16 @@ impl Table {
     }
 }
 
-/// Lines of CSV (RFC 4180) for the signals of a report, in full precision; unknown is empty.
-pub fn csv(r: &Report) -> String {
+/// Lines of CSV (RFC 4180) for the signals of a report, in full precision; unknown is empty. Unless they are to be `exact`, names that a
+/// spreadsheet would take for formulas have an apostrophe in front.
+pub fn csv(r: &Report, exact: bool) -> String {
     let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
     let row = |s: &SignalReport| {
         let c = Cells::new(r, s);
         let fields = [
-            r.trace.path.clone(),
+            csv_name(&r.trace.path, exact),
             c.job.unwrap_or_default(),
-            c.application.unwrap_or_default().to_owned(),
+            csv_name(c.application.unwrap_or_default(), exact),
             r.trace.ranks.to_string(),
             format!("{:.0}", s.bytes),
             s.mode.name().to_owned(),
@@ -122,19 +124,19 @@ pub fn csv(r: &Report) -> String {
 }
 
 /// The line of CSV of a trace without a report; `why` is its verdict.
-pub fn csv_failed(name: &str, why: &str) -> String {
+pub fn csv_failed(name: &str, why: &str, exact: bool) -> String {
     let mut fields: [String; 11] = Default::default();
-    fields[0] = name.to_owned();
+    fields[0] = csv_name(name, exact);
     fields[10] = why.to_owned();
     csv_line(&fields)
 }
 
 fn csv_line(fields: &[String]) -> String {
-    let quoted = |field: &String| match field.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", field.replace('"', "\"\"")),
-        false => field.clone(),
-    };
-    fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
+    fields.iter().map(|f| quoted_field(f)).collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+fn csv_name(name: &str, exact: bool) -> String {
+    if is_formula(name) && !exact { format!("'{name}") } else { name.to_owned() }
 }
 
 /// What both forms show of a signal.
@@ -204,7 +206,12 @@ mod tests {
 
     #[test]
     fn csv_fields_are_quoted() {
-        assert_eq!(csv_failed("a,\"b\"", "unreadable"), "\"a,\"\"b\"\"\",,,,,,,,,,unreadable\r\n");
+        assert_eq!(csv_failed("a,\"b\"", "unreadable", false), "\"a,\"\"b\"\"\",,,,,,,,,,unreadable\r\n");
+        for formula in ["=1+1", "+1", "-x.csv", "@sum(a)", "\t=1", "\r=1"] {
+            assert!(csv_failed(formula, "nothing", false).trim_start_matches('"').starts_with('\''), "{formula:?}");
+            assert!(csv_failed(formula, "nothing", true).trim_start_matches('"').starts_with(formula), "{formula:?}");
+        }
+        assert!(csv_failed("-", "nothing", false).starts_with("-,"));
         assert_eq!(CSV_HEADER.split(',').count(), 11);
     }
 }

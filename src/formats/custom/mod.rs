@@ -9,7 +9,8 @@
 //! Required: `op`, `size`, `start`. Else: `rank` (0), `file` (none), `offset` (unknown), `end` (as `start`), `call`, `pid`,
 //! `host` (not used), `layer`. `op` is `read`, `write`, `open`, `close`, `seek`, `sync` or the name of a call such as `pwrite64`.
 //! Times are seconds, offsets and sizes bytes. A quoted field of CSV may hold commas and doubled quotes, not line breaks; a
-//! column `file_escaped` is `file` with `\\`, `\n`, `\r` for backslash and line breaks.
+//! column `file_escaped` or `call_escaped` is `file` or `call` with `\\`, `\n`, `\r` for backslash and line breaks, and a backslash
+//! before what would make it a formula in a spreadsheet.
 
 mod records;
 mod row;

@@ -33,9 +33,8 @@ pub(in super::super) trait Layout: Sync {
 /// The columns of a CSV file.
 #[derive(Debug)]
 pub(super) struct Columns {
-    fields: Vec<Option<Field>>,
-    /// The column of files is `file_escaped`.
-    escaped: bool,
+    /// Each with whether its names are escaped, as in `file_escaped`.
+    fields: Vec<Option<(Field, bool)>>,
 }
 
 impl Columns {
@@ -45,20 +44,19 @@ impl Columns {
             "a header line with the columns op, size, start (and rank, file, offset, end, call, pid, layer)";
         const MOST: usize = 1024;
         let mut columns = Vec::new();
-        let mut escaped = false;
         fields(line, b',', |text| {
-            let is_escaped = text.eq_ignore_ascii_case(b"file_escaped");
-            escaped |= is_escaped;
-            columns.push(if is_escaped { Some(Field::File) } else { Field::named(&text) });
+            let plain = text.strip_suffix(b"_escaped").and_then(Field::named);
+            let escaped = plain.filter(|f| matches!(f, Field::File | Field::Call)).map(|f| (f, true));
+            columns.push(escaped.or_else(|| Field::named(&text).map(|f| (f, false))));
             columns.len() < MOST
         })
         .map_err(|_| Bad::new("header", line, EXPECTED))?;
-        let all = [Field::Op, Field::Size, Field::Start].iter().all(|f| columns.contains(&Some(*f)));
-        if all { Ok(Columns { fields: columns, escaped }) } else { Err(Bad::new("header", line, EXPECTED)) }
+        let all = [Field::Op, Field::Size, Field::Start].iter().all(|f| columns.contains(&Some((*f, false))));
+        if all { Ok(Columns { fields: columns }) } else { Err(Bad::new("header", line, EXPECTED)) }
     }
 }
 
-/// A name of the column `file_escaped`.
+/// A name of a column such as `file_escaped`.
 fn without_escapes(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     if memchr(b'\\', &text).is_none() {
         return text;
@@ -84,9 +82,8 @@ impl Layout for Columns {
         let mut row = RecordFields::default();
         let mut i = 0;
         fields(line, b',', |text| {
-            if let Some(Some(field)) = self.fields.get(i) {
-                let text = if self.escaped && *field == Field::File { without_escapes(text) } else { text };
-                row.set(*field, text);
+            if let Some(Some((field, escaped))) = self.fields.get(i) {
+                row.set(*field, if *escaped { without_escapes(text) } else { text });
             }
             i += 1;
             i < self.fields.len()

@@ -1,12 +1,14 @@
 //! Records as CSV and JSON Lines.
 
 use super::super::digits::{seconds, whole};
+use super::super::fields::{escaped, is_formula, quoted};
 use super::super::write::{PIECE, Sink, Writer, Written};
 use crate::error::Result;
-use crate::record::{FileId, Files, Request, Row, Rows, UNKNOWN_OFFSET};
+use crate::record::{CallId, FileId, Files, Request, Row, Rows, UNKNOWN_OFFSET};
 
 /// CSV with a header line: `rank,op,file,offset,size,start,end`, and `call`, `pid`, `layer` where rows have them. A column
-/// `file_escaped` stands for `file` if a name holds a line break.
+/// `file_escaped` or `call_escaped` stands for `file` or `call` if one of its names holds a line break, or would be a formula in a
+/// spreadsheet.
 pub struct Csv;
 
 /// A JSON object a line, with the same keys.
@@ -23,10 +25,14 @@ impl Writer for Csv {
 
     fn write(&self, rows: &dyn Rows, sink: &mut dyn Sink) -> Result<Written> {
         let details = rows.details();
-        let escaped = rows.files().iter().any(|(_, n)| n.contains(['\n', '\r']));
-        let names = Texts::new(rows.files(), |name| if escaped { quoted(&escape(name)) } else { quoted(name) });
-        let mut header = format!("rank,op,{},offset,size,start,end", if escaped { "file_escaped" } else { "file" });
-        for (name, there) in [("call", details.calls), ("pid", details.tasks), ("layer", rows.layer().is_some())] {
+        let needs_escapes = |name: &str| name.contains(['\n', '\r']) || is_formula(name);
+        let text = |name: &str, escapes| if escapes { quoted(&escaped(name)) } else { quoted(name) };
+        let in_files = rows.files().iter().any(|(_, name)| needs_escapes(name));
+        let in_calls = (0..rows.calls().len()).any(|i| needs_escapes(rows.calls().name(CallId(i as u16))));
+        let names = Texts::new(rows.files(), |name| text(name, in_files));
+        let mut header = format!("rank,op,{},offset,size,start,end", if in_files { "file_escaped" } else { "file" });
+        let call = if in_calls { "call_escaped" } else { "call" };
+        for (name, there) in [(call, details.calls), ("pid", details.tasks), ("layer", rows.layer().is_some())] {
             if there {
                 header = format!("{header},{name}");
             }
@@ -50,7 +56,7 @@ impl Writer for Csv {
             seconds(out, r.end, origin);
             if details.calls {
                 out.push(b',');
-                out.extend_from_slice(quoted(rows.calls().name(r.call)).as_bytes());
+                out.extend_from_slice(text(rows.calls().name(r.call), in_calls).as_bytes());
             }
             if details.tasks {
                 out.push(b',');
@@ -173,15 +179,4 @@ impl Texts {
     pub(crate) fn get(&self, id: FileId) -> &[u8] {
         self.0.get(id.0 as usize).map_or(&[], |t| t)
     }
-}
-
-/// A field of CSV, in quotes if need be.
-fn quoted(text: &str) -> String {
-    let plain = !text.contains([',', '"', '\r', '\n']) && text.trim_ascii().len() == text.len();
-    if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
-}
-
-/// A name for the column `file_escaped`.
-fn escape(name: &str) -> String {
-    name.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r")
 }
