@@ -1,24 +1,69 @@
-//! Outputs that are whole or not there.
+//! Where an output may be written, and that it is whole or not there.
 
-use std::ffi::OsString;
+#[cfg(all(target_os = "linux", feature = "cli"))]
+mod growing;
+mod mark;
+mod part;
+mod place;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, ErrorKind, Result};
 
+#[cfg(all(target_os = "linux", feature = "cli"))]
+pub use growing::Growing;
+pub use part::abandon;
+pub(crate) use part::{Part, beside};
+pub use place::{Content, Output, check};
+pub(crate) use place::{check_place, is_answer};
+
+pub(crate) use mark::set as mark;
+
 /// A file in the making, under another name in the same folder. [`Draft::publish`] gives it its own; dropped before, it is removed, and
-/// what was there before is untouched. A link of the name is replaced, not followed.
+/// what was there before is untouched. A link of the name is replaced, not followed. A trace that stands in its place is refused, see
+/// [`check`].
 ///
-/// Devices and pipes cannot be replaced: they are written at once.
+/// Devices and pipes cannot be replaced: they are opened when the first bytes come, and written at once.
 #[derive(Debug)]
 pub struct Draft {
     path: PathBuf,
+    content: Content,
     /// The other name; none for a device or a pipe, and once it is published.
-    beside: Option<PathBuf>,
-    file: BufWriter<File>,
+    part: Option<Part>,
+    file: BufWriter<Target>,
     failed: bool,
+}
+
+/// Where the bytes of a draft go.
+#[derive(Debug)]
+enum Target {
+    Open(File),
+    /// A device or a pipe: to open one that nobody reads would wait for a reader.
+    Unopened(PathBuf),
+}
+
+impl Target {
+    fn file(&mut self) -> io::Result<&mut File> {
+        if let Target::Unopened(path) = self {
+            *self = Target::Open(OpenOptions::new().write(true).open(path)?);
+        }
+        match self {
+            Target::Open(file) => Ok(file),
+            Target::Unopened(_) => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file()?.flush()
+    }
 }
 
 /// An error of an output.
@@ -28,37 +73,45 @@ fn failed(e: &io::Error, path: &Path) -> Error {
         .remedy("choose a path that can be written")
 }
 
-/// A hidden name beside `path`, of this process alone.
-pub(crate) fn beside(path: &Path, what: &str) -> PathBuf {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    path.with_file_name(OsString::from(format!(".iophase.{}.{number}.{what}", std::process::id())))
+/// True for a path whose file is written, not replaced: devices, pipes, and descriptors such as `/dev/stdout`.
+fn is_written_at_once(path: &Path) -> bool {
+    let there = fs::metadata(path).ok();
+    there.is_some_and(|m| !m.is_file() || path.starts_with("/dev") || path.starts_with("/proc"))
 }
 
 impl Draft {
-    /// Begins a file.
+    /// Begins a file that holds an answer.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`] if the folder cannot be written, or if the name is one of a folder.
+    /// [`ErrorKind::Usage`] if a trace is in its place; [`ErrorKind::Output`] if the folder cannot be written, or if the name is one of a folder.
     pub fn create(path: &Path) -> Result<Draft> {
-        Draft::open(path).map_err(|e| failed(&e, path))
+        Draft::of(path, Content::Answer)
     }
 
-    fn open(path: &Path) -> io::Result<Draft> {
-        let there = fs::metadata(path).ok();
-        if there.as_ref().is_some_and(fs::Metadata::is_dir) || path.file_name().is_none() {
-            return Err(io::Error::other("is a folder"));
+    /// Begins a file that holds a trace: it may replace one that this program wrote.
+    ///
+    /// # Errors
+    /// As [`Draft::create`].
+    pub fn of_trace(path: &Path) -> Result<Draft> {
+        Draft::of(path, Content::Trace)
+    }
+
+    fn of(path: &Path, content: Content) -> Result<Draft> {
+        if path.is_dir() || path.file_name().is_none() {
+            return Err(failed(&io::Error::other("is a folder"), path));
         }
-        let (beside, file) = if there.is_some_and(|m| !m.is_file()) {
-            (None, OpenOptions::new().write(true).open(path)?)
-        } else {
-            let name = beside(path, "part");
-            // of a process with the same number that was killed
-            let _ = fs::remove_file(&name);
-            let file = OpenOptions::new().write(true).create_new(true).open(&name)?;
-            (Some(name), file)
-        };
-        Ok(Draft { path: path.to_owned(), beside, file: BufWriter::new(file), failed: false })
+        check_place(path, content)?;
+        let (part, file) = Draft::open(path).map_err(|e| failed(&e, path))?;
+        Ok(Draft { path: path.to_owned(), content, part, file: BufWriter::new(file), failed: false })
+    }
+
+    fn open(path: &Path) -> io::Result<(Option<Part>, Target)> {
+        if is_written_at_once(path) {
+            return Ok((None, Target::Unopened(path.to_owned())));
+        }
+        let part = Part::of(path);
+        let file = OpenOptions::new().write(true).create_new(true).open(part.path())?;
+        Ok((Some(part), Target::Open(file)))
     }
 
     /// The error of a write, with the name of the file.
@@ -80,19 +133,26 @@ impl Draft {
 
     fn put_in_place(&mut self) -> io::Result<()> {
         self.file.flush()?;
-        let Some(beside) = &self.beside else { return Ok(()) };
-        let file = self.file.get_ref();
-        if let Some(old) = fs::symlink_metadata(&self.path).ok().filter(fs::Metadata::is_file) {
-            // Not every file system has them.
-            let _ = file.set_permissions(old.permissions());
-        }
+        let Some(part) = self.part.take() else { return Ok(()) };
+        let file = self.file.get_mut().file()?;
+        keep_permissions(file, &self.path);
         file.sync_all()?;
-        fs::rename(beside, &self.path)?;
-        self.beside = None;
+        if self.content == Content::Trace {
+            mark(file);
+        }
+        part.publish(&self.path)?;
         // The name, too, has to reach the disk. Not every file system lets a folder be opened or synced.
         let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
+    }
+}
+
+/// Gives a file the permissions of the one that it replaces.
+fn keep_permissions(file: &File, path: &Path) {
+    if let Some(old) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) {
+        // Not every file system has them.
+        let _ = file.set_permissions(old.permissions());
     }
 }
 
@@ -110,18 +170,10 @@ impl Write for Draft {
     }
 }
 
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
-            let _ = fs::remove_file(beside);
-        }
-    }
-}
-
-/// Stores bytes so that at every moment either the old or the new ones are there, whole.
+/// Stores an answer or a state so that at every moment either the old or the new one is there, whole.
 ///
 /// # Errors
-/// [`ErrorKind::Output`].
+/// As [`Draft::create`], and [`ErrorKind::Output`].
 pub fn store(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut draft = Draft::create(path)?;
     draft.write_all(bytes).map_err(|e| draft.error(&e))?;

@@ -183,9 +183,8 @@ class Page(str):
     __slots__ = ()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file."""
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(self)
+        """Writes the page to a file, which is not to hold a trace."""
+        _iophase.store_page(os.fsdecode(path), self)
 
     def _repr_html_(self) -> str:
         import html
@@ -198,6 +197,8 @@ def page(source: Source, output: Any, keywords: dict[str, Any], spec: Any) -> Pa
     inputs = as_inputs(source)
     given = arguments(keywords, *spec)
     refuse_reading(inputs, given)
+    if output is not None:
+        _iophase.check_page(os.fsdecode(output), inputs)
     listed = ("layer mode ranks files from until min-period stripe only ignore format all-files").split()
     shown = [a.replace("=", " ", 1) for a in given if a[2:].split("=")[0] in listed]
     with _Told(progress) as tell:

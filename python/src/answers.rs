@@ -1,5 +1,6 @@
 //! Answers of the commands, by the arguments of the program: so names, defaults and checks of options are those of the command line.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Parser;
@@ -8,6 +9,7 @@ use iophase::compare;
 use iophase::dfg::{self, DfgReport, Partition};
 use iophase::findings;
 use iophase::formats::{self, Detail};
+use iophase::internals::draft::{self, Content, Output};
 use iophase::internals::period::chains;
 use iophase::internals::period::spectrum::Powers;
 use iophase::internals::render::dfg::{self as graph, Coloring};
@@ -404,6 +406,23 @@ pub fn report_page(
     work::run(py, threads, progress.as_ref(), move |control| page(&command, &inputs, shown, control))
 }
 
+/// Refuses a page in whose place is one of these inputs, or a trace.
+#[pyfunction]
+pub fn check_page(py: Python<'_>, path: PathBuf, inputs: Vec<Given>) -> PyResult<()> {
+    let paths = inputs.into_iter().filter_map(|input| match input {
+        Given::Path(path) => Some(path),
+        _ => None,
+    });
+    let output = Output { path, content: Content::Answer, option: None };
+    draft::check(&[output], &paths.collect::<Vec<_>>()).map_err(|e| errors::exception(py, &e))
+}
+
+/// Writes a page, which is whole at every moment.
+#[pyfunction]
+pub fn store_page(py: Python<'_>, path: PathBuf, page: &str) -> PyResult<()> {
+    py.detach(|| draft::store(&path, page.as_bytes())).map_err(|e| errors::exception(py, &e))
+}
+
 /// Reads a trace; the arguments are those of `info`.
 #[pyfunction]
 #[pyo3(signature = (input, arguments, progress=None))]
@@ -434,10 +453,10 @@ pub fn convert_rows(
     a.verbosity.quiet = 2;
     let done = work::run(py, threads, progress.as_ref(), move |control| {
         let writer = convert::writer(&a)?;
+        let output = Output { path: a.output.clone(), content: Content::Trace, option: None };
+        let read = if let Given::Path(path) = &input { std::slice::from_ref(path) } else { &[] };
+        draft::check(&[output], read)?;
         let trace = input.rows(&a.reading, control, false)?;
-        if let Given::Path(_) = input {
-            convert::refuse_own_input(&a)?;
-        }
         convert::write(&a, &trace, writer)
     })?;
     Ok((done.rows, plain(&done.notes)))

@@ -30,7 +30,7 @@ mod _iophase {
     use serde_json::{Value, json};
 
     #[pymodule_export]
-    use super::answers::{Answer, answer, convert_rows, generate_rows, open, report_page};
+    use super::answers::{Answer, answer, check_page, convert_rows, generate_rows, open, report_page, store_page};
     #[pymodule_export]
     use super::many::many;
     #[pymodule_export]

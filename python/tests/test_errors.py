@@ -1,5 +1,6 @@
 """Errors say what is wrong where, and what to try; no input ends in a panic."""
 
+import os
 import pickle
 import random
 
@@ -89,3 +90,25 @@ def test_an_output_that_cannot_be_written_is_an_output_error(tmp_path):
         iop.convert("data/stable.darshan", tmp_path / "a.unknown")
     with pytest.raises(iop.UsageError, match="parameter|unexpected|bursts_"):
         iop.generate("checkpoint", no_such=1)
+
+
+def test_an_output_does_not_replace_a_trace(tmp_path):
+    trace, other, link = (tmp_path / name for name in ("run.csv", "other.csv", "link.html"))
+    rows = "op,file,offset,size,start,end\n" + "".join(f"write,f,{i},1,{i}.0,{i}.5\n" for i in range(9))
+    trace.write_text(rows)
+    other.write_text(rows)
+    os.link(trace, link)
+    for write in (
+        lambda: iop.report(trace, output=trace),
+        lambda: iop.report(trace, output=other),
+        lambda: iop.report(trace, output=link),
+        lambda: iop.report(trace).save(other),
+        lambda: iop.convert(trace, trace),
+        lambda: iop.convert(trace, other),
+        lambda: iop.Predictor().save(other),
+    ):
+        with pytest.raises(iop.UsageError) as e:
+            write()
+        assert e.value.remedy and trace.read_text() == other.read_text() == rows
+    mine = tmp_path / "mine.csv"
+    assert iop.convert(trace, mine) == iop.convert(trace, mine) == 9

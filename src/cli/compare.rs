@@ -188,7 +188,7 @@ pub fn facts_of(
 }
 
 /// Files of patterns: wildcards stand in the last part of a path.
-fn expanded(patterns: &[PathBuf]) -> Result<Vec<PathBuf>> {
+pub(super) fn expanded(patterns: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for pattern in patterns {
         if pattern.exists() {

@@ -1,19 +1,19 @@
 //! `iophase convert`: one format into another.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
 use super::inputs::with_progress;
 use super::shared::{ModeArg, ReadingArgs, Verbosity, check_window};
 use super::{output, remedy};
+use iophase::Result;
 use iophase::analysis::{Mode, NamePattern, RankSet, Selection};
 use iophase::formats::write::{WRITERS, Writer, Written};
 use iophase::formats::{self, Source};
 use iophase::internals::render::units;
 use iophase::internals::signal::Slice;
 use iophase::record::{Rows, Trace};
-use iophase::{Error, ErrorKind, Result};
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -21,10 +21,10 @@ use iophase::{Error, ErrorKind, Result};
 pub struct ConvertArgs {
     /// File or folder; `-` is standard input. gzip, bzip2, xz and zstd are decompressed
     #[arg(value_name = "TRACE", value_hint = ValueHint::AnyPath)]
-    trace: PathBuf,
+    pub trace: PathBuf,
     /// Output, which appears when it is complete; `-` is standard output
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    output: PathBuf,
+    pub output: PathBuf,
     /// Format to write [default: by the ending of the output]
     #[arg(long, value_name = "NAME", value_parser = writer_names())]
     to: Option<String>,
@@ -78,7 +78,6 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     let options = a.reading.options()?;
     let format = a.reading.format()?;
     let source = Source::open(&a.trace, &options.limits)?;
-    refuse_own_input(a)?;
     let mut trace = with_progress(&source, &a.verbosity, &options, |options| formats::read(&source, format, options))?;
     if a.verbosity.quiet < 2 {
         remedy::name_options(&mut trace.warnings);
@@ -119,20 +118,4 @@ pub fn write(a: &ConvertArgs, trace: &Trace, writer: &dyn Writer) -> Result<Writ
     let by_rank = ["radar", "strace"].contains(&writer.name());
     let excerpt = if a.input_order || by_rank { excerpt } else { excerpt.by_start() };
     output::rows(&excerpt, &a.output, writer, a.verbosity.quiet >= 2)
-}
-
-/// Refuses to replace the trace by its conversion.
-///
-/// # Errors
-/// [`ErrorKind::Usage`].
-pub fn refuse_own_input(a: &ConvertArgs) -> Result<()> {
-    let place = |path: &Path| path.canonicalize().ok();
-    match place(&a.trace) {
-        Some(trace) if place(&a.output) == Some(trace.clone()) => {
-            Err(Error::new(ErrorKind::Usage, "the output is the trace itself")
-                .in_file(a.output.display().to_string())
-                .remedy("name another output"))
-        }
-        _ => Ok(()),
-    }
 }

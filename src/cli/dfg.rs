@@ -223,7 +223,7 @@ fn finish(
     let mut report = dfg::report(&cases, skipped, plan, &partition, warnings)?;
     remedy::name_options(&mut report.warnings);
     if let Some(path) = &a.save_log {
-        let mut out = Draft::create(path)?;
+        let mut out = Draft::of_trace(path)?;
         let options = a.input.reading.options()?;
         analysis::save_log(sources, format, &options, &mut out)?;
         out.publish()?;

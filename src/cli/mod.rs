@@ -14,6 +14,7 @@ mod info;
 mod inputs;
 pub mod output;
 pub mod patterns;
+mod places;
 mod predict;
 mod progress;
 pub mod remedy;
@@ -31,7 +32,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
 use iophase::internals::render::{json, text, units};
@@ -45,14 +46,28 @@ pub fn run() -> ExitCode {
 
 /// Runs the program on arguments, of which the first is its name; gives the exit code. Ends the process if they are wrong.
 pub fn run_with(arguments: &[OsString]) -> u8 {
-    let cli = Cli::parse_from(arguments);
+    let mut definition = Cli::command();
+    let matches = definition.try_get_matches_from_mut(arguments).unwrap_or_else(|e| e.exit());
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.format(&mut definition).exit());
     if cli.si {
         units::use_decimal_bytes();
     }
     if let Some((Width(columns), _)) = terminal_size_of(io::stdout()) {
         text::wrap_at(usize::from(columns));
     }
-    let worst = match &cli.command {
+    let writes = match places::check(&definition, &matches) {
+        Ok(writes) => writes,
+        Err(e) => return exit_code(Err(e)),
+    };
+    // those that follow a job end in order at a signal
+    if writes && !matches!(&cli.command, Command::Predict(_) | Command::Watch(_)) {
+        places::leave_nothing_at_signals();
+    }
+    exit_code(run_command(&cli.command, arguments))
+}
+
+fn run_command(command: &Command, arguments: &[OsString]) -> Result<u8> {
+    match command {
         Command::Analyze(a) => with_threads(a.input.threads, || analyze::run(a)),
         Command::Patterns(a) => with_threads(a.input.threads, || patterns::run(a)),
         Command::Info(a) => with_threads(a.input.threads, || info::run(a)),
@@ -76,8 +91,7 @@ pub fn run_with(arguments: &[OsString]) -> u8 {
             output::print(&String::from_utf8_lossy(&script)).map(|()| 0)
         }
         Command::Man => man().map(|()| 0),
-    };
-    exit_code(worst)
+    }
 }
 
 /// The exit code of a command or of one of its inputs; reports the error.

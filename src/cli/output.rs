@@ -1,12 +1,14 @@
 //! Where results go: standard output, files, and messages on standard error.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use super::remedy;
 use iophase::formats::write::{self, Writer, Written};
 use iophase::internals::draft::{self, Draft};
+#[cfg(target_os = "linux")]
+use iophase::internals::draft::{Content, Growing};
 use iophase::internals::render::visible;
 use iophase::record::{Rows, Warning};
 use iophase::{Error, ErrorKind, Result};
@@ -129,8 +131,9 @@ pub enum Lines {
     Stdout,
     /// A file that appears when it is whole.
     Whole(Draft),
-    /// A file that others read while it grows, and its name.
-    Growing(File, String),
+    /// A file that others read while it grows.
+    #[cfg(target_os = "linux")]
+    Growing(Growing),
 }
 
 impl Lines {
@@ -146,15 +149,12 @@ impl Lines {
     ///
     /// # Errors
     /// [`ErrorKind::Output`] if the file cannot be made.
+    #[cfg(target_os = "linux")]
     pub fn growing(path: &Path) -> Result<Lines> {
         if path.as_os_str() == "-" {
             return Ok(Lines::Stdout);
         }
-        let name = path.display().to_string();
-        match File::create(path) {
-            Ok(f) => Ok(Lines::Growing(f, name)),
-            Err(e) => Err(output(e).in_file(name).remedy("choose a path that can be written")),
-        }
+        Growing::create(path, Content::Answer).map(Lines::Growing)
     }
 
     /// True if the lines go to standard output, which then holds nothing else.
@@ -167,11 +167,11 @@ impl Lines {
     /// # Errors
     /// [`ErrorKind::Output`] if that fails.
     pub fn write(&mut self, line: &str) -> Result<()> {
-        let line = format!("{line}\n");
         match self {
-            Lines::Stdout => print(&line),
-            Lines::Whole(draft) => draft.write_all(line.as_bytes()).map_err(|e| draft.error(&e)),
-            Lines::Growing(file, name) => file.write_all(line.as_bytes()).map_err(|e| output(e).in_file(name.as_str())),
+            Lines::Stdout => print(&format!("{line}\n")),
+            Lines::Whole(draft) => writeln!(draft, "{line}").map_err(|e| draft.error(&e)),
+            #[cfg(target_os = "linux")]
+            Lines::Growing(file) => file.write_line(line).and_then(|()| file.flush()),
         }
     }
 
@@ -182,7 +182,9 @@ impl Lines {
     pub fn finish(self) -> Result<()> {
         match self {
             Lines::Whole(draft) => draft.publish(),
-            Lines::Stdout | Lines::Growing(..) => Ok(()),
+            Lines::Stdout => Ok(()),
+            #[cfg(target_os = "linux")]
+            Lines::Growing(file) => file.finish(),
         }
     }
 }

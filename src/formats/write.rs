@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::sealed::Sealed;
 use super::{custom, radar, strace, tmio};
-use crate::draft::{Draft, beside};
+use crate::draft::{Content, Draft, Part, beside, check_place, mark};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Rows, Warning};
 
@@ -110,20 +110,22 @@ pub fn writer_for(path: &Path) -> Result<&'static dyn Writer> {
 }
 
 /// Writes rows to a file or folder. It appears under its name when it is whole; before that nothing of that name is touched.
-/// An existing file is replaced; an existing folder only if all it holds are files of this format.
+/// An existing file is replaced unless it holds a trace that this program did not write; an existing folder only if all it holds are
+/// files of this format that it wrote.
 ///
 /// # Errors
-/// [`ErrorKind::Empty`] if there is no row, [`ErrorKind::Output`] if it cannot be written. Then nothing is left behind.
+/// [`ErrorKind::Empty`] if there is no row, [`ErrorKind::Usage`] if a trace would be replaced, [`ErrorKind::Output`] if it cannot be
+/// written. Then nothing is left behind.
 pub fn write(writer: &dyn Writer, rows: &dyn Rows, path: &Path) -> Result<Written> {
     let named = |e: Error| e.in_file(path.display().to_string());
     if !writer.is_folder() {
-        let mut sink = Stream(Draft::create(path)?);
+        let mut sink = Stream(Draft::of_trace(path)?);
         let written = write_all(writer, rows, &mut sink).map_err(named)?;
         sink.0.publish()?;
         return Ok(written);
     }
     let drafts = Drafts::create(writer, path).map_err(named)?;
-    let written = write_all(writer, rows, &mut Folder(drafts.draft.clone())).map_err(named)?;
+    let written = write_all(writer, rows, &mut Folder(drafts.draft.path().to_owned())).map_err(named)?;
     drafts.publish(writer).map_err(named)?;
     Ok(written)
 }
@@ -161,7 +163,7 @@ fn failed(e: io::Error) -> Error {
 /// A folder in the making, under another name beside its own. Removed when dropped.
 struct Drafts {
     path: PathBuf,
-    draft: PathBuf,
+    draft: Part,
 }
 
 impl Drafts {
@@ -170,34 +172,30 @@ impl Drafts {
             return Err(Error::new(ErrorKind::Output, "exists and holds other files")
                 .remedy("choose another name, or remove it first"));
         }
-        let (draft, path) = (beside(path, "part"), path.to_owned());
-        fs::create_dir(&draft).map_err(failed)?;
+        check_place(path, Content::Trace)?;
+        let (draft, path) = (Part::of(path), path.to_owned());
+        fs::create_dir(draft.path()).map_err(failed)?;
         Ok(Drafts { path, draft })
     }
 
-    fn publish(&self, writer: &dyn Writer) -> Result<()> {
-        for entry in fs::read_dir(&self.draft).map_err(failed)? {
+    fn publish(self, writer: &dyn Writer) -> Result<()> {
+        let Drafts { path, draft } = self;
+        for entry in fs::read_dir(draft.path()).map_err(failed)? {
             let file = entry.and_then(|e| File::open(e.path())).map_err(failed)?;
             file.sync_all().map_err(failed)?;
+            mark(&file);
         }
-        if !self.path.exists() {
-            return fs::rename(&self.draft, &self.path).map_err(failed);
+        if !path.exists() {
+            return draft.publish(&path).map_err(failed);
         }
         // A folder cannot take the place of another in one step.
-        let old = beside(&self.path, "old");
-        fs::rename(&self.path, &old).map_err(failed)?;
-        fs::rename(&self.draft, &self.path).map_err(failed)?;
+        let old = beside(&path, "old");
+        fs::rename(&path, &old).map_err(failed)?;
+        draft.publish(&path).map_err(failed)?;
         if holds_only(&old, writer.ending()).map_err(failed)? {
             fs::remove_dir_all(&old).map_err(failed)?;
         }
         Ok(())
-    }
-}
-
-impl Drop for Drafts {
-    fn drop(&mut self) {
-        // Gone already if it was published.
-        let _ = fs::remove_dir_all(&self.draft);
     }
 }
 

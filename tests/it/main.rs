@@ -15,6 +15,7 @@ mod fleet;
 mod folders;
 mod golden;
 mod outline;
+mod outputs;
 mod parity;
 mod predict;
 mod regex_docs;

@@ -1,14 +1,13 @@
 //! Standard output, messages and files.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::{Form, is_gone};
+use iophase::internals::draft::{self, Draft};
 use iophase::{Error, ErrorKind, Result};
 use iophase_fleet::query::{self, Answer};
-use iophase_fleet::store::write_atomically;
 use iophase_fleet::tables::Description;
 
 /// Writes text to standard output.
@@ -36,21 +35,22 @@ pub fn error(e: &Error) {
 /// Writes a file as a whole; `-` is standard output.
 ///
 /// # Errors
-/// [`ErrorKind::Output`].
+/// [`ErrorKind::Usage`] if a trace is in its place, [`ErrorKind::Output`].
 pub fn file(path: &Path, text: &str) -> Result<()> {
-    if path.as_os_str() == "-" { print(text) } else { write_atomically(path, text.as_bytes()) }
+    if path.as_os_str() == "-" { print(text) } else { draft::store(path, text.as_bytes()) }
 }
 
 /// Writes an answer to where it is wanted.
 ///
 /// # Errors
-/// [`ErrorKind::Output`].
+/// [`ErrorKind::Usage`] if a trace is in its place, [`ErrorKind::Output`].
 pub fn answer(answer: &Answer, form: &Form) -> Result<()> {
     let failed = |e: io::Error| Error::new(ErrorKind::Output, e.to_string());
     match &form.output {
         Some(path) => {
-            let mut file = File::create(path).map_err(|e| failed(e).in_file(path.display().to_string()))?;
-            answer.write(form.format, &mut file)
+            let mut file = Draft::create(path)?;
+            answer.write(form.format, &mut file)?;
+            file.publish()
         }
         None => {
             let mut bytes = Vec::new();

@@ -1,13 +1,12 @@
 //! The file of samples, and the lines of predictions.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::super::output::Lines;
+use iophase::internals::draft::{Content, Growing};
 use iophase::internals::online::output_queue::{Item, OutputQueue, WhenFull};
 use iophase::{Error, ErrorKind, Result};
 
@@ -18,8 +17,7 @@ const WAITING: usize = 1024;
 
 /// The file of samples. After an error nothing more is written.
 pub(super) struct SampleFile {
-    file: Option<BufWriter<File>>,
-    name: String,
+    file: Option<Growing>,
     flushed: Instant,
     error: Option<Error>,
 }
@@ -28,28 +26,23 @@ impl SampleFile {
     /// Opens the file, if one is wanted.
     ///
     /// # Errors
-    /// [`ErrorKind::Output`].
+    /// [`ErrorKind::Output`](iophase::ErrorKind::Output).
     pub(super) fn create(path: Option<&Path>) -> Result<SampleFile> {
-        let name = path.map_or_else(String::new, |p| p.display().to_string());
-        let file = path
-            .map(File::create)
-            .transpose()
-            .map_err(|e| failed(&e, &name).remedy("choose a file that can be written"))?;
-        Ok(SampleFile { file: file.map(BufWriter::new), name, flushed: Instant::now(), error: None })
+        let file = path.map(|p| Growing::create(p, Content::Trace)).transpose()?;
+        Ok(SampleFile { file, flushed: Instant::now(), error: None })
     }
 
     /// Writes a line, if there is a file.
     pub(super) fn put(&mut self, line: impl FnOnce() -> Result<String>) {
         let Some(file) = &mut self.file else { return };
-        let write = |file: &mut BufWriter<File>, text: String| writeln!(file, "{text}");
-        let done = line().and_then(|text| write(file, text).map_err(|e| failed(&e, &self.name)));
+        let done = line().and_then(|text| file.write_line(&text));
         self.note(done);
     }
 
     /// Lets others see what has been written, from time to time.
     pub(super) fn flush(&mut self, now: bool) {
         if let Some(file) = self.file.as_mut().filter(|_| now || self.flushed.elapsed() >= FLUSH) {
-            let done = file.flush().map_err(|e| failed(&e, &self.name));
+            let done = file.flush();
             self.flushed = Instant::now();
             self.note(done);
         }
@@ -66,9 +59,11 @@ impl SampleFile {
     ///
     /// # Errors
     /// The first error.
-    pub(super) fn finish(mut self) -> Result<()> {
-        self.flush(true);
-        self.error.map_or(Ok(()), Err)
+    pub(super) fn finish(self) -> Result<()> {
+        match self.error {
+            Some(e) => Err(e),
+            None => self.file.map_or(Ok(()), Growing::finish),
+        }
     }
 }
 
@@ -93,7 +88,7 @@ impl PredictionLines {
                 let Item::Line(line) = item else { continue };
                 lines.write(&line).inspect_err(|_| taken.close())?;
             }
-            Ok(())
+            lines.finish()
         };
         let writer = thread::Builder::new().name("predictions".into()).spawn(work)?;
         Ok(PredictionLines { queue, writer: Some(writer) })
@@ -121,8 +116,4 @@ impl PredictionLines {
         }
         Ok(self.queue.dropped())
     }
-}
-
-fn failed(e: &io::Error, name: &str) -> Error {
-    Error::new(ErrorKind::Output, e.to_string()).in_file(name)
 }
