@@ -32,8 +32,8 @@ use iophase::{Error, ErrorKind, Remedy, Result};
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub struct PredictArgs {
-    /// A growing file, a folder with one strace or DFTracer file per process, `-` for standard input, or `zmq://127.0.0.1:5555`
-    /// (opens a PULL socket)
+    /// A growing file, a folder with the files of one job (strace or DFTracer, one per process), `-` for standard input, or
+    /// `zmq://127.0.0.1:5555` (opens a PULL socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
     /// Format of a file or of standard input: tmio, strace, dftracer, samples, series, regex or custom [default: by content]
@@ -67,6 +67,9 @@ pub struct PredictArgs {
     /// Wait for more data at the end of the file (the default)
     #[arg(long)]
     follow: bool,
+    /// Wait for a file or folder that does not exist yet
+    #[arg(long)]
+    wait: bool,
     /// Stop when no data has arrived for this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     idle_exit: Option<f64>,
@@ -105,7 +108,8 @@ pub struct PredictArgs {
 }
 
 const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, strace, the calls of DFTracer, tables of monitoring tools, and any text by --pattern. Of a folder, files that appear later are followed as well, and --state cannot resume it. A file \
+CSV and JSON Lines, strace, the calls of DFTracer, tables of monitoring tools, and any text by --pattern. Of a folder, the files of one job are followed, also those that appear later: all of strace, \
+of DFTracer, or of what --pattern or --columns reads, else one file. What is left out is said; --state cannot resume a folder. A file \
 that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
 killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
@@ -160,6 +164,7 @@ pub(super) fn run(a: &PredictArgs) -> Result<()> {
             allow_remote: a.allow_remote,
             once: a.once,
             poll: Duration::from_secs_f64(a.poll),
+            wait: a.wait,
         });
     }
     end_on_panic();
@@ -205,6 +210,14 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     }
     Ok(stop)
 }
+
+/// True if nothing has this name yet.
+pub(super) fn is_missing(path: &Path) -> bool {
+    std::fs::metadata(path).is_err_and(|e| e.kind() == io::ErrorKind::NotFound)
+}
+
+/// What standard output and standard error may be redirected to.
+const OWN_STREAMS: [&str; 2] = ["/dev/stdout", "/dev/stderr"];
 
 /// Blocks of standard input, read by a thread of their own, so that a signal is noticed while none comes.
 fn standard_input() -> mpsc::Receiver<io::Result<Vec<u8>>> {
@@ -275,6 +288,8 @@ struct Intake<'a> {
     reported: u64,
     reported_evicted: u64,
     reported_dropped: u64,
+    /// Files of a folder that a message has named.
+    reported_left_out: usize,
     reading: Option<Reading>,
     clock: Clock,
     reply: Option<Push>,
@@ -298,6 +313,7 @@ impl<'a> Intake<'a> {
             reported: 0,
             reported_evicted: 0,
             reported_dropped: 0,
+            reported_left_out: 0,
             reading: None,
             clock: Clock::default(),
             reply,
@@ -342,9 +358,34 @@ impl<'a> Intake<'a> {
         let named = |e: Error| e.in_file(a.source.clone());
         match a.source.as_str() {
             s if s.contains("://") => self.socket(a),
+            s if s != "-" && !self.is_there(a).map_err(named)? => Ok(()),
             s if Path::new(s).is_dir() => self.folder(a).map_err(named),
             _ => self.bytes(a).map_err(named),
         }
+    }
+
+    /// Waits for the source, if that is wanted; false if a signal asked for the end first.
+    fn is_there(&self, a: &PredictArgs) -> Result<bool> {
+        let begun = Instant::now();
+        let mut told = a.verbosity.quiet > 0;
+        while is_missing(Path::new(&a.source)) {
+            if !a.wait {
+                return Err(Error::new(ErrorKind::Io, "no such file or folder")
+                    .remedy("check the path, or wait for it with --wait"));
+            }
+            if !std::mem::replace(&mut told, true) {
+                output::message(&format!("waiting for {}", a.source));
+            }
+            if a.idle_exit.is_some_and(|s| begun.elapsed().as_secs_f64() >= s) {
+                return Err(Error::new(ErrorKind::Io, "no such file or folder has come")
+                    .remedy("start the recorder, or wait longer with --idle-exit"));
+            }
+            self.pause(a.poll);
+            if self.stops() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Follows a folder with one file per rank.
@@ -355,24 +396,23 @@ impl<'a> Intake<'a> {
                 .remedy("leave --state out; the folder is then read again from its start"));
         }
         let format = Some(a.format.as_str()).filter(|f| *f != "auto");
-        let mut folder = GrowingFolder::new(Path::new(&a.source), format, &reading(a)?)?;
+        let mut folder = GrowingFolder::new(Path::new(&a.source), format, &reading(a)?, &OWN_STREAMS.map(Path::new))?;
         let mut last = Instant::now();
         while !self.stops() {
-            let grew = self.take_all(&mut folder, a.once)?;
+            let grew = self.take_all(&mut folder, a, a.once)?;
             if grew {
                 last = Instant::now();
             }
             let idle = !grew && a.idle_exit.is_some_and(|s| last.elapsed().as_secs_f64() >= s);
             if idle {
-                self.take_all(&mut folder, true)?;
+                self.take_all(&mut folder, a, true)?;
             }
             if a.once || idle || self.outbox.is_closed() {
                 self.predict(true)?;
-                if self.jobs.is_none() && folder.has_foreign() {
-                    let what = self.faults.first.clone().unwrap_or_default();
+                if self.jobs.is_none() && !folder.left_out().is_empty() {
                     return Err(Error::new(
                         ErrorKind::Unsupported,
-                        format!("no file of this folder can be followed: {what}"),
+                        format!("no file of this folder can be followed: {}", left_out(&folder)),
                     )
                     .expected("strace or DFTracer as plain text, one file per process")
                     .remedy(Remedy::AnalyzeFinished));
@@ -387,13 +427,14 @@ impl<'a> Intake<'a> {
     }
 
     /// Takes what the files of a folder have; false if that is nothing.
-    fn take_all(&mut self, folder: &mut GrowingFolder, end: bool) -> Result<bool> {
+    fn take_all(&mut self, folder: &mut GrowingFolder, a: &PredictArgs, end: bool) -> Result<bool> {
         folder.poll()?;
         let mut grew = false;
         while let Some(message) = folder.next_message(end)? {
             grew = true;
-            if self.take(&message, Some(&Form::Strace)) {
+            if self.take(&message, folder.form()) {
                 (self.faults, self.clock) = (folder.faults(), folder.clock());
+                self.tell_left_out(folder, a.verbosity.quiet > 0);
                 self.predict(false)?;
             }
             if self.stops() || self.outbox.is_closed() {
@@ -401,7 +442,23 @@ impl<'a> Intake<'a> {
             }
         }
         (self.faults, self.clock) = (folder.faults(), folder.clock());
+        self.tell_left_out(folder, a.verbosity.quiet > 0);
         Ok(grew)
+    }
+
+    /// Says which files of a folder are not followed, whenever there are more of them.
+    fn tell_left_out(&mut self, folder: &GrowingFolder, quiet: bool) {
+        let all = folder.left_out().len();
+        if all > self.reported_left_out
+            && let Some(jobs) = &mut self.jobs
+        {
+            self.reported_left_out = all;
+            let text = format!("files of the folder are left out: {}", left_out(folder));
+            if !quiet {
+                output::message(&text);
+            }
+            jobs.warn(&Warning::new("other-files", text));
+        }
     }
 
     /// Takes a message of a source of this form; true if a prediction is due.
@@ -630,6 +687,16 @@ impl<'a> Intake<'a> {
         self.stored = Some(Instant::now());
         Ok(())
     }
+}
+
+/// The files of a folder that are not followed, each with the reason.
+fn left_out(folder: &GrowingFolder) -> String {
+    const NAMED: usize = 8;
+    let all = folder.left_out();
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let named = all.iter().take(NAMED).map(|(path, why)| format!("{} ({})", name(path), why.why()));
+    let more = all.len().saturating_sub(NAMED);
+    named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
 }
 
 /// The faults of two runs together.

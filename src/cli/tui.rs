@@ -13,6 +13,7 @@ use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, d
 use ratatui::crossterm::{cursor, execute};
 
 use super::output;
+use super::predict::is_missing;
 use super::tui_jobs::Watched;
 use iophase::formats::ReadOptions;
 use iophase::internals::formats::tail::{self, ClientClocks, Message, Tail};
@@ -45,6 +46,8 @@ pub(super) struct Watch {
     pub(super) once: bool,
     /// Between two looks at a file that has not grown.
     pub(super) poll: Duration,
+    /// The source need not exist yet.
+    pub(super) wait: bool,
 }
 
 /// Watches jobs until the user ends it.
@@ -97,6 +100,10 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
             }
         }
     }
+    // as for a file that has not grown
+    while watch.wait && watch.source != "-" && is_missing(Path::new(&watch.source)) {
+        thread::sleep(watch.poll);
+    }
     if Path::new(&watch.source).is_dir() {
         return read_folder(watch, sender);
     }
@@ -137,7 +144,7 @@ fn read(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
 
 /// The same of a folder with one file per rank.
 fn read_folder(watch: &Watch, sender: &SyncSender<Result<Message>>) -> Result<()> {
-    let mut folder = GrowingFolder::new(Path::new(&watch.source), watch.format.as_deref(), &watch.reading)?;
+    let mut folder = GrowingFolder::new(Path::new(&watch.source), watch.format.as_deref(), &watch.reading, &[])?;
     loop {
         folder.poll()?;
         let mut grew = false;

@@ -655,3 +655,57 @@ fn a_folder_of_strace_files_is_one_job() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--state cannot be used with a folder"));
 }
+
+#[test]
+fn a_folder_is_one_job_and_what_is_left_out_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("a.csv"), csv((0..20).map(|i| 5.0 * f64::from(i)))).unwrap();
+    // the rhythm of another job
+    fs::write(at("b.csv"), csv((0..30).map(|i| 3.1 * f64::from(i) + 1.0))).unwrap();
+    fs::write(at("README"), "how this was recorded\n").unwrap();
+    let out = fs::File::create(at("out.jsonl")).unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let mut child = command(&[folder, "--once"]).stdout(out).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
+    let text = fs::read_to_string(at("out.jsonl")).unwrap();
+    let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert!((number(&last, "period_s") - 5.0).abs() < 0.05, "{last}");
+    for part in ["b.csv (another job)", "README (not a format", "out.jsonl (written by this program)"] {
+        assert!(said.contains(part), "{part}: {said}");
+        assert!(text.contains("other-files") && text.contains(part), "{part}: {text}");
+    }
+    // the answers of before are none of the job either
+    let again = lines(&predict(&[folder, "--once"]));
+    assert_eq!(again.last().unwrap()["period_s"], last["period_s"]);
+}
+
+#[test]
+fn a_source_that_does_not_exist_yet_is_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, begun) = (dir.path().join("run.csv"), dir.path().join("begun"));
+    let path_text = path.to_str().unwrap();
+    assert_eq!(predict(&[path_text, "--once"]).status.code(), Some(3));
+    let waiting = |args: &[&str]| {
+        let mut child = command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut said).unwrap();
+        assert!(said.contains("waiting for") && said.contains("run.csv"), "{said}");
+        child
+    };
+    let child = waiting(&[path_text, "--wait", "--once", "--poll", "0.01"]);
+    fs::write(&begun, csv((0..20).map(|i| 5.0 * f64::from(i)))).unwrap();
+    fs::rename(&begun, &path).unwrap();
+    let all = lines(&child.wait_with_output().unwrap());
+    assert!((number(all.last().unwrap(), "period_s") - 5.0).abs() < 0.05);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(predict(&[path_text, "--wait", "--idle-exit", "0.02", "--poll", "0.01"]).status.code(), Some(3));
+    #[cfg(unix)]
+    for signal in ["-INT", "-TERM"] {
+        let mut child = waiting(&[path_text, "--wait"]);
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+    }
+}

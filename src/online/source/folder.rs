@@ -1,17 +1,50 @@
 //! A folder that grows: one file per rank of one job, as `strace -ff -o FOLDER/trace` writes them.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::file::{GrowingFile, Grown};
+use crate::draft::is_answer;
 use crate::error::{Error, ErrorKind, Result};
-use crate::formats::ReadOptions;
-use crate::formats::tail::{Faults, Message, Tail};
+use crate::formats::tail::{Faults, Form, Message, Tail};
+use crate::formats::{ReadOptions, Visited};
 use crate::record::Clock;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
+
+/// Why a file of the folder is not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It is of no format that can be followed.
+    Foreign,
+    /// It belongs to another job: of most formats each file does.
+    OtherJob,
+    /// This program writes it, or wrote it.
+    Own,
+}
+
+impl LeftOut {
+    /// As a message says it.
+    pub fn why(self) -> &'static str {
+        match self {
+            LeftOut::Foreign => "not a format that can be followed",
+            LeftOut::OtherJob => "another job",
+            LeftOut::Own => "written by this program",
+        }
+    }
+}
+
+/// The job of a file: of strace and DFTracer, and of what the user says how to read, all files of a folder are one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Job {
+    Strace,
+    Dftracer,
+    AsNamed,
+    Of(PathBuf),
+}
 
 /// A file of the folder.
 struct Member {
@@ -21,8 +54,8 @@ struct Member {
     next: Option<Message>,
     /// It had nothing more when it was looked at last.
     exhausted: bool,
-    /// It is of no format that can be followed.
-    foreign: bool,
+    /// Its job has been compared with that of the others.
+    judged: bool,
 }
 
 /// See the module. Files that appear later are followed, too; subfolders and hidden files are not.
@@ -31,21 +64,36 @@ pub struct GrowingFolder {
     format: Option<String>,
     options: ReadOptions,
     members: BTreeMap<PathBuf, Member>,
+    /// That of the first file whose form is known.
+    job: Option<Job>,
+    left_out: BTreeMap<PathBuf, LeftOut>,
+    /// Files that the caller writes.
+    own: Visited,
     block: Vec<u8>,
 }
 
 impl GrowingFolder {
-    /// A folder whose files have this format, or the one that their content or the options show.
+    /// A folder whose files have this format, or the one that their content or the options show. What the caller writes, `own`, is not
+    /// followed.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`] for a format that cannot be followed.
-    pub fn new(path: &Path, format: Option<&str>, options: &ReadOptions) -> Result<GrowingFolder> {
+    pub fn new(path: &Path, format: Option<&str>, options: &ReadOptions, own: &[&Path]) -> Result<GrowingFolder> {
         Tail::new(format, &options.limits)?;
+        let mut written = Visited::default();
+        for path in own {
+            if let Ok(meta) = fs::metadata(path) {
+                written.insert(path, &meta);
+            }
+        }
         Ok(GrowingFolder {
             path: path.to_owned(),
             format: format.map(str::to_owned),
             options: options.clone(),
             members: BTreeMap::new(),
+            job: None,
+            left_out: BTreeMap::new(),
+            own: written,
             block: vec![0; BLOCK],
         })
     }
@@ -59,15 +107,33 @@ impl GrowingFolder {
         for entry in fs::read_dir(&self.path).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let hidden = path.file_name().is_none_or(|n| n.to_string_lossy().starts_with('.'));
-            if hidden || self.members.contains_key(&path) || !path.is_file() {
+            if hidden || self.members.contains_key(&path) || self.left_out.contains_key(&path) || !path.is_file() {
                 continue;
             }
-            let tail = Tail::new(self.format.as_deref(), &self.options.limits)?.with(&self.options);
-            let file = GrowingFile::open(&path)?;
-            self.members.insert(path, Member { file, tail, next: None, exhausted: false, foreign: false });
+            match self.is_own(&path) {
+                Some(true) => _ = self.left_out.insert(path, LeftOut::Own),
+                Some(false) => {
+                    let tail = Tail::new(self.format.as_deref(), &self.options.limits)?.with(&self.options);
+                    let file = GrowingFile::open(&path)?;
+                    self.members.insert(path, Member { file, tail, next: None, exhausted: false, judged: false });
+                }
+                // it is looked at again once there is more of it
+                None => {}
+            }
         }
-        self.members.values_mut().for_each(|m| m.exhausted = m.foreign);
+        self.members.values_mut().for_each(|m| m.exhausted = false);
         Ok(())
+    }
+
+    /// True for what this program writes, or has written and is no trace; `None` if too little has come to tell.
+    fn is_own(&self, path: &Path) -> Option<bool> {
+        if fs::metadata(path).is_ok_and(|meta| self.own.contains(path, &meta)) {
+            return Some(true);
+        }
+        let mut head = Vec::new();
+        File::open(path).and_then(|f| f.take(1024).read_to_end(&mut head)).ok()?;
+        let undecided = b"{\"schema\":\"iophase.".starts_with(&head);
+        (!undecided).then(|| is_answer(&head))
     }
 
     /// The next message, of those of all files the one that starts first; `None` if there is nothing more until
@@ -76,15 +142,32 @@ impl GrowingFolder {
     /// # Errors
     /// [`ErrorKind::Io`].
     pub fn next_message(&mut self, end: bool) -> Result<Option<Message>> {
-        for member in self.members.values_mut() {
-            member.read_ahead(&mut self.block, end)?;
+        let mut others = Vec::new();
+        for (path, member) in &mut self.members {
+            let readable = member.read_ahead(&mut self.block, end)?;
+            let Some(form) = member.tail.form().filter(|_| readable) else {
+                if !readable || end && member.tail.is_undecided() {
+                    others.push((path.clone(), LeftOut::Foreign));
+                }
+                continue;
+            };
+            if !std::mem::replace(&mut member.judged, true) {
+                let job = job_of(form, path, &self.options);
+                if *self.job.get_or_insert_with(|| job.clone()) != job {
+                    others.push((path.clone(), LeftOut::OtherJob));
+                }
+            }
+        }
+        for (path, why) in others {
+            self.members.remove(&path);
+            self.left_out.insert(path, why);
         }
         let waiting = self.members.values_mut().filter(|m| m.next.is_some());
         let first = waiting.min_by(|a, b| a.next_start_s().total_cmp(&b.next_start_s()));
         Ok(first.and_then(|m| m.next.take()))
     }
 
-    /// Lines of all files that could not be read, and files of no format that can be followed.
+    /// Lines of all files that could not be read.
     pub fn faults(&self) -> Faults {
         let mut all = Faults::default();
         for (path, member) in &self.members {
@@ -93,33 +176,40 @@ impl GrowingFolder {
             if let (None, Some(first)) = (&all.first, &faults.first) {
                 all.first = Some(format!("{}: {first}", path.display()));
             }
-            if member.is_foreign() {
-                all.add(|| format!("{}: not a format that can be followed", path.display()));
-            }
         }
         all
     }
 
     /// What the times count from, as the first file says that can be followed.
     pub fn clock(&self) -> Clock {
-        let followed = self.members.values().find(|m| !m.foreign && m.tail.form().is_some());
+        let followed = self.members.values().find(|m| m.tail.form().is_some());
         followed.map_or(Clock::default(), |m| m.tail.clock())
     }
 
-    /// True if some file is of no format that can be followed.
-    pub fn has_foreign(&self) -> bool {
-        self.members.values().any(Member::is_foreign)
+    /// The form of the files that are followed, once it is known.
+    pub fn form(&self) -> Option<&Form> {
+        self.members.values().find_map(|m| m.tail.form())
+    }
+
+    /// The files that are not followed.
+    pub fn left_out(&self) -> &BTreeMap<PathBuf, LeftOut> {
+        &self.left_out
+    }
+}
+
+fn job_of(form: &Form, path: &Path, options: &ReadOptions) -> Job {
+    match form {
+        Form::Strace => Job::Strace,
+        Form::Dftracer => Job::Dftracer,
+        Form::Text(_) => Job::AsNamed,
+        Form::Series(_) if options.series.columns.is_some() => Job::AsNamed,
+        _ => Job::Of(path.to_owned()),
     }
 }
 
 impl Member {
-    /// True if what has come is of no format that can be followed.
-    fn is_foreign(&self) -> bool {
-        self.foreign || self.tail.is_undecided()
-    }
-
-    /// Reads up to the next message, if there is one.
-    fn read_ahead(&mut self, block: &mut [u8], end: bool) -> Result<()> {
+    /// Reads up to the next message, if there is one; false if the content is of no format that can be followed.
+    fn read_ahead(&mut self, block: &mut [u8], end: bool) -> Result<bool> {
         while self.next.is_none() && !self.exhausted {
             let mut read = self.tail.next_message();
             if matches!(read, Ok(None)) {
@@ -139,11 +229,11 @@ impl Member {
                     Grown::Nothing => {}
                 }
             }
-            self.foreign = read.is_err();
-            self.next = read.unwrap_or_default();
+            let Ok(next) = read else { return Ok(false) };
+            self.next = next;
             self.exhausted = self.next.is_none();
         }
-        Ok(())
+        Ok(true)
     }
 
     fn next_start_s(&self) -> f64 {
@@ -168,13 +258,40 @@ mod tests {
         fs::write(dir.path().join("t.1"), call(1) + &call(5)).unwrap();
         fs::write(dir.path().join("t.2"), call(2) + &call(4)).unwrap();
         fs::write(dir.path().join("README"), "how this was recorded\n").unwrap();
-        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default()).unwrap();
+        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[]).unwrap();
         assert_eq!(starts(&mut folder, false), [1.0, 2.0, 4.0, 5.0]);
-        assert_eq!(folder.faults().malformed, 1);
+        assert_eq!((folder.faults().malformed, folder.left_out().len()), (0, 0));
         fs::write(dir.path().join("t.3"), call(7)).unwrap();
         let mut first = fs::OpenOptions::new().append(true).open(dir.path().join("t.1")).unwrap();
         first.write_all((call(6) + call(8).trim_end()).as_bytes()).unwrap();
         assert_eq!(starts(&mut folder, false), [6.0, 7.0]);
         assert_eq!(starts(&mut folder, true), [8.0]);
+        assert_eq!(folder.left_out().values().collect::<Vec<_>>(), [&LeftOut::Foreign]);
+    }
+
+    #[test]
+    fn files_of_other_jobs_and_own_outputs_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let rows = |start: u32| format!("op,start,end,size\nwrite,{start},{start}.5,100\n");
+        fs::write(at("b.csv"), rows(3)).unwrap();
+        fs::write(at("a.csv"), rows(1)).unwrap();
+        fs::write(at("state"), "{\"schema\":\"iophase.predict-state.v3\",\"jobs\":{}}").unwrap();
+        fs::write(at("out"), "").unwrap();
+        let out = at("out");
+        let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[&out]).unwrap();
+        let taken = |folder: &mut GrowingFolder| {
+            folder.poll().unwrap();
+            std::iter::from_fn(|| folder.next_message(true).unwrap()).flat_map(|m| m.transfers).count()
+        };
+        assert_eq!(taken(&mut folder), 1);
+        let name = |p: &Path| p.file_name().unwrap().to_string_lossy().into_owned();
+        let left: Vec<(String, LeftOut)> = folder.left_out().iter().map(|(p, why)| (name(p), *why)).collect();
+        let expected = [("b.csv", LeftOut::OtherJob), ("out", LeftOut::Own), ("state", LeftOut::Own)];
+        assert_eq!(left, expected.map(|(n, why)| (n.to_owned(), why)));
+        fs::write(at("later"), "{\"schema\":").unwrap();
+        assert_eq!((taken(&mut folder), folder.left_out().len()), (0, 3));
+        fs::write(at("later"), "{\"schema\":\"iophase.prediction.v1\"}\n").unwrap();
+        assert_eq!((taken(&mut folder), folder.left_out().len()), (0, 4));
     }
 }

@@ -10,7 +10,7 @@ mod push;
 pub(crate) mod room;
 
 pub use file::{GrowingFile, Grown, Mark};
-pub use folder::GrowingFolder;
+pub use folder::{GrowingFolder, LeftOut};
 #[cfg(target_os = "linux")]
 pub use proc::{Counters, Moved, ProcTree};
 pub use pull::{Parcel, Pull, PullOptions};
