@@ -104,6 +104,29 @@ fn begins_and_ends_are_paired_last_in_first_out() {
 }
 
 #[test]
+fn deep_events_are_paired_like_shallow_ones() {
+    for depth in [2, 31, 32, 33, 500] {
+        let begin =
+            |i: u32| format!(r#"{{"ph":"B","name":"write{i}","pid":1,"tid":1,"ts":{i},"args":{{"bytes":{i}}}}}"#);
+        let end = |i: u32| format!(r#"{{"ph":"E","name":"write{i}","pid":1,"tid":1,"ts":{}}}"#, 2 * depth - i);
+        let mut events: Vec<String> = (0..depth).map(begin).collect();
+        // ends without a begin, and an end that leaves one event inside it open
+        events.extend((0..3).map(|i| end(depth + i)));
+        events.extend((0..depth).rev().filter(|i| i + 1 != depth).map(end));
+        events.push(end(0));
+        let t = open(&format!("[{}]", events.join(",")));
+        assert_eq!(rows(&t).len() as u32, depth - 1, "{depth}");
+        let whole = |(i, row): (usize, &(Op, u64, f64, f64))| {
+            row.1 as usize == i && row.3 - row.2 == f64::from(2 * depth) - 2.0 * i as f64
+        };
+        let mut by_bytes = rows(&t);
+        by_bytes.sort_by_key(|r| r.1);
+        assert!(by_bytes.iter().enumerate().all(whole), "{depth}: {by_bytes:?}");
+        assert_eq!(t.quality.records_dropped, 3 + 1 + 1, "{depth}");
+    }
+}
+
+#[test]
 fn asynchronous_events_are_paired_by_category_id_and_name() {
     let event = |ph: &str, id: &str, ts: u32| {
         format!(

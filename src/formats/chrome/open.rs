@@ -1,6 +1,7 @@
 //! Events that have begun and not ended.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::RandomState;
@@ -22,12 +23,58 @@ struct Open {
     io: Option<Io>,
 }
 
+/// The open events of a thread or of an asynchronous id, the innermost last.
+#[derive(Default)]
+struct Stack {
+    open: Vec<Open>,
+    /// How many of each name are open, once there are many: an end without a begin then costs no search.
+    of_names: Option<HashMap<u64, u32, RandomState>>,
+}
+
+impl Stack {
+    /// Open events among which a name is searched without an index.
+    const SEARCHED: usize = 32;
+
+    fn push(&mut self, event: Open) {
+        if let Some(of_names) = &mut self.of_names {
+            *of_names.entry(event.name).or_default() += 1;
+        }
+        self.open.push(event);
+        if self.open.len() == Self::SEARCHED && self.of_names.is_none() {
+            let mut of_names: HashMap<u64, u32, RandomState> = HashMap::default();
+            self.open.iter().for_each(|o| *of_names.entry(o.name).or_default() += 1);
+            self.of_names = Some(of_names);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Open> {
+        let event = self.open.pop()?;
+        if let Some(of_names) = &mut self.of_names
+            && let Entry::Occupied(mut n) = of_names.entry(event.name)
+        {
+            *n.get_mut() -= 1;
+            if *n.get() == 0 {
+                n.remove();
+            }
+        }
+        Some(event)
+    }
+
+    /// Whether an event of this name is open.
+    fn has(&self, name: u64) -> bool {
+        match &self.of_names {
+            Some(of_names) => of_names.contains_key(&name),
+            None => self.open.iter().any(|o| o.name == name),
+        }
+    }
+}
+
 /// Pairs begins and ends: last in, first out, within a thread or an asynchronous id.
 #[derive(Default)]
 pub(super) struct Pairs {
     hasher: RandomState,
     /// By hash of the thread or id.
-    open: HashMap<u64, Vec<Open>, RandomState>,
+    open: HashMap<u64, Stack, RandomState>,
     count: usize,
     /// Ends without a begin, and begins that other ends or bounds closed.
     pub(super) unmatched: u64,
@@ -51,7 +98,7 @@ impl Pairs {
     pub(super) fn begin(&mut self, key: u64, event: &Event<'_>, at_ns: i64, io: Option<Io>) {
         let name = self.hash(event.name);
         let of_key = self.open.entry(key).or_default();
-        if of_key.len() >= MOST_OF_ONE || self.count >= MOST {
+        if of_key.open.len() >= MOST_OF_ONE || self.count >= MOST {
             self.unmatched += 1;
             return;
         }
@@ -62,21 +109,19 @@ impl Pairs {
     /// The begin and the I/O of the event that ends; an end without a name closes the last one.
     pub(super) fn end(&mut self, key: u64, event: &Event<'_>) -> Option<(i64, Option<Io>)> {
         let name = self.hash(event.name);
-        let of_key = self.open.get_mut(&key);
-        let place = of_key.as_deref().and_then(|open| match event.name {
-            b"" => open.len().checked_sub(1),
-            _ => open.iter().rposition(|o| o.name == name),
-        });
-        let (Some(of_key), Some(place)) = (of_key, place) else {
+        let any = event.name.is_empty();
+        let Some(of_key) = self.open.get_mut(&key).filter(|k| any || k.has(name)) else {
             self.unmatched += 1;
             return None;
         };
-        let inner = of_key.len() - place - 1;
-        self.unmatched += inner as u64;
-        self.count -= inner + 1;
-        of_key.truncate(place + 1);
-        let ended = of_key.pop();
-        if of_key.is_empty() {
+        let mut ended = of_key.pop();
+        while ended.as_ref().is_some_and(|o| !any && o.name != name) {
+            self.unmatched += 1;
+            self.count -= 1;
+            ended = of_key.pop();
+        }
+        self.count -= usize::from(ended.is_some());
+        if of_key.open.is_empty() {
             // ids of asynchronous events do not come again
             self.open.remove(&key);
         }
