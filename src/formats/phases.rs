@@ -54,6 +54,8 @@ pub(crate) struct Phases<'s> {
     without_duration: u64,
     /// Lengths of the series of a section differ.
     uneven: u64,
+    /// Curves whose last rate has no end, and the first such rate.
+    open_ends: (u64, f64),
     /// Run times of rank 0, one a chunk.
     run_times: Vec<f64>,
 }
@@ -78,6 +80,7 @@ impl<'s> Phases<'s> {
             extent: (f64::INFINITY, f64::NEG_INFINITY),
             without_duration: 0,
             uneven: 0,
+            open_ends: (0, 0.0),
             run_times: Vec::new(),
         }
     }
@@ -169,11 +172,9 @@ impl<'s> Phases<'s> {
             *r = 0.0;
         }
         let steps = rate.len().min(time.len().saturating_sub(1));
-        if rate.get(steps).is_some_and(|&r| r != 0.0) {
-            self.trace.warnings.push(Warning::new(
-                "open-end",
-                format!("the last rate of the curve, {}, has no end and was left out", rate[steps]),
-            ));
+        if let Some(&left) = rate.get(steps).filter(|r| **r != 0.0) {
+            let (count, first) = self.open_ends;
+            self.open_ends = (count + 1, if count == 0 { left } else { first });
         }
         // One rate a time or one a step; anything else is uneven.
         let extra = rate.len().saturating_sub(steps + 1) + time.len().saturating_sub(steps + 1);
@@ -239,6 +240,14 @@ impl<'s> Phases<'s> {
         self.give()?;
         let (count, summary) = (self.len(), self.summary(whole));
         let mut trace = self.trace;
+        let (open_ends, first) = self.open_ends;
+        if open_ends > 0 {
+            let others = if open_ends > 1 { format!(", the first of {open_ends}") } else { String::new() };
+            trace.warnings.push(Warning::new(
+                "open-end",
+                format!("the last rate of the curve, {first}, has no end and was left out{others}"),
+            ));
+        }
         if whole {
             trace
                 .warnings

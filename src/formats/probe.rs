@@ -292,6 +292,7 @@ pub fn give(format: &dyn Format, sources: &[Source], options: &ReadOptions, sink
         trace.quality.clamped += amounts;
         trace.warnings.push(Warning::new("clamped-records", message));
     }
+    Warning::fold(&mut trace.warnings);
     Ok(trace)
 }
 

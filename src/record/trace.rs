@@ -225,6 +225,24 @@ impl Warning {
         self.remedy = Some(what.into());
         self
     }
+
+    /// Warnings of one code that are listed; of more the number is told.
+    const LISTED: usize = 16;
+
+    /// Keeps the first warnings of each code and says how many more there are: damage that repeats makes no list without end.
+    pub(crate) fn fold(warnings: &mut Vec<Warning>) {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        warnings.retain(|w| {
+            let count = counts.entry(w.code.clone()).or_default();
+            *count += 1;
+            *count <= Self::LISTED
+        });
+        let more = counts.into_iter().filter(|(_, n)| *n > Self::LISTED);
+        warnings.extend(more.map(|(code, n)| {
+            let message = format!("{} more warnings like the {} before", n - Self::LISTED, Self::LISTED);
+            Warning::new(&code, message)
+        }));
+    }
 }
 
 /// What the file says of itself.
@@ -349,5 +367,19 @@ impl Trace {
     /// Totals of `data` as a layer: for formats with one kind of data.
     pub(crate) fn summarise(&self, layer: &str) -> LayerSummary {
         LayerSummary::of(layer, &self.data, self.origin_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Warning;
+
+    #[test]
+    fn of_many_warnings_alike_the_first_are_kept_and_the_others_counted() {
+        let mut all: Vec<Warning> = (0..1000).map(|i| Warning::new("again", format!("the {i}th"))).collect();
+        all.insert(500, Warning::new("once", "alone"));
+        Warning::fold(&mut all);
+        assert_eq!((all.len(), &*all[3].message, &*all[16].code), (18, "the 3th", "once"));
+        assert_eq!((&*all[17].code, &*all[17].message), ("again", "984 more warnings like the 16 before"));
     }
 }

@@ -81,7 +81,7 @@ fn inconsistent_arrays_are_refused() {
     }
     let t = parse(r#"{"b":[1,2,3,4],"t":[1,2]}"#).unwrap();
     assert_eq!((phases(&t).len(), t.quality.records_dropped), (1, 2));
-    assert_eq!(codes(&t), ["open-end", "direction-unknown", "uneven-series"]);
+    assert_eq!(codes(&t), ["direction-unknown", "open-end", "uneven-series"]);
     // Time that steps back.
     let t = parse(r#"{"b":[1,2,0],"t":[1,5,4]}"#).unwrap();
     assert_eq!((t.quality.clock_backwards, t.quality.clamped), (1, 1));
