@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::sequence::EdgeCounts;
-use super::stats::Stats;
+use super::stats::StatsOf;
 
 /// What makes a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,9 +79,9 @@ pub struct Case {
     pub origin: Origin,
     /// Events that became activities.
     pub events: u64,
-    /// Names of the activities; the numbers in `edges` and the places in `stats` are places here.
+    /// Names of the activities; the numbers in `edges` and `stats` are places here.
     pub(super) activities: Arc<[String]>,
-    pub(super) stats: Vec<Stats>,
+    pub(super) stats: StatsOf,
     pub(super) edges: EdgeCounts,
 }
 

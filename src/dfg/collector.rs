@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::case::{By, Case, CaseId, Origin};
 use super::mapping::Mapping;
 use super::sequence::{Activity, Sequence};
-use super::stats::Stats;
+use super::stats::StatsOf;
 use crate::error::Result;
 use crate::record::{Batch, CallId, Calls, Data, FileId, Files, LoggedCall, Request, Restart, RowSink, SplitCall};
 
@@ -50,7 +50,7 @@ struct Open {
     pid: Option<u32>,
     events: u64,
     sequence: Sequence,
-    stats: Vec<Stats>,
+    stats: StatsOf,
 }
 
 /// An event that waits to be put in order.
@@ -188,15 +188,8 @@ impl<'p> Collector<'p> {
             })
             .collect();
         if cases.is_empty() {
-            let empty = (Vec::new(), super::sequence::EdgeCounts::new());
-            cases.push(Case {
-                id: self.id,
-                origin: self.origin,
-                events: 0,
-                activities,
-                stats: empty.0,
-                edges: empty.1,
-            });
+            let (stats, edges) = Default::default();
+            cases.push(Case { id: self.id, origin: self.origin, events: 0, activities, stats, edges });
         }
         cases.sort_by_key(|c| c.id.pid);
         (cases, self.skipped)
@@ -225,11 +218,7 @@ impl<'p> Collector<'p> {
     fn count(&mut self, case: usize, w: &Waiting) {
         let open = &mut self.cases[case];
         open.events += 1;
-        let i = w.activity as usize;
-        if i >= open.stats.len() {
-            open.stats.resize_with(i + 1, Stats::default);
-        }
-        open.stats[i].add(w.start_ns, w.duration_ns, w.transfer);
+        open.stats.entry(w.activity).or_default().add(w.start_ns, w.duration_ns, w.transfer);
     }
 
     fn activity(&mut self, e: &Request, files: &Files, calls: &Calls) -> Activity {

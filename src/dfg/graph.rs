@@ -66,8 +66,8 @@ impl Graph {
         let mut with_events = 0;
         for case in cases {
             with_events += u64::from(case.events > 0);
-            for (name, t) in case.activities.iter().zip(&case.stats).filter(|(_, t)| t.events > 0) {
-                let (n, rates, spans) = nodes.entry(name).or_default();
+            for (&activity, t) in &case.stats {
+                let (n, rates, spans) = nodes.entry(&*case.activities[activity as usize]).or_default();
                 n.events += t.events;
                 n.bytes = n.bytes.saturating_add(t.bytes);
                 n.duration_ns = n.duration_ns.saturating_add(t.duration_ns);

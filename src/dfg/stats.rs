@@ -1,6 +1,14 @@
 //! Sums over the events of one activity in one case.
 
+use std::collections::HashMap;
+
+use foldhash::fast::FixedState;
+
+use super::sequence::Activity;
 use super::spans::Spans;
+
+/// Sums by activity, for those that a case has.
+pub(super) type StatsOf = HashMap<Activity, Stats, FixedState>;
 
 /// Sums for the statistics of an activity (section IV-B).
 #[derive(Debug, Clone, Default)]

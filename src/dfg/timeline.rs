@@ -1,6 +1,9 @@
 //! When the events of one activity ran, case by case (figure 5).
 
+use std::sync::Arc;
+
 use super::case::Case;
+use super::sequence::Activity;
 
 /// Events of a case that touch or overlap at the resolution of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,13 +32,18 @@ pub struct Timeline {
 impl Timeline {
     /// Of these cases; events closer than one of `columns` parts of the span share a bar. `None` if none has the activity.
     pub fn of(cases: &[Case], activity: &str, columns: usize) -> Option<Timeline> {
+        // the cases of one part of a trace share their activities
+        let mut known: Option<(&Case, Option<Activity>)> = None;
         let found: Vec<_> = cases
             .iter()
             .filter_map(|c| {
-                let i = c.activities.iter().position(|a| a == activity)?;
+                let same = known.filter(|(before, _)| Arc::ptr_eq(&before.activities, &c.activities));
+                let place = || c.activities.iter().position(|a| a == activity).map(|i| i as Activity);
+                let number = same.map_or_else(place, |(_, number)| number);
+                known = Some((c, number));
                 let mut events: Vec<(i64, i64)> = c
                     .stats
-                    .get(i)?
+                    .get(&number?)?
                     .spans
                     .iter()
                     .map(|(start, duration)| (start, start.saturating_add_unsigned(duration)))

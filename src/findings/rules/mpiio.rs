@@ -1,6 +1,6 @@
 //! MPI-IO: what is collective, and what becomes of the calls.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
@@ -108,7 +108,8 @@ fn large_and_apart<'f>(f: &'f Facts, d: usize) -> HashSet<&'f str> {
 
 pub(in crate::findings) fn aggregators(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (t, q) = (f.mpiio?, f.requests.as_ref()?);
-    let ids: std::collections::HashMap<&str, FileId> = f.trace.files.iter().map(|(id, name)| (name, id)).collect();
+    let ids: HashMap<&str, FileId> = f.trace.files.iter().map(|(id, name)| (name, id)).collect();
+    let stripes: HashMap<FileId, u64> = f.counters?.layouts.iter().rev().map(|l| (l.file, l.stripes)).collect();
     let collective: BTreeSet<FileId> =
         rows(t, ["COLL_WRITES"], []).filter(|row| row.int[0] > 0).map(|row| row.file).collect();
     let (mut parts, mut fewest, mut most, mut time_s) = (Vec::new(), u64::MAX, 0, 0.0f64);
@@ -116,7 +117,7 @@ pub(in crate::findings) fn aggregators(f: &Facts, r: &Rule) -> Option<Outcome> {
         let Some(&id) = ids.get(f.name(file)) else { continue };
         let writers: Vec<_> = q.streams.of_file(id).filter(|(_, s)| s.count[1] > 0).collect();
         let (n, bytes) = (writers.len() as u64, writers.iter().map(|(_, s)| s.bytes[1]).sum::<u64>());
-        let stripes = f.counters?.layouts.iter().find(|l| l.file == file).map(|l| l.stripes);
+        let stripes = stripes.get(&file).copied();
         let one = n == 1 && f.nodes().is_some_and(|k| k as f64 >= r.at("nodes")) && bytes as f64 >= r.at("bytes");
         if one || stripes.is_some_and(|c| n as f64 > r.at("per_stripe") * c as f64) {
             (fewest, most) = (fewest.min(n), most.max(n));

@@ -33,13 +33,14 @@ impl Known {
         let hosts: HashMap<&str, String> = all.iter().map(|(hash, _)| (&**hash, host(hash))).collect();
         let mut order: Vec<&Process> = all.into_iter().collect();
         order.sort_by_key(|&(hash, pid)| (&hosts[&**hash], *pid, hash));
-        let mut stated: HashMap<u64, Vec<(&str, u32)>> = HashMap::new();
-        for (host, pid, rank) in parts.clone().flat_map(|p| &p.ranks) {
-            stated.entry(*pid).or_default().push((host, *rank));
+        // of a process, with or without its host: what came first
+        let mut stated: HashMap<(&str, u64), (usize, u32)> = HashMap::new();
+        for (place, (host, pid, rank)) in parts.clone().flat_map(|p| &p.ranks).enumerate() {
+            stated.entry((host, *pid)).or_insert((place, *rank));
         }
         let rank_of = |&(host, pid): &&Process| {
-            let of_pid = stated.get(pid)?;
-            of_pid.iter().find(|(of, _)| of.is_empty() || of == host).map(|(_, rank)| *rank)
+            let of = |host| stated.get(&(host, *pid));
+            of("").into_iter().chain(of(host)).min().map(|(_, rank)| *rank)
         };
         let ranks: Option<Vec<u32>> = order.iter().map(rank_of).collect();
         let ranks = ranks.filter(|r| !r.is_empty() && r.iter().collect::<HashSet<_>>().len() == r.len());

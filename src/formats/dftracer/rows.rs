@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::FixedState;
+
 use super::line::{Args, Line};
 use crate::formats::lines::lines;
 use crate::formats::number::{parse_f64, parse_u64};
@@ -43,6 +45,8 @@ pub(super) struct Part {
     pub ranks: Vec<(String, u64, u32)>,
     /// Calls by name; every call with its count.
     names: Vec<(Box<[u8]>, Kind, CallId, u64)>,
+    /// Their places.
+    places: HashMap<Box<[u8]>, usize, FixedState>,
     /// Interval of aggregated records in milliseconds.
     pub interval_ms: Option<u64>,
     /// Nanoseconds of a tick, once a line says so.
@@ -186,13 +190,15 @@ impl Part {
 
     /// The place of a call in `names`; `None` if the line is no call.
     fn name(&mut self, line: &Line<'_>) -> Option<usize> {
-        let known = self.names.iter().position(|n| *n.0 == *line.name);
-        known.or_else(|| {
-            let kind = kind_of(line.category, line.name)?;
-            let call = self.calls.intern(&String::from_utf8_lossy(line.name));
-            self.names.push((line.name.into(), kind, call, 0));
-            Some(self.names.len() - 1)
-        })
+        let known = self.places.get(line.name).copied();
+        known.or_else(|| kind_of(line.category, line.name).map(|kind| self.add_name(line.name, kind)))
+    }
+
+    fn add_name(&mut self, name: &[u8], kind: Kind) -> usize {
+        let (call, place) = (self.calls.intern(&String::from_utf8_lossy(name)), self.names.len());
+        self.names.push((name.into(), kind, call, 0));
+        self.places.insert(name.into(), place);
+        place
     }
 
     /// A call; false if its numbers cannot be read.
@@ -268,12 +274,8 @@ impl Part {
         other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
         let mut calls = vec![CallId::NONE; other.calls.len()];
         for (name, kind, call, count) in &other.names {
-            let known = self.names.iter().position(|n| n.0 == *name);
-            let place = known.unwrap_or_else(|| {
-                let call = self.calls.intern(&String::from_utf8_lossy(name));
-                self.names.push((name.clone(), *kind, call, 0));
-                self.names.len() - 1
-            });
+            let known = self.places.get(name).copied();
+            let place = known.unwrap_or_else(|| self.add_name(name, *kind));
             self.names[place].3 += count;
             if let Some(c) = calls.get_mut(usize::from(call.0)) {
                 *c = self.names[place].2;

@@ -1,6 +1,6 @@
 //! Snapshots of Lustre counters, one after the other: `stats` of clients and servers, and `job_stats` of servers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memchr::memmem;
 
@@ -209,7 +209,7 @@ struct Readings {
     announced: Option<f64>,
     /// A reading is open, and the targets it has named.
     open: bool,
-    targets: Vec<String>,
+    targets: HashSet<String>,
     target: String,
     job: Option<String>,
     changed: Option<f64>,
@@ -233,7 +233,7 @@ pub(super) fn job_stats(source: &Source, options: &ReadOptions) -> Result<Sheet>
         ahead: None,
         announced: None,
         open: false,
-        targets: Vec::new(),
+        targets: HashSet::new(),
         target: String::new(),
         job: None,
         changed: None,
@@ -258,7 +258,7 @@ impl Readings {
                 self.open = false;
             }
             self.begin();
-            self.targets.push(target.clone());
+            self.targets.insert(target.clone());
             (self.target, self.job) = (target, None);
         } else if line == b"job_stats:" {
             if self.targets.is_empty() {

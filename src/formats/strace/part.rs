@@ -1,5 +1,7 @@
 //! One file of a job: blocks of lines are taken apart in parallel, then their calls are followed in order.
 
+use std::collections::HashSet;
+
 use memchr::memchr_iter;
 use rayon::prelude::*;
 
@@ -181,7 +183,7 @@ impl Head {
 
     pub fn of(bytes: &[u8]) -> Head {
         let mut head = Head::default();
-        let mut attached = Vec::new();
+        let mut attached = HashSet::new();
         let mut timed = false;
         for bytes in bytes.split(|&b| b == b'\n') {
             let line = text::parse_line(bytes);
