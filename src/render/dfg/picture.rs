@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::label;
-use super::layout::{self, Link, Point};
+use super::layout::{self, Layout, Link, Point};
 use super::shade::{self, Coloring};
 use crate::dfg::{Color, DfgReport, END, NodeReport, START};
 use crate::render::units;
@@ -52,7 +52,7 @@ pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String
     let placed = layout::place(&boxes, &links);
 
     let title = title(r, by, nodes.len());
-    let notes = notes(source, by);
+    let notes = notes(source, by, &placed);
     let head = TITLE + NOTE * notes.len() as f64;
     let text = notes.iter().map(|n| wide(n, TEXT)).fold(wide(&title, 20.0), f64::max);
     let width = placed.size.0.max(text + 48.0);
@@ -75,14 +75,15 @@ pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String
     for ((&(e, from, to), (points, label)), l) in edges.iter().zip(&placed.links).zip(&links) {
         let (color, width) = (shade::line(e.color, by), width_of(e.count, heaviest));
         if from == to {
-            let reach = label.0 - l.label.0 / 2.0;
+            let furthest = || points.iter().map(|p| p.0).fold(0.0, f64::max);
+            let reach = label.map_or_else(furthest, |at| at.0 - l.label.0 / 2.0);
             self_loop(&mut out, placed.nodes[from], boxes[from], reach, (color, width));
         } else {
             edge(&mut out, points, color, width);
         }
     }
     for (&(e, ..), ((_, at), l)) in edges.iter().zip(placed.links.iter().zip(&links)) {
-        count(&mut out, e.count, *at, l.label, shade::line(e.color, by));
+        at.iter().for_each(|&at| count(&mut out, e.count, at, l.label, shade::line(e.color, by)));
     }
     let (first, last) = (placed.nodes[0], placed.nodes[placed.nodes.len() - 1]);
     let _ =
@@ -126,18 +127,20 @@ fn title(r: &DfgReport, by: Coloring, shown: usize) -> String {
 }
 
 /// Source and legend, line by line.
-fn notes(source: &str, by: Coloring) -> [String; 3] {
+fn notes(source: &str, by: Coloring, placed: &Layout) -> Vec<String> {
     let color = match by {
         Coloring::Load => "the darker, the larger the share of all durations",
         Coloring::Bytes => "the darker, the more bytes",
         Coloring::Partition => "blue: only in the first group (green), orange: only in the second (red)",
     };
     let source = shortened(source);
-    [
+    let mut notes = vec![
         format!("{source}; numbers at edges: how often one directly follows the other"),
         "Load: share of all durations (bytes moved); DR: maximum concurrency x rate of one process".into(),
         format!("Colour: {color}"),
-    ]
+    ];
+    notes.extend(placed.remark());
+    notes
 }
 
 fn wide(text: &str, size: f64) -> f64 {

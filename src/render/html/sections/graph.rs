@@ -195,11 +195,19 @@ fn picture(p: &mut Page<'_>, g: &DfgReport, nodes: &[&NodeReport]) {
     }
     h.close("svg");
     h.close("div");
+    if let Some(remark) = placed.remark() {
+        h.elem("p", &[], &remark);
+    }
     h.elem("p", &[("class", "readout"), ("aria-live", "polite")], "");
     h.close("figure");
 }
 
-fn edge(h: &mut Html, (from, to, count, most): (usize, usize, u64, u64), points: &[(f64, f64)], at: (f64, f64)) {
+fn edge(
+    h: &mut Html,
+    (from, to, count, most): (usize, usize, u64, u64),
+    points: &[(f64, f64)],
+    at: Option<(f64, f64)>,
+) {
     let width = if most > 1 { 1.0 + 4.0 * (count.max(1) as f64).ln() / (most as f64).ln() } else { 1.0 };
     let [first, .., last] = points else { return };
     let mut d = format!("M{:.1} {:.1}", first.0, first.1);
@@ -227,10 +235,15 @@ fn edge(h: &mut Html, (from, to, count, most): (usize, usize, u64, u64), points:
     h.open("g", &[("data-from", &from.to_string()), ("data-to", &to.to_string()), ("data-count", &count_text)]);
     h.empty("path", &[("class", "edge"), ("stroke-width", &format!("{width:.1}")), ("d", &d)]);
     h.empty("path", &[("class", "head"), ("d", &tip)]);
-    let wide = 7.5 * count_text.len() as f64 + 4.0;
-    let (x, y) = (format!("{:.1}", at.0 - wide / 2.0), format!("{:.1}", at.1 - 8.0));
-    h.empty("rect", &[("class", "plate"), ("x", &x), ("y", &y), ("width", &format!("{wide:.1}")), ("height", "16")]);
-    let (x, y) = (format!("{:.1}", at.0), format!("{:.1}", at.1 + 4.0));
-    h.elem("text", &[("text-anchor", "middle"), ("x", &x), ("y", &y)], &count_text);
+    if let Some(at) = at {
+        let wide = 7.5 * count_text.len() as f64 + 4.0;
+        let (x, y) = (format!("{:.1}", at.0 - wide / 2.0), format!("{:.1}", at.1 - 8.0));
+        h.empty(
+            "rect",
+            &[("class", "plate"), ("x", &x), ("y", &y), ("width", &format!("{wide:.1}")), ("height", "16")],
+        );
+        let (x, y) = (format!("{:.1}", at.0), format!("{:.1}", at.1 + 4.0));
+        h.elem("text", &[("text-anchor", "middle"), ("x", &x), ("y", &y)], &count_text);
+    }
     h.close("g");
 }
