@@ -10,7 +10,7 @@ use iophase::internals::formats::tail::{Faults, Message};
 use iophase::internals::online::checkpoint::{self, Checkpoint};
 use iophase::internals::online::jobs::Jobs;
 use iophase::internals::render::json;
-use iophase::online::{Every, Options};
+use iophase::online::{Every, Options, Prediction};
 use iophase::record::{Clock, Data, Interval, Op, Trace};
 use iophase::{Error, ErrorKind, Result};
 use pyo3::prelude::*;
@@ -126,12 +126,19 @@ fn predictions(jobs: &mut Jobs, fed: &Message) -> Result<Vec<String>> {
     // bursts end inside a table
     let piece = if jobs.options().every == Every::Message { fed.transfers.len().max(1) } else { 1 };
     let mut lines = Vec::new();
-    for part in fed.transfers.chunks(piece) {
-        jobs.feed(&Message { job: fed.job.clone(), ranks: fed.ranks, transfers: part.to_vec() });
-        for p in jobs.predict_due() {
+    let mut say = |predictions: Vec<Prediction>| -> Result<()> {
+        for p in predictions {
             lines.push(json::line(&p.stamped(Clock::default(), SystemTime::now()))?);
         }
+        Ok(())
+    };
+    for part in fed.transfers.chunks(piece) {
+        let message = Message { job: fed.job.clone(), ranks: fed.ranks, transfers: part.to_vec() };
+        if jobs.feed(&message).due_in_passing() {
+            say(jobs.predict_due())?;
+        }
     }
+    say(jobs.predict_due())?;
     Ok(lines)
 }
 

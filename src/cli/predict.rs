@@ -443,6 +443,7 @@ impl<'a> Intake<'a> {
         }
         (self.faults, self.clock) = (folder.faults(), folder.clock());
         self.tell_left_out(folder, a.verbosity.quiet > 0);
+        self.predict(false)?;
         Ok(grew)
     }
 
@@ -461,13 +462,13 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// Takes a message of a source of this form; true if a prediction is due.
+    /// Takes a message of a source of this form; true if a prediction is due although more may be at hand.
     fn take(&mut self, message: &Message, form: Option<&Form>) -> bool {
         let options = self.jobs.is_none().then(|| self.options_for(form));
         if let Some(options) = options {
             self.jobs = Some(Jobs::new(options, self.most_jobs));
         }
-        self.jobs.as_mut().is_some_and(|jobs| jobs.feed(message).due())
+        self.jobs.as_mut().is_some_and(|jobs| jobs.feed(message).due_in_passing())
     }
 
     /// That something was taken.
@@ -516,7 +517,10 @@ impl<'a> Intake<'a> {
             let grown = match (&mut file, &input) {
                 (Some(file), _) => file.read(&mut block)?,
                 (None, Some(input)) => match input.recv_timeout(NOTICE) {
-                    Err(mpsc::RecvTimeoutError::Timeout) => continue,
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        self.predict(false)?;
+                        continue;
+                    }
                     Err(mpsc::RecvTimeoutError::Disconnected) => Grown::Nothing,
                     Ok(read) => {
                         block = read?;
@@ -540,6 +544,7 @@ impl<'a> Intake<'a> {
                         if tail.is_undecided() && !std::mem::replace(&mut told, true) {
                             output::message("what has come shows no form that can be followed; waiting for more");
                         }
+                        self.predict(false)?;
                         self.store(&mut file, &tail, false)?;
                         self.pause(a.poll);
                     }

@@ -75,7 +75,7 @@ pub(super) fn run(watch: Watch) -> Result<()> {
                 watched.end();
                 drawn = None;
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => watched.catch_up(),
         }
         if drawn.is_none_or(|t| t.elapsed() >= FRAME) {
             screen.draw(&watched)?;

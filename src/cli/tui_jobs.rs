@@ -9,7 +9,7 @@ use iophase::internals::formats::tail::Message;
 use iophase::internals::online::jobs::Jobs;
 use iophase::internals::online::live::Live;
 use iophase::internals::render::tui::{self, JobLine};
-use iophase::online::Options;
+use iophase::online::{Options, Prediction};
 
 /// The jobs, in the order of their names. At most so many as [`Jobs`] keeps.
 pub(super) struct Watched {
@@ -33,7 +33,7 @@ impl Watched {
         let name = session.job().unwrap_or("").to_owned();
         let live = self.lives.entry(name.clone()).or_default();
         live.feed(&message.transfers);
-        if session.due() {
+        if session.due_in_passing() {
             let prediction = session.predict();
             live.note(&prediction, session.automaton());
         }
@@ -50,9 +50,19 @@ impl Watched {
     /// The source has ended: a last prediction of every job that has news.
     pub(super) fn end(&mut self) {
         let last = self.jobs.predict_news();
+        self.note(&last);
+    }
+
+    /// Nothing more has come for now: the predictions that were left out in passing.
+    pub(super) fn catch_up(&mut self) {
+        let due = self.jobs.predict_due();
+        self.note(&due);
+    }
+
+    fn note(&mut self, predictions: &[Prediction]) {
         let automata = self.jobs.sessions().map(|s| (s.job().unwrap_or(""), s.automaton()));
         let automata: BTreeMap<&str, _> = automata.collect();
-        for p in &last {
+        for p in predictions {
             let name = p.job.as_deref().unwrap_or("");
             if let (Some(live), Some(automaton)) = (self.lives.get_mut(name), automata.get(name)) {
                 live.note(p, automaton);

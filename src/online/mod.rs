@@ -8,6 +8,7 @@
 //! `bounded_profile` → `forecast` (burst pipeline of `period`, onset correction) → `regime` (does the current period go on?) →
 //! [`Prediction`]. Thresholds of all of it are in `thresholds`.
 
+mod allowance;
 pub(crate) mod automaton;
 mod bounded_profile;
 mod burst_interior;

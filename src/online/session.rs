@@ -3,6 +3,7 @@
 use crate::online::thresholds::LIMITS;
 use serde::{Deserialize, Serialize};
 
+use super::allowance::{self, Allowance};
 use super::automaton::{Automaton, Cause, Regime};
 use super::change::ChangeMethod;
 use super::history::History;
@@ -62,6 +63,12 @@ pub struct Session {
     #[serde(rename = "channels")]
     modes: Vec<ModeState>,
     trigger: Trigger,
+    /// What is left for analyses.
+    #[serde(default)]
+    allowance: Allowance,
+    /// Predictions were left out, and that was said.
+    #[serde(default)]
+    left_out: bool,
     history: History,
     automaton: Automaton,
     /// The mode reported last.
@@ -91,6 +98,8 @@ impl Session {
             ranks: None,
             modes: options.modes.iter().map(|&m| ModeState::new(m, options.change, options.min_period_s)).collect(),
             trigger: Trigger::new(options.every),
+            allowance: Allowance::default(),
+            left_out: false,
             history: History::default(),
             automaton: Automaton::default(),
             reported: None,
@@ -108,6 +117,7 @@ impl Session {
     /// only move the clock. Costs a constant time a transfer, on average.
     pub fn feed(&mut self, transfers: &[Interval]) {
         self.notice_order(transfers);
+        self.notice_left_out();
         let known = self.known();
         for e in transfers {
             if !(is_time(e.start) && is_time(e.end) && e.start <= e.end && is_amount(e.bytes)) {
@@ -132,6 +142,7 @@ impl Session {
             }
         }
         self.trigger.message();
+        self.allowance.earn(transfers.len());
         self.updated |= !transfers.is_empty();
     }
 
@@ -148,6 +159,18 @@ impl Session {
         if burst.or_else(extent).is_some_and(|most| now_s - end_s > most) {
             let message = format!("rows step back in time by {:.3} s, more than a burst lasts", now_s - end_s);
             self.warn(Warning::new("rows-out-of-order", message).remedy(Remedy::SortRows));
+        }
+    }
+
+    /// Warns once when a prediction is overtaken by more data because nothing pays for its analysis.
+    fn notice_left_out(&mut self) {
+        if !self.left_out && self.due() && !self.allowance.covers() {
+            self.left_out = true;
+            let transfers = allowance::TRANSFERS;
+            let text = format!(
+                "bursts come faster than they can be analysed: one prediction in {transfers} transfers, and one at the end of what has come"
+            );
+            self.warn(Warning::new("predictions-left-out", text));
         }
     }
 
@@ -169,6 +192,13 @@ impl Session {
     /// True if a prediction is due, by [`Options::every`].
     pub fn due(&self) -> bool {
         self.trigger.due()
+    }
+
+    /// As [`due`](Self::due), for a source that has more data at hand: true only if the transfers so far pay for the analysis, so that
+    /// work stays in proportion to the data. Hundreds of predictions are free; of more in one piece, one in 256 transfers is made. The
+    /// last one is still due at the end of the piece.
+    pub fn due_in_passing(&self) -> bool {
+        self.due() && self.allowance.covers()
     }
 
     /// True if there are new data since the last prediction.
@@ -286,6 +316,7 @@ impl Session {
             self.modes.iter_mut().for_each(|c| c.keep_periods(k));
         }
         self.trigger.done();
+        self.allowance.spend();
         self.updated = false;
         self.sequence += 1;
         p
@@ -383,6 +414,31 @@ mod tests {
             session.feed(&[Interval { op: Op::Write, start, end: start + 1.0, bytes: 1e6, ..Interval::default() }]);
         }
         session.predict()
+    }
+
+    #[test]
+    fn analyses_are_in_proportion_to_the_transfers_and_the_last_one_is_made() {
+        let mut session = Session::new(None, Options::default().every(Every::Message));
+        let (mut passed, mut analyses) = (0, 0);
+        let transfers = 3000;
+        for i in 0..transfers {
+            let start = 10.0 * f64::from(i);
+            session.feed(&[Interval { op: Op::Write, start, end: start + 1.0, bytes: 1e6, ..Interval::default() }]);
+            passed += 1;
+            assert!(session.due());
+            if session.due_in_passing() {
+                // what a prediction does to the trigger and to the allowance
+                session.trigger.done();
+                session.allowance.spend();
+                (passed, analyses) = (0, analyses + 1);
+            }
+        }
+        let free = Allowance::default();
+        assert!(free.covers() && analyses > 100 && analyses < 1000, "{analyses}");
+        assert!(passed > 0 && session.due() && !session.due_in_passing());
+        let last = session.predict();
+        assert!(!session.due() && last.period_s.is_some_and(|t| (t - 10.0).abs() < 1e-3), "{last:?}");
+        assert!(last.warnings.iter().any(|w| w.code == "predictions-left-out"), "{:?}", last.warnings);
     }
 
     #[test]

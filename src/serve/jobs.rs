@@ -58,34 +58,21 @@ pub(super) struct Following {
 
 impl Following {
     /// Goes on with a block for [`Bounds::turn`]; what it shows, once all of it is taken. The block may hold many bursts: changes of the
-    /// period within it are followed for [`Bounds::block`].
+    /// period within it are followed as far as its transfers pay for the analyses.
     pub(super) fn follow(&mut self, block: &mut Block, bounds: &Bounds) -> Option<Arc<Found>> {
         block.warning.take().into_iter().for_each(|w| self.session.warn(w));
         block.ranks.drain(..).for_each(|n| self.session.set_ranks(n));
         let begun = Instant::now();
         for t in block.transfers.by_ref() {
-            if self.session.due() && block.unfollowed_s.is_none() {
-                if block.spent + begun.elapsed() < bounds.block {
-                    self.session.catch_up();
-                } else {
-                    block.unfollowed_s = Some(t.start);
-                }
+            if self.session.due_in_passing() {
+                self.session.catch_up();
             }
             self.live.feed(std::slice::from_ref(&t));
             self.bytes += if t.bytes.is_finite() { t.bytes } else { 0.0 };
             self.session.feed(std::slice::from_ref(&t));
             if begun.elapsed() >= bounds.turn {
-                block.spent += begun.elapsed();
                 return None;
             }
-        }
-        if let Some(from_s) = block.unfollowed_s {
-            let text = format!(
-                "a block had more bursts than are followed one by one in {} s; those from {from_s:.3} s on were analysed together, and \
-                 changes among them may be missing",
-                bounds.block.as_secs_f64()
-            );
-            self.session.warn(Warning::new("bursts-together", text).remedy("send shorter blocks"));
         }
         let prediction = self.session.predict().stamped(block.clock, SystemTime::now());
         self.live.note(&prediction, self.session.automaton());
@@ -172,10 +159,6 @@ pub(super) struct Block {
     transfers: vec::IntoIter<Interval>,
     warning: Option<Warning>,
     clock: Clock,
-    /// Time in which it has been followed.
-    spent: Duration,
-    /// Start of the first transfer that came when that was over.
-    unfollowed_s: Option<f64>,
 }
 
 impl Block {
@@ -214,6 +197,6 @@ impl Block {
             transfers.extend(m.transfers);
         }
         transfers.sort_by(|a, b| a.start.total_cmp(&b.start));
-        Block { ranks, transfers: transfers.into_iter(), warning, clock, spent: Duration::ZERO, unfollowed_s: None }
+        Block { ranks, transfers: transfers.into_iter(), warning, clock }
     }
 }

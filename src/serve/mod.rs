@@ -61,8 +61,6 @@ pub struct Bounds {
     pub watchers: usize,
     /// Analyses of traces at one time, and as many of blocks.
     pub analyses: usize,
-    /// Time in which the bursts of a block are followed one by one; those beyond are taken together, with a warning.
-    pub block: Duration,
     /// Time for which a block is followed before others have their turn.
     pub turn: Duration,
     /// Bytes of all bodies that have come and are not answered, besides the first 64 KiB of each: more wait until there is room, and
@@ -89,7 +87,6 @@ impl Default for Bounds {
             jobs: 256,
             watchers: 64,
             analyses: 2,
-            block: Duration::from_secs(5),
             turn: Duration::from_millis(50),
             bodies_bytes: 256 << 20,
             body_rate: f64::from(16u32 << 10),

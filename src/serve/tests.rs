@@ -84,20 +84,6 @@ async fn a_short_block_does_not_wait_for_the_end_of_a_long_one() {
     }
 }
 
-#[tokio::test]
-async fn a_block_of_too_many_bursts_is_taken_whole_and_says_so() {
-    let (_, app) = server(Bounds { block: Duration::ZERO, ..Bounds::default() });
-    let (status, prediction) = ask(&app, "POST /api/jobs/a/blocks", bursts(0..40)).await;
-    let prediction = json(&prediction);
-    assert_eq!((status, &prediction["warnings"][0]["code"]), (200, &Value::from("bursts-together")), "{prediction}");
-    assert_eq!(
-        (&prediction["now_s"], prediction["period_s"].as_f64().map(f64::round)),
-        (&Value::from(196.0), Some(5.0))
-    );
-    let (_, next) = ask(&app, "POST /api/jobs/a/blocks", bursts(40..41)).await;
-    assert_eq!(json(&next)["warnings"], Value::Array(Vec::new()));
-}
-
 #[tokio::test(start_paused = true)]
 async fn requests_beyond_those_that_may_wait_are_refused() {
     let (shared, app) = server(Bounds { connections: 4, ..Bounds::default() });
