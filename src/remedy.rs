@@ -101,7 +101,7 @@ impl fmt::Display for Remedy {
                 "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`"
             }
             Remedy::AllowMemory => "allow more memory",
-            Remedy::LowerSamplingRate => "lower the sampling rate or narrow the time window",
+            Remedy::LowerSamplingRate => "lower the sampling rate, narrow the time window or allow more memory",
             Remedy::RaiseSamplingRate => "raise the sampling rate or sample by the mean of bins",
             Remedy::ChangeFilter => "change the cutoff and the order of the filter, or raise the sampling rate",
             Remedy::TrainModel => "train one on earlier runs",

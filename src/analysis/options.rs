@@ -1,5 +1,6 @@
 //! Options of the pipeline.
 
+use crate::formats::Limits;
 use crate::period::chains;
 use crate::period::{Detector, Method, Route};
 use crate::signal::{Filter, Mode, Sampling, Selection};
@@ -52,6 +53,8 @@ options! {
         pub spectrum: bool,
         /// Search access patterns; without them `patterns` of the report is null.
         pub patterns: bool,
+        /// Bytes of memory that all signals with their transforms may take.
+        pub memory_bytes: u64,
     }
 }
 
@@ -74,6 +77,7 @@ impl Default for Options {
             scores: false,
             spectrum: true,
             patterns: true,
+            memory_bytes: Limits::default().memory_bytes,
         }
     }
 }

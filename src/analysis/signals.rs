@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::report::SignalReport;
 use super::{Evidence, Options, components};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::period::methods::Settings;
 use crate::period::spectrum::Powers;
 use crate::period::{Route, TraceClock, scores};
@@ -15,6 +15,8 @@ use crate::signal::{Activity, Extent, Length, Mode, Signal, auto_rate, burst_wid
 use crate::transform::Spectrum;
 use crate::units;
 
+/// Bytes of memory for each sample, at most: itself, its bin, and the transforms of any method. Signals of 67 million samples take 4 to 6 GB.
+const SAMPLE_BYTES: u64 = 128;
 /// A share of the bytes lost between the sample points from which a warning is due.
 const COARSE: f64 = 0.05;
 
@@ -144,8 +146,25 @@ impl Request<'_> {
         (route, rate_hz)
     }
 
+    /// Checks that the samples at a rate that was asked for, and their transforms, have room. Of a chosen rate there are few.
+    fn check_memory(&self) -> Result<()> {
+        let Some(rate_hz) = self.options.rate_hz else { return Ok(()) };
+        let seconds = self.transfers.extent.duration();
+        let signals = super::signals_of(self.options.mode).len() as u64;
+        let most = self.options.memory_bytes / signals / SAMPLE_BYTES;
+        let samples = seconds * rate_hz;
+        if samples.is_nan() || samples <= most as f64 {
+            return Ok(());
+        }
+        let needed = units::bytes(samples * (SAMPLE_BYTES * signals) as f64);
+        let found = format!("{rate_hz} Hz over {seconds} s give {samples:.0} samples, which take {needed} of memory");
+        let most = format!("{most} samples in {}", units::bytes(self.options.memory_bytes as f64));
+        Err(Error::limit(found, most).remedy(Remedy::LowerSamplingRate))
+    }
+
     /// The sampled signal: of the rows, or of the bandwidth where they are too many or not kept.
     fn signal(&self, rate_hz: f64) -> Result<Signal> {
+        self.check_memory()?;
         let Transfers { extent, profile, activity, .. } = &self.transfers;
         let chosen = self.options.samples_bandwidth() && self.trace.bin_s.is_none();
         let folded = profile.as_ref().filter(|p| activity.is_none() || chosen && p.resolution() > 0.0);

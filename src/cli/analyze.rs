@@ -131,7 +131,8 @@ pub fn options(a: &AnalyzeArgs) -> Result<Options> {
         .min_period_s(a.periods.shortest_s())
         .scores(a.scores)
         .spectrum(spectrum)
-        .patterns(a.wants_patterns()))
+        .patterns(a.wants_patterns())
+        .memory_bytes(a.input.reading.max_memory()))
 }
 
 /// Analyses every trace; gives the worst exit code.

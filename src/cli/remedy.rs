@@ -60,7 +60,9 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
             "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`; see `iophase info`"
         }
         Remedy::AllowMemory => "allow more with --max-memory if the machine has it",
-        Remedy::LowerSamplingRate => "lower --sampling-rate or narrow the window with --from and --until",
+        Remedy::LowerSamplingRate => {
+            "lower --sampling-rate, narrow the window with --from and --until, or allow more with --max-memory"
+        }
         Remedy::RaiseSamplingRate => "raise --sampling-rate or use --sampling bin",
         Remedy::ChangeFilter => "change --cutoff and --order, or raise --sampling-rate",
         Remedy::TrainModel => "make one with `iophase classify --train RUN... -o MODEL` and give it with --model MODEL",

@@ -61,8 +61,8 @@ pub struct ReadingArgs {
     /// Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes that grows most]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that are kept, and
-    /// 1 KiB for each pair of rank and file
+    /// Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that are kept, the samples of
+    /// the signals with their transforms, and 1 KiB for each pair of rank and file
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = super::classify::bytes)]
     max_memory: u64,
     /// How text of any kind is read
@@ -88,6 +88,11 @@ impl ReadingArgs {
             "auto" => Ok(None),
             name => formats::find(name).map(Some),
         }
+    }
+
+    /// Bytes of memory for each thing that does not come as a stream.
+    pub fn max_memory(&self) -> u64 {
+        self.max_memory
     }
 
     /// Options of the readers.
