@@ -14,6 +14,8 @@ mod faults;
 mod fleet;
 mod folders;
 mod golden;
+#[cfg(target_os = "linux")]
+mod growth;
 mod outline;
 mod outputs;
 mod parity;
