@@ -169,5 +169,5 @@ fn conversion_says_where_it_went_and_keeps_its_input() {
     let (code, _, err) = iophase(&["convert", &data("stable.darshan").display().to_string(), "-o", &out]);
     assert!(code == 0 && err.contains("wrote 1,792 of 1,792 records"), "{err}");
     let (code, _, err) = iophase(&["convert", &out, "-o", &out]);
-    assert!(code == 2 && err.contains("the trace itself"), "{err}");
+    assert!(code == 2 && err.contains("would replace an input of this run"), "{err}");
 }

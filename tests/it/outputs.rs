@@ -309,15 +309,22 @@ fn a_signal_leaves_no_draft() {
         &["generate", "checkpoint", "-q", "--ranks", "64", "--checkpoints", "100", "-o", "out/x.csv"],
     ] {
         for name in ["-INT", "-TERM"] {
-            let mut child = Command::new(BIN).args(args).current_dir(dir.path()).spawn().unwrap();
             let is_writing = || fs::read_dir(&out).unwrap().next().is_some();
-            while !is_writing() {
-                assert!(child.try_wait().unwrap().is_none(), "{args:?} ended without a draft");
-                std::thread::yield_now();
-            }
-            signal(name, &child);
-            let status = child.wait().unwrap();
-            assert_eq!(status.code(), None, "{args:?} was done before the signal came");
+            // the program may be done before the signal comes: then it is tried again
+            let ended_by_signal = || {
+                let mut child = Command::new(BIN).args(args).current_dir(dir.path()).spawn().unwrap();
+                while !is_writing() && child.try_wait().unwrap().is_none() {
+                    std::thread::yield_now();
+                }
+                signal(name, &child);
+                let ended = child.wait().unwrap().code().is_none();
+                if !ended {
+                    fs::remove_dir_all(&out).unwrap();
+                    fs::create_dir(&out).unwrap();
+                }
+                ended
+            };
+            assert!((0..20).any(|_| ended_by_signal()), "{args:?} is always done before the signal comes");
             assert!(!is_writing(), "{args:?} {name} left {:?}", content(&out).keys());
         }
     }
