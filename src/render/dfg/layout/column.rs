@@ -14,8 +14,8 @@ const LABELS: usize = 300;
 pub(super) fn order(nodes: usize, links: &[Link]) -> Vec<usize> {
     let mut after: Vec<Vec<(i32, usize)>> = vec![Vec::new(); nodes];
     links.iter().for_each(|l| after[l.from].push((l.weight, l.to)));
-    // what is finished last comes first
-    after.iter_mut().for_each(|of_node| of_node.sort_by_key(|&(weight, to)| (weight, std::cmp::Reverse(to))));
+    // an edge that is searched along goes down: the heavy ones first
+    after.iter_mut().for_each(|of_node| of_node.sort_by_key(|&(weight, to)| (std::cmp::Reverse(weight), to)));
     let mut finished = Vec::with_capacity(nodes);
     let mut seen = vec![false; nodes];
     let mut next = vec![0; nodes];
