@@ -41,7 +41,7 @@ step() {
     grep -E '^test result:|^skipped: ' "$log" | sort | uniq -c | sort -rn | sed 's/^ *1 / /; s/^/   /' || true
     if [ "$result" = FAILED ]; then
         # what cargo compiles is no news
-        grep -vE '^ +(Compiling|Checking|Downloaded|Downloading) ' "$log" | tail -n 400
+        grep -vE '^ +(Compiling|Checking|Downloaded|Downloading) |^test .* ok$' "$log" | tail -n 400
     fi
     return 0
 }
