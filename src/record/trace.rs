@@ -226,7 +226,7 @@ impl Warning {
         self
     }
 
-    /// Warnings of one code that are listed; of more the number is told.
+    /// Most warnings of one code that are listed; the others are counted.
     const LISTED: usize = 16;
 
     /// Keeps the first warnings of each code and says how many more there are: damage that repeats makes no list without end.

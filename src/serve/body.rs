@@ -52,7 +52,7 @@ impl Entered {
                 Answer::Left => return false,
                 Answer::Wait(None) => self.turn.notified().await,
                 Answer::Wait(Some(at)) => {
-                    // asks again whether it was told to or not
+                    // asks again in any case
                     let _ = timeout_at(at.into(), self.turn.notified()).await;
                 }
             }

@@ -13,7 +13,7 @@ pub(crate) const STEP: u64 = 64 << 10;
 /// A peer without progress for so long gives way to one that waits for room.
 const STALLED: Duration = Duration::from_millis(250);
 
-/// What a peer that waits, for room or for bytes, is told.
+/// The answer to a peer that waits for room or for bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// It is its turn: ask again.
@@ -188,7 +188,7 @@ mod tests {
         Arc::new(|_| {})
     }
 
-    /// Notes what a peer is told.
+    /// Stores the answer to a peer.
     fn noting() -> (Tell, Arc<Mutex<Vec<Signal>>>) {
         let told = Arc::new(Mutex::new(Vec::new()));
         let notes = told.clone();
