@@ -8,6 +8,8 @@ macro_rules! rooms {
 }
 
 rooms! {
+    /// Time in I/O, and what was done with each file.
+    facts
     /// Loop nests.
     nest
     /// Bandwidth to periods.

@@ -76,6 +76,7 @@ pub mod compare;
 pub mod dfg;
 mod draft;
 mod error;
+mod facts;
 pub mod findings;
 pub mod formats;
 #[cfg(feature = "internals")]

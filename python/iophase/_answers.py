@@ -41,6 +41,13 @@ class Aside(Part):
     largest_bytes = Field('largest_bytes', '', "Size of the largest access in bytes.")
     ranks = Field('ranks', '', "Ranks that make them.")
 
+class Bounds(Part):
+    "A value that the data only bound; both ends are equal where it is exact."
+
+    __slots__ = ()
+    high = Field('high', '', "High end.")
+    low = Field('low', '', "Low end.")
+
 class BurstBuffer(Part):
     "Storage that takes bursts and drains between them."
 
@@ -314,10 +321,10 @@ class Family(Part):
     bytes_written = Field('bytes_written', '', "Bytes written.")
     file = Field('file', '', "Name of the file; of several with `#` for digits.")
     files = Field('files', '', "Number of files.")
-    layer = Field('layer', '', "The lowest layer of POSIX and STDIO that has it, or the one that it has.")
+    layer = Field('layer', '', "The lowest layer that has it.")
     metadata_s = Field('metadata_s', '', "Seconds of opening, closing and the like, all ranks.")
     ranks = Field('ranks', '', "Number of ranks; `null` if the counters are of all ranks.")
-    read_s = Field('read_s', '', "Seconds of reading, all ranks.")
+    read_s = Field('read_s', '', "Seconds of reading in the outermost layer, all ranks.")
     write_s = Field('write_s', '', "Seconds of writing, all ranks.")
 
 class FileChange(Part):
@@ -410,7 +417,7 @@ class Findings(Answer):
 
     __slots__ = ()
     findings = Field('findings', '[Finding]', "The findings, the costliest first.")
-    io = Field('io', 'IoSummary', "How much of the run is I/O.")
+    io = Field('io', 'IoTime', "Time in I/O.")
     not_checked = Field('not_checked', '[NotChecked]', "Codes that could not be checked.")
     ok = Field('ok', '', "Codes of good properties.")
     schema = Field('schema', '', "Name and version of the schema.")
@@ -484,6 +491,7 @@ class Info(Answer):
     end_s = Field('end_s', '', "End of the last access, seconds on the trace's own clock.")
     files = Field('files', '', "Number of files.")
     format = Field('format', '', "Name of the file format.")
+    io = Field('io', 'IoTime', "Time in I/O.")
     job = Field('job', 'Job', "Facts about the job; `null` if the trace has none.")
     layers = Field('layers', '[LayerSummary]', "Contents of each layer.")
     partial = Field('partial', '', "Names of the parts of the trace that are known to be incomplete.")
@@ -494,21 +502,26 @@ class Info(Answer):
     version = Field('version', '', "Version of the format.")
     warnings = Field('warnings', '[Warning]', "Warnings for the user.")
 
-class IoSummary(Part):
-    "How much of the run is I/O."
+class IoTime(Part):
+    "Time in I/O: what a rank spends inside calls of the outermost layer that recorded the file. From counters the sum over the files of a rank; from single requests the union of their spans."
 
     __slots__ = ()
-    basis = Field('basis', '', "`counters`, `requests` or `none`.")
-    io_s = Field('io_s', '', "I/O time of the rank with the most in files of its own and of the slowest rank of each shared file, or from requests the longest time that any rank is in requests; `null` if the trace does not say.")
-    io_wall_s = Field('io_wall_s', '', "Seconds in which at least one rank is in a request; `null` without requests.")
-    metadata_s = Field('metadata_s', '', "See `read_s`.")
-    own_s = Field('own_s', '', "Seconds of that rank in files of its own; `null` without counters.")
-    read_s = Field('read_s', '', "Reading, writing and metadata time of that rank in files of its own, and its mean in shared files; `null` without counters.")
-    run_s = Field('run_s', '', "Length of the run in seconds.")
-    share = Field('share', '', "`io_s / run_s`.")
-    shared_s = Field('shared_s', '', "Seconds of the slowest ranks of the shared files; `null` without counters.")
-    slowest_rank = Field('slowest_rank', '', "That rank; `null` if all files are shared.")
-    write_s = Field('write_s', '', "See `read_s`.")
+    complete = Field('complete', '', "True if the time of everything that the ranks did is recorded.")
+    io_s = Field('io_s', '', "Low end of `slowest_s`.")
+    layer = Field('layer', '', "The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, or `requests` where single requests are all that is known; `null` without times.")
+    layers = Field('layers', '[LayerTime]', "All layers that have times, each with what it spends in those below it.")
+    mean_metadata_s = Field('mean_metadata_s', '', "Seconds of metadata, mean of all ranks.")
+    mean_read_s = Field('mean_read_s', '', "Seconds of reading, mean of all ranks.")
+    mean_s = Field('mean_s', '', "Seconds, mean of all ranks; `null` without times.")
+    mean_write_s = Field('mean_write_s', '', "Seconds of writing and synchronising, mean of all ranks.")
+    run_s = Field('run_s', '', "Length of the run in seconds; of the accesses, if the trace does not know the run.")
+    share = Field('share', '', "`io_s / run_s`, at most 1; `null` if the recording is not complete.")
+    share_range = Field('share_range', 'Bounds', "Ends of the share of the run of the slowest rank.")
+    slowest_rank = Field('slowest_rank', '', "The rank with most time in files of its own; `null` if all files are counted over all ranks.")
+    slowest_s = Field('slowest_s', 'Bounds', "Seconds of the slowest rank; `null` without times.")
+    waiting_s = Field('waiting_s', '', "Seconds inside MPI-IO and outside the POSIX calls below it, mean of all ranks: waiting for other ranks and exchanging data with them. `null` without MPI-IO.")
+    wall_s = Field('wall_s', '', "Seconds in which at least one rank is in a request; `null` without single requests.")
+    why = Field('why', '', "What keeps the recording from being complete; `null` if nothing does.")
 
 class IoTimeChange(Part):
     "Change of the time in I/O."
@@ -516,10 +529,13 @@ class IoTimeChange(Part):
     __slots__ = ()
     after_s = Field('after_s', '', "After, in seconds.")
     basis = Field('basis', '', "Samples behind the interval.")
-    before_s = Field('before_s', '', "Before, in seconds; mean of the runs. From bursts the time in which any rank is in a request of a burst, else that of the slowest rank; `null` if the trace does not say.")
+    before_s = Field('before_s', '', "Before: seconds in I/O of the slowest rank as in findings, mean of the runs, the low end if it is only bounded; `null` if the trace does not say.")
     change = Field('change', '', "`after_s - before_s`.")
     high = Field('high', '', "High end of the interval.")
+    high_s = Field('high_s', '', "High ends of both.")
+    layer = Field('layer', '', "The outermost layer with most of the time, before and after, as in findings; `null` if that differs.")
     low = Field('low', '', "Low end of the interval of 95 % of `change`; `null` for one value a side.")
+    run_s = Field('run_s', '', "Seconds of the run before and after, mean of the runs.")
 
 class Job(Part):
     "Facts about the job; `None` where the trace does not say."
@@ -541,9 +557,9 @@ class LayerCost(Part):
     metadata_s = Field('metadata_s', '', "Seconds of opening, closing and the like, a rank's mean.")
     quartiles_s = Field('quartiles_s', '', "Seconds of the ranks in files of their own: the least, the quartiles, the most; `null` if all files are shared.")
     read_s = Field('read_s', '', "Seconds of reading, a rank's mean.")
-    share = Field('share', '', "`slowest_s` / run time; `null` if the run time is not known.")
-    slowest_rank = Field('slowest_rank', '', "That rank; `null` if all files are shared.")
-    slowest_s = Field('slowest_s', '', "Seconds of the rank with the most in files of its own, and of the slowest rank of each shared file.")
+    share = Field('share', '', "`slowest_s` / run time, at most 1; `null` if the run time is not known.")
+    slowest_rank = Field('slowest_rank', '', "The rank with the most in files of its own; `null` if all files are shared.")
+    slowest_s = Field('slowest_s', '', "Seconds of the slowest rank, at least: which rank is the slowest in all shared files together is not recorded.")
     write_s = Field('write_s', '', "Seconds of writing, a rank's mean.")
 
 class LayerSummary(Part):
@@ -558,6 +574,16 @@ class LayerSummary(Part):
     reads = Field('reads', '', "Number of read operations; `null` if the layer does not count them.")
     records = Field('records', '', "Number of records: counter records, segments, heatmap records, requests or phases.")
     writes = Field('writes', '', "Number of write operations; `null` if the layer does not count them.")
+
+class LayerTime(Part):
+    "Time in I/O of one layer."
+
+    __slots__ = ()
+    layer = Field('layer', '', "Name as in [`IoTime::layer`].")
+    mean_metadata_s = Field('mean_metadata_s', '', "Seconds of metadata, mean of all ranks.")
+    mean_read_s = Field('mean_read_s', '', "Seconds of reading, mean of all ranks.")
+    mean_write_s = Field('mean_write_s', '', "Seconds of writing, mean of all ranks.")
+    slowest_s = Field('slowest_s', 'Bounds', "Seconds of the slowest rank.")
 
 class LocalClass(Part):
     "What one rank does to a file for a while."

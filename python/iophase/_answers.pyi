@@ -69,6 +69,16 @@ class Aside(Part):
     def ranks(self) -> list[int]:
         "Ranks that make them."
 
+class Bounds(Part):
+    "A value that the data only bound; both ends are equal where it is exact."
+
+    @property
+    def high(self) -> float:
+        "High end."
+    @property
+    def low(self) -> float:
+        "Low end."
+
 class BurstBuffer(Part):
     "Storage that takes bursts and drains between them."
 
@@ -606,7 +616,7 @@ class Family(Part):
         "Number of files."
     @property
     def layer(self) -> str:
-        "The lowest layer of POSIX and STDIO that has it, or the one that it has."
+        "The lowest layer that has it."
     @property
     def metadata_s(self) -> float:
         "Seconds of opening, closing and the like, all ranks."
@@ -615,7 +625,7 @@ class Family(Part):
         "Number of ranks; `null` if the counters are of all ranks."
     @property
     def read_s(self) -> float:
-        "Seconds of reading, all ranks."
+        "Seconds of reading in the outermost layer, all ranks."
     @property
     def write_s(self) -> float:
         "Seconds of writing, all ranks."
@@ -805,8 +815,8 @@ class Findings(Answer):
     def findings(self) -> list[Finding]:
         "The findings, the costliest first."
     @property
-    def io(self) -> IoSummary:
-        "How much of the run is I/O."
+    def io(self) -> IoTime:
+        "Time in I/O."
     @property
     def not_checked(self) -> list[NotChecked]:
         "Codes that could not be checked."
@@ -814,7 +824,7 @@ class Findings(Answer):
     def ok(self) -> list[str]:
         "Codes of good properties."
     @property
-    def schema(self) -> Literal['iophase.findings.v1']:
+    def schema(self) -> Literal['iophase.findings.v2']:
         "Name and version of the schema."
     @property
     def system(self) -> System:
@@ -961,6 +971,9 @@ class Info(Answer):
     def format(self) -> str:
         "Name of the file format."
     @property
+    def io(self) -> IoTime:
+        "Time in I/O."
+    @property
     def job(self) -> Job | None:
         "Facts about the job; `null` if the trace has none."
     @property
@@ -988,42 +1001,57 @@ class Info(Answer):
     def warnings(self) -> list[Warning]:
         "Warnings for the user."
 
-class IoSummary(Part):
-    "How much of the run is I/O."
+class IoTime(Part):
+    "Time in I/O: what a rank spends inside calls of the outermost layer that recorded the file. From counters the sum over the files of a rank; from single requests the union of their spans."
 
     @property
-    def basis(self) -> str:
-        "`counters`, `requests` or `none`."
+    def complete(self) -> bool:
+        "True if the time of everything that the ranks did is recorded."
     @property
     def io_s(self) -> float | None:
-        "I/O time of the rank with the most in files of its own and of the slowest rank of each shared file, or from requests the longest time that any rank is in requests; `null` if the trace does not say."
+        "Low end of `slowest_s`."
     @property
-    def io_wall_s(self) -> float | None:
-        "Seconds in which at least one rank is in a request; `null` without requests."
+    def layer(self) -> str | None:
+        "The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, or `requests` where single requests are all that is known; `null` without times."
     @property
-    def metadata_s(self) -> float | None:
-        "See `read_s`."
+    def layers(self) -> list[LayerTime]:
+        "All layers that have times, each with what it spends in those below it."
     @property
-    def own_s(self) -> float | None:
-        "Seconds of that rank in files of its own; `null` without counters."
+    def mean_metadata_s(self) -> float | None:
+        "Seconds of metadata, mean of all ranks."
     @property
-    def read_s(self) -> float | None:
-        "Reading, writing and metadata time of that rank in files of its own, and its mean in shared files; `null` without counters."
+    def mean_read_s(self) -> float | None:
+        "Seconds of reading, mean of all ranks."
+    @property
+    def mean_s(self) -> float | None:
+        "Seconds, mean of all ranks; `null` without times."
+    @property
+    def mean_write_s(self) -> float | None:
+        "Seconds of writing and synchronising, mean of all ranks."
     @property
     def run_s(self) -> float:
-        "Length of the run in seconds."
+        "Length of the run in seconds; of the accesses, if the trace does not know the run."
     @property
     def share(self) -> float | None:
-        "`io_s / run_s`."
+        "`io_s / run_s`, at most 1; `null` if the recording is not complete."
     @property
-    def shared_s(self) -> float | None:
-        "Seconds of the slowest ranks of the shared files; `null` without counters."
+    def share_range(self) -> Bounds | None:
+        "Ends of the share of the run of the slowest rank."
     @property
     def slowest_rank(self) -> int | None:
-        "That rank; `null` if all files are shared."
+        "The rank with most time in files of its own; `null` if all files are counted over all ranks."
     @property
-    def write_s(self) -> float | None:
-        "See `read_s`."
+    def slowest_s(self) -> Bounds | None:
+        "Seconds of the slowest rank; `null` without times."
+    @property
+    def waiting_s(self) -> float | None:
+        "Seconds inside MPI-IO and outside the POSIX calls below it, mean of all ranks: waiting for other ranks and exchanging data with them. `null` without MPI-IO."
+    @property
+    def wall_s(self) -> float | None:
+        "Seconds in which at least one rank is in a request; `null` without single requests."
+    @property
+    def why(self) -> str | None:
+        "What keeps the recording from being complete; `null` if nothing does."
 
 class IoTimeChange(Part):
     "Change of the time in I/O."
@@ -1036,7 +1064,7 @@ class IoTimeChange(Part):
         "Samples behind the interval."
     @property
     def before_s(self) -> float | None:
-        "Before, in seconds; mean of the runs. From bursts the time in which any rank is in a request of a burst, else that of the slowest rank; `null` if the trace does not say."
+        "Before: seconds in I/O of the slowest rank as in findings, mean of the runs, the low end if it is only bounded; `null` if the trace does not say."
     @property
     def change(self) -> float | None:
         "`after_s - before_s`."
@@ -1044,8 +1072,17 @@ class IoTimeChange(Part):
     def high(self) -> float | None:
         "High end of the interval."
     @property
+    def high_s(self) -> list[float] | None:
+        "High ends of both."
+    @property
+    def layer(self) -> str | None:
+        "The outermost layer with most of the time, before and after, as in findings; `null` if that differs."
+    @property
     def low(self) -> float | None:
         "Low end of the interval of 95 % of `change`; `null` for one value a side."
+    @property
+    def run_s(self) -> list[float]:
+        "Seconds of the run before and after, mean of the runs."
 
 class Job(Part):
     "Facts about the job; `None` where the trace does not say."
@@ -1089,13 +1126,13 @@ class LayerCost(Part):
         "Seconds of reading, a rank's mean."
     @property
     def share(self) -> float | None:
-        "`slowest_s` / run time; `null` if the run time is not known."
+        "`slowest_s` / run time, at most 1; `null` if the run time is not known."
     @property
     def slowest_rank(self) -> int | None:
-        "That rank; `null` if all files are shared."
+        "The rank with the most in files of its own; `null` if all files are shared."
     @property
     def slowest_s(self) -> float:
-        "Seconds of the rank with the most in files of its own, and of the slowest rank of each shared file."
+        "Seconds of the slowest rank, at least: which rank is the slowest in all shared files together is not recorded."
     @property
     def write_s(self) -> float:
         "Seconds of writing, a rank's mean."
@@ -1127,6 +1164,25 @@ class LayerSummary(Part):
     @property
     def writes(self) -> int | None:
         "Number of write operations; `null` if the layer does not count them."
+
+class LayerTime(Part):
+    "Time in I/O of one layer."
+
+    @property
+    def layer(self) -> str:
+        "Name as in [`IoTime::layer`]."
+    @property
+    def mean_metadata_s(self) -> float:
+        "Seconds of metadata, mean of all ranks."
+    @property
+    def mean_read_s(self) -> float:
+        "Seconds of reading, mean of all ranks."
+    @property
+    def mean_write_s(self) -> float:
+        "Seconds of writing, mean of all ranks."
+    @property
+    def slowest_s(self) -> Bounds:
+        "Seconds of the slowest rank."
 
 class LocalClass(Part):
     "What one rank does to a file for a while."

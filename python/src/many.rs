@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use iophase::analysis::{self, Analysis, Burst, Dominant, SignalReport};
-use iophase::findings::{self, IoSummary};
+use iophase::findings::{self, IoTime};
 use iophase::formats::{self, Source};
 use iophase::record::Trace;
 use iophase::{Error, Result};
@@ -41,7 +41,7 @@ struct Row {
     error: Option<String>,
 }
 
-fn row(trace: &Trace, s: &SignalReport, bursts: &[Burst], io: &IoSummary) -> Row {
+fn row(trace: &Trace, s: &SignalReport, bursts: &[Burst], io: &IoTime) -> Row {
     let dominant = s.period.dominant.clone();
     let length = s.end_s - s.start_s;
     let valid: f64 = s.validity.iter().map(|v| v.end_s - v.start_s).sum();
@@ -56,7 +56,7 @@ fn row(trace: &Trace, s: &SignalReport, bursts: &[Burst], io: &IoSummary) -> Row
         job: trace.job.as_ref().and_then(|j| j.id),
         mode: Some(s.mode.name().to_owned()),
         bytes: Some(s.bytes.round() as u64),
-        io: [io.io_s, io.read_s, io.write_s, io.metadata_s],
+        io: [io.io_s, io.mean_read_s, io.mean_write_s, io.mean_metadata_s],
         verdict: serde_json::to_value(s.period.verdict).ok().and_then(|v| v.as_str().map(str::to_owned)),
         periodic: s.period.periodic,
         duty_cycle: summary.map(|b| b.duty_cycle),

@@ -1,12 +1,12 @@
 //! Tables of the counters of a trace: cost, calls, sizes and files.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::usage::{FileUse, members, mount_of};
-use crate::record::{Column, CounterModule, CounterTable, Counters, FileId, Trace, is_terminal, stem};
+use crate::facts::{self, FileFacts, FileFamily, Spent};
+use crate::record::{CounterModule, CounterTable, Counters, FileId, Trace, is_terminal, stem};
 
 /// Families of files that are listed.
 const FAMILIES: usize = 50;
@@ -48,11 +48,11 @@ pub struct LayerCost {
     pub write_s: f64,
     /// Seconds of opening, closing and the like, a rank's mean.
     pub metadata_s: f64,
-    /// Seconds of the rank with the most in files of its own, and of the slowest rank of each shared file.
+    /// Seconds of the slowest rank, at least: which rank is the slowest in all shared files together is not recorded.
     pub slowest_s: f64,
-    /// That rank; `null` if all files are shared.
+    /// The rank with the most in files of its own; `null` if all files are shared.
     pub slowest_rank: Option<u32>,
-    /// `slowest_s` / run time; `null` if the run time is not known.
+    /// `slowest_s` / run time, at most 1; `null` if the run time is not known.
     pub share: Option<f64>,
     /// Seconds of the ranks in files of their own: the least, the quartiles, the most; `null` if all files are shared.
     pub quartiles_s: Option<[f64; 5]>,
@@ -106,7 +106,7 @@ pub struct Family {
     pub file: String,
     /// Number of files.
     pub files: u64,
-    /// The lowest layer of POSIX and STDIO that has it, or the one that it has.
+    /// The lowest layer that has it.
     pub layer: String,
     /// Number of ranks; `null` if the counters are of all ranks.
     pub ranks: Option<u64>,
@@ -114,7 +114,7 @@ pub struct Family {
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Seconds of reading, all ranks.
+    /// Seconds of reading in the outermost layer, all ranks.
     pub read_s: f64,
     /// Seconds of writing, all ranks.
     pub write_s: f64,
@@ -147,74 +147,25 @@ impl CounterReport {
             return None;
         }
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0);
-        let ranks = trace.ranks.max(1) as f64;
+        let ranks = trace.ranks.max(1);
         let named = |t: &&CounterTable| (layer(t.module), operations(t));
-        let mut families: Vec<Family> = families(c, &tables).into_iter().map(|f| f.family).collect();
+        let files = facts::files_of_counters(c);
+        let mounts = mounts(c, &files);
+        let mut families: Vec<Family> = facts::families(files, &c.files, stem).into_iter().map(family).collect();
+        let spent = |f: &Family| f.read_s + f.write_s + f.metadata_s;
+        families.sort_by(|a, b| spent(b).total_cmp(&spent(a)).then(a.file.cmp(&b.file)));
         let families_total = families.len() as u64;
         families.truncate(FAMILIES);
         Some(CounterReport {
-            cost: tables.iter().filter_map(|t| cost(c, t, ranks, run_s)).collect(),
+            cost: facts::of_modules(c, ranks, run_s).iter().map(|of| cost(of, ranks, run_s)).collect(),
             operations: tables.iter().map(named).filter(|(_, calls)| !calls.is_empty()).collect(),
             access_sizes: tables.iter().filter_map(|t| access_sizes(t)).collect(),
             files: tables.iter().flat_map(|t| file_kinds(c, t)).collect(),
             families,
             families_total,
-            mounts: mounts(c, &tables),
+            mounts,
         })
     }
-}
-
-impl CounterReport {
-    /// All families of files, with their calls.
-    pub(super) fn all_files(c: &Counters) -> Vec<FileUse> {
-        let tables: Vec<&CounterTable> = c.tables.iter().filter(|t| !t.is_empty()).collect();
-        let file = |CountedFamily { family: f, calls: [reads, writes, opens], mount, stripe, members }| FileUse {
-            time_s: Some(f.read_s + f.write_s + f.metadata_s),
-            file: f.file,
-            files: f.files,
-            reads: Some(reads),
-            writes: Some(writes),
-            opens: Some(opens),
-            bytes_read: f.bytes_read,
-            bytes_written: f.bytes_written,
-            ranks: f.ranks,
-            mount,
-            stripe,
-            members,
-        };
-        families(c, &tables).into_iter().map(file).collect()
-    }
-
-    /// Bytes read and written of each file, of the lowest layer that has it.
-    pub(super) fn bytes_of_files(c: &Counters) -> HashMap<FileId, [u64; 2]> {
-        let mut owner: HashMap<FileId, CounterModule> = HashMap::new();
-        let mut all: HashMap<FileId, [u64; 2]> = HashMap::new();
-        for t in LAYERS.iter().filter_map(|m| c.table(*m)) {
-            for i in rows(c, t) {
-                let file = t.file.get(i);
-                if *owner.entry(file).or_insert(t.module) == t.module {
-                    let moved = all.entry(file).or_default();
-                    moved[0] = moved[0].saturating_add(at(t, "BYTES_READ", i));
-                    moved[1] = moved[1].saturating_add(at(t, "BYTES_WRITTEN", i));
-                }
-            }
-        }
-        all
-    }
-}
-
-/// The layers that tell of files, the lowest first.
-const LAYERS: [CounterModule; 4] =
-    [CounterModule::Posix, CounterModule::Stdio, CounterModule::Mpiio, CounterModule::PnetcdfFile];
-
-/// A family with its calls, the mount and the stripes of its first file, and the costliest of its files.
-struct CountedFamily {
-    family: Family,
-    /// Reads, writes, opens.
-    calls: [u64; 3],
-    mount: Option<String>,
-    stripe: Option<(u64, u64)>,
-    members: Vec<(String, u64, Option<f64>)>,
 }
 
 fn layer(module: CounterModule) -> String {
@@ -225,39 +176,25 @@ fn at(t: &CounterTable, name: &str, i: usize) -> u64 {
     t.int(name).map_or(0, |c| c.get(i).max(0).unsigned_abs())
 }
 
-fn time(t: &CounterTable, name: &str, i: usize) -> f64 {
-    t.real(name).map_or(0.0, |c| c.get(i)).max(0.0)
-}
-
 /// Rows of files that are no terminals.
 fn rows<'a>(c: &'a Counters, t: &'a CounterTable) -> impl Iterator<Item = usize> + 'a {
     (0..t.len()).filter(|&i| !is_terminal(c.files.name(t.file.get(i))))
 }
 
-fn cost(c: &Counters, t: &CounterTable, ranks: f64, run_s: Option<f64>) -> Option<LayerCost> {
-    t.real("F_META_TIME")?;
-    let (mut sum, mut shared_s) = ([0.0; 3], 0.0);
-    let mut own: BTreeMap<u32, f64> = BTreeMap::new();
-    for i in rows(c, t) {
-        let parts = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(|name| time(t, name, i));
-        (0..3).for_each(|k| sum[k] += parts[k] / ranks);
-        match t.rank.get(i) {
-            Some(rank) => *own.entry(rank).or_default() += parts.iter().sum::<f64>(),
-            None => shared_s += time(t, "F_SLOWEST_RANK_TIME", i),
-        }
-    }
-    let slowest = own.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
-    let slowest_s = slowest.map_or(0.0, |s| *s.1) + shared_s;
-    Some(LayerCost {
-        layer: layer(t.module),
-        read_s: sum[0],
-        write_s: sum[1],
-        metadata_s: sum[2],
+fn cost((module, spent): &(CounterModule, Spent), ranks: u64, run_s: Option<f64>) -> LayerCost {
+    let [read_s, write_s, metadata_s] = spent.mean_s;
+    let own = spent.own.values().map(|parts| parts.iter().sum());
+    let slowest_s = spent.slowest_s.low;
+    LayerCost {
+        layer: layer(*module),
+        read_s,
+        write_s,
+        metadata_s,
         slowest_s,
-        slowest_rank: slowest.map(|s| *s.0),
-        share: run_s.map(|run| slowest_s / run),
-        quartiles_s: (!own.is_empty()).then(|| quartiles(own.values().copied(), ranks as usize)),
-    })
+        slowest_rank: spent.busiest().map(|s| s.0),
+        share: run_s.map(|run| (slowest_s / run).min(1.0)),
+        quartiles_s: (!spent.own.is_empty()).then(|| quartiles(own, ranks as usize)),
+    }
 }
 
 /// The least, the quartiles and the most of the times of `ranks` ranks, of which those without a value have none.
@@ -358,96 +295,34 @@ fn file_kinds(c: &Counters, t: &CounterTable) -> Vec<FileKind> {
     ["read-only", "write-only", "read-write", "opened"].into_iter().filter_map(of).collect()
 }
 
-/// A family, its ranks, and bytes and seconds of its files.
-type CountedSets = (CountedFamily, BTreeSet<u32>, BTreeMap<FileId, (u64, f64)>);
-
-/// Of each file the lowest layer that has it, so that nothing counts twice.
-fn families(c: &Counters, tables: &[&CounterTable]) -> Vec<CountedFamily> {
-    let layouts: HashMap<FileId, (u64, u64)> =
-        c.layouts.iter().rev().map(|l| (l.file, (l.stripe_bytes, l.stripes))).collect();
-    let mut owner: HashMap<FileId, CounterModule> = HashMap::new();
-    let mut all: BTreeMap<String, CountedSets> = BTreeMap::new();
-    for t in LAYERS.iter().filter_map(|m| tables.iter().find(|t| t.module == *m)) {
-        let calls = |what: &str| -> Vec<&Column<i64>> {
-            ["", "INDEP_", "COLL_", "SPLIT_", "NB_"].iter().filter_map(|kind| t.int(&format!("{kind}{what}"))).collect()
-        };
-        let called = [calls("READS"), calls("WRITES"), calls("OPENS")];
-        for i in rows(c, t) {
-            let file = t.file.get(i);
-            if *owner.entry(file).or_insert(t.module) != t.module {
-                continue;
-            }
-            let name = c.files.name(file);
-            let (counted, ranks, files) = all.entry(stem(name)).or_insert_with(|| {
-                let family = Family {
-                    file: name.to_owned(),
-                    files: 0,
-                    layer: layer(t.module),
-                    ranks: Some(0),
-                    bytes_read: 0,
-                    bytes_written: 0,
-                    read_s: 0.0,
-                    write_s: 0.0,
-                    metadata_s: 0.0,
-                };
-                let (mount, stripe) = (mount_of(c, name), layouts.get(&file).copied());
-                let counted = CountedFamily { family, calls: [0; 3], mount, stripe, members: Vec::new() };
-                (counted, BTreeSet::new(), BTreeMap::new())
-            });
-            let sum = |columns: &[&Column<i64>]| columns.iter().map(|c| c.get(i).max(0).unsigned_abs()).sum::<u64>();
-            (0..3).for_each(|k| counted.calls[k] += sum(&called[k]));
-            let bytes = at(t, "BYTES_READ", i).saturating_add(at(t, "BYTES_WRITTEN", i));
-            let time_s: f64 = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(|name| time(t, name, i)).iter().sum();
-            let member = files.entry(file).or_default();
-            *member = (member.0.saturating_add(bytes), member.1 + time_s);
-            let family = &mut counted.family;
-            match t.rank.get(i) {
-                Some(k) => {
-                    ranks.insert(k);
-                }
-                None => family.ranks = None,
-            }
-            family.bytes_read = family.bytes_read.saturating_add(at(t, "BYTES_READ", i));
-            family.bytes_written = family.bytes_written.saturating_add(at(t, "BYTES_WRITTEN", i));
-            family.read_s += time(t, "F_READ_TIME", i);
-            family.write_s += time(t, "F_WRITE_TIME", i);
-            family.metadata_s += time(t, "F_META_TIME", i);
-        }
+fn family(f: FileFamily) -> Family {
+    let [read_s, write_s, metadata_s] = f.sum.time_s.unwrap_or_default();
+    Family {
+        file: f.name,
+        files: f.files.len() as u64,
+        layer: f.sum.layer.map_or_else(String::new, layer),
+        ranks: f.sum.ranks.map(|ranks| ranks.len() as u64),
+        bytes_read: f.sum.bytes[0],
+        bytes_written: f.sum.bytes[1],
+        read_s,
+        write_s,
+        metadata_s,
     }
-    let whole = |(stem, (counted, ranks, files)): (String, CountedSets)| {
-        let family = Family {
-            file: if files.len() > 1 { stem } else { counted.family.file },
-            files: files.len() as u64,
-            ranks: counted.family.ranks.map(|_| ranks.len() as u64),
-            ..counted.family
-        };
-        let member = |(id, (bytes, time_s)): (FileId, (u64, f64))| (id, bytes, Some(time_s));
-        let members = members(files.into_iter().map(member).collect());
-        let members = members.into_iter().map(|(id, bytes, t)| (c.files.name(id).to_owned(), bytes, t)).collect();
-        CountedFamily { family, members, ..counted }
-    };
-    let mut all: Vec<CountedFamily> = all.into_iter().map(whole).collect();
-    let spent = |f: &CountedFamily| f.family.read_s + f.family.write_s + f.family.metadata_s;
-    all.sort_by(|a, b| spent(b).total_cmp(&spent(a)).then(a.family.file.cmp(&b.family.file)));
-    all
 }
 
-fn mounts(c: &Counters, tables: &[&CounterTable]) -> Vec<MountUse> {
-    let mut of: BTreeMap<&str, (MountUse, BTreeSet<FileId>)> = BTreeMap::new();
-    for t in tables.iter().filter(|t| matches!(t.module, CounterModule::Posix | CounterModule::Stdio)) {
-        for i in rows(c, t) {
-            let Some(m) = c.mount(c.files.name(t.file.get(i))) else { continue };
-            let (mount, files) = of.entry(&m.path).or_insert_with(|| {
-                let (path, kind) = (m.path.clone(), m.kind.clone());
-                (MountUse { path, kind, files: 0, bytes_read: 0, bytes_written: 0 }, BTreeSet::new())
-            });
-            files.insert(t.file.get(i));
-            mount.bytes_read = mount.bytes_read.saturating_add(at(t, "BYTES_READ", i));
-            mount.bytes_written = mount.bytes_written.saturating_add(at(t, "BYTES_WRITTEN", i));
-        }
+fn mounts(c: &Counters, files: &[FileFacts]) -> Vec<MountUse> {
+    let mut of: BTreeMap<&str, MountUse> = BTreeMap::new();
+    for f in files {
+        let Some(m) = c.mount(c.files.name(f.file)) else { continue };
+        let mount = of.entry(&m.path).or_insert_with(|| {
+            let (path, kind) = (m.path.clone(), m.kind.clone());
+            MountUse { path, kind, files: 0, bytes_read: 0, bytes_written: 0 }
+        });
+        mount.files += 1;
+        mount.bytes_read = mount.bytes_read.saturating_add(f.bytes[0]);
+        mount.bytes_written = mount.bytes_written.saturating_add(f.bytes[1]);
     }
-    let mut all: Vec<MountUse> =
-        of.into_values().map(|(m, files)| MountUse { files: files.len() as u64, ..m }).collect();
+    let mut all: Vec<MountUse> = of.into_values().collect();
     all.sort_by_key(|m| std::cmp::Reverse((m.bytes_read.saturating_add(m.bytes_written), m.files)));
     all
 }
@@ -455,7 +330,7 @@ fn mounts(c: &Counters, tables: &[&CounterTable]) -> Vec<MountUse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Job;
+    use crate::record::{Column, Job};
 
     #[test]
     fn tables_in_closed_form() {
@@ -483,7 +358,8 @@ mod tests {
         let r = CounterReport::of(&trace).unwrap();
         let cost = &r.cost[0];
         assert_eq!((cost.read_s, cost.write_s, cost.metadata_s), (0.0, 1.5, 0.25));
-        assert_eq!((cost.slowest_s, cost.slowest_rank, cost.share), (6.0, Some(1), Some(0.5)));
+        // rank 1 may be the slowest of the shared file or not
+        assert_eq!((cost.slowest_s, cost.slowest_rank, cost.share), (3.0, Some(1), Some(0.25)));
         assert_eq!(cost.quartiles_s, Some([0.0, 0.0, 0.0, 0.0, 3.0]), "one of four ranks has a file of its own");
         assert_eq!(r.operations["posix"], [("writes".to_owned(), 10)].into());
         assert_eq!((r.files[0].kind.as_str(), r.files[0].files, r.files[0].mean_bytes), ("write-only", 2, Some(500)));

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::counters::CounterReport;
 use crate::error::Result;
+use crate::facts::{IoFacts, IoTime};
 use crate::formats::{self, Format, ReadOptions, Source};
 use crate::record::{Batch, Clock, Data, Job, LayerSummary, Restart, RowSink, Trace, Warning};
 
@@ -50,6 +51,8 @@ pub struct Info {
     pub calls: BTreeMap<String, u64>,
     /// Tables of the counters; `null` if the trace has none.
     pub counters: Option<CounterReport>,
+    /// Time in I/O.
+    pub io: IoTime,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
@@ -57,10 +60,15 @@ pub struct Info {
 impl Info {
     /// Of a trace that was read with [`all_layers`](crate::formats::ReadOptions::all_layers).
     pub fn of(trace: &Trace) -> Info {
-        Info::with_extent(trace, extent(trace))
+        Info::with_times(trace, extent(trace), IoFacts::of(trace).time)
     }
 
-    fn with_extent(trace: &Trace, (start_s, end_s): Extent) -> Info {
+    /// The same without the time in I/O, which the findings of the trace have, too.
+    pub fn untimed(trace: &Trace) -> Info {
+        Info::with_times(trace, extent(trace), IoTime::default())
+    }
+
+    fn with_times(trace: &Trace, (start_s, end_s): Extent, io: IoTime) -> Info {
         let first = trace.layers.iter().filter_map(|l| l.first_s).reduce(f64::min);
         let last = trace.layers.iter().filter_map(|l| l.last_s).reduce(f64::max);
         Info {
@@ -80,6 +88,7 @@ impl Info {
             layers: trace.layers.clone(),
             calls: trace.call_counts.clone(),
             counters: CounterReport::of(trace),
+            io,
             warnings: trace.warnings.clone(),
         }
     }
@@ -97,7 +106,11 @@ pub fn info_of(source: &Source, format: Option<&dyn Format>, read: &ReadOptions)
     if trace.layers.is_empty() {
         trace.layers.extend(summary);
     }
-    Ok(Info::with_extent(&trace, extent))
+    let mut io = IoFacts::of(&trace).time;
+    if io.mean_s.is_none() && trace.layers.iter().any(|l| l.records > 0) {
+        io.why = Some("the requests are counted, not timed, as they pass: findings times them".into());
+    }
+    Ok(Info::with_times(&trace, extent, io))
 }
 
 /// First start and last end, on the trace's own clock.

@@ -1,10 +1,13 @@
 //! Files and access sizes of a trace, from its counters or from its rows.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use super::counters::CounterReport;
-use crate::record::{Counters, Data, FileId, Numbered, Op, Request, Striping, Timing, Trace, UNKNOWN_OFFSET, stem};
+use crate::facts::{self, FileFacts, FileFamily};
+use crate::record::{
+    Counters, Data, FileId, Files, Numbered, Op, Request, Striping, Timing, Trace, UNKNOWN_OFFSET, stem,
+};
 use crate::signal::{Activity, Mode, Selection};
 
 /// Sizes are counted by powers of two.
@@ -27,7 +30,7 @@ pub struct FileUse {
     pub bytes_read: u64,
     /// Bytes written.
     pub bytes_written: u64,
-    /// Seconds of the ranks in its calls; `None` if the trace does not say.
+    /// Seconds of all ranks in its calls of the outermost layer; `None` if the trace does not say.
     pub time_s: Option<f64>,
     /// Number of ranks; `None` if the counters are of all ranks.
     pub ranks: Option<u64>,
@@ -121,14 +124,24 @@ impl Usage {
     /// Of a trace, with at most `most` families.
     pub fn of(trace: &Trace, counters: Option<&CounterReport>, most: usize) -> Usage {
         let mut sizes: Vec<SizeUse> = counters.iter().flat_map(|c| &c.access_sizes).map(of_counters).collect();
-        let mut files = match trace.counters.as_deref() {
-            Some(c) if counters.is_some() => CounterReport::all_files(c),
-            _ => {
-                let (files, of_rows) = rows(trace);
-                sizes.extend(of_rows);
-                files
-            }
+        let counted = trace.counters.as_deref().filter(|_| counters.is_some());
+        let (files, names) = match counted {
+            Some(c) => (facts::files_of_counters(c), &c.files),
+            None => (facts::files_of_rows(trace), &trace.files),
         };
+        if counted.is_none() {
+            sizes.extend(sizes_of_rows(trace));
+        }
+        let layouts: HashMap<FileId, (u64, u64)> = counted
+            .iter()
+            .flat_map(|c| c.layouts.iter().rev().map(|l| (l.file, (l.stripe_bytes, l.stripes))))
+            .collect();
+        let of_family = |f: FileFamily| FileUse {
+            mount: counted.and_then(|c| mount_of(c, names.name(f.sum.file))),
+            stripe: layouts.get(&f.sum.file).copied(),
+            ..file_use(f, names)
+        };
+        let mut files: Vec<FileUse> = facts::families(files, names, stem).into_iter().map(of_family).collect();
         let time = |f: &FileUse| f.time_s.unwrap_or(0.0);
         files.sort_by(|a, b| {
             let bytes = |f: &FileUse| f.bytes_read.saturating_add(f.bytes_written);
@@ -154,7 +167,7 @@ fn of_counters(a: &super::AccessSizes) -> SizeUse {
 }
 
 /// The mount point of a file and its type.
-pub(super) fn mount_of(c: &Counters, file: &str) -> Option<String> {
+fn mount_of(c: &Counters, file: &str) -> Option<String> {
     c.mount(file).map(|m| format!("{} ({})", m.path, m.kind))
 }
 
@@ -183,7 +196,8 @@ fn targets(trace: &Trace, c: &Counters) -> (Vec<TargetUse>, bool) {
             *n.entry(l.file).or_default() += l.targets.len() as u64;
             n
         });
-        let moved = CounterReport::bytes_of_files(c);
+        let moved: HashMap<FileId, [u64; 2]> =
+            facts::files_of_counters(c).into_iter().map(|f| (f.file, f.bytes)).collect();
         for l in &c.layouts {
             let (Some(bytes), Some(n)) = (moved.get(&l.file), parts.get(&l.file)) else { continue };
             for t in &l.targets {
@@ -195,99 +209,61 @@ fn targets(trace: &Trace, c: &Counters) -> (Vec<TargetUse>, bool) {
     (all.into_values().collect(), exact)
 }
 
-#[derive(Default)]
-struct Sum {
-    calls: [u64; 2],
-    bytes: [u64; 2],
-    time_s: f64,
-    ranks: BTreeSet<u32>,
-    latest: Option<u32>,
-}
-
 /// Files of a family that are listed.
 const MEMBERS: usize = 8;
 
-/// A file of a family: bytes, and seconds if known.
-pub(super) type Member = (FileId, u64, Option<f64>);
-
-/// The first of the files of a family, none if it is the only one.
-pub(super) fn members(mut all: Vec<Member>) -> Vec<Member> {
-    all.sort_by(|a, b| {
-        let time = |m: &Member| m.2.unwrap_or(0.0);
-        time(b).total_cmp(&time(a)).then(b.1.cmp(&a.1)).then(a.0.cmp(&b.0))
-    });
-    all.truncate(if all.len() > 1 { MEMBERS } else { 0 });
-    all
+fn file_use(f: FileFamily, names: &Files) -> FileUse {
+    let FileFamily { name, sum, files } = f;
+    let [reads, writes, opens] = sum.calls;
+    FileUse {
+        file: name,
+        files: files.len() as u64,
+        reads,
+        writes,
+        opens,
+        bytes_read: sum.bytes[0],
+        bytes_written: sum.bytes[1],
+        time_s: sum.time_s.map(|parts| parts.iter().sum()),
+        ranks: sum.ranks.as_ref().map(|ranks| ranks.len() as u64),
+        mount: None,
+        stripe: None,
+        members: members(files, names),
+    }
 }
 
-/// Files, and sizes if the rows are single requests.
-fn rows(trace: &Trace) -> (Vec<FileUse>, Option<SizeUse>) {
-    let mut files: Numbered<Sum> = Numbered::default();
+/// The first of the files of a family, none if it is the only one.
+fn members(mut all: Vec<FileFacts>, names: &Files) -> Vec<(String, u64, Option<f64>)> {
+    all.sort_by(|a, b| b.spent().total_cmp(&a.spent()).then(b.moved().cmp(&a.moved())).then(a.file.cmp(&b.file)));
+    all.truncate(if all.len() > 1 { MEMBERS } else { 0 });
+    let line = |f: FileFacts| (names.name(f.file).to_owned(), f.moved(), f.time_s.map(|parts| parts.iter().sum()));
+    all.into_iter().map(line).collect()
+}
+
+/// Sizes of transfers, if the rows are single requests.
+fn sizes_of_rows(trace: &Trace) -> Option<SizeUse> {
+    let Data::Requests(rows) = &trace.data else { return None };
+    if trace.timing != Timing::Request {
+        return None;
+    }
     let mut classes = vec![[(0u64, 0u64); 2]; SIZE_CLASSES];
-    let mut add = |file: FileId, op: Op, rank: u32, bytes: u64, time_s: f64| {
-        let d = usize::from(op == Op::Write);
-        let f = files.get_or(file.0, Sum::default());
-        f.calls[d] += 1;
-        f.bytes[d] = f.bytes[d].saturating_add(bytes);
-        f.time_s += time_s;
-        if f.latest.replace(rank) != Some(rank) {
-            f.ranks.insert(rank);
-        }
-        let class = &mut classes[(u64::BITS - bytes.saturating_sub(1).leading_zeros()) as usize][d];
-        (class.0, class.1) = (class.0 + 1, class.1.saturating_add(bytes));
-    };
-    let kept = |file: FileId| !trace.files.is_system(file);
-    match &trace.data {
-        Data::Requests(r) => {
-            for x in r.iter().filter(|x| x.op.moves_bytes() && kept(x.file)) {
-                add(x.file, x.op, x.rank, x.size, x.end - x.start);
-            }
-        }
-        Data::Intervals(v) => {
-            for x in v.iter().filter(|x| kept(x.file)) {
-                add(x.file, x.op, x.rank, x.bytes.max(0.0).round() as u64, x.end - x.start);
-            }
-        }
+    for x in rows.iter().filter(|x| x.op.moves_bytes() && !trace.files.is_system(x.file)) {
+        let at = (u64::BITS - x.size.saturating_sub(1).leading_zeros()) as usize;
+        let class = &mut classes[at][usize::from(x.op == Op::Write)];
+        (class.0, class.1) = (class.0 + 1, class.1.saturating_add(x.size));
     }
-    let single = trace.timing == Timing::Request;
-    let named = files.into_iter().map(|(id, s)| (FileId(id), s)).filter(|(id, _)| *id != FileId::NONE);
-    let mut families: BTreeMap<String, (FileUse, BTreeSet<u32>, Vec<Member>)> = BTreeMap::new();
-    for (id, s) in named {
-        let name = trace.files.name(id);
-        let (f, ranks, listed) = families.entry(stem(name)).or_default();
-        f.file = if f.files == 0 { name.to_owned() } else { stem(name) };
-        f.files += 1;
-        f.reads = single.then(|| f.reads.unwrap_or(0) + s.calls[0]);
-        f.writes = single.then(|| f.writes.unwrap_or(0) + s.calls[1]);
-        f.bytes_read = f.bytes_read.saturating_add(s.bytes[0]);
-        f.bytes_written = f.bytes_written.saturating_add(s.bytes[1]);
-        f.time_s = single.then(|| f.time_s.unwrap_or(0.0) + s.time_s);
-        listed.push((id, s.bytes[0].saturating_add(s.bytes[1]), single.then_some(s.time_s)));
-        ranks.extend(s.ranks);
-    }
-    let whole = |(f, ranks, listed): (FileUse, BTreeSet<u32>, Vec<Member>)| {
-        let name = |(id, bytes, time_s)| (trace.files.name(id).to_owned(), bytes, time_s);
-        let members = members(listed).into_iter().map(name).collect();
-        FileUse { ranks: Some(ranks.len() as u64), members, ..f }
+    let used = |c: &[(u64, u64); 2]| c[0].0 + c[1].0 > 0;
+    let (first, last) = (classes.iter().position(used)?, classes.iter().rposition(used)?);
+    let class = |(k, c): (usize, &[(u64, u64); 2])| SizeClass {
+        up_to: Some(1u64.checked_shl(k as u32).unwrap_or(u64::MAX)),
+        reads: c[0].0,
+        writes: c[1].0,
+        bytes: Some((c[0].1, c[1].1)),
     };
-    let seen = classes.iter().any(|c| c[0].0 + c[1].0 > 0) && single;
-    let sizes = seen.then(|| {
-        let class = |(k, c): (usize, &[(u64, u64); 2])| SizeClass {
-            up_to: Some(1u64.checked_shl(k as u32).unwrap_or(u64::MAX)),
-            reads: c[0].0,
-            writes: c[1].0,
-            bytes: Some((c[0].1, c[1].1)),
-        };
-        let used = |c: &&[(u64, u64); 2]| c[0].0 + c[1].0 > 0;
-        let first = classes.iter().position(|c| used(&c)).unwrap_or(0);
-        let last = classes.iter().rposition(|c| used(&c)).unwrap_or(0);
-        SizeUse {
-            layer: trace.layer.map_or("requests", |l| l.name()).to_owned(),
-            classes: classes.iter().enumerate().skip(first).take(last + 1 - first).map(class).collect(),
-            common: Vec::new(),
-        }
-    });
-    (families.into_values().map(whole).collect(), sizes)
+    Some(SizeUse {
+        layer: trace.layer.map_or("requests", |l| l.name()).to_owned(),
+        classes: classes.iter().enumerate().skip(first).take(last + 1 - first).map(class).collect(),
+        common: Vec::new(),
+    })
 }
 
 /// Some accesses to a family of files, evenly chosen.

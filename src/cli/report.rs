@@ -244,7 +244,7 @@ impl How {
             trace.redact();
             origin = Origin { name: trace.path.clone(), sha256: None, options: Vec::new(), ..origin };
         }
-        let mut info = Info::of(&trace);
+        let mut info = Info::untimed(&trace);
         remedy::name_options(&mut info.warnings);
         let search = findings::Search::of(&trace, &self.findings)?;
         let side_by_side = trace.data.len() <= SIDE_BY_SIDE;
@@ -262,6 +262,7 @@ impl How {
         let known = Known { report: resolved.map(|a| &a.report), classes: of_all };
         let mut findings = search.find(known);
         remedy::name_options(&mut findings.warnings);
+        info.io = findings.io.clone();
         let facts = self.compare.then(|| self.facts(&trace, resolved, of_all, &findings)).flatten();
         let answers = Answers { info, analysis, findings, classes, graph };
         Ok((Run::new(&trace, origin, answers, rows, &self.options.selection), facts))

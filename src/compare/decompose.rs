@@ -3,12 +3,12 @@
 //! Time of the slowest rank = imbalance × Σ over kinds of the mean time of a rank; reading and writing = bytes × 1 / ranks × time
 //! per byte. The shares sum to the difference, and change their sign if before and after are exchanged.
 
-use super::run::IoTime;
+use super::run::KindTimes;
 
 /// Quantities that determine the time, on one side.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factors {
-    pub io: IoTime,
+    pub io: KindTimes,
     pub ranks: f64,
     /// Read, written.
     pub bytes: [f64; 2],
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn factors(slowest_s: f64, mean_s: [f64; 4], ranks: f64, bytes: [f64; 2]) -> Factors {
-        Factors { io: IoTime { slowest_s, mean_s }, ranks, bytes }
+        Factors { io: KindTimes { slowest_s: [slowest_s; 2], mean_s }, ranks, bytes }
     }
 
     fn sum(s: &Shares) -> f64 {

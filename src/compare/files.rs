@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::classify::{Axis, Classes, GlobalClass};
-use crate::record::{CounterModule, CounterTable, Data, FileId, Trace, is_terminal, stem};
+use crate::facts::{self, FileFamily};
+use crate::record::{Trace, stem};
 
 /// Files whose names differ in digits only.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,15 +30,16 @@ impl FamilyFacts {
     }
 }
 
-/// Bytes read and written, and seconds, of a file.
-type Totals = ([u64; 2], f64);
-
 /// The families of a trace, from its counters, or else from its rows, and the folder that all files are in.
 pub(super) fn families(trace: &Trace, classes: Option<&Classes>) -> (Vec<FamilyFacts>, String) {
-    let counted = counted(trace);
-    let totals: Vec<(&str, Totals)> = if counted.is_empty() { of_rows(trace) } else { counted };
-    let length = common_folder(totals.iter().map(|t| t.0));
-    let folder = totals.first().map_or(String::new(), |t| t.0[..length].to_owned());
+    let counters = trace.counters.as_deref();
+    let counted = counters.map(facts::files_of_counters).filter(|files| !files.is_empty());
+    let (files, all_names) = match (counted, counters) {
+        (Some(files), Some(c)) => (files, &c.files),
+        _ => (facts::files_of_rows(trace), &trace.files),
+    };
+    let length = common_folder(files.iter().map(|f| all_names.name(f.file)));
+    let folder = files.first().map_or(String::new(), |f| all_names.name(f.file)[..length].to_owned());
     let names = |name: &str| family_name(name, &folder);
     let mut of_class: HashMap<String, BTreeMap<String, u64>> = HashMap::new();
     for f in classes.iter().flat_map(|c| &c.files) {
@@ -45,21 +47,20 @@ pub(super) fn families(trace: &Trace, classes: Option<&Classes>) -> (Vec<FamilyF
         let all = of_class.entry(names(name)).or_default();
         f.global.iter().for_each(|g| *all.entry(class(g)).or_default() += g.bytes);
     }
-    let mut all: BTreeMap<String, FamilyFacts> = BTreeMap::new();
-    for (name, (bytes, time_s)) in totals {
-        let key = names(name);
-        let f = all.entry(key.clone()).or_insert_with(|| FamilyFacts {
-            class: of_class.get(&key).and_then(|c| c.iter().max_by_key(|x| x.1)).map(|c| c.0.clone()),
-            stripes: stripes(trace, name),
-            mount: trace.counters.as_ref().and_then(|c| c.mount(name)).map(|m| m.kind.clone()),
-            name: key,
-            ..FamilyFacts::default()
-        });
-        f.files += 1;
-        (0..2).for_each(|d| f.bytes[d] = f.bytes[d].saturating_add(bytes[d]));
-        f.time_s += time_s;
-    }
-    (all.into_values().collect(), folder)
+    let of_family = |f: FileFamily| {
+        let first = all_names.name(f.sum.file);
+        let name = names(first);
+        FamilyFacts {
+            class: of_class.get(&name).and_then(|c| c.iter().max_by_key(|x| x.1)).map(|c| c.0.clone()),
+            stripes: stripes(trace, first),
+            mount: trace.counters.as_ref().and_then(|c| c.mount(first)).map(|m| m.kind.clone()),
+            files: f.files.len() as u64,
+            bytes: f.sum.bytes,
+            time_s: f.sum.spent(),
+            name,
+        }
+    };
+    (facts::families(files, all_names, names).into_iter().map(of_family).collect(), folder)
 }
 
 /// The name of the family of a file of a run whose files are in this folder.
@@ -74,51 +75,6 @@ fn class(g: &GlobalClass) -> String {
 fn stripes(trace: &Trace, name: &str) -> Option<(u64, u64)> {
     let c = trace.counters.as_ref()?;
     c.layouts.iter().find(|l| c.files.name(l.file) == name).map(|l| (l.stripe_bytes, l.stripes))
-}
-
-/// Of each file the lowest of POSIX and STDIO that has it.
-fn counted(trace: &Trace) -> Vec<(&str, Totals)> {
-    let Some(c) = trace.counters.as_deref() else { return Vec::new() };
-    let mut all: BTreeMap<&str, (CounterModule, Totals)> = BTreeMap::new();
-    for t in [CounterModule::Posix, CounterModule::Stdio].into_iter().filter_map(|m| c.table(m)) {
-        let int = |name: &str, i: usize| t.int(name).map_or(0, |c| c.get(i).max(0).unsigned_abs());
-        for i in 0..t.len() {
-            let name = c.files.name(t.file.get(i));
-            if is_terminal(name) {
-                continue;
-            }
-            let (module, (bytes, time_s)) = all.entry(name).or_insert((t.module, Totals::default()));
-            if *module == t.module {
-                bytes[0] = bytes[0].saturating_add(int("BYTES_READ", i));
-                bytes[1] = bytes[1].saturating_add(int("BYTES_WRITTEN", i));
-                *time_s += times(t, i);
-            }
-        }
-    }
-    all.into_iter().map(|(name, (_, totals))| (name, totals)).collect()
-}
-
-fn times(t: &CounterTable, i: usize) -> f64 {
-    let time = |name: &str| t.real(name).map_or(0.0, |c| c.get(i).max(0.0));
-    ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(time).iter().sum()
-}
-
-fn of_rows(trace: &Trace) -> Vec<(&str, Totals)> {
-    let Data::Requests(rows) = &trace.data else { return Vec::new() };
-    let mut all: HashMap<FileId, Totals, foldhash::fast::FixedState> = HashMap::default();
-    for r in rows.iter().filter(|r| r.op.moves_bytes() && r.file != FileId::NONE) {
-        let (bytes, time_s) = all.entry(r.file).or_default();
-        let d = usize::from(r.op == crate::record::Op::Write);
-        bytes[d] = bytes[d].saturating_add(r.size);
-        *time_s += r.end - r.start;
-    }
-    let mut all: Vec<(&str, Totals)> = all
-        .into_iter()
-        .filter(|(file, _)| !trace.files.is_system(*file))
-        .map(|(file, totals)| (trace.files.name(file), totals))
-        .collect();
-    all.sort_by_key(|x| x.0);
-    all
 }
 
 /// Length of the path that all names begin with, up to and with its last `/`.

@@ -28,8 +28,8 @@ pub use report::{
     Basis, Comparison, Fact, FileChange, FindingChange, FindingChanges, GraphChange, IoTimeChange, Outcome,
     PatternChange, Reason, Row, Side,
 };
+pub(crate) use run::Curve;
 pub use run::Run;
-pub(crate) use run::{Curve, RankTime};
 
 use std::collections::BTreeMap;
 

@@ -3,9 +3,10 @@
 use super::decompose::{Factors, Shares, shares};
 use super::differences::Differences;
 use super::report::{Reason, Row};
-use super::run::{KINDS, Run};
+use super::run::Run;
 use super::samples::{BurstRow, Property, Sides, log_ratio};
 use super::stats;
+use crate::facts::KINDS;
 
 /// Codes of findings that belong to a reason, by the beginnings of codes.
 const CODES: &[(&str, &[&str])] = &[
@@ -173,7 +174,7 @@ impl Reasons<'_, '_> {
     }
 
     fn calls(&mut self, what: &str, kind: usize, share: impl Fn(&Shares) -> f64) {
-        let counts = self.s.values(|r| (!r.ranks.is_empty()).then_some(r.counts[kind] as f64));
+        let counts = self.s.values(|r| (!r.findings.io.ranks.is_empty()).then_some(r.counts[kind] as f64));
         let word = if kind == 2 { "sync" } else { "open" };
         let named = |r: &Run| {
             let all = r.calls.iter().filter(|(name, _)| name.contains(word)).map(|(_, n)| *n as f64);
@@ -279,7 +280,7 @@ impl Reasons<'_, '_> {
             .filter(|r| r.change.is_some_and(|c| c.abs() > t.run * run[0].min(run[1])))
             .collect();
         if !rows.is_empty() {
-            rows.push(counted("share of the run in I/O", "ratio", [a.slowest_s / run[0], b.slowest_s / run[1]]));
+            rows.push(counted("share of the run in I/O", "ratio", [a.slowest_s[0] / run[0], b.slowest_s[0] / run[1]]));
         }
         rows.retain(|r| log_ratio(r.before.unwrap_or(0.0), r.after.unwrap_or(0.0)).abs() > t.time.ln_1p());
         rows

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::run::{Curve, RankTime};
+use super::run::Curve;
 use crate::analysis::{Tool, TraceSummary};
+use crate::facts::RankTime;
 use crate::record::Warning;
 
 /// Name of the schema of [`Comparison`].
@@ -110,11 +111,17 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct IoTimeChange {
-    /// Before, in seconds; mean of the runs. From bursts the time in which any rank is in a request of a burst, else that of the
-    /// slowest rank; `null` if the trace does not say.
+    /// Before: seconds in I/O of the slowest rank as in findings, mean of the runs, the low end if it is only bounded; `null` if the
+    /// trace does not say.
     pub before_s: Option<f64>,
     /// After, in seconds.
     pub after_s: Option<f64>,
+    /// High ends of both.
+    pub high_s: Option<[f64; 2]>,
+    /// The outermost layer with most of the time, before and after, as in findings; `null` if that differs.
+    pub layer: Option<String>,
+    /// Seconds of the run before and after, mean of the runs.
+    pub run_s: [f64; 2],
     /// `after_s - before_s`.
     pub change: Option<f64>,
     /// Low end of the interval of 95 % of `change`; `null` for one value a side.

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use foldhash::fast::FixedState;
-use rayon::prelude::*;
 
 use super::Options;
 use super::files::{self, FamilyFacts};
@@ -12,9 +11,10 @@ use crate::classify::{self, Classes};
 use crate::dfg::Case;
 use crate::dfg::graph::Graph;
 use crate::error::{Error, ErrorKind, Result};
+use crate::facts::{self, Busy, IoTime, in_time};
 use crate::findings::{self, Findings, Known};
 use crate::pattern::PatternReport;
-use crate::record::{Data, LayerSummary, Numbered, Op, Request, Requests, Timing, Trace, Warning};
+use crate::record::{Data, LayerSummary, Numbered, Request, Timing, Trace, Warning};
 use crate::remedy::Remedy;
 use crate::signal::{Activity, Extent, Grid, Mode, Selection, bin};
 
@@ -25,9 +25,6 @@ const IDLE: f64 = 0.5;
 
 /// Steps of a power of two in which sizes are counted.
 const STEPS: f64 = 64.0;
-
-/// Kinds of time: reading, writing, synchronising, metadata.
-pub(super) const KINDS: [&str; 4] = ["read", "write", "sync", "metadata"];
 
 /// The facts of a run.
 #[derive(Debug)]
@@ -42,13 +39,10 @@ pub struct Run {
     pub(super) signals: Vec<SignalReport>,
     /// Reading and writing.
     pub(super) flows: [Flow; 2],
-    /// Time of each rank in requests, from single requests.
-    pub(super) ranks: Vec<RankTime>,
     /// Number of rows by [`KINDS`].
     pub(super) counts: [u64; 4],
-    /// Time in I/O, from requests and from counters.
-    pub(super) by_requests: Option<IoTime>,
-    pub(super) by_counters: Option<IoTime>,
+    /// Time in I/O.
+    pub(super) io: Option<KindTimes>,
     /// Number of calls by name.
     pub(super) calls: BTreeMap<String, u64>,
     pub(super) families: Vec<FamilyFacts>,
@@ -101,36 +95,31 @@ pub(crate) struct Curve {
     pub period_s: Option<f64>,
 }
 
-/// A rank.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RankTime {
-    pub rank: u32,
-    pub bytes: u64,
-    /// By [`KINDS`].
-    pub time_s: [f64; 4],
-}
-
-impl RankTime {
-    /// Time in I/O.
-    pub fn io_s(&self) -> f64 {
-        self.time_s.iter().sum()
-    }
-}
-
-/// Time in I/O of a job.
+/// Time in I/O of a job by kind.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct IoTime {
-    /// Of the slowest rank.
-    pub slowest_s: f64,
+pub(super) struct KindTimes {
+    /// Of the slowest rank: at least, at most.
+    pub slowest_s: [f64; 2],
     /// A rank's mean, by [`KINDS`].
     pub mean_s: [f64; 4],
 }
 
-impl IoTime {
+impl KindTimes {
+    /// Of a run; `None` if its trace does not say.
+    fn of(io: &IoTime, ranks: u64) -> Option<KindTimes> {
+        let slowest = io.slowest_s.filter(|s| s.high > 0.0)?;
+        let n = ranks.max(io.ranks.len() as u64).max(1) as f64;
+        let mean_s = match io.layer.as_deref() {
+            Some("requests") => std::array::from_fn(|k| io.ranks.iter().map(|r| r.time_s[k]).sum::<f64>() / n),
+            _ => [io.mean_read_s?, io.mean_write_s?, 0.0, io.mean_metadata_s?],
+        };
+        Some(KindTimes { slowest_s: [slowest.low, slowest.high], mean_s })
+    }
+
     /// Slowest rank / mean of all ranks.
     pub fn imbalance(&self) -> f64 {
         let mean: f64 = self.mean_s.iter().sum();
-        if mean > 0.0 { self.slowest_s / mean } else { 1.0 }
+        if mean > 0.0 { self.slowest_s[0] / mean } else { 1.0 }
     }
 }
 
@@ -155,7 +144,7 @@ impl Run {
 
     /// Bytes read, or written; without those of system files, if single requests are known.
     pub(super) fn bytes(&self, direction: usize) -> u64 {
-        if !self.ranks.is_empty() {
+        if !self.findings.io.ranks.is_empty() {
             return self.flows[direction].bytes;
         }
         [self.trace.bytes_read, self.trace.bytes_written][direction]
@@ -181,12 +170,11 @@ pub fn run_knowing(
     let signals = report.map_or_else(Vec::new, |r| r.signals.clone());
     let evidence = analysis.map_or(&[][..], |a| &a.evidence);
     let windows = [Mode::Read, Mode::Write].map(|mode| windows(&signals, evidence, mode));
-    let ((families, folder), (mut flows, ranks, counts)) =
+    let ((families, folder), (mut flows, counts)) =
         rayon::join(|| files::families(trace, classes), || requests(trace, &windows));
     for (flow, mode) in flows.iter_mut().zip([Mode::Read, Mode::Write]) {
         flow.curve = signals.iter().find(|s| s.mode == mode).map(|s| curve(trace, s));
     }
-    let by_requests = (!ranks.is_empty()).then(|| io_time(&ranks, trace.ranks));
     let hosts: HashSet<&str> = trace.hosts.values().map(|h| &**h).collect();
     Ok(Run {
         trace: analysis::summary(trace),
@@ -195,8 +183,7 @@ pub fn run_knowing(
         nodes: hosts.len() as u64,
         release: trace.counters.as_ref().and_then(|c| c.release.clone()),
         layers: trace.layers.clone(),
-        by_requests,
-        by_counters: counters.as_ref().and_then(counted_time),
+        io: KindTimes::of(&findings.io, trace.ranks),
         calls: calls(trace, counters.as_ref()),
         families,
         folder,
@@ -207,7 +194,6 @@ pub fn run_knowing(
         findings,
         signals,
         flows,
-        ranks,
         counts,
     })
 }
@@ -230,24 +216,6 @@ fn calls(trace: &Trace, counters: Option<&CounterReport>) -> BTreeMap<String, u6
         all.extend(operations.iter().map(|(name, n)| (format!("{layer} {name}"), *n)));
     }
     all
-}
-
-/// POSIX and STDIO time of counters; MPI-IO is inside POSIX.
-fn counted_time(c: &CounterReport) -> Option<IoTime> {
-    let mut io = IoTime { slowest_s: 0.0, mean_s: [0.0; 4] };
-    for layer in c.cost.iter().filter(|l| matches!(l.layer.as_str(), "posix" | "stdio")) {
-        io.slowest_s += layer.slowest_s;
-        for (sum, x) in io.mean_s.iter_mut().zip([layer.read_s, layer.write_s, 0.0, layer.metadata_s]) {
-            *sum += x;
-        }
-    }
-    (io.slowest_s > 0.0).then_some(io)
-}
-
-fn io_time(of_ranks: &[RankTime], ranks: u64) -> IoTime {
-    let n = ranks.max(of_ranks.len() as u64) as f64;
-    let mean = |kind: usize| of_ranks.iter().map(|r| r.time_s[kind]).sum::<f64>() / n;
-    IoTime { slowest_s: of_ranks.iter().map(RankTime::io_s).fold(0.0, f64::max), mean_s: std::array::from_fn(mean) }
 }
 
 /// Stretches of time with one burst of the dominant period each: to the middle of the idle time on both sides.
@@ -284,29 +252,8 @@ fn curve(trace: &Trace, signal: &SignalReport) -> Curve {
     }
 }
 
-/// Time covered by spans that come in the order of their starts.
-#[derive(Debug, Clone, Copy)]
-struct Busy {
-    end: f64,
-    sum: f64,
-}
-
-impl Busy {
-    const NONE: Busy = Busy { end: f64::NEG_INFINITY, sum: 0.0 };
-
-    /// Adds a span; gives the time that it adds.
-    fn add(&mut self, r: &Request) -> f64 {
-        if r.end <= self.end {
-            return 0.0;
-        }
-        let more = r.end - r.start.max(self.end);
-        (self.end, self.sum) = (r.end, self.sum + more);
-        more
-    }
-}
-
-/// Reading and writing, ranks, and number of rows by [`KINDS`].
-type Figures = ([Flow; 2], Vec<RankTime>, [u64; 4]);
+/// Reading and writing, and number of rows by [`KINDS`].
+type Figures = ([Flow; 2], [u64; 4]);
 
 /// Figures of the single requests of a trace; nothing if it has none.
 fn requests(trace: &Trace, windows: &[Vec<(f64, f64)>; 2]) -> Figures {
@@ -324,16 +271,6 @@ fn requests(trace: &Trace, windows: &[Vec<(f64, f64)>; 2]) -> Figures {
         }
     }
     pass.finish()
-}
-
-/// Rows in the order of their starts.
-fn in_time(rows: &Requests) -> Box<dyn Iterator<Item = usize> + '_> {
-    if rows.start.is_sorted() {
-        return Box::new(0..rows.len());
-    }
-    let mut order: Vec<u32> = (0..u32::try_from(rows.len()).unwrap_or(u32::MAX)).collect();
-    order.par_sort_by(|&a, &b| rows.start[a as usize].total_cmp(&rows.start[b as usize]));
-    Box::new(order.into_iter().map(|i| i as usize))
 }
 
 /// Start and end of the last request of each rank in each file and direction. That of the last file of a rank is kept apart: the
@@ -373,7 +310,6 @@ struct Pass {
     size: [(u64, u32, u64); 2],
     counts: [u64; 4],
     streams: Streams,
-    ranks: Numbered<(RankTime, [Busy; 4])>,
     open: [OpenCycle; 2],
 }
 
@@ -396,12 +332,12 @@ impl OpenCycle {
         if windows.get(self.window).is_none_or(|w| r.start < w.0) {
             return;
         }
-        self.cycle.wall_s += self.all.get_or_insert(Busy::NONE).add(r);
+        self.cycle.wall_s += self.all.get_or_insert(Busy::NONE).add((r.start, r.end));
         let rank = self.ranks.get_or(r.rank, (self.window, Busy::NONE));
         if rank.0 != self.window {
             *rank = (self.window, Busy::NONE);
         }
-        self.cycle.total_s += rank.1.add(r);
+        self.cycle.total_s += rank.1.add((r.start, r.end));
         self.cycle.slowest_s = self.cycle.slowest_s.max(rank.1.sum);
         if r.op.moves_bytes() {
             self.cycle.bytes += r.size as f64;
@@ -417,15 +353,7 @@ impl OpenCycle {
 
 impl Pass {
     fn add(&mut self, r: &Request, windows: &[Vec<(f64, f64)>; 2]) {
-        let kind = match r.op {
-            Op::Read => 0,
-            Op::Write => 1,
-            Op::Sync => 2,
-            _ => 3,
-        };
-        let (rank, busy) =
-            self.ranks.get_or(r.rank, (RankTime { rank: r.rank, ..RankTime::default() }, [Busy::NONE; 4]));
-        rank.time_s[kind] += busy[kind].add(r);
+        let kind = facts::kind(r.op);
         self.counts[kind] += 1;
         // a write is done once it is synchronised
         let direction = if kind == 0 { 0 } else { 1 };
@@ -436,7 +364,6 @@ impl Pass {
         if kind > 1 {
             return;
         }
-        rank.bytes = rank.bytes.saturating_add(r.size);
         self.count_size(direction, r.size);
         let flow = &mut self.flows[direction];
         flow.calls += 1;
@@ -473,7 +400,6 @@ impl Pass {
             let sizes = std::mem::take(&mut self.sizes[d]);
             flow.sizes = sizes.into_iter().map(|(size, n)| (f64::from(size) / STEPS, n as f64)).collect();
         }
-        let ranks: Vec<RankTime> = self.ranks.into_iter().map(|(_, r)| r.0).collect();
-        (self.flows, ranks, self.counts)
+        (self.flows, self.counts)
     }
 }

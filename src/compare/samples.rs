@@ -3,9 +3,10 @@
 use super::Match;
 use super::files::Pair;
 use super::report::{Basis, IoTimeChange, Outcome, Row, View};
-use super::run::{Cycle, IoTime, KINDS, RankTime, Run};
+use super::run::{Cycle, KindTimes, Run};
 use super::stats::{self, Shift};
 use super::thresholds::Thresholds;
+use crate::facts::{KINDS, RankTime};
 
 /// Runs on each side from which runs are the samples.
 const RUNS: usize = 3;
@@ -127,60 +128,64 @@ impl Sides<'_> {
         rows
     }
 
-    /// Time in I/O of the slowest rank, from requests if both sides have them, else from counters.
-    pub fn io(&self) -> Option<[IoTime; 2]> {
-        self.mean_io(|r| r.by_requests).or_else(|| self.mean_io(|r| r.by_counters))
-    }
-
-    fn mean_io(&self, of: impl Fn(&Run) -> Option<IoTime>) -> Option<[IoTime; 2]> {
-        let slowest = self.values(|r| of(r).map(|io| io.slowest_s))?;
-        let mean = |k: usize| self.values(|r| of(r).map(|io| io.mean_s[k])).unwrap_or_default();
+    /// Time in I/O, mean of the runs of each side.
+    pub fn io(&self) -> Option<[KindTimes; 2]> {
+        let end = |i: usize| self.values(|r| r.io.map(|io| io.slowest_s[i]));
+        let (low, high) = (end(0)?, end(1)?);
+        let mean = |k: usize| self.values(|r| r.io.map(|io| io.mean_s[k])).unwrap_or_default();
         let kinds = [0, 1, 2, 3].map(mean);
-        Some([0, 1].map(|side| IoTime { slowest_s: slowest[side], mean_s: kinds.map(|k| k[side]) }))
+        let side = |i: usize| KindTimes { slowest_s: [low[i], high[i]], mean_s: kinds.map(|k| k[i]) };
+        Some([side(0), side(1)])
     }
 
     /// The change of the time in I/O with its interval.
     pub fn io_time(&self) -> IoTimeChange {
-        let of = |[before, after]: [f64; 2], interval: Option<Shift>, basis| IoTimeChange {
-            before_s: Some(before),
-            after_s: Some(after),
-            change: Some(after - before),
-            low: interval.map(|s| s.low),
-            high: interval.map(|s| s.high),
-            basis,
+        let layers: Vec<_> = self.before.iter().chain(self.after).map(|r| &r.findings.io.layer).collect();
+        let mut time = IoTimeChange {
+            before_s: None,
+            after_s: None,
+            high_s: None,
+            layer: layers[0].clone().filter(|_| layers.iter().all(|l| *l == layers[0])),
+            run_s: self.values(|r| Some(r.run_s)).unwrap_or_default(),
+            change: None,
+            low: None,
+            high: None,
+            basis: Basis::Single,
         };
-        if self.by_runs() && self.io().is_some() {
-            let times = |runs: &[Run]| -> Vec<f64> {
-                let requests = runs.iter().filter_map(|r| r.by_requests);
-                let counters = runs.iter().filter_map(|r| r.by_counters);
-                let all: Vec<f64> = requests.map(|io| io.slowest_s).collect();
-                if all.len() == runs.len() { all } else { counters.map(|io| io.slowest_s).collect() }
-            };
-            let [before, after] = [times(self.before), times(self.after)];
-            let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len().max(1) as f64;
-            return of([mean(&before), mean(&after)], stats::hodges_lehmann(&before, &after), Basis::Runs);
+        let Some([a, b]) = self.io() else { return time };
+        let change = b.slowest_s[0] - a.slowest_s[0];
+        (time.before_s, time.after_s, time.change) = (Some(a.slowest_s[0]), Some(b.slowest_s[0]), Some(change));
+        time.high_s = Some([a.slowest_s[1], b.slowest_s[1]]);
+        let interval = match self.by_runs() {
+            true => self.noise_of_runs().map(|s| (s, Basis::Runs)),
+            // the noise of bursts, around the change of the whole time
+            false => self
+                .noise_of_bursts()
+                .map(|half| (Shift { change, low: change - half, high: change + half }, Basis::Bursts)),
+        };
+        if let Some((shift, basis)) = interval {
+            (time.low, time.high, time.basis) = (Some(shift.low), Some(shift.high), basis);
         }
+        time
+    }
+
+    fn noise_of_runs(&self) -> Option<Shift> {
+        let [before, after] = [self.before, self.after]
+            .map(|runs| runs.iter().filter_map(|r| r.io).map(|io| io.slowest_s[0]).collect::<Vec<_>>());
+        stats::hodges_lehmann(&before, &after)
+    }
+
+    /// Half the interval of the sum of the bursts' lengths of a run.
+    fn noise_of_bursts(&self) -> Option<f64> {
         let lengths = [0, 1].map(|d| self.pair(d, Property::Length));
         let usable: Vec<(&[f64], &[f64])> = lengths
             .iter()
             .filter(|[a, b]| a.len() > 1 && b.len() > 1)
             .map(|[a, b]| (a.as_slice(), b.as_slice()))
             .collect();
-        if let Some(sum) = stats::sums(&usable) {
-            let runs = [self.before.len() as f64, self.after.len() as f64];
-            let total =
-                |side: usize| usable.iter().flat_map(|p| if side == 0 { p.0 } else { p.1 }).sum::<f64>() / runs[side];
-            let totals = [total(0), total(1)];
-            // the interval is that of sums over all runs of a side
-            let half = 0.5 * (sum.high - sum.low) / runs[0].min(runs[1]);
-            let change = totals[1] - totals[0];
-            return of(totals, Some(Shift { change, low: change - half, high: change + half }), Basis::Bursts);
-        }
-        let single = |values| of(values, None, Basis::Single);
-        self.io().map_or(
-            IoTimeChange { before_s: None, after_s: None, change: None, low: None, high: None, basis: Basis::Single },
-            |io| single([io[0].slowest_s, io[1].slowest_s]),
-        )
+        let sum = stats::sums(&usable)?;
+        // the interval is that of sums over all runs of a side
+        Some(0.5 * (sum.high - sum.low) / self.before.len().min(self.after.len()) as f64)
     }
 
     /// Change of the bytes of a side that make the work another one.
@@ -202,13 +207,23 @@ impl Sides<'_> {
         let (Some(before), Some(after), Some(change)) = (io.before_s, io.after_s, io.change) else {
             return Outcome::CannotTell;
         };
-        let large = log_ratio(before, after).abs() > self.limits.time.ln_1p();
-        let [run_a, run_b] = self.values(|r| Some(r.run_s)).unwrap_or_default();
+        // bounds that overlap do not say which side takes longer
+        let [most_before, most_after] = io.high_s.unwrap_or([before, after]);
+        let bounded = most_before > 1.01 * before || most_after > 1.01 * after;
+        let [run_a, run_b] = io.run_s;
+        let small = self.limits.run * run_a.min(run_b);
+        if bounded && most_before.min(most_after) >= before.max(after) {
+            let largest = (most_after - before).max(most_before - after);
+            return if largest <= small { Outcome::Same } else { Outcome::CannotTell };
+        }
+        let ratio = log_ratio(before, after).abs();
+        let large = ratio > self.limits.time.ln_1p();
         let excluded = io.low.zip(io.high).is_some_and(|(low, high)| low > 0.0 || high < 0.0);
         let significant = match io.basis {
             Basis::Runs => excluded,
             Basis::Bursts => excluded && bursts.iter().any(|b| b.property == Property::Length && b.differs),
-            Basis::Single if large && change.abs() > self.limits.run * run_a.min(run_b) => return Outcome::CannotTell,
+            Basis::Single if ratio > self.limits.single.ln_1p() => change.abs() > small,
+            Basis::Single if large && change.abs() > small => return Outcome::CannotTell,
             Basis::Single => false,
         };
         match (large && significant, change > 0.0) {
@@ -229,7 +244,7 @@ impl Sides<'_> {
         View {
             mode: KINDS[direction],
             curves: [a, b].map(|r| r.flows[direction].curve.clone()),
-            ranks: matched(&a.ranks, &b.ranks, matching),
+            ranks: matched(&a.findings.io.ranks, &b.findings.io.ranks, matching),
             cost,
         }
     }
@@ -259,7 +274,7 @@ fn matched(before: &[RankTime], after: &[RankTime], matching: Match) -> Vec<[Ran
         match matching {
             Match::Rank => {}
             Match::Size => all.sort_by_key(|r| (r.bytes, r.rank)),
-            Match::Time => all.sort_by(|x, y| x.io_s().total_cmp(&y.io_s())),
+            Match::Time => all.sort_by(|x, y| x.io_s.total_cmp(&y.io_s)),
         }
         all
     };

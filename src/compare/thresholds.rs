@@ -15,6 +15,8 @@ thresholds! {
     p: f64 = 0.01;
     /// Smallest change of bursts and of I/O time that is reported, as a share: |ln(after / before)| > ln(1 + share).
     time: f64 = 0.05;
+    /// Change of I/O time from which one run on each side is enough to call one faster: more than runs of one job mostly differ by.
+    single: f64 = 0.2;
     /// Smallest change of bytes and calls that is reported, as a share of them.
     volume: f64 = 0.01;
     /// Change of bytes from which the runs do different work.
@@ -47,6 +49,7 @@ impl Thresholds {
             let all = [
                 ("p", &mut t.p),
                 ("time", &mut t.time),
+                ("single", &mut t.single),
                 ("volume", &mut t.volume),
                 ("work", &mut t.work),
                 ("families", &mut t.families),

@@ -15,8 +15,6 @@ use foldhash::fast::FixedState;
 const FILES: usize = 5;
 /// Largest buffer that is advised.
 const BUFFER: u64 = 64 << 20;
-/// I/O below this share of the run is not worth a finding above `info`.
-const MATTERS: f64 = 0.01;
 
 pub(super) fn rule_text(book: &Book, r: &Rule) -> RuleText {
     RuleText {
@@ -39,7 +37,7 @@ pub(super) fn rule_text(book: &Book, r: &Rule) -> RuleText {
 }
 
 /// Severity by cost (see [`Severity`]).
-pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, io_share: Option<f64>) -> Severity {
+pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, negligible: bool) -> Severity {
     let of_run = |s: f64| if run_s > 0.0 { s / run_s } else { 0.0 };
     let by = |share: f64, critical: f64, warning: f64| match share {
         _ if share >= critical => Severity::Critical,
@@ -56,7 +54,7 @@ pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, io_share: Option<f6
         return cost.max(Severity::Warning);
     }
     let note = rule.level == Level::Note && o.lost_s.is_none();
-    if note || io_share.is_some_and(|s| s < MATTERS) { Severity::Info } else { cost }
+    if note || negligible { Severity::Info } else { cost }
 }
 
 /// Makes findings of what the rules answered.
@@ -113,7 +111,7 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
         schema: FINDINGS_SCHEMA.into(),
         tool: Tool::this(),
         trace: crate::analysis::summary(f.trace),
-        io: io_summary(f),
+        io: f.io.time.clone(),
         system: f.system.clone(),
         findings: all.into_iter().map(|x| x.0).collect(),
         ok,
@@ -159,26 +157,8 @@ fn layer(rule: &Rule) -> &'static str {
     }
 }
 
-fn io_summary(f: &Facts) -> IoSummary {
-    let known = f.basis != "none";
-    let part = |i: usize| (f.basis == "counters" && known).then(|| f.io.slowest_parts[i] + f.io.shared_mean[i]);
-    IoSummary {
-        run_s: f.run_s,
-        io_s: known.then_some(f.io.time_s),
-        io_wall_s: f.requests.as_ref().map(|r| r.io_wall_s),
-        share: f.io_share(),
-        read_s: part(0),
-        write_s: part(1),
-        metadata_s: part(2),
-        own_s: part(0).map(|_| f.io.private_max_s),
-        shared_s: part(0).map(|_| f.io.shared_slowest_s),
-        slowest_rank: f.io.slowest,
-        basis: f.basis.into(),
-    }
-}
-
 fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> Finding {
-    let severity = severity(rule, &o, f.run_s, f.io_share());
+    let severity = severity(rule, &o, f.run_s, f.is_negligible());
     let mut files: Vec<u32> = o.parts.iter().map(|p| p.file.0).collect();
     files.sort_unstable();
     files.dedup();

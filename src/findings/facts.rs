@@ -9,7 +9,11 @@ use super::system::System;
 use super::targets::Targets;
 use crate::analysis::Report;
 use crate::classify::{self, Classes, FileClasses};
-use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Series, Trace, is_terminal};
+use crate::facts::IoFacts;
+use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Series, Trace};
+
+/// I/O below this share of the run is not worth a finding above `info`.
+const MATTERS: f64 = 0.01;
 
 /// Answers on a trace that are there already.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,9 +36,8 @@ pub(super) struct Facts<'a> {
     pub run_s: f64,
     /// Stripe unit in bytes, unless a file has its own.
     pub stripe: u64,
-    pub io: IoTime,
-    /// Where `io` comes from.
-    pub basis: &'static str,
+    /// Time in I/O.
+    pub io: IoFacts,
     pub requests: Option<RequestFacts>,
     /// Storage targets, where layouts are known.
     pub targets: Option<Targets>,
@@ -55,42 +58,34 @@ impl<'a> Facts<'a> {
     /// The facts of a trace; `with_requests` also those of its requests.
     #[cfg(test)]
     pub fn of(trace: &'a Trace, known: Known<'a>, stripe: u64, with_requests: bool) -> Facts<'a> {
-        Facts::with(trace, known, stripe, || with_requests.then(|| RequestFacts::of(trace, stripe)).flatten())
+        let requests = with_requests.then(|| RequestFacts::of(trace, stripe)).flatten();
+        Facts::with(trace, known, stripe, (requests, IoFacts::of(trace)))
     }
 
-    /// The facts of a trace, of which those of its requests are made meanwhile.
+    /// The facts of a trace, of which those of its requests and its time in I/O are there.
     pub fn with(
         trace: &'a Trace,
         known: Known<'a>,
         stripe: u64,
-        requests: impl FnOnce() -> Option<RequestFacts> + Send,
+        (requests, io): (Option<RequestFacts>, IoFacts),
     ) -> Facts<'a> {
         let report = known.report;
         let counters = trace.counters.as_deref();
         let table = |module| counters.and_then(|c: &Counters| c.table(module)).filter(|t| !t.is_empty());
-        let (posix, stdio) = (table(CounterModule::Posix), table(CounterModule::Stdio));
-        let (requests, bursts) = rayon::join(requests, || report.map_or([None, None], |r| Bursts::of(trace, r)));
-        let span = || {
-            let (first, last) = crate::analysis::info::extent(trace);
-            last.zip(first).map_or(0.0, |(b, a)| b - a)
-        };
-        let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0).unwrap_or_else(span);
-        let ranks = trace.ranks.max(1);
         let mut facts = Facts {
             trace,
             counters,
-            posix,
+            posix: table(CounterModule::Posix),
             mpiio: table(CounterModule::Mpiio),
-            stdio,
-            ranks,
-            run_s,
+            stdio: table(CounterModule::Stdio),
+            ranks: trace.ranks.max(1),
+            run_s: io.time.run_s,
             stripe,
-            io: IoTime::default(),
-            basis: "none",
+            io,
             requests,
             targets: None,
             report,
-            bursts,
+            bursts: report.map_or([None, None], |r| Bursts::of(trace, r)),
             system: System::default(),
             mtbf_s: None,
             known_classes: known.classes,
@@ -99,14 +94,6 @@ impl<'a> Facts<'a> {
         };
         if let (Some(_), Some(c), Some(rows)) = (&facts.requests, counters, facts.rows()) {
             facts.targets = Targets::of(trace, rows, c);
-        }
-        if let (None, None, Some(r)) = (posix, stdio, &facts.requests) {
-            facts.io.time_s = r.io_s;
-            facts.io.slowest = r.slowest;
-            facts.basis = "requests";
-        } else if counters.is_some() {
-            facts.io = facts.counted_io();
-            facts.basis = "counters";
         }
         facts
     }
@@ -144,17 +131,16 @@ impl<'a> Facts<'a> {
         self.system.nodes.or((!hosts.is_empty()).then_some(hosts.len() as u64))
     }
 
-    /// I/O time of the slowest rank / run time; `None` if the trace does not say how long I/O takes.
-    pub fn io_share(&self) -> Option<f64> {
-        (self.basis != "none").then(|| ratio(self.io.time_s, self.run_s))
+    /// Time that the I/O takes at most: that of the slowest rank, or that in which at least one rank is in a request if this is
+    /// longer; `None` if the trace does not say.
+    pub fn io_most_s(&self) -> Option<f64> {
+        let io = &self.io.time;
+        io.slowest_s.map(|s| s.high).into_iter().chain(io.wall_s).reduce(f64::max)
     }
 
-    /// Time that the I/O takes: that of the slowest rank, or that in which at least one rank is in a request if this is longer;
-    /// `None` if the trace does not say.
-    pub fn io_most_s(&self) -> Option<f64> {
-        let counted = self.posix.or(self.stdio).map(|_| self.io.time_s);
-        let seen = self.requests.as_ref().map(|r| r.io_s.max(r.io_wall_s));
-        counted.into_iter().chain(seen).reduce(f64::max)
+    /// True if all I/O together is not worth a finding: it is recorded whole and takes less than 1 % of the run.
+    pub fn is_negligible(&self) -> bool {
+        self.io.time.share_range.is_some_and(|s| s.high < MATTERS)
     }
 
     /// Name of a file of the counters.
@@ -170,79 +156,6 @@ impl<'a> Facts<'a> {
         };
         self.series[usize::from(of_counters)].get_or_init(made)
     }
-
-    fn is_terminal(&self, file: FileId) -> bool {
-        is_terminal(self.name(file))
-    }
-
-    /// POSIX and STDIO rows of files that are no terminals: rank, and reading, writing and metadata time; of a shared row the time
-    /// of its slowest rank, too.
-    fn timed_rows(&self, each: &mut dyn FnMut(FileId, Option<u32>, [f64; 4])) {
-        let reals = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME", "F_SLOWEST_RANK_TIME"];
-        for table in [self.posix, self.stdio].into_iter().flatten() {
-            for row in rows(table, [], reals).filter(|r| !self.is_terminal(r.file)) {
-                each(row.file, row.rank, row.real.map(|x| if x.is_finite() { x.max(0.0) } else { 0.0 }));
-            }
-        }
-    }
-
-    fn counted_io(&self) -> IoTime {
-        let n = self.ranks as f64;
-        let mut io = IoTime::default();
-        let mut of_ranks: BTreeMap<u32, [f64; 3]> = BTreeMap::new();
-        let mut worst_file = (0.0, None);
-        self.timed_rows(&mut |file, rank, [read, write, meta, slowest]| {
-            let sum = [read, write, meta];
-            match rank {
-                Some(k) => {
-                    let all = of_ranks.entry(k).or_default();
-                    (0..3).for_each(|i| all[i] += sum[i]);
-                }
-                None => {
-                    (0..3).for_each(|i| io.shared_mean[i] += sum[i] / n);
-                    let mean = sum.iter().sum::<f64>() / n;
-                    io.shared_slowest_s += slowest;
-                    io.shared.push((file, slowest, mean));
-                    if slowest > worst_file.0 {
-                        worst_file = (slowest, Some(file));
-                    }
-                }
-            }
-        });
-        // the first of equal ranks
-        let mut most = f64::NEG_INFINITY;
-        for (&rank, parts) in &of_ranks {
-            let time = parts.iter().sum::<f64>();
-            if time > most {
-                (most, io.slowest, io.slowest_parts) = (time, Some(rank), *parts);
-            }
-        }
-        io.private_max_s = most.max(0.0);
-        io.private_sum_s = of_ranks.values().flatten().sum();
-        io.private_ranks = of_ranks.len() as u64;
-        io.time_s = io.private_max_s + io.shared_slowest_s;
-        io
-    }
-}
-
-/// The I/O time of a job by rank.
-#[derive(Debug, Default)]
-pub(super) struct IoTime {
-    /// That of the rank with the most in files of its own, and that of the slowest rank of each shared file.
-    pub time_s: f64,
-    /// The rank with the most time in files of its own.
-    pub slowest: Option<u32>,
-    /// Its read, write and metadata time.
-    pub slowest_parts: [f64; 3],
-    pub private_max_s: f64,
-    pub private_sum_s: f64,
-    /// Ranks with files of their own.
-    pub private_ranks: u64,
-    pub shared_slowest_s: f64,
-    /// Read, write and metadata time in shared files, a rank's mean.
-    pub shared_mean: [f64; 3],
-    /// Of shared files: time of the slowest rank, and the mean.
-    pub shared: Vec<(FileId, f64, f64)>,
 }
 
 /// A row of a table.

@@ -5,7 +5,7 @@
 //!
 //! * Cost first. `time_s` is the time spent in what was found, an upper bound of the gain; `lost_s` is the gain itself, where there
 //!   is a formula for it. Findings are in the order of their cost.
-//! * If the slowest rank spends less than 1 % of the run in I/O, nothing is more than `info`.
+//! * If the slowest rank spends less than 1 % of the run in I/O, and all of it is recorded, nothing is more than `info`.
 //! * Counters often give bounds only. A finding fires on the low end.
 //! * Findings of one group about the same files are one entry, under the costliest code; `also` names the others.
 //!
@@ -41,10 +41,11 @@ internal! { use facts::Known; }
 internal! { use report::FINDINGS_SCHEMA; }
 pub use search::find_all;
 internal! { use search::{Search, find_knowing}; }
+pub use crate::facts::{Bounds, IoTime, LayerTime};
 pub use options::Options;
 pub use report::{
-    Audience, ByteRange, Certainty, Example, FileShare, Finding, Findings, IoSummary, NotChecked, RemedyReport,
-    RuleText, Severity, TimeWindow,
+    Audience, ByteRange, Certainty, Example, FileShare, Finding, Findings, NotChecked, RemedyReport, RuleText,
+    Severity, TimeWindow,
 };
 pub use system::{BurstBuffer, Mount, System};
 

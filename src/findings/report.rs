@@ -1,4 +1,4 @@
-//! Findings as programs read them: schema `iophase.findings.v1`.
+//! Findings as programs read them: schema `iophase.findings.v2`.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::system::System;
 use crate::analysis::{Tool, TraceSummary};
+use crate::facts::IoTime;
 use crate::record::Warning;
 
 /// Name of the schema of [`Findings`].
-pub const FINDINGS_SCHEMA: &str = "iophase.findings.v1";
+pub const FINDINGS_SCHEMA: &str = "iophase.findings.v2";
 
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -72,8 +73,8 @@ pub struct Findings {
     pub tool: Tool,
     /// The trace.
     pub trace: TraceSummary,
-    /// How much of the run is I/O.
-    pub io: IoSummary,
+    /// Time in I/O.
+    pub io: IoTime,
     /// The machine, as the user described it.
     pub system: System,
     /// The findings, the costliest first.
@@ -84,35 +85,6 @@ pub struct Findings {
     pub not_checked: Vec<NotChecked>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
-}
-
-/// How much of the run is I/O.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[non_exhaustive]
-pub struct IoSummary {
-    /// Length of the run in seconds.
-    pub run_s: f64,
-    /// I/O time of the rank with the most in files of its own and of the slowest rank of each shared file, or from requests the
-    /// longest time that any rank is in requests; `null` if the trace does not say.
-    pub io_s: Option<f64>,
-    /// Seconds in which at least one rank is in a request; `null` without requests.
-    pub io_wall_s: Option<f64>,
-    /// `io_s / run_s`.
-    pub share: Option<f64>,
-    /// Reading, writing and metadata time of that rank in files of its own, and its mean in shared files; `null` without counters.
-    pub read_s: Option<f64>,
-    /// See `read_s`.
-    pub write_s: Option<f64>,
-    /// See `read_s`.
-    pub metadata_s: Option<f64>,
-    /// Seconds of that rank in files of its own; `null` without counters.
-    pub own_s: Option<f64>,
-    /// Seconds of the slowest ranks of the shared files; `null` without counters.
-    pub shared_s: Option<f64>,
-    /// That rank; `null` if all files are shared.
-    pub slowest_rank: Option<u32>,
-    /// `counters`, `requests` or `none`.
-    pub basis: String,
 }
 
 /// A finding.

@@ -13,6 +13,7 @@ use super::requests::RequestFacts;
 use super::rules;
 use crate::analysis::{self, Report};
 use crate::error::Result;
+use crate::facts::IoFacts;
 use crate::record::{Trace, Warning};
 
 /// As [`find`](super::find), with what is known of the trace.
@@ -49,7 +50,7 @@ pub struct Search<'a> {
     book: Cow<'static, Book>,
     asked: Asked,
     stripe: u64,
-    requests: OnceLock<Option<RequestFacts>>,
+    requests: OnceLock<(Option<RequestFacts>, IoFacts)>,
 }
 
 impl<'a> Search<'a> {
@@ -68,8 +69,9 @@ impl<'a> Search<'a> {
         self.requests.get_or_init(|| self.of_requests());
     }
 
-    fn of_requests(&self) -> Option<RequestFacts> {
-        self.options.requests.then(|| RequestFacts::of(self.trace, self.stripe)).flatten()
+    fn of_requests(&self) -> (Option<RequestFacts>, IoFacts) {
+        let requests = || self.options.requests.then(|| RequestFacts::of(self.trace, self.stripe)).flatten();
+        rayon::join(requests, || IoFacts::of(self.trace))
     }
 
     /// The findings, with what is known of the trace.
@@ -77,7 +79,7 @@ impl<'a> Search<'a> {
         let seen = self.requests.take();
         let Search { trace, options, book, asked, stripe, .. } = &self;
         let classes = known.classes.filter(|_| *stripe == options.stripe);
-        let requests = || seen.unwrap_or_else(|| self.of_requests());
+        let requests = seen.unwrap_or_else(|| self.of_requests());
         let mut facts = Facts::with(trace, Known { classes, ..known }, *stripe, requests);
         facts.describe(book.system.clone(), options.mtbf_s);
         let wanted = rules::RULES.iter().filter(|(code, _)| asked.asks(code));

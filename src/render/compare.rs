@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use super::io_time::layer_name;
 use super::layout::{Style, line, warnings};
 use super::units;
-use crate::compare::{Basis, Comparison, Fact, Outcome, Reason, Row};
+use crate::compare::{Basis, Comparison, Fact, IoTimeChange, Outcome, Reason, Row};
 
 /// Differences of a kind shown without `-v`.
 const SHOWN: usize = 4;
@@ -102,31 +103,11 @@ fn significant(c: &Comparison, s: f64) -> bool {
 /// The first line.
 pub(super) fn verdict(c: &Comparison) -> String {
     let t = &c.io_time;
-    let difference = || {
-        let (before, change) = (t.before_s.unwrap_or(0.0), t.change.unwrap_or(0.0));
-        let percent = if before > 0.0 { format!(" ({:+.0} %)", 100.0 * change / before) } else { String::new() };
-        let word = if change > 0.0 { "more" } else { "less" };
-        format!("{} {word} I/O{percent}", short(change.abs()))
-    };
-    let bursts = || {
-        let lengths: Vec<String> = c
-            .bursts
-            .iter()
-            .filter(|r| r.what.ends_with("bursts: length"))
-            .map(|r| {
-                let [a, b] = [r.before, r.after].map(|x| short(x.unwrap_or(0.0)));
-                let name = r.what.trim_end_matches(": length");
-                format!(", {name} of {a} now take {b} each{}", p_value(r.p))
-            })
-            .collect();
-        lengths.concat()
-    };
     let bytes = |name: &str| c.unchanged.iter().any(|u| u == name);
-    let same_bytes =
-        if bytes("write bytes") || bytes("read bytes") { ", same bytes".to_owned() } else { String::new() };
+    let same_bytes = if bytes("write bytes") || bytes("read bytes") { ", same bytes" } else { "" };
     match c.verdict {
-        Outcome::Slower => format!("B is slower: {}{}{same_bytes}", difference(), bursts()),
-        Outcome::Faster => format!("B is faster: {}{}{same_bytes}", difference(), bursts()),
+        Outcome::Slower => format!("B {}{}{same_bytes}", faster_or_slower(t, "slower"), bursts(c)),
+        Outcome::Faster => format!("B {}{}{same_bytes}", faster_or_slower(t, "faster"), bursts(c)),
         Outcome::Same if is_equal(c) => "A and B are the same".into(),
         Outcome::Same if c.reasons.is_empty() => "A and B take the same I/O time".into(),
         Outcome::Same => format!("A and B take the same I/O time, but differ: {}", listed(c, c.reasons.iter())),
@@ -135,12 +116,66 @@ pub(super) fn verdict(c: &Comparison) -> String {
             let work = listed(c, c.reasons.iter().filter(is_work));
             let rates: Vec<String> =
                 c.bursts.iter().filter(|r| r.what.ends_with("bursts: rate")).map(|r| format!("; {}", row(r))).collect();
-            let rates = if rates.is_empty() { "; times are not compared".to_owned() } else { rates.concat() };
-            format!("A and B do different work: {work}{rates}")
+            format!("A and B do different work: {work}{}; {}", rates.concat(), runs(t))
         }
-        Outcome::CannotTell if t.change.is_none() => "the traces do not say how long I/O takes".into(),
-        Outcome::CannotTell => format!("{}, which may be noise: there is one value on each side", difference()),
+        Outcome::CannotTell if t.change.is_none() => format!("the traces do not say how long I/O takes; {}", runs(t)),
+        Outcome::CannotTell if is_bounded(t) => {
+            format!("the logs only bound the time in I/O and cannot tell; {}", runs(t))
+        }
+        Outcome::CannotTell => {
+            format!("{}, which may be noise: there is one value on each side; {}", difference(t), runs(t))
+        }
     }
+}
+
+/// Run times: `run 23.07 s to 11.33 s`.
+fn runs(t: &IoTimeChange) -> String {
+    let [before, after] = t.run_s.map(short);
+    format!("run {before} to {after}")
+}
+
+/// Change of the time in I/O: `11.73 s less I/O (−54 %), in MPI-IO 21.84 s to 10.11 s`.
+fn difference(t: &IoTimeChange) -> String {
+    let (before, change) = (t.before_s.unwrap_or(0.0), t.change.unwrap_or(0.0));
+    let share = if before > 0.0 { format!(" ({:+.0} %)", 100.0 * change / before) } else { String::new() };
+    let word = if change > 0.0 { "more" } else { "less" };
+    let place = t.layer.as_deref().and_then(layer_name).map_or(String::new(), |name| format!(" in {name}"));
+    format!("{} {word} I/O{share},{place} {}", short(change.abs()), io_times(t))
+}
+
+/// By the run times if they differ as the time in I/O does, else by that alone.
+fn faster_or_slower(t: &IoTimeChange, word: &str) -> String {
+    let [a, b] = t.run_s;
+    match word {
+        "faster" if a > 1.05 * b => format!("is {:.1} times as fast: {}; {}", a / b, runs(t), difference(t)),
+        "slower" if b > 1.05 * a => format!("takes {:.1} times as long: {}; {}", b / a, runs(t), difference(t)),
+        _ => format!("is {word} in I/O: {}; {}", difference(t), runs(t)),
+    }
+}
+
+/// Changes of the lengths of bursts.
+fn bursts(c: &Comparison) -> String {
+    let length = |r: &Row| {
+        let [a, b] = [r.before, r.after].map(|x| short(x.unwrap_or(0.0)));
+        let name = r.what.trim_end_matches(": length");
+        format!(", {name} of {a} now take {b} each{}", p_value(r.p))
+    };
+    c.bursts.iter().filter(|r| r.what.ends_with("bursts: length")).map(length).collect()
+}
+
+fn is_bounded(t: &IoTimeChange) -> bool {
+    let wide = |low: Option<f64>, high: f64| low.is_some_and(|low| high > 1.01 * low);
+    t.high_s.is_some_and(|[a, b]| wide(t.before_s, a) || wide(t.after_s, b))
+}
+
+/// Time in I/O of both sides, with the ends of what is only bounded: `between 2.5 s and 3.1 s to 1.2 s`.
+fn io_times(t: &IoTimeChange) -> String {
+    let [high_a, high_b] = t.high_s.unwrap_or_default();
+    let side = |low: Option<f64>, high: f64| match low {
+        Some(low) if high > 1.01 * low => format!("between {} and {}", short(low), short(high)),
+        low => short(low.unwrap_or(0.0)),
+    };
+    format!("{} to {}", side(t.before_s, high_a), side(t.after_s, high_b))
 }
 
 fn is_equal(c: &Comparison) -> bool {
@@ -165,7 +200,9 @@ fn listed<'a>(c: &Comparison, reasons: impl Iterator<Item = &'a Reason>) -> Stri
 
 fn interval(out: &mut String, c: &Comparison) {
     let t = &c.io_time;
-    let (Some(before), Some(after)) = (t.before_s, t.after_s) else { return };
+    if t.change.is_none() {
+        return;
+    }
     let range = match (t.low, t.high) {
         (Some(low), Some(high)) => format!(", change {} to {} (95 %)", signed(low), signed(high)),
         _ => String::new(),
@@ -175,7 +212,7 @@ fn interval(out: &mut String, c: &Comparison) {
         Basis::Bursts => "over bursts of one pair; noise between runs is not in the interval",
         Basis::Single => "one value on each side, without an interval",
     };
-    line(out, "I/O time", &format!("{} to {}{range}; {basis}", short(before), short(after)));
+    line(out, "I/O time", &format!("{}{range}; {basis}", io_times(t)));
 }
 
 fn signed(s: f64) -> String {

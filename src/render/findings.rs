@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::layout::{Style, line, shorten, warnings};
-use super::units;
+use super::{io_time, units};
 use crate::findings::{Finding, Findings, RemedyReport, RuleText, Severity};
 
 /// Findings shown without `-v`.
@@ -15,7 +15,7 @@ const NOTES: usize = 4;
 pub fn findings(f: &Findings, style: Style) -> String {
     let mut out = super::layout::heading(&f.trace.path, style);
     let _ = writeln!(out, "{}", style.bold(&headline(f)));
-    if let Some(text) = parts(f) {
+    if let Some(text) = io_time::parts(&f.io) {
         line(&mut out, "time", &text);
     }
     section(&mut out, f, style);
@@ -74,12 +74,7 @@ pub fn section(out: &mut String, f: &Findings, style: Style) {
 
 pub(super) fn headline(f: &Findings) -> String {
     let real: Vec<&Finding> = f.findings.iter().filter(|x| x.severity != Severity::Info).collect();
-    let run = units::seconds(f.io.run_s);
-    let share = match f.io.share {
-        Some(share) if share < 0.01 => format!("I/O takes {:.1} % of {run}: it is not the problem", 100.0 * share),
-        Some(share) => format!("I/O takes {:.0} % of {run}", 100.0 * share),
-        None => "the trace does not say how long I/O takes".to_owned(),
-    };
+    let share = io_time::share(&f.io);
     let costliest = real.iter().filter_map(|x| x.lost_s.or(x.time_s)).fold(0.0, f64::max);
     match real.len() {
         0 => format!("{share}; no findings"),
@@ -88,18 +83,6 @@ pub(super) fn headline(f: &Findings) -> String {
         }
         n => format!("{share}; {}", units::counted(n as u64, "finding")),
     }
-}
-
-pub(super) fn parts(f: &Findings) -> Option<String> {
-    let (read, write, meta) = (f.io.read_s?, f.io.write_s?, f.io.metadata_s?);
-    let [read, write, meta] = [read, write, meta].map(short);
-    let whose = match f.io.slowest_rank {
-        Some(k) => format!("rank {k} {} in files of its own, ", short(f.io.own_s?)),
-        None => String::new(),
-    };
-    let shared = short(f.io.shared_s?);
-    let who = if f.io.slowest_rank.is_some() { "it" } else { "on average a rank" };
-    Some(format!("{whose}slowest ranks of shared files {shared}; {who} reads {read}, writes {write}, metadata {meta}"))
 }
 
 /// Seconds without minutes and hours behind them.

@@ -3,16 +3,16 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::analysis::{Info, PatternsOfTrace, Report};
-use crate::classify::Classes;
-use crate::compare::Comparison;
-use crate::dfg::DfgReport;
+use crate::analysis::{INFO_SCHEMA, Info, PATTERNS_SCHEMA, PatternsOfTrace, REPORT_SCHEMA, Report};
+use crate::classify::{CLASSES_SCHEMA, Classes};
+use crate::compare::{COMPARISON_SCHEMA, Comparison};
+use crate::dfg::{DFG_SCHEMA, DfgReport};
 use crate::error::{Error, ErrorKind, Result};
-use crate::findings::Findings;
-use crate::online::Prediction;
-use crate::online::live::Snapshot;
+use crate::findings::{FINDINGS_SCHEMA, Findings};
+use crate::online::live::{LIVE_SCHEMA, Snapshot};
+use crate::online::{PREDICTION_SCHEMA, Prediction};
 #[cfg(feature = "generate")]
-use crate::workload::Truth;
+use crate::workload::{TRUTH_SCHEMA, Truth};
 
 /// One line of JSON.
 ///
@@ -77,30 +77,32 @@ pub const SCHEMAS: &[&str] =
 
 /// The JSON Schema of an output by its short name.
 pub fn schema(name: &str) -> Option<String> {
-    // Output, not input: a field that may be null is still always there.
-    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
-    let schema = match name {
-        "report" => Some(settings.into_generator().into_root_schema_for::<Report>()),
-        "patterns" => Some(settings.into_generator().into_root_schema_for::<PatternsOfTrace>()),
-        "classes" => Some(settings.into_generator().into_root_schema_for::<Classes>()),
-        "info" => Some(settings.into_generator().into_root_schema_for::<Info>()),
-        "findings" => Some(settings.into_generator().into_root_schema_for::<Findings>()),
-        "comparison" => Some(settings.into_generator().into_root_schema_for::<Comparison>()),
-        "dfg" => Some(settings.into_generator().into_root_schema_for::<DfgReport>()),
-        "prediction" => Some(settings.into_generator().into_root_schema_for::<Prediction>()),
-        "live" => Some(settings.into_generator().into_root_schema_for::<Snapshot>()),
+    fn of<T: schemars::JsonSchema>() -> Value {
+        // Output, not input: a field that may be null is still always there.
+        let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+        settings.into_generator().into_root_schema_for::<T>().to_value()
+    }
+    let (schema, version) = match name {
+        "report" => (of::<Report>(), REPORT_SCHEMA),
+        "patterns" => (of::<PatternsOfTrace>(), PATTERNS_SCHEMA),
+        "classes" => (of::<Classes>(), CLASSES_SCHEMA),
+        "info" => (of::<Info>(), INFO_SCHEMA),
+        "findings" => (of::<Findings>(), FINDINGS_SCHEMA),
+        "comparison" => (of::<Comparison>(), COMPARISON_SCHEMA),
+        "dfg" => (of::<DfgReport>(), DFG_SCHEMA),
+        "prediction" => (of::<Prediction>(), PREDICTION_SCHEMA),
+        "live" => (of::<Snapshot>(), LIVE_SCHEMA),
         #[cfg(feature = "generate")]
-        "truth" => Some(settings.into_generator().into_root_schema_for::<Truth>()),
-        _ => None,
+        "truth" => (of::<Truth>(), TRUTH_SCHEMA),
+        _ => return None,
     };
-    schema.and_then(|s| serde_json::to_string_pretty(&identified(s.to_value(), name)).ok())
+    serde_json::to_string_pretty(&identified(schema, version)).ok()
 }
 
 /// Adds an identifier, and says that field `schema` has one value only.
-fn identified(mut schema: Value, name: &str) -> Value {
-    let version = format!("iophase.{name}.v1");
-    schema["$id"] = format!("urn:iophase:{name}:v1").into();
-    schema["title"] = version.as_str().into();
+fn identified(mut schema: Value, version: &str) -> Value {
+    schema["$id"] = format!("urn:{}", version.replace('.', ":")).into();
+    schema["title"] = version.into();
     if let Some(field) = schema.pointer_mut("/properties/schema") {
         field["const"] = version.into();
     }

@@ -12,6 +12,8 @@ pub mod dfg;
 pub mod findings;
 #[cfg(feature = "render")]
 pub mod html;
+#[cfg(feature = "render")]
+mod io_time;
 pub mod json;
 #[cfg(feature = "render")]
 mod layout;

@@ -16,6 +16,7 @@ mod folders;
 mod golden;
 #[cfg(target_os = "linux")]
 mod growth;
+mod io_time;
 mod outline;
 mod outputs;
 mod parity;

@@ -1,12 +1,13 @@
 //! Layers and files of a log, from its counters.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use super::int;
 use crate::tables::{FileRow, LayerRow};
 use iophase::analysis;
 use iophase::classify;
-use iophase::record::{Column, CounterModule, CounterTable, Counters, FileId, Op, Trace, stem};
+use iophase::internals::facts::{self, FileFamily};
+use iophase::record::{Column, CounterTable, Counters, FileId, Op, Trace, stem};
 
 /// Families of files, or files, of a log that have a row.
 const FAMILIES: usize = 100_000;
@@ -41,11 +42,6 @@ fn add_time(column: Option<&Column<f64>>, row: usize, to: &mut Option<f64>) {
     if let Some(t) = column.map(|c| c.get(row)).filter(|t| t.is_finite() && *t >= 0.0) {
         *to = Some(to.unwrap_or(0.0) + t);
     }
-}
-
-/// Seconds of reading, writing and metadata.
-fn times(t: &CounterTable) -> [Option<&Column<f64>>; 3] {
-    ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(|name| t.real(name))
 }
 
 /// Bytes read and written: of POSIX and STDIO where the log counts them, else of MPI-IO, else of the rows.
@@ -126,7 +122,7 @@ impl<'a> LayerSums<'a> {
         LayerSums {
             calls: targets.into_iter().map(|(names, target)| (Sum::calls(t, names), target)).collect(),
             sizes: sizes.map(|(d, s)| Sum::named(t, &[format!("SIZE_{d}_{s}"), format!("SIZE_{d}_AGG_{s}")])).collect(),
-            times: times(t),
+            times: ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(|name| t.real(name)),
         }
     }
 
@@ -139,79 +135,44 @@ impl<'a> LayerSums<'a> {
     }
 }
 
-/// A family of files on its way.
-#[derive(Default)]
-struct Family {
-    row: FileRow,
-    ranks: BTreeSet<u32>,
-    files: BTreeSet<FileId>,
-    of_all_ranks: bool,
-}
-
-/// One row for each family of files, or each file: of the lowest layer that has it. True if some had to be left out.
+/// One row for each family of files, or each file. True if some had to be left out.
 pub fn files(c: &Counters, each: bool, to: &mut Vec<FileRow>) -> bool {
-    let order = [CounterModule::Posix, CounterModule::Stdio, CounterModule::Mpiio, CounterModule::PnetcdfFile];
-    let mut owner: HashMap<FileId, CounterModule> = HashMap::new();
-    let mut families: BTreeMap<String, Family> = BTreeMap::new();
-    for t in order.iter().filter_map(|m| c.table(*m)) {
-        let calls = [["READS"], ["WRITES"], ["OPENS"]].map(|names| Sum::calls(t, &names));
-        let bytes = [["BYTES_READ"], ["BYTES_WRITTEN"]].map(|names| Sum::calls(t, &names));
-        let times = times(t);
-        for i in 0..t.len() {
-            let file = t.file.get(i);
-            let name = c.files.name(file);
-            if is_terminal(name) || *owner.entry(file).or_insert(t.module) != t.module {
-                continue;
-            }
-            let key = if each { name.to_owned() } else { stem(name) };
-            let family = families.entry(key).or_insert_with(|| Family::new(c, t, name));
-            family.files.insert(file);
-            match t.rank.get(i) {
-                Some(rank) => drop(family.ranks.insert(rank)),
-                None => family.of_all_ranks = true,
-            }
-            let row = &mut family.row;
-            let targets = [&mut row.reads, &mut row.writes, &mut row.opens];
-            calls.iter().zip(targets).for_each(|(sum, to)| sum.add(i, to));
-            bytes.iter().zip([&mut row.bytes_read, &mut row.bytes_written]).for_each(|(sum, to)| sum.add(i, to));
-            let targets = [&mut row.read_s, &mut row.write_s, &mut row.meta_s];
-            times.into_iter().zip(targets).for_each(|(column, to)| add_time(column, i, to));
-        }
-    }
     let layouts: HashMap<FileId, u64> = c.layouts.iter().map(|l| (l.file, l.stripe_bytes)).collect();
-    let mut all: Vec<FileRow> = families.into_iter().map(|(key, f)| f.finish(key, &layouts)).collect();
+    let key = |name: &str| if each { name.to_owned() } else { stem(name) };
+    let families = facts::families(facts::files_of_counters(c), &c.files, key);
+    let mut all: Vec<FileRow> = families.into_iter().map(|f| file_row(c, f, &layouts)).collect();
     let cost = |r: &FileRow| [r.read_s, r.write_s, r.meta_s].into_iter().flatten().sum::<f64>();
-    if all.len() > FAMILIES {
+    let left_out = all.len() > FAMILIES;
+    if left_out {
         all.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then_with(|| a.family.cmp(&b.family)));
         all.truncate(FAMILIES);
-        to.append(&mut all);
-        return true;
     }
     to.append(&mut all);
-    false
+    left_out
 }
 
-impl Family {
-    fn new(c: &Counters, t: &CounterTable, name: &str) -> Family {
-        let mount = c.mount(name);
-        let row = FileRow {
-            family: Some(name.to_owned()),
-            mount: mount.map(|m| m.path.clone()),
-            fs_type: mount.map(|m| m.kind.clone()),
-            layer: Some(t.module.prefix().to_lowercase()),
-            ..FileRow::default()
-        };
-        Family { row, ..Family::default() }
-    }
-
-    fn finish(self, key: String, layouts: &HashMap<FileId, u64>) -> FileRow {
-        FileRow {
-            family: if self.files.len() > 1 { Some(key) } else { self.row.family },
-            files: Some(int(self.files.len() as u64)),
-            ranks_count: (!self.of_all_ranks).then(|| int(self.ranks.len() as u64)),
-            stripe_bytes: self.files.iter().find_map(|f| layouts.get(f)).map(|s| int(*s)),
-            ..self.row
-        }
+fn file_row(c: &Counters, f: FileFamily, layouts: &HashMap<FileId, u64>) -> FileRow {
+    let mount = c.mount(c.files.name(f.sum.file));
+    let [reads, writes, opens] = f.sum.calls.map(|n| n.map(int));
+    let [bytes_read, bytes_written] = f.sum.bytes.map(|n| Some(int(n)));
+    let [read_s, write_s, meta_s] = [0, 1, 2].map(|i| f.sum.time_s.map(|parts| parts[i]));
+    FileRow {
+        mount: mount.map(|m| m.path.clone()),
+        fs_type: mount.map(|m| m.kind.clone()),
+        layer: f.sum.layer.map(|l| l.prefix().to_lowercase()),
+        files: Some(int(f.files.len() as u64)),
+        ranks_count: f.sum.ranks.map(|ranks| int(ranks.len() as u64)),
+        stripe_bytes: f.files.iter().find_map(|f| layouts.get(&f.file)).map(|s| int(*s)),
+        family: Some(f.name),
+        reads,
+        writes,
+        opens,
+        bytes_read,
+        bytes_written,
+        read_s,
+        write_s,
+        meta_s,
+        ..FileRow::default()
     }
 }
 
@@ -234,9 +195,4 @@ pub fn classes(trace: &Trace, to: &mut [FileRow]) {
     for row in to {
         row.class = row.family.as_ref().and_then(|name| of.get(name)).cloned();
     }
-}
-
-/// The terminal streams of a process, which tracers list beside files.
-fn is_terminal(name: &str) -> bool {
-    matches!(name, "<STDIN>" | "<STDOUT>" | "<STDERR>")
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::{int, layer_name};
 use crate::tables::{BurstRow, LogRows, PeriodRow, SignalRow, Time};
 use iophase::analysis::{Analysis, Burst, Dominant, Evidence, Mode, SignalReport, Validity};
-use iophase::findings::IoSummary;
+use iophase::findings::IoTime;
 use iophase::record::Trace;
 
 /// Bursts of a signal that have a row of their own.
 const BURSTS: usize = 10_000;
 
 /// The rows of an analysis.
-pub fn rows(trace: &Trace, analysis: &Analysis, io: &IoSummary, rows: &mut LogRows) {
+pub fn rows(trace: &Trace, analysis: &Analysis, io: &IoTime, rows: &mut LogRows) {
     let bursts: Vec<Vec<Burst>> = analysis.evidence.iter().map(|e: &Evidence| e.bursts().collect()).collect();
     for (i, signal) in analysis.report.signals.iter().enumerate() {
         let unix = |t: f64| trace.clock.unix_s(t).map_or(Time(None), Time::of_seconds);
@@ -36,7 +36,7 @@ pub fn rows(trace: &Trace, analysis: &Analysis, io: &IoSummary, rows: &mut LogRo
 }
 
 /// Rows of the bytes alone, where times were not looked at.
-pub fn totals(trace: &Trace, io: &IoSummary, rows: &mut LogRows) {
+pub fn totals(trace: &Trace, io: &IoTime, rows: &mut LogRows) {
     let Some(layer) = trace.layers.iter().find(|l| l.layer == layer_name(trace.layer)) else { return };
     for (mode, bytes) in [("write", layer.bytes_written), ("read", layer.bytes_read)] {
         if bytes > 0 {
@@ -50,25 +50,19 @@ fn mode_name(mode: Mode) -> Option<String> {
     Some(mode.name().to_owned())
 }
 
-fn with_times(row: SignalRow, io: &IoSummary) -> SignalRow {
+fn with_times(row: SignalRow, io: &IoTime) -> SignalRow {
     let io_s = io.io_s.filter(|t| *t > 0.0);
     SignalRow {
         io_time_s: io.io_s,
-        time_read_s: io.read_s,
-        time_write_s: io.write_s,
-        time_meta_s: io.metadata_s,
+        time_read_s: io.mean_read_s,
+        time_write_s: io.mean_write_s,
+        time_meta_s: io.mean_metadata_s,
         agg_rate: row.bytes.zip(io_s).map(|(b, t)| b as f64 / t),
         ..row
     }
 }
 
-fn signal_row(
-    trace: &Trace,
-    s: &SignalReport,
-    bursts: &[Burst],
-    io: &IoSummary,
-    unix: &dyn Fn(f64) -> Time,
-) -> SignalRow {
+fn signal_row(trace: &Trace, s: &SignalReport, bursts: &[Burst], io: &IoTime, unix: &dyn Fn(f64) -> Time) -> SignalRow {
     let dominant = s.period.dominant.as_ref();
     let length = s.end_s - s.start_s;
     let valid: f64 = s.validity.iter().map(|v| v.end_s - v.start_s).sum();

@@ -111,7 +111,7 @@ table! {
         pub timing: Option<String>,
         /// Seconds in I/O of the slowest path: of the rank with the most in files of its own, and of the slowest rank of each shared file.
         pub io_s: Option<f64>,
-        /// io_s / run_time_s.
+        /// io_s / run_time_s; null if the recording is not complete.
         pub io_share: Option<f64>,
         /// Bytes read; by POSIX and STDIO counters where the log has them, else by the rows analysed.
         pub bytes_read: Option<i64>,

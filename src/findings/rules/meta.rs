@@ -13,13 +13,9 @@ use crate::units;
 const SMALL_FILE: u64 = 64 << 10;
 
 pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
-    if f.basis != "counters" {
-        return None;
-    }
-    let io = &f.io;
-    let [read, write, meta] = io.shared_mean;
-    let time_s = io.slowest_parts[2] + meta;
-    let share = ratio(time_s, io.slowest_parts.iter().sum::<f64>() + read + write + meta);
+    let parts_s = f.io.outer.as_ref()?.of_busiest();
+    let time_s = parts_s[2];
+    let share = ratio(time_s, parts_s.iter().sum());
     let mut calls = [0i64; 4];
     let mut parts: Vec<Part> = Vec::new();
     for row in rows_of(f, ["OPENS", "STATS", "SEEKS"]) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::facts::SharedTime;
 use crate::findings::book::Rule;
 use crate::findings::bursts::{Bursts, at_least, quantile, trend};
 use crate::findings::evidence::Filter;
@@ -10,63 +11,25 @@ use crate::findings::outcome::{Outcome, Part};
 use crate::units;
 
 pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let io = &f.io;
-    let (most, mean) = match (&f.posix, &f.requests) {
-        (Some(_), _) => (io.private_max_s, io.private_sum_s / f.ranks as f64),
-        (None, Some(q)) => (q.io_s, q.mean_s),
-        _ => return None,
-    };
-    let imbalance = |slowest: f64, mean: f64| {
-        let share = 1.0 - ratio(mean, slowest);
+    let (slowest, mean) = (f.io.time.slowest_s?.low, f.io.time.mean_s?);
+    let excess = |slowest: f64, mean: f64| {
         let long = slowest - mean >= r.at("time_s") || slowest - mean >= r.at("run_share") * f.run_s;
-        (f.ranks > 1 && slowest > 0.0 && share >= r.at("share") && long).then_some((share, slowest - mean))
+        f.ranks > 1 && slowest > 0.0 && 1.0 - ratio(mean, slowest) >= r.at("share") && long
     };
-    let own = imbalance(most, mean);
-    let mut parts = Vec::new();
-    let mut found: Vec<(f64, f64)> = own.into_iter().collect();
-    for &(file, slowest, mean) in &io.shared {
-        if let Some((share, lost)) = imbalance(slowest, mean) {
-            found.push((share, lost));
-            parts.push(Part { file, rank: None, count: f.ranks, bytes: 0, time_s: slowest });
-        }
-    }
-    let worst = found.iter().map(|x| x.0).fold(0.0, f64::max);
-    let lost: f64 = found.iter().map(|x| x.1).sum();
-    let outcome = Outcome::new(worst > 0.0)
-        .measured(&[("worst", worst), ("lost_s", lost)])
-        .time(own.map_or(0.0, |_| most) + parts.iter().map(|p| p.time_s).sum::<f64>())
-        .lost(lost, "time of the slowest rank beyond the mean, if the others wait for it")
-        .lost_low(found.iter().map(|x| x.1).fold(0.0, f64::max))
-        .detail(|| detail(f, own.map(|_| (most, mean)), &parts))
-        .parts(parts);
+    let shared = f.io.outer.iter().flat_map(|o| &o.shared).filter(|s| excess(s.slowest_s, s.mean_s));
+    let part = |s: &SharedTime| Part { file: s.file, rank: None, count: f.ranks, bytes: 0, time_s: s.slowest_s };
+    let outcome = Outcome::new(excess(slowest, mean))
+        .measured(&[("worst", 1.0 - ratio(mean, slowest)), ("lost_s", slowest - mean)])
+        .time(slowest)
+        .lost(slowest - mean, "time of the slowest rank beyond the mean, if the others wait for it")
+        .detail(|| {
+            let all_own = f.io.outer.as_ref().is_none_or(|o| o.shared.is_empty());
+            let who = f.io.time.slowest_rank.filter(|_| all_own);
+            let who = who.map_or_else(|| "the slowest rank".to_owned(), |k| format!("rank {k}"));
+            format!("{who} spends {} in I/O, the mean is {}", units::seconds(slowest), units::seconds(mean))
+        })
+        .parts(shared.map(part).collect());
     Some(outcome)
-}
-
-/// The slowest rank of the files of single ranks, and of the worst shared file.
-fn detail(f: &Facts, own: Option<(f64, f64)>, shared: &[Part]) -> String {
-    let mut all = Vec::new();
-    if let Some((rank, (most, mean))) = f.io.slowest.zip(own) {
-        let (slowest, mean) = (units::seconds(most), units::seconds(mean));
-        let files = if f.posix.is_some() { " in files of single ranks" } else { "" };
-        all.push(format!("rank {rank} spends {slowest}{files}, the mean is {mean}"));
-    }
-    if let Some(worst) = shared.iter().max_by(|a, b| a.time_s.total_cmp(&b.time_s)) {
-        let mean = f.io.shared.iter().find(|s| s.0 == worst.file).map_or(0.0, |s| s.2);
-        let slowest = slowest_rank(f, worst.file).map_or("the slowest rank".into(), |k| format!("rank {k}"));
-        let time = units::seconds(worst.time_s);
-        all.push(format!("{slowest} spends {time} in a shared file, the mean is {}", units::seconds(mean)));
-    }
-    all.join("; ")
-}
-
-fn slowest_rank(f: &Facts, file: crate::record::FileId) -> Option<i64> {
-    [f.posix, f.stdio]
-        .into_iter()
-        .flatten()
-        .flat_map(|t| rows(t, ["SLOWEST_RANK"], []))
-        .find(|row| row.file == file && row.rank.is_none())
-        .map(|row| row.int[0])
-        .filter(|k| *k >= 0)
 }
 
 /// Bytes of ranks in files of their own, and all bytes.
@@ -123,10 +86,11 @@ pub(in crate::findings) fn one(f: &Facts, r: &Rule) -> Option<Outcome> {
             most.map_or((0, 0.0), |(&k, &n)| (k, ratio(n as f64, all as f64)))
         }
     };
-    let fires = share >= r.at("share") && f.ranks as f64 >= r.at("ranks") && f.io.time_s >= r.at("run_share") * f.run_s;
+    let io_s = f.io.time.io_s.unwrap_or(0.0);
+    let fires = share >= r.at("share") && f.ranks as f64 >= r.at("ranks") && io_s >= r.at("run_share") * f.run_s;
     let outcome = Outcome::new(fires)
         .measured(&[("rank", rank.into()), ("share", share)])
-        .time(f.io.time_s)
+        .time(io_s)
         .detail(|| format!("rank {rank} of {} moves {:.0} % of the bytes", f.ranks, 100.0 * share));
     Some(outcome)
 }

@@ -14,16 +14,16 @@ use crate::record::{Data, FileId, Numbered, Op, Row, Trace};
 use crate::units;
 
 pub(in crate::findings) fn not_io(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let share = f.io_share()?;
+    let share = f.io.time.share_range?.high;
     Some(Outcome::new(share < r.at("share")).measured(&[("share", share)]))
 }
 
 pub(in crate::findings) fn io_bound(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let share = f.io_share()?;
+    let (share, time_s) = (f.io.time.share?, f.io.time.io_s?);
     let outcome = Outcome::new(share >= r.at("share"))
         .measured(&[("share", share)])
-        .time(f.io.time_s)
-        .detail(|| format!("{:.0} % of the run, the slowest ranks of all files", 100.0 * share));
+        .time(time_s)
+        .detail(|| format!("the slowest rank spends {:.0} % of the run in I/O", 100.0 * share));
     Some(outcome)
 }
 

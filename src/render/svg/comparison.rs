@@ -141,10 +141,8 @@ fn bursts(area: &Area<'_>, v: &View, mean: &[Option<Vec<f64>>; 2]) -> Result<()>
 /// The change of each rank's time, ranks in groups if there are many.
 fn ranks(area: &Area<'_>, v: &View) -> Result<()> {
     let group = v.ranks.len().div_ceil(STRIP);
-    let change = |part: &[[crate::compare::RankTime; 2]]| {
-        part.iter()
-            .map(|[a, b]| b.io_s() - a.io_s())
-            .fold(0.0f64, |most, x| if x.abs() > most.abs() { x } else { most })
+    let change = |part: &[[crate::facts::RankTime; 2]]| {
+        part.iter().map(|[a, b]| b.io_s - a.io_s).fold(0.0f64, |most, x| if x.abs() > most.abs() { x } else { most })
     };
     let bars: Vec<f64> = v.ranks.chunks(group).map(change).collect();
     let most = bars.iter().map(|x| x.abs()).fold(0.0, f64::max);

@@ -26,7 +26,11 @@ pub fn section(p: &mut Page<'_>) {
     if let Some(why) = &run.no_report {
         lines.push(("no period".into(), why.clone(), "provenance"));
     }
-    lines.push((findings::headline(&run.findings), findings::parts(&run.findings).unwrap_or_default(), "findings"));
+    lines.push((
+        findings::headline(&run.findings),
+        crate::render::io_time::parts(&run.findings.io).unwrap_or_default(),
+        "findings",
+    ));
     if let Some(f) = run.findings.findings.iter().find(|f| f.severity != Severity::Info) {
         let cost = match (f.lost_s, f.time_s) {
             (Some(s), _) if s > 0.0 => format!(", lost {}", findings::short(s)),

@@ -1,0 +1,118 @@
+//! Times of counters: one walk over all tables.
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::FixedState;
+
+use crate::record::{CounterModule, Counters, FileId};
+
+/// A layer of the I/O stack that counts its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum TimedLayer {
+    /// POSIX calls on files.
+    Posix,
+    /// MPI-IO, above POSIX.
+    Mpiio,
+    /// PnetCDF, above MPI-IO.
+    Pnetcdf,
+    /// HDF5, above MPI-IO or POSIX.
+    Hdf5,
+    /// C library streams, beside the others.
+    Stdio,
+}
+
+impl TimedLayer {
+    /// Name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimedLayer::Posix => "posix",
+            TimedLayer::Mpiio => "mpiio",
+            TimedLayer::Pnetcdf => "pnetcdf",
+            TimedLayer::Hdf5 => "hdf5",
+            TimedLayer::Stdio => "stdio",
+        }
+    }
+
+    fn of(module: CounterModule) -> TimedLayer {
+        match module {
+            CounterModule::Posix => TimedLayer::Posix,
+            CounterModule::Mpiio => TimedLayer::Mpiio,
+            CounterModule::Stdio => TimedLayer::Stdio,
+            CounterModule::H5f | CounterModule::H5d => TimedLayer::Hdf5,
+            CounterModule::PnetcdfFile | CounterModule::PnetcdfVar => TimedLayer::Pnetcdf,
+        }
+    }
+}
+
+/// Time of a file on a layer: of one rank, or the sum over all ranks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timed {
+    pub module: CounterModule,
+    pub layer: TimedLayer,
+    /// The file; of a dataset or variable the file that it is in.
+    pub file: FileId,
+    /// `None`: all ranks.
+    pub rank: Option<u32>,
+    /// Seconds of reading, writing and metadata.
+    pub parts: [f64; 3],
+    /// Seconds of the fastest and of the slowest of all ranks.
+    pub extremes: [f64; 2],
+}
+
+impl Timed {
+    /// Seconds in all.
+    pub fn time_s(&self) -> f64 {
+        self.parts.iter().sum()
+    }
+}
+
+/// Times that cannot be, by module and counter.
+pub(crate) type Impossible = BTreeMap<(CounterModule, &'static str), u64>;
+
+const TIMES: [&str; 3] = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"];
+const EXTREMES: [&str; 2] = ["F_FASTEST_RANK_TIME", "F_SLOWEST_RANK_TIME"];
+/// Value of a time that a version of the log does not have.
+const NOT_TIMED: f64 = -1.0;
+
+/// The times of all tables, and those that cannot be, which count as 0.
+pub(crate) fn timed(c: &Counters) -> (Vec<Timed>, Impossible) {
+    let (mut all, mut impossible) = (Vec::new(), Impossible::new());
+    let mut names: Option<HashMap<&str, FileId, FixedState>> = None;
+    for t in c.tables.iter().filter(|t| TIMES.iter().any(|name| t.real(name).is_some())) {
+        let (times, extremes) = (TIMES.map(|name| t.real(name)), EXTREMES.map(|name| t.real(name)));
+        let mut time = |i: usize, k: usize| {
+            let x = times[k].map_or(NOT_TIMED, |column| column.get(i));
+            if x >= 0.0 && x.is_finite() {
+                return x;
+            }
+            if x != NOT_TIMED {
+                *impossible.entry((t.module, TIMES[k])).or_default() += 1;
+            }
+            0.0
+        };
+        for i in 0..t.len() {
+            let file = match t.module {
+                CounterModule::H5d | CounterModule::PnetcdfVar => {
+                    let names = names.get_or_insert_with(|| c.files.iter().map(|(id, name)| (name, id)).collect());
+                    container(c.files.name(t.file.get(i)), names).unwrap_or(t.file.get(i))
+                }
+                _ => t.file.get(i),
+            };
+            let extreme = |k: usize| extremes[k].map_or(0.0, |column| column.get(i)).max(0.0);
+            all.push(Timed {
+                module: t.module,
+                layer: TimedLayer::of(t.module),
+                file,
+                rank: t.rank.get(i),
+                parts: [time(i, 0), time(i, 1), time(i, 2)],
+                extremes: [extreme(0), extreme(1)],
+            });
+        }
+    }
+    (all, impossible)
+}
+
+/// The file of a dataset or variable, whose name is that of the file, a colon and its own.
+fn container(name: &str, files: &HashMap<&str, FileId, FixedState>) -> Option<FileId> {
+    name.match_indices(':').find_map(|(at, _)| files.get(&name[..at]).copied())
+}

@@ -1,0 +1,88 @@
+//! Time in I/O as text.
+
+use super::findings::short;
+use super::units;
+use crate::findings::{Bounds, IoTime};
+
+/// A layer as a person writes it; `None` for single requests of any.
+pub(super) fn layer_name(layer: &str) -> Option<&'static str> {
+    Some(match layer {
+        "posix" => "POSIX",
+        "mpiio" => "MPI-IO",
+        "stdio" => "STDIO",
+        "hdf5" => "HDF5",
+        "pnetcdf" => "PnetCDF",
+        _ => return None,
+    })
+}
+
+/// The share of the run: `I/O takes 64 to 71 % of 23.07 s`.
+pub(super) fn share(io: &IoTime) -> String {
+    let run = units::seconds(io.run_s);
+    let why = io.why.as_deref().unwrap_or("the length of the run is not known");
+    match (io.share_range, io.slowest_s) {
+        (Some(s), _) if s.high < 0.01 => format!("I/O takes {} of {run}: it is not the problem", percents(s)),
+        (Some(s), _) => format!("I/O takes {} of {run}", percents(s)),
+        (None, Some(s)) if io.run_s > 0.0 && s.low >= 0.01 * io.run_s => {
+            let least = percent((s.low / io.run_s).min(1.0));
+            format!("I/O takes at least {least} % of {run}; how much cannot be told: {why}")
+        }
+        _ => format!("how much of the run I/O takes cannot be told: {why}"),
+    }
+}
+
+/// The slowest rank, the mean by kind, the layer, and waiting; `None` without times.
+pub(super) fn parts(io: &IoTime) -> Option<String> {
+    let slowest = io.slowest_s?;
+    let rank = match (slowest.is_exact(), io.slowest_rank) {
+        (true, _) => short(slowest.low),
+        (false, _) => format!("{} to {}", short(slowest.low), short(slowest.high)),
+    };
+    let kinds = [io.mean_read_s, io.mean_write_s, io.mean_metadata_s].map(|s| short(s.unwrap_or(0.0)));
+    let [read, write, metadata] = kinds;
+    let mean = short(io.mean_s?);
+    let layer =
+        io.layer.as_deref().and_then(layer_name).map_or(String::new(), |name| format!("; most of it in {name}"));
+    let waiting = waiting(io).map_or(String::new(), |share| {
+        format!("; {} % of the time in MPI-IO is waiting for other ranks or exchanging data with them", percent(share))
+    });
+    Some(format!(
+        "slowest rank {rank}, mean {mean}: reading {read}, writing {write}, metadata {metadata}{layer}{waiting}"
+    ))
+}
+
+/// Share of the time in MPI-IO that is not in the calls below it, if it is worth a word.
+fn waiting(io: &IoTime) -> Option<f64> {
+    let mpiio = io.layers.iter().find(|l| l.layer == "mpiio")?;
+    let all = mpiio.mean_read_s + mpiio.mean_write_s + mpiio.mean_metadata_s;
+    let share = (io.waiting_s? / all).min(1.0);
+    (share >= 0.1).then_some(share)
+}
+
+fn percents(s: Bounds) -> String {
+    let [low, high] = [s.low, s.high].map(percent);
+    if low == high || s.is_exact() { format!("{low} %") } else { format!("{low} to {high} %") }
+}
+
+fn percent(share: f64) -> String {
+    if share < 0.1 { format!("{:.1}", 100.0 * share) } else { format!("{:.0}", 100.0 * share) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_a_value_an_interval_or_a_reason() {
+        let io = |low, high| IoTime { run_s: 10.0, share_range: Some(Bounds { low, high }), ..IoTime::default() };
+        assert_eq!(share(&io(0.64, 0.71)), "I/O takes 64 to 71 % of 10.00 s");
+        assert_eq!(share(&io(0.5, 0.5)), "I/O takes 50 % of 10.00 s");
+        assert_eq!(share(&io(0.001, 0.004)), "I/O takes 0.1 to 0.4 % of 10.00 s: it is not the problem");
+        assert_eq!(share(&io(0.001, 0.02)), "I/O takes 0.1 to 2.0 % of 10.00 s");
+        let why = Some("POSIX is incomplete".to_owned());
+        let unknown = IoTime { why, run_s: 10.0, ..IoTime::default() };
+        assert_eq!(share(&unknown), "how much of the run I/O takes cannot be told: POSIX is incomplete");
+        let some = IoTime { slowest_s: Some(Bounds { low: 2.0, high: 2.0 }), ..unknown };
+        assert_eq!(share(&some), "I/O takes at least 20 % of 10.00 s; how much cannot be told: POSIX is incomplete");
+    }
+}
