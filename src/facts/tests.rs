@@ -61,7 +61,7 @@ fn times_of_real_logs_are_those_of_the_oracle() {
             same(name, module, mean.or(Some(0.0)), &want["layers"][module]["mean_s"], 1e-6);
         }
     }
-    println!("{values} values of {} logs", logs.len());
+    assert!(logs.is_empty() || values > 700, "{values} values of {} logs", logs.len());
     assert!(wrong.is_empty(), "{} of {values} values differ\n{}", wrong.len(), wrong.join("\n"));
 }
 
