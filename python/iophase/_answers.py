@@ -10,8 +10,10 @@ class AccessSizes(Part):
 
     __slots__ = ()
     common = Field('common', '[CommonSize]', "The commonest sizes in bytes, as far as the four of each file tell.")
+    consecutive = Field('consecutive', '', "Shares of the reads and writes that start where the last access ended.")
     layer = Field('layer', '', "The layer.")
     reads = Field('reads', '', "Reads by class of size: up to 100 bytes, 1 KB, 10 KB, 100 KB, 1 MiB, 4 MiB, 10 MiB, 100 MiB, 1 GiB, and more.")
+    sequential = Field('sequential', '', "Shares of the reads and writes that start where the last access ended or later; `null` if the layer does not count them.")
     writes = Field('writes', '', "Writes by class of size.")
 
 class ActivityChange(Part):
@@ -169,6 +171,7 @@ class CounterReport(Part):
     families = Field('families', '[Family]', "Families of files, those that took most time first; digits in names are replaced by `#`.")
     families_total = Field('families_total', '', "Number of families.")
     files = Field('files', '[FileKind]', "Files by what was done with them, by layer.")
+    hints = Field('hints', '', "MPI-IO hints, as the job gave them; `null` if it gave none.")
     mounts = Field('mounts', '[MountUse]', "Mounted file systems with files of the job.")
     operations = Field('operations', '', "Number of calls by name, by layer.")
 
@@ -514,6 +517,7 @@ class IoTime(Part):
     mean_read_s = Field('mean_read_s', '', "Seconds of reading, mean of all ranks.")
     mean_s = Field('mean_s', '', "Seconds, mean of all ranks; `null` without times.")
     mean_write_s = Field('mean_write_s', '', "Seconds of writing and synchronising, mean of all ranks.")
+    rate = Field('rate', 'Bounds', "Bytes per second: what the outermost layer moved, by the time of the slowest rank. `null` without times or bytes.")
     run_s = Field('run_s', '', "Length of the run in seconds; of the accesses, if the trace does not know the run.")
     share = Field('share', '', "`io_s / run_s`, at most 1; `null` if the recording is not complete.")
     share_range = Field('share_range', 'Bounds', "Ends of the share of the run of the slowest rank.")

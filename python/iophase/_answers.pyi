@@ -12,11 +12,17 @@ class AccessSizes(Part):
     def common(self) -> list[CommonSize]:
         "The commonest sizes in bytes, as far as the four of each file tell."
     @property
+    def consecutive(self) -> list[float] | None:
+        "Shares of the reads and writes that start where the last access ended."
+    @property
     def layer(self) -> str:
         "The layer."
     @property
     def reads(self) -> list[int]:
         "Reads by class of size: up to 100 bytes, 1 KB, 10 KB, 100 KB, 1 MiB, 4 MiB, 10 MiB, 100 MiB, 1 GiB, and more."
+    @property
+    def sequential(self) -> list[float] | None:
+        "Shares of the reads and writes that start where the last access ended or later; `null` if the layer does not count them."
     @property
     def writes(self) -> list[int]:
         "Writes by class of size."
@@ -312,6 +318,9 @@ class CounterReport(Part):
     @property
     def files(self) -> list[FileKind]:
         "Files by what was done with them, by layer."
+    @property
+    def hints(self) -> str | None:
+        "MPI-IO hints, as the job gave them; `null` if it gave none."
     @property
     def mounts(self) -> list[MountUse]:
         "Mounted file systems with files of the job."
@@ -1028,6 +1037,9 @@ class IoTime(Part):
     @property
     def mean_write_s(self) -> float | None:
         "Seconds of writing and synchronising, mean of all ranks."
+    @property
+    def rate(self) -> Bounds | None:
+        "Bytes per second: what the outermost layer moved, by the time of the slowest rank. `null` without times or bytes."
     @property
     def run_s(self) -> float:
         "Length of the run in seconds; of the accesses, if the trace does not know the run."

@@ -34,6 +34,8 @@ pub struct CounterReport {
     pub families_total: u64,
     /// Mounted file systems with files of the job.
     pub mounts: Vec<MountUse>,
+    /// MPI-IO hints, as the job gave them; `null` if it gave none.
+    pub hints: Option<String>,
 }
 
 /// Time in I/O on a layer.
@@ -68,6 +70,10 @@ pub struct AccessSizes {
     pub reads: Vec<u64>,
     /// Writes by class of size.
     pub writes: Vec<u64>,
+    /// Shares of the reads and writes that start where the last access ended or later; `null` if the layer does not count them.
+    pub sequential: Option<[f64; 2]>,
+    /// Shares of the reads and writes that start where the last access ended.
+    pub consecutive: Option<[f64; 2]>,
     /// The commonest sizes in bytes, as far as the four of each file tell.
     pub common: Vec<CommonSize>,
 }
@@ -164,6 +170,7 @@ impl CounterReport {
             families,
             families_total,
             mounts,
+            hints: c.hints.clone(),
         })
     }
 }
@@ -239,6 +246,11 @@ fn operations(t: &CounterTable) -> BTreeMap<String, u64> {
     calls
 }
 
+/// `part / all`, 0 of nothing.
+fn ratio(part: i64, all: i64) -> f64 {
+    if all > 0 { part as f64 / all as f64 } else { 0.0 }
+}
+
 fn access_sizes(t: &CounterTable) -> Option<AccessSizes> {
     let aggregated = if t.module == CounterModule::Posix { "" } else { "AGG_" };
     let bins = |what: &str| -> Option<Vec<u64>> {
@@ -259,7 +271,12 @@ fn access_sizes(t: &CounterTable) -> Option<AccessSizes> {
     let mut common: Vec<CommonSize> = sizes.into_iter().map(|(size, count)| CommonSize { size, count }).collect();
     common.sort_by_key(|s| (std::cmp::Reverse(s.count), s.size));
     common.truncate(SIZES);
-    Some(AccessSizes { layer: layer(t.module), reads, writes, common })
+    let share = |order: &str| {
+        let of = |what: &str| Some(ratio(t.total(&[&format!("{order}_{what}")])?, t.total(&[what])?));
+        Some([of("READS")?, of("WRITES")?])
+    };
+    let (sequential, consecutive) = (share("SEQ"), share("CONSEC"));
+    Some(AccessSizes { layer: layer(t.module), reads, writes, sequential, consecutive, common })
 }
 
 fn file_kinds(c: &Counters, t: &CounterTable) -> Vec<FileKind> {

@@ -57,6 +57,8 @@ pub(crate) struct Timed {
     pub parts: [f64; 3],
     /// Seconds of the fastest and of the slowest of all ranks.
     pub extremes: [f64; 2],
+    /// Bytes read and written; `None` if the layer does not count them here.
+    pub bytes: Option<u64>,
 }
 
 impl Timed {
@@ -79,6 +81,7 @@ pub(crate) fn timed(c: &Counters) -> (Vec<Timed>, Impossible) {
     let (mut all, mut impossible) = (Vec::new(), Impossible::new());
     let mut names: Option<HashMap<&str, FileId, FixedState>> = None;
     for t in c.tables.iter().filter(|t| TIMES.iter().any(|name| t.real(name).is_some())) {
+        let bytes = ["BYTES_READ", "BYTES_WRITTEN"].map(|name| t.int(name));
         let (times, extremes) = (TIMES.map(|name| t.real(name)), EXTREMES.map(|name| t.real(name)));
         let mut time = |i: usize, k: usize| {
             let x = times[k].map_or(NOT_TIMED, |column| column.get(i));
@@ -99,6 +102,7 @@ pub(crate) fn timed(c: &Counters) -> (Vec<Timed>, Impossible) {
                 _ => t.file.get(i),
             };
             let extreme = |k: usize| extremes[k].map_or(0.0, |column| column.get(i)).max(0.0);
+            let moved = bytes.map(|column| u64::try_from(column?.get(i)).ok());
             all.push(Timed {
                 module: t.module,
                 layer: TimedLayer::of(t.module),
@@ -106,6 +110,7 @@ pub(crate) fn timed(c: &Counters) -> (Vec<Timed>, Impossible) {
                 rank: t.rank.get(i),
                 parts: [time(i, 0), time(i, 1), time(i, 2)],
                 extremes: [extreme(0), extreme(1)],
+                bytes: moved[0].zip(moved[1]).map(|(read, written)| read.saturating_add(written)),
             });
         }
     }

@@ -29,6 +29,12 @@ impl Bounds {
         self.high - self.low <= 0.01 * self.high
     }
 
+    /// Bytes by this time.
+    fn rate_of(self, bytes: u64) -> Option<Bounds> {
+        let bytes = bytes as f64;
+        (self.low > 0.0 && bytes > 0.0).then(|| Bounds { low: bytes / self.high, high: bytes / self.low })
+    }
+
     fn share_of(self, whole: f64) -> Bounds {
         Bounds { low: (self.low / whole).min(1.0), high: (self.high / whole).min(1.0) }
     }
@@ -71,6 +77,8 @@ pub struct IoTime {
     pub waiting_s: Option<f64>,
     /// Seconds in which at least one rank is in a request; `null` without single requests.
     pub wall_s: Option<f64>,
+    /// Bytes per second: what the outermost layer moved, by the time of the slowest rank. `null` without times or bytes.
+    pub rate: Option<Bounds>,
     /// All layers that have times, each with what it spends in those below it.
     pub layers: Vec<LayerTime>,
     /// From single requests: the ranks.
@@ -164,6 +172,8 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, impossible: &Impossible, run_s: f
         slowest_s: Some(outer.slowest_s),
         slowest_rank: outer.busiest().map(|x| x.0),
         waiting_s,
+        // metadata records of a library say nothing of its bytes
+        rate: outer.slowest_s.rate_of(kept.iter().filter_map(|t| t.bytes).fold(0, u64::saturating_add)),
         layers,
         ..IoTime::default()
     };
@@ -202,6 +212,7 @@ fn of_requests(trace: &Trace, of_ranks: &[RankTime]) -> IoFacts {
         mean_metadata_s: Some(layer.mean_metadata_s),
         slowest_s: Some(layer.slowest_s),
         slowest_rank: slowest.map(|r| r.rank),
+        rate: layer.slowest_s.rate_of(of_ranks.iter().map(|r| r.bytes).fold(0, u64::saturating_add)),
         layers: vec![layer],
         ..IoTime::default()
     };

@@ -74,6 +74,21 @@ pub(super) fn tables(out: &mut String, c: &CounterReport, style: Style) {
         )
     });
     add(table(&header, sizes));
+    for s in &c.access_sizes {
+        let order = |name: &str, share: [f64; 2], calls: [u64; 2]| {
+            let shares = ["reads", "writes"].into_iter().zip(share).zip(calls).filter(|x| x.1 > 0);
+            let shares: Vec<String> = shares.map(|((what, x), _)| format!("{} of the {what}", percent(x))).collect();
+            format!("{name} {}", shares.join(" and "))
+        };
+        let calls = [s.reads.iter().sum(), s.writes.iter().sum()];
+        if let (Some(sequential), Some(consecutive)) = (s.sequential, s.consecutive) {
+            let text = [order("sequential", sequential, calls), order("consecutive", consecutive, calls)].join(", ");
+            line(out, "order", &format!("{}: {text}", s.layer));
+        }
+    }
+    if let Some(hints) = &c.hints {
+        line(out, "hints", hints);
+    }
     for s in c.access_sizes.iter().filter(|s| !s.common.is_empty()) {
         let common: Vec<String> =
             s.common.iter().take(4).map(|x| format!("{} × {} B", count(x.count), count(x.size))).collect();

@@ -46,13 +46,16 @@ pub(super) fn parts(io: &IoTime) -> Option<String> {
     let waiting = waiting(io).map_or(String::new(), |share| {
         format!("; {} % of the time in MPI-IO is waiting for other ranks or exchanging data with them", percent(share))
     });
-    Some(format!(
-        "slowest rank {rank}, mean {mean}: reading {read}, writing {write}, metadata {metadata}{layer}{waiting}"
-    ))
+    let rate = io.rate.map_or(String::new(), |r| match r.is_exact() {
+        true => format!("; {} by the slowest rank", units::rate(r.low)),
+        false => format!("; {} to {} by the slowest rank", units::rate(r.low), units::rate(r.high)),
+    });
+    let kinds = format!("reading {read}, writing {write}, metadata {metadata}");
+    Some(format!("slowest rank {rank}, mean {mean}: {kinds}{layer}{waiting}{rate}"))
 }
 
 /// Share of the time in MPI-IO that is not in the calls below it, if it is worth a word.
-fn waiting(io: &IoTime) -> Option<f64> {
+pub(super) fn waiting(io: &IoTime) -> Option<f64> {
     let mpiio = io.layers.iter().find(|l| l.layer == "mpiio")?;
     let all = mpiio.mean_read_s + mpiio.mean_write_s + mpiio.mean_metadata_s;
     let share = (io.waiting_s? / all).min(1.0);

@@ -293,6 +293,7 @@ fn job(out: &mut String, job: Option<&Job>) {
         j.ranks.map(|n| units::counted(n, "rank")),
         j.start_unix_s.map(|t| format!("started {}", units::utc(t))),
         j.run_time_s.map(|t| format!("ran {}", units::seconds(t))),
+        j.end_unix_s.map(|t| format!("ended {}", units::utc(t))),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     if !facts.is_empty() {

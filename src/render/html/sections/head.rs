@@ -19,7 +19,7 @@ pub fn title(run: &Run) -> String {
 pub fn section(p: &mut Page<'_>, options: &Options) {
     let (t, run) = (&p.run.summary, p.run);
     let job = t.job.clone().unwrap_or_default();
-    let Job { id, uid, executable, start_unix_s, run_time_s, .. } = job;
+    let Job { id, uid, executable, start_unix_s, end_unix_s, run_time_s, .. } = job;
     let layer = t.layer.map_or(String::new(), |l| format!(" {}", l.name()));
     let user = uid.filter(|_| options.with_user).map(|u| u.to_string());
     p.h.open("header", &[("class", "job")]);
@@ -30,6 +30,7 @@ pub fn section(p: &mut Page<'_>, options: &Options) {
             ("Job", id.map(|n| n.to_string())),
             ("User", user),
             ("Started", start_unix_s.map(units::utc)),
+            ("Ended", end_unix_s.map(units::utc)),
             ("Run time", run_time_s.map(units::seconds)),
             ("Ranks", Some(units::grouped(t.ranks as i64))),
             ("Nodes", run.nodes.map(|n| n.to_string())),

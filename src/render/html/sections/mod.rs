@@ -30,12 +30,12 @@ pub fn all(p: &mut Page<'_>, options: &Options) {
     head::section(p, options);
     for section in [
         answer::section,
+        cost::section,
         phases::section,
         findings::section,
         heat::section,
         files::section,
         sizes::section,
-        cost::section,
         mounts::section,
         patterns::section,
         classes::section,
