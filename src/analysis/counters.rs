@@ -34,7 +34,7 @@ pub struct CounterReport {
     pub families_total: u64,
     /// Mounted file systems with files of the job.
     pub mounts: Vec<MountUse>,
-    /// MPI-IO hints, as the job gave them; `null` if it gave none.
+    /// MPI-IO hints with which the tracer wrote its log; `null` if it names none.
     pub hints: Option<String>,
 }
 

@@ -165,7 +165,7 @@ pub struct Counters {
     pub mounts: Vec<Mount>,
     /// Layouts of files, where the trace has them.
     pub layouts: Vec<Striping>,
-    /// MPI-IO hints of the job, as it gave them.
+    /// MPI-IO hints with which the tracer wrote its log.
     pub hints: Option<String>,
     /// Version of the tracer.
     pub release: Option<String>,

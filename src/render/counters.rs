@@ -87,7 +87,7 @@ pub(super) fn tables(out: &mut String, c: &CounterReport, style: Style) {
         }
     }
     if let Some(hints) = &c.hints {
-        line(out, "hints", hints);
+        line(out, "log hints", hints);
     }
     for s in c.access_sizes.iter().filter(|s| !s.common.is_empty()) {
         let common: Vec<String> =

@@ -109,7 +109,7 @@ table! {
         pub incomplete: Vec<String>,
         /// What the times of the signal are exact to: request, phase, heatmap or counter.
         pub timing: Option<String>,
-        /// Seconds in I/O of the slowest path: of the rank with the most in files of its own, and of the slowest rank of each shared file.
+        /// Seconds in I/O of the slowest rank, at least, in the outermost layer that recorded each file.
         pub io_s: Option<f64>,
         /// io_s / run_time_s; null if the recording is not complete.
         pub io_share: Option<f64>,
