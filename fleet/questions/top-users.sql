@@ -1,4 +1,4 @@
--- Who spends most I/O time: core hours lost in I/O (seconds of the slowest path x ranks), bytes, and the costliest finding.
+-- Who spends most I/O time: core hours lost in I/O (seconds of the slowest rank x ranks), bytes, and the costliest finding.
 with cost as (
   select user_id, count(*) as jobs, sum(io_s * ranks) / 3600 as io_core_hours,
          sum(bytes_read) as bytes_read, sum(bytes_written) as bytes_written

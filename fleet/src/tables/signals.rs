@@ -9,13 +9,13 @@ table! {
         pub mode: Option<String>,
         /// Bytes moved by the rows analysed.
         pub bytes: Option<i64>,
-        /// Seconds in I/O of the slowest path of the log: reads, writes and metadata, so the same for both modes.
+        /// Seconds in I/O of the slowest rank of the log, at least: reads, writes and metadata, so the same for both modes.
         pub io_time_s: Option<f64>,
-        /// Seconds of reading, of the same path, the mean in shared files.
+        /// Seconds of reading, mean of all ranks.
         pub time_read_s: Option<f64>,
-        /// Seconds of writing, of the same path, the mean in shared files.
+        /// Seconds of writing, mean of all ranks.
         pub time_write_s: Option<f64>,
-        /// Seconds of opening, closing and the like, of the same path, the mean in shared files.
+        /// Seconds of opening, closing and the like, mean of all ranks.
         pub time_meta_s: Option<f64>,
         /// bytes / io_time_s in bytes per second; the rates of both modes add up to that of the log.
         pub agg_rate: Option<f64>,
