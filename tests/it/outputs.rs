@@ -6,6 +6,9 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, Signal, kill_process};
+
 const BIN: &str = env!("CARGO_BIN_EXE_iophase");
 
 /// Options that name a file to write: the command, the option, and words with `IN` for a trace and `OUT` for the file.
@@ -298,17 +301,13 @@ fn a_signal_leaves_no_draft() {
     fs::create_dir(&out).unwrap();
     let rows: String = (0..300_000).map(|i| format!("0,write,/x,{i},1,{i}.0,{i}.5\n")).collect();
     fs::write(&input, format!("rank,op,file,offset,size,start,end\n{rows}")).unwrap();
-    let signal = |name: &str, child: &std::process::Child| {
-        // a process that has ended takes none
-        let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status().unwrap();
-    };
     let input = input.to_str().unwrap();
     for args in [
         &["convert", input, "-qq", "-o", "out/x.csv"][..],
         &["convert", input, "-qq", "-o", "out/x.st"],
         &["generate", "checkpoint", "-q", "--ranks", "64", "--checkpoints", "100", "-o", "out/x.csv"],
     ] {
-        for name in ["-INT", "-TERM"] {
+        for signal in [Signal::INT, Signal::TERM] {
             let is_writing = || fs::read_dir(&out).unwrap().next().is_some();
             // the program may be done before the signal comes: then it is tried again
             let ended_by_signal = || {
@@ -316,7 +315,8 @@ fn a_signal_leaves_no_draft() {
                 while !is_writing() && child.try_wait().unwrap().is_none() {
                     std::thread::yield_now();
                 }
-                signal(name, &child);
+                // a process that has ended takes none
+                let _ = kill_process(Pid::from_child(&child), signal);
                 let ended = child.wait().unwrap().code().is_none();
                 if !ended {
                     fs::remove_dir_all(&out).unwrap();
@@ -325,7 +325,7 @@ fn a_signal_leaves_no_draft() {
                 ended
             };
             assert!((0..20).any(|_| ended_by_signal()), "{args:?} is always done before the signal comes");
-            assert!(!is_writing(), "{args:?} {name} left {:?}", content(&out).keys());
+            assert!(!is_writing(), "{args:?} {signal:?} left {:?}", content(&out).keys());
         }
     }
 }
