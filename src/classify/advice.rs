@@ -3,6 +3,7 @@
 //! `docs/advice.md` has the table, each policy of the paper beside what takes its place. Advice is given only where the
 //! trace supports it: each rule states what it needs.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::access::Tally;
@@ -77,20 +78,51 @@ impl Situation<'_> {
 
     /// Arguments of `lfs setstripe` for new files in the folder of this one.
     fn lfs_setstripe(&self, count: u64, unit: u64) -> String {
-        let unit = match unit {
-            _ if unit.is_multiple_of(1 << 20) => format!("{}M", unit >> 20),
-            _ if unit.is_multiple_of(1 << 10) => format!("{}k", unit >> 10),
-            _ => unit.to_string(),
-        };
-        let folder = self.file.and_then(|f| f.rsplit_once('/')).map(|(folder, _)| folder).filter(|f| !f.is_empty());
-        let plain =
-            |f: &&str| !f.starts_with('-') && f.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+:@%=".contains(&b));
-        format!("-c {count} -S {unit} {}", folder.filter(plain).unwrap_or("DIR"))
+        format!("-c {count} -S {} {}", lfs_size(unit), lfs_folder(self.file))
     }
 
     /// Bytes moved over bytes spanned.
     fn density(&self) -> f64 {
         self.tally.bytes as f64 / self.tally.span().max(1) as f64
+    }
+}
+
+/// A size as `lfs` takes it.
+pub(crate) fn lfs_size(bytes: u64) -> String {
+    match bytes {
+        _ if bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{}k", bytes >> 10),
+        _ => bytes.to_string(),
+    }
+}
+
+/// The folder of a file, if a shell takes its name as it is; else `DIR`.
+pub(crate) fn lfs_folder(file: Option<&str>) -> &str {
+    let folder = file.and_then(|f| f.rsplit_once('/')).map(|(folder, _)| folder).filter(|f| !f.is_empty());
+    let plain =
+        |f: &&str| !f.starts_with('-') && f.bytes().all(|b| b.is_ascii_alphanumeric() || b"/._-+:@%=".contains(&b));
+    folder.filter(plain).unwrap_or("DIR")
+}
+
+/// Beginnings of the names of hints, which are typed as `name=value`.
+const HINTS: [&str; 6] = ["romio_", "cb_", "striping_", "io_ompio_", "nc_", "ind_"];
+
+impl Advice {
+    /// The commands and the hints, each as it is typed, and the prose.
+    pub(crate) fn parts(&self) -> (Vec<String>, BTreeMap<String, String>, String) {
+        let (mut commands, mut hints, mut prose) = (Vec::new(), BTreeMap::new(), self.why.clone());
+        for (name, value) in &self.hints {
+            if name.contains(' ') {
+                commands.push(format!("{name} {value}"));
+            } else if HINTS.iter().any(|h| name.starts_with(h)) {
+                hints.insert(name.clone(), value.clone());
+            } else if name == "call" {
+                prose = format!("{value}: {prose}");
+            } else {
+                prose = format!("{prose}; {name} {value}");
+            }
+        }
+        (commands, hints, prose)
     }
 }
 

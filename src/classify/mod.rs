@@ -39,7 +39,7 @@ use crate::record::{Batch, Data, FileId, Op, Trace, UNKNOWN_OFFSET, Warning};
 use crate::remedy::Remedy;
 use crate::signal::{Mode, RowFilter, Selection};
 
-pub(crate) use self::advice::{is_hdf5_name, size as binary_size};
+pub(crate) use self::advice::{is_hdf5_name, lfs_folder, lfs_size, size as binary_size};
 pub use global::GlobalSequentiality;
 pub(crate) use lattice::Axis;
 pub use lattice::{Mix, Sequentiality, Size};

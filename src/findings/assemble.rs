@@ -1,20 +1,19 @@
-//! Puts the outcomes of the rules together: severity, files, remedies, and one entry per cause.
+//! Puts the outcomes of the rules together: severity, files, and one entry per cause.
 
 use super::book::{Book, Level, Rule};
 use super::evidence::{self, Filter};
 use super::facts::Facts;
 use super::outcome::{Outcome, Part, Sureness};
+use super::recorded;
+use super::remedies::{self, Uses};
 use super::report::*;
 use crate::analysis::Tool;
-use crate::record::{CounterModule, stem};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 
 /// Files of a finding that are listed.
 const FILES: usize = 5;
-/// Largest buffer that is advised.
-const BUFFER: u64 = 64 << 20;
 
 pub(super) fn rule_text(book: &Book, r: &Rule) -> RuleText {
     RuleText {
@@ -27,12 +26,11 @@ pub(super) fn rule_text(book: &Book, r: &Rule) -> RuleText {
         level: match r.level {
             Level::Warning => "warning",
             Level::Info => "info",
-            Level::Note => "note",
             Level::Ok => "ok",
         },
         needs: r.needs.clone(),
         drishti: r.drishti.clone(),
-        remedies: remedies(book, r, &|_| true, &|text| text.to_owned()),
+        remedies: remedies::texts(book, r),
     }
 }
 
@@ -44,7 +42,7 @@ pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, negligible: bool) -
         _ if share >= warning => Severity::Warning,
         _ => Severity::Info,
     };
-    let cost = match (o.lost_s, o.time_s) {
+    let cost = match (o.lost_s, o.time_low_s.or(o.time_s)) {
         (Some(lost), _) => by(of_run(lost), 0.1, 0.01),
         (None, Some(time)) => by(of_run(time), 0.5, 0.1),
         (None, None) if rule.level == Level::Warning => Severity::Warning,
@@ -53,8 +51,8 @@ pub(super) fn severity(rule: &Rule, o: &Outcome, run_s: f64, negligible: bool) -
     if rule.correctness {
         return cost.max(Severity::Warning);
     }
-    let note = rule.level == Level::Note && o.lost_s.is_none();
-    if note || negligible { Severity::Info } else { cost }
+    let capped = rule.capped && o.lost_s.is_none();
+    if capped || negligible { Severity::Info } else { cost }
 }
 
 /// Makes findings of what the rules answered.
@@ -62,42 +60,37 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
     let (mut ok, mut not_checked, mut fired) = (Vec::new(), Vec::new(), Vec::new());
     for (rule, outcome) in checked {
         match outcome {
-            None => not_checked.push(NotChecked {
+            None => not_checked.extend(recorded::missing(f, book, rule).map(|how| NotChecked {
                 code: rule.code.clone(),
                 name: rule.name.clone(),
                 needs: rule.needs.clone(),
-                how: book.needs.get(&rule.needs).cloned().unwrap_or_default(),
-            }),
+                how,
+            })),
             Some(o) if o.fires && rule.level == Level::Ok => ok.push(rule.code.clone()),
             Some(o) if o.fires => fired.push((rule, o)),
             Some(_) => {}
         }
     }
-    let seen = |system: &str| all_remedies || is_seen(f, system);
-    let values = |text: &str| {
-        let buffer = f.stripe.saturating_mul(16).min(BUFFER).max(f.stripe);
-        text.replace("{stripe}", &f.stripe.to_string())
-            .replace("{buffer}", &buffer.to_string())
-            .replace("{ranks}", &f.ranks.to_string())
-    };
     let io_s = f.io_most_s();
     let made = |(rule, o): (&Rule, Outcome)| {
         let mut o = o.within(io_s);
         let filter = o.evidence.take();
-        let mut made = finding(f, rule, o, remedies(book, rule, &seen, &values));
-        made.remedies.extend(advice(f, book, rule, &made.files));
+        let uses = Uses::of(f, rule, &o);
+        let mut made = finding(f, rule, o);
+        made.remedies = remedies::of(&uses, book, rule, &made.files, all_remedies);
         (made, filter)
     };
     let groups: HashMap<String, String> =
         book.rules.values().filter_map(|r| Some((r.code.clone(), r.group.clone()?))).collect();
     let mut all: Vec<(Finding, Option<Filter>)> = fired.into_iter().map(made).collect();
+    let symptom = |code: &str| book.rules.get(code).is_some_and(|r| r.symptom);
     all.sort_by(|(a, _), (b, _)| {
-        let cost = |x: &Finding| (x.lost_s.unwrap_or(0.0), x.time_s.unwrap_or(0.0));
+        let cost = |x: &Finding| (x.lost_s.unwrap_or(0.0), x.time_low_s.unwrap_or(0.0));
         let (x, y) = (cost(a), cost(b));
-        // what is least severe for another reason than its cost comes last
-        let last = |s: Severity| s == Severity::Info;
-        last(a.severity)
-            .cmp(&last(b.severity))
+        // what is least severe for another reason than its cost comes last, and before it what follows from the others
+        let last = |x: &Finding| (x.severity == Severity::Info, symptom(&x.code));
+        last(a)
+            .cmp(&last(b))
             .then(y.0.total_cmp(&x.0))
             .then(y.1.total_cmp(&x.1))
             .then(b.severity.cmp(&a.severity))
@@ -157,7 +150,7 @@ fn layer(rule: &Rule) -> &'static str {
     }
 }
 
-fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> Finding {
+fn finding(f: &Facts, rule: &Rule, o: Outcome) -> Finding {
     let severity = severity(rule, &o, f.run_s, f.is_negligible());
     let mut files: Vec<u32> = o.parts.iter().map(|p| p.file.0).collect();
     files.sort_unstable();
@@ -182,12 +175,13 @@ fn finding(f: &Facts, rule: &Rule, o: Outcome, remedies: Vec<RemedyReport>) -> F
         files_total: files.len() as u64,
         examples: Vec::new(),
         time_s: o.time_s,
+        time_low_s: o.time_low_s.or(o.time_s),
         lost_s: o.lost_s,
         lost_low_s: o.lost_low_s.or(o.lost_s),
         lost_basis: o.lost_s.and(o.lost_basis).map(str::to_owned),
         also: Vec::new(),
         drishti: rule.drishti.clone(),
-        remedies,
+        remedies: Vec::new(),
     }
 }
 
@@ -231,68 +225,4 @@ fn families(f: &Facts, o: &Outcome) -> Vec<FileShare> {
     });
     all.truncate(FILES);
     all
-}
-
-/// True if the trace shows the library or file system of a remedy.
-fn is_seen(f: &Facts, system: &str) -> bool {
-    let module = |m: CounterModule| f.counters.is_some_and(|c| c.table(m).is_some());
-    let executable = f.trace.job.as_ref().and_then(|j| j.executable.as_deref()).unwrap_or("");
-    let mounted = |kind: &str| {
-        f.counters
-            .is_some_and(|c| c.files.iter().take(1000).any(|(_, name)| c.mount(name).is_some_and(|m| m.kind == kind)))
-    };
-    let named =
-        |endings: &[&str]| f.trace.files.iter().take(1000).any(|(_, name)| endings.iter().any(|e| name.ends_with(e)));
-    match system {
-        "any" => true,
-        "mpiio" => f.mpiio.is_some(),
-        "hdf5" => module(CounterModule::H5f) || named(&[".h5", ".hdf5", ".nc4"]),
-        "pnetcdf" => module(CounterModule::PnetcdfFile),
-        "adios2" => named(&[".bp"]) || f.trace.files.iter().take(1000).any(|(_, name)| name.contains(".bp/")),
-        "python" => executable.contains("python"),
-        "lustre" => mounted("lustre"),
-        "beegfs" => mounted("beegfs"),
-        _ => false,
-    }
-}
-
-/// Advice of the access classes of the costliest files, if it is about what was found.
-fn advice(f: &Facts, book: &Book, rule: &Rule, files: &[FileShare]) -> Vec<RemedyReport> {
-    let Some(family) = files.first().filter(|_| f.requests.is_some() && !rule.policies.is_empty()) else {
-        return Vec::new();
-    };
-    let is_of_family = |name: &String| *name == family.file || family.files > 1 && stem(name) == family.file;
-    let classes = f.classes().iter().find(|c| c.file.as_ref().is_some_and(is_of_family));
-    let mut all: Vec<RemedyReport> = Vec::new();
-    for a in classes.into_iter().flat_map(|c| &c.global).flat_map(|g| &g.advice) {
-        if rule.policies.contains(&a.policy) && all.iter().all(|r| r.id != a.policy) {
-            all.push(RemedyReport {
-                id: a.policy.clone(),
-                system: "any".into(),
-                settings: a.hints.clone(),
-                why: a.why.clone(),
-                url: book.policy.get(&a.policy).cloned().unwrap_or_default(),
-            });
-        }
-    }
-    all
-}
-
-fn remedies(
-    book: &Book,
-    rule: &Rule,
-    seen: &dyn Fn(&str) -> bool,
-    values: &dyn Fn(&str) -> String,
-) -> Vec<RemedyReport> {
-    let of = rule.remedies.iter().filter_map(|id| Some((id, book.remedy.get(id)?)));
-    let each = of.flat_map(|(id, all)| all.iter().map(move |r| (id, r)));
-    each.filter(|(_, r)| seen(&r.system))
-        .map(|(id, r)| RemedyReport {
-            id: id.clone(),
-            system: r.system.clone(),
-            settings: r.settings.iter().map(|(name, text)| (name.clone(), values(text))).collect(),
-            why: r.why.clone(),
-            url: r.url.clone(),
-        })
-        .collect()
 }

@@ -13,15 +13,40 @@ use crate::error::{Error, ErrorKind, Result};
 const RULES: &str = include_str!("rules.toml");
 
 /// Severity of a finding of which neither time nor loss is known, or that is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Level {
     Warning,
+    #[default]
     Info,
-    /// Listed, but never more than `info`.
-    Note,
     /// A good property.
     Ok,
+}
+
+/// One of both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Direction {
+    Read,
+    Write,
+}
+
+/// What has to hold of the files of a finding; `rules.toml` explains each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum When {
+    Reads,
+    Writes,
+    SharedFile,
+    ReadByAll,
+    SmallFile,
+    LargeFile,
+    SeveralRanks,
+    ManyFiles,
+    ManyOpens,
+    ManyStats,
+    ManySeeks,
+    MayBeLustre,
 }
 
 /// The entry of a code.
@@ -35,17 +60,36 @@ pub(super) struct Rule {
     pub measured: String,
     pub why: String,
     pub limits: BTreeMap<String, f64>,
+    #[serde(default)]
     pub level: Level,
+    /// Never more than `info`, unless a loss is known.
+    #[serde(default)]
+    pub capped: bool,
+    /// It follows from something else that may be found, too.
+    #[serde(default)]
+    pub symptom: bool,
     #[serde(default)]
     pub correctness: bool,
+    /// What it is about, if not both.
+    pub direction: Option<Direction>,
+    /// Processes that the job has at least.
+    #[serde(default)]
+    pub processes: u64,
     pub group: Option<String>,
     pub needs: String,
+    #[serde(default = "developer")]
     pub audience: Audience,
+    #[serde(default)]
     pub remedies: Vec<String>,
     /// Policies of access classes that help.
     #[serde(default)]
     pub policies: Vec<String>,
+    #[serde(default)]
     pub drishti: Vec<String>,
+}
+
+fn developer() -> Audience {
+    Audience::Developer
 }
 
 impl Rule {
@@ -57,8 +101,12 @@ impl Rule {
             measured: "warning of the reader or of the analysis".into(),
             why: "figures may be incomplete or wrong".into(),
             limits: BTreeMap::new(),
-            level: Level::Note,
+            level: Level::Info,
+            capped: true,
+            symptom: false,
             correctness: false,
+            direction: None,
+            processes: 0,
             group: None,
             needs: "trace".into(),
             audience: Audience::User,
@@ -82,11 +130,31 @@ impl Rule {
 #[serde(deny_unknown_fields)]
 pub(super) struct RemedyText {
     /// `any`, or what has to be seen in the trace.
-    #[serde(rename = "for")]
+    #[serde(rename = "for", default = "any")]
     pub system: String,
-    pub settings: BTreeMap<String, String>,
+    #[serde(default)]
+    pub when: Vec<When>,
+    pub command: Option<String>,
+    #[serde(default)]
+    pub hints: BTreeMap<String, String>,
+    /// What to do, if there is neither command nor hint, and why.
     pub why: String,
+    #[serde(default)]
     pub url: String,
+}
+
+fn any() -> String {
+    "any".to_owned()
+}
+
+/// A policy of access classes.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Policy {
+    #[serde(default)]
+    pub url: String,
+    #[serde(default)]
+    pub when: Vec<When>,
 }
 
 /// A configuration file.
@@ -103,11 +171,14 @@ struct Configuration {
 /// All rules and remedies.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Book {
-    /// How to record the data that a finding needs.
-    pub needs: BTreeMap<String, String>,
+    /// The data that findings need.
+    pub needs: BTreeMap<String, Vec<String>>,
+    /// How to record them, by the tool that made the trace.
+    pub record: BTreeMap<String, BTreeMap<String, String>>,
     pub remedy: BTreeMap<String, Vec<RemedyText>>,
-    /// Where the policies of access classes are described.
-    pub policy: BTreeMap<String, String>,
+    pub policy: BTreeMap<String, Policy>,
+    /// Values that hints have anyway.
+    pub default: BTreeMap<String, String>,
     /// Warnings and their meaning, in the order of their codes.
     pub warning: Vec<[String; 2]>,
     /// The machine, as the user describes it.
@@ -250,10 +321,12 @@ mod tests {
         for (id, all) in &book.remedy {
             assert!(book.rules.values().any(|r| r.remedies.contains(id)), "nothing names the remedy {id}");
             let is_address = |url: &str| url.is_empty() || url.starts_with("https://");
-            assert!(all.iter().all(|r| is_address(&r.url) && !r.settings.is_empty()), "{id}");
+            assert!(all.iter().all(|r| is_address(&r.url) && !r.why.is_empty()), "{id}");
+            let typed = |text: &str| !text.contains("; ") && !text.contains(" or ");
+            assert!(all.iter().flat_map(|r| r.command.iter().chain(r.hints.values())).all(|t| typed(t)), "{id}");
         }
-        for url in book.policy.values() {
-            assert!(url.is_empty() || url.starts_with("https://"), "{url}");
+        for data in book.needs.values().flatten() {
+            assert!(book.record.contains_key(data), "{data}");
         }
     }
 

@@ -10,6 +10,9 @@ use crate::record::{Data, FileId, Numbered, Op, Timing, Trace};
 /// Share of the idle time by which a row may come before its burst.
 const EARLY: f64 = 0.25;
 
+/// Bins of a heat map that a burst has at least, if they show its length.
+const BINS: f64 = 10.0;
+
 /// First start and last end of ranks, by rank.
 type Spans = Vec<(u32, (f64, f64))>;
 
@@ -90,6 +93,8 @@ pub(super) struct Bursts {
     pub confidence: f64,
     /// Share of the period that a burst lasts.
     pub duty: f64,
+    /// The lengths of bursts are known: rows have durations of their own, or far shorter bins than bursts.
+    pub timed: bool,
     pub all: Vec<Burst>,
 }
 
@@ -139,7 +144,12 @@ impl Bursts {
         }
         let in_order = |(burst, ranks): (Option<Burst>, Spans)| Some(Burst { ranks, ..burst? });
         let all = all.into_iter().zip(ranks.finish()).filter_map(in_order).collect();
-        Some(Bursts { period_s: d.period_s, confidence: d.confidence, duty: found.duty_cycle, all })
+        let timed = match trace.timing {
+            Timing::Request | Timing::Phase => true,
+            Timing::Heatmap => trace.bin_s.is_some_and(|bin_s| found.width_s.median >= BINS * bin_s),
+            Timing::Counter => false,
+        };
+        Some(Bursts { period_s: d.period_s, confidence: d.confidence, duty: found.duty_cycle, timed, all })
     }
 
     /// Lengths in seconds.

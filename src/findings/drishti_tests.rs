@@ -10,7 +10,7 @@ use super::rules;
 use super::tests::{logs, outcomes, read};
 
 /// Why a trigger fires and our code must not: the condition is checked on the figures of our rule.
-fn reason(trigger: &str, o: &Outcome, ranks: u64) -> Option<&'static str> {
+fn reason(trigger: &str, o: &Outcome, ranks: u64, run_s: f64) -> Option<&'static str> {
     let v = |name: &str| o.value(name).unwrap_or(f64::NAN);
     let when = |holds: bool, why: &'static str| holds.then_some(why);
     match trigger {
@@ -21,7 +21,9 @@ fn reason(trigger: &str, o: &Outcome, ranks: u64) -> Option<&'static str> {
         "P09" | "P10" => {
             when(v("low") < 0.1 * v("of") || v("low") < 16e6, "inverted: the highest offset exceeds the bytes")
         }
-        "P11" | "P13" => when(v("low") < v("high"), "the first access after each open is not random"),
+        "P11" | "P13" => when(v("low") < v("high"), "the first access after each open is not random")
+            .or(when(v("small") < v("low"), "requests of a stripe unit and more"))
+            .or(when(o.time_low_s < Some(0.01 * run_s), "they take less than 1 % of the run")),
         "P12" | "P14" => Some("the remaining case: fewer than 100 calls, or none in order"),
         "P17" => {
             when(v("share") < 0.3 || v("time_s") < 1.0, "time of all ranks is added; less than 1 s or 30 % of a rank's")
@@ -73,7 +75,7 @@ fn every_trigger_of_drishti_is_ours_or_explained() {
             }
             let none = Outcome::new(false);
             let outcome = codes.iter().find_map(|c| found.get(c)).unwrap_or(&none);
-            match reason(trigger, outcome, facts.ranks) {
+            match reason(trigger, outcome, facts.ranks, facts.run_s) {
                 Some(why) => *row.2.entry(why).or_default() += 1,
                 None => wrong.push(format!("{log}: {trigger} {codes:?} {:?}", outcome.measured)),
             }

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::bursts::Bursts;
+use super::report::MATTERS;
 use super::requests::RequestFacts;
 use super::system::System;
 use super::targets::Targets;
@@ -12,8 +13,6 @@ use crate::classify::{self, Classes, FileClasses};
 use crate::facts::IoFacts;
 use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Series, Trace};
 
-/// I/O below this share of the run is not worth a finding above `info`.
-const MATTERS: f64 = 0.01;
 
 /// Answers on a trace that are there already.
 #[derive(Debug, Clone, Copy, Default)]

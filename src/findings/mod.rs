@@ -29,6 +29,8 @@ mod evidence;
 mod facts;
 mod options;
 mod outcome;
+mod recorded;
+mod remedies;
 mod report;
 mod requests;
 mod rules;

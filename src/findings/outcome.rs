@@ -35,6 +35,8 @@ pub(super) struct Outcome {
     pub measured: Vec<(&'static str, f64)>,
     /// Time spent in what was found: at most this can be gained.
     pub time_s: Option<f64>,
+    /// Time that is spent in it for certain, where `time_s` is modelled.
+    pub time_low_s: Option<f64>,
     /// Time that could be gained.
     pub lost_s: Option<f64>,
     pub lost_basis: Option<&'static str>,
@@ -64,8 +66,19 @@ impl Outcome {
         self
     }
 
-    pub fn time(mut self, time_s: f64) -> Outcome {
-        self.time_s = Some(time_s);
+    pub fn time(self, time_s: f64) -> Outcome {
+        self.maybe_time(Some(time_s))
+    }
+
+    /// As [`time`](Self::time), if it is known.
+    pub fn maybe_time(mut self, time_s: Option<f64>) -> Outcome {
+        self.time_s = time_s;
+        self
+    }
+
+    /// Time that is spent in it for certain.
+    pub fn time_low(mut self, time_s: f64) -> Outcome {
+        self.time_low_s = Some(time_s);
         self
     }
 
@@ -93,13 +106,16 @@ impl Outcome {
         self
     }
 
-    /// The same with costs of at most the time that the I/O takes: bursts and windows may contain other time.
+    /// The same with costs of at most the time that the I/O takes, since bursts and windows may contain other time, and with no
+    /// more to gain than is spent.
     pub fn within(mut self, io_s: Option<f64>) -> Outcome {
-        if let Some(most) = io_s.filter(|_| !self.costs_work) {
-            for cost in [&mut self.time_s, &mut self.lost_s, &mut self.lost_low_s] {
-                *cost = cost.map(|s| s.min(most));
-            }
+        if self.costs_work {
+            return self;
         }
+        let most = |cost: &mut Option<f64>, most: Option<f64>| *cost = cost.map(|s| s.min(most.unwrap_or(s)));
+        [&mut self.time_s, &mut self.time_low_s, &mut self.lost_s].into_iter().for_each(|cost| most(cost, io_s));
+        most(&mut self.lost_s, self.time_s);
+        most(&mut self.lost_low_s, self.lost_s);
         self
     }
 

@@ -13,6 +13,9 @@ use crate::record::Warning;
 /// Name of the schema of [`Findings`].
 pub const FINDINGS_SCHEMA: &str = "iophase.findings.v2";
 
+/// What costs a smaller share of the run does not matter.
+pub(super) const MATTERS: f64 = 0.01;
+
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -87,6 +90,15 @@ pub struct Findings {
     pub warnings: Vec<Warning>,
 }
 
+impl Findings {
+    /// True for a finding that costs less than 1 % of the run: texts count these, and do not list them.
+    pub fn is_minor(&self, x: &Finding) -> bool {
+        let cost = x.lost_s.or(x.time_low_s);
+        let little = self.io.share_range.is_some_and(|share| share.high < MATTERS);
+        x.severity == Severity::Info && (little || cost.is_some_and(|s| s < MATTERS * self.io.run_s))
+    }
+}
+
 /// A finding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -121,6 +133,8 @@ pub struct Finding {
     pub examples: Vec<Example>,
     /// Seconds spent in it, an upper bound of the gain; `null` if not known.
     pub time_s: Option<f64>,
+    /// Seconds spent in it at least, where `time_s` is modelled from counters; else as `time_s`.
+    pub time_low_s: Option<f64>,
     /// Seconds that could be gained; `null` if not known.
     pub lost_s: Option<f64>,
     /// Seconds that can be gained at least, where `lost_s` is an upper bound; else as `lost_s`.
@@ -205,9 +219,11 @@ pub struct RemedyReport {
     pub id: String,
     /// The library or file system; `any` for all.
     pub system: String,
-    /// Settings.
+    /// Commands, each as it is typed.
+    pub commands: Vec<String>,
+    /// Hints of MPI-IO and of libraries: value by name.
     pub settings: BTreeMap<String, String>,
-    /// Effect.
+    /// What to do, if there is neither command nor setting, and why.
     pub why: String,
     /// Where it is described; empty if nowhere.
     pub url: String,
@@ -243,7 +259,7 @@ pub struct RuleText {
     pub why: String,
     /// Thresholds.
     pub limits: BTreeMap<String, f64>,
-    /// `warning`, `info`, `note` or `ok`.
+    /// `warning`, `info` or `ok`.
     pub level: &'static str,
     /// Data that it needs.
     pub needs: String,

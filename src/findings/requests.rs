@@ -68,7 +68,7 @@ pub(super) struct Direction {
     pub unaligned: Class,
     /// The commonest remainders of offsets modulo the stripe unit, and how often each occurs.
     pub remainders: Vec<(u64, u64)>,
-    /// Requests that neither continue the one before nor repeat a step of the rank in that file.
+    /// Requests below a stripe unit that neither continue the one before nor repeat a step of the rank in that file.
     pub irregular: Class,
     /// Distances from the end of a request to the start of an irregular one: median and 90 %.
     pub jumps: Option<(u64, u64)>,
@@ -82,8 +82,8 @@ pub(super) struct Direction {
     pub files: Vec<FileUse>,
     /// 1 - union / extent of all files of this direction, and the extent.
     pub holes: (f64, u64),
-    /// Of the slowest 1 %.
-    pub tail: Tail,
+    /// Of the slowest 1 % of the requests of each size.
+    pub tails: Vec<Tail>,
 }
 
 /// Requests of one direction to a file.
@@ -122,15 +122,37 @@ impl Rates {
     }
 }
 
-/// The slowest 1 % of the requests.
+/// The slowest 1 % of the requests of one size, within a factor of 2: one at least.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Tail {
-    /// Share of the time of all.
+    /// Sizes from here to below twice as many bytes.
+    pub size: u64,
+    /// Requests of these sizes.
+    pub of: u64,
+    /// Share of their time.
     pub share: f64,
     pub time_s: f64,
     pub count: u64,
     pub median_s: f64,
     pub max_s: f64,
+}
+
+impl Tail {
+    fn of((class, mut times): (u32, Vec<f64>)) -> Option<Tail> {
+        let (n, sum) = (times.len(), times.iter().sum::<f64>());
+        let count = (n / 100).max(1);
+        times.select_nth_unstable_by(n.checked_sub(count)?, f64::total_cmp);
+        let slowest = &times[n - count..];
+        let (time_s, max_s) = (slowest.iter().sum::<f64>(), slowest.iter().copied().fold(0.0, f64::max));
+        let share = if sum > 0.0 { time_s / sum } else { 0.0 };
+        let median_s = median(&mut times)?;
+        Some(Tail { size: 1 << class, of: n as u64, share, time_s, count: count as u64, median_s, max_s })
+    }
+
+    /// Time beyond that of as many median requests.
+    pub fn lost_s(&self) -> f64 {
+        (self.time_s - self.count as f64 * self.median_s).max(0.0)
+    }
 }
 
 /// Requests that have something in common.
@@ -198,7 +220,7 @@ impl RequestFacts {
         let mut runs = Runs::default();
         // each of these looks at the requests on its own
         rayon::scope(|s| {
-            s.spawn(|_| (*streams, runs) = Streams::of(rows, &order));
+            s.spawn(|_| (*streams, runs) = Streams::of(rows, &order, stripe));
             s.spawn(|_| {
                 if mixed {
                     *again = rewritten(rows, &order);
@@ -214,7 +236,7 @@ impl RequestFacts {
             direction.irregular = found.class(|rank| direction.rates.at(rank));
             direction.jumps = facts.streams.jumps(d);
         }
-        facts.pass_s = pass_s(rows, &order, &facts.directions[0].files);
+        facts.pass_s = pass_s(rows, &order, &facts.directions[0].files, &facts.streams);
         Some(facts)
     }
 
@@ -322,12 +344,12 @@ impl Direction {
         let (mut small, mut tiny, mut unaligned) = (Collect::default(), Collect::default(), Collect::default());
         let mut remainders: HashMap<u64, u64, FixedState> = HashMap::default();
         let mut rates: Numbered<Vec<f64>> = Numbered::default();
-        let mut times: Vec<f64> = Vec::with_capacity(order.len());
+        let mut times: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let mut durations = Sizes::default();
         for r in order.iter().map(|&i| rows.get(i as usize)) {
             d.count += 1;
             d.bytes = d.bytes.saturating_add(r.size);
-            times.push(r.end - r.start);
+            times.entry(size_class(&r)).or_default().push(r.end - r.start);
             if r.size < stripe {
                 small.add(&r);
             }
@@ -357,7 +379,7 @@ impl Direction {
         common.sort_by_key(|&(remainder, n)| (std::cmp::Reverse(n), remainder));
         common.truncate(3);
         d.remainders = common;
-        d.tail = tail(times);
+        d.tails = times.into_iter().filter_map(Tail::of).collect();
         d
     }
 
@@ -432,18 +454,9 @@ impl Direction {
     }
 }
 
-/// The slowest 1 % of the requests, one at least.
-fn tail(mut times: Vec<f64>) -> Tail {
-    let (n, sum) = (times.len(), times.iter().sum::<f64>());
-    if n == 0 || sum <= 0.0 {
-        return Tail::default();
-    }
-    let count = (n / 100).max(1);
-    times.select_nth_unstable_by(n - count, f64::total_cmp);
-    let slowest = &times[n - count..];
-    let (time_s, max_s) = (slowest.iter().sum::<f64>(), slowest.iter().copied().fold(0.0, f64::max));
-    let median_s = median(&mut times).unwrap_or(0.0);
-    Tail { share: time_s / sum, time_s, count: count as u64, median_s, max_s }
+/// Requests of one class differ in size by less than a factor of 2.
+fn size_class(r: &Request) -> u32 {
+    r.size.max(1).ilog2()
 }
 
 pub(super) fn median(all: &mut [f64]) -> Option<f64> {
@@ -467,7 +480,7 @@ impl Sizes {
     const KEPT: usize = 1 << 14;
 
     fn add(&mut self, r: &Request, faulty: bool) {
-        let class = r.size.max(1).ilog2();
+        let class = size_class(r);
         let all = if faulty {
             let of_rank = self.faulty.entry(class).or_default().get_or(r.rank, (0, Vec::new()));
             of_rank.0 += 1;
@@ -758,6 +771,41 @@ mod tests {
         let small = &f.directions[1].small;
         assert_eq!(small.count, 10);
         assert!((small.time_s - 1.0).abs() < 1e-9 && (small.lost_s.unwrap() - 0.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_slow_tail_is_one_of_requests_of_the_same_size() {
+        // 200 of 100 bytes at 1 ms, and 4 of 50 MB at 1 s
+        let small = (0..200).map(|i| (Op::Write, 0, i * 100, 100, i as f64, i as f64 + 0.001));
+        let large = (0..4u64).map(|i| (Op::Write, 0, i << 30, 50 << 20, 300.0 + i as f64, 301.0 + i as f64));
+        let all: Vec<_> = small.chain(large).collect();
+        let worst = |all: &[(Op, u32, u64, u64, f64, f64)]| {
+            let f = RequestFacts::of(&trace(all), 1 << 20).unwrap();
+            let most = |a: &&Tail, b: &&Tail| a.lost_s().total_cmp(&b.lost_s());
+            *f.directions[1].tails.iter().max_by(most).unwrap()
+        };
+        assert!(worst(&all).lost_s() < 1e-9, "{:?}", worst(&all));
+        let mut slow = all.clone();
+        slow[7].5 = 7.0 + 2.0;
+        let t = worst(&slow);
+        assert_eq!((t.size, t.of, t.count), (64, 200, 2));
+        assert!((t.lost_s() - 1.999).abs() < 1e-9 && t.share > 0.9, "{t:?}");
+    }
+
+    #[test]
+    fn passes_begin_with_the_first_byte_of_the_file() {
+        // a header is read first, and each pass ends with reads of nothing
+        let pass = |start: f64| {
+            let read = move |i: u64| {
+                let at = start + i as f64 * 0.01;
+                (Op::Read, 0, 100 * i, if i < 100 { 100 } else { 0 }, at, at + 0.001)
+            };
+            (0..103).map(read)
+        };
+        let header = [(Op::Read, 0, 0, 100, 0.0, 0.1)];
+        let all: Vec<_> = header.into_iter().chain([5.0, 25.0, 45.0].into_iter().flat_map(pass)).collect();
+        let f = RequestFacts::of(&trace(&all), 1 << 20).unwrap();
+        assert!((f.pass_s.unwrap() - 20.0).abs() < 1e-9, "{:?}", f.pass_s);
     }
 
     #[test]

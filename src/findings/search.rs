@@ -83,8 +83,12 @@ impl<'a> Search<'a> {
         let mut facts = Facts::with(trace, Known { classes, ..known }, *stripe, requests);
         facts.describe(book.system.clone(), options.mtbf_s);
         let wanted = rules::RULES.iter().filter(|(code, _)| asked.asks(code));
+        let found = |rule: &Rule, check: &rules::Check| match facts.ranks < rule.processes {
+            true => Some(Outcome::new(false)),
+            false => check(&facts, rule),
+        };
         let mut checked: Vec<(&Rule, Option<Outcome>)> =
-            wanted.filter_map(|(code, check)| book.rules.get(*code).map(|rule| (rule, check(&facts, rule)))).collect();
+            wanted.filter_map(|(code, check)| book.rules.get(*code).map(|rule| (rule, found(rule, check)))).collect();
         let of_warning = |w: &Warning| {
             let rule = book.of_warning(&w.code).filter(|rule| asked.asks(&rule.code))?;
             Some((rule, Some(Outcome::new(true).detail(|| w.message.clone()).exact())))

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
-use super::requests::{Collect, FileUse, ROWS, median};
+use super::requests::{Collect, FileUse, ROWS};
 use crate::record::{FileId, Op, Request, Requests};
 
 /// Steps of a stream that are remembered: a nest of so many loops is regular.
@@ -182,14 +182,14 @@ impl Open {
 }
 
 impl Streams {
-    /// Of requests in the order of time.
-    pub fn of(rows: &Requests, order: &[u32]) -> (Streams, Runs) {
+    /// Of requests in the order of time; those of a stripe unit and more are in no order that costs time.
+    pub fn of(rows: &Requests, order: &[u32], stripe: u64) -> (Streams, Runs) {
         let mut streams = Streams::default();
         let mut open = Open::default();
         let most = order.len() / REQUESTS_OF_RUN + ROWS;
         for (i, r) in order.iter().map(|&i| (i, rows.get(i as usize))) {
             let (step, irregular) = open.add(&r, most);
-            if irregular {
+            if irregular && r.size < stripe {
                 let d = usize::from(r.op == Op::Write);
                 streams.irregular[d].add(&r);
                 if streams.jumps[d].len() < JUMPS {
@@ -219,29 +219,78 @@ impl Streams {
     }
 }
 
-/// Median time between the starts of passes over files that are read at least twice; the order is that of time.
-pub(super) fn pass_s(rows: &Requests, order: &[u32], files: &[FileUse]) -> Option<f64> {
-    // bytes of a pass, bytes so far, start of the last pass
-    let mut passes: HashMap<FileId, (u64, u64, f64), FixedState> = files
-        .iter()
-        .filter(|f| f.covered > 0 && f.bytes >= f.covered / 10 * 19)
-        .map(|f| (f.file, (f.covered, 0, f64::NEG_INFINITY)))
-        .collect();
-    if passes.is_empty() {
+/// Share of a file that a rank which reads all of it reads at least.
+const WHOLE: f64 = 0.9;
+
+impl Streams {
+    /// Ranks that each read all that is read of a file.
+    pub fn readers_of_all(&self, file: &FileUse) -> usize {
+        self.of_file(file.file).filter(|(_, s)| s.bytes[0] as f64 >= WHOLE * file.covered as f64).count()
+    }
+}
+
+/// Part of a pass by which its start may lie before or after as many bytes as all passes before it have.
+const SLACK: f64 = 0.05;
+
+/// The starts of the passes of one reader over a file.
+#[derive(Debug, Default)]
+struct Passes {
+    moved: u64,
+    starts: Vec<f64>,
+    /// When the bytes of the passes so far were complete.
+    crossed: Option<f64>,
+}
+
+impl Passes {
+    /// A pass begins with the first byte of the file; in another order, once the passes before it are complete.
+    fn read(&mut self, r: &Request, pass: u64, first: u64) {
+        let passes = self.moved as f64 / pass as f64 - self.starts.len() as f64;
+        if passes >= 0.0 && self.crossed.is_none() {
+            self.crossed = Some(r.start);
+        }
+        let start = if r.offset == first { Some(r.start) } else { self.crossed.filter(|_| passes > SLACK) };
+        if let Some(start) = start.filter(|_| passes >= -SLACK) {
+            self.starts.push(start);
+            self.crossed = None;
+        }
+        self.moved = self.moved.saturating_add(r.size);
+    }
+
+    /// Times from the start of each whole pass to the next.
+    fn gaps(mut self, pass: u64) -> impl Iterator<Item = f64> {
+        self.starts.extend(self.crossed);
+        self.starts.truncate((self.moved as f64 / pass as f64 + SLACK) as usize);
+        (1..self.starts.len()).map(move |i| self.starts[i] - self.starts[i - 1])
+    }
+}
+
+/// Time between the starts of whole passes over files that are read at least twice, by each rank that reads all of a file, else by
+/// all together: the median by bytes. The order is that of time.
+pub(super) fn pass_s(rows: &Requests, order: &[u32], files: &[FileUse], streams: &Streams) -> Option<f64> {
+    let read_twice = files.iter().filter(|f| f.covered > 0 && f.bytes as f64 >= (2.0 - 2.0 * SLACK) * f.covered as f64);
+    // whether ranks go through the file on their own
+    let of_file: HashMap<FileId, (&FileUse, bool), FixedState> =
+        read_twice.map(|f| (f.file, (f, streams.readers_of_all(f) > 0))).collect();
+    if of_file.is_empty() {
         return None;
     }
-    let mut gaps = Vec::new();
-    for r in order.iter().map(|&i| rows.get(i as usize)).filter(|r| r.op == Op::Read) {
-        if let Some((pass, moved, began)) = passes.get_mut(&r.file) {
-            // a pass begins with its first byte
-            if *moved % *pass == 0 || *moved / *pass < (*moved + r.size.saturating_sub(1)) / *pass {
-                if began.is_finite() && r.start > *began {
-                    gaps.push(r.start - *began);
-                }
-                *began = r.start;
-            }
-            *moved += r.size;
+    let mut passes: HashMap<(FileId, u32), Passes, FixedState> = HashMap::default();
+    for r in order.iter().map(|&i| rows.get(i as usize)).filter(|r| r.op == Op::Read && r.size > 0) {
+        if let Some(&(file, alone)) = of_file.get(&r.file) {
+            let reader = if alone { r.rank } else { NONE };
+            passes.entry((r.file, reader)).or_default().read(&r, file.covered, file.first);
         }
     }
-    median(&mut gaps)
+    let of_reader = |((file, _), all): ((FileId, u32), Passes)| {
+        let pass = of_file[&file].0.covered;
+        all.gaps(pass).map(move |gap| (gap, pass))
+    };
+    let mut gaps: Vec<(f64, u64)> = passes.into_iter().flat_map(of_reader).collect();
+    gaps.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let all: u128 = gaps.iter().map(|g| u128::from(g.1)).sum();
+    let mut below = 0;
+    gaps.into_iter().find_map(|(gap, bytes)| {
+        below += u128::from(bytes);
+        (2 * below >= all).then_some(gap)
+    })
 }

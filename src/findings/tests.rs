@@ -97,7 +97,9 @@ fn counters_give_the_findings_and_figures_of_the_oracle() {
                 // the oracle leaves out the condition on the share of the run
                 fires = found.get(code).is_some_and(|o| o.value("share").unwrap() >= 0.9) && facts.ranks >= 4;
             }
-            if fires != theirs.contains(code) {
+            // the oracle leaves out costs, and takes the mean for the size of requests
+            let stricter = matches!(code, "IOP-POSIX-005" | "IOP-POSIX-006" | "IOP-MPIIO-005") && !fires;
+            if fires != theirs.contains(code) && !stricter {
                 wrong.push(format!("{log}: {code} fires {fires}"));
             }
         }
@@ -151,7 +153,6 @@ fn requests_give_the_findings_and_figures_of_the_oracle() {
             same("again", d.again.0 as f64, &w["bytes_again"]);
             same("quarter", d.quarter as f64, &w["of_at_least_quarter_stripe"]);
             same("unaligned", d.unaligned.count as f64, &w["unaligned"]);
-            same("slowest", d.tail.share, &w["slowest_percent_share"]);
             let remainders: Vec<Value> = d.remainders.iter().map(|&(x, n)| serde_json::json!([x, n])).collect();
             let theirs = w["remainders"].as_array().cloned().unwrap_or_default();
             same("remainders", f64::from(remainders == theirs), &Value::Bool(true));
@@ -334,34 +335,43 @@ fn planted_faults_are_found_with_their_amounts_and_sound_jobs_have_none() {
 /// Rank, and counters that are not 0.
 type CounterRow<'a> = (Option<u32>, &'a [(&'static str, i64)], &'a [(&'static str, f64)]);
 
-/// A log of POSIX counters with these values, the same on all of its rows.
+/// A log of POSIX counters with these values, a file for each row.
 fn counted(rows: &[CounterRow], ranks: u64, run_s: f64) -> Trace {
-    let mut c = Counters::default();
-    let mut t = crate::record::CounterTable::new(CounterModule::Posix);
-    let names = counter_names::POSIX;
-    t.ints = names.iter().map(|n| (*n, Column::default())).collect();
-    t.reals = counter_names::POSIX_F.iter().map(|n| (*n, Column::default())).collect();
-    for (i, (rank, ints, reals)) in rows.iter().enumerate() {
-        let file: FileId = c.files.intern(&format!("/scratch/f{i}"));
-        t.file.push(file);
-        t.rank.push(*rank);
-        let at = |all: &[(&str, i64)], name: &str| {
-            all.iter().find(|x| name.ends_with(&format!("POSIX_{}", x.0))).map_or(0, |x| x.1)
-        };
-        let at_f = |all: &[(&str, f64)], name: &str| {
-            all.iter().find(|x| name.ends_with(&format!("POSIX_{}", x.0))).map_or(0.0, |x| x.1)
-        };
-        t.ints.iter_mut().for_each(|(name, column)| column.push(at(ints, name)));
-        t.reals.iter_mut().for_each(|(name, column)| column.push(at_f(reals, name)));
-    }
-    c.tables = vec![t];
-    Trace {
-        counters: Some(Box::new(c)),
+    let mut trace = Trace {
+        counters: Some(Box::default()),
         ranks,
         timing: crate::record::Timing::Counter,
         job: Some(Job { run_time_s: Some(run_s), ..Job::default() }),
         ..Trace::default()
+    };
+    count(&mut trace, CounterModule::Posix, rows);
+    trace
+}
+
+/// Adds counters of a module.
+fn count(trace: &mut Trace, module: CounterModule, rows: &[CounterRow]) {
+    let c = trace.counters.as_mut().unwrap();
+    let mut t = crate::record::CounterTable::new(module);
+    let (ints, reals) = match module {
+        CounterModule::Mpiio => (&counter_names::MPIIO[..], &counter_names::MPIIO_F[..]),
+        _ => (&counter_names::POSIX[..], &counter_names::POSIX_F[..]),
+    };
+    t.ints = ints.iter().map(|n| (*n, Column::default())).collect();
+    t.reals = reals.iter().map(|n| (*n, Column::default())).collect();
+    let word = module.prefix();
+    for (i, (rank, ints, reals)) in rows.iter().enumerate() {
+        let file: FileId = c.files.intern(&format!("/scratch/f{i}"));
+        t.file.push(file);
+        t.rank.push(*rank);
+        let at =
+            |all: &[(&str, i64)], name: &str| all.iter().find(|x| name == format!("{word}_{}", x.0)).map_or(0, |x| x.1);
+        let at_f = |all: &[(&str, f64)], name: &str| {
+            all.iter().find(|x| name == format!("{word}_{}", x.0)).map_or(0.0, |x| x.1)
+        };
+        t.ints.iter_mut().for_each(|(name, column)| column.push(at(ints, name)));
+        t.reals.iter_mut().for_each(|(name, column)| column.push(at_f(reals, name)));
     }
+    c.tables.push(t);
 }
 
 fn codes(f: &Findings) -> Vec<&str> {
@@ -451,9 +461,7 @@ fn a_described_machine_gives_losses() {
     let report = period(&trace);
     let with = |options: Options| find(&trace, Some(&report), &options).unwrap();
     let only = |code: &str| Options::default().only(vec![code.into()]);
-    // 1 s every 10 s: right for a failure every 9^2 / 2 s
-    let interval = with(only("checkpoint-interval")).findings.remove(0);
-    assert!((interval.measured["mtbf_s"] - 40.5).abs() < 1.0 && interval.lost_s.is_none(), "{interval:?}");
+    assert!(with(only("checkpoint-interval")).findings.is_empty(), "nobody said how often the job fails");
     let rare = with(only("checkpoint-interval").mtbf_s(Some(86_400.0))).findings.remove(0);
     let best = rare.measured["best_interval_s"];
     assert!((best - (2.0 * 86_400.0f64).sqrt()).abs() < 2.0 && rare.lost_s.is_some_and(|s| s > 6.0), "{rare:?}");
@@ -587,6 +595,131 @@ fn files_that_one_rank_writes_reads_and_removes_are_scratch_data() {
     assert!(one.fires && one.detail.contains("1 of them are removed"), "{one:?}");
     assert_eq!((one.value("bytes"), one.value("removed")), (Some(2.5 * (1u64 << 30) as f64), Some(1.0)));
     assert!(!found(&["/scratch/c"]).fires);
+}
+
+/// The only finding of a code, which has to be there.
+fn only(trace: &Trace, code: &str) -> Finding {
+    let options = Options { only: vec![code.into()], ..Options::default() };
+    let mut found = find(trace, None, &options).unwrap();
+    assert_eq!(codes(&found), [code]);
+    found.findings.remove(0)
+}
+
+/// What is offered: commands, settings, prose.
+fn offered(f: &Finding) -> String {
+    let text = |r: &RemedyReport| {
+        let settings = r.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        r.commands.iter().cloned().chain(settings).chain([r.why.clone()]).collect::<Vec<_>>().join("\n")
+    };
+    f.remedies.iter().map(text).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn random_requests_count_if_they_are_small_and_take_time() {
+    let found = |sizes: &'static str, seconds: f64, longest_s: f64| {
+        let ints = [("READS", 4000), (sizes, 2000), ("SIZE_READ_1M_4M", 2000), ("SEQ_READS", 1000), ("BYTES_READ", 9)];
+        let reals = [("F_READ_TIME", seconds), ("F_MAX_READ_TIME", longest_s)];
+        outcomes(&Facts::of(&counted(&[(Some(0), &ints, &reals)], 1, 100.0), Known::default(), STRIPE, false))
+            .remove("IOP-POSIX-005")
+            .unwrap()
+    };
+    // of 3,000 that go back at least 1,000 are small; 3,000 others take at most 3 s
+    let small = found("SIZE_READ_1K_10K", 40.0, 0.001);
+    assert!(small.fires && small.value("small") == Some(1000.0), "{small:?}");
+    assert_eq!((small.time_s, small.time_low_s), (Some(10.0), Some(10.0)));
+    assert!(!found("SIZE_READ_1K_10K", 40.0, 0.02).fires, "the large ones may take all of the time");
+    assert!(!found("SIZE_READ_1K_10K", 0.9, 0.0001).fires, "less than 1 % of the run");
+    assert!(!found("SIZE_READ_4M_10M", 40.0, 0.001).fires, "large ones");
+}
+
+#[test]
+fn collective_calls_that_become_whole_stripes_are_not_in_vain() {
+    let fires = |sizes: &[(&'static str, i64)]| {
+        let all: i64 = 200;
+        let ints: Vec<_> = sizes.iter().copied().chain([("WRITES", all)]).collect();
+        let mut trace = counted(&[(None, &ints, &[("F_WRITE_TIME", 40.0)])], 4, 100.0);
+        count(&mut trace, CounterModule::Mpiio, &[(None, &[("COLL_WRITES", 200), ("BYTES_WRITTEN", 200 << 20)], &[])]);
+        outcomes(&Facts::of(&trace, Known::default(), STRIPE, false)).remove("IOP-MPIIO-005").unwrap().fires
+    };
+    let whole = [("SIZE_WRITE_100K_1M", 200), ("ACCESS1_ACCESS", 1 << 20), ("ACCESS1_COUNT", 200)];
+    assert!(!fires(&[&whole[..], &[("BYTES_WRITTEN", 200 << 20)]].concat()));
+    // a header of 2 KiB is taken from each stripe
+    let cut = [("SIZE_WRITE_100K_1M", 199), ("SIZE_WRITE_1K_10K", 1), ("ACCESS1_ACCESS", 1_046_528)];
+    assert!(!fires(&[&cut[..], &[("ACCESS1_COUNT", 199), ("BYTES_WRITTEN", 199 * 1_046_528 + 2048)]].concat()));
+    assert!(fires(&[("SIZE_WRITE_1K_10K", 200), ("BYTES_WRITTEN", 200 * 8192)]));
+}
+
+#[test]
+fn data_sieving_costs_its_share_of_the_time_in_mpi_io() {
+    let mut trace = counted(&[(None, &[("BYTES_READ", 39 << 30), ("BYTES_WRITTEN", 40 << 30)], &[])], 4, 100.0);
+    let asked = [("INDEP_WRITES", 9), ("BYTES_WRITTEN", 1 << 30)];
+    count(&mut trace, CounterModule::Mpiio, &[(None, &asked, &[("F_WRITE_TIME", 380.0)])]);
+    let found = only(&trace, "IOP-MPIIO-007");
+    // 95 s of the mean rank
+    let lost = 95.0 * 78.0 / 79.0;
+    assert!(found.severity == Severity::Critical && (found.lost_s.unwrap() - lost).abs() < 1e-9, "{found:?}");
+    let text = offered(&found);
+    assert!(text.contains("romio_ds_write=disable") && !text.contains("ds_read"), "{text}");
+    assert!(!text.contains("cb_buffer_size"), "ROMIO takes this value anyway: {text}");
+    trace.counters.as_mut().unwrap().hints = Some("romio_ds_write=disable;cb_nodes=4".into());
+    assert!(!offered(&only(&trace, "IOP-MPIIO-007")).contains("romio_ds_write"), "the job gave this hint");
+}
+
+#[test]
+fn remedies_are_offered_where_their_conditions_hold() {
+    let read_twice = [("READS", 2000), ("BYTES_READ", 200 << 20), ("MAX_BYTE_READ", (100 << 20) - 1)];
+    let own = counted(&[(Some(0), &read_twice, &[]), (Some(1), &read_twice, &[])], 2, 100.0);
+    assert!(!offered(&only(&own, "IOP-POSIX-008")).contains("MPI_"), "each rank reads a file of its own");
+    let shared = counted(&[(None, &read_twice, &[])], 2, 100.0);
+    assert!(offered(&only(&shared, "IOP-POSIX-008")).contains("MPI_File_read_all"), "more than 64 MiB");
+    let metadata = |names: &[(&'static str, i64)]| {
+        let trace = counted(&[(Some(0), names, &[("F_META_TIME", 60.0)])], 1, 100.0);
+        offered(&only(&trace, "IOP-META-001"))
+    };
+    let seeks = metadata(&[("SEEKS", 1_000_000), ("OPENS", 1)]);
+    assert!(seeks.contains("pread") && !seeks.contains("directory"), "{seeks}");
+    assert!(metadata(&[("OPENS", 1_000_000)]).contains("keep it open"));
+}
+
+#[test]
+fn pauses_between_requests_of_ranks_at_the_same_time_are_no_turns() {
+    let fires = |start: fn(u32, u32) -> f64| {
+        let row = |rank, i| {
+            let start = start(rank, i);
+            let offset = u64::from(rank * 100 + i) << 20;
+            crate::record::Request {
+                op: Op::Write,
+                rank,
+                offset,
+                size: 1 << 20,
+                start,
+                end: start + 0.05,
+                ..Default::default()
+            }
+        };
+        let rows = (0..4).flat_map(|rank| (0..100).map(move |i| row(rank, i)));
+        let mut trace = Trace { data: Data::Requests(rows.collect()), ranks: 4, ..Trace::default() };
+        trace.files.intern("/scratch/a");
+        outcomes(&Facts::of(&trace, Known::default(), STRIPE, true)).remove("IOP-RANK-006").unwrap().fires
+    };
+    assert!(fires(|rank, i| 10.0 * f64::from(rank) + 0.1 * f64::from(i)), "one after the other");
+    assert!(!fires(|rank, i| 0.1 * f64::from(rank) + 0.4 * f64::from(i)), "all of them from start to end");
+}
+
+#[test]
+fn nothing_that_was_recorded_is_asked_for() {
+    let asked = |line: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a_b_0.st");
+        std::fs::write(&path, line.repeat(3)).unwrap();
+        let found = find(&read(&path), None, &Options::default()).unwrap();
+        let how: BTreeSet<String> = found.not_checked.into_iter().map(|n| n.how).collect();
+        how.into_iter().collect::<Vec<_>>().join("\n")
+    };
+    let whole = asked("7 1700000100.000000 write(1</scratch/a>, \"x\", 1) = 1 <0.000010>\n");
+    assert!(!whole.contains("strace"), "{whole}");
+    let untimed = asked("7 1700000100.000000 write(1</scratch/a>, \"x\", 1) = 1\n");
+    assert!(!untimed.contains("-ttt"), "{untimed}");
 }
 
 #[test]

@@ -2,14 +2,12 @@
 
 use std::fmt::Write;
 
-use super::layout::{Style, line, shorten, warnings};
+use super::layout::{Style, line, warnings};
 use super::{io_time, units};
 use crate::findings::{Finding, Findings, RemedyReport, RuleText, Severity};
 
-/// Findings shown without `-v`.
-const SHOWN: usize = 6;
-/// Notes shown without `-v`.
-const NOTES: usize = 4;
+/// Findings above `info`, and others, that are shown without `-v`.
+const SHOWN: [usize; 2] = [6, 4];
 
 /// Findings as text.
 pub fn findings(f: &Findings, style: Style) -> String {
@@ -24,30 +22,22 @@ pub fn findings(f: &Findings, style: Style) -> String {
 
 /// The findings without the answer: as part of a longer text.
 pub fn section(out: &mut String, f: &Findings, style: Style) {
-    let (notes, real): (Vec<&Finding>, Vec<&Finding>) = f.findings.iter().partition(|x| x.severity == Severity::Info);
-    let shown = if style.verbose { usize::MAX } else { SHOWN };
-    for x in real.iter().take(shown) {
-        finding(out, f, x, style);
-    }
-    if real.len() > shown {
-        line(
-            out,
-            "more",
-            &format!("{}; -v shows them", units::counted((real.len() - shown) as u64, "further finding")),
-        );
-    }
+    let (minor, all): (Vec<&Finding>, Vec<&Finding>) = f.findings.iter().partition(|x| f.is_minor(x));
+    let (slight, severe): (Vec<&Finding>, Vec<&Finding>) = all.iter().partition(|x| x.severity == Severity::Info);
     if style.verbose {
-        notes.iter().for_each(|x| finding(out, f, x, style));
+        f.findings.iter().for_each(|x| finding(out, f, x, style));
     } else {
-        for x in notes.iter().take(NOTES) {
-            line(out, "note", &shorten(&format!("{} {}: {}", x.code, x.name, x.detail), 67));
+        severe.iter().take(SHOWN[0]).for_each(|x| finding(out, f, x, style));
+        for x in slight.iter().take(SHOWN[1]) {
+            line(out, x.severity.name(), &format!("{} {}: {}", x.code, x.name, said(x)));
         }
-        if notes.len() > NOTES {
-            line(
-                out,
-                "more",
-                &format!("{}; -v shows them", units::counted((notes.len() - NOTES) as u64, "further note")),
-            );
+        let more = severe.len().saturating_sub(SHOWN[0]) + slight.len().saturating_sub(SHOWN[1]);
+        let counted = |n: usize, what: &str| format!("{}{what}; -v shows them", units::counted(n as u64, "finding"));
+        if more > 0 {
+            line(out, "more", &counted(more, ""));
+        }
+        if !minor.is_empty() {
+            line(out, "folded", &counted(minor.len(), MINOR));
         }
     }
     if !f.ok.is_empty() {
@@ -73,16 +63,29 @@ pub fn section(out: &mut String, f: &Findings, style: Style) {
 }
 
 pub(super) fn headline(f: &Findings) -> String {
-    let real: Vec<&Finding> = f.findings.iter().filter(|x| x.severity != Severity::Info).collect();
     let share = io_time::share(&f.io);
-    let costliest = real.iter().filter_map(|x| x.lost_s.or(x.time_s)).fold(0.0, f64::max);
-    match real.len() {
-        0 => format!("{share}; no findings"),
-        n if costliest > 0.0 => {
-            format!("{share}; {}, the costliest {}", units::counted(n as u64, "finding"), short(costliest))
-        }
-        n => format!("{share}; {}", units::counted(n as u64, "finding")),
+    format!("{share}; {}", number(f))
+}
+
+/// How many findings there are, and what the costliest takes.
+fn number(f: &Findings) -> String {
+    let (minor, all): (Vec<&Finding>, Vec<&Finding>) = f.findings.iter().partition(|x| f.is_minor(x));
+    let counted = |n: usize| units::counted(n as u64, "finding");
+    let costliest = all.iter().filter_map(|x| x.lost_s.or(x.time_s)).fold(0.0, f64::max);
+    let cost = if costliest > 0.0 { format!(", the costliest {}", short(costliest)) } else { String::new() };
+    match (all.len(), minor.len()) {
+        (0, 0) => "no findings".to_owned(),
+        (0, n) => format!("{}{MINOR}", counted(n)),
+        (n, _) => format!("{}{cost}", counted(n)),
     }
+}
+
+/// What is said of findings that are counted and not listed.
+pub(super) const MINOR: &str = " below 1 % of the run";
+
+/// The evidence, else the title.
+fn said(x: &Finding) -> &str {
+    if x.detail.is_empty() { &x.title } else { &x.detail }
 }
 
 /// Seconds without minutes and hours behind them.
@@ -117,22 +120,18 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
             format!("{}{several}", super::layout::ending(&s.file, 48))
         })
         .collect();
-    let detail = if x.detail.is_empty() { x.title.clone() } else { x.detail.clone() };
     let place = if files.is_empty() { String::new() } else { format!("{}: ", files.join(", ")) };
-    line(out, "", &format!("{place}{detail}"));
+    line(out, "", &format!("{place}{}", said(x)));
     let also = if x.also.is_empty() { String::new() } else { format!("also {}", x.also.join(", ")) };
     let shown = if style.verbose { x.remedies.len() } else { 1 };
     // of the first remedy, the settings for what the trace shows are better than those for all
     let mut remedies: Vec<_> = x.remedies.iter().collect();
     let first = remedies.first().map_or("", |r| r.id.as_str());
     remedies.sort_by_key(|r| (r.id != first, r.system == "any"));
-    for (i, r) in remedies.into_iter().take(shown).enumerate() {
-        let settings = settings(r);
-        let end = if i == 0 && !also.is_empty() { format!("; {also}") } else { String::new() };
-        let why = if style.verbose { format!(": {}{}", r.why, address(&r.url)) } else { String::new() };
-        line(out, "set", &format!("{}{why}{end}", settings.join(", ")));
+    for r in remedies.into_iter().take(shown) {
+        remedy(out, r, style);
     }
-    if x.remedies.is_empty() && !also.is_empty() {
+    if !also.is_empty() {
         line(out, "", &also);
     }
     if style.verbose {
@@ -144,6 +143,19 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
         if let Some(basis) = &x.lost_basis {
             line(out, "lost is", basis);
         }
+    }
+}
+
+/// Commands and settings as they are typed, one a line; and what to do, if there are none.
+fn remedy(out: &mut String, r: &RemedyReport, style: Style) {
+    // what is copied from a terminal has to stand on one line
+    let mut typed = |name: &str, text: &str| {
+        let _ = writeln!(out, "  {name:<10} {text}");
+    };
+    r.commands.iter().for_each(|command| typed("run", command));
+    settings(r).for_each(|setting| typed("set", &setting));
+    if style.verbose || r.commands.is_empty() && r.settings.is_empty() {
+        line(out, "do", &format!("{}{}", r.why, if style.verbose { address(&r.url) } else { String::new() }));
     }
 }
 
@@ -176,17 +188,13 @@ pub fn explain(r: &RuleText, style: Style) -> String {
         line(&mut out, "drishti", &r.drishti.join(", "));
     }
     for remedy in &r.remedies {
-        let settings = settings(remedy);
-        let text = format!("{}: {}{}", settings.join(", "), remedy.why, address(&remedy.url));
-        line(&mut out, &remedy.system, &text);
+        let typed: String = remedy.commands.iter().cloned().chain(settings(remedy)).map(|text| text + ": ").collect();
+        line(&mut out, &remedy.system, &format!("{typed}{}{}", remedy.why, address(&remedy.url)));
     }
     out
 }
 
-/// The settings of a remedy; a name of two words is a command.
-pub(super) fn settings(remedy: &RemedyReport) -> Vec<String> {
-    let one = |(name, value): (&String, &String)| {
-        if name.contains(' ') { format!("{name} {value}") } else { format!("{name}={value}") }
-    };
-    remedy.settings.iter().map(one).collect()
+/// The settings of a remedy as they are typed.
+pub(super) fn settings(remedy: &RemedyReport) -> impl Iterator<Item = String> + '_ {
+    remedy.settings.iter().map(|(name, value)| format!("{name}={value}"))
 }

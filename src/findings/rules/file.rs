@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::facts::{Facts, RankTime, ratio};
 use crate::findings::outcome::{Outcome, Part};
+use crate::findings::rules::outermost;
+use crate::findings::rules::sums::{self, Sums};
 use crate::record::{FileId, Striping};
 use crate::units;
 
@@ -47,15 +49,7 @@ pub(in crate::findings) fn conflicts(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// Time of the rank that spends most in these files.
-fn critical_s(f: &Facts, parts: &[Part]) -> f64 {
-    let mut time = RankTime::default();
-    // a file of several ranks without a row over all of them counts as if its time were spread evenly
-    parts.iter().for_each(|p| time.add(p.rank.filter(|_| p.count == 1), p.time_s, p.count.max(1).min(f.ranks)));
-    time.critical()
-}
-
-/// Of each file: bytes and time, ranks that access it as the count, and size.
+/// Of each file: bytes, time of all ranks by the outermost layer, ranks of that layer as the count, and size.
 type Sizes = BTreeMap<FileId, (Part, u64)>;
 
 /// Layouts, and sizes of the files.
@@ -64,49 +58,53 @@ fn sizes<'a>(f: &Facts<'a>) -> Option<(&'a [Striping], Sizes)> {
     if layouts.is_empty() {
         return None;
     }
-    let mut files = Sizes::new();
-    let names = ["BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN"];
-    for row in rows(f.posix?, names, ["F_READ_TIME", "F_WRITE_TIME"]) {
-        let ranks = if row.rank.is_none() { f.ranks } else { 1 };
-        let (part, size) = files.entry(row.file).or_insert((Part { file: row.file, ..Part::default() }, 0));
-        part.count += ranks;
-        part.bytes += row.int[..2].iter().map(|x| (*x).max(0) as u64).sum::<u64>();
-        part.time_s += row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
-        part.rank = row.rank;
-        *size = (*size).max((row.int[2].max(row.int[3]).max(-1) + 1) as u64);
-    }
+    let part = |x: Sums| (x.file, (Part { rank: None, count: 0, ..x.part(0.0) }, x.size()));
+    let mut files: Sizes = sums::files(f)?.into_values().map(part).collect();
+    outermost(f, &mut |file, rank, time_s| {
+        if let Some((part, _)) = files.get_mut(&file) {
+            (part.count, part.time_s) = (part.count + rank.map_or(f.ranks, |_| 1), part.time_s + time_s);
+        }
+    });
     Some((layouts, files))
 }
 
 pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (layouts, files) = sizes(f)?;
-    let (mut parts, mut fewest, mut lost) = (Vec::new(), u64::MAX, Some(0.0));
+    let (mut parts, mut lost, mut time_s) = (Vec::new(), Some(0.0), 0.0);
+    let (mut fewest, mut most) = (u64::MAX, 0);
     for layout in layouts {
         let Some(&(part, size)) = files.get(&layout.file) else { continue };
-        let wanted = (part.count as f64).min(r.at("stripes"));
+        let ranks = part.count.max(1) as f64;
         let shared = part.count >= 2 && size as f64 >= r.at("shared_bytes");
-        let large = shared || size as f64 >= r.at("bytes");
-        if large && (layout.stripes as f64) < wanted.max(if shared { 0.0 } else { r.at("stripes") }) {
-            fewest = fewest.min(layout.stripes);
+        let wanted = if shared { ranks.min(r.at("stripes")) } else { r.at("stripes") };
+        if (shared || size as f64 >= r.at("bytes")) && (layout.stripes as f64) < wanted {
+            (fewest, most) = (fewest.min(layout.stripes), most.max(layout.stripes));
             // only servers that are busy gain from others beside them
-            let of_each =
-                ratio(part.bytes as f64, part.time_s / part.count.max(1) as f64) / layout.stripes.max(1) as f64;
+            let of_rank_s = part.time_s / ranks;
+            let of_each = ratio(part.bytes as f64, of_rank_s) / layout.stripes.max(1) as f64;
             let rate = f.system.mount(f.name(part.file)).and_then(|m| m.ost_rate);
-            let gain = 1.0 - layout.stripes as f64 / wanted.max(1.0);
+            let gain = 1.0 - layout.stripes as f64 / wanted;
             lost = lost
                 .zip(rate.filter(|rate| of_each >= r.at("busy") * rate))
-                .map(|(all, _)| all + gain.max(0.0) * critical_s(f, &[part]));
+                .map(|(all, _)| all + gain.max(0.0) * of_rank_s);
+            time_s += of_rank_s;
             parts.push(part);
         }
     }
     let outcome = Outcome::new(!parts.is_empty())
         .measured(&[("files", parts.len() as f64)])
-        .time(critical_s(f, &parts))
+        .time(time_s)
         .maybe_lost(
             lost.filter(|_| !parts.is_empty()),
             "time x (1 - stripes / wanted): its targets are at half of their rate or more",
         )
-        .detail(|| format!("{} on {} or more stripes", units::counted(parts.len() as u64, "large file"), fewest))
+        .detail(|| {
+            let (n, bytes) = (parts.len() as u64, parts.iter().map(|p| p.bytes).sum::<u64>());
+            let each = if n > 1 { "each on " } else { "on " };
+            let to = if fewest < most { format!("{fewest} to ") } else { String::new() };
+            let targets = units::counted(most, "storage target");
+            format!("{} with {}, {each}{to}{targets}", units::counted(n, "large file"), units::bytes(bytes as f64))
+        })
         .parts(parts);
     Some(outcome)
 }
@@ -131,26 +129,19 @@ pub(in crate::findings) fn many_stripes(f: &Facts, r: &Rule) -> Option<Outcome> 
 pub(in crate::findings) fn wrong_place(f: &Facts, r: &Rule) -> Option<Outcome> {
     const LOCAL: [&str; 8] = ["nfs", "nfs3", "nfs4", "ext3", "ext4", "xfs", "btrfs", "zfs"];
     let c = f.counters.filter(|c| !c.mounts.is_empty())?;
-    let (mut some, mut all, mut parts) = (0u64, 0u64, Vec::new());
-    for row in rows(f.posix?, ["BYTES_READ", "BYTES_WRITTEN"], ["F_READ_TIME", "F_WRITE_TIME"]) {
-        let bytes = row.int.iter().map(|x| (*x).max(0) as u64).sum::<u64>();
-        all += bytes;
-        if bytes > 0 && c.mount(c.files.name(row.file)).is_some_and(|m| LOCAL.contains(&&*m.kind)) {
-            some += bytes;
-            let time_s = row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
-            let time_s = if row.rank.is_none() { time_s / f.ranks as f64 } else { time_s };
-            parts.push(Part { file: row.file, rank: row.rank, count: 1, bytes, time_s });
-        }
-    }
-    let outcome =
-        Outcome::new(f.ranks as f64 >= r.at("ranks") && some > 0 && ratio(some as f64, all as f64) >= r.at("share"))
-            .measured(&[("bytes", some as f64), ("of", all as f64)])
-            .detail(|| {
-                let scratch =
-                    f.system.scratch().map_or(String::new(), |m| format!("; large data belong on {}", m.path));
-                format!("{} of {}{scratch}", units::bytes(some as f64), units::bytes(all as f64))
-            })
-            .parts(parts);
+    let files = sums::files(f)?;
+    let local = |x: &&Sums| c.mount(c.files.name(x.file)).is_some_and(|m| LOCAL.contains(&&*m.kind));
+    let found = files.values().filter(|x| x.bytes != [0; 2]).filter(local);
+    let parts: Vec<Part> = found.map(|x| x.part(x.transfer_s() / x.ranks.max(1) as f64)).collect();
+    let (some, all) = (parts.iter().map(|p| p.bytes).sum::<u64>(), files.values().flat_map(|x| x.bytes).sum::<u64>());
+    let many = f.ranks as f64 >= r.at("ranks") && some > 0;
+    let outcome = Outcome::new(many && ratio(some as f64, all as f64) >= r.at("share"))
+        .measured(&[("bytes", some as f64), ("of", all as f64)])
+        .detail(|| {
+            let scratch = f.system.scratch().map_or(String::new(), |m| format!("; large data belong on {}", m.path));
+            format!("{} of {}{scratch}", units::bytes(some as f64), units::bytes(all as f64))
+        })
+        .parts(parts);
     Some(outcome)
 }
 
@@ -225,25 +216,17 @@ pub(in crate::findings) fn scratch_data(f: &Facts, r: &Rule) -> Option<Outcome> 
 
 pub(in crate::findings) fn all_read_all(f: &Facts, r: &Rule) -> Option<Outcome> {
     let n = f.ranks as f64;
-    let mut files: BTreeMap<FileId, (u64, u64, f64)> = BTreeMap::new();
-    for row in rows(f.posix?, ["BYTES_READ", "MAX_BYTE_READ"], ["F_READ_TIME"]) {
-        let file = files.entry(row.file).or_default();
-        file.0 += row.int[0].max(0) as u64;
-        file.1 = file.1.max((row.int[1].max(-1) + 1) as u64);
-        file.2 += row.real[0].max(0.0) / n;
-    }
-    let all = |&(bytes, size, _): &(u64, u64, f64)| {
-        size > 0 && bytes as f64 >= r.at("share") * n * size as f64 && size as f64 * n >= r.at("bytes")
+    let by_all = |x: &&Sums| {
+        let size = x.ends[0] as f64;
+        size > 0.0 && x.bytes[0] as f64 >= r.at("share") * n * size && size * n >= r.at("bytes")
     };
-    let parts: Vec<Part> = files
-        .iter()
-        .filter(|(_, x)| n >= r.at("ranks") && all(x))
-        .map(|(&file, x)| Part { file, rank: None, count: f.ranks, bytes: x.0, time_s: x.2 })
-        .collect();
-    let time_s = parts.iter().map(|p| p.time_s).sum();
+    let files = sums::files(f)?;
+    let found = files.values().filter(|x| n >= r.at("ranks") && by_all(x));
+    let part = |x: &Sums| Part { rank: None, count: f.ranks, bytes: x.bytes[0], ..x.part(x.times_s[0] / n) };
+    let parts: Vec<Part> = found.map(part).collect();
     let outcome = Outcome::new(!parts.is_empty())
         .measured(&[("files", parts.len() as f64)])
-        .time(time_s)
+        .time(parts.iter().map(|p| p.time_s).sum())
         .detail(|| format!("{} ranks read {}", f.ranks, units::counted(parts.len() as u64, "file")))
         .parts(parts);
     Some(outcome)

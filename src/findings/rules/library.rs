@@ -7,6 +7,7 @@ use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
+use crate::findings::rules::sums::{self, Sums};
 use crate::record::{CounterModule, CounterTable, FileId};
 use crate::units;
 
@@ -69,19 +70,12 @@ fn amplification(f: &Facts, datasets: &CounterTable) -> HashMap<String, (f64, f6
     for row in rows(datasets, ["BYTES_READ", "BYTES_WRITTEN"], []) {
         *above.entry(file_of(f.name(row.file))).or_default() += row.int.iter().map(|x| (*x).max(0) as f64).sum::<f64>();
     }
-    let mut below: HashMap<String, (f64, f64)> = HashMap::new();
-    for t in f.posix.into_iter() {
-        for row in rows(t, ["BYTES_READ", "BYTES_WRITTEN"], ["F_READ_TIME", "F_WRITE_TIME"]) {
-            let name = f.name(row.file);
-            if above.contains_key(name) {
-                let sum = below.entry(name.to_owned()).or_default();
-                sum.0 += row.int.iter().map(|x| (*x).max(0) as f64).sum::<f64>();
-                sum.1 += row.real.iter().map(|t| t.max(0.0)).sum::<f64>() / f.ranks as f64;
-            }
-        }
-    }
-    below.iter_mut().for_each(|(name, x)| x.0 = ratio(x.0, above[name.as_str()]));
-    below
+    let files = sums::files(f).unwrap_or_default();
+    let of_file = |x: &Sums| {
+        let (name, bytes) = (f.name(x.file), x.bytes.iter().sum::<u64>() as f64);
+        Some((name.to_owned(), (ratio(bytes, *above.get(name)?), x.transfer_s() / f.ranks as f64)))
+    };
+    files.values().filter_map(of_file).collect()
 }
 
 pub(in crate::findings) fn no_collective(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -153,26 +147,6 @@ pub(in crate::findings) fn chunks(f: &Facts, r: &Rule) -> Option<Outcome> {
             format!("{access}; {most:.1} times the bytes of the datasets are moved")
         })
         .parts(parts);
-    Some(outcome)
-}
-
-pub(in crate::findings) fn flushes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let datasets = table(f, CounterModule::H5d)?;
-    let of_files = table(f, CounterModule::H5f).and_then(|t| t.total(&["FLUSHES"])).unwrap_or(0);
-    let (n, writes) = (of_files + datasets.total(&["FLUSHES"])?, datasets.total(&["WRITES"])?);
-    let outcome = Outcome::new(ratio(n as f64, writes as f64) > r.at("share") && n as f64 >= r.at("count"))
-        .measured(&[("flushes", n as f64), ("writes", writes as f64)])
-        .detail(|| format!("{} flushes for {} dataset writes", units::grouped(n), units::grouped(writes)));
-    Some(outcome)
-}
-
-pub(in crate::findings) fn points(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = table(f, CounterModule::H5d)?;
-    let some = t.total(&["POINT_SELECTS", "IRREGULAR_HYPERSLAB_SELECTS"])?;
-    let all = some + t.total(&["REGULAR_HYPERSLAB_SELECTS"])?;
-    let outcome = Outcome::new(ratio(some as f64, all as f64) >= r.at("share") && some as f64 >= r.at("count"))
-        .measured(&[("selections", some as f64), ("of", all as f64)])
-        .detail(|| format!("{} of {} selections", units::grouped(some), units::grouped(all)));
     Some(outcome)
 }
 

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::findings::book::Rule;
 use crate::findings::bursts::quantile;
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::facts::{Facts, RankTime, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::requests::{FileUse, RequestFacts};
-use crate::record::{FileId, Op};
+use crate::findings::rules::sums::{self, Sums};
+use crate::record::Op;
 use crate::units;
 
 /// Part of a whole number by which passes may differ from one.
@@ -20,48 +21,32 @@ fn is_whole(passes: f64) -> bool {
 }
 
 pub(in crate::findings) fn sample_files(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let names = ["READS", "BYTES_READ", "MAX_BYTE_READ", "BYTES_WRITTEN", "OPENS"];
-    let mut files: BTreeMap<FileId, (Part, u64, [u64; 2])> = BTreeMap::new();
-    for row in rows(f.posix?, names, ["F_READ_TIME", "F_META_TIME"]) {
-        let [reads, read, last, written, opens] = row.int.map(|x| x.max(-1));
-        let (part, size, [writes, all_opens]) =
-            files.entry(row.file).or_insert((Part { file: row.file, ..Part::default() }, 0, [0; 2]));
-        part.rank = row.rank;
-        part.count += reads.max(0) as u64;
-        part.bytes += read.max(0) as u64;
-        part.time_s += row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
-        *size = (*size).max((last + 1) as u64);
-        (*writes, *all_opens) = (*writes + written.max(0) as u64, *all_opens + opens.max(0) as u64);
-    }
-    let is_sample = |(part, size, [written, opens]): &(Part, u64, [u64; 2])| {
-        *written == 0 && *size > 0 && *opens > 0 && is_whole(ratio(part.bytes as f64, *size as f64))
-    };
-    let samples: Vec<&(Part, u64, [u64; 2])> = files.values().filter(|x| is_sample(x)).collect();
-    let sizes: Vec<f64> = samples.iter().map(|x| x.1 as f64).collect();
+    let files = sums::files(f)?;
+    let read_as_a_whole = |x: &&Sums| is_whole(ratio(x.bytes[0] as f64, x.ends[0] as f64));
+    let is_sample = |x: &&Sums| x.bytes[1] == 0 && x.ends[0] > 0 && x.opens > 0 && read_as_a_whole(x);
+    let samples: Vec<&Sums> = files.values().filter(is_sample).collect();
+    let sizes: Vec<f64> = samples.iter().map(|x| x.ends[0] as f64).collect();
     let (median, n) = (quantile(&sizes, 0.5), samples.len());
-    let (calls, opens) = samples.iter().fold((0, 0), |s, x| (s.0 + x.0.count, s.1 + x.2[1]));
+    let (calls, opens) = samples.iter().fold((0, 0), |s, x| (s.0 + x.calls[0], s.1 + x.opens));
+    let part = |x: &&Sums| Part { count: x.calls[0], ..x.part(x.times_s[0] + x.metadata_s) };
+    let parts: Vec<Part> = samples.iter().map(part).collect();
     let mut time = RankTime::default();
-    samples.iter().for_each(|x| time.add(x.0.rank, x.0.time_s, f.ranks));
+    parts.iter().for_each(|p| time.add(p.rank, p.time_s, f.ranks));
     let outcome = Outcome::new(n as f64 >= r.at("files") && median < f.stripe as f64)
-        .measured(&[
-            ("files", n as f64),
-            ("median_bytes", median),
-            ("calls_per_file", ratio(calls as f64, n as f64)),
-            ("opens_per_s", ratio(opens as f64, f.run_s)),
-        ])
+        .measured(&[("files", n as f64), ("median_bytes", median)])
+        .measured(&[("calls_per_file", ratio(calls as f64, n as f64)), ("opens_per_s", ratio(opens as f64, f.run_s))])
         .time(time.critical())
         .detail(|| {
             let median = units::bytes(median);
             format!("{} files of {median} (median) are opened and read as a whole", units::grouped(n as i64))
         })
-        .parts(samples.iter().map(|x| x.0).collect());
+        .parts(parts);
     Some(outcome)
 }
 
 /// Passes over a file: ranks that read all of it do so at the same time.
 fn passes(q: &RequestFacts, u: &FileUse) -> f64 {
-    let whole = q.streams.of_file(u.file).filter(|(_, s)| s.bytes[0] as f64 >= 0.9 * u.covered as f64).count();
-    ratio(u.bytes as f64, u.covered as f64) / whole.max(1) as f64
+    ratio(u.bytes as f64, u.covered as f64) / q.streams.readers_of_all(u).max(1) as f64
 }
 
 pub(in crate::findings) fn epochs(f: &Facts, r: &Rule) -> Option<Outcome> {

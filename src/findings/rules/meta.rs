@@ -6,6 +6,7 @@ use crate::analysis::{self, Dominant, MetadataCalls};
 use crate::findings::book::Rule;
 use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
+use crate::findings::rules::sums;
 use crate::record::{Data, FileId, Interval, Intervals, Op, Timing, Trace, is_terminal};
 use crate::units;
 
@@ -75,36 +76,6 @@ pub(in crate::findings) fn churn(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-pub(in crate::findings) fn stats(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.posix?;
-    let (n, opens) = (t.total(&["STATS"])?, t.total(&["OPENS"])?);
-    let outcome = Outcome::new(ratio(n as f64, opens as f64) > r.at("ratio") && n as f64 >= r.at("count"))
-        .measured(&[("stats", n as f64), ("opens", opens as f64)])
-        .detail(|| format!("{} stats for {} opens", units::grouped(n), units::grouped(opens)));
-    Some(outcome)
-}
-
-pub(in crate::findings) fn syncs(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.posix?;
-    let (n, writes) = (t.total(&["FSYNCS", "FDSYNCS"])?, t.total(&["WRITES"])?);
-    let part = |row: crate::findings::facts::Row<3, 1>| {
-        let [a, b, bytes] = row.int.map(|x| x.max(0) as u64);
-        (a + b > 0).then_some(Part {
-            file: row.file,
-            rank: row.rank,
-            count: a + b,
-            bytes,
-            time_s: row.real[0].max(0.0),
-        })
-    };
-    let outcome =
-        Outcome::new(writes > 0 && ratio(n as f64, writes as f64) >= r.at("share") && n as f64 >= r.at("count"))
-            .measured(&[("syncs", n as f64), ("writes", writes as f64)])
-            .detail(|| format!("{} syncs for {} writes", units::grouped(n), units::grouped(writes)))
-            .parts(rows(t, ["FSYNCS", "FDSYNCS", "BYTES_WRITTEN"], ["F_WRITE_TIME"]).filter_map(part).collect());
-    Some(outcome)
-}
-
 pub(in crate::findings) fn file_per_process(f: &Facts, r: &Rule) -> Option<Outcome> {
     let mut folders: HashMap<&str, (u64, FileId)> = HashMap::new();
     let mut files = 0u64;
@@ -122,19 +93,10 @@ pub(in crate::findings) fn file_per_process(f: &Facts, r: &Rule) -> Option<Outco
 }
 
 pub(in crate::findings) fn small_files(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let mut files: BTreeMap<FileId, (i64, Part)> = BTreeMap::new();
-    let names = ["MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "BYTES_READ", "BYTES_WRITTEN"];
-    for row in rows(f.posix?, names, ["F_META_TIME", "F_READ_TIME"]) {
-        let (last, part) = files.entry(row.file).or_insert((-1, Part { file: row.file, count: 1, ..Part::default() }));
-        *last = (*last).max(row.int[0]).max(row.int[1]);
-        part.bytes += row.int[2].max(0) as u64 + row.int[3].max(0) as u64;
-        part.rank = row.rank;
-        part.time_s += row.real.iter().map(|t| t.max(0.0)).sum::<f64>();
-    }
-    let all = files.len() as f64;
-    let small = |(last, part): (i64, Part)| (last < SMALL_FILE as i64).then_some(part);
-    let parts: Vec<Part> = files.into_values().filter_map(small).collect();
-    let n = parts.len() as f64;
+    let files = sums::files(f)?;
+    let small = files.values().filter(|x| x.size() <= SMALL_FILE);
+    let parts: Vec<Part> = small.map(|x| Part { count: 1, ..x.part(x.metadata_s + x.times_s[0]) }).collect();
+    let (n, all) = (parts.len() as f64, files.len() as f64);
     let mut time = RankTime::default();
     parts.iter().for_each(|p| time.add(p.rank, p.time_s, f.ranks));
     let outcome = Outcome::new(n >= r.at("count") && ratio(n, all) >= r.at("share"))

@@ -8,12 +8,17 @@ mod mpiio;
 mod posix;
 mod rank;
 mod stdio;
+mod sums;
 mod time;
 mod trace;
 
+use std::collections::HashSet;
+
 use super::book::Rule;
-use super::facts::Facts;
+use super::facts::{Facts, rows};
 use super::outcome::Outcome;
+use crate::record::{CounterModule, FileId};
+use sums::Calls;
 
 /// Checks a trace; `None` if the trace does not have what that needs.
 pub(super) type Check = fn(&Facts, &Rule) -> Option<Outcome>;
@@ -23,7 +28,17 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-POSIX-001", posix::small_reads),
     ("IOP-POSIX-002", posix::small_writes),
     ("IOP-POSIX-003", posix::unaligned_file),
-    ("IOP-POSIX-004", posix::unaligned_memory),
+    ("IOP-POSIX-004", |f, r| {
+        let (some, of) = (&["MEM_NOT_ALIGNED"], &["READS", "WRITES"]);
+        Calls {
+            module: CounterModule::Posix,
+            some,
+            of,
+            names: ["unaligned", "of"],
+            words: ["buffers off the boundaries", "transfers"],
+        }
+        .check(f, r)
+    }),
     ("IOP-POSIX-005", posix::random_reads),
     ("IOP-POSIX-006", posix::random_writes),
     ("IOP-POSIX-007", posix::sequential),
@@ -32,8 +47,16 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-POSIX-010", posix::read_modify_write),
     ("IOP-POSIX-011", posix::shuffled_whole_file),
     ("IOP-POSIX-012", posix::tiny_requests),
-    ("IOP-POSIX-013", posix::seeks),
-    ("IOP-POSIX-014", posix::turns),
+    ("IOP-POSIX-013", |f, r| {
+        let (some, of) = (&["SEEKS"], &["READS", "WRITES"]);
+        Calls { module: CounterModule::Posix, some, of, names: ["seeks", "of"], words: ["seeks", "transfers"] }
+            .check(f, r)
+    }),
+    ("IOP-POSIX-014", |f, r| {
+        let (some, of) = (&["RW_SWITCHES"], &["READS", "WRITES"]);
+        Calls { module: CounterModule::Posix, some, of, names: ["switches", "of"], words: ["switches", "transfers"] }
+            .check(f, r)
+    }),
     ("IOP-POSIX-015", posix::slow_tail),
     ("IOP-POSIX-016", posix::holes),
     ("IOP-POSIX-017", posix::mix),
@@ -46,15 +69,30 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-MPIIO-006", mpiio::aggregators),
     ("IOP-MPIIO-007", mpiio::sieving),
     ("IOP-MPIIO-008", time::could_overlap),
-    ("IOP-MPIIO-009", mpiio::syncs),
+    ("IOP-MPIIO-009", |f, r| {
+        let (some, of) = (&["SYNCS"], &["INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"]);
+        Calls { module: CounterModule::Mpiio, some, of, names: ["syncs", "of"], words: ["syncs", "writes"] }.check(f, r)
+    }),
     ("IOP-MPIIO-010", mpiio::opens),
     ("IOP-STDIO-001", stdio::share),
-    ("IOP-STDIO-002", stdio::flushes),
+    ("IOP-STDIO-002", |f, r| {
+        let (some, of) = (&["FLUSHES"], &["WRITES"]);
+        Calls { module: CounterModule::Stdio, some, of, names: ["flushes", "writes"], words: ["flushes", "writes"] }
+            .check(f, r)
+    }),
     ("IOP-STDIO-003", stdio::chatter),
     ("IOP-META-001", meta::time),
     ("IOP-META-002", meta::churn),
-    ("IOP-META-003", meta::stats),
-    ("IOP-META-004", meta::syncs),
+    ("IOP-META-003", |f, r| {
+        let (some, of) = (&["STATS"], &["OPENS"]);
+        Calls { module: CounterModule::Posix, some, of, names: ["stats", "opens"], words: ["stats", "opens"] }
+            .check(f, r)
+    }),
+    ("IOP-META-004", |f, r| {
+        let (some, of) = (&["FSYNCS", "FDSYNCS"], &["WRITES"]);
+        Calls { module: CounterModule::Posix, some, of, names: ["syncs", "writes"], words: ["syncs", "writes"] }
+            .check(f, r)
+    }),
     ("IOP-META-005", meta::file_per_process),
     ("IOP-META-006", meta::small_files),
     ("IOP-META-007", meta::path_search),
@@ -79,8 +117,31 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-LIB-001", library::metadata),
     ("IOP-LIB-002", library::no_collective),
     ("IOP-LIB-003", library::chunks),
-    ("IOP-LIB-004", library::flushes),
-    ("IOP-LIB-005", library::points),
+    ("IOP-LIB-004", |f, r| {
+        let (some, of) = (&["FLUSHES"], &["WRITES"]);
+        Calls {
+            module: CounterModule::H5d,
+            some,
+            of,
+            names: ["flushes", "writes"],
+            words: ["flushes", "dataset writes"],
+        }
+        .check(f, r)
+    }),
+    ("IOP-LIB-005", |f, r| {
+        let (some, of) = (
+            &["POINT_SELECTS", "IRREGULAR_HYPERSLAB_SELECTS"],
+            &["POINT_SELECTS", "IRREGULAR_HYPERSLAB_SELECTS", "REGULAR_HYPERSLAB_SELECTS"],
+        );
+        Calls {
+            module: CounterModule::H5d,
+            some,
+            of,
+            names: ["selections", "of"],
+            words: ["point and irregular selections", "selections"],
+        }
+        .check(f, r)
+    }),
     ("IOP-LIB-006", library::netcdf),
     ("IOP-ML-001", loaders::sample_files),
     ("IOP-ML-002", loaders::epochs),
@@ -99,3 +160,17 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-TRACE-103", trace::job_clock),
     ("IOP-TRACE-104", trace::unnamed),
 ];
+
+/// The time in files by the outermost layer that counted it: MPI-IO, else POSIX and STDIO; of a rank, or the sum over all ranks.
+fn outermost(f: &Facts, each: &mut dyn FnMut(FileId, Option<u32>, f64)) {
+    let mut above: HashSet<FileId> = HashSet::new();
+    let times = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"];
+    for tables in [[f.mpiio, None], [f.posix, f.stdio]] {
+        let all = tables.into_iter().flatten().flat_map(|t| rows(t, [], times));
+        let of_layer: Vec<_> = all.filter(|row| !above.contains(&row.file)).collect();
+        for row in of_layer {
+            each(row.file, row.rank, row.real.iter().map(|t| if t.is_finite() { t.max(0.0) } else { 0.0 }).sum());
+            above.insert(row.file);
+        }
+    }
+}

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, ratio, rows};
+use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
+use crate::findings::rules::outermost;
+use crate::findings::rules::sums::{self, Sums};
 use crate::record::{CounterTable, FileId, Op};
 use crate::units;
 
@@ -23,37 +25,24 @@ fn shared_files(t: &CounterTable) -> HashSet<FileId> {
 }
 
 pub(in crate::findings) fn not_used(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.posix?;
-    let shared = shared_files(t);
     let opened: HashSet<FileId> = f.mpiio.into_iter().flat_map(|m| m.file.iter()).collect();
-    let names = ["BYTES_READ", "BYTES_WRITTEN", "READS", "WRITES"];
-    let mut files: BTreeMap<FileId, Part> = BTreeMap::new();
-    let mut all = 0u64;
-    for row in rows(t, names, ["F_READ_TIME", "F_WRITE_TIME"]) {
-        let [read, written, reads, writes] = row.int.map(|x| x.max(0) as u64);
-        all += read + written;
-        if shared.contains(&row.file) && !opened.contains(&row.file) && row.int[..4].iter().any(|x| *x > 0) {
-            let part = files.entry(row.file).or_insert(Part { file: row.file, ..Part::default() });
-            part.count += reads + writes;
-            part.bytes += read + written;
-            part.time_s += row.real.iter().map(|x| x.max(0.0)).sum::<f64>() / f.ranks as f64;
-        }
-    }
+    let files = sums::files(f)?;
+    let all: u64 = files.values().flat_map(|x| x.bytes).sum();
     // large requests of a shared file are right without MPI-IO
-    files.retain(|_, p| p.count > 0 && p.bytes / p.count < f.stripe);
-    let bytes: u64 = files.values().map(|p| p.bytes).sum();
-    let outcome =
-        Outcome::new(f.ranks as f64 >= r.at("ranks") && bytes > 0 && ratio(bytes as f64, all as f64) >= r.at("share"))
-            .measured(&[("bytes", bytes as f64), ("of", all as f64)])
-            .time(files.values().map(|p| p.time_s).sum())
-            .detail(|| {
-                format!(
-                    "{} of {} in small requests to shared files",
-                    units::bytes(bytes as f64),
-                    units::bytes(all as f64)
-                )
-            })
-            .parts(files.into_values().collect());
+    let small = |x: &&Sums| x.bytes.iter().sum::<u64>() < f.stripe.saturating_mul(x.calls.iter().sum());
+    let shared = |x: &&Sums| x.rank.is_none() && !opened.contains(&x.file);
+    let found = files.values().filter(shared).filter(small);
+    let parts: Vec<Part> = found.map(|x| x.part(x.transfer_s() / f.ranks as f64)).collect();
+    let bytes: u64 = parts.iter().map(|p| p.bytes).sum();
+    let many = f.ranks as f64 >= r.at("ranks") && bytes > 0;
+    let outcome = Outcome::new(many && ratio(bytes as f64, all as f64) >= r.at("share"))
+        .measured(&[("bytes", bytes as f64), ("of", all as f64)])
+        .time(parts.iter().map(|p| p.time_s).sum())
+        .detail(|| {
+            let [some, all] = [bytes, all].map(|n| units::bytes(n as f64));
+            format!("{some} of {all} in small requests to shared files")
+        })
+        .parts(parts);
     Some(outcome)
 }
 
@@ -157,74 +146,127 @@ pub(in crate::findings) fn collective(f: &Facts, r: &Rule) -> Option<Outcome> {
 }
 
 /// Sums of counters of MPI-IO, and of POSIX.
-type BothSums<const N: usize> = ([i64; N], [i64; N]);
+type BothSums<const N: usize, const M: usize> = ([i64; N], [i64; M]);
 
 /// Both sums of each file that MPI-IO opened.
-fn both_layers<const N: usize>(f: &Facts, above: [&str; N], below: [&str; N]) -> Option<BTreeMap<FileId, BothSums<N>>> {
-    let mut files: BTreeMap<FileId, BothSums<N>> = BTreeMap::new();
+fn both_layers<const N: usize, const M: usize>(
+    f: &Facts,
+    above: [&str; N],
+    below: [&str; M],
+) -> Option<BTreeMap<FileId, BothSums<N, M>>> {
+    let mut files: BTreeMap<FileId, BothSums<N, M>> = BTreeMap::new();
     for row in rows(f.mpiio?, above, []) {
-        let sum = &mut files.entry(row.file).or_insert(([0; N], [0; N])).0;
-        (0..N).for_each(|i| sum[i] += row.int[i].max(0));
+        let sum = &mut files.entry(row.file).or_insert(([0; N], [0; M])).0;
+        sum.iter_mut().zip(row.int).for_each(|(sum, x)| *sum += x.max(0));
     }
     for row in rows(f.posix?, below, []) {
         if let Some((_, sum)) = files.get_mut(&row.file) {
-            (0..N).for_each(|i| sum[i] += row.int[i].max(0));
+            sum.iter_mut().zip(row.int).for_each(|(sum, x)| *sum += x.max(0));
         }
     }
     Some(files)
 }
 
+/// Upper ends of the first bins of request sizes.
+const BINS: [(&str, u64); 5] =
+    [("0_100", 100), ("100_1K", 1 << 10), ("1K_10K", 10 << 10), ("10K_100K", 100 << 10), ("100K_1M", 1 << 20)];
+
+/// POSIX requests of each file that are certainly below a half of its stripe unit: a whole stripe without a header is not.
+fn split(f: &Facts) -> Option<BTreeMap<FileId, i64>> {
+    let names = BINS.map(|(bin, _)| ["READ", "WRITE"].map(|op| format!("SIZE_{op}_{bin}")));
+    let [a, b, c, d, e] = names.each_ref().map(|both| [both[0].as_str(), &both[1]]);
+    let names = [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1]];
+    let sizes = ["ACCESS1_ACCESS", "ACCESS2_ACCESS", "ACCESS3_ACCESS", "ACCESS4_ACCESS"];
+    let counts = ["ACCESS1_COUNT", "ACCESS2_COUNT", "ACCESS3_COUNT", "ACCESS4_COUNT"];
+    let units: HashMap<FileId, u64> = f.counters?.layouts.iter().map(|l| (l.file, l.stripe_bytes)).collect();
+    let mut all: BTreeMap<FileId, i64> = BTreeMap::new();
+    let t = f.posix?;
+    for ((row, size), n) in rows(t, names, []).zip(rows(t, sizes, [])).zip(rows(t, counts, [])) {
+        let half = units.get(&row.file).copied().filter(|u| *u > 0).unwrap_or(f.stripe) / 2;
+        let below = BINS.iter().filter(|(_, end)| *end <= half).count();
+        let end = below.checked_sub(1).map_or(0, |i| BINS[i].1) as i64;
+        let common = size.int.iter().zip(n.int).filter(|(size, _)| (end + 1..half as i64).contains(*size));
+        let sum = all.entry(row.file).or_default();
+        *sum +=
+            row.int[..2 * below].iter().map(|x| x.max(&0)).sum::<i64>() + common.map(|(_, n)| n.max(0)).sum::<i64>();
+    }
+    Some(all)
+}
+
 pub(in crate::findings) fn in_vain(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let above = ["COLL_READS", "COLL_WRITES", "BYTES_READ", "BYTES_WRITTEN"];
+    let above = ["COLL_READS", "COLL_WRITES", "INDEP_READS", "INDEP_WRITES"];
     let below = ["READS", "WRITES", "BYTES_READ", "BYTES_WRITTEN"];
-    let mut parts = Vec::new();
-    let (mut calls, mut requests) = (0, 0);
-    for (file, (coll, posix)) in both_layers(f, above, below)? {
-        let (made, became, bytes) = (coll[0] + coll[1], posix[0] + posix[1], posix[2] + posix[3]);
-        let small = became > 0 && ((bytes / became) as f64) < f.stripe as f64;
-        if made as f64 > r.at("count") && became as f64 >= r.at("ratio") * made as f64 && small {
-            (calls, requests) = (calls + made, requests + became);
-            parts.push(Part { file, rank: None, count: became as u64, bytes: bytes as u64, time_s: 0.0 });
+    let files = both_layers(f, above, below)?;
+    let split = split(f)?;
+    let mut found: BTreeMap<FileId, Part> = BTreeMap::new();
+    let (mut calls, mut requests, mut small) = (0, 0, 0);
+    for (file, (mpiio, posix)) in files {
+        let (made, became, bytes) = (mpiio[0] + mpiio[1], posix[0] + posix[1], posix[2] + posix[3]);
+        // independent calls may be small on their own
+        let of_file = split.get(&file).copied().unwrap_or(0) - mpiio[2] - mpiio[3];
+        let mostly = of_file as f64 >= r.at("share") * became as f64 && bytes / became.max(1) < f.stripe as i64 / 2;
+        if made as f64 > r.at("count") && became as f64 >= r.at("ratio") * made as f64 && mostly {
+            (calls, requests, small) = (calls + made, requests + became, small + of_file);
+            found.insert(file, Part { file, rank: None, count: of_file as u64, bytes: bytes as u64, time_s: 0.0 });
         }
     }
-    let bytes: u64 = parts.iter().map(|p| p.bytes).sum();
-    let outcome = Outcome::new(!parts.is_empty())
-        .measured(&[("calls", calls as f64), ("requests", requests as f64)])
+    let mut time = RankTime::default();
+    for row in rows(f.posix?, ["READS", "WRITES"], ["F_READ_TIME", "F_WRITE_TIME"]) {
+        let Some(part) = found.get_mut(&row.file) else { continue };
+        let time_s: f64 = row.real.iter().map(|t| t.max(0.0)).sum();
+        part.time_s += time_s;
+        time.add(row.rank, time_s, f.ranks);
+    }
+    let outcome = Outcome::new(!found.is_empty())
+        .measured(&[("calls", calls as f64), ("requests", requests as f64), ("small", small as f64)])
+        .time(time.critical())
         .detail(|| {
+            let bytes: u64 = found.values().map(|p| p.bytes).sum();
             let size = units::bytes(ratio(bytes as f64, requests as f64));
-            format!("{} collective calls became {} requests of {size}", units::grouped(calls), units::grouped(requests))
+            let [calls, requests] = [calls, requests].map(units::grouped);
+            format!("{calls} collective calls became {requests} requests of {size} on average")
         })
-        .parts(parts);
+        .parts(found.into_values().collect());
     Some(outcome)
 }
 
 pub(in crate::findings) fn sieving(f: &Facts, r: &Rule) -> Option<Outcome> {
     let names = ["BYTES_READ", "BYTES_WRITTEN"];
     f.mpiio?;
-    let mut parts = Vec::new();
+    let mut found: BTreeMap<FileId, Part> = BTreeMap::new();
+    let mut of_all = HashMap::new();
+    let mut asked = 0;
     // without POSIX counters nothing below is known
     for (file, (above, below)) in f.posix.and(both_layers(f, names, names)).unwrap_or_default() {
         for (wanted, moved) in above.into_iter().zip(below) {
             if (moved - wanted) as f64 >= r.at("bytes") && moved as f64 >= r.at("ratio") * wanted as f64 {
-                parts.push(Part { file, rank: None, count: 1, bytes: (moved - wanted) as u64, time_s: 0.0 });
+                let part = found.entry(file).or_insert(Part { file, ..Part::default() });
+                (part.count, part.bytes) = (part.count + 1, part.bytes + (moved - wanted) as u64);
+                asked += wanted;
             }
         }
+        of_all.insert(file, below.iter().sum::<i64>());
     }
-    let extra: u64 = parts.iter().map(|p| p.bytes).sum();
-    let files = parts.iter().map(|p| p.file).collect::<HashSet<_>>().len();
-    let outcome = Outcome::new(!parts.is_empty())
-        .measured(&[("extra_bytes", extra as f64), ("files", files as f64)])
-        .detail(|| format!("POSIX moved {} more than MPI-IO was asked for", units::bytes(extra as f64)))
-        .parts(parts);
-    Some(outcome)
-}
-
-pub(in crate::findings) fn syncs(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.mpiio?;
-    let (n, all) = (t.total(&["SYNCS"])?, t.total(&WRITES)?);
-    let outcome = Outcome::new(ratio(n as f64, all as f64) > r.at("share") && n as f64 >= r.at("count"))
-        .measured(&[("syncs", n as f64), ("of", all as f64)])
-        .detail(|| format!("{} syncs for {} writes", units::grouped(n), units::grouped(all)));
+    let mut time = RankTime::default();
+    outermost(f, &mut |file, rank, time_s| {
+        if let Some(part) = found.get_mut(&file) {
+            let extra_s = time_s * ratio(part.bytes as f64, of_all[&file] as f64);
+            part.time_s += extra_s;
+            time.add(rank, extra_s, f.ranks);
+        }
+    });
+    let extra: u64 = found.values().map(|p| p.bytes).sum();
+    let fires = !found.is_empty();
+    let outcome = Outcome::new(fires)
+        .measured(&[("extra_bytes", extra as f64), ("files", found.len() as f64), ("asked_bytes", asked as f64)])
+        .time(time.critical())
+        .maybe_lost(fires.then(|| time.critical()), "time in these files x share of the bytes that nobody asked for")
+        .detail(|| {
+            let [extra, asked] = [extra as f64, asked as f64].map(units::bytes);
+            format!("POSIX moved {extra} more than the {asked} that MPI-IO was asked for")
+        })
+        .parts(found.into_values().collect())
+        .modelled();
     Some(outcome)
 }
 

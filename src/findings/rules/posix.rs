@@ -6,15 +6,22 @@ use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
-use crate::findings::requests::{Class, Direction, RequestFacts, TINY};
+use crate::findings::requests::{Class, Direction, RequestFacts, TINY, Tail};
+use crate::findings::rules::sums::{self, Sums};
 use crate::record::{CounterTable, FileId, Op};
 use crate::units;
 
 /// Reads, then writes: the words for them, and in the names of counters.
 const WORDS: [&str; 2] = ["reads", "writes"];
-const COUNTERS: [&str; 2] = ["READ", "WRITE"];
+const TIMES: [[&str; 2]; 2] = [["F_READ_TIME", "F_MAX_READ_TIME"], ["F_WRITE_TIME", "F_MAX_WRITE_TIME"]];
+/// Bins of requests up to 1 MiB.
+const SMALL: [[&str; 5]; 2] = [
+    ["SIZE_READ_0_100", "SIZE_READ_100_1K", "SIZE_READ_1K_10K", "SIZE_READ_10K_100K", "SIZE_READ_100K_1M"],
+    ["SIZE_WRITE_0_100", "SIZE_WRITE_100_1K", "SIZE_WRITE_1K_10K", "SIZE_WRITE_10K_100K", "SIZE_WRITE_100K_1M"],
+];
 const BYTES: [&str; 2] = ["BYTES_READ", "BYTES_WRITTEN"];
-const MAX_BYTE: [&str; 2] = ["MAX_BYTE_READ", "MAX_BYTE_WRITTEN"];
+const CALLS: [&str; 2] = ["READS", "WRITES"];
+const SEQUENTIAL: [&str; 2] = ["SEQ_READS", "SEQ_WRITES"];
 
 const OPS: [Op; 2] = [Op::Read, Op::Write];
 
@@ -33,6 +40,108 @@ fn of(n: i64, all: i64, what: &str) -> String {
     format!("{} of {} {what}", units::grouped(n), units::grouped(all))
 }
 
+/// Requests of one direction or both that have something in common, from requests or, as bounds, from counters.
+#[derive(Default)]
+struct Found {
+    low: u64,
+    high: u64,
+    of: u64,
+    /// Time of the rank with the most; from counters as if all requests of a file took as long.
+    time_s: f64,
+    /// The same at least: what all other requests leave, even if each of them took as long as the slowest.
+    least_s: f64,
+    lost_s: Option<f64>,
+    parts: Vec<Part>,
+    exact: bool,
+}
+
+impl Found {
+    fn of_requests(c: &Class, of: u64) -> Found {
+        let (low, high) = (c.count, c.count);
+        let Class { time_s, lost_s, .. } = *c;
+        Found { low, high, of, time_s, least_s: time_s, lost_s, parts: c.parts.clone(), exact: true }
+    }
+
+    /// Of the calls that `some` gives the low and the high end of.
+    fn of_counters(f: &Facts, d: usize, some: impl Fn(&Calls) -> (u64, u64)) -> Option<Found> {
+        let mut found = Found::default();
+        let (mut time, mut least, mut parts) = (RankTime::default(), RankTime::default(), Parts::default());
+        for c in calls(f.posix?, d) {
+            let (low, high) = some(&c);
+            (found.low, found.high, found.of) = (found.low + low, found.high + high, found.of + c.calls);
+            if c.calls > 0 {
+                let time_s = c.time_s * low as f64 / c.calls as f64;
+                time.add(c.rank, time_s, f.ranks);
+                let left_s = if low < c.calls { c.time_s - (c.calls - low) as f64 * c.longest_s } else { time_s };
+                least.add(c.rank, left_s.clamp(0.0, time_s), f.ranks);
+                parts.add(Part { file: c.file, rank: c.rank, count: low, bytes: c.bytes, time_s });
+            }
+        }
+        (found.time_s, found.least_s, found.parts) = (time.critical(), least.critical(), parts.counted());
+        Some(found)
+    }
+
+    fn share(&self) -> f64 {
+        ratio(self.low as f64, self.of as f64)
+    }
+
+    fn outcome(self, fires: bool) -> Outcome {
+        let outcome = Outcome::new(fires).time(self.time_s).time_low(self.least_s).maybe_lost(self.lost_s, MODEL);
+        let outcome = outcome.parts(self.parts);
+        if self.exact { outcome.exact() } else { outcome.modelled() }
+    }
+}
+
+/// Calls of one direction in a row of counters.
+struct Calls {
+    file: FileId,
+    rank: Option<u32>,
+    calls: u64,
+    bytes: u64,
+    time_s: f64,
+    /// The longest call.
+    longest_s: f64,
+    /// Below 1 MiB: those of exactly 1 MiB may be in the bin, too.
+    small: (u64, u64),
+    /// Below 1,000 bytes.
+    tiny: u64,
+    /// Those that go back: the first after each open may be one at offset 0.
+    back: (u64, u64),
+}
+
+fn calls(t: &CounterTable, d: usize) -> impl Iterator<Item = Calls> + '_ {
+    let [b0, b1, b2, b3, b4] = SMALL[d];
+    let all = rows(t, [b0, b1, b2, b3, b4, CALLS[d], BYTES[d], SEQUENTIAL[d], "OPENS"], TIMES[d]);
+    all.zip(of_one_mib(t)).map(|(row, exact)| {
+        let [bins @ .., calls, bytes, seq, opens] = row.int.map(|x| x.max(0) as u64);
+        let small: u64 = bins.iter().sum();
+        let back = calls.saturating_sub(seq);
+        // a longest call that is not recorded may be as long as all
+        let longest_s = if row.real[1] > 0.0 { row.real[1] } else { f64::INFINITY };
+        Calls {
+            file: row.file,
+            rank: row.rank,
+            calls,
+            bytes,
+            time_s: row.real[0].max(0.0),
+            longest_s,
+            small: (small - bins[4].min(exact), small),
+            tiny: bins[0] + bins[1],
+            back: (back.saturating_sub(opens), back),
+        }
+    })
+}
+
+/// For each row the calls of exactly 1 MiB that its common sizes know of.
+fn of_one_mib(t: &CounterTable) -> impl Iterator<Item = u64> + '_ {
+    let sizes = ["ACCESS1_ACCESS", "ACCESS2_ACCESS", "ACCESS3_ACCESS", "ACCESS4_ACCESS"];
+    let counts = ["ACCESS1_COUNT", "ACCESS2_COUNT", "ACCESS3_COUNT", "ACCESS4_COUNT"];
+    let exact = |size: [i64; 4], n: [i64; 4]| {
+        size.iter().zip(n).filter(|(size, _)| **size == 1 << 20).map(|(_, n)| n.max(0) as u64).sum()
+    };
+    rows(t, sizes, []).zip(rows(t, counts, [])).map(move |(size, n)| exact(size.int, n.int))
+}
+
 pub(in crate::findings) fn small_reads(f: &Facts, r: &Rule) -> Option<Outcome> {
     small(f, r, 0)
 }
@@ -42,74 +151,22 @@ pub(in crate::findings) fn small_writes(f: &Facts, r: &Rule) -> Option<Outcome> 
 }
 
 fn small(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
-    let enough = |n: f64, all: f64, time_s: f64| {
-        ratio(n, all) > r.at("share") && (n >= r.at("count") || time_s >= r.at("run_share") * f.run_s)
+    let all = match whole(f) {
+        Some(q) => Found::of_requests(&q.directions[d].small, q.directions[d].count),
+        None => Found::of_counters(f, d, |c| c.small)?,
     };
-    let Some(all) = whole(f) else { return small_counted(f, d, &enough) };
-    let (c, n) = (&all.directions[d].small, all.directions[d].count);
-    let outcome = class(c, n, enough(c.count as f64, n as f64, c.time_s))
+    let (low, high, of) = (all.low, all.high, all.of);
+    let many = low as f64 >= r.at("count") || all.least_s >= r.at("run_share") * f.run_s;
+    let fires = all.share() > r.at("share") && many;
+    let outcome = all
+        .outcome(fires)
+        .measured(&[("low", low as f64), ("high", high as f64), ("of", of as f64)])
         .detail(|| {
-            let what = format!("{} below {}", WORDS[d], units::bytes(f.stripe as f64));
-            format!("{} of {} {what}", count(c.count), count(n))
+            let least = if low < high { "at least " } else { "" };
+            format!("{least}{} of {} {} below {}", count(low), count(of), WORDS[d], units::bytes(f.stripe as f64))
         })
         .evidence(Filter { below: Some(f.stripe), ..Filter::of(OPS[d]) });
     Some(outcome)
-}
-
-/// Requests of a class of all `n` of a direction.
-fn class(c: &Class, n: u64, fires: bool) -> Outcome {
-    let some = c.count as f64;
-    Outcome::new(fires)
-        .measured(&[("low", some), ("high", some), ("of", n as f64)])
-        .time(c.time_s)
-        .maybe_lost(c.lost_s, MODEL)
-        .parts(c.parts.clone())
-        .exact()
-}
-
-/// From bins of sizes: the last may hold requests of exactly 1 MiB, and larger ones if the stripe unit is smaller.
-fn small_counted(f: &Facts, d: usize, enough: &dyn Fn(f64, f64, f64) -> bool) -> Option<Outcome> {
-    let t = f.posix?;
-    let (mut low, mut high, mut all) = (0i64, 0i64, 0i64);
-    let (mut time, mut parts) = (RankTime::default(), Parts::default());
-    let [b0, b1, b2, b3, b4] =
-        ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M"].map(|bin| format!("SIZE_{}_{bin}", COUNTERS[d]));
-    let names = [&*b0, &b1, &b2, &b3, &b4, COUNTERS_OF[d], BYTES[d]];
-    let real = format!("F_{}_TIME", COUNTERS[d]);
-    for (row, exact) in rows(t, names, [&real]).zip(of_one_mib(t)) {
-        let bins = &row.int[..5];
-        let (calls, bytes) = (row.int[5], row.int[6]);
-        let some: i64 = bins.iter().map(|n| n.max(&0)).sum();
-        let least = some - bins[4].max(0).min(exact);
-        (low, high, all) = (low + least, high + some, all + calls.max(0));
-        if calls > 0 {
-            let time_s = row.real[0].max(0.0) * least as f64 / calls as f64;
-            time.add(row.rank, time_s, f.ranks);
-            parts.add(Part { file: row.file, rank: row.rank, count: least as u64, bytes: bytes.max(0) as u64, time_s });
-        }
-    }
-    let time_s = time.critical();
-    let outcome = Outcome::new(enough(low as f64, all as f64, time_s))
-        .measured(&[("low", low as f64), ("high", high as f64), ("of", all as f64)])
-        .time(time_s)
-        .parts(parts.counted())
-        .detail(|| {
-            let least = if low < high { "at least " } else { "" };
-            format!("{least}{} below {}", of(low, all, WORDS[d]), units::bytes(f.stripe as f64))
-        })
-        .modelled();
-    Some(outcome)
-}
-
-const COUNTERS_OF: [&str; 2] = ["READS", "WRITES"];
-
-/// For each row the calls of exactly 1 MiB that its common sizes know of.
-fn of_one_mib(t: &CounterTable) -> impl Iterator<Item = i64> + '_ {
-    let sizes = ["ACCESS1_ACCESS", "ACCESS2_ACCESS", "ACCESS3_ACCESS", "ACCESS4_ACCESS"];
-    let counts = ["ACCESS1_COUNT", "ACCESS2_COUNT", "ACCESS3_COUNT", "ACCESS4_COUNT"];
-    rows(t, sizes, [])
-        .zip(rows(t, counts, []))
-        .map(|(size, n)| size.int.iter().zip(n.int).filter(|(size, _)| **size == 1 << 20).map(|(_, n)| n.max(0)).sum())
 }
 
 /// Parts by file.
@@ -188,72 +245,42 @@ fn unaligned_requests(f: &Facts, r: &Rule, all: &RequestFacts) -> Outcome {
         .exact()
 }
 
-pub(in crate::findings) fn unaligned_memory(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.posix?;
-    let (all, some) = (t.total(&["READS", "WRITES"])?, t.total(&["MEM_NOT_ALIGNED"])?);
-    let outcome = Outcome::new(ratio(some as f64, all as f64) > r.at("share"))
-        .measured(&[("unaligned", some as f64), ("of", all as f64)])
-        .detail(|| of(some, all, "requests"));
-    Some(outcome)
-}
-
-/// Low and high end of the requests that go back, and all.
-fn random(t: &CounterTable, d: usize) -> (i64, i64, i64) {
-    let seq = ["SEQ_READS", "SEQ_WRITES"][d];
-    rows(t, [COUNTERS_OF[d], seq, "OPENS"], []).fold((0, 0, 0), |(low, high, all), row| {
-        let [calls, seq, opens] = row.int;
-        let back = (calls - seq).max(0);
-        (low + (calls - seq - opens).max(0), high + back, all + calls.max(0))
-    })
-}
-
 pub(in crate::findings) fn random_reads(f: &Facts, r: &Rule) -> Option<Outcome> {
-    random_requests(f, r, 0)
+    random(f, r, 0)
 }
 
 pub(in crate::findings) fn random_writes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    random_requests(f, r, 1)
+    random(f, r, 1)
 }
 
-fn random_requests(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
-    if let Some(all) = whole(f) {
-        return Some(irregular_requests(r, all, d));
-    }
-    let t = f.posix?;
-    let (low, high, all) = random(t, d);
-    let (mut time, mut parts) = (RankTime::default(), Parts::default());
-    let seq = ["SEQ_READS", "SEQ_WRITES"][d];
-    for row in rows(t, [COUNTERS_OF[d], seq, "OPENS", BYTES[d]], [&*format!("F_{}_TIME", COUNTERS[d])]) {
-        let [calls, seq, opens, bytes] = row.int;
-        let back = (calls - seq - opens).max(0);
-        if calls > 0 {
-            let time_s = row.real[0].max(0.0) * back as f64 / calls as f64;
-            time.add(row.rank, time_s, f.ranks);
-            parts.add(Part { file: row.file, rank: row.rank, count: back as u64, bytes: bytes.max(0) as u64, time_s });
+/// Small requests that go back or skip, by a step that the rank has not just made in this file; from counters those that go back.
+fn random(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
+    let requests = whole(f).map(|q| (&q.directions[d], &q.streams.rows[d]));
+    let (all, low, high) = match requests {
+        Some((of, _)) => (Found::of_requests(&of.irregular, of.count), of.irregular.count, of.irregular.count),
+        None => {
+            let back = Found::of_counters(f, d, |c| c.back)?;
+            let both = |c: &Calls| (c.back.0 + c.small.0).saturating_sub(c.calls);
+            (Found::of_counters(f, d, |c| (both(c), c.back.1.min(c.small.1)))?, back.low, back.high)
         }
-    }
-    let outcome = Outcome::new(ratio(low as f64, all as f64) > r.at("share") && low as f64 >= r.at("count"))
-        .measured(&[("low", low as f64), ("high", high as f64), ("of", all as f64)])
-        .time(time.critical())
-        .parts(parts.counted())
-        .detail(|| format!("at least {} go back in their file", of(low, all, WORDS[d])))
-        .modelled();
-    Some(outcome)
-}
-
-/// From requests: those that go back or skip, by a step that the rank has not just made in this file.
-fn irregular_requests(r: &Rule, all: &RequestFacts, d: usize) -> Outcome {
-    let of = &all.directions[d];
-    let (c, n) = (&of.irregular, of.count);
-    let (median, most) = of.jumps.unwrap_or_default();
-    let fires = ratio(c.count as f64, n as f64) > r.at("share") && c.count as f64 >= r.at("count");
-    class(c, n, fires)
+    };
+    let (small, of) = (all.low, all.of);
+    let costs = all.least_s >= r.at("run_share") * f.run_s;
+    let fires = all.share() > r.at("share") && small as f64 >= r.at("count") && costs;
+    let of_all = [("small", small as f64), ("low", low as f64), ("high", high as f64), ("of", of as f64)];
+    let outcome = all.outcome(fires).measured(&of_all);
+    let text = |how: &str| {
+        format!("{how}{} of {} {} below {}", count(small), count(of), WORDS[d], units::bytes(f.stripe as f64))
+    };
+    let Some((direction, rows)) = requests else {
+        return Some(outcome.detail(|| format!("{} go back in their file", text("at least "))));
+    };
+    let (median, most) = direction.jumps.unwrap_or_default();
+    let outcome = outcome
         .measured(&[("jump_median", median as f64), ("jump_p90", most as f64)])
-        .detail(|| {
-            let jump = units::bytes(median as f64);
-            format!("{} of {} {} go back or skip, by {jump} (median)", count(c.count), count(n), WORDS[d])
-        })
-        .evidence(Filter { rows: Some(all.streams.rows[d].clone()), ..Filter::default() })
+        .detail(|| format!("{} go back or skip, by {} (median)", text(""), units::bytes(median as f64)))
+        .evidence(Filter { rows: Some(rows.clone()), ..Filter::default() });
+    Some(outcome)
 }
 
 pub(in crate::findings) fn shuffled_whole_file(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -293,12 +320,11 @@ pub(in crate::findings) fn shuffled_whole_file(f: &Facts, r: &Rule) -> Option<Ou
 }
 
 pub(in crate::findings) fn sequential(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.posix?;
     let in_order = |d: usize| {
-        let (_, high, all) = random(t, d);
-        all as f64 >= r.at("count") && 1.0 - ratio(high as f64, all as f64) >= r.at("share")
+        let back = Found::of_counters(f, d, |c| c.back)?;
+        Some(back.of as f64 >= r.at("count") && 1.0 - ratio(back.high as f64, back.of as f64) >= r.at("share"))
     };
-    let (reads, writes) = (in_order(0), in_order(1));
+    let (reads, writes) = (in_order(0)?, in_order(1)?);
     Some(Outcome::new(reads || writes).measured(&[("reads", reads.into()), ("writes", writes.into())]))
 }
 
@@ -329,18 +355,11 @@ fn again(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
             None => made,
         });
     }
-    let mut files: BTreeMap<FileId, (u64, i64)> = BTreeMap::new();
-    let mut all = 0u64;
-    for row in rows(f.posix?, [BYTES[d], MAX_BYTE[d]], []) {
-        let bytes = row.int[0].max(0).unsigned_abs();
-        let file = files.entry(row.file).or_insert((0, -1));
-        (file.0, file.1, all) = (file.0 + bytes, file.1.max(row.int[1]), all + bytes);
-    }
-    let more = |(&file, &(bytes, last)): (&FileId, &(u64, i64))| {
-        let again = bytes.saturating_sub((last.max(-1) + 1).unsigned_abs());
-        (again > 0).then(|| Part { file, bytes: again, count: 1, ..Part::default() })
-    };
-    let parts: Vec<Part> = files.iter().filter_map(more).collect();
+    let files = sums::files(f)?;
+    let all = files.values().map(|x| x.bytes[d]).sum();
+    let more = |x: &Sums| Some(x.bytes[d].saturating_sub(x.ends[d])).filter(|n| *n > 0);
+    let part = |x: &Sums| Some(Part { file: x.file, bytes: more(x)?, count: 1, ..Part::default() });
+    let parts: Vec<Part> = files.values().filter_map(part).collect();
     let low = parts.iter().map(|p| p.bytes).sum();
     Some(outcome(low, all, parts).detail(|| format!("at least {}", text(low, all))))
 }
@@ -377,86 +396,56 @@ pub(in crate::findings) fn read_modify_write(f: &Facts, r: &Rule) -> Option<Outc
 }
 
 pub(in crate::findings) fn tiny_requests(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let outcome = |n: u64, all: u64, time_s: f64, parts: Vec<Part>| {
-        Outcome::new(ratio(n as f64, all as f64) >= r.at("share") && n as f64 >= r.at("count"))
-            .measured(&[("count", n as f64), ("of", all as f64)])
-            .time(time_s)
-            .parts(parts)
+    let of = |d: usize| match whole(f) {
+        Some(q) => Some(Found::of_requests(&q.directions[d].tiny, q.directions[d].count)),
+        None => Found::of_counters(f, d, |c| (c.tiny, c.tiny)),
     };
-    if let Some(all) = whole(f) {
-        let [a, b] = &all.directions;
-        let (n, of_all) = (a.tiny.count + b.tiny.count, a.count + b.count);
-        let parts = a.tiny.parts.iter().chain(&b.tiny.parts).copied().collect();
-        let made = outcome(n, of_all, a.tiny.time_s + b.tiny.time_s, parts);
-        return Some(
-            made.detail(|| format!("{} of {} requests below 4 KiB", count(n), count(of_all)))
-                .evidence(Filter { below: Some(TINY), ..Filter::default() })
-                .exact(),
-        );
-    }
-    let bins = ["SIZE_READ_0_100", "SIZE_READ_100_1K", "SIZE_WRITE_0_100", "SIZE_WRITE_100_1K", "READS", "WRITES"];
-    let (mut n, mut all, mut time, mut parts) = (0, 0, RankTime::default(), Parts::default());
-    for row in rows(f.posix?, bins, ["F_READ_TIME", "F_WRITE_TIME"]) {
-        let at = |i: usize| row.int[i].max(0) as u64;
-        let (reads, writes) = (at(0) + at(1), at(2) + at(3));
-        (n, all) = (n + reads + writes, all + at(4) + at(5));
-        let share = |some: u64, all: u64, time: f64| time.max(0.0) * ratio(some as f64, all as f64);
-        let time_s = share(reads, at(4), row.real[0]) + share(writes, at(5), row.real[1]);
-        time.add(row.rank, time_s, f.ranks);
-        parts.add(Part { file: row.file, rank: row.rank, count: reads + writes, bytes: 0, time_s });
-    }
-    let made = outcome(n, all, time.critical(), parts.counted());
-    Some(made.detail(|| format!("{} of {} requests below 1,000 bytes", count(n), count(all))).modelled())
-}
-
-/// A count of calls against all transfers.
-fn per_transfer(f: &Facts, r: &Rule, counter: &str, name: &'static str) -> Option<Outcome> {
-    let t = f.posix?;
-    let (n, all) = (t.total(&[counter])?, t.total(&["READS", "WRITES"])?);
-    let mut parts = Parts::default();
-    for row in rows(t, [counter, "BYTES_READ", "BYTES_WRITTEN"], []) {
-        let [n, read, written] = row.int.map(|x| x.max(0) as u64);
-        parts.add(Part { file: row.file, rank: row.rank, count: n, bytes: read + written, time_s: 0.0 });
-    }
-    let outcome = Outcome::new(ratio(n as f64, all as f64) > r.at("share") && n as f64 >= r.at("count"))
-        .measured(&[(name, n as f64), ("of", all as f64)])
-        .parts(parts.counted())
-        .detail(|| format!("{} {name} for {} transfers", units::grouped(n), units::grouped(all)));
+    let (reads, mut all) = (of(0)?, of(1)?);
+    (all.low, all.of, all.lost_s) = (all.low + reads.low, all.of + reads.of, None);
+    (all.time_s, all.least_s) = (all.time_s + reads.time_s, all.least_s + reads.least_s);
+    all.parts.extend(reads.parts);
+    let (n, of, limit) = (all.low, all.of, if all.exact { "4 KiB" } else { "1,000 bytes" });
+    let fires = all.share() >= r.at("share") && n as f64 >= r.at("count");
+    let outcome = all
+        .outcome(fires)
+        .measured(&[("count", n as f64), ("of", of as f64)])
+        .detail(|| format!("{} of {} requests below {limit}", count(n), count(of)))
+        .evidence(Filter { below: Some(TINY), ..Filter::default() });
     Some(outcome)
 }
 
-pub(in crate::findings) fn seeks(f: &Facts, r: &Rule) -> Option<Outcome> {
-    per_transfer(f, r, "SEEKS", "seeks")
-}
-
-pub(in crate::findings) fn turns(f: &Facts, r: &Rule) -> Option<Outcome> {
-    per_transfer(f, r, "RW_SWITCHES", "switches")
-}
-
 pub(in crate::findings) fn slow_tail(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let all = f.requests.as_ref()?;
-    let (d, direction) =
-        all.directions.iter().enumerate().max_by(|a, b| a.1.tail.time_s.total_cmp(&b.1.tail.time_s))?;
-    let t = direction.tail;
-    let fires = direction.count as f64 >= r.at("count")
-        && t.share >= r.at("share")
-        && t.max_s >= r.at("factor") * t.median_s
-        && t.time_s >= r.at("time_s");
-    let lost = (t.time_s - t.count as f64 * t.median_s).max(0.0);
-    let outcome = Outcome::new(fires)
-        .measured(&[("share", t.share), ("count", t.count as f64), ("median_s", t.median_s), ("max_s", t.max_s)])
+    let directions = f.requests.as_ref()?.directions.iter().enumerate();
+    let all = || directions.clone().flat_map(|(d, of)| of.tails.iter().map(move |t| (d, t)));
+    let fires = |(_, t): &(usize, &Tail)| {
+        t.of as f64 >= r.at("count")
+            && t.share >= r.at("share")
+            && t.max_s >= r.at("factor") * t.median_s
+            && t.time_s >= r.at("time_s")
+    };
+    let most = |a: &(usize, &Tail), b: &(usize, &Tail)| a.1.lost_s().total_cmp(&b.1.lost_s());
+    let worst = all().filter(fires).max_by(most);
+    let Some((d, t)) = worst.or_else(|| all().max_by(most)) else { return Some(Outcome::new(false)) };
+    let outcome = Outcome::new(worst.is_some())
+        .measured(&[("share", t.share), ("count", t.count as f64), ("of", t.of as f64), ("size_bytes", t.size as f64)])
+        .measured(&[("median_s", t.median_s), ("max_s", t.max_s)])
         .time(t.time_s)
-        .lost(lost, "time beyond that of as many median requests")
+        .lost(t.lost_s(), "time beyond that of as many median requests of their size")
         .detail(|| {
-            let (slowest, median) = (units::seconds(t.max_s), units::seconds(t.median_s));
-            let share = 100.0 * t.share;
+            let [slowest, median] = [t.max_s, t.median_s].map(units::seconds);
+            let [from, to] = [t.size, 2 * t.size].map(|n| units::bytes(n as f64));
+            let (share, n, of) = (100.0 * t.share, count(t.count), count(t.of));
             format!(
-                "{} {} take {share:.0} % of the time, up to {slowest}, the median {median}",
-                count(t.count),
+                "{n} of {of} {} of {from} to {to} take {share:.0} % of their time, up to {slowest}, the median {median}",
                 WORDS[d]
             )
         })
-        .evidence(Filter { longer_s: Some(r.at("factor") * t.median_s), ..Filter::of(OPS[d]) })
+        .evidence(Filter {
+            longer_s: Some(r.at("factor") * t.median_s),
+            at_least: Some(t.size),
+            below: Some(2 * t.size),
+            ..Filter::of(OPS[d])
+        })
         .exact();
     Some(outcome)
 }

@@ -8,6 +8,8 @@ use crate::findings::bursts::{Bursts, at_least, quantile, trend};
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
+use crate::findings::requests::RequestFacts;
+use crate::findings::rules::time::union_s;
 use crate::units;
 
 pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -175,20 +177,38 @@ pub(in crate::findings) fn out_of_step(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
+/// Sum of the ranks' times from their first to their last request / the time in which one of them is between these, in each burst,
+/// else in the run: 1 if the ranks follow one another.
+fn spans_at_once(f: &Facts, q: &RequestFacts) -> f64 {
+    let mut of_run: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for ((_, rank), s) in &q.streams.all {
+        let span = of_run.entry(*rank).or_insert((f64::INFINITY, f64::NEG_INFINITY));
+        s.span_s.iter().for_each(|x| *span = (span.0.min(x.0), span.1.max(x.1)));
+    }
+    let mut spans: Vec<Vec<(f64, f64)>> = vec![of_run.into_values().collect()];
+    if let Some(b) = bursts(f, 1.0) {
+        spans = b.all.iter().map(|x| x.ranks.iter().map(|r| r.1).collect()).collect();
+    }
+    let sum: f64 = spans.iter().flatten().map(|x| x.1 - x.0).sum();
+    ratio(sum, spans.into_iter().map(union_s).sum())
+}
+
 pub(in crate::findings) fn turns(f: &Facts, r: &Rule) -> Option<Outcome> {
     let q = f.requests.as_ref()?;
+    let at_once = spans_at_once(f, q);
     let fires = q.active_ranks as f64 >= r.at("ranks")
-        && q.concurrency < r.at("concurrency")
+        && q.concurrency.max(at_once) < r.at("concurrency")
         && q.io_wall_s >= r.at("run_share") * f.run_s
         && f.system.cores_per_node.is_none_or(|cores| f.ranks <= cores * f.nodes().unwrap_or(1));
     let outcome = Outcome::new(fires)
-        .measured(&[("concurrency", q.concurrency), ("ranks", q.active_ranks as f64), ("wall_s", q.io_wall_s)])
+        .measured(&[("concurrency", q.concurrency), ("spans_at_once", at_once)])
+        .measured(&[("ranks", q.active_ranks as f64), ("wall_s", q.io_wall_s)])
         .time(q.io_wall_s)
         .lost(
             q.io_wall_s * (1.0 - 1.0 / (q.active_ranks.min(4 * f.nodes().unwrap_or(1)) as f64)),
             "time of all in parallel, four ranks on each node",
         )
-        .detail(|| format!("{} ranks, {:.2} of them in I/O at a time", q.active_ranks, q.concurrency))
+        .detail(|| format!("{} ranks, each of which begins when the one before has ended", q.active_ranks))
         .exact()
         .modelled();
     Some(outcome)

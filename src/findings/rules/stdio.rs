@@ -28,20 +28,6 @@ pub(in crate::findings) fn share(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-pub(in crate::findings) fn flushes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.stdio?;
-    let (n, all) = (t.total(&["FLUSHES"])?, t.total(&["WRITES"])?);
-    let part = |row: crate::findings::facts::Row<1, 0>| {
-        let count = row.int[0].max(0) as u64;
-        (count > 0).then_some(Part { file: row.file, rank: row.rank, count, bytes: 0, time_s: 0.0 })
-    };
-    let outcome = Outcome::new(ratio(n as f64, all as f64) > r.at("share") && n as f64 >= r.at("count"))
-        .measured(&[("flushes", n as f64), ("writes", all as f64)])
-        .detail(|| format!("{} flushes for {} writes", units::grouped(n), units::grouped(all)))
-        .parts(rows(t, ["FLUSHES"], []).filter_map(part).collect());
-    Some(outcome)
-}
-
 pub(in crate::findings) fn chatter(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (mut writes, mut bytes, mut time) = (0u64, 0u64, RankTime::default());
     for row in rows(f.stdio?, ["WRITES", "BYTES_WRITTEN"], ["F_WRITE_TIME"]) {

@@ -10,7 +10,7 @@ use crate::findings::bursts::{Burst, Bursts, quantile, trend};
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{Data, FileId, Numbered, Op, Row, Trace};
+use crate::record::{Data, FileId, Numbered, Op, Row, Timing, Trace};
 use crate::units;
 
 pub(in crate::findings) fn not_io(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -37,6 +37,9 @@ pub(in crate::findings) fn could_overlap(f: &Facts, r: &Rule) -> Option<Outcome>
     let (Some(bursts), Some(d)) = (&signal.bursts, &signal.period.dominant) else {
         return Some(Outcome::new(false));
     };
+    if !f.bursts[0].as_ref().is_some_and(|b| b.timed) {
+        return None;
+    }
     let blocking = t.total(&["NB_WRITES", "NB_READS"])? == 0;
     let burst = bursts.width_s.median;
     let idle = (d.period_s - burst).max(0.0);
@@ -76,16 +79,8 @@ pub(in crate::findings) fn checkpoint_interval(f: &Facts, r: &Rule) -> Option<Ou
     };
     let burst = bursts.width_s.median;
     let interval = (d.period_s - burst).max(0.0);
-    // Young (1974): interval = sqrt(2 burst MTBF)
-    let fitting = ratio(interval * interval, 2.0 * burst);
-    let periodic = d.confidence >= r.at("confidence") && bursts.count as f64 >= r.at("bursts") && fitting > 0.0;
-    let text = || format!("{} between bursts of {}", units::seconds(interval), units::seconds(burst));
-    let Some(mtbf) = f.mtbf_s.filter(|_| periodic) else {
-        let outcome = Outcome::new(periodic)
-            .measured(&[("burst_s", burst), ("interval_s", interval), ("mtbf_s", fitting)])
-            .detail(|| format!("{}: right for a failure every {}", text(), units::seconds(fitting)));
-        return Some(outcome.modelled());
-    };
+    let periodic = d.confidence >= r.at("confidence") && bursts.count as f64 >= r.at("bursts");
+    let Some(mtbf) = f.mtbf_s.filter(|_| periodic) else { return Some(Outcome::new(false)) };
     let best = daly(burst, mtbf);
     let (now, least) = (waste(interval, burst, mtbf), waste(best, burst, mtbf));
     let outcome = Outcome::new(now - least >= r.at("waste"))
@@ -96,7 +91,8 @@ pub(in crate::findings) fn checkpoint_interval(f: &Facts, r: &Rule) -> Option<Ou
         .with_work()
         .detail(|| {
             let (now, least) = (100.0 * now, 100.0 * least);
-            format!("{} waste {now:.0} % of the run, {} would waste {least:.0} %", text(), units::seconds(best))
+            let [interval, burst, best] = [interval, burst, best].map(units::seconds);
+            format!("{interval} between bursts of {burst} waste {now:.0} % of the run, {best} would waste {least:.0} %")
         });
     Some(outcome.modelled())
 }
@@ -115,9 +111,9 @@ pub(in crate::findings) fn burst_buffer(f: &Facts, r: &Rule) -> Option<Outcome> 
     let buffer = f.system.burst_buffer.filter(|b| b.capacity >= largest);
     let outcome = Outcome::new(fires)
         .measured(&[("buffer_bytes", largest), ("idle_s", idle), ("drain_bytes_per_s", ratio(largest, idle))])
-        .time(time_s)
+        .maybe_time(bursts.timed.then_some(time_s))
         .maybe_lost(
-            buffer.map(|b| (time_s - sum / b.rate).max(0.0)),
+            buffer.filter(|_| bursts.timed).map(|b| (time_s - sum / b.rate).max(0.0)),
             "bursts beyond their time at the rate of the buffer",
         )
         .detail(|| {
@@ -129,7 +125,7 @@ pub(in crate::findings) fn burst_buffer(f: &Facts, r: &Rule) -> Option<Outcome> 
 }
 
 pub(in crate::findings) fn slow_bursts(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let bursts = f.bursts.iter().flatten().next()?;
+    let bursts = f.bursts.iter().flatten().next().filter(|b| b.timed)?;
     let usual = quantile(&bursts.all.iter().map(|b| b.bytes).collect::<Vec<_>>(), 0.5);
     let alike: Vec<&Burst> = bursts.all.iter().filter(|b| (b.bytes / usual - 1.0).abs() <= r.at("bytes")).collect();
     let lengths: Vec<f64> = alike.iter().map(|b| b.length_s()).collect();
@@ -144,14 +140,7 @@ pub(in crate::findings) fn slow_bursts(f: &Facts, r: &Rule) -> Option<Outcome> {
         .measured(&[("variation", variation), ("p90_over_p10", factor), ("p10_s", fast), ("bursts", n)])
         .time(lengths.iter().sum())
         .lost(lengths.iter().map(|x| (x - fast).max(0.0)).sum(), "time of the bursts beyond that of the fastest tenth")
-        .detail(|| {
-            let later = worst.zip(bursts.all.first()).map_or(0.0, |(b, first)| b.start_s - first.start_s);
-            let (fast, slow) = (units::seconds(fast), units::seconds(slow));
-            format!(
-                "bursts of equal bytes take {fast} to {slow}, the longest {} after the first",
-                units::seconds(later)
-            )
-        })
+        .detail(|| format!("bursts of equal bytes take {} to {}", units::seconds(fast), units::seconds(slow)))
         .exact();
     Some(match worst {
         Some(b) => outcome.evidence(Filter { within_s: Some((b.start_s, b.end_s)), ..Filter::default() }),
@@ -170,6 +159,7 @@ pub(in crate::findings) fn growing_bursts(f: &Facts, r: &Rule) -> Option<Outcome
     };
     let (bytes, bytes_p) = growth(seen.iter().map(|b| b.bytes).collect());
     let (length, length_p) = growth(seen.iter().map(|b| b.length_s()).collect());
+    let length_p = if bursts.timed { length_p } else { 1.0 };
     let grows = |share: f64, p: f64| share >= r.at("growth") && p < r.at("p");
     let outcome = Outcome::new(grows(bytes, bytes_p) || grows(length, length_p))
         .measured(&[("bytes_growth", bytes), ("bytes_p", bytes_p), ("length_growth", length), ("length_p", length_p)])
@@ -196,6 +186,9 @@ fn overlapped(b: &Burst, others: &Bursts) -> bool {
 
 pub(in crate::findings) fn colliding_periods(f: &Facts, r: &Rule) -> Option<Outcome> {
     let [Some(a), Some(b)] = &f.bursts else { return f.report.map(|_| Outcome::new(false)) };
+    if !(a.timed && b.timed) {
+        return None;
+    }
     let (hit, free): (Vec<&Burst>, Vec<&Burst>) = a.all.iter().partition(|x| overlapped(x, b));
     let share = ratio(hit.len() as f64, a.all.len() as f64);
     let lengths = |all: &[&Burst]| all.iter().map(|x| x.length_s()).collect::<Vec<f64>>();
@@ -219,7 +212,7 @@ pub(in crate::findings) fn colliding_periods(f: &Facts, r: &Rule) -> Option<Outc
 }
 
 /// Time during which at least one of some stretches holds.
-fn union_s(mut spans: Vec<(f64, f64)>) -> f64 {
+pub(super) fn union_s(mut spans: Vec<(f64, f64)>) -> f64 {
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut sum, mut end) = (0.0, f64::NEG_INFINITY);
     for (start, stop) in spans {
@@ -254,7 +247,8 @@ fn first_starts(trace: &Trace) -> (f64, f64) {
 pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome> {
     // a tenth of the run must be more than a bin or two
     let coarse = f.trace.bin_s.is_some_and(|bin_s| r.at("run") * f.run_s < 2.0 * bin_s);
-    if coarse || !f.trace.resolves_times() || f.trace.data.is_empty() {
+    // readings of counters say nothing of durations
+    if coarse || f.trace.timing == Timing::Counter || f.trace.data.is_empty() {
         return None;
     }
     let rows = || (0..f.trace.data.len()).map(|i| f.trace.row(i)).filter(|x| !f.trace.files.is_system(x.file()));

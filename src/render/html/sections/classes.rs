@@ -212,11 +212,13 @@ fn advice<'a>(p: &mut Page<'_>, all: impl Iterator<Item = &'a Advice>) {
     p.h.open("ul", &[("class", "remedies")]);
     for a in seen {
         p.h.open("li", &[]);
-        // a name of two words is a command
-        let hint = |(k, v): (&String, &String)| if k.contains(' ') { format!("{k} {v}") } else { format!("{k}={v}") };
-        let hints: Vec<String> = a.hints.iter().map(hint).collect();
-        p.h.copy("code", &hints.join(" "));
-        p.h.text(&format!(" {}: {}", a.policy.replace('-', " "), a.why));
+        let (commands, hints, why) = a.parts();
+        let hints = hints.iter().map(|(name, value)| format!("{name}={value}"));
+        for typed in commands.into_iter().chain(hints) {
+            p.h.copy("code", &typed);
+            p.h.text(" ");
+        }
+        p.h.text(&format!("{}: {why}", a.policy.replace('-', " ")));
         p.h.close("li");
     }
     p.h.close("ul");

@@ -1,7 +1,7 @@
 //! Findings as cards, the costliest first.
 
 use crate::findings::{Finding, Findings, RemedyReport};
-use crate::render::findings::{settings, short};
+use crate::render::findings::{MINOR, settings, short};
 use crate::render::html::page::Page;
 use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
@@ -24,16 +24,29 @@ pub fn section(p: &mut Page<'_>) {
         if f.findings.len() > 1 {
             p.h.filter("Filter: text, severity");
         }
-        p.h.open("div", &[("class", "cards")]);
-        for (i, x) in f.findings.iter().enumerate() {
-            let id = p.id(&format!("find-{}-{}", i + 1, x.code));
-            card(&mut p.h, &id, p.run, x);
+        let (minor, listed): (Vec<_>, Vec<_>) = f.findings.iter().enumerate().partition(|x| f.is_minor(x.1));
+        cards(p, &listed);
+        if !minor.is_empty() {
+            let number = units::counted(minor.len() as u64, "finding");
+            p.h.open("details", &[("class", "fold")]);
+            p.h.elem("summary", &[], &format!("{number}{MINOR}"));
+            cards(p, &minor);
+            p.h.close("details");
         }
-        p.h.close("div");
         good(&mut p.h, f);
         let id = p.id("unchecked");
         unchecked(&mut p.h, &id, f);
     });
+}
+
+/// Cards of findings, with their numbers.
+fn cards(p: &mut Page<'_>, all: &[(usize, &Finding)]) {
+    p.h.open("div", &[("class", "cards")]);
+    for &(i, x) in all {
+        let id = p.id(&format!("find-{}-{}", i + 1, x.code));
+        card(&mut p.h, &id, p.run, x);
+    }
+    p.h.close("div");
 }
 
 fn card(h: &mut Html, id: &str, run: &Run, x: &Finding) {
@@ -222,9 +235,8 @@ fn remedies(h: &mut Html, x: &Finding) {
     h.open("ul", &[("class", "remedies")]);
     for r in all {
         h.open("li", &[]);
-        let settings = settings(r);
-        if !settings.is_empty() {
-            h.copy("code", &settings.join(" "));
+        for typed in r.commands.iter().cloned().chain(settings(r)) {
+            h.copy("code", &typed);
             h.text(" ");
         }
         h.text(&r.why);
