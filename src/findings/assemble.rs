@@ -8,7 +8,7 @@ use super::recorded;
 use super::remedies::{self, Uses};
 use super::report::*;
 use crate::analysis::Tool;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use foldhash::fast::FixedState;
 
@@ -80,8 +80,6 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
         made.remedies = remedies::of(&uses, book, rule, &made.files, all_remedies);
         (made, filter)
     };
-    let groups: HashMap<String, String> =
-        book.rules.values().filter_map(|r| Some((r.code.clone(), r.group.clone()?))).collect();
     let mut all: Vec<(Finding, Option<Filter>)> = fired.into_iter().map(made).collect();
     let symptom = |code: &str| book.rules.get(code).is_some_and(|r| r.symptom);
     all.sort_by(|(a, _), (b, _)| {
@@ -96,7 +94,7 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
             .then(b.severity.cmp(&a.severity))
             .then(a.code.cmp(&b.code))
     });
-    let mut all = merged(all, &groups);
+    let mut all = merged(all, book);
     if let Some(rows) = f.rows() {
         evidence::add(f.trace, rows, &mut all, &|| f.series(false));
     }
@@ -113,14 +111,17 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
     }
 }
 
-/// Joins findings of one group whose first files are the same, the costliest first.
-fn merged(all: Vec<(Finding, Option<Filter>)>, groups: &HashMap<String, String>) -> Vec<(Finding, Option<Filter>)> {
+/// Joins findings of one group whose first files are the same, the costliest first, and those that follow from another one.
+fn merged(all: Vec<(Finding, Option<Filter>)>, book: &Book) -> Vec<(Finding, Option<Filter>)> {
     let mut kept: Vec<(Finding, Option<Filter>)> = Vec::new();
     for (x, filter) in all {
+        let group = book.rules.get(&x.code).and_then(|r| r.group.as_ref());
         let same = |(y, _): &&mut (Finding, Option<Filter>)| {
-            let group = groups.get(&x.code);
+            let rule = book.rules.get(&y.code);
+            let grouped = group.is_some() && rule.is_some_and(|r| r.group.as_ref() == group);
             let files = x.files.first().zip(y.files.first());
-            group.is_some() && group == groups.get(&y.code) && files.is_some_and(|(a, b)| a.file == b.file)
+            (grouped || rule.is_some_and(|r| r.explains.contains(&x.code)))
+                && files.is_some_and(|(a, b)| a.file == b.file)
         };
         match kept.iter_mut().find(same) {
             Some((y, _)) => {

@@ -76,6 +76,9 @@ pub(super) struct Rule {
     #[serde(default)]
     pub processes: u64,
     pub group: Option<String>,
+    /// Codes that follow from this one in the same file.
+    #[serde(default)]
+    pub explains: Vec<String>,
     pub needs: String,
     #[serde(default = "developer")]
     pub audience: Audience,
@@ -108,6 +111,7 @@ impl Rule {
             direction: None,
             processes: 0,
             group: None,
+            explains: Vec::new(),
             needs: "trace".into(),
             audience: Audience::User,
             remedies: Vec::new(),
@@ -313,6 +317,7 @@ mod tests {
             for r in &rule.remedies {
                 assert!(book.remedy.contains_key(r), "{code} names the remedy {r}");
             }
+            assert!(rule.explains.iter().all(|c| book.rules.contains_key(c)), "{code}");
             for p in &rule.policies {
                 assert!(book.policy.contains_key(p), "{code} names the policy {p}");
             }

@@ -1,6 +1,7 @@
 //! The answer of a rule, before it becomes a finding.
 
 use super::evidence::Filter;
+use super::report::MATTERS;
 use crate::record::FileId;
 
 /// How sure the measured values are.
@@ -74,6 +75,11 @@ impl Outcome {
     pub fn maybe_time(mut self, time_s: Option<f64>) -> Outcome {
         self.time_s = time_s;
         self
+    }
+
+    /// Time of which it is an unknown part: its cost is known if that is little.
+    pub fn at_most(self, time_s: f64, run_s: f64) -> Outcome {
+        self.maybe_time(Some(time_s).filter(|s| *s < MATTERS * run_s))
     }
 
     /// Time that is spent in it for certain.

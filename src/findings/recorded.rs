@@ -15,7 +15,6 @@ fn tool(f: &Facts) -> &'static str {
 
 /// True if the trace has these data, or nothing of which they could be recorded.
 fn has(f: &Facts, data: &str) -> bool {
-    let named = |is: &dyn Fn(&str) -> bool| f.trace.files.iter().any(|(_, name)| is(name));
     let layer = |begin: &str| f.trace.layers.iter().any(|l| l.layer.starts_with(begin));
     match data {
         "posix" => f.posix.is_some(),
@@ -29,8 +28,7 @@ fn has(f: &Facts, data: &str) -> bool {
             let c = f.counters;
             c.is_none_or(|c| !c.layouts.is_empty() || !c.mounts.iter().any(|m| m.kind == "lustre"))
         }
-        "hdf5" => !named(&is_hdf5_name),
-        "pnetcdf" => !named(&|name| name.ends_with(".nc")),
+        "hdf5" => !f.trace.files.iter().any(|(_, name)| is_hdf5_name(name)),
         _ => true,
     }
 }
@@ -47,7 +45,10 @@ pub(super) fn missing(f: &Facts, book: &Book, rule: &Rule) -> Option<String> {
     let tool = tool(f);
     let how = |data: &String| {
         let of_tools = book.record.get(data).filter(|_| !has(f, data))?;
-        let text = of_tools.get(tool).or_else(|| of_tools.get("other").filter(|_| tool != "darshan"))?;
+        let text = of_tools
+            .get("any")
+            .or(of_tools.get(tool))
+            .or_else(|| of_tools.get("other").filter(|_| tool != "darshan"))?;
         let flags = flags(f);
         (!text.contains("{flags}") || !flags.is_empty()).then(|| text.replace("{flags}", &flags))
     };

@@ -58,7 +58,7 @@ impl<'a> Uses<'a> {
         let names: HashSet<&str> = o.parts.iter().map(name).collect();
         let concerned = |name: &str| if names.is_empty() { !is_terminal(name) } else { names.contains(name) };
         f.mpiio.into_iter().for_each(|t| uses.see_mpiio(t, &concerned));
-        f.posix.into_iter().for_each(|t| uses.see_posix(t, &concerned));
+        f.posix.into_iter().chain(f.stdio).for_each(|t| uses.see_calls(t, &concerned));
         uses.see_requests(&concerned);
         uses
     }
@@ -71,7 +71,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    fn see_posix(&mut self, t: &CounterTable, concerned: &dyn Fn(&str) -> bool) {
+    fn see_calls(&mut self, t: &CounterTable, concerned: &dyn Fn(&str) -> bool) {
         let names = ["BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "OPENS", "STATS", "SEEKS"];
         for row in rows(t, names, []).filter(|row| concerned(self.f.name(row.file))) {
             let [read, written, last_read, last_written, calls @ ..] = row.int.map(|x| x.max(0) as u64);

@@ -80,8 +80,8 @@ pub(super) struct Direction {
     pub again_rows: Vec<u32>,
     /// Every file.
     pub files: Vec<FileUse>,
-    /// 1 - union / extent of all files of this direction, and the extent.
-    pub holes: (f64, u64),
+    /// From the first byte to the last, of all files.
+    pub extent: u64,
     /// Of the slowest 1 % of the requests of each size.
     pub tails: Vec<Tail>,
 }
@@ -301,7 +301,12 @@ pub(super) struct Collect {
 
 impl Collect {
     pub fn add(&mut self, r: &Request) {
-        let time = r.end - r.start;
+        self.add_share(r, 1.0);
+    }
+
+    /// Adds a request of whose time a share counts.
+    fn add_share(&mut self, r: &Request, share: f64) {
+        let time = share * (r.end - r.start);
         self.count += 1;
         let rank = self.ranks.get_or(r.rank, (0.0, 0));
         (rank.0, rank.1) = (rank.0 + time, rank.1.saturating_add(r.size));
@@ -361,7 +366,9 @@ impl Direction {
                 let remainder = r.offset % stripe;
                 durations.add(&r, remainder != 0);
                 if remainder != 0 {
-                    unaligned.add(&r);
+                    // of the stripes that it touches, those that an aligned one would not
+                    let (touched, needed) = ((remainder + r.size).div_ceil(stripe), r.size.div_ceil(stripe));
+                    unaligned.add_share(&r, (touched - needed) as f64 / touched as f64);
                     if remainders.len() < REMAINDERS || remainders.contains_key(&remainder) {
                         *remainders.entry(remainder).or_default() += 1;
                     }
@@ -383,7 +390,7 @@ impl Direction {
         d
     }
 
-    /// Bytes moved again, and holes; the order is that of time. Gives the requests to files with bytes moved again, in the order of
+    /// Bytes moved again, and the extent; the order is that of time. Gives the requests to files with bytes moved again, in the order of
     /// file and offset.
     fn places(
         &mut self,
@@ -421,10 +428,9 @@ impl Direction {
             }
         }
         let sum = |of: fn(&FileUse) -> u64| self.files.iter().map(of).fold(0, u64::saturating_add);
-        let (union, extent) = (sum(|f| f.covered), sum(|f| f.end.saturating_sub(f.first)));
-        self.again.0 = self.bytes.saturating_sub(union);
+        self.again.0 = self.bytes.saturating_sub(sum(|f| f.covered));
+        self.extent = sum(|f| f.end.saturating_sub(f.first));
         self.again_rows.sort_unstable();
-        self.holes = (if extent > 0 { 1.0 - union as f64 / extent as f64 } else { 0.0 }, extent);
         again_rows
     }
 
@@ -759,7 +765,7 @@ mod tests {
         // stripes 0 and 1 by rank 1 after rank 0 wrote stripe 0
         let s = &f.stripes;
         assert_eq!((s.all, s.touches, s.owner_changes, s.shared, s.sampled), (3, 5, 1, 1, 1));
-        assert_eq!(w.holes, (1.0 - 250.0 / 1100.0, 1100));
+        assert_eq!(w.extent, 1100);
     }
 
     #[test]

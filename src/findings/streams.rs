@@ -27,8 +27,6 @@ pub(super) struct Stream {
     pub time_s: [f64; 2],
     /// Start of the first and end of the last.
     pub span_s: [(f64, f64); 2],
-    /// Requests that begin before the end of the one before.
-    pub back: [u64; 2],
 }
 
 /// Requests of a rank in a file and a direction, each of which begins where the one before ends.
@@ -78,7 +76,7 @@ impl Order {
 impl Default for Stream {
     fn default() -> Self {
         let never = (f64::INFINITY, f64::NEG_INFINITY);
-        Stream { count: [0; 2], bytes: [0; 2], time_s: [0.0; 2], span_s: [never; 2], back: [0; 2] }
+        Stream { count: [0; 2], bytes: [0; 2], time_s: [0.0; 2], span_s: [never; 2] }
     }
 }
 
@@ -151,7 +149,6 @@ impl Open {
         };
         let run = Run { file: *file, rank: *rank, start: order.start, end: order.end };
         let (step, irregular) = order.step(r);
-        s.back[d] += u64::from(step < 0);
         if step != 0 && self.runs[d].len() <= most {
             self.runs[d].push(run);
         }

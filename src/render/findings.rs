@@ -71,12 +71,15 @@ pub(super) fn headline(f: &Findings) -> String {
 fn number(f: &Findings) -> String {
     let (minor, all): (Vec<&Finding>, Vec<&Finding>) = f.findings.iter().partition(|x| f.is_minor(x));
     let counted = |n: usize| units::counted(n as u64, "finding");
-    let costliest = all.iter().filter_map(|x| x.lost_s.or(x.time_s)).fold(0.0, f64::max);
+    let severe: Vec<&&Finding> = all.iter().filter(|x| x.severity != Severity::Info).collect();
+    let costliest = severe.iter().filter_map(|x| x.lost_s.or(x.time_s)).fold(0.0, f64::max);
     let cost = if costliest > 0.0 { format!(", the costliest {}", short(costliest)) } else { String::new() };
-    match (all.len(), minor.len()) {
-        (0, 0) => "no findings".to_owned(),
-        (0, n) => format!("{}{MINOR}", counted(n)),
-        (n, _) => format!("{}{cost}", counted(n)),
+    match (severe.len(), all.len() - severe.len(), minor.len()) {
+        (0, 0, 0) => "no findings".to_owned(),
+        (0, 0, n) => format!("{}{MINOR}", counted(n)),
+        (0, n, _) => format!("{} of level info", counted(n)),
+        (n, 0, _) => format!("{}{cost}", counted(n)),
+        (n, k, _) => format!("{}{cost}; {k} of level info", counted(n)),
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, RankTime, ratio};
+use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::rules::outermost;
 use crate::findings::rules::sums::{self, Sums};
-use crate::record::{FileId, Striping};
+use crate::record::FileId;
 use crate::units;
 
 pub(in crate::findings) fn false_sharing(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -49,27 +49,16 @@ pub(in crate::findings) fn conflicts(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// Of each file: bytes, time of all ranks by the outermost layer, ranks of that layer as the count, and size.
-type Sizes = BTreeMap<FileId, (Part, u64)>;
-
-/// Layouts, and sizes of the files.
-fn sizes<'a>(f: &Facts<'a>) -> Option<(&'a [Striping], Sizes)> {
-    let layouts = &f.counters?.layouts[..];
-    if layouts.is_empty() {
-        return None;
-    }
+pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let layouts = f.counters.map(|c| &c.layouts[..]).filter(|all| !all.is_empty())?;
+    // of each file: bytes, time of all ranks by the outermost layer, ranks of that layer as the count, and size
     let part = |x: Sums| (x.file, (Part { rank: None, count: 0, ..x.part(0.0) }, x.size()));
-    let mut files: Sizes = sums::files(f)?.into_values().map(part).collect();
+    let mut files: BTreeMap<FileId, (Part, u64)> = sums::files(f)?.into_values().map(part).collect();
     outermost(f, &mut |file, rank, time_s| {
         if let Some((part, _)) = files.get_mut(&file) {
             (part.count, part.time_s) = (part.count + rank.map_or(f.ranks, |_| 1), part.time_s + time_s);
         }
     });
-    Some((layouts, files))
-}
-
-pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let (layouts, files) = sizes(f)?;
     let (mut parts, mut lost, mut time_s) = (Vec::new(), Some(0.0), 0.0);
     let (mut fewest, mut most) = (u64::MAX, 0);
     for layout in layouts {
@@ -104,23 +93,6 @@ pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
             let to = if fewest < most { format!("{fewest} to ") } else { String::new() };
             let targets = units::counted(most, "storage target");
             format!("{} with {}, {each}{to}{targets}", units::counted(n, "large file"), units::bytes(bytes as f64))
-        })
-        .parts(parts);
-    Some(outcome)
-}
-
-pub(in crate::findings) fn many_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let (layouts, files) = sizes(f)?;
-    let small = |l: &&Striping| {
-        let size = files.get(&l.file).map_or(u64::MAX, |x| x.1);
-        l.stripes as f64 >= r.at("stripes") && size < l.stripes.saturating_mul(l.stripe_bytes)
-    };
-    let parts: Vec<Part> =
-        layouts.iter().filter(small).filter_map(|l| files.get(&l.file)).map(|x| Part { count: 1, ..x.0 }).collect();
-    let outcome = Outcome::new(parts.len() as f64 >= r.at("files"))
-        .measured(&[("files", parts.len() as f64)])
-        .detail(|| {
-            format!("{} smaller than one stripe on each of their servers", units::counted(parts.len() as u64, "file"))
         })
         .parts(parts);
     Some(outcome)
@@ -167,50 +139,6 @@ pub(in crate::findings) fn target_imbalance(f: &Facts, r: &Rule) -> Option<Outco
             .map_or(String::new(), |s| format!("; OST {} takes {:.1} times as long for a byte", s.target, s.factor));
         format!("OST {most} moves {imbalance:.1} times the mean of {}{slow}", units::counted(t.all.len() as u64, "OST"))
     });
-    Some(outcome)
-}
-
-pub(in crate::findings) fn scratch_data(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let q = f.requests.as_ref().filter(|q| q.complete)?;
-    let [reads, writes] = &q.directions;
-    let (mut parts, mut removed) = (Vec::new(), 0u64);
-    for written in &writes.files {
-        let mut ranks = q.streams.of_file(written.file);
-        let (Some((rank, s)), None) = (ranks.next(), ranks.next()) else { continue };
-        let name = f.trace.files.name(written.file);
-        let gone = s.bytes[0] > 0 && f.trace.lookups.as_ref().is_some_and(|l| l.removed.contains(name));
-        // read in full, and not before it is written
-        let again = s.bytes[0] >= written.covered && s.span_s[0].1 > s.span_s[1].1 && s.span_s[0].0 > s.span_s[1].0;
-        removed += u64::from(gone);
-        if gone || again {
-            let bytes = s.bytes[0] + s.bytes[1];
-            let time_s = s.time_s[0] + s.time_s[1];
-            parts.push(Part { file: written.file, rank: Some(rank), count: s.count[0] + s.count[1], bytes, time_s });
-        }
-    }
-    let (bytes, all) = (parts.iter().map(|p| p.bytes).sum::<u64>(), reads.bytes + writes.bytes);
-    let mut time = RankTime::default();
-    parts.iter().for_each(|p| time.add(p.rank, p.time_s, f.ranks));
-    let outcome = Outcome::new(ratio(bytes as f64, all as f64) >= r.at("share") && bytes as f64 >= r.at("bytes"))
-        .measured(&[
-            ("bytes", bytes as f64),
-            ("of", all as f64),
-            ("files", parts.len() as f64),
-            ("removed", removed as f64),
-        ])
-        .time(time.critical())
-        .detail(|| {
-            let files = units::counted(parts.len() as u64, "file");
-            let gone = if removed > 0 {
-                format!("; {} of them are removed", units::grouped(removed as i64))
-            } else {
-                String::new()
-            };
-            format!("{} in {files} that one rank writes and reads again{gone}", units::bytes(bytes as f64))
-        })
-        .evidence(Filter::default())
-        .parts(parts)
-        .exact();
     Some(outcome)
 }
 

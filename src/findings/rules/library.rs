@@ -7,7 +7,6 @@ use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
-use crate::findings::rules::sums::{self, Sums};
 use crate::record::{CounterModule, CounterTable, FileId};
 use crate::units;
 
@@ -64,20 +63,6 @@ pub(in crate::findings) fn metadata(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// POSIX bytes and time of each file, and the HDF5 bytes of its datasets.
-fn amplification(f: &Facts, datasets: &CounterTable) -> HashMap<String, (f64, f64)> {
-    let mut above: HashMap<&str, f64> = HashMap::new();
-    for row in rows(datasets, ["BYTES_READ", "BYTES_WRITTEN"], []) {
-        *above.entry(file_of(f.name(row.file))).or_default() += row.int.iter().map(|x| (*x).max(0) as f64).sum::<f64>();
-    }
-    let files = sums::files(f).unwrap_or_default();
-    let of_file = |x: &Sums| {
-        let (name, bytes) = (f.name(x.file), x.bytes.iter().sum::<u64>() as f64);
-        Some((name.to_owned(), (ratio(bytes, *above.get(name)?), x.transfer_s() / f.ranks as f64)))
-    };
-    files.values().filter_map(of_file).collect()
-}
-
 pub(in crate::findings) fn no_collective(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (datasets, files) = (table(f, CounterModule::H5d)?, table(f, CounterModule::H5f)?);
     let parallel: HashSet<&str> =
@@ -98,70 +83,5 @@ pub(in crate::findings) fn no_collective(f: &Facts, r: &Rule) -> Option<Outcome>
         .time(parts.iter().map(|p| p.time_s).sum())
         .detail(|| format!("{} of {} of the datasets", units::bytes(some as f64), units::bytes(all as f64)))
         .parts(parts);
-    Some(outcome)
-}
-
-pub(in crate::findings) fn chunks(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = table(f, CounterModule::H5d)?;
-    let names = [
-        "DATATYPE_SIZE",
-        "CHUNK_SIZE_D1",
-        "CHUNK_SIZE_D2",
-        "CHUNK_SIZE_D3",
-        "CHUNK_SIZE_D4",
-        "CHUNK_SIZE_D5",
-        "ACCESS1_ACCESS",
-        "ACCESS1_COUNT",
-    ];
-    let moved = amplification(f, t);
-    let (mut worst, mut parts, mut most, mut time, mut files) = (1.0f64, Vec::new(), 0.0f64, 0.0, HashSet::new());
-    for row in rows(t, names, []) {
-        let [element, d @ .., access, count] = row.int;
-        let sides: Vec<i64> = d.into_iter().filter(|x| *x > 0).collect();
-        if sides.is_empty() || access <= 0 || element <= 0 {
-            continue;
-        }
-        let chunk = sides.iter().fold(element as f64, |all, x| all * *x as f64);
-        let ratio = chunk / access as f64;
-        let file = file_of(f.name(row.file));
-        let (factor, time_s) = moved.get(file).copied().unwrap_or_default();
-        let fits = ratio <= r.at("ratio") && 1.0 / ratio <= r.at("chunks");
-        if !fits && factor >= r.at("amplification") {
-            most = most.max(factor);
-            if files.insert(file) {
-                time += time_s * (1.0 - 1.0 / factor);
-            }
-            worst = if (ratio.ln()).abs() > worst.ln().abs() { ratio } else { worst };
-            parts.push(Part { file: row.file, rank: row.rank, count: count.max(0) as u64, bytes: 0, time_s: 0.0 });
-        }
-    }
-    let outcome = Outcome::new(!parts.is_empty())
-        .measured(&[("chunk_over_access", worst), ("datasets", parts.len() as f64), ("amplification", most)])
-        .time(time)
-        .lost(time, "time of the bytes beyond those of the datasets, at the file's own rate")
-        .detail(|| {
-            let access = match worst > 1.0 {
-                true => format!("the commonest access is 1/{worst:.0} of a chunk"),
-                false => format!("the commonest access takes {:.0} chunks", 1.0 / worst),
-            };
-            format!("{access}; {most:.1} times the bytes of the datasets are moved")
-        })
-        .parts(parts);
-    Some(outcome)
-}
-
-pub(in crate::findings) fn netcdf(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = table(f, CounterModule::PnetcdfVar)?;
-    let indep = t.total(&["INDEP_READS", "INDEP_WRITES"])?;
-    let all = indep + t.total(&["COLL_READS", "COLL_WRITES", "NB_READS", "NB_WRITES"])?;
-    let redefinitions = table(f, CounterModule::PnetcdfFile)
-        .map_or(0, |t| rows(t, ["REDEFS"], []).map(|row| row.int[0]).max().unwrap_or(0));
-    let many = ratio(indep as f64, all as f64) > r.at("share") && indep as f64 >= r.at("count");
-    let outcome = Outcome::new(many || redefinitions as f64 >= r.at("redefinitions"))
-        .measured(&[("indep", indep as f64), ("of", all as f64), ("redefinitions", redefinitions as f64)])
-        .detail(|| {
-            let (some, all) = (units::grouped(indep), units::grouped(all));
-            format!("{some} of {all} calls are independent, a file is defined anew {redefinitions} times")
-        });
     Some(outcome)
 }

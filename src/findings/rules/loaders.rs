@@ -1,7 +1,5 @@
 //! Training data: many samples, read again in every epoch.
 
-use std::collections::BTreeMap;
-
 use crate::findings::book::Rule;
 use crate::findings::bursts::quantile;
 use crate::findings::evidence::Filter;
@@ -9,7 +7,6 @@ use crate::findings::facts::{Facts, RankTime, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::requests::{FileUse, RequestFacts};
 use crate::findings::rules::sums::{self, Sums};
-use crate::record::Op;
 use crate::units;
 
 /// Part of a whole number by which passes may differ from one.
@@ -92,32 +89,6 @@ pub(in crate::findings) fn epochs(f: &Facts, r: &Rule) -> Option<Outcome> {
         })
         .evidence(Filter { rows: Some(reads.again_rows.clone()), ..Filter::default() })
         .parts(parts)
-        .exact();
-    Some(outcome)
-}
-
-pub(in crate::findings) fn starved(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let q = f.requests.as_ref()?;
-    // of each rank: time in reads, start of the first and end of the last
-    let mut ranks: BTreeMap<u32, (f64, f64, f64)> = BTreeMap::new();
-    for ((_, rank), s) in q.streams.all.iter().filter(|(_, s)| s.count[0] > 0) {
-        let of = ranks.entry(*rank).or_insert((0.0, f64::INFINITY, f64::NEG_INFINITY));
-        *of = (of.0 + s.time_s[0], of.1.min(s.span_s[0].0), of.2.max(s.span_s[0].1));
-    }
-    let duties: Vec<f64> = ranks.values().map(|x| ratio(x.0, x.2 - x.1).min(1.0)).collect();
-    let spans: Vec<f64> = ranks.values().map(|x| x.2 - x.1).collect();
-    let (duty, span) = (quantile(&duties, 0.5), quantile(&spans, 0.5));
-    let busy: f64 = ranks.values().map(|x| x.0).sum();
-    let in_flight = ratio(busy, span) / f.nodes().unwrap_or(1) as f64;
-    let fires = duty >= r.at("duty") && span >= r.at("time_s") && in_flight <= r.at("in_flight");
-    let outcome = Outcome::new(fires)
-        .measured(&[("duty", duty), ("span_s", span), ("in_flight", in_flight), ("ranks", ranks.len() as f64)])
-        .time(ranks.values().map(|x| x.0).fold(0.0, f64::max))
-        .detail(|| {
-            let percent = 100.0 * duty;
-            format!("ranks wait for reads {percent:.0} % of {}, {in_flight:.1} at a time", units::seconds(span))
-        })
-        .evidence(Filter::of(Op::Read))
         .exact();
     Some(outcome)
 }

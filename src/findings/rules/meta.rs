@@ -48,29 +48,49 @@ fn rows_of<'f>(f: &'f Facts, names: [&'static str; 3]) -> impl Iterator<Item = (
     })
 }
 
-pub(in crate::findings) fn churn(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.posix?;
-    let opens = t.total(&["OPENS"])?;
-    let (mut pairs, mut parts, mut time) = (0u64, Vec::new(), RankTime::default());
-    for row in rows(t, ["OPENS", "STATS", "SEEKS"], ["F_META_TIME"]) {
-        let of_row = if row.rank.is_none() { f.ranks } else { 1 };
-        pairs += of_row;
-        let [n, stats, seeks] = row.int.map(|x| x.max(0));
-        let time_s = row.real[0].max(0.0) * ratio(n as f64, (n + stats + seeks) as f64);
-        if n as u64 > of_row {
+/// Time of the rank with the most in one of the kinds of metadata calls, as if each call took as long, with the files where
+/// there are more than `beyond` for each rank; and all of these calls, opens, and pairs of file and rank.
+fn calls(f: &Facts, kind: usize, beyond: u64) -> Option<(f64, Vec<Part>, [u64; 3])> {
+    let (mut sums, mut parts, mut time) = ([0u64; 3], Vec::new(), RankTime::default());
+    for row in rows(f.posix?, ["OPENS", "STATS", "SEEKS"], ["F_META_TIME"]) {
+        let ranks = row.rank.map_or(f.ranks, |_| 1);
+        let of = row.int.map(|x| x.max(0) as u64);
+        let n = of[kind];
+        sums = [sums[0] + n, sums[1] + of[0], sums[2] + ranks];
+        if n > beyond * ranks {
+            let time_s = row.real[0].max(0.0) * ratio(n as f64, of.iter().sum::<u64>() as f64);
             time.add(row.rank, time_s, f.ranks);
-            let count = n as u64;
-            parts.push(Part { file: row.file, rank: row.rank, count, bytes: 0, time_s: time_s / of_row as f64 });
+            parts.push(Part { file: row.file, rank: row.rank, count: n, bytes: 0, time_s: time_s / ranks as f64 });
         }
     }
-    let outcome = Outcome::new(ratio(opens as f64, pairs as f64) > r.at("ratio") && opens as f64 >= r.at("count"))
+    Some((time.critical(), parts, sums))
+}
+
+pub(in crate::findings) fn churn(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let (time_s, parts, [opens, _, pairs]) = calls(f, 0, 1)?;
+    let share = ratio(opens as f64, pairs as f64);
+    let outcome = Outcome::new(share > r.at("ratio") && opens as f64 >= r.at("count"))
         .measured(&[("opens", opens as f64), ("pairs", pairs as f64)])
-        .time(time.critical())
-        .lost(
-            time.critical() * (1.0 - ratio(pairs as f64, opens as f64)).max(0.0),
-            "time of all opens but the first of each rank",
-        )
-        .detail(|| format!("{} opens of {} files and ranks", units::grouped(opens), units::grouped(pairs as i64)))
+        .time(time_s)
+        .lost(time_s * (1.0 - 1.0 / share.max(1.0)), "time of all opens but the first of each rank")
+        .detail(|| {
+            let [opens, pairs] = [opens, pairs].map(|n| units::grouped(n as i64));
+            format!("{opens} opens of {pairs} files and ranks")
+        })
+        .parts(parts)
+        .modelled();
+    Some(outcome)
+}
+
+pub(in crate::findings) fn stats(f: &Facts, r: &Rule) -> Option<Outcome> {
+    let (time_s, parts, [stats, opens, _]) = calls(f, 1, 0)?;
+    let outcome = Outcome::new(ratio(stats as f64, opens as f64) > r.at("ratio") && stats as f64 >= r.at("count"))
+        .measured(&[("stats", stats as f64), ("opens", opens as f64)])
+        .time(time_s)
+        .detail(|| {
+            let [stats, opens] = [stats, opens].map(|n| units::grouped(n as i64));
+            format!("{stats} stats for {opens} opens")
+        })
         .parts(parts)
         .modelled();
     Some(outcome)
@@ -126,24 +146,6 @@ pub(in crate::findings) fn serial_opens(f: &Facts, r: &Rule) -> Option<Outcome> 
         .time(longest)
         .detail(|| format!("{} from the first to the last open by {} ranks", units::seconds(longest), f.ranks))
         .parts(parts);
-    Some(outcome)
-}
-
-pub(in crate::findings) fn path_search(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let l = f.trace.lookups.as_ref()?;
-    let share = ratio(l.missing as f64, l.calls as f64);
-    let mut folders: Vec<(&String, &u64)> = l.folders.iter().collect();
-    folders.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
-    let outcome = Outcome::new(share >= r.at("share") && l.missing as f64 >= r.at("count"))
-        .measured(&[("missing", l.missing as f64), ("of", l.calls as f64)])
-        .time(l.missing_s)
-        .lost(l.missing_s, "time of the calls that find nothing")
-        .detail(|| {
-            let (some, all) = (units::grouped(l.missing as i64), units::grouped(l.calls as i64));
-            let most: Vec<&str> = folders.iter().take(3).map(|x| x.0.as_str()).collect();
-            format!("{some} of {all} look-ups find nothing, most in {}", most.join(", "))
-        })
-        .exact();
     Some(outcome)
 }
 

@@ -12,7 +12,7 @@ use crate::record::{CounterTable, FileId, Op};
 use crate::units;
 
 const READS: [&str; 4] = ["INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"];
-const WRITES: [&str; 4] = ["INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"];
+pub(super) const WRITES: [&str; 4] = ["INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"];
 
 /// Files that several ranks access; a row over all ranks is of such a file.
 fn shared_files(t: &CounterTable) -> HashSet<FileId> {
@@ -46,16 +46,9 @@ pub(in crate::findings) fn not_used(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-pub(in crate::findings) fn independent_reads(f: &Facts, r: &Rule) -> Option<Outcome> {
-    independent(f, r, READS, "F_READ_TIME", "reads")
-}
-
-pub(in crate::findings) fn independent_writes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    independent(f, r, WRITES, "F_WRITE_TIME", "writes")
-}
-
-fn independent(f: &Facts, r: &Rule, names: [&str; 4], time: &str, what: &str) -> Option<Outcome> {
+pub(in crate::findings) fn independent(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     let t = f.mpiio?;
+    let (names, time, what) = [(READS, "F_READ_TIME", "reads"), (WRITES, "F_WRITE_TIME", "writes")][d];
     let shared = shared_files(t);
     let (mut indep, mut all) = (0i64, 0i64);
     let mut files: BTreeMap<FileId, (i64, i64, f64)> = BTreeMap::new();
@@ -65,7 +58,7 @@ fn independent(f: &Facts, r: &Rule, names: [&str; 4], time: &str, what: &str) ->
         let file = files.entry(row.file).or_default();
         *file = (file.0 + calls[0], file.1 + calls.iter().sum::<i64>(), file.2 + row.real[0].max(0.0) / f.ranks as f64);
     }
-    let large = large_and_apart(f, usize::from(what == "writes"));
+    let large = large_and_apart(f, d);
     let fires = |file: &FileId, x: &(i64, i64, f64)| {
         let many = x.0 as f64 >= r.at("count") && ratio(x.0 as f64, x.1 as f64) > r.at("share");
         shared.contains(file) && many && !large.contains(f.name(*file))
@@ -267,23 +260,5 @@ pub(in crate::findings) fn sieving(f: &Facts, r: &Rule) -> Option<Outcome> {
         })
         .parts(found.into_values().collect())
         .modelled();
-    Some(outcome)
-}
-
-pub(in crate::findings) fn opens(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let n = f.ranks;
-    let mut parts: BTreeMap<FileId, Part> = BTreeMap::new();
-    for row in rows(f.mpiio?, ["INDEP_OPENS"], ["F_META_TIME"]) {
-        let part = parts.entry(row.file).or_insert(Part { file: row.file, ..Part::default() });
-        part.count += row.int[0].max(0) as u64;
-        part.time_s += row.real[0].max(0.0) / n as f64;
-    }
-    let parts: Vec<Part> = parts.into_values().filter(|p| p.count >= n && n as f64 >= r.at("ranks")).collect();
-    let opens: u64 = parts.iter().map(|p| p.count).sum();
-    let outcome = Outcome::new(!parts.is_empty())
-        .measured(&[("opens", opens as f64), ("files", parts.len() as f64)])
-        .time(parts.iter().map(|p| p.time_s).sum())
-        .detail(|| format!("{} independent opens by {n} ranks", units::grouped(opens as i64)))
-        .parts(parts);
     Some(outcome)
 }

@@ -65,7 +65,7 @@ impl Found {
     /// Of the calls that `some` gives the low and the high end of.
     fn of_counters(f: &Facts, d: usize, some: impl Fn(&Calls) -> (u64, u64)) -> Option<Found> {
         let mut found = Found::default();
-        let (mut time, mut least, mut parts) = (RankTime::default(), RankTime::default(), Parts::default());
+        let (mut time, mut least, mut parts) = (RankTime::default(), RankTime::default(), Vec::new());
         for c in calls(f.posix?, d) {
             let (low, high) = some(&c);
             (found.low, found.high, found.of) = (found.low + low, found.high + high, found.of + c.calls);
@@ -74,10 +74,10 @@ impl Found {
                 time.add(c.rank, time_s, f.ranks);
                 let left_s = if low < c.calls { c.time_s - (c.calls - low) as f64 * c.longest_s } else { time_s };
                 least.add(c.rank, left_s.clamp(0.0, time_s), f.ranks);
-                parts.add(Part { file: c.file, rank: c.rank, count: low, bytes: c.bytes, time_s });
+                parts.push(Part { file: c.file, rank: c.rank, count: low, bytes: c.bytes, time_s });
             }
         }
-        (found.time_s, found.least_s, found.parts) = (time.critical(), least.critical(), parts.counted());
+        (found.time_s, found.least_s, found.parts) = (time.critical(), least.critical(), counted(parts));
         Some(found)
     }
 
@@ -90,6 +90,12 @@ impl Found {
         let outcome = outcome.parts(self.parts);
         if self.exact { outcome.exact() } else { outcome.modelled() }
     }
+}
+
+/// The parts that count.
+fn counted(mut parts: Vec<Part>) -> Vec<Part> {
+    parts.retain(|p| p.count > 0);
+    parts
 }
 
 /// Calls of one direction in a row of counters.
@@ -116,14 +122,15 @@ fn calls(t: &CounterTable, d: usize) -> impl Iterator<Item = Calls> + '_ {
         let [bins @ .., calls, bytes, seq, opens] = row.int.map(|x| x.max(0) as u64);
         let small: u64 = bins.iter().sum();
         let back = calls.saturating_sub(seq);
-        // a longest call that is not recorded may be as long as all
-        let longest_s = if row.real[1] > 0.0 { row.real[1] } else { f64::INFINITY };
+        let time_s = row.real[0].max(0.0);
+        // where the longest is not recorded, each is as long as the mean
+        let longest_s = if row.real[1] > 0.0 { row.real[1] } else { ratio(time_s, calls as f64) };
         Calls {
             file: row.file,
             rank: row.rank,
             calls,
             bytes,
-            time_s: row.real[0].max(0.0),
+            time_s,
             longest_s,
             small: (small - bins[4].min(exact), small),
             tiny: bins[0] + bins[1],
@@ -142,15 +149,7 @@ fn of_one_mib(t: &CounterTable) -> impl Iterator<Item = u64> + '_ {
     rows(t, sizes, []).zip(rows(t, counts, [])).map(move |(size, n)| exact(size.int, n.int))
 }
 
-pub(in crate::findings) fn small_reads(f: &Facts, r: &Rule) -> Option<Outcome> {
-    small(f, r, 0)
-}
-
-pub(in crate::findings) fn small_writes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    small(f, r, 1)
-}
-
-fn small(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
+pub(in crate::findings) fn small(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     let all = match whole(f) {
         Some(q) => Found::of_requests(&q.directions[d].small, q.directions[d].count),
         None => Found::of_counters(f, d, |c| c.small)?,
@@ -169,24 +168,6 @@ fn small(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     Some(outcome)
 }
 
-/// Parts by file.
-#[derive(Default)]
-struct Parts(BTreeMap<(FileId, Option<u32>), Part>);
-
-impl Parts {
-    fn add(&mut self, p: Part) {
-        let sum = self.0.entry((p.file, p.rank)).or_insert(Part { file: p.file, rank: p.rank, ..Part::default() });
-        sum.count += p.count;
-        sum.bytes += p.bytes;
-        sum.time_s += p.time_s;
-    }
-
-    /// Those that count.
-    fn counted(self) -> Vec<Part> {
-        self.0.into_values().filter(|p| p.count > 0).collect()
-    }
-}
-
 pub(in crate::findings) fn unaligned_file(f: &Facts, r: &Rule) -> Option<Outcome> {
     if let Some(all) = whole(f) {
         return Some(unaligned_requests(f, r, all));
@@ -195,19 +176,19 @@ pub(in crate::findings) fn unaligned_file(f: &Facts, r: &Rule) -> Option<Outcome
     let names =
         ["READS", "WRITES", "FILE_NOT_ALIGNED", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT", "BYTES_WRITTEN"];
     let large = r.at("stripes") * f.stripe as f64;
-    let (mut all, mut some, mut alignment, mut parts) = (0i64, 0i64, 0i64, Parts::default());
+    let (mut all, mut some, mut alignment, mut parts) = (0i64, 0i64, 0i64, Vec::new());
     for row in rows(t, names, []) {
         let [reads, writes, unaligned, max_read, max_written, unit, bytes] = row.int;
         if (max_read.max(max_written) + 1) as f64 >= large {
             (all, some) = (all + reads.max(0) + writes.max(0), some + unaligned.max(0));
             alignment = alignment.max(unit);
             let count = unaligned.max(0) as u64;
-            parts.add(Part { file: row.file, rank: row.rank, count, bytes: bytes.max(0) as u64, time_s: 0.0 });
+            parts.push(Part { file: row.file, rank: row.rank, count, bytes: bytes.max(0) as u64, time_s: 0.0 });
         }
     }
     let outcome = Outcome::new(ratio(some as f64, all as f64) > r.at("share"))
         .measured(&[("unaligned", some as f64), ("of", all as f64), ("alignment", alignment as f64)])
-        .parts(parts.counted())
+        .parts(counted(parts))
         .detail(|| {
             let unit = units::bytes(alignment as f64);
             format!("{} do not begin at a multiple of {unit}, the block of the file system", of(some, all, "requests"))
@@ -221,7 +202,7 @@ fn unaligned_requests(f: &Facts, r: &Rule, all: &RequestFacts) -> Outcome {
     let most = both.iter().max_by_key(|d| d.unaligned.count);
     let remainders = most.map_or(&[][..], |d| &d.remainders);
     let parts: Vec<Part> = both.iter().flat_map(|d| d.unaligned.parts.iter().copied()).collect();
-    let extent = both.iter().map(|d| d.holes.1).max().unwrap_or(0);
+    let extent = both.iter().map(|d| d.extent).max().unwrap_or(0);
     let fires = ratio(some as f64, of_all as f64) > r.at("share") && extent as f64 >= r.at("stripes") * f.stripe as f64;
     Outcome::new(fires)
         .measured(&[("unaligned", some as f64), ("of", of_all as f64), ("alignment", f.stripe as f64)])
@@ -245,22 +226,14 @@ fn unaligned_requests(f: &Facts, r: &Rule, all: &RequestFacts) -> Outcome {
         .exact()
 }
 
-pub(in crate::findings) fn random_reads(f: &Facts, r: &Rule) -> Option<Outcome> {
-    random(f, r, 0)
-}
-
-pub(in crate::findings) fn random_writes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    random(f, r, 1)
-}
-
 /// Small requests that go back or skip, by a step that the rank has not just made in this file; from counters those that go back.
-fn random(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
+pub(in crate::findings) fn random(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     let requests = whole(f).map(|q| (&q.directions[d], &q.streams.rows[d]));
     let (all, low, high) = match requests {
         Some((of, _)) => (Found::of_requests(&of.irregular, of.count), of.irregular.count, of.irregular.count),
         None => {
             let back = Found::of_counters(f, d, |c| c.back)?;
-            let both = |c: &Calls| (c.back.0 + c.small.0).saturating_sub(c.calls);
+            let both = |c: &Calls| (c.back.0 + c.small.0).saturating_sub(c.calls).min(c.back.0);
             (Found::of_counters(f, d, |c| (both(c), c.back.1.min(c.small.1)))?, back.low, back.high)
         }
     };
@@ -283,42 +256,6 @@ fn random(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     Some(outcome)
 }
 
-pub(in crate::findings) fn shuffled_whole_file(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let all = whole(f)?;
-    let reads = &all.directions[0];
-    let (mut files, mut ranks) = (Vec::new(), BTreeMap::<u32, (f64, u64)>::new());
-    let mut passes = 0.0f64;
-    for u in &reads.files {
-        let n = ratio(u.bytes as f64, u.covered as f64);
-        let streams = || all.streams.of_file(u.file).map(|(rank, s)| (rank, s, s.time_s[0]));
-        let back: u64 = streams().map(|x| x.1.back[0]).sum();
-        let whole =
-            u.covered as f64 >= r.at("coverage") * u.end as f64 && (n / n.round() - 1.0).abs() <= r.at("passes");
-        let small = u.bytes as f64 / (u.count as f64) < r.at("stripes") * f.stripe as f64;
-        if whole && small && u.count as f64 >= r.at("count") && back as f64 >= r.at("back") * u.count as f64 {
-            for (rank, s, time_s) in streams() {
-                let sum = ranks.entry(rank).or_default();
-                (sum.0, sum.1) = (sum.0 + time_s, sum.1 + s.bytes[0]);
-            }
-            let time_s = streams().map(|x| x.2).sum();
-            files.push(Part { file: u.file, rank: None, count: u.count, bytes: u.bytes, time_s });
-            passes = passes.max(n);
-        }
-    }
-    let lost = ranks.iter().filter_map(|(&rank, x)| Some((x.0 - x.1 as f64 / reads.rates.at(rank)?).max(0.0)));
-    let (n, bytes) = files.iter().fold((0, 0), |s, p| (s.0 + p.count, s.1 + p.bytes));
-    let size = ratio(bytes as f64, n as f64);
-    let outcome = Outcome::new(!files.is_empty())
-        .measured(&[("files", files.len() as f64), ("passes", passes), ("request_bytes", size)])
-        .time(ranks.values().map(|x| x.0).fold(0.0, f64::max))
-        .maybe_lost(lost.reduce(f64::max), MODEL)
-        .detail(|| format!("{} reads of {} in random order cover whole files", count(n), units::bytes(size)))
-        .evidence(Filter { rows: Some(all.streams.rows[0].clone()), ..Filter::default() })
-        .parts(files)
-        .exact();
-    Some(outcome)
-}
-
 pub(in crate::findings) fn sequential(f: &Facts, r: &Rule) -> Option<Outcome> {
     let in_order = |d: usize| {
         let back = Found::of_counters(f, d, |c| c.back)?;
@@ -328,40 +265,41 @@ pub(in crate::findings) fn sequential(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(Outcome::new(reads || writes).measured(&[("reads", reads.into()), ("writes", writes.into())]))
 }
 
-pub(in crate::findings) fn reread(f: &Facts, r: &Rule) -> Option<Outcome> {
-    again(f, r, 0)
-}
-
-pub(in crate::findings) fn overwrite(f: &Facts, r: &Rule) -> Option<Outcome> {
-    again(f, r, 1)
-}
-
-fn again(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
+pub(in crate::findings) fn again(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     let words = ["read", "written"][d];
-    let outcome = |low: u64, all: u64, parts: Vec<Part>| {
-        let fires = ratio(low as f64, all as f64) >= r.at("share") && low as f64 >= r.at("bytes");
-        Outcome::new(fires).measured(&[("low", low as f64), ("of", all as f64)]).parts(parts)
+    let requests = whole(f).map(|q| (q, &q.directions[d]));
+    let (low, all, time_s, lost_s, parts) = match requests {
+        Some((q, of)) => {
+            let lost_s = again_lost(of, q, d);
+            (of.again.0, of.bytes, lost_s, lost_s, of.again.1.clone())
+        }
+        None => {
+            let (files, mut time) = (sums::files(f)?, RankTime::default());
+            let part = |x: &Sums| {
+                let bytes = x.bytes[d].saturating_sub(x.ends[d]);
+                let time_s = x.times_s[d] * ratio(bytes as f64, x.bytes[d] as f64);
+                Part { bytes, count: 1, ..x.part(time_s) }
+            };
+            let parts: Vec<Part> = files.values().map(part).filter(|p| p.bytes > 0).collect();
+            parts.iter().for_each(|p| time.add(p.rank, p.time_s, f.ranks));
+            let (low, all) = (parts.iter().map(|p| p.bytes).sum(), files.values().map(|x| x.bytes[d]).sum());
+            (low, all, Some(time.critical()), None, parts)
+        }
     };
-    let text = |low: u64, all: u64| {
-        format!("{} of {} {words} were {words} before", units::bytes(low as f64), units::bytes(all as f64))
-    };
-    if let Some(all) = whole(f) {
-        let (d, n) = (&all.directions[d], all.directions[d].bytes);
-        let evidence = Filter { rows: Some(d.again_rows.clone()), ..Filter::default() };
-        let lost = again_lost(d, all, usize::from(words == "written"));
-        let made = outcome(d.again.0, n, d.again.1.clone()).detail(|| text(d.again.0, n)).evidence(evidence).exact();
-        return Some(match lost {
-            Some(s) => made.time(s).lost(s, "bytes moved again, at the rate of large requests"),
-            None => made,
+    let fires = ratio(low as f64, all as f64) >= r.at("share") && low as f64 >= r.at("bytes");
+    let outcome = Outcome::new(fires)
+        .measured(&[("low", low as f64), ("of", all as f64)])
+        .maybe_time(time_s)
+        .maybe_lost(lost_s, "bytes moved again, at the rate of large requests")
+        .parts(parts)
+        .detail(|| {
+            let [some, of] = [low, all].map(|n| units::bytes(n as f64));
+            format!("{}{some} of {of} {words} were {words} before", if requests.is_some() { "" } else { "at least " })
         });
-    }
-    let files = sums::files(f)?;
-    let all = files.values().map(|x| x.bytes[d]).sum();
-    let more = |x: &Sums| Some(x.bytes[d].saturating_sub(x.ends[d])).filter(|n| *n > 0);
-    let part = |x: &Sums| Some(Part { file: x.file, bytes: more(x)?, count: 1, ..Part::default() });
-    let parts: Vec<Part> = files.values().filter_map(part).collect();
-    let low = parts.iter().map(|p| p.bytes).sum();
-    Some(outcome(low, all, parts).detail(|| format!("at least {}", text(low, all))))
+    Some(match requests {
+        Some((_, of)) => outcome.evidence(Filter { rows: Some(of.again_rows.clone()), ..Filter::default() }).exact(),
+        None => outcome.modelled(),
+    })
 }
 
 /// Time of the rank with the most bytes moved again, each file's shared among its ranks by their bytes.
@@ -450,35 +388,17 @@ pub(in crate::findings) fn slow_tail(f: &Facts, r: &Rule) -> Option<Outcome> {
     Some(outcome)
 }
 
-pub(in crate::findings) fn holes(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let (share, extent) = whole(f)?.directions[1].holes;
-    let outcome = Outcome::new(share > r.at("share") && extent as f64 >= r.at("bytes"))
-        .measured(&[("share", share), ("extent", extent as f64)])
-        .detail(|| format!("{:.0} % of {} were not written", 100.0 * share, units::bytes(extent as f64)))
-        .exact();
-    Some(outcome)
-}
-
-/// For the totals; never a finding.
-pub(in crate::findings) fn mix(f: &Facts, _: &Rule) -> Option<Outcome> {
-    let t = f.posix?;
-    let share = |a: i64, b: i64| ratio(a as f64, (a + b) as f64);
-    let calls = share(t.total(&["READS"])?, t.total(&["WRITES"])?);
-    let bytes = share(t.total(&["BYTES_READ"])?, t.total(&["BYTES_WRITTEN"])?);
-    Some(Outcome::new(false).measured(&[("read_calls", calls), ("read_bytes", bytes)]))
-}
-
 pub(in crate::findings) fn mmap(f: &Facts, r: &Rule) -> Option<Outcome> {
     let names = ["MMAPS", "BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN"];
-    let mut parts = Parts::default();
+    let mut parts = Vec::new();
     for row in rows(f.posix?, names, []) {
         let [maps, read, written, last_read, last_written] = row.int.map(|x| x.max(0) as u64);
         let size = last_read.max(last_written);
         if maps > 0 && ((read + written) as f64) < r.at("share") * size.max(1) as f64 {
-            parts.add(Part { file: row.file, rank: row.rank, count: maps, bytes: read + written, time_s: 0.0 });
+            parts.push(Part { file: row.file, rank: row.rank, count: maps, bytes: read + written, time_s: 0.0 });
         }
     }
-    let parts = parts.counted();
+    let parts = counted(parts);
     let n = parts.iter().map(|p| p.count).sum::<u64>();
     let outcome = Outcome::new(n > 0)
         .measured(&[("maps", n as f64)])

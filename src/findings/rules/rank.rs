@@ -1,6 +1,6 @@
 //! Balance between ranks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::SharedTime;
 use crate::findings::book::Rule;
@@ -10,6 +10,7 @@ use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::requests::RequestFacts;
 use crate::findings::rules::time::union_s;
+use crate::record::FileId;
 use crate::units;
 
 pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -50,11 +51,17 @@ fn bytes_of_ranks(f: &Facts) -> Option<(BTreeMap<u32, u64>, u64)> {
 pub(in crate::findings) fn volume(f: &Facts, r: &Rule) -> Option<Outcome> {
     let mut parts = Vec::new();
     let mut worst = 0.0f64;
+    // of these files aggregators move the bytes of the other ranks
+    let names = ["COLL_READS", "COLL_WRITES"];
+    let collective = f.mpiio.into_iter().flat_map(|t| rows(t, names, [])).filter(|row| row.int.iter().any(|n| *n > 0));
+    let collective: BTreeSet<FileId> = collective.map(|row| row.file).collect();
     let ratio_of_ranks = match &f.requests {
-        Some(q) => q.rank_bytes_max_over_mean,
+        Some(q) if collective.is_empty() => q.rank_bytes_max_over_mean,
+        Some(_) => 0.0,
         None => {
             let names = ["BYTES_READ", "BYTES_WRITTEN"];
-            for row in rows(f.posix?, names, ["F_VARIANCE_RANK_BYTES"]).filter(|row| row.rank.is_none()) {
+            let shared = rows(f.posix?, names, ["F_VARIANCE_RANK_BYTES"]).filter(|row| row.rank.is_none());
+            for row in shared.filter(|row| !collective.contains(&row.file)) {
                 let bytes = row.int.iter().map(|x| (*x).max(0) as u64).sum::<u64>();
                 let mean = bytes as f64 / f.ranks as f64;
                 let variation = ratio(row.real[0].max(0.0).sqrt(), mean);

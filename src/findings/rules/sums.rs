@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::findings::book::Rule;
-use crate::findings::facts::{Facts, rows};
+use crate::findings::facts::{Facts, RankTime, rows};
 use crate::findings::outcome::{Outcome, Part};
 use crate::record::{CounterModule, FileId};
 use crate::units;
@@ -63,37 +63,35 @@ pub(super) fn files(f: &Facts) -> Option<BTreeMap<FileId, Sums>> {
     Some(all)
 }
 
-/// Calls of one kind, and those that they are held against: a module with its counters, and words.
-pub(super) struct Calls {
-    pub module: CounterModule,
-    pub some: &'static [&'static str],
-    pub of: &'static [&'static str],
-    /// Names of both.
-    pub names: [&'static str; 2],
-    pub words: [&'static str; 2],
-}
-
-impl Calls {
-    /// Fires above the limit `share` or `ratio`, from `count` calls on.
-    pub fn check(&self, f: &Facts, r: &Rule) -> Option<Outcome> {
-        let t = f.counters?.table(self.module).filter(|t| !t.is_empty())?;
-        let (n, all) = (t.total(self.some)?, t.total(self.of)?);
-        let limit = |name: &str| r.limits.get(name).copied();
-        let least = limit("share").or(limit("ratio")).unwrap_or(0.0);
-        let fires = all > 0 && n as f64 > least * all as f64 && n as f64 >= limit("count").unwrap_or(1.0);
-        let mut parts = Vec::new();
-        for name in self.some {
-            let of_counter = rows(t, [*name, "BYTES_READ", "BYTES_WRITTEN"], []).filter(|row| row.int[0] > 0);
-            parts.extend(of_counter.map(|row| {
-                let [count, read, written] = row.int.map(|x| x.max(0).unsigned_abs());
-                Part { file: row.file, rank: row.rank, count, bytes: read.saturating_add(written), time_s: 0.0 }
-            }));
-        }
-        let [some, of] = self.names;
-        let outcome = Outcome::new(fires)
-            .measured(&[(some, n as f64), (of, all as f64)])
-            .detail(|| format!("{} {} for {} {}", units::grouped(n), self.words[0], units::grouped(all), self.words[1]))
-            .parts(parts);
-        Some(outcome)
+/// Calls of one kind and those that they are held against, and the times in which the first are; the names of both, and the words for
+/// them. Fires above the limit `share` or `ratio`, from `count` calls on.
+pub(super) fn calls(
+    f: &Facts,
+    r: &Rule,
+    module: CounterModule,
+    [some, of, within]: [&[&str]; 3],
+    [name, name_of, word, word_of]: [&'static str; 4],
+) -> Option<Outcome> {
+    let t = f.counters?.table(module).filter(|t| !t.is_empty())?;
+    let (n, all) = (t.total(some)?, t.total(of)?);
+    let limit = |name: &str| r.limits.get(name).copied();
+    let least = limit("share").or(limit("ratio")).unwrap_or(0.0);
+    let fires = all > 0 && n as f64 > least * all as f64 && n as f64 >= limit("count").unwrap_or(1.0);
+    let (mut parts, mut time) = (Vec::new(), RankTime::default());
+    for name in within {
+        rows(t, [], [*name]).for_each(|row| time.add(row.rank, row.real[0].max(0.0), f.ranks));
     }
+    for name in some {
+        let of_counter = rows(t, [*name, "BYTES_READ", "BYTES_WRITTEN"], []).filter(|row| row.int[0] > 0);
+        parts.extend(of_counter.map(|row| {
+            let [count, read, written] = row.int.map(|x| x.max(0).unsigned_abs());
+            Part { file: row.file, rank: row.rank, count, bytes: read.saturating_add(written), time_s: 0.0 }
+        }));
+    }
+    let outcome = Outcome::new(fires)
+        .measured(&[(name, n as f64), (name_of, all as f64)])
+        .at_most(time.critical(), f.run_s)
+        .detail(|| format!("{} {} for {} {}", units::grouped(n), word, units::grouped(all), word_of))
+        .parts(parts);
+    Some(outcome)
 }

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 use crate::analysis::{Mode, SignalReport};
 use crate::findings::book::Rule;
-use crate::findings::bursts::{Burst, Bursts, quantile, trend};
+use crate::findings::bursts::{Burst, quantile, trend};
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
@@ -106,14 +106,16 @@ pub(in crate::findings) fn burst_buffer(f: &Facts, r: &Rule) -> Option<Outcome> 
     let fires = bursts.confidence >= r.at("confidence")
         && bursts.all.len() as f64 >= r.at("bursts")
         && bursts.duty <= r.at("duty")
-        && idle > 0.0;
+        && idle > 0.0
+        && bursts.timed
+        && lengths.iter().sum::<f64>() >= r.at("run_share") * f.run_s;
     let time_s = lengths.iter().sum::<f64>();
     let buffer = f.system.burst_buffer.filter(|b| b.capacity >= largest);
     let outcome = Outcome::new(fires)
         .measured(&[("buffer_bytes", largest), ("idle_s", idle), ("drain_bytes_per_s", ratio(largest, idle))])
-        .maybe_time(bursts.timed.then_some(time_s))
+        .time(time_s)
         .maybe_lost(
-            buffer.filter(|_| bursts.timed).map(|b| (time_s - sum / b.rate).max(0.0)),
+            buffer.map(|b| (time_s - sum / b.rate).max(0.0)),
             "bursts beyond their time at the rate of the buffer",
         )
         .detail(|| {
@@ -173,39 +175,6 @@ pub(in crate::findings) fn growing_bursts(f: &Facts, r: &Rule) -> Option<Outcome
                 100.0 * bytes,
                 100.0 * length
             )
-        })
-        .exact();
-    Some(outcome)
-}
-
-/// True for bursts that overlap one of the others, which are in order.
-fn overlapped(b: &Burst, others: &Bursts) -> bool {
-    let at = others.all.partition_point(|o| o.end_s <= b.start_s);
-    others.all.get(at).is_some_and(|o| o.start_s < b.end_s)
-}
-
-pub(in crate::findings) fn colliding_periods(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let [Some(a), Some(b)] = &f.bursts else { return f.report.map(|_| Outcome::new(false)) };
-    if !(a.timed && b.timed) {
-        return None;
-    }
-    let (hit, free): (Vec<&Burst>, Vec<&Burst>) = a.all.iter().partition(|x| overlapped(x, b));
-    let share = ratio(hit.len() as f64, a.all.len() as f64);
-    let lengths = |all: &[&Burst]| all.iter().map(|x| x.length_s()).collect::<Vec<f64>>();
-    let usual = quantile(&lengths(&free), 0.5);
-    let lost = lengths(&hit).iter().map(|x| (x - usual).max(0.0)).sum::<f64>();
-    let (short, long) = (a.period_s.min(b.period_s), a.period_s.max(b.period_s));
-    let apart = (short - long).abs() > r.at("apart") * long;
-    let fires = apart && hit.len() as f64 >= r.at("bursts") && share >= r.at("chance") * (a.duty + b.duty);
-    let outcome = Outcome::new(fires)
-        .measured(&[("overlapped", share), ("chance", a.duty + b.duty)])
-        .measured(&[("write_period_s", a.period_s), ("read_period_s", b.period_s)])
-        .measured(&[("beat_s", ratio(short * long, long - short))])
-        .time(lengths(&hit).iter().sum())
-        .maybe_lost((!free.is_empty()).then_some(lost), "length of these bursts beyond that of bursts alone")
-        .detail(|| {
-            let (w, r) = (units::seconds(a.period_s), units::seconds(b.period_s));
-            format!("{} of {} write bursts (every {w}) overlap read bursts (every {r})", hit.len(), a.all.len())
         })
         .exact();
     Some(outcome)

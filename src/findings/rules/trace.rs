@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::findings::book::Rule;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::Outcome;
-use crate::record::{Data, FileId, is_terminal};
+use crate::record::{Data, FileId};
 use crate::units;
 
 pub(in crate::findings) fn unreduced(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -15,16 +15,6 @@ pub(in crate::findings) fn unreduced(f: &Facts, r: &Rule) -> Option<Outcome> {
     let outcome = Outcome::new(n as f64 >= r.at("files"))
         .measured(&[("files", n as f64)])
         .detail(|| format!("{} of several ranks", units::counted(n, "file")));
-    Some(outcome)
-}
-
-pub(in crate::findings) fn anonymised(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let names = || f.trace.files.iter().map(|x| x.1).filter(|n| !is_terminal(n) && !n.is_empty());
-    let number = |n: &&str| n.bytes().all(|b| b.is_ascii_digit());
-    let (some, all) = (names().filter(number).count(), names().count());
-    let outcome = Outcome::new(some as f64 >= r.at("files") && ratio(some as f64, all as f64) >= r.at("share"))
-        .measured(&[("numbers", some as f64), ("of", all as f64)])
-        .detail(|| format!("{some} of {all} names"));
     Some(outcome)
 }
 
