@@ -57,35 +57,28 @@ impl<'a> Uses<'a> {
         let mut uses = Uses { f, direction: rule.direction, files: HashMap::new(), calls: [0; 4], costliest };
         let names: HashSet<&str> = o.parts.iter().map(name).collect();
         let concerned = |name: &str| if names.is_empty() { !is_terminal(name) } else { names.contains(name) };
-        f.mpiio.into_iter().for_each(|t| uses.see_mpiio(t, &concerned));
-        f.posix.into_iter().chain(f.stdio).for_each(|t| uses.see_calls(t, &concerned));
+        [f.mpiio, f.posix, f.stdio].into_iter().flatten().for_each(|t| uses.see_counters(t, &concerned));
         uses.see_requests(&concerned);
         uses
     }
 
-    fn see_mpiio(&mut self, t: &CounterTable, concerned: &dyn Fn(&str) -> bool) {
-        for row in rows(t, ["BYTES_READ", "BYTES_WRITTEN"], []).filter(|row| concerned(self.f.name(row.file))) {
-            let of = self.files.entry(self.f.name(row.file)).or_default();
-            of.rank(row.rank);
-            (of.by_mpiio, of.reads, of.writes) = (true, of.reads || row.int[0] > 0, of.writes || row.int[1] > 0);
-        }
-    }
-
-    fn see_calls(&mut self, t: &CounterTable, concerned: &dyn Fn(&str) -> bool) {
+    fn see_counters(&mut self, t: &CounterTable, concerned: &dyn Fn(&str) -> bool) {
         let names = ["BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "OPENS", "STATS", "SEEKS"];
         for row in rows(t, names, []).filter(|row| concerned(self.f.name(row.file))) {
             let [read, written, last_read, last_written, calls @ ..] = row.int.map(|x| x.max(0) as u64);
             let of = self.files.entry(self.f.name(row.file)).or_default();
-            let ranks = if row.rank.is_none() { self.f.ranks } else { 1 };
             of.rank(row.rank);
-            if !of.by_mpiio {
-                (of.reads, of.writes) = (of.reads || read > 0, of.writes || written > 0);
+            let is_mpiio = t.module == CounterModule::Mpiio;
+            if is_mpiio || !of.by_mpiio {
+                (of.reads, of.writes, of.by_mpiio) = (of.reads || read > 0, of.writes || written > 0, is_mpiio);
             }
-            let end = last_read.max(last_written) + 1;
+            if is_mpiio {
+                continue;
+            }
+            let (end, ranks) = (last_read.max(last_written) + 1, row.rank.map_or(self.f.ranks, |_| 1));
             of.size = of.size.max(end);
             // all ranks together have to read more than half of what each reading all of it would
-            let share = read as f64 / (end * ranks) as f64;
-            of.read_all += if share > 0.5 { ranks as f64 } else { 0.0 };
+            of.read_all += if read as f64 > 0.5 * (end * ranks) as f64 { ranks as f64 } else { 0.0 };
             (0..3).for_each(|i| self.calls[i] += calls[i]);
             self.calls[3] += ranks;
         }

@@ -8,21 +8,11 @@ use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::rules::outermost;
 use crate::findings::rules::sums::{self, Sums};
-use crate::record::{CounterTable, FileId, Op};
+use crate::record::{FileId, Op};
 use crate::units;
 
 const READS: [&str; 4] = ["INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"];
 pub(super) const WRITES: [&str; 4] = ["INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"];
-
-/// Files that several ranks access; a row over all ranks is of such a file.
-fn shared_files(t: &CounterTable) -> HashSet<FileId> {
-    let mut of: BTreeMap<FileId, BTreeSet<Option<u32>>> = BTreeMap::new();
-    for row in rows(t, [], []) {
-        of.entry(row.file).or_default().insert(row.rank);
-    }
-    let several = |all: &BTreeSet<Option<u32>>| all.len() > 1 || all.contains(&None);
-    of.into_iter().filter(|(_, all)| several(all)).map(|(file, _)| file).collect()
-}
 
 pub(in crate::findings) fn not_used(f: &Facts, r: &Rule) -> Option<Outcome> {
     let opened: HashSet<FileId> = f.mpiio.into_iter().flat_map(|m| m.file.iter()).collect();
@@ -49,19 +39,21 @@ pub(in crate::findings) fn not_used(f: &Facts, r: &Rule) -> Option<Outcome> {
 pub(in crate::findings) fn independent(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
     let t = f.mpiio?;
     let (names, time, what) = [(READS, "F_READ_TIME", "reads"), (WRITES, "F_WRITE_TIME", "writes")][d];
-    let shared = shared_files(t);
     let (mut indep, mut all) = (0i64, 0i64);
-    let mut files: BTreeMap<FileId, (i64, i64, f64)> = BTreeMap::new();
+    // of each file: independent and all calls, a rank's mean time, and its only rank
+    let mut files: BTreeMap<FileId, (i64, i64, f64, Option<u32>)> = BTreeMap::new();
     for row in rows(t, names, [time]) {
         let calls = row.int.map(|x| x.max(0));
         (indep, all) = (indep + calls[0], all + calls.iter().sum::<i64>());
-        let file = files.entry(row.file).or_default();
-        *file = (file.0 + calls[0], file.1 + calls.iter().sum::<i64>(), file.2 + row.real[0].max(0.0) / f.ranks as f64);
+        let file = files.entry(row.file).or_insert((0, 0, 0.0, row.rank));
+        (file.0, file.1) = (file.0 + calls[0], file.1 + calls.iter().sum::<i64>());
+        file.2 += row.real[0].max(0.0) / f.ranks as f64;
+        file.3 = file.3.filter(|k| Some(*k) == row.rank);
     }
     let large = large_and_apart(f, d);
-    let fires = |file: &FileId, x: &(i64, i64, f64)| {
+    let fires = |file: &FileId, x: &(i64, i64, f64, Option<u32>)| {
         let many = x.0 as f64 >= r.at("count") && ratio(x.0 as f64, x.1 as f64) > r.at("share");
-        shared.contains(file) && many && !large.contains(f.name(*file))
+        x.3.is_none() && many && !large.contains(f.name(*file))
     };
     let parts: Vec<Part> = files
         .iter()

@@ -36,10 +36,6 @@ fn count(n: u64) -> String {
     units::grouped(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
-fn of(n: i64, all: i64, what: &str) -> String {
-    format!("{} of {} {what}", units::grouped(n), units::grouped(all))
-}
-
 /// Requests of one direction or both that have something in common, from requests or, as bounds, from counters.
 #[derive(Default)]
 struct Found {
@@ -191,7 +187,8 @@ pub(in crate::findings) fn unaligned_file(f: &Facts, r: &Rule) -> Option<Outcome
         .parts(counted(parts))
         .detail(|| {
             let unit = units::bytes(alignment as f64);
-            format!("{} do not begin at a multiple of {unit}, the block of the file system", of(some, all, "requests"))
+            let [some, all] = [some, all].map(units::grouped);
+            format!("{some} of {all} requests do not begin at a multiple of {unit}, the block of the file system")
         });
     Some(outcome)
 }
