@@ -22,9 +22,10 @@ pub enum Detail {
     /// Only what moves bytes: enough for signals, patterns and classes. Other calls are counted, not kept.
     #[default]
     Transfers,
-    /// Every call, failed ones too.
+    /// Every call, failed ones too. One that moves bytes between two files (`copy_file_range`, `sendfile`, `splice`) is two rows, a
+    /// read and a write, as in `Transfers`.
     Calls,
-    /// Every call with its place in the log, if [`Format::logs_calls`](super::Format::logs_calls); else as `Calls`.
+    /// Every call with its place in the log, if [`Format::logs_calls`](super::Format::logs_calls), each one row; else as `Calls`.
     Log,
 }
 

@@ -245,8 +245,8 @@ impl<'s> RowMaker<'s> {
         self.push(e, call, Op::Other, file, UNKNOWN_OFFSET, 0)
     }
 
-    /// A transfer between two descriptors. Where only transfers are wanted these are two rows, a read and a write; where every
-    /// call is one row, it is that of the first descriptor.
+    /// A transfer between two descriptors: a read and a write. In a log, where every call is one row, it is that of the first
+    /// descriptor.
     fn copy(&mut self, e: &CallEvent<'_>, call: CallId, sends: bool) -> Result<()> {
         let Some(n) = e.call.bytes() else { return self.left_out(e, call) };
         let args: Vec<&[u8]> = text::split_args(e.call.args.of(e.text)).take(6).collect();
@@ -267,7 +267,7 @@ impl<'s> RowMaker<'s> {
         }
         let first = if sends { 1 } else { 0 };
         for (i, (op, file, offset)) in rows.into_iter().enumerate() {
-            if !self.detail.all_calls() || i == first {
+            if self.detail != Detail::Log || i == first {
                 self.transfers += 1;
                 self.nameless += u64::from(file == FileId::NONE);
                 self.push(e, call, op, file, offset, n)?;
