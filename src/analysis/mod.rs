@@ -225,12 +225,11 @@ fn nothing_left(trace: &Trace, totals: &Totals, options: &Options, excluded: u64
     } else {
         Remedy::WidenSelection
     };
-    Error::new(
-        ErrorKind::Empty,
-        format!("no data left after filtering: no {what} with bytes among {} records", totals.records),
-    )
-    .remedy(remedy)
-    .in_file(&trace.path)
+    let found = match trace.why_no_rows().filter(|_| totals.records == 0) {
+        Some(why) => format!("nothing to analyse: {why}"),
+        None => format!("no data left after filtering: no {what} with bytes among {} records", totals.records),
+    };
+    Error::new(ErrorKind::Empty, found).remedy(remedy).in_file(&trace.path)
 }
 
 pub(crate) fn summary(trace: &Trace) -> TraceSummary {

@@ -432,10 +432,13 @@ impl<'s, 'm> Reader<'s, 'm> {
     /// The accesses of each rank, by file.
     fn files(self, trace: &Trace) -> Result<Vec<(FileId, Vec<Followed>)>> {
         if self.all.is_empty() {
-            let found = if self.unplaced > 0 {
-                format!("nothing to classify: none of {} accesses has an offset", self.unplaced)
-            } else {
-                format!("no data left after filtering: no read or write among {} records", self.rows)
+            let empty = || trace.why_no_rows().filter(|_| self.rows == 0).map(str::to_owned);
+            let found = match trace.why_no_requests().or_else(empty) {
+                Some(why) => format!("nothing to classify: {why}"),
+                None if self.unplaced > 0 => {
+                    format!("nothing to classify: none of {} accesses has an offset", self.unplaced)
+                }
+                None => format!("no data left after filtering: no read or write among {} records", self.rows),
             };
             let remedy =
                 "classes need offsets: Darshan with DXT, strace or records have them, phases and counters do not";

@@ -364,6 +364,23 @@ impl Trace {
         self.timing != Timing::Counter || self.bin_s.is_some()
     }
 
+    /// Why the trace has no rows, as its reader says.
+    pub(crate) fn why_no_rows(&self) -> Option<&str> {
+        let says = |w: &&Warning| matches!(&*w.code, "empty-log" | "no-transfers");
+        self.warnings.iter().find(says).map(|w| &*w.message)
+    }
+
+    /// Why the rows of the trace are no single requests.
+    pub(crate) fn why_no_requests(&self) -> Option<String> {
+        let only = match (self.timing, self.bin_s) {
+            (Timing::Request, _) => return None,
+            (Timing::Phase, _) => "phases",
+            (Timing::Heatmap, _) | (Timing::Counter, None) => "counters",
+            (Timing::Counter, Some(_)) => "readings of counters",
+        };
+        Some(format!("the trace has {only} only, no single requests"))
+    }
+
     /// Totals of `data` as a layer: for formats with one kind of data.
     pub(crate) fn summarise(&self, layer: &str) -> LayerSummary {
         LayerSummary::of(layer, &self.data, self.origin_s)
