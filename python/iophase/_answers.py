@@ -574,10 +574,10 @@ class LayerSummary(Part):
     bytes_written = Field('bytes_written', '', "Bytes written.")
     first_s = Field('first_s', '', "Start of the first access, seconds on the trace's own clock.")
     last_s = Field('last_s', '', "End of the last access, seconds on the trace's own clock.")
-    layer = Field('layer', '', "`posix`, `mpiio`, `stdio` (counters, or calls), `mpi`, `hdf5`, `pnetcdf`, `netcdf`, `user` (calls), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `requests`, `phases`.")
-    reads = Field('reads', '', "Number of read operations; `null` if the layer does not count them.")
+    layer = Field('layer', '', "`posix`, `mpiio`, `stdio` (counters, or calls), `dfs`, `daos`, `h5f`, `h5d`, `pnetcdf_file`, `pnetcdf_var` (counters), `mpi`, `hdf5`, `pnetcdf`, `netcdf`, `user` (calls), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `apmpi`, `bg/q` (records that are only counted), `requests`, `phases`.")
+    reads = Field('reads', '', "Number of read operations; `null` if the layer does not count them, or a count is impossible.")
     records = Field('records', '', "Number of records: counter records, segments, heatmap records, requests or phases.")
-    writes = Field('writes', '', "Number of write operations; `null` if the layer does not count them.")
+    writes = Field('writes', '', "Number of write operations; `null` if the layer does not count them, or a count is impossible.")
 
 class LayerTime(Part):
     "Time in I/O of one layer."

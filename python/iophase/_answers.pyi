@@ -1166,16 +1166,16 @@ class LayerSummary(Part):
         "End of the last access, seconds on the trace's own clock."
     @property
     def layer(self) -> str:
-        "`posix`, `mpiio`, `stdio` (counters, or calls), `mpi`, `hdf5`, `pnetcdf`, `netcdf`, `user` (calls), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `requests`, `phases`."
+        "`posix`, `mpiio`, `stdio` (counters, or calls), `dfs`, `daos`, `h5f`, `h5d`, `pnetcdf_file`, `pnetcdf_var` (counters), `mpi`, `hdf5`, `pnetcdf`, `netcdf`, `user` (calls), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `apmpi`, `bg/q` (records that are only counted), `requests`, `phases`."
     @property
     def reads(self) -> int | None:
-        "Number of read operations; `null` if the layer does not count them."
+        "Number of read operations; `null` if the layer does not count them, or a count is impossible."
     @property
     def records(self) -> int:
         "Number of records: counter records, segments, heatmap records, requests or phases."
     @property
     def writes(self) -> int | None:
-        "Number of write operations; `null` if the layer does not count them."
+        "Number of write operations; `null` if the layer does not count them, or a count is impossible."
 
 class LayerTime(Part):
     "Time in I/O of one layer."

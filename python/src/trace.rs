@@ -387,11 +387,11 @@ impl PyTrace {
     }
 
     /// The counters of a module, one row for each file and rank (rank is None for totals over all ranks): `posix`, `mpiio`,
-    /// `stdio`, `h5f`, `h5d`, `pnetcdf_file`, `pnetcdf_var`.
+    /// `stdio`, `h5f`, `h5d`, `pnetcdf_file`, `pnetcdf_var`, `dfs`, `daos`.
     #[pyo3(signature = (module="posix"))]
     fn counters(&self, py: Python<'_>, module: &str) -> PyResult<Table> {
-        use CounterModule::{H5d, H5f, Mpiio, PnetcdfFile, PnetcdfVar, Posix, Stdio};
-        let all = [Posix, Mpiio, Stdio, H5f, H5d, PnetcdfFile, PnetcdfVar];
+        use CounterModule::{Daos, Dfs, H5d, H5f, Mpiio, PnetcdfFile, PnetcdfVar, Posix, Stdio};
+        let all = [Posix, Mpiio, Stdio, H5f, H5d, PnetcdfFile, PnetcdfVar, Dfs, Daos];
         let Some(wanted) = all.into_iter().find(|m| m.prefix().eq_ignore_ascii_case(module)) else {
             let names: Vec<String> = all.iter().map(|m| m.prefix().to_lowercase()).collect();
             let e = errors::usage(format!("no module is called {module}")).expected(names.join(", "));

@@ -1,6 +1,7 @@
 //! A trace: its records or intervals, and the facts about job, file and quality that come with them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -10,6 +11,7 @@ use super::counters::Counters;
 use super::intervals::Intervals;
 use super::lookups::Lookups;
 use super::names::{Calls, Files};
+use super::range::is_time;
 use super::requests::{Op, Requests};
 use crate::remedy::Remedy;
 
@@ -165,14 +167,15 @@ pub struct Job {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LayerSummary {
-    /// `posix`, `mpiio`, `stdio` (counters, or calls), `mpi`, `hdf5`, `pnetcdf`, `netcdf`, `user` (calls), `dxt-posix`, `dxt-mpiio`
-    /// (segments), `heatmap-posix`, ..., `requests`, `phases`.
+    /// `posix`, `mpiio`, `stdio` (counters, or calls), `dfs`, `daos`, `h5f`, `h5d`, `pnetcdf_file`, `pnetcdf_var` (counters), `mpi`,
+    /// `hdf5`, `pnetcdf`, `netcdf`, `user` (calls), `dxt-posix`, `dxt-mpiio` (segments), `heatmap-posix`, ..., `apmpi`, `bg/q` (records
+    /// that are only counted), `requests`, `phases`.
     pub layer: String,
     /// Number of records: counter records, segments, heatmap records, requests or phases.
     pub records: u64,
-    /// Number of read operations; `null` if the layer does not count them.
+    /// Number of read operations; `null` if the layer does not count them, or a count is impossible.
     pub reads: Option<u64>,
-    /// Number of write operations; `null` if the layer does not count them.
+    /// Number of write operations; `null` if the layer does not count them, or a count is impossible.
     pub writes: Option<u64>,
     /// Bytes read.
     pub bytes_read: u64,
@@ -200,6 +203,51 @@ pub struct Quality {
     pub clock_backwards: u64,
     /// Modules or parts known to be incomplete.
     pub partial: Vec<String>,
+    /// Counters with values that they cannot have.
+    pub impossible: Vec<Impossible>,
+    /// Modules whose part in the I/O time is not known.
+    pub untimed: Vec<Untimed>,
+}
+
+/// A counter of a log with values that it cannot have: negative bytes, calls or times, times that are no numbers, ends before starts.
+/// As text it is a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Impossible {
+    /// Name of the module, such as `MPI-IO`.
+    pub module: String,
+    /// Full name of the counter, such as `MPIIO_BYTES_WRITTEN`.
+    pub counter: &'static str,
+    /// What its value is: `negative`, `too large`, `not finite` or `before its start`.
+    pub value: &'static str,
+    /// Number of records with such a value.
+    pub records: u64,
+}
+
+impl fmt::Display for Impossible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let records = if self.records == 1 { "record" } else { "records" };
+        write!(f, "{} is {} in {} {records}", self.counter, self.value, self.records)
+    }
+}
+
+/// A module that moved bytes, or can have, and whose times cannot be read. As text it is a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Untimed {
+    /// Name of the module, such as `DFS`.
+    pub module: String,
+    /// Bytes that it moved; `None` if they cannot be read either.
+    pub bytes: Option<u64>,
+}
+
+impl fmt::Display for Untimed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bytes {
+            Some(n) => write!(f, "{n} bytes went through {}, whose times are not known", self.module),
+            None => write!(f, "bytes and times of {} are not known", self.module),
+        }
+    }
 }
 
 /// Something a person should know before trusting the numbers.

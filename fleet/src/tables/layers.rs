@@ -5,7 +5,7 @@ use super::table;
 table! {
     /// One row per log, layer and mount: counters summed over files and ranks. A layer without a counter has null.
     pub struct LayerRow = "layers" {
-        /// The layer: posix, mpiio, stdio, h5f, h5d, pnetcdf_file, pnetcdf_var.
+        /// The layer: posix, mpiio, stdio, h5f, h5d, pnetcdf_file, pnetcdf_var, dfs, daos.
         pub layer: Option<String>,
         /// Mount point; null for files on none that is known.
         pub mount: Option<String>,

@@ -34,7 +34,7 @@ pub(super) fn read(logs: &[Log], placements: &[Placement]) -> Result<(Counters, 
             }
             done => done,
         };
-        for layout in LAYOUTS.iter() {
+        for layout in layouts() {
             let before = all.tables.len();
             let done = of_library(log, layout, placement, &mut all);
             if done.is_err() {
@@ -129,27 +129,100 @@ fn of_layer(log: &Log, layer: Layer, placement: Placement, all: &mut Counters) -
     walked.map(|_| ())
 }
 
-/// Counters of a library's module: id, rank, with datasets and variables the id of their file, counters.
-struct LibraryLayout {
-    darshan: Module,
-    module: CounterModule,
+/// Counters of a library's module: id, rank, with datasets and variables the id of their file, counters, with DAOS ids of its own.
+pub(super) struct LibraryLayout {
+    pub darshan: Module,
+    pub module: CounterModule,
     version: u32,
-    /// The id of a file comes before the counters.
-    has_file: bool,
-    ints: Vec<&'static str>,
-    reals: Vec<&'static str>,
+    /// Bytes before the counters, and after them.
+    around: (usize, usize),
+    pub ints: Vec<&'static str>,
+    pub reals: Vec<&'static str>,
+    /// Places of the integer counters that sum up to reads, and to writes.
+    pub calls: [Vec<usize>; 2],
+}
+
+/// A record of a library's module.
+pub(super) struct LibraryRecord<'a> {
+    fields: Fields<'a>,
+    /// Where its integer and real counters begin.
+    at: [usize; 2],
+}
+
+impl LibraryRecord<'_> {
+    fn id(&self) -> u64 {
+        self.fields.u64(0)
+    }
+
+    pub fn rank(&self) -> i64 {
+        self.fields.i64(8)
+    }
+
+    pub fn int(&self, i: usize) -> i64 {
+        self.fields.i64(self.at[0] + 8 * i)
+    }
+
+    pub fn real(&self, i: usize) -> f64 {
+        self.fields.f64(self.at[1] + 8 * i)
+    }
 }
 
 impl LibraryLayout {
     fn new(darshan: Module, module: CounterModule, version: u32, ints: &str, reals: &str) -> Self {
-        let dataset = matches!(module, CounterModule::H5d | CounterModule::PnetcdfVar);
-        // The first version of datasets had no id of their file.
-        let has_file = dataset && !(darshan == Module::H5d && version == 1);
+        let around = match (module, version) {
+            // The first version of datasets had no id of their file.
+            (CounterModule::H5d, 2..) | (CounterModule::PnetcdfVar, _) => (24, 0),
+            (CounterModule::Dfs, _) => (16, 32),
+            (CounterModule::Daos, _) => (16, 48),
+            _ => (16, 0),
+        };
         let names = |text: &str| -> Vec<&'static str> {
             let full = |name: String| &*format!("{}_{name}", module.prefix()).leak();
             text.split_whitespace().flat_map(expand).map(full).collect()
         };
-        LibraryLayout { darshan, module, version, has_file, ints: names(ints), reals: names(reals) }
+        let (ints, reals) = (names(ints), names(reals));
+        let places = |calls: &[&str]| {
+            let is_call = |name: &str| calls.iter().any(|c| name.strip_prefix(module.prefix()) == Some(*c));
+            (0..ints.len()).filter(|&i| is_call(ints[i])).collect()
+        };
+        let calls = match module {
+            // Its other reads and writes count those that do not block as well.
+            CounterModule::Dfs => [places(&["_READS", "_READXS"]), places(&["_WRITES", "_WRITEXS"])],
+            _ => [places(&READS), places(&WRITES)],
+        };
+        LibraryLayout { darshan, module, version, around, ints, reals, calls }
+    }
+
+    /// The layout of a module's data.
+    pub fn of(slot: &Slot) -> Option<&'static LibraryLayout> {
+        LAYOUTS.iter().find(|l| (l.darshan, l.version) == (slot.module, slot.version))
+    }
+
+    /// The data of a log that are laid out like this.
+    pub fn slot<'l>(&self, log: &'l Log) -> Option<&'l Slot> {
+        log.readable(self.darshan).filter(|s| s.version == self.version)
+    }
+
+    /// Bytes of a record.
+    pub fn record_bytes(&self) -> usize {
+        self.around.0 + 8 * (self.ints.len() + self.reals.len()) + self.around.1
+    }
+
+    /// Gives every record to `f`; returns the bytes after the last whole one.
+    pub fn walk(&self, log: &Log, slot: &Slot, mut f: impl FnMut(&LibraryRecord<'_>) -> Result<()>) -> Result<u64> {
+        let (size, at) = (self.record_bytes(), [self.around.0, self.around.0 + 8 * self.ints.len()]);
+        let mut region = log.region(slot);
+        loop {
+            let w = region.window(size)?;
+            let whole = w.len() / size * size;
+            if whole == 0 {
+                return Ok(w.len() as u64);
+            }
+            for bytes in w[..whole].chunks_exact(size) {
+                f(&LibraryRecord { fields: Fields { bytes, order: log.order() }, at })?;
+            }
+            region.consume(whole);
+        }
     }
 }
 
@@ -190,13 +263,35 @@ const VARIABLE: &str = "OPENS INDEP_READS INDEP_WRITES COLL_READS COLL_WRITES NB
     SIZE_READ_AGG_# SIZE_WRITE_AGG_# ACCESS# ACCESS#_COUNT NDIMS NPOINTS DATATYPE_SIZE IS_RECORD_VAR FASTEST_RANK \
     FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES";
 
+const DFS: &str = "OPENS GLOBAL_OPENS LOOKUPS DUPS READS READXS WRITES WRITEXS NB_READS NB_WRITES GET_SIZES PUNCHES REMOVES STATS \
+    BYTES_READ BYTES_WRITTEN RW_SWITCHES MAX_READ_TIME_SIZE MAX_WRITE_TIME_SIZE SIZE_READ_# SIZE_WRITE_# ACCESS#_ACCESS \
+    ACCESS#_COUNT CHUNK_SIZE FASTEST_RANK FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES";
+const DAOS: &str = "OBJ_OPENS OBJ_FETCHES OBJ_UPDATES OBJ_PUNCHES OBJ_DKEY_PUNCHES OBJ_AKEY_PUNCHES OBJ_DKEY_LISTS OBJ_AKEY_LISTS \
+    OBJ_RECX_LISTS ARRAY_OPENS ARRAY_READS ARRAY_WRITES ARRAY_GET_SIZES ARRAY_SET_SIZES ARRAY_STATS ARRAY_PUNCHES ARRAY_DESTROYS \
+    KV_OPENS KV_GETS KV_PUTS KV_REMOVES KV_LISTS KV_DESTROYS NB_OPS BYTES_READ BYTES_WRITTEN RW_SWITCHES MAX_READ_TIME_SIZE \
+    MAX_WRITE_TIME_SIZE SIZE_READ_# SIZE_WRITE_# ACCESS#_ACCESS ACCESS#_COUNT OBJ_OTYPE ARRAY_CELL_SIZE ARRAY_CHUNK_SIZE \
+    FASTEST_RANK FASTEST_RANK_BYTES SLOWEST_RANK SLOWEST_RANK_BYTES";
+/// Counters that sum up to the reads of a module, those it has.
+const READS: [&str; 7] =
+    ["_READS", "_INDEP_READS", "_COLL_READS", "_NB_READS", "_OBJ_FETCHES", "_ARRAY_READS", "_KV_GETS"];
+/// As [`READS`], of writes.
+const WRITES: [&str; 7] =
+    ["_WRITES", "_INDEP_WRITES", "_COLL_WRITES", "_NB_WRITES", "_OBJ_UPDATES", "_ARRAY_WRITES", "_KV_PUTS"];
+
+/// The layouts of libraries.
+pub(super) fn layouts() -> &'static [LibraryLayout] {
+    &LAYOUTS
+}
+
 static LAYOUTS: LazyLock<Vec<LibraryLayout>> = LazyLock::new(|| {
-    use CounterModule::{H5d, H5f, PnetcdfFile, PnetcdfVar};
+    use CounterModule::{Daos, Dfs, H5d, H5f, PnetcdfFile, PnetcdfVar};
     let meta = format!("{OPEN_CLOSE} F_META_TIME");
     let wait = "F_OPEN_START_TIMESTAMP F_CLOSE_START_TIMESTAMP F_WAIT_START_TIMESTAMP F_OPEN_END_TIMESTAMP \
         F_CLOSE_END_TIMESTAMP F_WAIT_END_TIMESTAMP F_META_TIME F_WAIT_TIME";
     let files = "CREATES OPENS REDEFS INDEP_WAITS COLL_WAITS SYNCS BYTES_READ BYTES_WRITTEN WAIT_FAILURES";
     let first = "F_OPEN_TIMESTAMP F_CLOSE_TIMESTAMP";
+    // Without the variances, which come last.
+    let storage = TRANSFERS.find(" F_VARIANCE").map_or(TRANSFERS, |end| &TRANSFERS[..end]);
     let layout = LibraryLayout::new;
     vec![
         layout(Module::H5f, H5f, 1, "OPENS", first),
@@ -208,41 +303,31 @@ static LAYOUTS: LazyLock<Vec<LibraryLayout>> = LazyLock::new(|| {
         layout(Module::PnetcdfFile, PnetcdfFile, 2, "INDEP_OPENS COLL_OPENS", OPEN_CLOSE),
         layout(Module::PnetcdfFile, PnetcdfFile, 3, files, wait),
         layout(Module::PnetcdfVar, PnetcdfVar, 1, VARIABLE, TRANSFERS),
+        layout(Module::Dfs, Dfs, 1, DFS, storage),
+        layout(Module::Daos, Daos, 1, DAOS, storage),
     ]
 });
 
 fn of_library(log: &Log, layout: &LibraryLayout, placement: Placement, all: &mut Counters) -> Result<()> {
-    let Some(slot) = log.readable(layout.darshan).filter(|s: &&Slot| s.version == layout.version) else {
-        return Ok(());
-    };
+    let Some(slot) = layout.slot(log) else { return Ok(()) };
     let mut files = std::mem::take(&mut all.files);
     let t = table(all, layout.module, &layout.ints, &layout.reals);
-    let ahead = if layout.has_file { 24 } else { 16 };
-    let size = ahead + 8 * (layout.ints.len() + layout.reals.len());
     let same = t.ints.len() == layout.ints.len() && t.reals.len() == layout.reals.len();
-    let mut region = log.region(slot);
-    let mut walk = || loop {
-        let w = region.window(size)?;
-        let whole = w.len() / size * size;
-        if whole == 0 || !same {
+    let walked = layout.walk(log, slot, |r| {
+        if !same {
             return Ok(());
         }
-        for bytes in w[..whole].chunks_exact(size) {
-            let s = Fields { bytes, order: log.order() };
-            begin_row(t, file_id(log.names(), s.u64(0), &mut files), s.i64(8), placement);
-            for (i, column) in t.ints.iter_mut().enumerate() {
-                column.1.push(s.i64(ahead + 8 * i));
-            }
-            for i in 0..layout.reals.len() {
-                push_real(t, i, s.f64(ahead + 8 * (layout.ints.len() + i)), placement);
-            }
-            check_rows(t.len(), log.limits())?;
+        begin_row(t, file_id(log.names(), r.id(), &mut files), r.rank(), placement);
+        for (i, column) in t.ints.iter_mut().enumerate() {
+            column.1.push(r.int(i));
         }
-        region.consume(whole);
-    };
-    let walked = walk();
+        for i in 0..layout.reals.len() {
+            push_real(t, i, r.real(i), placement);
+        }
+        check_rows(t.len(), log.limits())
+    });
     all.files = files;
-    walked
+    walked.map(|_| ())
 }
 
 #[cfg(test)]
@@ -251,9 +336,8 @@ mod tests {
 
     #[test]
     fn record_sizes_are_those_of_the_releases() {
-        let sizes: Vec<usize> =
-            LAYOUTS.iter().map(|l| if l.has_file { 24 } else { 16 } + 8 * (l.ints.len() + l.reals.len())).collect();
-        assert_eq!(sizes, [40, 56, 80, 904, 912, 48, 64, 152, 1120]);
+        let sizes: Vec<usize> = layouts().iter().map(LibraryLayout::record_bytes).collect();
+        assert_eq!(sizes, [40, 56, 80, 904, 912, 48, 64, 152, 1120, 584, 696]);
     }
 
     #[test]

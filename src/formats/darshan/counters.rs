@@ -169,9 +169,13 @@ impl CounterRecord {
 
     /// Start and end of reading (0) or writing (1), if the record knows them: finite, and not 0, which stands for never.
     pub fn span(&self, schema: &Schema, direction: usize) -> Option<(f64, f64)> {
-        let [start, end] = (*schema.times.get(direction)?).map(|i| self.floats.get(i).copied().unwrap_or_default());
-        (is_time(start) && is_time(end) && start >= 0.0 && end > 0.0).then_some((start, end))
+        span((*schema.times.get(direction)?).map(|i| self.floats.get(i).copied().unwrap_or_default()))
     }
+}
+
+/// Start and end, if they are known: finite, and not 0, which stands for never.
+pub(super) fn span([start, end]: [f64; 2]) -> Option<(f64, f64)> {
+    (is_time(start) && is_time(end) && start >= 0.0 && end > 0.0).then_some((start, end))
 }
 
 /// Counts of a walk over counters, beside the records.

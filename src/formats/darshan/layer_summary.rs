@@ -2,16 +2,23 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::columns::{LibraryLayout, layouts};
 use super::counters::{self, Schema};
 use super::dxt::{self, DxtHeader, Segments, Visitor};
-use super::header::Module;
+use super::header::{Module, Slot};
 use super::heatmap;
-use super::log::Log;
-use crate::error::{Error, Result};
-use crate::record::{Layer, LayerSummary, Op};
+use super::log::{Log, dxt_module};
+use super::tally::Tally;
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Impossible, Layer, LayerSummary, Op, Untimed};
 
 /// The layers, in the order of their numbers as `usize`.
 pub(super) const LAYERS: [Layer; 3] = [Layer::Posix, Layer::Mpiio, Layer::Stdio];
+
+/// True for modules of storage that is reached beside the layers.
+fn is_storage(module: Module) -> bool {
+    matches!(module, Module::Dfs | Module::Daos)
+}
 
 /// Totals of counters and heatmaps.
 #[derive(Debug, Default)]
@@ -20,8 +27,12 @@ pub(super) struct Overview {
     pub counters: [Option<LayerSummary>; 3],
     /// Totals of the heatmaps, by layer.
     pub heatmaps: [Option<LayerSummary>; 3],
-    /// Heatmap bytes of layers that are none of ours (DFS, DAOS).
-    pub foreign_bytes: u64,
+    /// Totals of modules that give no rows: libraries, DFS, DAOS, and heatmaps that are of none of the layers.
+    pub others: Vec<LayerSummary>,
+    /// Counters with values that they cannot have.
+    pub impossible: Vec<Impossible>,
+    /// Modules without rows that cannot be read.
+    pub damaged: Vec<(Module, Error)>,
     /// Bytes that MPI-IO moved on files on which POSIX moved none: its driver does not go through POSIX.
     pub mpiio_only_bytes: u64,
     /// Calls by the lower-case names of their counters.
@@ -33,13 +44,20 @@ pub(super) struct Overview {
 }
 
 impl Overview {
-    /// Reads counters and heatmaps of a log.
-    pub fn new(log: &Log) -> Result<Overview> {
+    /// Reads counters and heatmaps of a log, the counters of libraries if they are wanted.
+    pub fn new(log: &Log, libraries: bool) -> Result<Overview> {
         let mut o = Overview::default();
         let mut posix_files = HashSet::new();
         let mpiio = log.readable(Module::MpiIo).is_some();
         for layer in LAYERS {
             o.add_counters(log, layer, mpiio, &mut posix_files)?;
+        }
+        // Bytes that go through DAOS pass no other layer.
+        for layout in layouts().iter().filter(|l| libraries || is_storage(l.darshan)) {
+            match o.add_library(log, layout) {
+                Err(e) if e.kind() == ErrorKind::Malformed => o.damaged.push((layout.darshan, e)),
+                done => done?,
+            }
         }
         o.add_heatmaps(log)?;
         Ok(o)
@@ -50,19 +68,11 @@ impl Overview {
         let Some(slot) = log.readable(schema.module()) else {
             return Ok(());
         };
-        let mut s = empty(layer.name());
+        let mut tally =
+            Tally::new(layer.name(), schema.ints, schema.floats, [schema.reads, schema.writes], log.job().processes);
         let mut calls = vec![0u64; schema.calls.len()];
-        let (mut reads, mut writes) = (0u64, 0u64);
         let walked = counters::walk(&mut log.region(slot), schema, slot, log.order(), |r| {
-            s.records += 1;
-            reads = reads.saturating_add(r.sum(schema.reads));
-            writes = writes.saturating_add(r.sum(schema.writes));
-            let [read, written] = r.bytes(schema);
-            s.bytes_read = s.bytes_read.saturating_add(read);
-            s.bytes_written = s.bytes_written.saturating_add(written);
-            for (start, end) in (0..2).filter_map(|d| r.span(schema, d)) {
-                s.widen(start, end);
-            }
+            let [read, written] = tally.see(r.rank, |i| r.ints[i], |i| r.floats[i]);
             for (sum, &place) in calls.iter_mut().zip(schema.calls) {
                 *sum = sum.saturating_add(r.sum(&[place]));
             }
@@ -84,12 +94,33 @@ impl Overview {
             }
         }
         self.mixed_records += walked.left_out;
-        if walked.trailing_bytes > 0 {
-            *self.trailing.entry(slot.module).or_default() += walked.trailing_bytes;
-        }
-        (s.reads, s.writes) = (Some(reads), Some(writes));
-        add(&mut self.counters[layer as usize], s);
+        self.trailing(slot.module, walked.trailing_bytes);
+        let (summary, impossible) = tally.finish(&slot.module.name());
+        self.impossible.extend(impossible);
+        add(&mut self.counters[layer as usize], summary);
         Ok(())
+    }
+
+    fn add_library(&mut self, log: &Log, layout: &LibraryLayout) -> Result<()> {
+        let Some(slot) = layout.slot(log) else { return Ok(()) };
+        let name = layout.module.prefix().to_lowercase();
+        let calls = layout.calls.each_ref().map(Vec::as_slice);
+        let mut tally = Tally::new(&name, &layout.ints, &layout.reals, calls, log.job().processes);
+        let trailing = layout.walk(log, slot, |r| {
+            tally.see(r.rank(), |i| r.int(i), |i| r.real(i));
+            Ok(())
+        })?;
+        self.trailing(slot.module, trailing);
+        let (summary, impossible) = tally.finish(&slot.module.name());
+        self.impossible.extend(impossible);
+        self.others.push(summary);
+        Ok(())
+    }
+
+    fn trailing(&mut self, module: Module, bytes: u64) {
+        if bytes > 0 {
+            *self.trailing.entry(module).or_default() += bytes;
+        }
     }
 
     fn add_heatmaps(&mut self, log: &Log) -> Result<()> {
@@ -112,13 +143,15 @@ impl Overview {
                     s.layer = format!("heatmap-{}", layer.name());
                     add(&mut self.heatmaps[layer as usize], s);
                 }
-                None => self.foreign_bytes = self.foreign_bytes.saturating_add(bytes(&s)),
+                None => {
+                    let name = log.names().get(r.id).and_then(|n| n.strip_prefix("heatmap:")).unwrap_or("unknown");
+                    s.layer = format!("heatmap-{}", name.to_lowercase());
+                    add_to(&mut self.others, s);
+                }
             }
             Ok(())
         })?;
-        if trailing > 0 {
-            *self.trailing.entry(slot.module).or_default() += trailing;
-        }
+        self.trailing(slot.module, trailing);
         Ok(())
     }
 
@@ -131,7 +164,14 @@ impl Overview {
                 add(mine, s);
             }
         }
-        self.foreign_bytes = self.foreign_bytes.saturating_add(other.foreign_bytes);
+        other.others.into_iter().for_each(|s| add_to(&mut self.others, s));
+        for more in other.impossible {
+            match self.impossible.iter_mut().find(|x| (x.counter, x.value) == (more.counter, more.value)) {
+                Some(x) => x.records += more.records,
+                None => self.impossible.push(more),
+            }
+        }
+        self.damaged.extend(other.damaged);
         self.mpiio_only_bytes = self.mpiio_only_bytes.saturating_add(other.mpiio_only_bytes);
         self.mixed_records += other.mixed_records;
         for (module, n) in other.trailing {
@@ -144,10 +184,46 @@ impl Overview {
 
     /// Moves all times by `by` seconds.
     pub fn shift(&mut self, by: f64) {
-        for s in self.counters.iter_mut().chain(&mut self.heatmaps).flatten() {
+        for s in self.counters.iter_mut().chain(&mut self.heatmaps).flatten().chain(&mut self.others) {
             s.first_s = s.first_s.map(|t| t + by);
             s.last_s = s.last_s.map(|t| t + by);
         }
+    }
+
+    /// The storage of no layer that moved most, and its bytes.
+    pub fn storage(&self) -> Option<(String, u64)> {
+        let named = |s: &LayerSummary| {
+            let counted = || ["dfs", "daos"].contains(&&*s.layer).then_some(&*s.layer);
+            let name = s.layer.strip_prefix("heatmap-").or_else(counted)?;
+            Some((name.to_uppercase(), bytes(s)))
+        };
+        self.others.iter().filter_map(named).max_by_key(|&(_, bytes)| bytes)
+    }
+
+    /// Modules that moved bytes, or can have, and whose times cannot be read.
+    pub fn untimed(&self, log: &Log) -> Vec<Untimed> {
+        let timed = |name: &str| {
+            let layer = LAYERS.into_iter().find(|l| l.name() == name);
+            let segments = layer.and_then(dxt_module).is_some_and(|m| log.readable(m).is_some());
+            segments || self.counters.iter().flatten().chain(&self.others).any(|s| s.layer == name)
+        };
+        let of_heatmap = |s: &LayerSummary| {
+            let name = s.layer.strip_prefix("heatmap-").filter(|name| bytes(s) > 0 && !timed(name))?;
+            let layer = LAYERS.into_iter().find(|l| l.name() == name);
+            let module = layer.map_or(name.to_uppercase(), |l| Schema::of(l).module().name().into_owned());
+            Some(Untimed { module, bytes: Some(bytes(s)) })
+        };
+        let mut all: Vec<Untimed> = self.heatmaps.iter().flatten().chain(&self.others).filter_map(of_heatmap).collect();
+        let moves = |m: Module| LAYERS.iter().any(|&l| Schema::of(l).module() == m) || is_storage(m);
+        let newer = |s: &&Slot| s.length > 0 && s.version > s.module.newest_version() && moves(s.module);
+        let unread = log.header().slots.iter().filter(|s| newer(s) || matches!(s.module, Module::Unknown(_)));
+        let damaged = self.damaged.iter().map(|d| d.0).filter(|&m| is_storage(m));
+        for name in unread.map(|s| s.module).chain(damaged).map(Module::name) {
+            if !all.iter().any(|u| u.module == name) {
+                all.push(Untimed { module: name.into_owned(), bytes: None });
+            }
+        }
+        all
     }
 
     /// Bytes of a layer: what its counters say, else its heatmap.
@@ -230,6 +306,14 @@ pub(super) fn empty(layer: &str) -> LayerSummary {
     LayerSummary { layer: layer.into(), ..LayerSummary::default() }
 }
 
+/// Adds a summary to that of the same layer.
+pub(super) fn add_to(all: &mut Vec<LayerSummary>, more: LayerSummary) {
+    match all.iter_mut().find(|s| s.layer == more.layer) {
+        Some(s) => s.add(&more),
+        None => all.push(more),
+    }
+}
+
 /// Adds `more`, of the same layer, to `total`.
 pub(super) fn add(total: &mut Option<LayerSummary>, more: LayerSummary) {
     match total {
@@ -238,13 +322,14 @@ pub(super) fn add(total: &mut Option<LayerSummary>, more: LayerSummary) {
     }
 }
 
-/// Walks over the modules that give no data, to see whether they are sound.
-pub(super) fn check_others(log: &Log, thorough: bool) -> Vec<(Module, Error)> {
+/// Counts the records of the modules that are not read otherwise: their number, `None` if their layout is not known.
+pub(super) fn count_others(log: &Log, thorough: bool) -> Vec<(Module, Result<Option<u64>>)> {
     let read = [Module::Posix, Module::MpiIo, Module::Stdio, Module::Heatmap, Module::DxtPosix, Module::DxtMpiio];
     let slots = log.header().slots.iter().filter(|s| s.length > 0 && !read.contains(&s.module));
     slots
         .filter(|s| thorough || s.module == Module::Lustre)
         .filter(|s| s.version <= s.module.newest_version() && !matches!(s.module, Module::Unknown(_)))
-        .filter_map(|s| log.count(s.module).err().map(|e| (s.module, e)))
+        .filter(|s| LibraryLayout::of(s).is_none())
+        .map(|s| (s.module, log.count(s.module)))
         .collect()
 }

@@ -26,6 +26,7 @@ mod others;
 mod region;
 mod rows;
 mod selection;
+mod tally;
 mod warnings;
 
 pub use bytes::ByteOrder;
@@ -126,7 +127,7 @@ fn open_all(sources: &[Source], options: &ReadOptions) -> Result<Vec<Log>> {
 
 /// Gives the segments of a sound log to a sink as they are read; `None` if there are none, or the log has to be read as a whole.
 fn in_batches(log: &Log, options: &ReadOptions, sink: &dyn RowSink) -> Result<Option<Trace>> {
-    let overview = Overview::new(log)?;
+    let overview = read_overview(log, options)?;
     let Some(first) = selection::first(&overview, log, options.layer) else { return Ok(None) };
     if first.timing != Timing::Request {
         return Ok(None);
@@ -134,7 +135,7 @@ fn in_batches(log: &Log, options: &ReadOptions, sink: &dyn RowSink) -> Result<Op
     match rows::give_segments(log, first.layer, sink) {
         Ok((taken, files)) if taken.quality.records_read > taken.quality.records_dropped => {
             let mut trace = assemble(log, &overview, Some(first), taken, files, options);
-            check_others(log, options.all_layers, true, &mut trace)?;
+            check_others(log, &overview, options.all_layers, &mut trace)?;
             if options.all_layers {
                 summarise_segments(log, 0.0, Some(first), &mut trace);
             }
@@ -162,7 +163,7 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
         [log] if options.detail == Detail::Totals => return totals(log, options),
         [log] => overview_and_guess(log, options)?,
         _ => {
-            let parts: Vec<Overview> = logs.par_iter().map(Overview::new).collect::<Result<_>>()?;
+            let parts: Vec<Overview> = logs.par_iter().map(|l| read_overview(l, options)).collect::<Result<_>>()?;
             let mut overview = Overview::default();
             for (mut part, p) in parts.into_iter().zip(&placements) {
                 part.shift(p.shift_s);
@@ -186,9 +187,8 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
     if logs.len() > 1 {
         as_one_job(logs, &placements, &mut trace);
     }
-    let rows = !trace.data.is_empty();
     for (log, p) in logs.iter().zip(&placements) {
-        check_others(log, options.all_layers, rows, &mut trace)?;
+        check_others(log, &overview, options.all_layers, &mut trace)?;
         if options.all_layers {
             summarise_segments(log, p.shift_s, selected, &mut trace);
         }
@@ -200,9 +200,10 @@ fn whole(logs: &[Log], options: &ReadOptions) -> Result<Trace> {
 
 /// A log without its rows; layer and timing say which would be read.
 fn totals(log: &Log, options: &ReadOptions) -> Result<Trace> {
-    let overview = Overview::new(log)?;
+    let overview = read_overview(log, options)?;
     let selected = selection::first(&overview, log, options.layer);
     let mut trace = assemble(log, &overview, selected, SelectedRows::default(), Files::default(), options);
+    overview.damaged.iter().for_each(|(module, e)| warn_of_damage(*module, e, &mut trace));
     trace.layers.sort_by_key(|s| layer_order(&s.layer));
     add_counters(std::slice::from_ref(log), &[Placement::default()], options, &mut trace)?;
     Ok(trace)
@@ -250,12 +251,17 @@ fn overview_and_guess(log: &Log, options: &ReadOptions) -> Result<(Overview, Ahe
             (selected, take(log, selected, &mut files, Placement::default()).map(|t| (t, files)))
         })
     };
-    let (overview, ahead) = if log.bytes() >= PARALLEL_BYTES {
-        rayon::join(|| Overview::new(log), ahead)
+    let (totals, ahead) = if log.bytes() >= PARALLEL_BYTES {
+        rayon::join(|| read_overview(log, options), ahead)
     } else {
-        (Overview::new(log), ahead())
+        (read_overview(log, options), ahead())
     };
-    Ok((overview?, ahead))
+    Ok((totals?, ahead))
+}
+
+/// The totals of a log, with those of libraries if they are listed.
+fn read_overview(log: &Log, options: &ReadOptions) -> Result<Overview> {
+    Overview::new(log, options.all_layers || options.counters)
 }
 
 /// Merges the facts of the logs of the processes of one job.
@@ -302,9 +308,10 @@ fn assemble(
     warnings.extend(warnings::of_rows(overview, &taken, log));
     let mut layers: Vec<LayerSummary> =
         overview.counters.iter().chain(&overview.heatmaps).filter_map(Clone::clone).collect();
-    layers.extend(taken.summary);
+    layers.extend(overview.others.iter().cloned().chain(taken.summary));
     let mut quality = taken.quality;
-    quality.partial = partial(log);
+    (quality.partial, quality.impossible) = (partial(log), overview.impossible.clone());
+    quality.untimed = overview.untimed(log);
     Trace {
         format: "darshan",
         header: header.facts(),
@@ -325,21 +332,36 @@ fn assemble(
     }
 }
 
+/// Modules that ran out of memory, or that a cut file lacks.
 fn partial(log: &Log) -> Vec<String> {
-    log.header().slots.iter().filter(|s| s.partial).map(|s| s.module.name().into_owned()).collect()
+    let (slots, cut) = (&log.header().slots, &log.header().cut);
+    let full = slots.iter().filter(|s| s.partial && !cut.contains(&s.module)).map(|s| s.module);
+    full.chain(cut.iter().copied()).map(|m| m.name().into_owned()).collect()
 }
 
-/// Checks the modules that give no rows: damage is a warning if there are rows, else the error.
-fn check_others(log: &Log, thorough: bool, rows: bool, trace: &mut Trace) -> Result<()> {
-    for (module, e) in layer_summary::check_others(log, thorough) {
-        if !rows {
-            return Err(e);
+/// Checks the modules that give no rows, and counts their records: damage is a warning if there are rows, else the error.
+fn check_others(log: &Log, overview: &Overview, thorough: bool, trace: &mut Trace) -> Result<()> {
+    let counted = layer_summary::count_others(log, thorough);
+    let read = overview.damaged.iter().map(|(module, e)| (*module, Err(e.clone())));
+    for (module, records) in read.chain(counted) {
+        match records {
+            Err(e) if trace.layer.is_none() && (thorough || module == Module::Lustre) => return Err(e),
+            Err(e) => warn_of_damage(module, &e, trace),
+            Ok(Some(records)) if module != Module::Lustre => {
+                let layer = module.name().to_lowercase();
+                layer_summary::add_to(&mut trace.layers, LayerSummary { layer, records, ..LayerSummary::default() });
+            }
+            Ok(_) => {}
         }
-        trace
-            .warnings
-            .push(Warning::new("damaged-module", format!("{} is damaged and was left out: {e}", module.name())));
     }
     Ok(())
+}
+
+fn warn_of_damage(module: Module, why: &Error, trace: &mut Trace) {
+    let message = format!("{} is damaged and was left out: {why}", module.name());
+    if !trace.warnings.iter().any(|w| w.message == message) {
+        trace.warnings.push(Warning::new("damaged-module", message));
+    }
 }
 
 /// Adds the totals of segments that were not taken.
@@ -350,24 +372,30 @@ fn summarise_segments(log: &Log, shift_s: f64, selected: Option<LayerData>, trac
         }
         let Some(module) = dxt_module(layer) else { continue };
         match layer_summary::dxt_totals(log, layer, module, shift_s) {
-            Ok(Some(s)) => match trace.layers.iter_mut().find(|t| t.layer == s.layer) {
-                Some(t) => t.add(&s),
-                None => trace.layers.push(s),
-            },
+            Ok(Some(s)) => layer_summary::add_to(&mut trace.layers, s),
             Ok(None) => {}
-            Err(e) => {
-                let what = e.to_string();
-                if !trace.warnings.iter().any(|w| w.message.ends_with(&what)) {
-                    let message = format!("{} is damaged and was left out: {what}", module.name());
-                    trace.warnings.push(Warning::new("damaged-module", message));
-                }
-            }
+            Err(e) if trace.warnings.iter().any(|w| w.message.ends_with(&e.to_string())) => {}
+            Err(e) => warn_of_damage(module, &e, trace),
         }
     }
 }
 
 fn layer_order(name: &str) -> usize {
-    const ORDER: [&str; 8] =
-        ["posix", "mpiio", "stdio", "dxt-posix", "dxt-mpiio", "heatmap-posix", "heatmap-mpiio", "heatmap-stdio"];
+    const ORDER: [&str; 14] = [
+        "posix",
+        "mpiio",
+        "stdio",
+        "dfs",
+        "daos",
+        "h5f",
+        "h5d",
+        "pnetcdf_file",
+        "pnetcdf_var",
+        "dxt-posix",
+        "dxt-mpiio",
+        "heatmap-posix",
+        "heatmap-mpiio",
+        "heatmap-stdio",
+    ];
     ORDER.iter().position(|&n| n == name).unwrap_or(ORDER.len())
 }

@@ -1,6 +1,7 @@
 //! Modules whose records are only counted and checked.
 
 use super::bytes::{ByteOrder, Fields};
+use super::columns::LibraryLayout;
 use super::header::{Module, Slot};
 use super::region::Region;
 use crate::error::Result;
@@ -10,7 +11,7 @@ use crate::record::{FileId, Striping};
 pub(super) fn count(region: &mut Region, slot: &Slot, order: ByteOrder) -> Result<Option<u64>> {
     match slot.module {
         Module::Lustre => lustre(region, slot.version, order).map(Some),
-        module => match record_bytes(module, slot.version) {
+        _ => match record_bytes(slot) {
             Some((ahead, size)) => {
                 let before = region.position();
                 while region.skip(1 << 20)? {}
@@ -23,25 +24,14 @@ pub(super) fn count(region: &mut Region, slot: &Slot, order: ByteOrder) -> Resul
 }
 
 /// Bytes before the first record, and of a record.
-fn record_bytes(module: Module, version: u32) -> Option<(u64, u64)> {
-    Some(match (module, version) {
-        (Module::H5f, 1) => (0, 40),
-        (Module::H5f, 2) => (0, 56),
-        (Module::H5f, 3) => (0, 80),
-        (Module::H5d, 1) => (0, 904),
-        (Module::H5d, 2) => (0, 912),
-        (Module::PnetcdfFile, 1) => (0, 48),
-        (Module::PnetcdfFile, 2) => (0, 64),
-        (Module::PnetcdfFile, 3) => (0, 152),
-        (Module::PnetcdfVar, 1) => (0, 1120),
-        (Module::Bgq, 1) => (0, 120),
-        (Module::Bgq, 2) => (0, 112),
-        (Module::Dfs, 1) => (0, 584),
-        (Module::Daos, 1) => (0, 696),
+fn record_bytes(slot: &Slot) -> Option<(u64, u64)> {
+    match (slot.module, slot.version) {
+        (Module::Bgq, 1) => Some((0, 120)),
+        (Module::Bgq, 2) => Some((0, 112)),
         // One header for the job, then a record for each process.
-        (Module::Apmpi, 1) => (48, 5232),
-        _ => return None,
-    })
+        (Module::Apmpi, 1) => Some((48, 5232)),
+        _ => LibraryLayout::of(slot).map(|l| (0, l.record_bytes() as u64)),
+    }
 }
 
 fn lustre(region: &mut Region, version: u32, order: ByteOrder) -> Result<u64> {

@@ -6,7 +6,7 @@ use super::log::Log;
 use super::rows::SelectedRows;
 use super::selection::LayerData;
 use crate::formats::options::ReadOptions;
-use crate::record::{Layer, Timing, Warning};
+use crate::record::{Impossible, Layer, Timing, Warning};
 use crate::remedy::Remedy;
 
 /// Warnings about modules: unknown, too new, incomplete, known to be wrong.
@@ -15,10 +15,13 @@ pub(super) fn of_modules(log: &Log) -> Vec<Warning> {
     for s in &log.header().slots {
         let name = s.module.name();
         if s.length > 0 {
-            if let Module::Unknown(_) = s.module {
+            if matches!(s.module, Module::Unknown(_) | Module::Apxc | Module::Mdhim) {
                 warnings.push(Warning::new(
                     "unknown-module",
-                    format!("{name} (slot {}, {} bytes) is not known and was left out", s.file_index, s.length),
+                    format!(
+                        "{name} (slot {}, {} bytes) has an unknown layout and was left out",
+                        s.file_index, s.length
+                    ),
                 ));
             } else if s.version > s.module.newest_version() {
                 warnings.push(Warning::new(
@@ -71,7 +74,13 @@ pub(super) fn of_selection(
     options: &ReadOptions,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    let beside = |held: u64| {
+        let (name, bytes) = o.storage().filter(|&(_, bytes)| bytes > held)?;
+        let message = format!("{bytes} bytes went through {name}, which has no layer here; {held} are shown");
+        Some(Warning::new("most-bytes-elsewhere", message))
+    };
     let Some(LayerData { timing, layer }) = selected else {
+        warnings.extend(beside(0));
         let what = if log.header().slots.iter().any(|s| s.length > 0) {
             Warning::new("no-transfers", "the log holds no reads or writes that could be taken")
         } else {
@@ -141,13 +150,19 @@ pub(super) fn of_selection(
             .remedy(Remedy::TakeLayer(vec![other.name()])),
         );
     }
-    if o.foreign_bytes > held {
-        warnings.push(Warning::new(
-            "most-bytes-elsewhere",
-            format!("{} bytes went through DAOS, which has no layer here; {held} are shown", o.foreign_bytes),
-        ));
-    }
+    warnings.extend(beside(held));
     warnings
+}
+
+/// One warning for all counters with values that they cannot have.
+fn impossible(all: &[Impossible]) -> Option<Warning> {
+    const NAMED: usize = 4;
+    let mut list: Vec<String> = all.iter().take(NAMED).map(ToString::to_string).collect();
+    if let more @ 1.. = all.len().saturating_sub(NAMED) {
+        list.push(format!("{more} more are alike"));
+    }
+    let message = format!("{}: these values are unknown, and sums leave them out", list.join(", "));
+    (!all.is_empty()).then(|| Warning::new("impossible-counters", message))
 }
 
 /// `2 records have ...`: a number, its noun with a verb for one and for more, and the rest.
@@ -158,6 +173,7 @@ fn some(n: u64, one: &str, more: &str, rest: &str) -> String {
 /// Warnings about single records.
 pub(super) fn of_rows(overview: &Overview, taken: &SelectedRows, log: &Log) -> Vec<Warning> {
     let mut warnings = taken.damage.clone();
+    warnings.extend(impossible(&overview.impossible));
     let mut warn = |n: u64, code: &str, message: String| {
         if n > 0 {
             warnings.push(Warning::new(code, message));

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use self::write::Writer;
-use iophase::formats::{self, Format, Limits, ReadOptions, Source, collect};
+use iophase::formats::{self, Detail, Format, Limits, ReadOptions, Source, collect};
 use iophase::internals::formats::darshan::{Darshan, DxtRecord, Log, Module, Schema, Segment, segment_bytes};
 use iophase::record::{CounterModule, Data, Interval, Layer, LayerSummary, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
 use iophase::{Error, ErrorKind, Remedy};
@@ -1059,5 +1059,132 @@ fn only_the_magic_number_identifies_a_log() {
     assert_eq!(Darshan.sniff(&big[..16]), Sniff::Yes);
     for other in [&b""[..], b"3.41", &log[..15], b"{\"bandwidth\": 1, \"more\": 2}"] {
         assert!(matches!(Darshan.sniff(other), Sniff::No(_)));
+    }
+}
+
+// --- what cannot be, and what is not read --------------------------------------------------------------------------
+
+#[test]
+fn counters_that_cannot_be_are_named_whatever_is_read_of_the_log() {
+    let posix = |writes: i64, bytes: i64, end: f64| {
+        let ints = [(4, writes), (14, 0), (15, bytes), (12, -3), (49, -4096)];
+        Writer::counters(1, 0, POSIX, &ints, &[(2, 3.0), (6, end), (9, f64::NAN)])
+    };
+    let dataset = Writer::counters(2, 0, (95, 17), &[(6, -7)], &[]);
+    let log = names(Writer::new(5, 2))
+        .module(1, 4, vec![posix(1, 40, 5.0), posix(-9, i64::MIN, 2.0), posix(-1, -1, 5.0)])
+        .module(4, 2, vec![dataset])
+        .finish();
+    let read = ReadOptions::default();
+    let ways = [read.clone(), read.clone().detail(Detail::Totals), all_layers(), read.counters(true)];
+    for (i, way) in ways.iter().enumerate() {
+        let t = read_bytes(&log, way).unwrap();
+        let said: Vec<String> = t.quality.impossible.iter().map(ToString::to_string).collect();
+        let mut want = vec![
+            "POSIX_BYTES_WRITTEN is negative in 1 record",
+            "POSIX_F_WRITE_END_TIMESTAMP is before its start in 1 record",
+            "POSIX_F_WRITE_TIME is not finite in 3 records",
+            "POSIX_WRITES is negative in 1 record",
+        ];
+        // Libraries are read where they are shown.
+        want.extend((i > 1).then_some("H5D_BYTES_WRITTEN is negative in 1 record"));
+        assert_eq!(said, want);
+        let told: Vec<_> = t.warnings.iter().filter(|w| w.code == "impossible-counters").collect();
+        assert!(matches!(&told[..], [w] if w.message.starts_with("POSIX_BYTES_WRITTEN is negative")), "{told:?}");
+        let s = summary(&t, "posix").unwrap();
+        assert_eq!((s.reads, s.writes, s.bytes_written), (Some(0), None, 40));
+    }
+    let columns = read_bytes(&log, &ways[3]).unwrap().counters.unwrap();
+    let bytes = columns.table(CounterModule::Posix).unwrap().int("BYTES_WRITTEN").unwrap();
+    assert!(bytes.get(1) < -1, "{}", bytes.get(1));
+}
+
+#[test]
+fn a_log_without_an_end_has_no_run_time() {
+    for run_time in [-1_700_000_000, -1_700_000_001, -1, i64::MIN / 2] {
+        let mut writer = names(Writer::new(5, 1));
+        writer.run_time = run_time;
+        let log = writer.module(1, 4, vec![posix_counters(1, 0, 100, 40)]).finish();
+        let t = read_bytes(&log, &ReadOptions::default()).unwrap();
+        let job = t.job.as_ref().unwrap();
+        assert_eq!((job.start_unix_s, job.end_unix_s, job.run_time_s), (Some(1.7e9), None, None), "{run_time}");
+        assert!(codes(&t).contains(&"no-end-time"), "{:?}", codes(&t));
+        let (_, _, job) = formats::outline(&Source::from_bytes("log.darshan", &log[..])).unwrap();
+        assert_eq!(job.unwrap().run_time_s, None);
+    }
+}
+
+/// A record of DFS (52 integers) or DAOS (64) with bytes read and written at `at`.
+fn stored(id: u64, ints: usize, at: usize, moved: [i64; 2]) -> Vec<u8> {
+    let times = [(1, 1.0), (5, 2.0), (2, 3.0), (6, 5.0), (8, 0.25), (9, 0.5)];
+    let mut r = Writer::counters(id, 0, (ints, 15), &[(at, moved[0]), (at + 1, moved[1]), (at - 10, 3)], &times);
+    r.resize(r.len() + if ints == 52 { 32 } else { 48 }, 0xaa);
+    r
+}
+
+#[test]
+fn bytes_of_daos_are_counted_and_have_times() {
+    let log = names(Writer::new(5, 1))
+        .name(10, "heatmap:DFS")
+        .module(1, 4, vec![posix_counters(1, 0, 0, 10)])
+        .module(15, 1, vec![Writer::heatmap_record(10, 0, 1.0, &[0, 900], &[100, 0])])
+        .module(16, 1, vec![stored(2, 52, 14, [100, 900]), stored(1, 52, 14, [0, 1])])
+        .module(17, 1, vec![stored(2, 64, 24, [7, 8])])
+        .finish();
+    let t = read_bytes(&log, &ReadOptions::default().counters(true)).unwrap();
+    let of = |name: &str| summary(&t, name).map(|s| (s.records, s.bytes_read, s.bytes_written, s.first_s, s.last_s));
+    assert_eq!(of("dfs"), Some((2, 100, 901, Some(1.0), Some(5.0))));
+    assert_eq!(of("daos"), Some((1, 7, 8, Some(1.0), Some(5.0))));
+    assert_eq!(summary(&t, "dfs").map(|s| (s.reads, s.writes)), Some((Some(6), Some(0))));
+    let dfs = t.counters.as_ref().unwrap().table(CounterModule::Dfs).unwrap();
+    assert_eq!(dfs.real("F_WRITE_TIME").unwrap().iter().collect::<Vec<_>>(), [0.5, 0.5]);
+    let elsewhere = t.warnings.iter().find(|w| w.code == "most-bytes-elsewhere").unwrap();
+    assert!(elsewhere.message.starts_with("1001 bytes went through DFS"), "{}", elsewhere.message);
+    assert_eq!((t.quality.untimed, t.quality.impossible), (vec![], vec![]));
+}
+
+#[test]
+fn modules_without_times_are_told() {
+    let log = names(Writer::new(5, 1))
+        .name(10, "heatmap:DAOS")
+        .module(1, 4, vec![posix_counters(1, 0, 0, 10)])
+        .module(14, 1, vec![vec![0; 48 + 3 * 5232]])
+        .module(
+            15,
+            1,
+            vec![Writer::heatmap_record(10, 0, 1.0, &[900], &[0]), Writer::heatmap_record(9, 0, 1.0, &[5], &[0])],
+        )
+        .module(12, 1, vec![vec![1; 30]])
+        .module(16, 2, vec![vec![0; 584]])
+        .module(40, 1, vec![vec![0; 8]])
+        .finish();
+    let t = read_bytes(&log, &all_layers()).unwrap();
+    let told: Vec<String> = t.quality.untimed.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "5 bytes went through STDIO, whose times are not known",
+            "900 bytes went through DAOS, whose times are not known",
+            "bytes and times of DFS are not known",
+            "bytes and times of module 40 are not known"
+        ]
+    );
+    assert_eq!(summary(&t, "apmpi").map(|s| (s.records, s.reads)), Some((3, None)));
+    let unknown = t.warnings.iter().filter(|w| w.code == "unknown-module").map(|w| &*w.message);
+    assert_eq!(unknown.map(|m| m.split(" (").next().unwrap()).collect::<Vec<_>>(), ["MDHIM", "module 40"]);
+}
+
+#[test]
+fn a_log_without_requests_is_not_said_to_be_filtered() {
+    let empty = read_bytes(&Writer::new(5, 1).finish(), &ReadOptions::default()).unwrap();
+    let counters = names(Writer::new(5, 1)).module(1, 4, vec![posix_counters(1, 0, 0, 10)]).finish();
+    let counters = read_bytes(&counters, &ReadOptions::default()).unwrap();
+    let classified = |t: &Trace| iophase::classify::classify(t, &Default::default(), Default::default()).unwrap_err();
+    for (e, says) in [
+        (iophase::analysis::analyze(&empty, &Default::default()).unwrap_err(), "the log holds no data of any module"),
+        (classified(&empty), "the log holds no data of any module"),
+        (classified(&counters), "the trace has counters only, no single requests"),
+    ] {
+        assert!(e.kind() == ErrorKind::Empty && e.to_string().contains(says), "{e}");
     }
 }
