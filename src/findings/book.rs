@@ -192,6 +192,11 @@ pub(super) struct Book {
     pub rules: BTreeMap<String, Rule>,
 }
 
+/// The code of a warning by its place. Numbers from 101 to 200 belong to checks of the trace itself.
+fn warning_code(at: usize) -> String {
+    format!("IOP-TRACE-{:03}", if at < 100 { at + 1 } else { at + 101 })
+}
+
 impl Book {
     /// The file that is compiled in.
     ///
@@ -206,8 +211,7 @@ impl Book {
         for (code, rule) in &mut book.rules {
             rule.code.clone_from(code);
         }
-        let codes = (1..).map(|i| format!("IOP-TRACE-{i:03}"));
-        for (code, [name, meaning]) in codes.zip(&book.warning) {
+        for (code, [name, meaning]) in (0..).map(warning_code).zip(&book.warning) {
             book.rules.insert(code.clone(), Rule::of_warning(code, name, meaning));
         }
         Ok(STANDARD.get_or_init(|| book))
@@ -265,12 +269,12 @@ impl Book {
     /// The rule of a warning.
     pub fn of_warning(&self, name: &str) -> Option<&Rule> {
         let at = self.warning.iter().position(|w| w[0] == name)?;
-        self.rules.get(&format!("IOP-TRACE-{:03}", at + 1))
+        self.rules.get(&warning_code(at))
     }
 
     /// The codes of the warnings, in order.
     pub fn warning_codes(&self) -> impl Iterator<Item = String> + '_ {
-        (1..=self.warning.len()).map(|i| format!("IOP-TRACE-{i:03}"))
+        (0..self.warning.len()).map(warning_code)
     }
 
     fn rule_mut(&mut self, code: &str) -> Result<&mut Rule> {

@@ -123,7 +123,9 @@ pub fn open_once(path: &Path, named: bool, limits: &Limits) -> Result<Source> {
 /// What the first bytes of an input say of it and of its job, also where the rest cannot be read; `None` if they say nothing.
 pub fn outline(source: &Source) -> Option<(&'static str, Header, Option<Job>)> {
     let format = ALL.iter().find(|f| f.sniff(source.head()) == Sniff::Yes)?;
-    format.outline(source.head()).map(|(header, job)| (format.name(), header, job))
+    let (header, mut job) = format.outline(source.head())?;
+    job.as_mut().map(Job::take_out_impossible_end);
+    Some((format.name(), header, job))
 }
 
 /// The format of a file of a folder: the one that its content shows, unless it is to be read by patterns or by the names
@@ -284,6 +286,11 @@ pub fn give(format: &dyn Format, sources: &[Source], options: &ReadOptions, sink
     if trace.files.are_too_many() {
         let most = format!("{} GiB of them", MOST_NAME_BYTES >> 30);
         return Err(Error::limit("the trace has more names of files", most));
+    }
+    if trace.job.as_mut().is_some_and(Job::take_out_impossible_end) {
+        let message =
+            "the trace does not say when the job ended, as that of a job that was killed: its run time is not known";
+        trace.warnings.push(Warning::new("no-end-time", message));
     }
     let amounts = gate.clamped() + trace.counters.as_mut().map_or(0, |c| c.bring_into_range());
     if amounts > 0 {

@@ -163,6 +163,20 @@ pub struct Job {
     pub run_time_s: Option<f64>,
 }
 
+impl Job {
+    /// Takes out an end before the start and a run time that is no length of time. True if there was one.
+    pub(crate) fn take_out_impossible_end(&mut self) -> bool {
+        let start = self.start_unix_s.unwrap_or(f64::NEG_INFINITY).max(0.0);
+        // 0 stands for an end that was never written
+        let ends = self.end_unix_s.is_none_or(|end| is_time(end) && end > 0.0 && end >= start);
+        let runs = self.run_time_s.is_none_or(|t| is_time(t) && t >= 0.0);
+        if !(ends && runs) {
+            (self.end_unix_s, self.run_time_s) = (None, None);
+        }
+        !(ends && runs)
+    }
+}
+
 /// Totals of one kind of data in a trace (`posix`, `dxt-posix`, `heatmap-stdio`, `requests`, `phases`, ...).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]

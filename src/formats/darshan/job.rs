@@ -96,12 +96,12 @@ impl JobRecord {
         self.start.0 as f64 + self.start.1 as f64 * 1e-9
     }
 
-    /// End in seconds since 1970.
+    /// End in seconds since 1970; 0 if it was never written.
     pub fn end_s(&self) -> f64 {
         self.end.0 as f64 + self.end.1 as f64 * 1e-9
     }
 
-    /// Run time in seconds. Formats before 3.41 know whole seconds only; as Darshan does, one is added so that it is never 0.
+    /// Run time in seconds, below 0 if there is no end. Formats before 3.41 know whole seconds only; as Darshan does, one is added.
     pub fn run_time_s(&self) -> f64 {
         let seconds = (self.end.0.saturating_sub(self.start.0) as f64).min(MOST_TIME_S);
         if self.fine { seconds + self.end.1.saturating_sub(self.start.1) as f64 * 1e-9 } else { seconds + 1.0 }
