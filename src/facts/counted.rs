@@ -1,6 +1,6 @@
 //! Times of counters: one walk over all tables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
@@ -9,6 +9,8 @@ use crate::record::{CounterModule, Counters, FileId};
 /// A layer of the I/O stack that counts its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum TimedLayer {
+    /// Files of DAOS, or objects of it where no files of it are known.
+    Daos,
     /// POSIX calls on files.
     Posix,
     /// MPI-IO, above POSIX.
@@ -30,6 +32,7 @@ impl TimedLayer {
             TimedLayer::Pnetcdf => "pnetcdf",
             TimedLayer::Hdf5 => "hdf5",
             TimedLayer::Stdio => "stdio",
+            TimedLayer::Daos => "daos",
         }
     }
 
@@ -40,6 +43,7 @@ impl TimedLayer {
             CounterModule::Stdio => TimedLayer::Stdio,
             CounterModule::H5f | CounterModule::H5d => TimedLayer::Hdf5,
             CounterModule::PnetcdfFile | CounterModule::PnetcdfVar => TimedLayer::Pnetcdf,
+            CounterModule::Dfs | CounterModule::Daos => TimedLayer::Daos,
         }
     }
 }
@@ -68,31 +72,17 @@ impl Timed {
     }
 }
 
-/// Times that cannot be, by module and counter.
-pub(crate) type Impossible = BTreeMap<(CounterModule, &'static str), u64>;
-
 const TIMES: [&str; 3] = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"];
 const EXTREMES: [&str; 2] = ["F_FASTEST_RANK_TIME", "F_SLOWEST_RANK_TIME"];
-/// Value of a time that a version of the log does not have.
-const NOT_TIMED: f64 = -1.0;
 
-/// The times of all tables, and those that cannot be, which count as 0.
-pub(crate) fn timed(c: &Counters) -> (Vec<Timed>, Impossible) {
-    let (mut all, mut impossible) = (Vec::new(), Impossible::new());
+/// The times of all tables. Those that are not recorded or cannot be count as 0; [`Quality`](crate::record::Quality) names these.
+pub(crate) fn timed(c: &Counters) -> Vec<Timed> {
+    let mut all = Vec::new();
     let mut names: Option<HashMap<&str, FileId, FixedState>> = None;
     for t in c.tables.iter().filter(|t| TIMES.iter().any(|name| t.real(name).is_some())) {
         let bytes = ["BYTES_READ", "BYTES_WRITTEN"].map(|name| t.int(name));
         let (times, extremes) = (TIMES.map(|name| t.real(name)), EXTREMES.map(|name| t.real(name)));
-        let mut time = |i: usize, k: usize| {
-            let x = times[k].map_or(NOT_TIMED, |column| column.get(i));
-            if x >= 0.0 && x.is_finite() {
-                return x;
-            }
-            if x != NOT_TIMED {
-                *impossible.entry((t.module, TIMES[k])).or_default() += 1;
-            }
-            0.0
-        };
+        let time = |i: usize, k: usize| times[k].map_or(0.0, |column| column.get(i)).max(0.0);
         for i in 0..t.len() {
             let file = match t.module {
                 CounterModule::H5d | CounterModule::PnetcdfVar => {
@@ -108,13 +98,13 @@ pub(crate) fn timed(c: &Counters) -> (Vec<Timed>, Impossible) {
                 layer: TimedLayer::of(t.module),
                 file,
                 rank: t.rank.get(i),
-                parts: [time(i, 0), time(i, 1), time(i, 2)],
+                parts: [0, 1, 2].map(|k| Some(time(i, k)).filter(|s| s.is_finite()).unwrap_or(0.0)),
                 extremes: [extreme(0), extreme(1)],
                 bytes: moved[0].zip(moved[1]).map(|(read, written)| read.saturating_add(written)),
             });
         }
     }
-    (all, impossible)
+    all
 }
 
 /// The file of a dataset or variable, whose name is that of the file, a colon and its own.

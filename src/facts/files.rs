@@ -55,8 +55,8 @@ impl FileFacts {
     }
 }
 
-/// Layers that tell of files. POSIX and STDIO lie beside each other; of the others the first that has a file counts.
-const BESIDE: [CounterModule; 2] = [CounterModule::Posix, CounterModule::Stdio];
+/// Layers that tell of files. POSIX, STDIO and DFS lie beside one another; of the others the first that has a file counts.
+const BESIDE: [CounterModule; 3] = [CounterModule::Posix, CounterModule::Stdio, CounterModule::Dfs];
 const ABOVE: [CounterModule; 2] = [CounterModule::Mpiio, CounterModule::PnetcdfFile];
 
 /// Files by what the counters say, without terminals, in the order of their numbers.
@@ -75,7 +75,7 @@ pub fn files_of_counters(c: &Counters) -> Vec<FileFacts> {
             None => _ = all.insert(facts.file, facts),
         });
     }
-    for t in outermost(timed(c).0) {
+    for t in outermost(timed(c)) {
         if let Some(file) = all.get_mut(&t.file) {
             let sum = file.time_s.get_or_insert([0.0; 3]);
             (0..3).for_each(|i| sum[i] += t.parts[i]);

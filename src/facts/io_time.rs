@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::counted::{Impossible, Timed, TimedLayer, timed};
+use super::counted::{Timed, TimedLayer, timed};
 use super::outermost::{outermost, waiting};
 use super::spans::{self, RankTime};
 use super::spent::Spent;
@@ -51,7 +51,7 @@ pub struct IoTime {
     pub complete: bool,
     /// What keeps the recording from being complete; `null` if nothing does.
     pub why: Option<String>,
-    /// The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, or `requests` where single requests
+    /// The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, `daos`, or `requests` where single requests
     /// are all that is known; `null` without times.
     pub layer: Option<String>,
     /// Seconds, mean of all ranks; `null` without times.
@@ -125,9 +125,9 @@ impl IoFacts {
         let run_s = run_s(trace);
         let (ranks, wall_s) = spans::of_ranks(trace).map_or((Vec::new(), None), |(r, s)| (r, Some(s)));
         // a log of counters without any was recorded by a job without I/O
-        let counted = trace.counters.as_deref().map(timed).filter(|(all, _)| !all.is_empty() || wall_s.is_none());
+        let counted = trace.counters.as_deref().map(timed).filter(|all| !all.is_empty() || wall_s.is_none());
         let mut facts = match counted {
-            Some((all, impossible)) => of_counters(trace, all, &impossible, run_s),
+            Some(all) => of_counters(trace, all, run_s),
             None if wall_s.is_some() => of_requests(trace, &ranks),
             None => IoFacts { time: IoTime { why: Some(untimed(trace).into()), ..IoTime::default() }, outer: None },
         };
@@ -148,7 +148,7 @@ impl IoTime {
     }
 }
 
-fn of_counters(trace: &Trace, all: Vec<Timed>, impossible: &Impossible, run_s: f64) -> IoFacts {
+fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
     let ranks = trace.ranks.max(1);
     let run = Some(run_s).filter(|s| *s > 0.0);
     let spent = |layer: TimedLayer| Spent::of(all.iter().copied().filter(|t| t.layer == layer), ranks, run);
@@ -163,7 +163,7 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, impossible: &Impossible, run_s: f
     let outer = Spent::of(kept.iter().copied(), ranks, run);
     let [read, write, metadata] = outer.mean_s.map(Some);
     let time = IoTime {
-        why: incomplete(trace, impossible),
+        why: incomplete(trace),
         layer: layer.map(|l| l.name().to_owned()),
         mean_s: Some(outer.mean()),
         mean_read_s: read,
@@ -220,17 +220,17 @@ fn of_requests(trace: &Trace, of_ranks: &[RankTime]) -> IoFacts {
 }
 
 /// Why counters do not tell the time of everything that the ranks did.
-fn incomplete(trace: &Trace, impossible: &Impossible) -> Option<String> {
+fn incomplete(trace: &Trace) -> Option<String> {
     // single requests and heat maps beside the counters may end early: the counters go on
     let counts = |name: &&String| !["DXT", "HEATMAP", "LUSTRE"].iter().any(|other| name.starts_with(other));
     let partial: Vec<&str> = trace.quality.partial.iter().filter(counts).map(String::as_str).collect();
     if !partial.is_empty() {
         return Some(format!("{} ran out of memory and is incomplete", partial.join(", ")));
     }
-    let mut wrong = impossible.iter();
-    let ((module, name), records) = wrong.next()?;
-    let more = if wrong.len() > 0 { " and others" } else { "" };
-    Some(format!("{}_{name}{more} is negative or not a number in {records} records", module.prefix()))
+    let (impossible, untimed) = (&trace.quality.impossible, &trace.quality.untimed);
+    let more = |n: usize| if n > 1 { format!(" (and {} more)", n - 1) } else { String::new() };
+    let wrong = impossible.first().map(|x| format!("{x}{}", more(impossible.len())));
+    wrong.or_else(|| untimed.first().map(|x| format!("{x}{}", more(untimed.len()))))
 }
 
 /// Why a trace has no times.
@@ -246,7 +246,7 @@ fn untimed(trace: &Trace) -> &'static str {
 /// The time of each module's own counters, whatever lies around them.
 /// In the order of the tables.
 pub(crate) fn of_modules(c: &Counters, ranks: u64, run_s: Option<f64>) -> Vec<(crate::record::CounterModule, Spent)> {
-    let (all, _) = timed(c);
+    let all = timed(c);
     let tables = c.tables.iter().filter(|t| t.real("F_META_TIME").is_some() && !t.is_empty());
     let of = |module| Spent::of(all.iter().copied().filter(|t| t.module == module), ranks, run_s);
     tables.map(|t| (t.module, of(t.module))).collect()

@@ -3,21 +3,26 @@
 use std::collections::HashSet;
 
 use super::counted::{Timed, TimedLayer};
+use crate::record::CounterModule;
 
 /// Of each file the times of the outermost layer: layers lie inside one another, so that adding two would count time twice. STDIO
 /// lies beside the others. A library counts only where it took at least as long as what it called: some of its calls are not timed.
 pub(crate) fn outermost(mut all: Vec<Timed>) -> Vec<Timed> {
     let nested = |t: &Timed| t.layer != TimedLayer::Stdio;
+    if all.iter().any(|t| t.module == CounterModule::Dfs) {
+        all.retain(|t| t.module != CounterModule::Daos);
+    }
     all.sort_by_key(|t| (t.file, t.layer));
     let mut kept: Vec<Timed> = all.iter().copied().filter(|t| !nested(t)).collect();
     for of_file in all.chunk_by(|a, b| a.file == b.file) {
         let layer = |layer: TimedLayer| of_file.iter().filter(move |t| t.layer == layer);
         let sum = |l: TimedLayer| layer(l).map(Timed::time_s).sum::<f64>();
-        let below = if sum(TimedLayer::Mpiio) > 0.0 { TimedLayer::Mpiio } else { TimedLayer::Posix };
+        let layers = [TimedLayer::Mpiio, TimedLayer::Posix, TimedLayer::Daos];
+        let below = layers.into_iter().find(|l| sum(*l) > 0.0).unwrap_or(TimedLayer::Posix);
         let library = if sum(TimedLayer::Pnetcdf) > 0.0 { TimedLayer::Pnetcdf } else { TimedLayer::Hdf5 };
         let outer = if sum(library) > 0.0 && sum(library) >= sum(below) { library } else { below };
         kept.extend(layer(outer).copied());
-        if outer != TimedLayer::Posix && layer(outer).all(|t| t.rank.is_some()) {
+        if outer > TimedLayer::Posix && layer(outer).all(|t| t.rank.is_some()) {
             // ranks that reach the file without the outer layer
             let above: HashSet<Option<u32>> = layer(outer).map(|t| t.rank).collect();
             kept.extend(layer(TimedLayer::Posix).filter(|t| t.rank.is_some() && !above.contains(&t.rank)));

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::common::shared;
 use crate::formats::{self, ReadOptions, Source};
-use crate::record::{Column, CounterModule, CounterTable, Counters, FileId, Job, Trace};
+use crate::record::{Column, CounterModule, CounterTable, Counters, FileId, Impossible, Job, Trace};
 
 /// Values of logs that are there: name, time in I/O, and the oracle's.
 fn logs() -> Vec<(String, IoTime, Value)> {
@@ -134,7 +134,10 @@ fn the_slowest_rank_of_shared_files_is_bounded() {
 
 #[test]
 fn times_that_cannot_be_give_no_share() {
-    let io = IoFacts::of(&trace(&[(CounterModule::Stdio, 0, Some(0), [-3.0, 1.0, f64::NAN], [0.0; 2])], 1, 10.0)).time;
+    let mut trace = trace(&[(CounterModule::Stdio, 0, Some(0), [-3.0, 1.0, f64::NAN], [0.0; 2])], 1, 10.0);
+    let counter = "STDIO_F_READ_TIME";
+    trace.quality.impossible = vec![Impossible { module: "STDIO".into(), counter, value: "negative", records: 1 }];
+    let io = IoFacts::of(&trace).time;
     assert!(!io.complete && io.share.is_none() && io.mean_s == Some(1.0));
     assert!(io.why.unwrap().contains("STDIO_F_"));
 }

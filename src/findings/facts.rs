@@ -13,7 +13,6 @@ use crate::classify::{self, Classes, FileClasses};
 use crate::facts::IoFacts;
 use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Series, Trace};
 
-
 /// Answers on a trace that are there already.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known<'a> {

@@ -12,6 +12,7 @@ pub(super) fn layer_name(layer: &str) -> Option<&'static str> {
         "stdio" => "STDIO",
         "hdf5" => "HDF5",
         "pnetcdf" => "PnetCDF",
+        "daos" => "DAOS",
         _ => return None,
     })
 }
