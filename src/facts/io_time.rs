@@ -108,6 +108,8 @@ pub(crate) struct IoFacts {
     pub time: IoTime,
     /// From counters: the outermost layers.
     pub outer: Option<Spent>,
+    /// The times behind it.
+    pub outermost: Vec<Timed>,
 }
 
 /// Length of the run in seconds: as the job says, or of the accesses.
@@ -129,7 +131,9 @@ impl IoFacts {
         let mut facts = match counted {
             Some(all) => of_counters(trace, all, run_s),
             None if wall_s.is_some() => of_requests(trace, &ranks),
-            None => IoFacts { time: IoTime { why: Some(untimed(trace).into()), ..IoTime::default() }, outer: None },
+            None => {
+                IoFacts { time: IoTime { why: Some(untimed(trace).into()), ..IoTime::default() }, ..IoFacts::default() }
+            }
         };
         (facts.time.ranks, facts.time.wall_s, facts.time.run_s) = (ranks, wall_s, run_s);
         facts.time.finish();
@@ -177,7 +181,7 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
         layers,
         ..IoTime::default()
     };
-    IoFacts { time, outer: Some(outer) }
+    IoFacts { time, outer: Some(outer), outermost: kept }
 }
 
 fn layer_time(name: &str, spent: &Spent) -> LayerTime {
@@ -216,7 +220,7 @@ fn of_requests(trace: &Trace, of_ranks: &[RankTime]) -> IoFacts {
         layers: vec![layer],
         ..IoTime::default()
     };
-    IoFacts { time, outer: None }
+    IoFacts { time, ..IoFacts::default() }
 }
 
 /// Why counters do not tell the time of everything that the ranks did.

@@ -71,9 +71,10 @@ pub(super) fn findings(f: &Facts, book: &Book, checked: Vec<(&Rule, Option<Outco
             Some(_) => {}
         }
     }
-    let io_s = f.io_most_s();
+    let (io_s, transfers_s) = (f.io_most_s(), f.transfers_most_s());
     let made = |(rule, o): (&Rule, Outcome)| {
-        let mut o = o.within(io_s);
+        // bursts are made of reads and writes
+        let mut o = o.within(if rule.needs.ends_with("period") { transfers_s } else { io_s });
         let filter = o.evidence.take();
         let uses = Uses::of(f, rule, &o);
         let mut made = finding(f, rule, o);

@@ -136,6 +136,13 @@ impl<'a> Facts<'a> {
         io.slowest_s.map(|s| s.high).into_iter().chain(io.wall_s).reduce(f64::max)
     }
 
+    /// The same of reads and writes alone: one rank may have done them all.
+    pub fn transfers_most_s(&self) -> Option<f64> {
+        let io = &self.io.time;
+        let of_all = (io.mean_read_s? + io.mean_write_s?) * self.ranks as f64;
+        io.slowest_s.map(|s| s.high.min(of_all)).into_iter().chain(io.wall_s).reduce(f64::max)
+    }
+
     /// True if all I/O together is not worth a finding: it is recorded whole and takes less than 1 % of the run.
     pub fn is_negligible(&self) -> bool {
         self.io.time.share_range.is_some_and(|s| s.high < MATTERS)

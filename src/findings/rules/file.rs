@@ -6,7 +6,6 @@ use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
-use crate::findings::rules::outermost;
 use crate::findings::rules::sums::{self, Sums};
 use crate::record::FileId;
 use crate::units;
@@ -54,11 +53,12 @@ pub(in crate::findings) fn few_stripes(f: &Facts, r: &Rule) -> Option<Outcome> {
     // of each file: bytes, time of all ranks by the outermost layer, ranks of that layer as the count, and size
     let part = |x: Sums| (x.file, (Part { rank: None, count: 0, ..x.part(0.0) }, x.size()));
     let mut files: BTreeMap<FileId, (Part, u64)> = sums::files(f)?.into_values().map(part).collect();
-    outermost(f, &mut |file, rank, time_s| {
+    for t in &f.io.outermost {
+        let (file, rank, time_s) = (t.file, t.rank, t.time_s());
         if let Some((part, _)) = files.get_mut(&file) {
             (part.count, part.time_s) = (part.count + rank.map_or(f.ranks, |_| 1), part.time_s + time_s);
         }
-    });
+    }
     let (mut parts, mut lost, mut time_s) = (Vec::new(), Some(0.0), 0.0);
     let (mut fewest, mut most) = (u64::MAX, 0);
     for layout in layouts {

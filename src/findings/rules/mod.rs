@@ -12,13 +12,10 @@ mod sums;
 mod time;
 mod trace;
 
-use std::collections::HashSet;
-
 use super::book::Rule;
-use super::facts::{Facts, rows};
+use super::facts::Facts;
 use super::outcome::Outcome;
 use crate::record::CounterModule::{Mpiio, Posix, Stdio};
-use crate::record::FileId;
 use sums::calls;
 
 /// Checks a trace; `None` if the trace does not have what that needs.
@@ -113,17 +110,3 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-TRACE-103", trace::job_clock),
     ("IOP-TRACE-104", trace::unnamed),
 ];
-
-/// The time in files by the outermost layer that counted it: MPI-IO, else POSIX and STDIO; of a rank, or the sum over all ranks.
-fn outermost(f: &Facts, each: &mut dyn FnMut(FileId, Option<u32>, f64)) {
-    let mut above: HashSet<FileId> = HashSet::new();
-    let times = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"];
-    for tables in [[f.mpiio, None], [f.posix, f.stdio]] {
-        let all = tables.into_iter().flatten().flat_map(|t| rows(t, [], times));
-        let of_layer: Vec<_> = all.filter(|row| !above.contains(&row.file)).collect();
-        for row in of_layer {
-            each(row.file, row.rank, row.real.iter().map(|t| if t.is_finite() { t.max(0.0) } else { 0.0 }).sum());
-            above.insert(row.file);
-        }
-    }
-}

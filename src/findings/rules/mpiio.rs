@@ -6,7 +6,6 @@ use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, RankTime, ratio, rows};
 use crate::findings::outcome::{Outcome, Part};
-use crate::findings::rules::outermost;
 use crate::findings::rules::sums::{self, Sums};
 use crate::record::{FileId, Op};
 use crate::units;
@@ -140,15 +139,25 @@ fn both_layers<const N: usize, const M: usize>(
     below: [&str; M],
 ) -> Option<BTreeMap<FileId, BothSums<N, M>>> {
     let mut files: BTreeMap<FileId, BothSums<N, M>> = BTreeMap::new();
+    // nothing follows from a file of which a counter is missing or cannot be
+    let mut unknown: HashSet<FileId> = HashSet::new();
+    let mut note = |file: FileId, counters: &[i64]| {
+        if counters.iter().any(|x| *x < 0) {
+            unknown.insert(file);
+        }
+    };
     for row in rows(f.mpiio?, above, []) {
+        note(row.file, &row.int);
         let sum = &mut files.entry(row.file).or_insert(([0; N], [0; M])).0;
         sum.iter_mut().zip(row.int).for_each(|(sum, x)| *sum += x.max(0));
     }
     for row in rows(f.posix?, below, []) {
+        note(row.file, &row.int);
         if let Some((_, sum)) = files.get_mut(&row.file) {
             sum.iter_mut().zip(row.int).for_each(|(sum, x)| *sum += x.max(0));
         }
     }
+    files.retain(|file, _| !unknown.contains(file));
     Some(files)
 }
 
@@ -233,13 +242,14 @@ pub(in crate::findings) fn sieving(f: &Facts, r: &Rule) -> Option<Outcome> {
         of_all.insert(file, below.iter().sum::<i64>());
     }
     let mut time = RankTime::default();
-    outermost(f, &mut |file, rank, time_s| {
+    for t in &f.io.outermost {
+        let (file, rank, time_s) = (t.file, t.rank, t.time_s());
         if let Some(part) = found.get_mut(&file) {
             let extra_s = time_s * ratio(part.bytes as f64, of_all[&file] as f64);
             part.time_s += extra_s;
             time.add(rank, extra_s, f.ranks);
         }
-    });
+    }
     let extra: u64 = found.values().map(|p| p.bytes).sum();
     let fires = !found.is_empty();
     let outcome = Outcome::new(fires)

@@ -80,7 +80,9 @@ pub(in crate::findings) fn volume(f: &Facts, r: &Rule) -> Option<Outcome> {
         .measured(&[("ratio", ratio_of_ranks), ("variation", worst)])
         .detail(|| match ratio_of_ranks >= r.at("ratio") {
             true => format!("the busiest rank moves {ratio_of_ranks:.1} times the mean"),
-            false => format!("the ranks' bytes in a file vary by {:.0} % of their mean", 100.0 * worst),
+            false => {
+                format!("the bytes of the ranks in a file have a standard deviation of {worst:.1} times their mean")
+            }
         })
         .parts(parts);
     Some(outcome)
