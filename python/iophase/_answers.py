@@ -395,6 +395,7 @@ class Finding(Part):
     remedies = Field('remedies', '[RemedyReport]', "Remedies.")
     severity = Field('severity', '', "How much it matters.")
     threshold = Field('threshold', '', "Thresholds.")
+    time_low_s = Field('time_low_s', '', "Seconds spent in it at least, where `time_s` is modelled from counters; else as `time_s`.")
     time_s = Field('time_s', '', "Seconds spent in it, an upper bound of the gain; `null` if not known.")
     title = Field('title', '', "Title.")
     why = Field('why', '', "Why it costs time.")
@@ -853,11 +854,12 @@ class RemedyReport(Part):
     "A remedy for one library or file system."
 
     __slots__ = ()
+    commands = Field('commands', '', "Commands, each as it is typed.")
     id = Field('id', '', "Number of the remedy, or the policy of an access class.")
-    settings = Field('settings', '', "Settings.")
+    settings = Field('settings', '', "Hints of MPI-IO and of libraries: value by name.")
     system = Field('system', '', "The library or file system; `any` for all.")
     url = Field('url', '', "Where it is described; empty if nowhere.")
-    why = Field('why', '', "Effect.")
+    why = Field('why', '', "What to do, if there is neither command nor setting, and why.")
 
 class Report(ReportBase):
     "The report of one trace."

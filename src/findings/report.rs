@@ -91,10 +91,12 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// True for a finding that costs less than 1 % of the run: texts count these, and do not list them.
-    pub fn is_minor(&self, x: &Finding) -> bool {
+    /// True for a finding that costs less than 1 % of the run: texts count these, and do not list them. Whether the trace can be
+    /// trusted has no cost.
+    pub(crate) fn is_minor(&self, x: &Finding) -> bool {
         let cost = x.lost_s.or(x.time_low_s);
-        let little = self.io.share_range.is_some_and(|share| share.high < MATTERS);
+        let little =
+            self.io.share_range.is_some_and(|share| share.high < MATTERS) && !x.code.starts_with("IOP-TRACE");
         x.severity == Severity::Info && (little || cost.is_some_and(|s| s < MATTERS * self.io.run_s))
     }
 }

@@ -102,14 +102,13 @@ pub(in crate::findings) fn burst_buffer(f: &Facts, r: &Rule) -> Option<Outcome> 
     let bytes: Vec<f64> = bursts.all.iter().map(|b| b.bytes).collect();
     let (largest, sum) = (quantile(&bytes, 0.95), bytes.iter().sum::<f64>());
     let lengths = bursts.lengths();
-    let idle = (bursts.period_s - quantile(&lengths, 0.95)).max(0.0);
+    let (idle, time_s) = ((bursts.period_s - quantile(&lengths, 0.95)).max(0.0), lengths.iter().sum::<f64>());
     let fires = bursts.confidence >= r.at("confidence")
         && bursts.all.len() as f64 >= r.at("bursts")
         && bursts.duty <= r.at("duty")
         && idle > 0.0
         && bursts.timed
-        && lengths.iter().sum::<f64>() >= r.at("run_share") * f.run_s;
-    let time_s = lengths.iter().sum::<f64>();
+        && time_s.min(f.io_most_s().unwrap_or(time_s)) >= r.at("run_share") * f.run_s;
     let buffer = f.system.burst_buffer.filter(|b| b.capacity >= largest);
     let outcome = Outcome::new(fires)
         .measured(&[("buffer_bytes", largest), ("idle_s", idle), ("drain_bytes_per_s", ratio(largest, idle))])

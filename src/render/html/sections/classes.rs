@@ -199,8 +199,11 @@ fn local(p: &mut Page<'_>, families: &[Family<'_>]) {
 }
 
 fn advice<'a>(p: &mut Page<'_>, all: impl Iterator<Item = &'a Advice>) {
+    // stripes are set on Lustre
+    let mounts = p.run.info.counters.as_ref().map_or(&[][..], |c| &c.mounts);
+    let elsewhere = !mounts.is_empty() && mounts.iter().all(|m| m.kind != "lustre");
     let mut seen = Vec::new();
-    for a in all {
+    for a in all.filter(|a| !(elsewhere && a.policy == "striping")) {
         if seen.len() < 12 && !seen.iter().any(|b: &&Advice| b.policy == a.policy && b.hints == a.hints) {
             seen.push(a);
         }
