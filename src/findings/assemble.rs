@@ -136,14 +136,9 @@ fn merged(all: Vec<(Finding, Option<Filter>)>, book: &Book) -> Vec<(Finding, Opt
 }
 
 /// The layer that a code is about.
-fn layer(rule: &Rule) -> &'static str {
-    let area = rule.code.split('-').nth(1).unwrap_or_default();
-    match (rule.needs.as_str(), area) {
-        (needs @ ("hdf5" | "pnetcdf" | "lustre"), _) => match needs {
-            "hdf5" => "hdf5",
-            "pnetcdf" => "pnetcdf",
-            _ => "lustre",
-        },
+fn layer(rule: &Rule) -> &str {
+    match (rule.needs.as_str(), rule.code.split('-').nth(1).unwrap_or_default()) {
+        (needs @ ("hdf5" | "lustre"), _) => needs,
         (_, "MPIIO") => "mpiio",
         (_, "STDIO") => "stdio",
         (_, "LIB") => "hdf5",

@@ -80,7 +80,7 @@ pub(super) struct Rule {
     #[serde(default)]
     pub explains: Vec<String>,
     pub needs: String,
-    #[serde(default = "developer")]
+    #[serde(default)]
     pub audience: Audience,
     #[serde(default)]
     pub remedies: Vec<String>,
@@ -89,10 +89,6 @@ pub(super) struct Rule {
     pub policies: Vec<String>,
     #[serde(default)]
     pub drishti: Vec<String>,
-}
-
-fn developer() -> Audience {
-    Audience::Developer
 }
 
 impl Rule {

@@ -94,13 +94,15 @@ impl<'a> Uses<'a> {
                 (of.reads, of.writes) = (of.reads || s.count[0] > 0, of.writes || s.count[1] > 0);
             }
         }
-        for u in q.directions.iter().flat_map(|d| &d.files).filter(|u| concerned(files.name(u.file))) {
-            let of = self.files.entry(files.name(u.file)).or_default();
+        for (d, u) in q.directions.iter().enumerate().flat_map(|(d, of)| of.files.iter().map(move |u| (d, u))) {
+            let Some(of) = self.files.get_mut(files.name(u.file)).filter(|_| concerned(files.name(u.file))) else {
+                continue;
+            };
             of.size = of.size.max(u.end);
-        }
-        // exact, in place of the bound
-        for u in q.directions[0].files.iter().filter(|u| q.complete && concerned(files.name(u.file))) {
-            self.files.entry(files.name(u.file)).or_default().read_all = q.streams.readers_of_all(u) as f64;
+            if d == 0 && q.complete {
+                // exact, in place of the bound
+                of.read_all = q.streams.readers_of_all(u) as f64;
+            }
         }
     }
 

@@ -41,13 +41,14 @@ impl Severity {
 }
 
 /// Who can do something about a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Audience {
     /// Who runs the job: settings, hints, places.
     User,
     /// Who writes the program.
+    #[default]
     Developer,
     /// Who runs the machine.
     Operator,

@@ -344,6 +344,10 @@ fn counted(rows: &[CounterRow], ranks: u64, run_s: f64) -> Trace {
     trace
 }
 
+fn at<T: Copy + Default>(all: &[(&str, T)], word: &str, name: &str) -> T {
+    all.iter().find(|x| name == format!("{word}_{}", x.0)).map_or(T::default(), |x| x.1)
+}
+
 /// Adds counters of a module.
 fn count(trace: &mut Trace, module: CounterModule, rows: &[CounterRow]) {
     let c = trace.counters.as_mut().unwrap();
@@ -359,13 +363,8 @@ fn count(trace: &mut Trace, module: CounterModule, rows: &[CounterRow]) {
         let file: FileId = c.files.intern(&format!("/scratch/f{i}"));
         t.file.push(file);
         t.rank.push(*rank);
-        let at =
-            |all: &[(&str, i64)], name: &str| all.iter().find(|x| name == format!("{word}_{}", x.0)).map_or(0, |x| x.1);
-        let at_f = |all: &[(&str, f64)], name: &str| {
-            all.iter().find(|x| name == format!("{word}_{}", x.0)).map_or(0.0, |x| x.1)
-        };
-        t.ints.iter_mut().for_each(|(name, column)| column.push(at(ints, name)));
-        t.reals.iter_mut().for_each(|(name, column)| column.push(at_f(reals, name)));
+        t.ints.iter_mut().for_each(|(name, column)| column.push(at(ints, word, name)));
+        t.reals.iter_mut().for_each(|(name, column)| column.push(at(reals, word, name)));
     }
     c.tables.push(t);
 }

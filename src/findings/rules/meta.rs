@@ -17,17 +17,20 @@ pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
     let parts_s = f.io.outer.as_ref()?.of_busiest();
     let time_s = parts_s[2];
     let share = ratio(time_s, parts_s.iter().sum());
-    let mut calls = [0i64; 4];
-    let mut parts: Vec<Part> = Vec::new();
-    for row in rows_of(f, ["OPENS", "STATS", "SEEKS"]) {
-        (0..3).for_each(|i| calls[i] += row.1[i]);
-        parts.push(row.0);
+    let (mut calls, mut parts) = ([0i64; 3], Vec::new());
+    let rows_of = |t| rows(t, ["OPENS", "STATS", "SEEKS"], ["F_META_TIME"]);
+    let all = [f.posix, f.stdio].into_iter().flatten().flat_map(rows_of);
+    for row in all.filter(|row| !is_terminal(f.name(row.file))) {
+        (0..3).for_each(|i| calls[i] += row.int[i].max(0));
+        let count = row.int.iter().map(|n| n.max(&0)).sum::<i64>() as u64;
+        let time_s = row.real[0].max(0.0) / row.rank.map_or(f.ranks, |_| 1) as f64;
+        parts.push(Part { file: row.file, rank: row.rank, count, bytes: 0, time_s });
     }
     let outcome = Outcome::new(share >= r.at("share") && time_s >= r.at("time_s"))
         .measured(&[("share", share), ("time_s", time_s)])
         .time(time_s)
         .detail(|| {
-            let [opens, stats, seeks, _] = calls.map(units::grouped);
+            let [opens, stats, seeks] = calls.map(units::grouped);
             format!(
                 "{:.0} % of the I/O time of a rank: {opens} opens, {stats} stats, {seeks} seeks of all ranks",
                 100.0 * share
@@ -35,17 +38,6 @@ pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
         })
         .parts(parts);
     Some(outcome)
-}
-
-/// The metadata part of each file, with some of its counts.
-fn rows_of<'f>(f: &'f Facts, names: [&'static str; 3]) -> impl Iterator<Item = (Part, [i64; 3])> + 'f {
-    let tables = [f.posix, f.stdio].into_iter().flatten();
-    tables.flat_map(move |t| rows(t, names, ["F_META_TIME"])).filter_map(|row| {
-        let int = row.int.map(|x| x.max(0));
-        let time_s = row.real[0].max(0.0) / if row.rank.is_none() { f.ranks as f64 } else { 1.0 };
-        let part = Part { file: row.file, rank: row.rank, count: int.iter().sum::<i64>() as u64, bytes: 0, time_s };
-        (!is_terminal(f.name(row.file))).then_some((part, int))
-    })
 }
 
 /// Time of the rank with the most in one of the kinds of metadata calls, as if each call took as long, with the files where

@@ -194,31 +194,21 @@ pub(in crate::findings) fn unaligned_file(f: &Facts, r: &Rule) -> Option<Outcome
 }
 
 fn unaligned_requests(f: &Facts, r: &Rule, all: &RequestFacts) -> Outcome {
-    let both: Vec<&Direction> = all.directions.iter().collect();
-    let (some, of_all) = both.iter().fold((0, 0), |s, d| (s.0 + d.unaligned.count, s.1 + d.quarter));
-    let most = both.iter().max_by_key(|d| d.unaligned.count);
-    let remainders = most.map_or(&[][..], |d| &d.remainders);
-    let parts: Vec<Part> = both.iter().flat_map(|d| d.unaligned.parts.iter().copied()).collect();
-    let extent = both.iter().map(|d| d.extent).max().unwrap_or(0);
-    let fires = ratio(some as f64, of_all as f64) > r.at("share") && extent as f64 >= r.at("stripes") * f.stripe as f64;
-    Outcome::new(fires)
-        .measured(&[("unaligned", some as f64), ("of", of_all as f64), ("alignment", f.stripe as f64)])
+    let both = &all.directions;
+    let [some, of] = [both.iter().map(|d| d.unaligned.count).sum(), both.iter().map(|d| d.quarter).sum::<u64>()];
+    let lost = both.iter().filter_map(|d| d.unaligned.lost_s).reduce(|a, b| a + b);
+    let large = both.iter().any(|d| d.extent as f64 >= r.at("stripes") * f.stripe as f64);
+    Outcome::new(ratio(some as f64, of as f64) > r.at("share") && large)
+        .measured(&[("unaligned", some as f64), ("of", of as f64), ("alignment", f.stripe as f64)])
         .time(both.iter().map(|d| d.unaligned.time_s).sum())
-        .maybe_lost(
-            both.iter().filter_map(|d| d.unaligned.lost_s).reduce(|a, b| a + b),
-            "time beyond that of aligned requests of the same size",
-        )
-        .parts(parts)
+        .maybe_lost(lost, "time beyond that of aligned requests of the same size")
+        .parts(both.iter().flat_map(|d| d.unaligned.parts.iter().copied()).collect())
         .evidence(Filter { at_least: Some(f.stripe / 4), off: Some(f.stripe), ..Filter::default() })
         .detail(|| {
-            let usual: Vec<String> = remainders.iter().map(|x| format!("{} bytes", count(x.0))).collect();
-            let unit = units::bytes(f.stripe as f64);
-            format!(
-                "{} of {} large requests begin {} after a multiple of {unit}",
-                count(some),
-                count(of_all),
-                usual.join(", ")
-            )
+            let most = both.iter().max_by_key(|d| d.unaligned.count).map_or(&[][..], |d| &d.remainders);
+            let usual: Vec<String> = most.iter().map(|x| format!("{} bytes", count(x.0))).collect();
+            let (some, of, unit) = (count(some), count(of), units::bytes(f.stripe as f64));
+            format!("{some} of {of} large requests begin {} after a multiple of {unit}", usual.join(", "))
         })
         .exact()
 }

@@ -10,7 +10,7 @@ use crate::findings::bursts::{Burst, quantile, trend};
 use crate::findings::evidence::Filter;
 use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{Data, FileId, Numbered, Op, Row, Timing, Trace};
+use crate::record::{FileId, Numbered, Op, Row, Timing};
 use crate::units;
 
 pub(in crate::findings) fn not_io(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -192,26 +192,6 @@ pub(super) fn union_s(mut spans: Vec<(f64, f64)>) -> f64 {
     sum
 }
 
-/// When the first read and the first write begin; infinite if there is none.
-fn first_starts(trace: &Trace) -> (f64, f64) {
-    let (mut read, mut write) = (f64::INFINITY, f64::INFINITY);
-    let mut see = |op: Op, start: f64, file: FileId| {
-        let first = match op {
-            Op::Read => &mut read,
-            Op::Write => &mut write,
-            _ => return,
-        };
-        if start < *first && !trace.files.is_system(file) {
-            *first = start;
-        }
-    };
-    match &trace.data {
-        Data::Requests(r) => (0..r.len()).for_each(|i| see(r.op.get(i), r.start[i], r.file.get(i))),
-        Data::Intervals(v) => (0..v.len()).for_each(|i| see(v.op.get(i), v.start[i], v.file.get(i))),
-    }
-    (read, write)
-}
-
 pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome> {
     // a tenth of the run must be more than a bin or two
     let coarse = f.trace.bin_s.is_some_and(|bin_s| r.at("run") * f.run_s < 2.0 * bin_s);
@@ -224,7 +204,12 @@ pub(in crate::findings) fn startup_storm(f: &Facts, r: &Rule) -> Option<Outcome>
         Row::Request(x) => x.size as f64,
         Row::Interval(x) => x.bytes,
     };
-    let (first_read, first_write) = first_starts(f.trace);
+    // when the first read and the first write begin
+    let (mut first_read, mut first_write) = (f64::INFINITY, f64::INFINITY);
+    for row in rows().filter(|x| x.op().moves_bytes()) {
+        let first = if row.op() == Op::Read { &mut first_read } else { &mut first_write };
+        *first = first.min(row.span().0);
+    }
     let tenth = first_read.min(first_write) + r.at("run") * f.run_s;
     let until = if first_write.is_finite() { tenth.max(first_write) } else { tenth };
     let (mut all, mut early, mut spans) = (0.0, 0.0, Vec::new());

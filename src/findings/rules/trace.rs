@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::findings::book::Rule;
 use crate::findings::facts::{Facts, ratio, rows};
 use crate::findings::outcome::Outcome;
-use crate::record::{Data, FileId};
+use crate::record::FileId;
 use crate::units;
 
 pub(in crate::findings) fn unreduced(f: &Facts, r: &Rule) -> Option<Outcome> {
@@ -30,16 +30,12 @@ pub(in crate::findings) fn job_clock(f: &Facts, r: &Rule) -> Option<Outcome> {
 }
 
 pub(in crate::findings) fn unnamed(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let file = |i: usize| match &f.trace.data {
-        Data::Requests(x) => x.file.get(i),
-        Data::Intervals(x) => x.file.get(i),
-    };
     let n = f.trace.data.len();
     // traces without any names, such as phases of a job, are not asked for them
     if n == 0 || f.trace.files.is_empty() {
         return None;
     }
-    let some = (0..n).filter(|&i| f.trace.files.name(file(i)).is_empty()).count();
+    let some = (0..n).filter(|&i| f.trace.files.name(f.trace.row(i).file()).is_empty()).count();
     let outcome = Outcome::new(ratio(some as f64, n as f64) >= r.at("share"))
         .measured(&[("unnamed", some as f64), ("of", n as f64)])
         .detail(|| format!("{} of {} records", units::grouped(some as i64), units::grouped(n as i64)));
