@@ -96,8 +96,7 @@ impl Findings {
     /// trusted has no cost.
     pub(crate) fn is_minor(&self, x: &Finding) -> bool {
         let cost = x.lost_s.or(x.time_low_s);
-        let little =
-            self.io.share_range.is_some_and(|share| share.high < MATTERS) && !x.code.starts_with("IOP-TRACE");
+        let little = self.io.share_range.is_some_and(|share| share.high < MATTERS) && !x.code.starts_with("IOP-TRACE");
         x.severity == Severity::Info && (little || cost.is_some_and(|s| s < MATTERS * self.io.run_s))
     }
 }
