@@ -171,7 +171,7 @@ class CounterReport(Part):
     families = Field('families', '[Family]', "Families of files, those that took most time first; digits in names are replaced by `#`.")
     families_total = Field('families_total', '', "Number of families.")
     files = Field('files', '[FileKind]', "Files by what was done with them, by layer.")
-    hints = Field('hints', '', "MPI-IO hints, as the job gave them; `null` if it gave none.")
+    hints = Field('hints', '', "MPI-IO hints with which the tracer wrote its log; `null` if it names none.")
     mounts = Field('mounts', '[MountUse]', "Mounted file systems with files of the job.")
     operations = Field('operations', '', "Number of calls by name, by layer.")
 
@@ -512,7 +512,7 @@ class IoTime(Part):
     __slots__ = ()
     complete = Field('complete', '', "True if the time of everything that the ranks did is recorded.")
     io_s = Field('io_s', '', "Low end of `slowest_s`.")
-    layer = Field('layer', '', "The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, or `requests` where single requests are all that is known; `null` without times.")
+    layer = Field('layer', '', "The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, `daos`, or `requests` where single requests are all that is known; `null` without times.")
     layers = Field('layers', '[LayerTime]', "All layers that have times, each with what it spends in those below it.")
     mean_metadata_s = Field('mean_metadata_s', '', "Seconds of metadata, mean of all ranks.")
     mean_read_s = Field('mean_read_s', '', "Seconds of reading, mean of all ranks.")

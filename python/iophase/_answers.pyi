@@ -320,7 +320,7 @@ class CounterReport(Part):
         "Files by what was done with them, by layer."
     @property
     def hints(self) -> str | None:
-        "MPI-IO hints, as the job gave them; `null` if it gave none."
+        "MPI-IO hints with which the tracer wrote its log; `null` if it names none."
     @property
     def mounts(self) -> list[MountUse]:
         "Mounted file systems with files of the job."
@@ -782,6 +782,9 @@ class Finding(Part):
     def threshold(self) -> dict[str, float]:
         "Thresholds."
     @property
+    def time_low_s(self) -> float | None:
+        "Seconds spent in it at least, where `time_s` is modelled from counters; else as `time_s`."
+    @property
     def time_s(self) -> float | None:
         "Seconds spent in it, an upper bound of the gain; `null` if not known."
     @property
@@ -1021,7 +1024,7 @@ class IoTime(Part):
         "Low end of `slowest_s`."
     @property
     def layer(self) -> str | None:
-        "The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, or `requests` where single requests are all that is known; `null` without times."
+        "The outermost layer with most of the time: `posix`, `mpiio`, `stdio`, `hdf5`, `pnetcdf`, `daos`, or `requests` where single requests are all that is known; `null` without times."
     @property
     def layers(self) -> list[LayerTime]:
         "All layers that have times, each with what it spends in those below it."
@@ -1749,11 +1752,14 @@ class RemedyReport(Part):
     "A remedy for one library or file system."
 
     @property
+    def commands(self) -> list[str]:
+        "Commands, each as it is typed."
+    @property
     def id(self) -> str:
         "Number of the remedy, or the policy of an access class."
     @property
     def settings(self) -> dict[str, str]:
-        "Settings."
+        "Hints of MPI-IO and of libraries: value by name."
     @property
     def system(self) -> str:
         "The library or file system; `any` for all."
@@ -1762,7 +1768,7 @@ class RemedyReport(Part):
         "Where it is described; empty if nowhere."
     @property
     def why(self) -> str:
-        "Effect."
+        "What to do, if there is neither command nor setting, and why."
 
 class Report(ReportBase):
     "The report of one trace."

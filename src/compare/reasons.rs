@@ -11,10 +11,7 @@ use crate::facts::KINDS;
 /// Codes of findings that belong to a reason, by the beginnings of codes.
 const CODES: &[(&str, &[&str])] = &[
     ("request size", &["IOP-POSIX-001", "IOP-POSIX-002", "IOP-POSIX-003", "IOP-POSIX-012"]),
-    (
-        "in order",
-        &["IOP-POSIX-005", "IOP-POSIX-006", "IOP-POSIX-008", "IOP-POSIX-009", "IOP-POSIX-010", "IOP-POSIX-011"],
-    ),
+    ("in order", &["IOP-POSIX-005", "IOP-POSIX-006", "IOP-POSIX-008", "IOP-POSIX-009", "IOP-POSIX-010"]),
     ("sync calls", &["IOP-META-004", "IOP-MPIIO-009"]),
     ("metadata", &["IOP-META-", "IOP-POSIX-013"]),
     ("slowest rank", &["IOP-RANK-"]),

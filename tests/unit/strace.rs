@@ -221,7 +221,10 @@ fn folders_of_several_programs_are_read_completely() {
                 calls += visit(&open(&entry), &ReadOptions::default(), |_| {}).unwrap().calls;
             }
         }
-        assert_eq!((t.ranks, t.data.len() as u64, t.quality.records_read), (files, calls, calls), "{folder}");
+        // a call between two files reads one and writes the other
+        let between = |name: &str| t.call_counts.get(name).copied().unwrap_or(0);
+        let rows = calls + ["copy_file_range", "sendfile", "splice"].map(between).iter().sum::<u64>();
+        assert_eq!((t.ranks, t.data.len() as u64, t.quality.records_read), (files, rows, calls), "{folder}");
         assert_eq!(t.call_counts.values().sum::<u64>(), calls, "{folder}");
         assert_eq!((t.quality.records_dropped, codes(&t).contains(&"mixed-clocks")), (0, mixed), "{folder}");
     }
