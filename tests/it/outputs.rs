@@ -311,7 +311,9 @@ fn a_signal_leaves_no_draft() {
             let is_writing = || fs::read_dir(&out).unwrap().next().is_some();
             // the program may be done before the signal comes: then it is tried again
             let ended_by_signal = || {
-                let mut child = Command::new(BIN).args(args).current_dir(dir.path()).spawn().unwrap();
+                // it gives way to the loop that waits for its output
+                let mut command = Command::new("nice");
+                let mut child = command.args(["-n", "19", BIN]).args(args).current_dir(dir.path()).spawn().unwrap();
                 while !is_writing() && child.try_wait().unwrap().is_none() {
                     std::thread::yield_now();
                 }

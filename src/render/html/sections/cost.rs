@@ -75,8 +75,8 @@ fn bar(h: &mut Html, io: &IoTime, l: &LayerTime, y: f64) {
         at += seconds;
     }
     let slowest = across(io, l.slowest_s.low);
-    let (mark, top, bottom) = (number(slowest), number(y + 1.0), number(y + row - 1.0));
-    h.empty("line", &[("x1", &mark), ("x2", &mark), ("y1", &top), ("y2", &bottom)]);
+    let (mark, top, height) = (number(slowest - 1.0), number(y + 1.0), number(row - 2.0));
+    h.empty("rect", &[("class", "mark"), ("x", &mark), ("y", &top), ("width", "2"), ("height", &height)]);
     h.elem("text", &[("x", &number(slowest + 6.0)), ("y", &middle)], &percent((l.slowest_s.low / io.run_s).min(1.0)));
 }
 
