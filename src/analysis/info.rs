@@ -10,7 +10,7 @@ use super::counters::CounterReport;
 use crate::error::Result;
 use crate::facts::{IoFacts, IoTime};
 use crate::formats::{self, Format, ReadOptions, Source};
-use crate::record::{Batch, Clock, Data, Job, LayerSummary, Restart, RowSink, Trace, Warning};
+use crate::record::{Batch, Clock, Extent, Job, LayerSummary, Restart, RowSink, Trace, Warning};
 
 /// Name of the schema of [`Info`].
 pub const INFO_SCHEMA: &str = "iophase.info.v1";
@@ -60,12 +60,12 @@ pub struct Info {
 impl Info {
     /// Of a trace that was read with [`all_layers`](crate::formats::ReadOptions::all_layers).
     pub fn of(trace: &Trace) -> Info {
-        Info::with_times(trace, extent(trace), IoFacts::of(trace).time)
+        Info::with_times(trace, trace.data.extent(trace.origin_s), IoFacts::of(trace).time)
     }
 
     /// The same without the time in I/O, which the findings of the trace have, too.
     pub fn untimed(trace: &Trace) -> Info {
-        Info::with_times(trace, extent(trace), IoTime::default())
+        Info::with_times(trace, trace.data.extent(trace.origin_s), IoTime::default())
     }
 
     fn with_times(trace: &Trace, (start_s, end_s): Extent, io: IoTime) -> Info {
@@ -113,9 +113,6 @@ pub fn info_of(source: &Source, format: Option<&dyn Format>, read: &ReadOptions)
     Ok(Info::with_times(&trace, extent, io))
 }
 
-/// First start and last end, on the trace's own clock.
-pub(super) type Extent = (Option<f64>, Option<f64>);
-
 #[derive(Debug, Default)]
 struct Totals {
     extent: Extent,
@@ -128,7 +125,7 @@ struct Passed(Mutex<Totals>);
 
 impl RowSink for Passed {
     fn take(&self, batch: Batch<'_>) -> Result<()> {
-        let (first, last) = extent_of(&batch.rows, batch.origin_s);
+        let (first, last) = batch.rows.extent(batch.origin_s);
         let more = LayerSummary::of("requests", &batch.rows, batch.origin_s);
         let mut sum = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let joined = |a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64| a.into_iter().chain(b).reduce(of);
@@ -143,20 +140,4 @@ impl RowSink for Passed {
     fn restart(&self, _why: Restart) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Totals::default();
     }
-}
-
-/// First start and last end of all rows, on the trace's own clock.
-pub(crate) fn extent(trace: &Trace) -> Extent {
-    extent_of(&trace.data, trace.origin_s)
-}
-
-pub(super) fn extent_of(rows: &Data, origin_s: i64) -> Extent {
-    let (start, end) = match rows {
-        Data::Requests(r) => (&r.start, &r.end),
-        Data::Intervals(i) => (&i.start, &i.end),
-    };
-    let origin = origin_s as f64;
-    let first = start.iter().copied().reduce(f64::min).map(|t| t + origin);
-    let last = end.iter().copied().reduce(f64::max).map(|t| t + origin);
-    (first, last)
 }

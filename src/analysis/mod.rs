@@ -208,7 +208,7 @@ pub fn patterns(
 
 /// Length of the run in seconds: as the job says, or of the accesses.
 fn run_s(trace: &Trace) -> f64 {
-    let (start, end) = info::extent(trace);
+    let (start, end) = trace.data.extent(trace.origin_s);
     let seen = start.zip(end).map_or(0.0, |(a, b)| b - a);
     trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(seen)
 }

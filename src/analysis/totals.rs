@@ -1,7 +1,6 @@
 //! Sums over the rows of a trace.
 
-use super::info::{Extent, extent_of};
-use crate::record::{Data, Op};
+use crate::record::{Data, Extent, Op};
 use crate::signal::Sum;
 
 /// Sums over rows, which may come in batches.
@@ -20,7 +19,7 @@ pub(super) struct Totals {
 impl Totals {
     /// Those of rows whose times are relative to `origin_s`.
     pub fn of(rows: &Data, origin_s: i64) -> Totals {
-        let mut totals = Totals { records: rows.len() as u64, extent: extent_of(rows, origin_s), ..Totals::default() };
+        let mut totals = Totals { records: rows.len() as u64, extent: rows.extent(origin_s), ..Totals::default() };
         for (d, op) in [Op::Read, Op::Write].into_iter().enumerate() {
             match rows {
                 Data::Requests(r) => {

@@ -115,7 +115,7 @@ pub(crate) struct IoFacts {
 /// Length of the run in seconds: as the job says, or of the accesses.
 fn run_s(trace: &Trace) -> f64 {
     let span = || {
-        let (first, last) = crate::analysis::info::extent(trace);
+        let (first, last) = trace.data.extent(trace.origin_s);
         last.zip(first).map_or(0.0, |(b, a)| b - a)
     };
     trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0).unwrap_or_else(span)

@@ -39,6 +39,7 @@ pub use requests::{Op, Request, Requests, UNKNOWN_OFFSET};
 pub use rows::Row;
 internal! { use batch::{BATCH_ROWS, Batch, CallLog, LoggedCall, Restart, RowSink, SplitCall}; }
 internal! { use rows::{Details, Rows}; }
+pub(crate) use trace::Extent;
 pub use trace::{
     Clock, ClockKind, Data, Header, Impossible, Job, Layer, LayerSummary, Quality, Timing, Trace, Untimed, Warning,
 };

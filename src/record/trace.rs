@@ -118,7 +118,22 @@ impl Default for Data {
     }
 }
 
+/// First start and last end, on the trace's own clock.
+pub(crate) type Extent = (Option<f64>, Option<f64>);
+
 impl Data {
+    /// First start and last end of all rows, whose times count from `origin_s`.
+    pub(crate) fn extent(&self, origin_s: i64) -> Extent {
+        let (start, end) = match self {
+            Data::Requests(r) => (&r.start, &r.end),
+            Data::Intervals(i) => (&i.start, &i.end),
+        };
+        let origin = origin_s as f64;
+        let first = start.iter().copied().reduce(f64::min).map(|t| t + origin);
+        let last = end.iter().copied().reduce(f64::max).map(|t| t + origin);
+        (first, last)
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {

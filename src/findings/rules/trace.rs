@@ -22,7 +22,7 @@ pub(in crate::findings) fn job_clock(f: &Facts, r: &Rule) -> Option<Outcome> {
     let run_s = f.trace.job.as_ref()?.run_time_s?;
     // only where the clock begins with the job
     let starts_with_job = f.trace.clock.kind == crate::record::ClockKind::JobStart;
-    let last = crate::analysis::info::extent(f.trace).1.filter(|_| starts_with_job)?;
+    let last = f.trace.data.extent(f.trace.origin_s).1.filter(|_| starts_with_job)?;
     let outcome = Outcome::new(last - run_s > r.at("time_s"))
         .measured(&[("last_s", last), ("run_s", run_s)])
         .detail(|| format!("the last access is at {} of {}", units::seconds(last), units::seconds(run_s)));
