@@ -149,7 +149,7 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
     }
 }
 
-/// Commands and settings as they are typed, one a line; and what to do, if there are none.
+/// Commands and settings as they are typed, each on its own line; and what to do, if there are none.
 fn remedy(out: &mut String, r: &RemedyReport, style: Style) {
     // what is copied from a terminal has to stand on one line
     let mut typed = |name: &str, text: &str| {
