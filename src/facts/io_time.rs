@@ -169,7 +169,7 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
     let time = IoTime {
         why: incomplete(trace),
         layer: layer.map(|l| l.name().to_owned()),
-        mean_s: Some(outer.mean()),
+        mean_s: Some(outer.mean_io_s()),
         mean_read_s: read,
         mean_write_s: write,
         mean_metadata_s: metadata,

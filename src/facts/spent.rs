@@ -56,8 +56,8 @@ impl Spent {
         spent
     }
 
-    /// A rank's mean.
-    pub fn mean(&self) -> f64 {
+    /// Seconds of all kinds, mean of all ranks.
+    pub fn mean_io_s(&self) -> f64 {
         self.mean_s.iter().sum()
     }
 
@@ -82,6 +82,6 @@ impl Spent {
         let slowest: f64 = self.shared.iter().map(|s| s.slowest_s).sum();
         let longest = self.shared.iter().map(|s| s.slowest_s).fold(0.0, f64::max);
         let high = run_s.map_or(own + slowest, |run| (own + slowest).min(run));
-        Bounds { low: self.mean().max(own + fastest).max(longest).min(high), high }
+        Bounds { low: self.mean_io_s().max(own + fastest).max(longest).min(high), high }
     }
 }

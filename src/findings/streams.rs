@@ -179,7 +179,7 @@ impl Open {
 }
 
 impl Streams {
-    /// Of requests in the order of time; those of a stripe unit and more are in no order that costs time.
+    /// Of requests in the order of time. Requests of at least a stripe unit count as regular: their order costs no time.
     pub fn of(rows: &Requests, order: &[u32], stripe: u64) -> (Streams, Runs) {
         let mut streams = Streams::default();
         let mut open = Open::default();
