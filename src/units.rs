@@ -158,12 +158,11 @@ pub fn utc(unix_s: f64) -> String {
 }
 
 /// A whole number with its thousands apart: `131,072`.
-pub fn grouped(x: i64) -> String {
-    let text = x.unsigned_abs().to_string();
+pub fn grouped(x: impl std::fmt::Display) -> String {
+    let text = x.to_string();
+    let (sign, text) = text.split_at(text.find(|c| c != '-').unwrap_or(0));
     let mut out = String::with_capacity(text.len() + 8);
-    if x < 0 {
-        out.push('-');
-    }
+    out.push_str(sign);
     for (i, c) in text.chars().enumerate() {
         if i > 0 && (text.len() - i).is_multiple_of(3) {
             out.push(',');
@@ -175,7 +174,7 @@ pub fn grouped(x: i64) -> String {
 
 /// `1 file`, `2 files`, `3 activities`.
 pub fn counted(n: u64, noun: &str) -> String {
-    let number = grouped(i64::try_from(n).unwrap_or(i64::MAX));
+    let number = grouped(n);
     match noun.strip_suffix("ty") {
         _ if n == 1 => format!("{number} {noun}"),
         Some(stem) => format!("{number} {stem}ties"),

@@ -197,7 +197,7 @@ fn fast_rhythm(period_s: f64, mode: Mode) -> Warning {
 }
 
 fn latest_bursts(searched: usize, of: usize, mode: Mode) -> Warning {
-    let [searched, of] = [searched, of].map(|n| units::grouped(n as i64));
+    let [searched, of] = [searched, of].map(units::grouped);
     Warning::new(
         "latest-bursts",
         format!(

@@ -87,7 +87,7 @@ pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     if a.verbosity.quiet == 0 {
         let all = units::counted(trace.data.len() as u64, "record");
         let ranks = units::counted(trace.ranks(), "rank");
-        let count = units::grouped(written.rows.cast_signed());
+        let count = units::grouped(written.rows);
         output::message(&format!("wrote {count} of {all} of {ranks} to {}", a.output.display()));
     }
     Ok(())

@@ -35,7 +35,7 @@ fn size(n: Option<u64>) -> String {
 }
 
 fn count(n: u64) -> String {
-    units::grouped(i64::try_from(n).unwrap_or(i64::MAX))
+    units::grouped(n)
 }
 
 /// Seconds without minutes and hours behind them.

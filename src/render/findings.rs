@@ -118,8 +118,7 @@ fn finding(out: &mut String, f: &Findings, x: &Finding, style: Style) {
         .iter()
         .take(if style.verbose { 5 } else { 1 })
         .map(|s| {
-            let several =
-                if s.files > 1 { format!(" ({} files)", units::grouped(s.files as i64)) } else { String::new() };
+            let several = if s.files > 1 { format!(" ({} files)", units::grouped(s.files)) } else { String::new() };
             format!("{}{several}", super::layout::ending(&s.file, 48))
         })
         .collect();

@@ -60,7 +60,7 @@ pub(super) fn covered(c: &Coverage) -> String {
     };
     format!(
         "{} of {} ({of_bytes} of the bytes){folded}",
-        units::grouped(c.matched as i64),
+        units::grouped(c.matched),
         units::counted(c.records, "access"),
     )
 }
@@ -130,13 +130,13 @@ fn files(out: &mut String, patterns: &[PatternReport]) {
         }
     }
     for (name, walks, count) in alike.iter().take(FILES) {
-        let like = if *count > 1 { format!("{} files like ", units::grouped(*count as i64)) } else { String::new() };
+        let like = if *count > 1 { format!("{} files like ", units::grouped(*count)) } else { String::new() };
         line(out, "", &format!("{like}{}: {walks}", ending(name, NAME)));
     }
     match alike.iter().skip(FILES).map(|a| a.2).sum::<usize>() {
         0 => {}
         1 => line(out, "", "and 1 more file"),
-        n => line(out, "", &format!("and {} more files", units::grouped(n as i64))),
+        n => line(out, "", &format!("and {} more files", units::grouped(n))),
     }
 }
 

@@ -152,7 +152,7 @@ pub(super) fn valid(s: &SignalReport, d: &Dominant, zero_s: f64) -> (&'static st
 pub(super) fn bursts(b: &Bursts) -> String {
     format!(
         "{}, {} each, duty cycle {}, {} each{}",
-        units::grouped(i64::try_from(b.count).unwrap_or(i64::MAX)),
+        units::grouped(b.count),
         units::seconds(b.width_s.median),
         percent(b.duty_cycle),
         units::bytes(b.bytes.median),
@@ -219,7 +219,7 @@ fn details(out: &mut String, s: &SignalReport, style: Style) {
         "sampled",
         &format!(
             "{} samples at {}, sampling error {}",
-            units::grouped(s.samples as i64),
+            units::grouped(s.samples),
             units::hertz(s.sampling_hz),
             percent(s.abstraction_error)
         ),
@@ -272,7 +272,7 @@ fn quality(out: &mut String, r: &Report) {
     let mut facts = Vec::new();
     let mut note = |n: u64, what: &str| {
         if n > 0 {
-            facts.push(format!("{} {what}", units::grouped(n as i64)));
+            facts.push(format!("{} {what}", units::grouped(n)));
         }
     };
     note(q.records_dropped, "records unusable");
@@ -338,7 +338,7 @@ pub fn info(i: &Info, style: Style) -> String {
     if !i.calls.is_empty() {
         let mut calls: Vec<_> = i.calls.iter().collect();
         calls.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-        let shown: Vec<_> = calls.iter().take(12).map(|(n, c)| format!("{n} {}", units::grouped(**c as i64))).collect();
+        let shown: Vec<_> = calls.iter().take(12).map(|(n, c)| format!("{n} {}", units::grouped(**c))).collect();
         let more = if calls.len() > 12 { format!(", {} more", calls.len() - 12) } else { String::new() };
         line(&mut out, "calls", &format!("{}{more}", shown.join(", ")));
     }
@@ -354,7 +354,7 @@ fn layers(i: &Info) -> String {
     let mut t = Table::new();
     t.load_style(presets::NOTHING);
     t.set_header(["  layer", "records", "reads", "writes", "read", "written", "first", "last"]);
-    let number = |n: Option<u64>| n.map_or("-".to_owned(), |n| units::grouped(n as i64));
+    let number = |n: Option<u64>| n.map_or("-".to_owned(), |n| units::grouped(n));
     let time = |t: Option<f64>| t.map_or("-".to_owned(), |t| units::clock(t, 0.1));
     for l in &i.layers {
         t.add_row([

@@ -75,7 +75,7 @@ impl<'a> Page<'a> {
     /// Notes that a list was cut.
     pub fn cut(&mut self, shown: usize, all: usize, noun: &str) {
         if shown < all {
-            let all = crate::render::units::grouped(i64::try_from(all).unwrap_or(i64::MAX));
+            let all = crate::render::units::grouped(all);
             self.cuts.push(format!("{noun}: {shown} of {all} are shown"));
         }
     }

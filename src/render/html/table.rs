@@ -77,7 +77,7 @@ impl Cell {
 
     /// Bytes.
     pub fn bytes(bytes: u64) -> Cell {
-        let exact = crate::render::units::grouped(i64::try_from(bytes).unwrap_or(i64::MAX));
+        let exact = crate::render::units::grouped(bytes);
         Cell {
             text: crate::render::units::bytes(bytes as f64),
             value: Some(bytes.to_string()),
@@ -91,7 +91,7 @@ impl Cell {
     pub fn count(count: Option<u64>) -> Cell {
         match count {
             Some(n) => Cell {
-                text: crate::render::units::grouped(i64::try_from(n).unwrap_or(i64::MAX)),
+                text: crate::render::units::grouped(n),
                 value: Some(n.to_string()),
                 note: None,
                 bar: None,

@@ -40,7 +40,7 @@ pub fn bursts(signal: &SignalReport, view: &View) -> Result<Option<String>> {
     let mean_top = folded.iter().map(|f| f.2).fold(0.0, f64::max);
     let bursts = |spans, text| [Lane { row: 0, spans, text, color: color::VALID }];
     let shown_of = match (visible.len() as u64, b.count) {
-        (shown, all) if shown < all => format!("{shown} of {} bursts", units::grouped(all as i64)),
+        (shown, all) if shown < all => format!("{shown} of {} bursts", units::grouped(all)),
         (_, all) => units::counted(all, "burst"),
     };
     let above = bursts(visible, shown_of);
@@ -50,7 +50,7 @@ pub fn bursts(signal: &SignalReport, view: &View) -> Result<Option<String>> {
         title: format!(
             "Bursts ({}): {}, {} each, duty cycle {:.0} % of {}",
             signal.mode.name().replace('_', " "),
-            units::grouped(b.count as i64),
+            units::grouped(b.count),
             units::seconds(b.width_s.median),
             100.0 * b.duty_cycle,
             units::seconds(d.period_s),

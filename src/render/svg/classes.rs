@@ -81,7 +81,7 @@ fn of_file(name: &str, mut caption: String, file: &FileClasses, sketch: &Sketch)
     let accesses = units::counted(sketch.accesses, "access");
     let some = if ranks.len() < sketch.ranks.len() { format!(", {} drawn", ranks.len()) } else { String::new() };
     let aside = file.aside.as_ref().map_or(0, |a| a.accesses);
-    let aside = if aside > 0 { format!(", {} set aside", units::grouped(aside.cast_signed())) } else { String::new() };
+    let aside = if aside > 0 { format!(", {} set aside", units::grouped(aside)) } else { String::new() };
     let rest = format!(": {accesses} by {}{some}{aside}", units::counted(sketch.ranks.len() as u64, "rank"));
     let title = format!("{}{rest}", shortened(name, &rest));
     let smallest = smallest(all().count().min(SHAPES), &x, &y);

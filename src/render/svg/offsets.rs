@@ -75,7 +75,7 @@ pub fn offsets(report: &PatternsOfTrace) -> Result<Vec<(String, String)>> {
 /// `file 1 of 15 (8 drawn)`.
 pub(super) fn nth_file(i: usize, all: usize) -> String {
     let drawn = if all > FILES { format!(" ({FILES} drawn)") } else { String::new() };
-    format!("file {} of {}{drawn}", i + 1, units::grouped(all as i64))
+    format!("file {} of {}{drawn}", i + 1, units::grouped(all))
 }
 
 /// Moves the first file of each series (names that differ in digits only) before the others, so that a file unlike all

@@ -57,7 +57,7 @@ fn members(f: &FileUse) -> Vec<String> {
     let mut all: Vec<String> = f.members.iter().map(line).collect();
     let more = f.files.saturating_sub(f.members.len() as u64);
     if more > 0 && !all.is_empty() {
-        all.push(format!("and {} more", units::grouped(more as i64)));
+        all.push(format!("and {} more", units::grouped(more)));
     }
     all
 }
@@ -127,7 +127,7 @@ pub fn section(p: &mut Page<'_>) {
             let bytes = f.bytes_read.saturating_add(f.bytes_written);
             let name = if f.file.is_empty() { Cell::text("all others") } else { Cell::name(&f.file) };
             let ranks = |n: u64| {
-                if n > 1 && n == job { format!("all {}", units::grouped(n as i64)) } else { units::grouped(n as i64) }
+                if n > 1 && n == job { format!("all {}", units::grouped(n)) } else { units::grouped(n) }
             };
             vec![
                 name.unfolding(members(f)),

@@ -32,7 +32,7 @@ pub fn section(p: &mut Page<'_>, options: &Options) {
             ("Started", start_unix_s.map(units::utc)),
             ("Ended", end_unix_s.map(units::utc)),
             ("Run time", run_time_s.map(units::seconds)),
-            ("Ranks", Some(units::grouped(t.ranks as i64))),
+            ("Ranks", Some(units::grouped(t.ranks))),
             ("Nodes", run.nodes.map(|n| n.to_string())),
             ("Format", Some(format!("{}{layer}", t.format))),
             ("Read", Some(units::bytes(t.bytes_read as f64)).filter(|_| t.bytes_read > 0)),

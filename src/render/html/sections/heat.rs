@@ -50,7 +50,7 @@ pub fn section(p: &mut Page<'_>) {
         let _ = write!(
             lead,
             " Each row is up to {} neighbouring ranks; the table has the least and the most of them.",
-            units::grouped(most as i64)
+            units::grouped(most)
         );
     }
     p.section("heat", "Ranks over time", &lead, |p| {

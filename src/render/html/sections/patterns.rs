@@ -81,7 +81,7 @@ fn row(family: &[&PatternReport]) -> Vec<Cell> {
     let mut ranks: Vec<u32> = x.all_ranks().take(65).collect();
     ranks.sort_unstable();
     let of_ranks = match x.ranks {
-        Some(r) if r.count > 64 => format!("{} ranks from {}, step {}", units::grouped(r.count.into()), x.rank, r.step),
+        Some(r) if r.count > 64 => format!("{} ranks from {}, step {}", units::grouped(r.count), x.rank, r.step),
         _ => crate::render::classes::ranks(&ranks),
     };
     let loops: Vec<String> = x.levels.iter().rev().map(|l| format!("{} × {}", l.count, l.stride)).collect();
@@ -127,7 +127,7 @@ fn offsets(p: &mut Page<'_>, i: usize) {
     } else {
         format!(", {}", units::counted(f.all, "access"))
     };
-    let several = if f.files > 1 { format!(" ({} files)", units::grouped(f.files as i64)) } else { String::new() };
+    let several = if f.files > 1 { format!(" ({} files)", units::grouped(f.files)) } else { String::new() };
     let name = format!("{}{several}", crate::render::layout::ending(&f.file, 70));
     p.h.elem("h3", &[], &format!("{name}{some}"));
     p.plot(Plot {

@@ -104,7 +104,7 @@ fn folded(s: &SignalReport, view: &View, mode: &str) -> Option<Plot> {
         step,
         values: cells.iter().map(|c| short(of(c))).collect(),
     };
-    let desc = format!("{} bursts, {}", units::grouped(b.count as i64), text::bursts(b));
+    let desc = format!("{} bursts, {}", units::grouped(b.count), text::bursts(b));
     Some(plot(
         format!("burst-{mode}"),
         format!("Mean burst ({mode})"),

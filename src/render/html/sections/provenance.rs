@@ -47,7 +47,7 @@ pub fn section(p: &mut Page<'_>) {
 fn facts(h: &mut Html, run: &Run) {
     let (i, o) = (&run.info, &run.origin);
     let q = run.report.as_ref().map(|r| &r.quality);
-    let number = |n: u64| Some(units::grouped(n as i64)).filter(|_| n > 0);
+    let number = |n: u64| Some(units::grouped(n)).filter(|_| n > 0);
     let layer =
         run.summary.layer.map(|l| format!("{}, the one with the most exact data unless it was chosen", l.name()));
     let clock = if run.zero_s == 0.0 {
@@ -69,7 +69,7 @@ fn facts(h: &mut Html, run: &Run) {
             ("Clock", Some(clock)),
             ("Options", Some(o.options.join(" "))),
             ("Program", Some(format!("iophase {}", env!("CARGO_PKG_VERSION")))),
-            ("Records", q.map(|q| units::grouped(q.records_read as i64))),
+            ("Records", q.map(|q| units::grouped(q.records_read))),
             ("Unusable records", q.and_then(|q| number(q.records_dropped))),
             ("Ignored records", q.and_then(|q| number(q.records_left_out))),
             ("Out of range", q.and_then(|q| number(q.clamped))),

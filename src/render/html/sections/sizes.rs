@@ -44,7 +44,7 @@ fn layer(p: &mut Page<'_>, s: &SizeUse) {
         let common: Vec<String> = s
             .common
             .iter()
-            .map(|(size, n)| format!("{} ({})", units::bytes(*size as f64), units::grouped(*n as i64)))
+            .map(|(size, n)| format!("{} ({})", units::bytes(*size as f64), units::grouped(*n)))
             .collect();
         let text = format!("Common sizes, from the four of each file: {}.", common.join(", "));
         p.h.elem("p", &[], &text);
