@@ -16,8 +16,9 @@ pub fn dot(r: &DfgReport, by: Coloring) -> String {
     // Writing to a string cannot fail.
     let _ = writeln!(out, "  {} [label=\"\", shape=circle, width=0.25, fillcolor=black];", quoted(START));
     let _ = writeln!(out, "  {} [label=\"\", shape=square, width=0.22, style=filled, fillcolor=black];", quoted(END));
+    let fills = shade::Fills::of(r, by);
     for n in &r.nodes {
-        let (fill, light) = shade::node(r, n, by);
+        let (fill, light) = fills.node(n);
         let text: Vec<String> = label::lines(n).iter().map(|l| escaped(l)).collect();
         let _ = writeln!(
             out,

@@ -90,8 +90,9 @@ pub fn picture(r: &DfgReport, source: &str, by: Coloring, most: usize) -> String
         writeln!(out, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"{}\" fill=\"#282828\"/>", first.0, first.1, KNOB / 2.0);
     let (x, y) = (last.0 - KNOB / 2.0, last.1 - KNOB / 2.0);
     let _ = writeln!(out, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{KNOB}\" height=\"{KNOB}\" fill=\"#282828\"/>");
+    let fills = shade::Fills::of(r, by);
     for ((n, &at), &size) in nodes.iter().zip(&placed.nodes[1..]).zip(&boxes[1..]) {
-        node(&mut out, r, n, by, at, size);
+        node(&mut out, fills.node(n), n, by, at, size);
     }
     out.push_str("</g>\n</svg>\n");
     out
@@ -177,8 +178,7 @@ pub(super) fn width(count: u64, most: u64) -> f64 {
 
 use width as width_of;
 
-fn node(out: &mut String, r: &DfgReport, n: &NodeReport, by: Coloring, at: Point, size: Point) {
-    let (fill, light) = shade::node(r, n, by);
+fn node(out: &mut String, (fill, light): (String, bool), n: &NodeReport, by: Coloring, at: Point, size: Point) {
     let (x, y) = (at.0 - size.0 / 2.0, at.1 - size.1 / 2.0);
     let line = shade::line(n.color, by);
     let strong = if by == Coloring::Partition && n.color != Color::None { 2.5 } else { 1.2 };

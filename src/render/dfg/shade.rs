@@ -22,10 +22,21 @@ const FIRST: (&str, &str) = ("#c3daf1", "#1f5fa8");
 const SECOND: (&str, &str) = ("#fbd7ae", "#b45309");
 const INK: &str = "#5a6470";
 
-/// Fill of a node, and whether text on it has to be light.
-pub(super) fn node(r: &DfgReport, n: &NodeReport, by: Coloring) -> (String, bool) {
-    let share = match by {
-        Coloring::Partition => {
+/// Fills of the nodes of a graph.
+pub(super) struct Fills {
+    by: Coloring,
+    /// The largest value that a colour stands for.
+    most: f64,
+}
+
+impl Fills {
+    pub fn of(r: &DfgReport, by: Coloring) -> Fills {
+        Fills { by, most: r.nodes.iter().map(|n| value(n, by)).fold(0.0, f64::max) }
+    }
+
+    /// Fill of a node, and whether text on it has to be light.
+    pub fn node(&self, n: &NodeReport) -> (String, bool) {
+        if self.by == Coloring::Partition {
             let fill = match n.color {
                 Color::Green => FIRST.0,
                 Color::Red => SECOND.0,
@@ -33,18 +44,20 @@ pub(super) fn node(r: &DfgReport, n: &NodeReport, by: Coloring) -> (String, bool
             };
             return (fill.to_owned(), false);
         }
-        Coloring::Load => share(n.relative_duration.unwrap_or(0.0), |n| n.relative_duration.unwrap_or(0.0), r),
-        Coloring::Bytes => share(n.bytes as f64, |n| n.bytes as f64, r),
-    };
-    let [a, b] = BLUES;
-    let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round() as u8;
-    (format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2)), share > 0.6)
+        let share = if self.most > 0.0 { value(n, self.by) / self.most } else { 0.0 };
+        let [a, b] = BLUES;
+        let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round() as u8;
+        (format!("#{:02x}{:02x}{:02x}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2)), share > 0.6)
+    }
 }
 
-/// The value as a share of the largest.
-fn share(value: f64, of: impl Fn(&NodeReport) -> f64, r: &DfgReport) -> f64 {
-    let most = r.nodes.iter().map(of).fold(0.0, f64::max);
-    if most > 0.0 { value / most } else { 0.0 }
+/// What the colour of a node stands for.
+fn value(n: &NodeReport, by: Coloring) -> f64 {
+    match by {
+        Coloring::Partition => 0.0,
+        Coloring::Load => n.relative_duration.unwrap_or(0.0),
+        Coloring::Bytes => n.bytes as f64,
+    }
 }
 
 /// Line of a node or edge.

@@ -74,7 +74,7 @@ fn activities(out: &mut String, r: &DfgReport, most: usize) {
         .map(|n| {
             vec![
                 n.activity.clone(),
-                units::grouped(n.events as i64),
+                units::grouped(n.events),
                 n.relative_duration.map_or("-".into(), |x| format!("{x:.2}")),
                 units::seconds(n.duration_s),
                 if n.bytes > 0 { units::bytes(n.bytes as f64) } else { "-".into() },
@@ -95,10 +95,8 @@ fn activities(out: &mut String, r: &DfgReport, most: usize) {
 fn follows(out: &mut String, r: &DfgReport, most: usize) {
     let mut edges: Vec<_> = r.edges.iter().collect();
     edges.sort_by_key(|e| std::cmp::Reverse(e.count));
-    let rows = edges
-        .into_iter()
-        .map(|e| vec![e.from.clone(), "->".into(), e.to.clone(), units::grouped(e.count as i64)])
-        .collect();
+    let rows =
+        edges.into_iter().map(|e| vec![e.from.clone(), "->".into(), e.to.clone(), units::grouped(e.count)]).collect();
     table(out, "What directly follows what, the most frequent first", &["from", "", "to", "count"], rows, most, 3);
 }
 
@@ -115,7 +113,7 @@ fn comparison(out: &mut String, c: &Comparison, most: usize) {
         .iter()
         .map(|a| {
             let mut row = vec![a.activity.clone()];
-            row.extend(both(&|m| units::grouped(m.events as i64), &a.green, &a.red));
+            row.extend(both(&|m| units::grouped(m.events), &a.green, &a.red));
             row.extend(both(&|m| units::seconds(m.duration_s), &a.green, &a.red));
             row.extend(both(&|m| m.relative_duration.map_or("-".into(), |x| format!("{x:.2}")), &a.green, &a.red));
             row.extend(both(
@@ -170,7 +168,7 @@ fn totals(g: &GroupTotals) -> String {
 }
 
 fn change(e: &EdgeChange) -> Vec<String> {
-    vec![e.from.clone(), "->".into(), e.to.clone(), units::grouped(e.green as i64), units::grouped(e.red as i64)]
+    vec![e.from.clone(), "->".into(), e.to.clone(), units::grouped(e.green), units::grouped(e.red)]
 }
 
 fn exclusive(out: &mut String, name: &str, e: &Exclusive, most: usize) {
