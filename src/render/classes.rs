@@ -87,9 +87,9 @@ fn advice<'a>(out: &mut String, all: impl IntoIterator<Item = &'a Advice>, style
     for a in all {
         // a name of two words is a command
         let hint = |(k, v): (&String, &String)| if k.contains(' ') { format!("{k} {v}") } else { format!("{k} = {v}") };
-        let hints: Vec<String> = a.hints.iter().map(hint).collect();
         line(out, "advice", &format!("{}: {}", a.policy.replace('-', " "), a.why));
-        faint_line(out, "", &hints.join("; "), style);
+        // each is copied as it stands
+        a.hints.iter().for_each(|h| faint_line(out, "", &hint(h), style));
     }
 }
 
