@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Analyses that no transfers have to pay for.
 const FREE: u64 = 512;
 /// Transfers that pay for one analysis: it takes about as long as reading so many.
-pub(super) const TRANSFERS: u64 = 256;
+pub(super) const TRANSFERS: u64 = 2048;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
