@@ -45,7 +45,6 @@ COMMANDS = {
     "compare": ["compare", "INPUT"],
     "predict": ["predict", "--once", "--queue", "1000000"],
     "convert": ["convert", "-o", "converted.jsonl"],
-    "summary": [],
 }
 
 
@@ -394,7 +393,9 @@ def main():
                     cells.append("-")
                     continue
                 times = [max(cpu - START_S, 0.001) for cpu, _ in done]
-                of_row = [t / n * 1e6 for t, n in zip(times, sizes)]
+                # a comparison reads two of them
+                inputs = 1 + COMMANDS[command].count("INPUT")
+                of_row = [t / (inputs * n) * 1e6 for t, n in zip(times, sizes)]
                 cells.append(", ".join(f"{us:.1f}" for us in of_row))
                 for us, n, (_, peak) in zip(of_row, sizes, done):
                     if us > options.most_us:
