@@ -76,7 +76,8 @@ pub(super) fn of_selection(
     let mut warnings = Vec::new();
     let beside = |held: u64| {
         let (name, bytes) = o.storage().filter(|&(_, bytes)| bytes > held)?;
-        let message = format!("{bytes} bytes went through {name}, which has no layer here; {held} are shown");
+        let message =
+            format!("{bytes} bytes went through {name}, of which only counters are read; the rows hold {held} bytes");
         Some(Warning::new("most-bytes-elsewhere", message))
     };
     let Some(LayerData { timing, layer }) = selected else {
