@@ -5,16 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::facts::{self, FileFacts, FileFamily, Spent};
-use crate::record::{CounterModule, CounterTable, Counters, FileId, Trace, is_terminal, stem};
+use crate::facts::{self, CALLS, Count, Counted, FileFacts, FileFamily, SIZES, Spent};
+use crate::record::{CounterModule, Counters, FileId, Trace, is_terminal, stem};
 
 /// Families of files that are listed.
 const FAMILIES: usize = 50;
 /// Common sizes that are listed.
-const SIZES: usize = 8;
-/// Upper ends of the classes of access sizes in Darshan, `null` for the last.
-const BINS: [&str; 10] =
-    ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"];
+const MOST_SIZES: usize = 8;
 
 /// Tables of the counters of a trace.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -148,13 +145,13 @@ impl CounterReport {
     /// The tables; `None` if the trace was read without counters or has none.
     pub fn of(trace: &Trace) -> Option<CounterReport> {
         let c = trace.counters.as_deref()?;
-        let tables: Vec<&CounterTable> = c.tables.iter().filter(|t| !t.is_empty()).collect();
+        let tables: Vec<Counted<'_>> = c.tables.iter().filter(|t| !t.is_empty()).map(Counted::of).collect();
         if tables.is_empty() {
             return None;
         }
         let run_s = trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0);
         let ranks = trace.ranks.max(1);
-        let named = |t: &&CounterTable| (layer(t.module), operations(t));
+        let named = |t: &Counted<'_>| (layer(t.module), t.operations());
         let files = facts::files_of_counters(c);
         let mounts = mounts(c, &files);
         let mut families: Vec<Family> = facts::families(files, &c.files, stem).into_iter().map(family).collect();
@@ -165,7 +162,7 @@ impl CounterReport {
         Some(CounterReport {
             cost: facts::of_modules(c, ranks, run_s).iter().map(|of| cost(of, ranks, run_s)).collect(),
             operations: tables.iter().map(named).filter(|(_, calls)| !calls.is_empty()).collect(),
-            access_sizes: tables.iter().filter_map(|t| access_sizes(t)).collect(),
+            access_sizes: tables.iter().filter_map(access_sizes).collect(),
             files: tables.iter().flat_map(|t| file_kinds(c, t)).collect(),
             families,
             families_total,
@@ -177,15 +174,6 @@ impl CounterReport {
 
 fn layer(module: CounterModule) -> String {
     module.prefix().to_lowercase()
-}
-
-fn at(t: &CounterTable, name: &str, i: usize) -> u64 {
-    t.int(name).map_or(0, |c| c.get(i).max(0).unsigned_abs())
-}
-
-/// Rows of files that are no terminals.
-fn rows<'a>(c: &'a Counters, t: &'a CounterTable) -> impl Iterator<Item = usize> + 'a {
-    (0..t.len()).filter(|&i| !is_terminal(c.files.name(t.file.get(i))))
 }
 
 fn cost((module, spent): &(CounterModule, Spent), ranks: u64, run_s: Option<f64>) -> LayerCost {
@@ -216,82 +204,45 @@ fn quartiles(known: impl Iterator<Item = f64>, ranks: usize) -> [f64; 5] {
     })
 }
 
-/// Counters that count calls, by their names without the module.
-fn operations(t: &CounterTable) -> BTreeMap<String, u64> {
-    const CALLS: [&str; 13] = [
-        "OPENS",
-        "READS",
-        "WRITES",
-        "SEEKS",
-        "STATS",
-        "MMAPS",
-        "SYNCS",
-        "FLUSHES",
-        "VIEWS",
-        "CREATES",
-        "REDEFS",
-        "WAITS",
-        "RENAME_SOURCES",
-    ];
-    let mut calls = BTreeMap::new();
-    for (name, column) in &t.ints {
-        let short = name.strip_prefix(t.module.prefix()).map_or(*name, |n| n.trim_start_matches('_'));
-        let is_call =
-            CALLS.iter().any(|c| short.ends_with(c)) && !short.starts_with("SEQ_") && !short.starts_with("CONSEC_");
-        let n: u64 = column.iter().map(|x| x.max(0).unsigned_abs()).fold(0, u64::saturating_add);
-        if is_call && n > 0 {
-            calls.insert(short.to_lowercase(), n);
-        }
-    }
-    calls
-}
-
 /// `part / all`, 0 of nothing.
-fn ratio(part: i64, all: i64) -> f64 {
+fn ratio(part: u64, all: u64) -> f64 {
     if all > 0 { part as f64 / all as f64 } else { 0.0 }
 }
 
-fn access_sizes(t: &CounterTable) -> Option<AccessSizes> {
-    let aggregated = if t.module == CounterModule::Posix { "" } else { "AGG_" };
-    let bins = |what: &str| -> Option<Vec<u64>> {
-        let sum = |bin: &&str| -> Option<u64> {
-            let column = t.int(&format!("SIZE_{what}_{aggregated}{bin}"))?;
-            Some(column.iter().map(|x| x.max(0).unsigned_abs()).sum())
-        };
-        BINS.iter().map(sum).collect()
-    };
-    let (reads, writes) = (bins("READ")?, bins("WRITE")?);
+fn access_sizes(t: &Counted<'_>) -> Option<AccessSizes> {
+    if !t.has_sizes() {
+        return None;
+    }
+    let mut classes = [[0u64; SIZES.len()]; 2];
     let mut sizes: HashMap<u64, u64> = HashMap::new();
-    for k in 1..=4 {
-        let (size, count) = (t.int(&format!("ACCESS{k}_ACCESS"))?, t.int(&format!("ACCESS{k}_COUNT"))?);
-        for (size, n) in size.iter().zip(count.iter()).filter(|x| x.1 > 0) {
-            *sizes.entry(size.max(0).unsigned_abs()).or_default() += n.unsigned_abs();
+    for row in t.rows() {
+        for (d, all) in classes.iter_mut().enumerate() {
+            all.iter_mut().zip(row.sizes(d)).for_each(|(sum, n)| *sum = sum.saturating_add(n));
         }
+        row.common().for_each(|(size, n)| *sizes.entry(size).or_default() += n);
     }
     let mut common: Vec<CommonSize> = sizes.into_iter().map(|(size, count)| CommonSize { size, count }).collect();
     common.sort_by_key(|s| (std::cmp::Reverse(s.count), s.size));
-    common.truncate(SIZES);
-    let share = |order: &str| {
-        let of = |what: &str| Some(ratio(t.total(&[&format!("{order}_{what}")])?, t.total(&[what])?));
-        Some([of("READS")?, of("WRITES")?])
-    };
-    let (sequential, consecutive) = (share("SEQ"), share("CONSEC"));
+    common.truncate(MOST_SIZES);
+    let share = |some: Count, of: Count| Some(ratio(t.total(&[some])?, t.total(&[of])?));
+    let both = |some: [Count; 2]| share(some[0], CALLS[0]).zip(share(some[1], CALLS[1])).map(<[f64; 2]>::from);
+    let sequential = both([Count::SeqReads, Count::SeqWrites]);
+    let consecutive = both([Count::ConsecReads, Count::ConsecWrites]);
+    let [reads, writes] = classes.map(Vec::from);
     Some(AccessSizes { layer: layer(t.module), reads, writes, sequential, consecutive, common })
 }
 
-fn file_kinds(c: &Counters, t: &CounterTable) -> Vec<FileKind> {
-    // read, written, highest byte
-    let mut files: BTreeMap<FileId, (bool, bool, u64)> = BTreeMap::new();
-    if t.int("BYTES_READ").is_none() {
+fn file_kinds(c: &Counters, t: &Counted<'_>) -> Vec<FileKind> {
+    if !t.counts(Count::BytesRead) {
         return Vec::new();
     }
-    for i in rows(c, t) {
-        let f = files.entry(t.file.get(i)).or_default();
-        f.0 |= at(t, "BYTES_READ", i) > 0;
-        f.1 |= at(t, "BYTES_WRITTEN", i) > 0;
-        f.2 = f.2.max(at(t, "MAX_BYTE_READ", i)).max(at(t, "MAX_BYTE_WRITTEN", i));
+    // read, written, and one past the highest byte
+    let mut files: BTreeMap<FileId, (bool, bool, u64)> = BTreeMap::new();
+    for row in t.rows().filter(|row| !is_terminal(c.files.name(row.file))) {
+        let (f, [read, written], ends) = (files.entry(row.file).or_default(), row.bytes(), row.ends());
+        *f = (f.0 | (read > 0), f.1 | (written > 0), f.2.max(ends[0]).max(ends[1]));
     }
-    let sized = t.int("MAX_BYTE_WRITTEN").is_some();
+    let sized = t.counts(Count::LastWritten);
     let kind = |x: &(bool, bool, u64)| match (x.0, x.1) {
         (true, true) => "read-write",
         (true, false) => "read-only",
@@ -299,7 +250,11 @@ fn file_kinds(c: &Counters, t: &CounterTable) -> Vec<FileKind> {
         _ => "opened",
     };
     let of = |name: &str| {
-        let all: Vec<u64> = files.values().filter(|x| kind(x) == name).map(|x| x.2 + u64::from(x.0 || x.1)).collect();
+        let all: Vec<u64> = files
+            .values()
+            .filter(|x| kind(x) == name)
+            .map(|x| if x.0 || x.1 { x.2.max(1) } else { x.2.saturating_sub(1) })
+            .collect();
         let sum: u128 = all.iter().map(|x| u128::from(*x)).sum();
         (!all.is_empty()).then(|| FileKind {
             layer: layer(t.module),
@@ -347,7 +302,7 @@ fn mounts(c: &Counters, files: &[FileFacts]) -> Vec<MountUse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Column, Job};
+    use crate::record::{Column, CounterTable, Job};
 
     #[test]
     fn tables_in_closed_form() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::facts::{Count, Counted, Measure};
 use crate::record::{CounterModule, Trace};
 
 /// Calls on paths by second.
@@ -20,12 +21,14 @@ impl MetadataCalls {
         if let Some(l) = &trace.lookups {
             return Some(MetadataCalls { what: "calls with a path", by_second: l.by_second.clone() });
         }
-        let t = trace.counters.as_deref()?.table(CounterModule::Posix).filter(|t| !t.is_empty())?;
-        let (opens, first) = (t.int("OPENS"), t.real("F_OPEN_START_TIMESTAMP")?);
+        let t = Counted::by(trace.counters.as_deref()?, CounterModule::Posix)?;
+        if !t.measures(Measure::OpenStart) {
+            return None;
+        }
         let mut by_second = BTreeMap::new();
-        for i in (0..t.len()).filter(|i| t.rank.get(*i).is_some()) {
-            let start = first.get(i);
-            if start > 0.0 && start < i64::MAX as f64 && opens.is_none_or(|n| n.get(i) > 0) {
+        for row in t.rows().filter(|row| row.rank.is_some()) {
+            let start = row.measure(Measure::OpenStart);
+            if start > 0.0 && start < i64::MAX as f64 && row.known(Count::Opens).is_none_or(|n| n > 0) {
                 *by_second.entry(start.floor() as i64).or_insert(0) += 1;
             }
         }

@@ -48,6 +48,7 @@ pub use crate::transform::{Pass, Wavelet};
 use self::signals::{Answer, Transfers};
 use self::totals::Totals;
 use crate::error::{Error, ErrorKind, Result};
+use crate::facts::run_s;
 use crate::pattern::PatternsReport;
 use crate::period::chains;
 use crate::period::spectrum::Powers;
@@ -126,7 +127,7 @@ fn patterns_of(trace: &Trace, options: &Options) -> Result<Option<PatternsReport
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
-    let search = options.search(run_s(trace));
+    let search = options.search(searched_s(trace));
     let found = patterns::patterns(trace, mode, &options.selection, search, &PatternOptions::default())?;
     Ok(found.map(|(report, _)| report))
 }
@@ -189,12 +190,14 @@ pub fn patterns(
         ModeChoice::Auto => Mode::All,
         ModeChoice::One(m) => m,
     };
-    let (report, found) = patterns::patterns(trace, mode, selection, chains::Options::for_run(run_s(trace)), options)?
-        .ok_or_else(|| {
-            Error::new(ErrorKind::Empty, "no patterns: the selected accesses have no file offsets")
-                .remedy(Remedy::NeedOffsets)
-                .in_file(&trace.path)
-        })?;
+    let (report, found) =
+        patterns::patterns(trace, mode, selection, chains::Options::for_run(searched_s(trace)), options)?.ok_or_else(
+            || {
+                Error::new(ErrorKind::Empty, "no patterns: the selected accesses have no file offsets")
+                    .remedy(Remedy::NeedOffsets)
+                    .in_file(&trace.path)
+            },
+        )?;
     Ok(PatternsOfTrace {
         schema: PATTERNS_SCHEMA.into(),
         tool: Tool::this(),
@@ -206,11 +209,10 @@ pub fn patterns(
     })
 }
 
-/// Length of the run in seconds: as the job says, or of the accesses.
-fn run_s(trace: &Trace) -> f64 {
+/// Seconds in which periods are looked for: the run, and accesses that go on after it.
+fn searched_s(trace: &Trace) -> f64 {
     let (start, end) = trace.data.extent(trace.origin_s);
-    let seen = start.zip(end).map_or(0.0, |(a, b)| b - a);
-    trace.job.as_ref().and_then(|j| j.run_time_s).unwrap_or(0.0).max(seen)
+    start.zip(end).map_or(0.0, |(a, b)| b - a).max(run_s(trace))
 }
 
 fn nothing_left(trace: &Trace, totals: &Totals, options: &Options, excluded: u64) -> Error {

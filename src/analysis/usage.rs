@@ -117,9 +117,6 @@ pub struct Usage {
     pub targets_exact: bool,
 }
 
-/// Upper ends of Darshan's classes of access sizes.
-const DARSHAN: [u64; 9] = [100, 1024, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30];
-
 impl Usage {
     /// Of a trace, with at most `most` families.
     pub fn of(trace: &Trace, counters: Option<&CounterReport>, most: usize) -> Usage {
@@ -155,7 +152,7 @@ impl Usage {
 }
 
 fn of_counters(a: &super::AccessSizes) -> SizeUse {
-    let ends = DARSHAN.into_iter().map(Some).chain([None]);
+    let ends = facts::SIZES.into_iter().map(|(_, end)| end);
     let classes = ends.zip(a.reads.iter().zip(&a.writes)).map(|(up_to, (&reads, &writes))| SizeClass {
         up_to,
         reads,

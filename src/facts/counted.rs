@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::counts::{BYTES, Counted, Measure, TIMES};
 use crate::record::{CounterModule, Counters, FileId};
 
 /// A layer of the I/O stack that counts its time.
@@ -72,35 +73,29 @@ impl Timed {
     }
 }
 
-const TIMES: [&str; 3] = ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"];
-const EXTREMES: [&str; 2] = ["F_FASTEST_RANK_TIME", "F_SLOWEST_RANK_TIME"];
-
 /// The times of all tables. Those that are not recorded or cannot be count as 0; [`Quality`](crate::record::Quality) names these.
 pub(crate) fn timed(c: &Counters) -> Vec<Timed> {
     let mut all = Vec::new();
     let mut names: Option<HashMap<&str, FileId, FixedState>> = None;
-    for t in c.tables.iter().filter(|t| TIMES.iter().any(|name| t.real(name).is_some())) {
-        let bytes = ["BYTES_READ", "BYTES_WRITTEN"].map(|name| t.int(name));
-        let (times, extremes) = (TIMES.map(|name| t.real(name)), EXTREMES.map(|name| t.real(name)));
-        let time = |i: usize, k: usize| times[k].map_or(0.0, |column| column.get(i)).max(0.0);
-        for i in 0..t.len() {
+    let tables = c.tables.iter().map(Counted::of);
+    for t in tables.filter(|t| TIMES.iter().any(|time| t.measures(*time))) {
+        for row in t.rows() {
             let file = match t.module {
                 CounterModule::H5d | CounterModule::PnetcdfVar => {
                     let names = names.get_or_insert_with(|| c.files.iter().map(|(id, name)| (name, id)).collect());
-                    container(c.files.name(t.file.get(i)), names).unwrap_or(t.file.get(i))
+                    container(c.files.name(row.file), names).unwrap_or(row.file)
                 }
-                _ => t.file.get(i),
+                _ => row.file,
             };
-            let extreme = |k: usize| extremes[k].map_or(0.0, |column| column.get(i)).max(0.0);
-            let moved = bytes.map(|column| u64::try_from(column?.get(i)).ok());
+            let [read, written] = BYTES.map(|bytes| row.known(bytes));
             all.push(Timed {
                 module: t.module,
                 layer: TimedLayer::of(t.module),
                 file,
-                rank: t.rank.get(i),
-                parts: [0, 1, 2].map(|k| Some(time(i, k)).filter(|s| s.is_finite()).unwrap_or(0.0)),
-                extremes: [extreme(0), extreme(1)],
-                bytes: moved[0].zip(moved[1]).map(|(read, written)| read.saturating_add(written)),
+                rank: row.rank,
+                parts: TIMES.map(|time| row.measure(time)),
+                extremes: [row.measure(Measure::FastestS), row.measure(Measure::SlowestS)],
+                bytes: read.zip(written).map(|(read, written)| read.saturating_add(written)),
             });
         }
     }

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counted::timed;
+use super::counts::{Count, Counted, Row};
 use super::outermost::outermost;
-use crate::record::{
-    Column, CounterModule, CounterTable, Counters, Data, FileId, Files, Numbered, Op, Timing, Trace, is_terminal,
-};
+use crate::record::{CounterModule, Counters, Data, FileId, Files, Numbered, Op, Timing, Trace, is_terminal};
 
 /// What was done with a file, or with several.
 #[derive(Debug, Clone)]
@@ -62,14 +61,14 @@ const ABOVE: [CounterModule; 2] = [CounterModule::Mpiio, CounterModule::PnetcdfF
 /// Files by what the counters say, without terminals, in the order of their numbers.
 pub fn files_of_counters(c: &Counters) -> Vec<FileFacts> {
     let mut all: BTreeMap<FileId, FileFacts> = BTreeMap::new();
-    for t in BESIDE.iter().filter_map(|m| c.table(*m)) {
-        rows(t).for_each(|facts| match all.get_mut(&facts.file) {
+    for t in BESIDE.iter().filter_map(|m| Counted::by(c, *m)) {
+        t.rows().map(|row| of_row(t.module, &row)).for_each(|facts| match all.get_mut(&facts.file) {
             Some(file) => file.add(facts),
             None => _ = all.insert(facts.file, facts),
         });
     }
-    for t in ABOVE.iter().filter_map(|m| c.table(*m)) {
-        rows(t).for_each(|facts| match all.get_mut(&facts.file) {
+    for t in ABOVE.iter().filter_map(|m| Counted::by(c, *m)) {
+        t.rows().map(|row| of_row(t.module, &row)).for_each(|facts| match all.get_mut(&facts.file) {
             Some(file) if file.layer == facts.layer => file.add(facts),
             Some(_) => {}
             None => _ = all.insert(facts.file, facts),
@@ -84,25 +83,15 @@ pub fn files_of_counters(c: &Counters) -> Vec<FileFacts> {
     all.into_values().filter(|f| !is_terminal(c.files.name(f.file))).collect()
 }
 
-/// The rows of a table, without times.
-fn rows(t: &CounterTable) -> impl Iterator<Item = FileFacts> {
-    let kinds = ["", "INDEP_", "COLL_", "SPLIT_", "NB_"];
-    let columns = ["READS", "WRITES", "OPENS"]
-        .map(|what| kinds.iter().filter_map(|kind| t.int(&format!("{kind}{what}"))).collect::<Vec<&Column<i64>>>());
-    let bytes = ["BYTES_READ", "BYTES_WRITTEN"].map(|name| t.int(name));
-    (0..t.len()).map(move |i| {
-        let calls = columns.each_ref().map(|kinds| {
-            let known = kinds.iter().filter_map(|c| u64::try_from(c.get(i)).ok());
-            known.reduce(u64::saturating_add)
-        });
-        FileFacts {
-            layer: Some(t.module),
-            calls,
-            bytes: bytes.map(|column| column.map_or(0, |c| c.get(i).max(0).unsigned_abs())),
-            ranks: t.rank.get(i).map(|rank| BTreeSet::from([rank])),
-            ..FileFacts::of(t.file.get(i))
-        }
-    })
+/// A row of counters, without times.
+fn of_row(module: CounterModule, row: &Row<'_, '_>) -> FileFacts {
+    FileFacts {
+        layer: Some(module),
+        calls: [Count::Reads, Count::Writes, Count::Opens].map(|calls| row.known(calls)),
+        bytes: row.bytes(),
+        ranks: row.rank.map(|rank| BTreeSet::from([rank])),
+        ..FileFacts::of(row.file)
+    }
 }
 
 /// Files by what the rows of a trace say, without system files, in the order of their numbers.

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::counted::{Timed, TimedLayer, timed};
+use super::counts::{Counted, Measure};
 use super::outermost::{outermost, waiting};
 use super::spans::{self, RankTime};
 use super::spent::Spent;
@@ -113,7 +114,7 @@ pub(crate) struct IoFacts {
 }
 
 /// Length of the run in seconds: as the job says, or of the accesses.
-fn run_s(trace: &Trace) -> f64 {
+pub(crate) fn run_s(trace: &Trace) -> f64 {
     let span = || {
         let (first, last) = trace.data.extent(trace.origin_s);
         last.zip(first).map_or(0.0, |(b, a)| b - a)
@@ -251,7 +252,7 @@ fn untimed(trace: &Trace) -> &'static str {
 /// In the order of the tables.
 pub(crate) fn of_modules(c: &Counters, ranks: u64, run_s: Option<f64>) -> Vec<(crate::record::CounterModule, Spent)> {
     let all = timed(c);
-    let tables = c.tables.iter().filter(|t| t.real("F_META_TIME").is_some() && !t.is_empty());
+    let tables = c.tables.iter().filter(|t| Counted::of(t).measures(Measure::MetaS) && !t.is_empty());
     let of = |module| Spent::of(all.iter().copied().filter(|t| t.module == module), ranks, run_s);
     tables.map(|t| (t.module, of(t.module))).collect()
 }

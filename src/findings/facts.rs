@@ -10,8 +10,8 @@ use super::system::System;
 use super::targets::Targets;
 use crate::analysis::Report;
 use crate::classify::{self, Classes, FileClasses};
-use crate::facts::IoFacts;
-use crate::record::{CounterModule, CounterTable, Counters, Data, FileId, Requests, Series, Trace};
+use crate::facts::{Counted, IoFacts};
+use crate::record::{CounterModule, Counters, Data, FileId, Requests, Series, Trace};
 
 /// Answers on a trace that are there already.
 #[derive(Debug, Clone, Copy, Default)]
@@ -26,9 +26,9 @@ pub struct Known<'a> {
 pub(super) struct Facts<'a> {
     pub trace: &'a Trace,
     pub counters: Option<&'a Counters>,
-    pub posix: Option<&'a CounterTable>,
-    pub mpiio: Option<&'a CounterTable>,
-    pub stdio: Option<&'a CounterTable>,
+    pub posix: Option<Counted<'a>>,
+    pub mpiio: Option<Counted<'a>>,
+    pub stdio: Option<Counted<'a>>,
     /// Processes of the job.
     pub ranks: u64,
     pub run_s: f64,
@@ -69,7 +69,7 @@ impl<'a> Facts<'a> {
     ) -> Facts<'a> {
         let report = known.report;
         let counters = trace.counters.as_deref();
-        let table = |module| counters.and_then(|c: &Counters| c.table(module)).filter(|t| !t.is_empty());
+        let table = |module| counters.and_then(|c| Counted::by(c, module));
         let mut facts = Facts {
             trace,
             counters,
@@ -163,31 +163,8 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A row of a table.
-pub(super) struct Row<const N: usize, const M: usize> {
-    pub file: FileId,
-    pub rank: Option<u32>,
-    /// Integer counters, −1 where not recorded.
-    pub int: [i64; N],
-    /// Real counters, −1 where not recorded.
-    pub real: [f64; M],
-}
-
-/// The rows of a table with some of its counters, by their names without the module.
-pub(super) fn rows<'t, const N: usize, const M: usize>(
-    t: &'t CounterTable,
-    ints: [&str; N],
-    reals: [&str; M],
-) -> impl Iterator<Item = Row<N, M>> + 't {
-    let ints = ints.map(|name| t.int(name));
-    let reals = reals.map(|name| t.real(name));
-    (0..t.len()).map(move |i| Row {
-        file: t.file.get(i),
-        rank: t.rank.get(i),
-        int: ints.map(|column| column.map_or(-1, |c| c.get(i))),
-        real: reals.map(|column| column.map_or(-1.0, |c| c.get(i))),
-    })
-}
+/// Reads, then writes.
+pub(super) const WORDS: [&str; 2] = ["reads", "writes"];
 
 /// Time by rank, of which the critical rank's counts.
 #[derive(Debug, Default)]

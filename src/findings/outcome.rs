@@ -2,6 +2,7 @@
 
 use super::evidence::Filter;
 use super::report::MATTERS;
+use crate::facts::Row;
 use crate::record::FileId;
 
 /// How sure the measured values are.
@@ -26,6 +27,13 @@ pub(super) struct Part {
     pub count: u64,
     pub bytes: u64,
     pub time_s: f64,
+}
+
+impl Part {
+    /// A row of counters, with the calls that count.
+    pub fn of(row: &Row<'_, '_>, count: u64, time_s: f64) -> Part {
+        Part { file: row.file, rank: row.rank, count, bytes: row.moved(), time_s }
+    }
 }
 
 /// The answer of a rule that could be checked.

@@ -3,11 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use super::book::{Book, Direction, RemedyText, Rule, When};
-use super::facts::{Facts, rows};
+use super::facts::Facts;
 use super::outcome::{Outcome, Part};
 use super::report::{FileShare, RemedyReport};
 use crate::classify::{self, Advice};
-use crate::record::{CounterModule, CounterTable, Striping, is_terminal, stem};
+use crate::facts::{Count, Counted};
+use crate::record::{CounterModule, Striping, is_terminal, stem};
 
 /// Largest buffer that is advised.
 const BUFFER: u64 = 64 << 20;
@@ -57,15 +58,14 @@ impl<'a> Uses<'a> {
         let mut uses = Uses { f, direction: rule.direction, files: HashMap::new(), calls: [0; 4], costliest };
         let names: HashSet<&str> = o.parts.iter().map(name).collect();
         let concerned = |name: &str| if names.is_empty() { !is_terminal(name) } else { names.contains(name) };
-        [f.mpiio, f.posix, f.stdio].into_iter().flatten().for_each(|t| uses.see_counters(t, &concerned));
+        [&f.mpiio, &f.posix, &f.stdio].into_iter().flatten().for_each(|t| uses.see_counters(t, &concerned));
         uses.see_requests(&concerned);
         uses
     }
 
-    fn see_counters(&mut self, t: &CounterTable, concerned: &dyn Fn(&str) -> bool) {
-        let names = ["BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "OPENS", "STATS", "SEEKS"];
-        for row in rows(t, names, []).filter(|row| concerned(self.f.name(row.file))) {
-            let [read, written, last_read, last_written, calls @ ..] = row.int.map(|x| x.max(0) as u64);
+    fn see_counters(&mut self, t: &Counted<'_>, concerned: &dyn Fn(&str) -> bool) {
+        for row in t.rows().filter(|row| concerned(self.f.name(row.file))) {
+            let [read, written] = row.bytes();
             let of = self.files.entry(self.f.name(row.file)).or_default();
             of.rank(row.rank);
             let is_mpiio = t.module == CounterModule::Mpiio;
@@ -75,10 +75,11 @@ impl<'a> Uses<'a> {
             if is_mpiio {
                 continue;
             }
-            let (end, ranks) = (last_read.max(last_written) + 1, row.rank.map_or(self.f.ranks, |_| 1));
+            let (end, ranks) = (row.ends().into_iter().fold(1, u64::max), row.rank.map_or(self.f.ranks, |_| 1));
             of.size = of.size.max(end);
             // all ranks together have to read more than half of what each reading all of it would
             of.read_all += if read as f64 > 0.5 * (end * ranks) as f64 { ranks as f64 } else { 0.0 };
+            let calls = [Count::Opens, Count::Stats, Count::Seeks].map(|calls| row.count(calls));
             (0..3).for_each(|i| self.calls[i] += calls[i]);
             self.calls[3] += ranks;
         }

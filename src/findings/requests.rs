@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::outcome::Part;
 use super::streams::{Run, Runs, Streams, pass_s};
+use crate::facts::{CALLS, Counted};
 use crate::record::{
     CounterModule, Data, FileId, Layer, Numbered, Op, Request, Requests, Timing, Trace, UNKNOWN_OFFSET,
 };
@@ -208,10 +209,10 @@ impl RequestFacts {
             rows.start[a as usize].total_cmp(&rows.start[b as usize]).then_with(|| key(a).cmp(&key(b)))
         });
         let mut facts = RequestFacts { requests: order.len() as u64, ..RequestFacts::default() };
-        let counted = trace.counters.as_ref().and_then(|c| c.table(CounterModule::Posix)).filter(|t| !t.is_empty());
-        let calls = counted.and_then(|t| t.total(&["READS", "WRITES"]));
+        let counted = trace.counters.as_ref().and_then(|c| Counted::by(c, CounterModule::Posix));
+        let calls = counted.and_then(|t| t.total(&CALLS));
         facts.complete = match calls {
-            Some(n) => n.unsigned_abs() == facts.requests && trace.quality.partial.is_empty(),
+            Some(n) => n == facts.requests && trace.quality.partial.is_empty(),
             None => trace.quality.records_dropped == 0,
         };
         let both = [Op::Read, Op::Write].map(|op| of_op(rows, &order, op));

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::facts::Counted;
 use crate::record::{CounterModule, Data, Trace};
 
 /// A machine; `null` what was not given.
@@ -70,11 +71,9 @@ impl System {
             let sum = bytes.entry(self.mount(name).map(|m| m.path.as_str())).or_default();
             *sum = sum.saturating_add(n);
         };
-        let table = trace.counters.as_deref().and_then(|c| Some((c, c.table(CounterModule::Posix)?)));
-        if let Some((c, t)) = table.filter(|x| !x.1.is_empty()) {
-            for column in ["BYTES_READ", "BYTES_WRITTEN"].iter().filter_map(|name| t.int(name)) {
-                (0..t.len()).for_each(|i| add(c.files.name(t.file.get(i)), column.get(i).max(0).unsigned_abs()));
-            }
+        let table = trace.counters.as_deref().and_then(|c| Some((c, Counted::by(c, CounterModule::Posix)?)));
+        if let Some((c, t)) = table {
+            t.rows().for_each(|row| add(c.files.name(row.file), row.moved()));
         } else if let Data::Requests(requests) = &trace.data {
             let moved = requests.iter().filter(|r| r.op.moves_bytes());
             let of_file = moved.fold(HashMap::new(), |mut all: HashMap<_, u64>, r| {

@@ -6,42 +6,14 @@ use super::int;
 use crate::tables::{FileRow, LayerRow};
 use iophase::analysis;
 use iophase::classify;
-use iophase::internals::facts::{self, FileFamily};
-use iophase::record::{Column, CounterTable, Counters, FileId, Op, Trace, stem};
+use iophase::internals::facts::{self, Count, Counted, FileFamily, Measure, Row};
+use iophase::record::{Counters, FileId, Op, Trace, stem};
 
 /// Families of files, or files, of a log that have a row.
 const FAMILIES: usize = 100_000;
-/// Sizes of accesses in Darshan, in the order of the columns of `layers`.
-const SIZES: [&str; 10] =
-    ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"];
-/// What the names of calls begin with, on layers that count several kinds of them.
-const KINDS: [&str; 5] = ["", "INDEP_", "COLL_", "SPLIT_", "NB_"];
-
-/// Integer counters of a table that are added up. A row that does not know one adds nothing.
-struct Sum<'a>(Vec<&'a Column<i64>>);
-
-impl<'a> Sum<'a> {
-    fn named(t: &'a CounterTable, names: &[String]) -> Sum<'a> {
-        Sum(names.iter().filter_map(|name| t.int(name)).collect())
-    }
-
-    /// Calls of all kinds.
-    fn calls(t: &'a CounterTable, what: &[&str]) -> Sum<'a> {
-        let names: Vec<String> = what.iter().flat_map(|w| KINDS.iter().map(move |k| format!("{k}{w}"))).collect();
-        Sum::named(t, &names)
-    }
-
-    fn add(&self, row: usize, to: &mut Option<i64>) {
-        for value in self.0.iter().map(|c| c.get(row)).filter(|v| *v >= 0) {
-            *to = Some(to.unwrap_or(0).saturating_add(value));
-        }
-    }
-}
-
-fn add_time(column: Option<&Column<f64>>, row: usize, to: &mut Option<f64>) {
-    if let Some(t) = column.map(|c| c.get(row)).filter(|t| t.is_finite() && *t >= 0.0) {
-        *to = Some(to.unwrap_or(0.0) + t);
-    }
+/// Adds a value, if it is known.
+fn add<T: Copy>(to: &mut Option<T>, more: Option<T>, sum: fn(T, T) -> T) {
+    *to = to.iter().copied().chain(more).reduce(sum);
 }
 
 /// Bytes read and written: of POSIX and STDIO where the log counts them, else of MPI-IO, else of the rows.
@@ -65,15 +37,13 @@ pub fn bytes(trace: &Trace) -> [u64; 2] {
 
 /// One row for each layer and mount.
 pub fn layers(c: &Counters, to: &mut Vec<LayerRow>) {
-    for t in c.tables.iter().filter(|t| !t.is_empty()) {
+    for t in c.tables.iter().filter(|t| !t.is_empty()).map(Counted::of) {
         let mut mounts: BTreeMap<Option<&str>, (LayerRow, HashMap<FileId, bool>)> = BTreeMap::new();
-        let sums = LayerSums::of(t);
-        for i in 0..t.len() {
-            let file = t.file.get(i);
-            let mount = c.mount(c.files.name(file)).map(|m| m.path.as_str());
+        for x in t.rows() {
+            let mount = c.mount(c.files.name(x.file)).map(|m| m.path.as_str());
             let (row, files) = mounts.entry(mount).or_default();
-            sums.add(i, row);
-            *files.entry(file).or_default() |= t.rank.get(i).is_none();
+            add_row(row, &t, &x);
+            *files.entry(x.file).or_default() |= x.rank.is_none();
         }
         let layer = t.module.prefix().to_lowercase();
         to.extend(mounts.into_iter().map(|(mount, (row, files))| {
@@ -93,46 +63,36 @@ pub fn layers(c: &Counters, to: &mut Vec<LayerRow>) {
 /// A column of the table `layers`.
 type Target = fn(&mut LayerRow) -> &mut Option<i64>;
 
-/// The counters behind the columns of a layer.
-struct LayerSums<'a> {
-    calls: Vec<(Sum<'a>, Target)>,
-    sizes: Vec<Sum<'a>>,
-    times: [Option<&'a Column<f64>>; 3],
-}
+/// The counts behind the columns of a layer.
+const COUNTS: [(&[Count], Target); 14] = [
+    (&[Count::Opens], |r| &mut r.opens),
+    (&[Count::Reads], |r| &mut r.reads),
+    (&[Count::Writes], |r| &mut r.writes),
+    (&[Count::Seeks], |r| &mut r.seeks),
+    (&[Count::Stats], |r| &mut r.stats),
+    (&[Count::Syncs, Count::Flushes], |r| &mut r.fsyncs),
+    (&[Count::BytesRead], |r| &mut r.bytes_read),
+    (&[Count::BytesWritten], |r| &mut r.bytes_written),
+    (&[Count::ConsecReads], |r| &mut r.consec_reads),
+    (&[Count::ConsecWrites], |r| &mut r.consec_writes),
+    (&[Count::SeqReads], |r| &mut r.seq_reads),
+    (&[Count::SeqWrites], |r| &mut r.seq_writes),
+    (&[Count::FileUnaligned], |r| &mut r.file_not_aligned),
+    (&[Count::MemUnaligned], |r| &mut r.mem_not_aligned),
+];
 
-impl<'a> LayerSums<'a> {
-    fn of(t: &'a CounterTable) -> LayerSums<'a> {
-        let targets: [(&[&str], Target); 14] = [
-            (&["OPENS"], |r| &mut r.opens),
-            (&["READS"], |r| &mut r.reads),
-            (&["WRITES"], |r| &mut r.writes),
-            (&["SEEKS"], |r| &mut r.seeks),
-            (&["STATS"], |r| &mut r.stats),
-            (&["FSYNCS", "FDSYNCS", "SYNCS", "FLUSHES"], |r| &mut r.fsyncs),
-            (&["BYTES_READ"], |r| &mut r.bytes_read),
-            (&["BYTES_WRITTEN"], |r| &mut r.bytes_written),
-            (&["CONSEC_READS"], |r| &mut r.consec_reads),
-            (&["CONSEC_WRITES"], |r| &mut r.consec_writes),
-            (&["SEQ_READS"], |r| &mut r.seq_reads),
-            (&["SEQ_WRITES"], |r| &mut r.seq_writes),
-            (&["FILE_NOT_ALIGNED"], |r| &mut r.file_not_aligned),
-            (&["MEM_NOT_ALIGNED"], |r| &mut r.mem_not_aligned),
-        ];
-        let sizes = ["READ", "WRITE"].iter().flat_map(|d| SIZES.iter().map(move |s| (d, s)));
-        LayerSums {
-            calls: targets.into_iter().map(|(names, target)| (Sum::calls(t, names), target)).collect(),
-            sizes: sizes.map(|(d, s)| Sum::named(t, &[format!("SIZE_{d}_{s}"), format!("SIZE_{d}_AGG_{s}")])).collect(),
-            times: ["F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"].map(|name| t.real(name)),
-        }
+/// Adds a row of counters. A counter that it does not know adds nothing.
+fn add_row(row: &mut LayerRow, t: &Counted<'_>, x: &Row<'_, '_>) {
+    for (counts, target) in COUNTS {
+        counts.iter().for_each(|count| add(target(row), x.known(*count).map(int), i64::saturating_add));
     }
-
-    fn add(&self, i: usize, row: &mut LayerRow) {
-        self.calls.iter().for_each(|(sum, target)| sum.add(i, target(row)));
-        self.sizes.iter().zip(row.sizes()).for_each(|(sum, to)| sum.add(i, to));
-        add_time(self.times[0], i, &mut row.read_s);
-        add_time(self.times[1], i, &mut row.write_s);
-        add_time(self.times[2], i, &mut row.meta_s);
+    if t.has_sizes() {
+        let sizes = [x.sizes(0), x.sizes(1)];
+        row.sizes().into_iter().zip(sizes.as_flattened()).for_each(|(to, n)| add(to, Some(int(*n)), i64::saturating_add));
     }
+    let times = [(Measure::ReadS, &mut row.read_s), (Measure::WriteS, &mut row.write_s), (Measure::MetaS, &mut row.meta_s)];
+    let measured = times.into_iter().filter(|(time, _)| t.measures(*time));
+    measured.for_each(|(time, to)| add(to, Some(x.measure(time)), |a, b| a + b));
 }
 
 /// One row for each family of files, or each file. True if some had to be left out.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::periods::rounded;
 use crate::tables::{MinuteRow, Time};
-use iophase::record::{Column, Counters, Data, FileId, Op, Timing, Trace};
+use iophase::internals::facts::{Count, Counted, Measure};
+use iophase::record::{CounterModule, Counters, Data, FileId, Op, Timing, Trace};
 
 /// Minutes of a log, at most: ten weeks.
 const MINUTES: f64 = 100_000.0;
@@ -103,27 +104,20 @@ impl Minutes<'_> {
     fn totals(&mut self, bytes: bool) {
         let Some(c) = self.counters else { return };
         let mut mounts: HashMap<FileId, Option<String>> = HashMap::new();
-        for t in c.tables.iter().filter(|t| matches!(t.module.prefix(), "POSIX" | "STDIO")) {
-            let amounts = [
-                ("read", "BYTES_READ", "F_READ_START_TIMESTAMP", "F_READ_END_TIMESTAMP"),
-                ("write", "BYTES_WRITTEN", "F_WRITE_START_TIMESTAMP", "F_WRITE_END_TIMESTAMP"),
-            ]
-            .map(|(mode, bytes, start, end)| (mode, t.int(bytes), [start, end].map(|name| t.real(name))));
-            let calls = ["OPENS", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "FLUSHES"].map(|name| t.int(name));
-            let open = ["F_OPEN_START_TIMESTAMP", "F_CLOSE_END_TIMESTAMP"].map(|name| t.real(name));
-            for i in 0..t.len() {
-                let file = t.file.get(i);
-                let mount = mounts.entry(file).or_insert_with(|| self.mount(c.files.name(file))).clone();
-                let count = |column: &Option<&Column<i64>>| column.map_or(0, |c| c.get(i).max(0));
-                let span = |columns: &[Option<&Column<f64>>; 2]| {
-                    let [start, end] = columns.map(|column| column.map_or(0.0, |c| c.get(i)).max(0.0));
-                    (start, end)
-                };
-                for (mode, moved, times) in amounts.iter().filter(|_| bytes) {
-                    self.add(mode, mount.clone(), true, count(moved) as f64, span(times));
+        let amounts = [
+            ("read", Count::BytesRead, Measure::ReadStart, Measure::ReadEnd),
+            ("write", Count::BytesWritten, Measure::WriteStart, Measure::WriteEnd),
+        ];
+        let calls = [Count::Opens, Count::Seeks, Count::Stats, Count::Syncs, Count::Flushes];
+        for t in [CounterModule::Posix, CounterModule::Stdio].iter().filter_map(|m| Counted::by(c, *m)) {
+            for row in t.rows() {
+                let mount = mounts.entry(row.file).or_insert_with(|| self.mount(c.files.name(row.file))).clone();
+                let span = |start, end| (row.measure(start), row.measure(end));
+                for (mode, moved, start, end) in amounts.iter().filter(|_| bytes) {
+                    self.add(mode, mount.clone(), true, row.count(*moved) as f64, span(*start, *end));
                 }
-                let calls = calls.iter().map(count).fold(0i64, i64::saturating_add) as f64;
-                self.add("metadata", mount, true, calls, span(&open));
+                let calls = calls.iter().map(|count| row.count(*count)).fold(0, u64::saturating_add);
+                self.add("metadata", mount, true, calls as f64, span(Measure::OpenStart, Measure::CloseEnd));
             }
         }
     }

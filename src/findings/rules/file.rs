@@ -30,7 +30,7 @@ pub(in crate::findings) fn false_sharing(f: &Facts, r: &Rule) -> Option<Outcome>
         .evidence(Filter { rows: Some(s.rows.clone()), ..Filter::default() })
         .parts(s.parts.clone())
         .detail(|| {
-            let [changes, touches, shared] = [s.owner_changes, s.touches, s.shared].map(|n| units::grouped(n as i64));
+            let [changes, touches, shared] = [s.owner_changes, s.touches, s.shared].map(units::grouped);
             let unit = units::bytes(f.stripe as f64);
             format!("{changes} of {touches} times a stripe of {unit} was written after another rank, {shared} stripes in all")
         })

@@ -3,16 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::classify::{Aside, is_hdf5_name};
+use crate::facts::{Count, Counted};
 use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, ratio, rows};
+use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
-use crate::record::{CounterModule, CounterTable, FileId};
+use crate::record::{CounterModule, FileId};
 use crate::units;
-
-fn table<'a>(f: &Facts<'a>, module: CounterModule) -> Option<&'a CounterTable> {
-    f.counters?.table(module).filter(|t| !t.is_empty())
-}
 
 /// The file of a dataset, which is called `FILE:DATASET`.
 fn file_of(dataset: &str) -> &str {
@@ -54,7 +51,7 @@ pub(in crate::findings) fn metadata(f: &Facts, r: &Rule) -> Option<Outcome> {
         .detail(|| {
             let n = parts.iter().map(|p| p.count).sum::<u64>();
             let size = units::bytes(largest as f64);
-            format!("{} accesses of up to {size} are the library's own", units::grouped(n as i64))
+            format!("{} accesses of up to {size} are the library's own", units::grouped(n))
         })
         .evidence(Filter { below: Some(largest + 1), ..Filter::default() })
         .parts(parts)
@@ -64,18 +61,17 @@ pub(in crate::findings) fn metadata(f: &Facts, r: &Rule) -> Option<Outcome> {
 }
 
 pub(in crate::findings) fn no_collective(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let (datasets, files) = (table(f, CounterModule::H5d)?, table(f, CounterModule::H5f)?);
-    let parallel: HashSet<&str> =
-        rows(files, ["USE_MPIIO"], []).filter(|row| row.int[0] > 0).map(|row| f.name(row.file)).collect();
-    let names = ["BYTES_READ", "BYTES_WRITTEN", "USE_MPIIO_COLLECTIVE", "READS", "WRITES"];
+    let counted = |module| f.counters.and_then(|c| Counted::by(c, module));
+    let (datasets, files) = (counted(CounterModule::H5d)?, counted(CounterModule::H5f)?);
+    let with_mpiio = files.rows().filter(|row| row.count(Count::UsesMpiio) > 0);
+    let parallel: HashSet<&str> = with_mpiio.map(|row| f.name(row.file)).collect();
     let (mut some, mut all, mut parts) = (0u64, 0u64, Vec::new());
-    for row in rows(datasets, names, ["F_READ_TIME", "F_WRITE_TIME"]) {
-        let [read, written, collective, reads, writes] = row.int.map(|x| x.max(0) as u64);
-        all += read + written;
-        if collective == 0 && read + written > 0 && parallel.contains(file_of(f.name(row.file))) {
-            some += read + written;
-            let time_s = row.real.iter().map(|t| t.max(0.0)).sum::<f64>() / f.ranks as f64;
-            parts.push(Part { file: row.file, rank: row.rank, count: reads + writes, bytes: read + written, time_s });
+    for row in datasets.rows() {
+        all += row.moved();
+        let collective = row.count(Count::UsesCollective) > 0;
+        if !collective && row.moved() > 0 && parallel.contains(file_of(f.name(row.file))) {
+            some += row.moved();
+            parts.push(Part::of(&row, row.calls(), row.transfer_s() / f.ranks as f64));
         }
     }
     let outcome = Outcome::new(some > 0 && ratio(some as f64, all as f64) >= r.at("share"))

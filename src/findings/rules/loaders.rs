@@ -35,7 +35,7 @@ pub(in crate::findings) fn sample_files(f: &Facts, r: &Rule) -> Option<Outcome> 
         .time(time.critical())
         .detail(|| {
             let median = units::bytes(median);
-            format!("{} files of {median} (median) are opened and read as a whole", units::grouped(n as i64))
+            format!("{} files of {median} (median) are opened and read as a whole", units::grouped(n))
         })
         .parts(parts);
     Some(outcome)

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::analysis::{self, Dominant, MetadataCalls};
+use crate::facts::{Count, Measure};
 use crate::findings::book::Rule;
-use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::facts::{Facts, RankTime, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::rules::sums;
 use crate::record::{Data, FileId, Interval, Intervals, Op, Timing, Trace, is_terminal};
 use crate::units;
 
+/// Calls whose time is that of metadata.
+const METADATA: [Count; 3] = [Count::Opens, Count::Stats, Count::Seeks];
 /// Files up to this size are small.
 const SMALL_FILE: u64 = 64 << 10;
 
@@ -17,14 +20,13 @@ pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
     let parts_s = f.io.outer.as_ref()?.of_busiest();
     let time_s = parts_s[2];
     let share = ratio(time_s, parts_s.iter().sum());
-    let (mut calls, mut parts) = ([0i64; 3], Vec::new());
-    let rows_of = |t| rows(t, ["OPENS", "STATS", "SEEKS"], ["F_META_TIME"]);
-    let all = [f.posix, f.stdio].into_iter().flatten().flat_map(rows_of);
+    let (mut calls, mut parts) = ([0; 3], Vec::new());
+    let all = [&f.posix, &f.stdio].into_iter().flatten().flat_map(|t| t.rows());
     for row in all.filter(|row| !is_terminal(f.name(row.file))) {
-        (0..3).for_each(|i| calls[i] += row.int[i].max(0));
-        let count = row.int.iter().map(|n| n.max(&0)).sum::<i64>() as u64;
-        let time_s = row.real[0].max(0.0) / row.rank.map_or(f.ranks, |_| 1) as f64;
-        parts.push(Part { file: row.file, rank: row.rank, count, bytes: 0, time_s });
+        let of = METADATA.map(|calls| row.count(calls));
+        (0..3).for_each(|i| calls[i] += of[i]);
+        let time_s = row.measure(Measure::MetaS) / row.rank.map_or(f.ranks, |_| 1) as f64;
+        parts.push(Part { bytes: 0, ..Part::of(&row, of.iter().sum(), time_s) });
     }
     let outcome = Outcome::new(share >= r.at("share") && time_s >= r.at("time_s"))
         .measured(&[("share", share), ("time_s", time_s)])
@@ -44,15 +46,15 @@ pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
 /// there are more than `beyond` for each rank; and all of these calls, opens, and pairs of file and rank.
 fn calls(f: &Facts, kind: usize, beyond: u64) -> Option<(f64, Vec<Part>, [u64; 3])> {
     let (mut sums, mut parts, mut time) = ([0u64; 3], Vec::new(), RankTime::default());
-    for row in rows(f.posix?, ["OPENS", "STATS", "SEEKS"], ["F_META_TIME"]) {
+    for row in f.posix.as_ref()?.rows() {
         let ranks = row.rank.map_or(f.ranks, |_| 1);
-        let of = row.int.map(|x| x.max(0) as u64);
+        let of = METADATA.map(|calls| row.count(calls));
         let n = of[kind];
         sums = [sums[0] + n, sums[1] + of[0], sums[2] + ranks];
         if n > beyond * ranks {
-            let time_s = row.real[0].max(0.0) * ratio(n as f64, of.iter().sum::<u64>() as f64);
+            let time_s = row.measure(Measure::MetaS) * ratio(n as f64, of.iter().sum::<u64>() as f64);
             time.add(row.rank, time_s, f.ranks);
-            parts.push(Part { file: row.file, rank: row.rank, count: n, bytes: 0, time_s: time_s / ranks as f64 });
+            parts.push(Part { bytes: 0, ..Part::of(&row, n, time_s / ranks as f64) });
         }
     }
     Some((time.critical(), parts, sums))
@@ -66,7 +68,7 @@ pub(in crate::findings) fn churn(f: &Facts, r: &Rule) -> Option<Outcome> {
         .time(time_s)
         .lost(time_s * (1.0 - 1.0 / share.max(1.0)), "time of all opens but the first of each rank")
         .detail(|| {
-            let [opens, pairs] = [opens, pairs].map(|n| units::grouped(n as i64));
+            let [opens, pairs] = [opens, pairs].map(units::grouped);
             format!("{opens} opens of {pairs} files and ranks")
         })
         .parts(parts)
@@ -80,7 +82,7 @@ pub(in crate::findings) fn stats(f: &Facts, r: &Rule) -> Option<Outcome> {
         .measured(&[("stats", stats as f64), ("opens", opens as f64)])
         .time(time_s)
         .detail(|| {
-            let [stats, opens] = [stats, opens].map(|n| units::grouped(n as i64));
+            let [stats, opens] = [stats, opens].map(units::grouped);
             format!("{stats} stats for {opens} opens")
         })
         .parts(parts)
@@ -91,7 +93,7 @@ pub(in crate::findings) fn stats(f: &Facts, r: &Rule) -> Option<Outcome> {
 pub(in crate::findings) fn file_per_process(f: &Facts, r: &Rule) -> Option<Outcome> {
     let mut folders: HashMap<&str, (u64, FileId)> = HashMap::new();
     let mut files = 0u64;
-    for row in rows(f.posix?, ["OPENS"], []).filter(|row| row.rank.is_some()) {
+    for row in f.posix.as_ref()?.rows().filter(|row| row.rank.is_some()) {
         files += 1;
         let folder = f.name(row.file).rsplit_once('/').map_or("", |p| p.0);
         folders.entry(folder).or_insert((0, row.file)).0 += 1;
@@ -100,7 +102,7 @@ pub(in crate::findings) fn file_per_process(f: &Facts, r: &Rule) -> Option<Outco
     let fires = f.ranks as f64 >= r.at("ranks") && files >= f.ranks && most as f64 >= r.at("files");
     let outcome = Outcome::new(fires)
         .measured(&[("files", files as f64), ("in_directory", most as f64)])
-        .detail(|| format!("{} files of single ranks in {folder}", units::grouped(most as i64)));
+        .detail(|| format!("{} files of single ranks in {folder}", units::grouped(most)));
     Some(outcome)
 }
 
@@ -114,21 +116,20 @@ pub(in crate::findings) fn small_files(f: &Facts, r: &Rule) -> Option<Outcome> {
     let outcome = Outcome::new(n >= r.at("count") && ratio(n, all) >= r.at("share"))
         .measured(&[("small_files", n), ("files", all)])
         .time(time.critical())
-        .detail(|| format!("{} of {} files below 64 KiB", units::grouped(n as i64), units::grouped(all as i64)))
+        .detail(|| format!("{} of {} files below 64 KiB", units::grouped(n), units::grouped(all)))
         .parts(parts);
     Some(outcome)
 }
 
 pub(in crate::findings) fn serial_opens(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let names = ["F_OPEN_START_TIMESTAMP", "F_OPEN_END_TIMESTAMP"];
-    let t = f.posix.filter(|t| t.real(names[1]).is_some())?;
+    let t = f.posix.as_ref().filter(|t| t.measures(Measure::OpenEnd))?;
     let mut parts = Vec::new();
-    for row in rows(t, ["OPENS"], names).filter(|row| row.rank.is_none()) {
-        let [first, last] = row.real;
+    for row in t.rows().filter(|row| row.rank.is_none()) {
+        let (opens, first, last) =
+            (row.count(Count::Opens), row.measure(Measure::OpenStart), row.measure(Measure::OpenEnd));
         // one open for each rank: later ones would be a new phase
-        if row.int[0] > 0 && row.int[0] as u64 <= f.ranks && first > 0.0 && last > first {
-            let time_s = last - first;
-            parts.push(Part { file: row.file, rank: None, count: row.int[0] as u64, bytes: 0, time_s });
+        if opens > 0 && opens <= f.ranks && first > 0.0 && last > first {
+            parts.push(Part { bytes: 0, ..Part::of(&row, opens, last - first) });
         }
     }
     let longest = parts.iter().map(|p| p.time_s).fold(0.0, f64::max);
@@ -168,7 +169,7 @@ pub(in crate::findings) fn burst(f: &Facts, r: &Rule) -> Option<Outcome> {
         outcome = outcome.measured(&[("period_s", d.period_s), ("confidence", d.confidence)]);
     }
     Some(outcome.detail(|| {
-        let (n, least) = (units::grouped(peak as i64), r.at("per_s"));
+        let (n, least) = (units::grouped(peak), r.at("per_s"));
         let seconds = units::counted(high.len() as u64, "second");
         let regular = period.as_ref().map_or("in no regular distance".to_owned(), |d| {
             format!("every {} (confidence {:.0} %)", units::seconds(d.period_s), 100.0 * d.confidence)

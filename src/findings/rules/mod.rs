@@ -15,17 +15,14 @@ mod trace;
 use super::book::Rule;
 use super::facts::Facts;
 use super::outcome::Outcome;
+use crate::facts::{CALLS, Count, Measure, TIMES};
 use crate::record::CounterModule::{Mpiio, Posix, Stdio};
 use sums::calls;
 
 /// Checks a trace; `None` if the trace does not have what that needs.
 pub(super) type Check = fn(&Facts, &Rule) -> Option<Outcome>;
 
-/// Counters that several rules hold calls against, and times.
-const MOVED: &[&str] = &["READS", "WRITES"];
-const TIMES: &[&str] = &["F_READ_TIME", "F_WRITE_TIME"];
-const WRITING: &[&str] = &["F_WRITE_TIME"];
-const META: &[&str] = &["F_META_TIME"];
+const WRITING: &[Measure] = &[Measure::WriteS];
 
 /// All rules.
 pub(super) const RULES: &[(&str, Check)] = &[
@@ -37,7 +34,8 @@ pub(super) const RULES: &[(&str, Check)] = &[
             f,
             r,
             Posix,
-            [&["MEM_NOT_ALIGNED"], MOVED, &[]],
+            (Count::MemUnaligned, &CALLS),
+            &[],
             ["unaligned", "of", "buffers off the boundaries", "transfers"],
         )
     }),
@@ -48,9 +46,11 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-POSIX-009", |f, r| posix::again(f, r, 1)),
     ("IOP-POSIX-010", posix::read_modify_write),
     ("IOP-POSIX-012", posix::tiny_requests),
-    ("IOP-POSIX-013", |f, r| calls(f, r, Posix, [&["SEEKS"], MOVED, META], ["seeks", "of", "seeks", "transfers"])),
+    ("IOP-POSIX-013", |f, r| {
+        calls(f, r, Posix, (Count::Seeks, &CALLS), &[Measure::MetaS], ["seeks", "of", "seeks", "transfers"])
+    }),
     ("IOP-POSIX-014", |f, r| {
-        calls(f, r, Posix, [&["RW_SWITCHES"], MOVED, TIMES], ["switches", "of", "switches", "transfers"])
+        calls(f, r, Posix, (Count::Switches, &CALLS), &TIMES[..2], ["switches", "of", "switches", "transfers"])
     }),
     ("IOP-POSIX-015", posix::slow_tail),
     ("IOP-POSIX-018", posix::mmap),
@@ -63,18 +63,18 @@ pub(super) const RULES: &[(&str, Check)] = &[
     ("IOP-MPIIO-007", mpiio::sieving),
     ("IOP-MPIIO-008", time::could_overlap),
     ("IOP-MPIIO-009", |f, r| {
-        calls(f, r, Mpiio, [&["SYNCS"], &mpiio::WRITES, WRITING], ["syncs", "of", "syncs", "writes"])
+        calls(f, r, Mpiio, (Count::Syncs, &[Count::Writes]), WRITING, ["syncs", "of", "syncs", "writes"])
     }),
     ("IOP-STDIO-001", stdio::share),
     ("IOP-STDIO-002", |f, r| {
-        calls(f, r, Stdio, [&["FLUSHES"], &["WRITES"], WRITING], ["flushes", "writes", "flushes", "writes"])
+        calls(f, r, Stdio, (Count::Flushes, &[Count::Writes]), WRITING, ["flushes", "writes", "flushes", "writes"])
     }),
     ("IOP-STDIO-003", stdio::chatter),
     ("IOP-META-001", meta::time),
     ("IOP-META-002", meta::churn),
     ("IOP-META-003", meta::stats),
     ("IOP-META-004", |f, r| {
-        calls(f, r, Posix, [&["FSYNCS", "FDSYNCS"], &["WRITES"], WRITING], ["syncs", "writes", "syncs", "writes"])
+        calls(f, r, Posix, (Count::Syncs, &[Count::Writes]), WRITING, ["syncs", "writes", "syncs", "writes"])
     }),
     ("IOP-META-005", meta::file_per_process),
     ("IOP-META-006", meta::small_files),

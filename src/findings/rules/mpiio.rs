@@ -2,19 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::facts::{BYTES, CALLS, Count, Row, SIZES, TIMES};
 use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::facts::{Facts, RankTime, WORDS, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::rules::sums::{self, Sums};
 use crate::record::{FileId, Op};
 use crate::units;
 
-const READS: [&str; 4] = ["INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"];
-pub(super) const WRITES: [&str; 4] = ["INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"];
+/// Independent reads and writes.
+const INDEPENDENT: [Count; 2] = [Count::IndepReads, Count::IndepWrites];
+/// Collective reads and writes.
+const COLLECTIVE: [Count; 2] = [Count::CollReads, Count::CollWrites];
 
 pub(in crate::findings) fn not_used(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let opened: HashSet<FileId> = f.mpiio.into_iter().flat_map(|m| m.file.iter()).collect();
+    let opened: HashSet<FileId> = f.mpiio.iter().flat_map(|t| t.rows()).map(|row| row.file).collect();
     let files = sums::files(f)?;
     let all: u64 = files.values().flat_map(|x| x.bytes).sum();
     // large requests of a shared file are right without MPI-IO
@@ -36,33 +39,31 @@ pub(in crate::findings) fn not_used(f: &Facts, r: &Rule) -> Option<Outcome> {
 }
 
 pub(in crate::findings) fn independent(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
-    let t = f.mpiio?;
-    let (names, time, what) = [(READS, "F_READ_TIME", "reads"), (WRITES, "F_WRITE_TIME", "writes")][d];
-    let (mut indep, mut all) = (0i64, 0i64);
+    let (mut indep, mut all) = (0, 0);
     // of each file: independent and all calls, a rank's mean time, and its only rank
-    let mut files: BTreeMap<FileId, (i64, i64, f64, Option<u32>)> = BTreeMap::new();
-    for row in rows(t, names, [time]) {
-        let calls = row.int.map(|x| x.max(0));
-        (indep, all) = (indep + calls[0], all + calls.iter().sum::<i64>());
+    let mut files: BTreeMap<FileId, (u64, u64, f64, Option<u32>)> = BTreeMap::new();
+    for row in f.mpiio.as_ref()?.rows() {
+        let (independent, calls) = (row.count(INDEPENDENT[d]), row.count(CALLS[d]));
+        (indep, all) = (indep + independent, all + calls);
         let file = files.entry(row.file).or_insert((0, 0, 0.0, row.rank));
-        (file.0, file.1) = (file.0 + calls[0], file.1 + calls.iter().sum::<i64>());
-        file.2 += row.real[0].max(0.0) / f.ranks as f64;
+        (file.0, file.1) = (file.0 + independent, file.1 + calls);
+        file.2 += row.measure(TIMES[d]) / f.ranks as f64;
         file.3 = file.3.filter(|k| Some(*k) == row.rank);
     }
     let large = large_and_apart(f, d);
-    let fires = |file: &FileId, x: &(i64, i64, f64, Option<u32>)| {
+    let fires = |file: &FileId, x: &(u64, u64, f64, Option<u32>)| {
         let many = x.0 as f64 >= r.at("count") && ratio(x.0 as f64, x.1 as f64) > r.at("share");
         x.3.is_none() && many && !large.contains(f.name(*file))
     };
     let parts: Vec<Part> = files
         .iter()
         .filter(|(file, x)| fires(file, x))
-        .map(|(&file, x)| Part { file, rank: None, count: x.0 as u64, bytes: 0, time_s: x.2 })
+        .map(|(&file, x)| Part { file, rank: None, count: x.0, bytes: 0, time_s: x.2 })
         .collect();
     let outcome = Outcome::new(!parts.is_empty())
         .measured(&[("indep", indep as f64), ("of", all as f64), ("files", parts.len() as f64)])
         .time(parts.iter().map(|p| p.time_s).sum())
-        .detail(|| format!("{} of {} MPI-IO {what} are independent", units::grouped(indep), units::grouped(all)))
+        .detail(|| format!("{} of {} MPI-IO {} are independent", units::grouped(indep), units::grouped(all), WORDS[d]))
         .parts(parts);
     Some(outcome)
 }
@@ -80,11 +81,11 @@ fn large_and_apart<'f>(f: &'f Facts, d: usize) -> HashSet<&'f str> {
 }
 
 pub(in crate::findings) fn aggregators(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let (t, q) = (f.mpiio?, f.requests.as_ref()?);
+    let (t, q) = (f.mpiio.as_ref()?, f.requests.as_ref()?);
     let ids: HashMap<&str, FileId> = f.trace.files.iter().map(|(id, name)| (name, id)).collect();
     let stripes: HashMap<FileId, u64> = f.counters?.layouts.iter().rev().map(|l| (l.file, l.stripes)).collect();
-    let collective: BTreeSet<FileId> =
-        rows(t, ["COLL_WRITES"], []).filter(|row| row.int[0] > 0).map(|row| row.file).collect();
+    let collective = t.rows().filter(|row| row.count(Count::CollWrites) > 0);
+    let collective: BTreeSet<FileId> = collective.map(|row| row.file).collect();
     let (mut parts, mut fewest, mut most, mut time_s) = (Vec::new(), u64::MAX, 0, 0.0f64);
     for file in collective {
         let Some(&id) = ids.get(f.name(file)) else { continue };
@@ -120,96 +121,80 @@ pub(in crate::findings) fn aggregators(f: &Facts, r: &Rule) -> Option<Outcome> {
 }
 
 pub(in crate::findings) fn collective(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let t = f.mpiio?;
-    let mostly = |names: [&str; 4]| -> Option<bool> {
-        let (coll, all) = (t.total(&[names[1]])?, t.total(&names)?);
-        Some(all > 0 && ratio(coll as f64, all as f64) >= r.at("share"))
+    let t = f.mpiio.as_ref()?;
+    let mostly = |d: usize| -> Option<bool> {
+        let (collective, all) = (t.total(&[COLLECTIVE[d]])?, t.total(&[CALLS[d]])?);
+        Some(all > 0 && ratio(collective as f64, all as f64) >= r.at("share"))
     };
-    let (reads, writes) = (mostly(READS)?, mostly(WRITES)?);
+    let (reads, writes) = (mostly(0)?, mostly(1)?);
     Some(Outcome::new(reads || writes).measured(&[("reads", reads.into()), ("writes", writes.into())]))
 }
 
-/// Sums of counters of MPI-IO, and of POSIX.
-type BothSums<const N: usize, const M: usize> = ([i64; N], [i64; M]);
+/// Sums over the rows of a file on MPI-IO, and on POSIX.
+type BothSums<const N: usize, const M: usize> = ([u64; N], [u64; M]);
 
-/// Both sums of each file that MPI-IO opened.
+/// Both sums of each file that MPI-IO opened. Nothing follows from a file of which a counter is missing or cannot be.
 fn both_layers<const N: usize, const M: usize>(
     f: &Facts,
-    above: [&str; N],
-    below: [&str; M],
+    above: [Count; N],
+    below: [Count; M],
 ) -> Option<BTreeMap<FileId, BothSums<N, M>>> {
-    let mut files: BTreeMap<FileId, BothSums<N, M>> = BTreeMap::new();
-    // nothing follows from a file of which a counter is missing or cannot be
-    let mut unknown: HashSet<FileId> = HashSet::new();
-    let mut note = |file: FileId, counters: &[i64]| {
-        if counters.iter().any(|x| *x < 0) {
-            unknown.insert(file);
-        }
-    };
-    for row in rows(f.mpiio?, above, []) {
-        note(row.file, &row.int);
-        let sum = &mut files.entry(row.file).or_insert(([0; N], [0; M])).0;
-        sum.iter_mut().zip(row.int).for_each(|(sum, x)| *sum += x.max(0));
+    let mut files: BTreeMap<FileId, Option<BothSums<N, M>>> = BTreeMap::new();
+    for row in f.mpiio.as_ref()?.rows() {
+        let file = files.entry(row.file).or_insert(Some(([0; N], [0; M])));
+        file.as_mut().and_then(|sums| add(&mut sums.0, &row, above)).is_none().then(|| *file = None);
     }
-    for row in rows(f.posix?, below, []) {
-        note(row.file, &row.int);
-        if let Some((_, sum)) = files.get_mut(&row.file) {
-            sum.iter_mut().zip(row.int).for_each(|(sum, x)| *sum += x.max(0));
-        }
+    for row in f.posix.as_ref()?.rows() {
+        let Some(file) = files.get_mut(&row.file) else { continue };
+        file.as_mut().and_then(|sums| add(&mut sums.1, &row, below)).is_none().then(|| *file = None);
     }
-    files.retain(|file, _| !unknown.contains(file));
-    Some(files)
+    Some(files.into_iter().filter_map(|(file, sums)| Some((file, sums?))).collect())
 }
 
-/// Upper ends of the first bins of request sizes.
-const BINS: [(&str, u64); 5] =
-    [("0_100", 100), ("100_1K", 1 << 10), ("1K_10K", 10 << 10), ("10K_100K", 100 << 10), ("100K_1M", 1 << 20)];
+/// Adds counts of a row; `None` if one is not known.
+fn add<const N: usize>(sums: &mut [u64; N], row: &Row<'_, '_>, counts: [Count; N]) -> Option<()> {
+    for (sum, count) in sums.iter_mut().zip(counts) {
+        *sum = sum.saturating_add(row.known(count)?);
+    }
+    Some(())
+}
 
 /// POSIX requests of each file that are certainly below a half of its stripe unit: a whole stripe without a header is not.
-fn split(f: &Facts) -> Option<BTreeMap<FileId, i64>> {
-    let names = BINS.map(|(bin, _)| ["READ", "WRITE"].map(|op| format!("SIZE_{op}_{bin}")));
-    let [a, b, c, d, e] = names.each_ref().map(|both| [both[0].as_str(), &both[1]]);
-    let names = [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1], e[0], e[1]];
-    let sizes = ["ACCESS1_ACCESS", "ACCESS2_ACCESS", "ACCESS3_ACCESS", "ACCESS4_ACCESS"];
-    let counts = ["ACCESS1_COUNT", "ACCESS2_COUNT", "ACCESS3_COUNT", "ACCESS4_COUNT"];
+fn split(f: &Facts) -> Option<BTreeMap<FileId, u64>> {
     let units: HashMap<FileId, u64> = f.counters?.layouts.iter().map(|l| (l.file, l.stripe_bytes)).collect();
-    let mut all: BTreeMap<FileId, i64> = BTreeMap::new();
-    let t = f.posix?;
-    for ((row, size), n) in rows(t, names, []).zip(rows(t, sizes, [])).zip(rows(t, counts, [])) {
+    let mut all: BTreeMap<FileId, u64> = BTreeMap::new();
+    for row in f.posix.as_ref()?.rows() {
         let half = units.get(&row.file).copied().filter(|u| *u > 0).unwrap_or(f.stripe) / 2;
-        let below = BINS.iter().filter(|(_, end)| *end <= half).count();
-        let end = below.checked_sub(1).map_or(0, |i| BINS[i].1) as i64;
-        let common = size.int.iter().zip(n.int).filter(|(size, _)| (end + 1..half as i64).contains(*size));
-        let sum = all.entry(row.file).or_default();
-        *sum +=
-            row.int[..2 * below].iter().map(|x| x.max(&0)).sum::<i64>() + common.map(|(_, n)| n.max(0)).sum::<i64>();
+        let below = SIZES.iter().take_while(|(_, end)| end.is_some_and(|end| end <= half)).count();
+        let end = below.checked_sub(1).and_then(|i| SIZES[i].1).unwrap_or(0);
+        let classes = [0, 1].map(|d| row.sizes(d)[..below].iter().sum::<u64>());
+        let common = row.common().filter(|(size, _)| (end + 1..half).contains(size)).map(|(_, n)| n);
+        *all.entry(row.file).or_default() += classes[0] + classes[1] + common.sum::<u64>();
     }
     Some(all)
 }
 
 pub(in crate::findings) fn in_vain(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let above = ["COLL_READS", "COLL_WRITES", "INDEP_READS", "INDEP_WRITES"];
-    let below = ["READS", "WRITES", "BYTES_READ", "BYTES_WRITTEN"];
-    let files = both_layers(f, above, below)?;
+    let below = [Count::Reads, Count::Writes, Count::BytesRead, Count::BytesWritten];
+    let files = both_layers(f, [COLLECTIVE[0], COLLECTIVE[1], INDEPENDENT[0], INDEPENDENT[1]], below)?;
     let split = split(f)?;
     let mut found: BTreeMap<FileId, Part> = BTreeMap::new();
     let (mut calls, mut requests, mut small) = (0, 0, 0);
     for (file, (mpiio, posix)) in files {
         let (made, became, bytes) = (mpiio[0] + mpiio[1], posix[0] + posix[1], posix[2] + posix[3]);
         // independent calls may be small on their own
-        let of_file = split.get(&file).copied().unwrap_or(0) - mpiio[2] - mpiio[3];
-        let mostly = of_file as f64 >= r.at("share") * became as f64 && bytes / became.max(1) < f.stripe as i64 / 2;
+        let count = split.get(&file).copied().unwrap_or(0).saturating_sub(mpiio[2] + mpiio[3]);
+        let mostly = count as f64 >= r.at("share") * became as f64 && bytes / became.max(1) < f.stripe / 2;
         if made as f64 > r.at("count") && became as f64 >= r.at("ratio") * made as f64 && mostly {
-            (calls, requests, small) = (calls + made, requests + became, small + of_file);
-            found.insert(file, Part { file, rank: None, count: of_file as u64, bytes: bytes as u64, time_s: 0.0 });
+            (calls, requests, small) = (calls + made, requests + became, small + count);
+            found.insert(file, Part { file, rank: None, count, bytes, time_s: 0.0 });
         }
     }
     let mut time = RankTime::default();
-    for row in rows(f.posix?, ["READS", "WRITES"], ["F_READ_TIME", "F_WRITE_TIME"]) {
+    for row in f.posix.as_ref()?.rows() {
         let Some(part) = found.get_mut(&row.file) else { continue };
-        let time_s: f64 = row.real.iter().map(|t| t.max(0.0)).sum();
-        part.time_s += time_s;
-        time.add(row.rank, time_s, f.ranks);
+        part.time_s += row.transfer_s();
+        time.add(row.rank, row.transfer_s(), f.ranks);
     }
     let outcome = Outcome::new(!found.is_empty())
         .measured(&[("calls", calls as f64), ("requests", requests as f64), ("small", small as f64)])
@@ -225,21 +210,21 @@ pub(in crate::findings) fn in_vain(f: &Facts, r: &Rule) -> Option<Outcome> {
 }
 
 pub(in crate::findings) fn sieving(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let names = ["BYTES_READ", "BYTES_WRITTEN"];
-    f.mpiio?;
+    f.mpiio.as_ref()?;
     let mut found: BTreeMap<FileId, Part> = BTreeMap::new();
     let mut of_all = HashMap::new();
     let mut asked = 0;
     // without POSIX counters nothing below is known
-    for (file, (above, below)) in f.posix.and(both_layers(f, names, names)).unwrap_or_default() {
+    for (file, (above, below)) in both_layers(f, BYTES, BYTES).unwrap_or_default() {
         for (wanted, moved) in above.into_iter().zip(below) {
-            if (moved - wanted) as f64 >= r.at("bytes") && moved as f64 >= r.at("ratio") * wanted as f64 {
+            let extra = moved.saturating_sub(wanted);
+            if extra as f64 >= r.at("bytes") && moved as f64 >= r.at("ratio") * wanted as f64 {
                 let part = found.entry(file).or_insert(Part { file, ..Part::default() });
-                (part.count, part.bytes) = (part.count + 1, part.bytes + (moved - wanted) as u64);
+                (part.count, part.bytes) = (part.count + 1, part.bytes + extra);
                 asked += wanted;
             }
         }
-        of_all.insert(file, below.iter().sum::<i64>());
+        of_all.insert(file, below.iter().sum::<u64>());
     }
     let mut time = RankTime::default();
     for t in &f.io.outermost {

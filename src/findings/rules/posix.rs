@@ -2,26 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::facts::{BYTES, CALLS, Count, Counted, Measure, TIMES};
 use crate::findings::book::Rule;
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, RankTime, ratio, rows};
+use crate::findings::facts::{Facts, RankTime, WORDS, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::requests::{Class, Direction, RequestFacts, TINY, Tail};
 use crate::findings::rules::sums::{self, Sums};
-use crate::record::{CounterTable, FileId, Op};
+use crate::record::{FileId, Op};
 use crate::units;
-
-/// Reads, then writes: the words for them, and in the names of counters.
-const WORDS: [&str; 2] = ["reads", "writes"];
-const TIMES: [[&str; 2]; 2] = [["F_READ_TIME", "F_MAX_READ_TIME"], ["F_WRITE_TIME", "F_MAX_WRITE_TIME"]];
-/// Bins of requests up to 1 MiB.
-const SMALL: [[&str; 5]; 2] = [
-    ["SIZE_READ_0_100", "SIZE_READ_100_1K", "SIZE_READ_1K_10K", "SIZE_READ_10K_100K", "SIZE_READ_100K_1M"],
-    ["SIZE_WRITE_0_100", "SIZE_WRITE_100_1K", "SIZE_WRITE_1K_10K", "SIZE_WRITE_10K_100K", "SIZE_WRITE_100K_1M"],
-];
-const BYTES: [&str; 2] = ["BYTES_READ", "BYTES_WRITTEN"];
-const CALLS: [&str; 2] = ["READS", "WRITES"];
-const SEQUENTIAL: [&str; 2] = ["SEQ_READS", "SEQ_WRITES"];
 
 const OPS: [Op; 2] = [Op::Read, Op::Write];
 
@@ -30,10 +19,6 @@ const MODEL: &str = "time beyond that of the same bytes at the rate of large req
 /// The requests, if all of them are there.
 fn whole<'f>(f: &'f Facts) -> Option<&'f RequestFacts> {
     f.requests.as_ref().filter(|r| r.complete)
-}
-
-fn count(n: u64) -> String {
-    units::grouped(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
 /// Requests of one direction or both that have something in common, from requests or, as bounds, from counters.
@@ -62,7 +47,7 @@ impl Found {
     fn of_counters(f: &Facts, d: usize, some: impl Fn(&Calls) -> (u64, u64)) -> Option<Found> {
         let mut found = Found::default();
         let (mut time, mut least, mut parts) = (RankTime::default(), RankTime::default(), Vec::new());
-        for c in calls(f.posix?, d) {
+        for c in calls(f.posix.as_ref()?, d) {
             let (low, high) = some(&c);
             (found.low, found.high, found.of) = (found.low + low, found.high + high, found.of + c.calls);
             if c.calls > 0 {
@@ -111,38 +96,31 @@ struct Calls {
     back: (u64, u64),
 }
 
-fn calls(t: &CounterTable, d: usize) -> impl Iterator<Item = Calls> + '_ {
-    let [b0, b1, b2, b3, b4] = SMALL[d];
-    let all = rows(t, [b0, b1, b2, b3, b4, CALLS[d], BYTES[d], SEQUENTIAL[d], "OPENS"], TIMES[d]);
-    all.zip(of_one_mib(t)).map(|(row, exact)| {
-        let [bins @ .., calls, bytes, seq, opens] = row.int.map(|x| x.max(0) as u64);
-        let small: u64 = bins.iter().sum();
-        let back = calls.saturating_sub(seq);
-        let time_s = row.real[0].max(0.0);
+fn calls(t: &Counted<'_>, d: usize) -> impl Iterator<Item = Calls> {
+    /// Classes of requests up to 1 MiB, and below 1,000 bytes.
+    const SMALL: usize = 5;
+    const TINY: usize = 2;
+    let [calls, bytes, seq] = [CALLS[d], BYTES[d], [Count::SeqReads, Count::SeqWrites][d]];
+    let longest = [Measure::LongestReadS, Measure::LongestWriteS][d];
+    t.rows().map(move |row| {
+        let (classes, all, time_s) = (row.sizes(d), row.count(calls), row.measure(TIMES[d]));
+        let small: u64 = classes[..SMALL].iter().sum();
+        let one_mib: u64 = row.common().filter(|(size, _)| *size == 1 << 20).map(|(_, n)| n).sum();
+        let back = all.saturating_sub(row.count(seq));
         // where the longest is not recorded, each is as long as the mean
-        let longest_s = if row.real[1] > 0.0 { row.real[1] } else { ratio(time_s, calls as f64) };
+        let longest_s = Some(row.measure(longest)).filter(|s| *s > 0.0).unwrap_or(ratio(time_s, all as f64));
         Calls {
             file: row.file,
             rank: row.rank,
-            calls,
-            bytes,
+            calls: all,
+            bytes: row.count(bytes),
             time_s,
             longest_s,
-            small: (small - bins[4].min(exact), small),
-            tiny: bins[0] + bins[1],
-            back: (back.saturating_sub(opens), back),
+            small: (small - classes[SMALL - 1].min(one_mib), small),
+            tiny: classes[..TINY].iter().sum(),
+            back: (back.saturating_sub(row.count(Count::Opens)), back),
         }
     })
-}
-
-/// For each row the calls of exactly 1 MiB that its common sizes know of.
-fn of_one_mib(t: &CounterTable) -> impl Iterator<Item = u64> + '_ {
-    let sizes = ["ACCESS1_ACCESS", "ACCESS2_ACCESS", "ACCESS3_ACCESS", "ACCESS4_ACCESS"];
-    let counts = ["ACCESS1_COUNT", "ACCESS2_COUNT", "ACCESS3_COUNT", "ACCESS4_COUNT"];
-    let exact = |size: [i64; 4], n: [i64; 4]| {
-        size.iter().zip(n).filter(|(size, _)| **size == 1 << 20).map(|(_, n)| n.max(0) as u64).sum()
-    };
-    rows(t, sizes, []).zip(rows(t, counts, [])).map(move |(size, n)| exact(size.int, n.int))
 }
 
 pub(in crate::findings) fn small(f: &Facts, r: &Rule, d: usize) -> Option<Outcome> {
@@ -158,7 +136,13 @@ pub(in crate::findings) fn small(f: &Facts, r: &Rule, d: usize) -> Option<Outcom
         .measured(&[("low", low as f64), ("high", high as f64), ("of", of as f64)])
         .detail(|| {
             let least = if low < high { "at least " } else { "" };
-            format!("{least}{} of {} {} below {}", count(low), count(of), WORDS[d], units::bytes(f.stripe as f64))
+            format!(
+                "{least}{} of {} {} below {}",
+                units::grouped(low),
+                units::grouped(of),
+                WORDS[d],
+                units::bytes(f.stripe as f64)
+            )
         })
         .evidence(Filter { below: Some(f.stripe), ..Filter::of(OPS[d]) });
     Some(outcome)
@@ -168,18 +152,14 @@ pub(in crate::findings) fn unaligned_file(f: &Facts, r: &Rule) -> Option<Outcome
     if let Some(all) = whole(f) {
         return Some(unaligned_requests(f, r, all));
     }
-    let t = f.posix?;
-    let names =
-        ["READS", "WRITES", "FILE_NOT_ALIGNED", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "FILE_ALIGNMENT", "BYTES_WRITTEN"];
     let large = r.at("stripes") * f.stripe as f64;
-    let (mut all, mut some, mut alignment, mut parts) = (0i64, 0i64, 0i64, Vec::new());
-    for row in rows(t, names, []) {
-        let [reads, writes, unaligned, max_read, max_written, unit, bytes] = row.int;
-        if (max_read.max(max_written) + 1) as f64 >= large {
-            (all, some) = (all + reads.max(0) + writes.max(0), some + unaligned.max(0));
-            alignment = alignment.max(unit);
-            let count = unaligned.max(0) as u64;
-            parts.push(Part { file: row.file, rank: row.rank, count, bytes: bytes.max(0) as u64, time_s: 0.0 });
+    let (mut all, mut some, mut alignment, mut parts) = (0, 0, 0, Vec::new());
+    for row in f.posix.as_ref()?.rows() {
+        if row.ends().into_iter().any(|end| end as f64 >= large) {
+            let unaligned = row.count(Count::FileUnaligned);
+            (all, some) = (all + row.calls(), some + unaligned);
+            alignment = alignment.max(row.count(Count::FileAlignment));
+            parts.push(Part { bytes: row.count(Count::BytesWritten), ..Part::of(&row, unaligned, 0.0) });
         }
     }
     let outcome = Outcome::new(ratio(some as f64, all as f64) > r.at("share"))
@@ -206,8 +186,8 @@ fn unaligned_requests(f: &Facts, r: &Rule, all: &RequestFacts) -> Outcome {
         .evidence(Filter { at_least: Some(f.stripe / 4), off: Some(f.stripe), ..Filter::default() })
         .detail(|| {
             let most = both.iter().max_by_key(|d| d.unaligned.count).map_or(&[][..], |d| &d.remainders);
-            let usual: Vec<String> = most.iter().map(|x| format!("{} bytes", count(x.0))).collect();
-            let (some, of, unit) = (count(some), count(of), units::bytes(f.stripe as f64));
+            let usual: Vec<String> = most.iter().map(|x| format!("{} bytes", units::grouped(x.0))).collect();
+            let (some, of, unit) = (units::grouped(some), units::grouped(of), units::bytes(f.stripe as f64));
             format!("{some} of {of} large requests begin {} after a multiple of {unit}", usual.join(", "))
         })
         .exact()
@@ -230,7 +210,13 @@ pub(in crate::findings) fn random(f: &Facts, r: &Rule, d: usize) -> Option<Outco
     let of_all = [("small", small as f64), ("low", low as f64), ("high", high as f64), ("of", of as f64)];
     let outcome = all.outcome(fires).measured(&of_all);
     let text = |how: &str| {
-        format!("{how}{} of {} {} below {}", count(small), count(of), WORDS[d], units::bytes(f.stripe as f64))
+        format!(
+            "{how}{} of {} {} below {}",
+            units::grouped(small),
+            units::grouped(of),
+            WORDS[d],
+            units::bytes(f.stripe as f64)
+        )
     };
     let Some((direction, rows)) = requests else {
         return Some(outcome.detail(|| format!("{} go back in their file", text("at least "))));
@@ -334,7 +320,7 @@ pub(in crate::findings) fn tiny_requests(f: &Facts, r: &Rule) -> Option<Outcome>
     let outcome = all
         .outcome(fires)
         .measured(&[("count", n as f64), ("of", of as f64)])
-        .detail(|| format!("{} of {} requests below {limit}", count(n), count(of)))
+        .detail(|| format!("{} of {} requests below {limit}", units::grouped(n), units::grouped(of)))
         .evidence(Filter { below: Some(TINY), ..Filter::default() });
     Some(outcome)
 }
@@ -359,7 +345,7 @@ pub(in crate::findings) fn slow_tail(f: &Facts, r: &Rule) -> Option<Outcome> {
         .detail(|| {
             let [slowest, median] = [t.max_s, t.median_s].map(units::seconds);
             let [from, to] = [t.size, 2 * t.size].map(|n| units::bytes(n as f64));
-            let (share, n, of) = (100.0 * t.share, count(t.count), count(t.of));
+            let (share, n, of) = (100.0 * t.share, units::grouped(t.count), units::grouped(t.of));
             format!(
                 "{n} of {of} {} of {from} to {to} take {share:.0} % of their time, up to {slowest}, the median {median}",
                 WORDS[d]
@@ -376,20 +362,18 @@ pub(in crate::findings) fn slow_tail(f: &Facts, r: &Rule) -> Option<Outcome> {
 }
 
 pub(in crate::findings) fn mmap(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let names = ["MMAPS", "BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN"];
     let mut parts = Vec::new();
-    for row in rows(f.posix?, names, []) {
-        let [maps, read, written, last_read, last_written] = row.int.map(|x| x.max(0) as u64);
-        let size = last_read.max(last_written);
-        if maps > 0 && ((read + written) as f64) < r.at("share") * size.max(1) as f64 {
-            parts.push(Part { file: row.file, rank: row.rank, count: maps, bytes: read + written, time_s: 0.0 });
+    for row in f.posix.as_ref()?.rows() {
+        let (maps, size) = (row.count(Count::Mmaps), row.ends().into_iter().fold(2, u64::max) - 1);
+        if maps > 0 && (row.moved() as f64) < r.at("share") * size as f64 {
+            parts.push(Part::of(&row, maps, 0.0));
         }
     }
     let parts = counted(parts);
     let n = parts.iter().map(|p| p.count).sum::<u64>();
     let outcome = Outcome::new(n > 0)
         .measured(&[("maps", n as f64)])
-        .detail(|| format!("{} mmap calls: I/O through memory is not seen", count(n)))
+        .detail(|| format!("{} mmap calls: I/O through memory is not seen", units::grouped(n)))
         .parts(parts);
     Some(outcome)
 }

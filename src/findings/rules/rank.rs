@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::SharedTime;
+use crate::facts::{Count, Measure, Row, SharedTime};
 use crate::findings::book::Rule;
 use crate::findings::bursts::{Bursts, at_least, quantile, trend};
 use crate::findings::evidence::Filter;
-use crate::findings::facts::{Facts, ratio, rows};
+use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::{Outcome, Part};
 use crate::findings::requests::RequestFacts;
 use crate::findings::rules::time::union_s;
@@ -38,11 +38,10 @@ pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
 /// Bytes of ranks in files of their own, and all bytes.
 fn bytes_of_ranks(f: &Facts) -> Option<(BTreeMap<u32, u64>, u64)> {
     let (mut of, mut all) = (BTreeMap::new(), 0u64);
-    for row in rows(f.posix?, ["BYTES_READ", "BYTES_WRITTEN"], []) {
-        let bytes = row.int.iter().map(|x| (*x).max(0) as u64).sum::<u64>();
-        all += bytes;
+    for row in f.posix.as_ref()?.rows() {
+        all += row.moved();
         if let Some(rank) = row.rank {
-            *of.entry(rank).or_insert(0u64) += bytes;
+            *of.entry(rank).or_insert(0u64) += row.moved();
         }
     }
     Some((of, all))
@@ -52,22 +51,20 @@ pub(in crate::findings) fn volume(f: &Facts, r: &Rule) -> Option<Outcome> {
     let mut parts = Vec::new();
     let mut worst = 0.0f64;
     // of these files aggregators move the bytes of the other ranks
-    let names = ["COLL_READS", "COLL_WRITES"];
-    let collective = f.mpiio.into_iter().flat_map(|t| rows(t, names, [])).filter(|row| row.int.iter().any(|n| *n > 0));
+    let is_collective = |row: &Row<'_, '_>| [Count::CollReads, Count::CollWrites].iter().any(|n| row.count(*n) > 0);
+    let collective = f.mpiio.iter().flat_map(|t| t.rows()).filter(is_collective);
     let collective: BTreeSet<FileId> = collective.map(|row| row.file).collect();
     let ratio_of_ranks = match &f.requests {
         Some(q) if collective.is_empty() => q.rank_bytes_max_over_mean,
         Some(_) => 0.0,
         None => {
-            let names = ["BYTES_READ", "BYTES_WRITTEN"];
-            let shared = rows(f.posix?, names, ["F_VARIANCE_RANK_BYTES"]).filter(|row| row.rank.is_none());
+            let shared = f.posix.as_ref()?.rows().filter(|row| row.rank.is_none());
             for row in shared.filter(|row| !collective.contains(&row.file)) {
-                let bytes = row.int.iter().map(|x| (*x).max(0) as u64).sum::<u64>();
-                let mean = bytes as f64 / f.ranks as f64;
-                let variation = ratio(row.real[0].max(0.0).sqrt(), mean);
+                let mean = row.moved() as f64 / f.ranks as f64;
+                let variation = ratio(row.measure(Measure::BytesVariance).sqrt(), mean);
                 if variation >= r.at("variation") {
                     worst = worst.max(variation);
-                    parts.push(Part { file: row.file, rank: None, count: f.ranks, bytes, time_s: 0.0 });
+                    parts.push(Part::of(&row, f.ranks, 0.0));
                 }
             }
             let (of, _) = bytes_of_ranks(f)?;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use foldhash::fast::FixedState;
 
 use crate::analysis::{Mode, SignalReport};
+use crate::facts::Count;
 use crate::findings::book::Rule;
 use crate::findings::bursts::{Burst, quantile, trend};
 use crate::findings::evidence::Filter;
@@ -33,14 +34,14 @@ fn writes<'a>(f: &Facts<'a>) -> Option<&'a SignalReport> {
 }
 
 pub(in crate::findings) fn could_overlap(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let (signal, t) = (writes(f)?, f.mpiio?);
+    let (signal, t) = (writes(f)?, f.mpiio.as_ref()?);
     let (Some(bursts), Some(d)) = (&signal.bursts, &signal.period.dominant) else {
         return Some(Outcome::new(false));
     };
     if !f.bursts[0].as_ref().is_some_and(|b| b.timed) {
         return None;
     }
-    let blocking = t.total(&["NB_WRITES", "NB_READS"])? == 0;
+    let blocking = t.total(&[Count::NonBlocking])? == 0;
     let burst = bursts.width_s.median;
     let idle = (d.period_s - burst).max(0.0);
     let fires = blocking && idle >= r.at("ratio") * burst && bursts.duty_cycle >= r.at("duty");

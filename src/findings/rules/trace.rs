@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::findings::book::Rule;
-use crate::findings::facts::{Facts, ratio, rows};
+use crate::findings::facts::{Facts, ratio};
 use crate::findings::outcome::Outcome;
 use crate::record::FileId;
 use crate::units;
 
 pub(in crate::findings) fn unreduced(f: &Facts, r: &Rule) -> Option<Outcome> {
     let mut files: BTreeMap<FileId, u64> = BTreeMap::new();
-    rows(f.posix?, [], []).filter(|row| row.rank.is_some()).for_each(|row| *files.entry(row.file).or_default() += 1);
+    let own = f.posix.as_ref()?.rows().filter(|row| row.rank.is_some());
+    own.for_each(|row| *files.entry(row.file).or_default() += 1);
     let n = files.values().filter(|n| **n > 1).count() as u64;
     let outcome = Outcome::new(n as f64 >= r.at("files"))
         .measured(&[("files", n as f64)])
@@ -38,6 +39,6 @@ pub(in crate::findings) fn unnamed(f: &Facts, r: &Rule) -> Option<Outcome> {
     let some = (0..n).filter(|&i| f.trace.files.name(f.trace.row(i).file()).is_empty()).count();
     let outcome = Outcome::new(ratio(some as f64, n as f64) >= r.at("share"))
         .measured(&[("unnamed", some as f64), ("of", n as f64)])
-        .detail(|| format!("{} of {} records", units::grouped(some as i64), units::grouped(n as i64)));
+        .detail(|| format!("{} of {} records", units::grouped(some), units::grouped(n)));
     Some(outcome)
 }
