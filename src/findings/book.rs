@@ -47,6 +47,9 @@ pub(super) enum When {
     ManyStats,
     ManySeeks,
     MayBeLustre,
+    Collective,
+    NotCollective,
+    UnequalTransfers,
 }
 
 /// The entry of a code.

@@ -143,6 +143,13 @@ impl<'a> Facts<'a> {
         io.slowest_s.map(|s| s.high.min(of_all)).into_iter().chain(io.wall_s).reduce(f64::max)
     }
 
+    /// True if metadata, and not transfers, make most of what the slowest rank spends beyond the mean.
+    pub fn excess_is_metadata(&self) -> bool {
+        let Some(outer) = &self.io.outer else { return false };
+        let (of, mean) = (outer.of_busiest(), outer.mean_s);
+        of[2] - mean[2] > (of[0] + of[1]) - (mean[0] + mean[1])
+    }
+
     /// True if all I/O together is not worth a finding: it is recorded whole and takes less than 1 % of the run.
     pub fn is_negligible(&self) -> bool {
         self.io.time.share_range.is_some_and(|s| s.high < MATTERS)

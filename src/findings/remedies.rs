@@ -26,6 +26,7 @@ struct FileUse {
     writes: bool,
     /// MPI-IO opened it: what it asks for counts, and not what became of that.
     by_mpiio: bool,
+    collective: bool,
     size: u64,
     /// Ranks that each read all of it.
     read_all: f64,
@@ -72,6 +73,7 @@ impl<'a> Uses<'a> {
             if is_mpiio || !of.by_mpiio {
                 (of.reads, of.writes, of.by_mpiio) = (of.reads || read > 0, of.writes || written > 0, is_mpiio);
             }
+            of.collective |= [Count::CollReads, Count::CollWrites].iter().any(|calls| row.count(*calls) > 0);
             if is_mpiio {
                 continue;
             }
@@ -135,6 +137,9 @@ impl<'a> Uses<'a> {
             When::ManyOpens => opens >= 2 * pairs && opens >= stats.max(seeks),
             When::ManyStats => stats > opens.max(seeks),
             When::ManySeeks => seeks > opens.max(stats),
+            When::Collective => any(|of| of.collective),
+            When::NotCollective => !any(|of| of.collective),
+            When::UnequalTransfers => !self.f.excess_is_metadata(),
             When::MayBeLustre => self.mount().is_none_or(|kind| kind == "lustre"),
         }
     }

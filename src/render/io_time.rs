@@ -65,11 +65,20 @@ pub(super) fn waiting(io: &IoTime) -> Option<f64> {
 
 fn percents(s: Bounds) -> String {
     let [low, high] = [s.low, s.high].map(percent);
-    if low == high || s.is_exact() { format!("{low} %") } else { format!("{low} to {high} %") }
+    if low == high || s.is_exact() || s.high < LEAST { format!("{high} %") } else { format!("{low} to {high} %") }
 }
 
+/// Shares below are not nothing, and shares above not all, as rounding would say.
+const LEAST: f64 = 0.0005;
+const MOST: f64 = 0.995;
+
 fn percent(share: f64) -> String {
-    if share < 0.1 { format!("{:.1}", 100.0 * share) } else { format!("{:.0}", 100.0 * share) }
+    match share {
+        _ if share > 0.0 && share < LEAST => "less than 0.1".into(),
+        _ if share < 0.1 => format!("{:.1}", 100.0 * share),
+        _ if share >= MOST && share < 1.0 => "over 99".into(),
+        _ => format!("{:.0}", 100.0 * share),
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +92,8 @@ mod tests {
         assert_eq!(share(&io(0.5, 0.5)), "I/O takes 50 % of 10.00 s");
         assert_eq!(share(&io(0.001, 0.004)), "I/O takes 0.1 to 0.4 % of 10.00 s: it is not the problem");
         assert_eq!(share(&io(0.001, 0.02)), "I/O takes 0.1 to 2.0 % of 10.00 s");
+        assert_eq!(share(&io(0.999, 0.999)), "I/O takes over 99 % of 10.00 s");
+        assert_eq!(share(&io(1e-5, 2e-4)), "I/O takes less than 0.1 % of 10.00 s: it is not the problem");
         let why = Some("POSIX is incomplete".to_owned());
         let unknown = IoTime { why, run_s: 10.0, ..IoTime::default() };
         assert_eq!(share(&unknown), "how much of the run I/O takes cannot be told: POSIX is incomplete");

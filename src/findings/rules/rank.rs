@@ -29,59 +29,85 @@ pub(in crate::findings) fn time(f: &Facts, r: &Rule) -> Option<Outcome> {
             let all_own = f.io.outer.as_ref().is_none_or(|o| o.shared.is_empty());
             let who = f.io.time.slowest_rank.filter(|_| all_own);
             let who = who.map_or_else(|| "the slowest rank".to_owned(), |k| format!("rank {k}"));
-            format!("{who} spends {} in I/O, the mean is {}", units::seconds(slowest), units::seconds(mean))
+            let metadata = if f.excess_is_metadata() { ", most of the difference in metadata" } else { "" };
+            format!("{who} spends {} in I/O, the mean is {}{metadata}", units::seconds(slowest), units::seconds(mean))
         })
         .parts(shared.map(part).collect());
     Some(outcome)
 }
 
-/// Bytes of ranks in files of their own, and all bytes.
-fn bytes_of_ranks(f: &Facts) -> Option<(BTreeMap<u32, u64>, u64)> {
-    let (mut of, mut all) = (BTreeMap::new(), 0u64);
-    for row in f.posix.as_ref()?.rows() {
-        all += row.moved();
-        if let Some(rank) = row.rank {
-            *of.entry(rank).or_insert(0u64) += row.moved();
+/// Files with collective calls: of these, aggregators move the bytes of the other ranks.
+fn collective(f: &Facts) -> BTreeSet<FileId> {
+    let is_collective = |row: &Row<'_, '_>| [Count::CollReads, Count::CollWrites].iter().any(|n| row.count(*n) > 0);
+    f.mpiio.iter().flat_map(|t| t.rows()).filter(is_collective).map(|row| row.file).collect()
+}
+
+/// Bytes of ranks.
+#[derive(Default)]
+struct Volume {
+    /// In files of their own.
+    own: BTreeMap<u32, u64>,
+    all: u64,
+    /// Standard deviations of the ranks' bytes in shared files; that of their bytes in files of their own.
+    deviations: Vec<(f64, Part)>,
+    own_deviation: f64,
+}
+
+impl Volume {
+    /// Of the POSIX counters. What aggregators move for others, in files with collective calls, belongs to no rank.
+    fn of(f: &Facts, collective: &BTreeSet<FileId>) -> Option<Volume> {
+        let mut volume = Volume::default();
+        for row in f.posix.as_ref()?.rows() {
+            volume.all = volume.all.saturating_add(row.moved());
+            if collective.contains(&row.file) {
+                continue;
+            }
+            match row.rank {
+                Some(rank) => *volume.own.entry(rank).or_default() += row.moved(),
+                None => {
+                    let deviation = row.measure(Measure::BytesVariance).sqrt();
+                    volume.deviations.push((deviation, Part::of(&row, f.ranks, 0.0)));
+                }
+            }
         }
+        let mean = volume.own.values().sum::<u64>() as f64 / f.ranks as f64;
+        let idle = f.ranks.saturating_sub(volume.own.len() as u64) as f64 * mean * mean;
+        let squares = volume.own.values().map(|n| (*n as f64 - mean).powi(2)).sum::<f64>() + idle;
+        volume.own_deviation = (squares / f.ranks as f64).sqrt();
+        Some(volume)
     }
-    Some((of, all))
+
+    /// The least standard deviation that the ranks' bytes in all files can have, by their mean, and the file that makes it: those of
+    /// the other files make up for its own at most by theirs.
+    fn variation(&self, ranks: u64) -> Option<(f64, Part)> {
+        let (most, part) = self.deviations.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let others = self.deviations.iter().map(|d| d.0).sum::<f64>() - most + self.own_deviation;
+        Some((ratio((most - others).max(0.0), self.all as f64 / ranks as f64), *part))
+    }
 }
 
 pub(in crate::findings) fn volume(f: &Facts, r: &Rule) -> Option<Outcome> {
-    let mut parts = Vec::new();
-    let mut worst = 0.0f64;
-    // of these files aggregators move the bytes of the other ranks
-    let is_collective = |row: &Row<'_, '_>| [Count::CollReads, Count::CollWrites].iter().any(|n| row.count(*n) > 0);
-    let collective = f.mpiio.iter().flat_map(|t| t.rows()).filter(is_collective);
-    let collective: BTreeSet<FileId> = collective.map(|row| row.file).collect();
-    let ratio_of_ranks = match &f.requests {
-        Some(q) if collective.is_empty() => q.rank_bytes_max_over_mean,
-        Some(_) => 0.0,
+    let (ratio_of_ranks, uneven) = match &f.requests {
+        Some(q) if collective(f).is_empty() => (q.rank_bytes_max_over_mean, None),
+        Some(_) => (0.0, None),
         None => {
-            let shared = f.posix.as_ref()?.rows().filter(|row| row.rank.is_none());
-            for row in shared.filter(|row| !collective.contains(&row.file)) {
-                let mean = row.moved() as f64 / f.ranks as f64;
-                let variation = ratio(row.measure(Measure::BytesVariance).sqrt(), mean);
-                if variation >= r.at("variation") {
-                    worst = worst.max(variation);
-                    parts.push(Part::of(&row, f.ranks, 0.0));
-                }
-            }
-            let (of, _) = bytes_of_ranks(f)?;
-            let (most, sum) = (of.values().copied().max().unwrap_or(0), of.values().sum::<u64>());
-            ratio(most as f64 * f.ranks as f64, sum as f64)
+            let volume = Volume::of(f, &collective(f))?;
+            let most = volume.own.values().copied().max().unwrap_or(0);
+            (ratio(most as f64 * f.ranks as f64, volume.all as f64), volume.variation(f.ranks))
         }
     };
-    let fires = f.ranks > 1 && (ratio_of_ranks >= r.at("ratio") || worst > 0.0);
+    let uneven = uneven.filter(|(variation, _)| *variation >= r.at("variation"));
+    let variation = uneven.map_or(0.0, |(variation, _)| variation);
+    let fires = f.ranks > 1 && (ratio_of_ranks >= r.at("ratio") || uneven.is_some());
     let outcome = Outcome::new(fires)
-        .measured(&[("ratio", ratio_of_ranks), ("variation", worst)])
+        .measured(&[("ratio", ratio_of_ranks), ("variation", variation)])
         .detail(|| match ratio_of_ranks >= r.at("ratio") {
             true => format!("the busiest rank moves {ratio_of_ranks:.1} times the mean"),
             false => {
-                format!("the bytes of the ranks in a file have a standard deviation of {worst:.1} times their mean")
+                format!("the bytes of the ranks have a standard deviation of at least {variation:.1} times their mean")
             }
         })
-        .parts(parts);
+        .parts(uneven.into_iter().map(|(_, part)| part).collect());
     Some(outcome)
 }
 
@@ -89,9 +115,9 @@ pub(in crate::findings) fn one(f: &Facts, r: &Rule) -> Option<Outcome> {
     let (rank, share) = match &f.requests {
         Some(q) => q.busiest?,
         None => {
-            let (of, all) = bytes_of_ranks(f)?;
-            let most = of.iter().max_by_key(|(k, n)| (**n, std::cmp::Reverse(**k)));
-            most.map_or((0, 0.0), |(&k, &n)| (k, ratio(n as f64, all as f64)))
+            let volume = Volume::of(f, &BTreeSet::new())?;
+            let most = volume.own.iter().max_by_key(|(k, n)| (**n, std::cmp::Reverse(**k)));
+            most.map_or((0, 0.0), |(&k, &n)| (k, ratio(n as f64, volume.all as f64)))
         }
     };
     let io_s = f.io.time.io_s.unwrap_or(0.0);

@@ -42,10 +42,12 @@ pub(in crate::findings) fn could_overlap(f: &Facts, r: &Rule) -> Option<Outcome>
         return None;
     }
     let blocking = t.total(&[Count::NonBlocking])? == 0;
-    let burst = bursts.width_s.median;
+    // above the calls that write, the outermost layer may be in I/O for longer: a rank that waits there does not compute
+    let (spent_s, slowest) = (f.io.time.mean_read_s? + f.io.time.mean_write_s?, f.io.time.slowest_s?);
+    let burst = bursts.width_s.median.max(ratio(spent_s, bursts.count as f64));
     let idle = (d.period_s - burst).max(0.0);
     let fires = blocking && idle >= r.at("ratio") * burst && bursts.duty_cycle >= r.at("duty");
-    let time_s = bursts.count as f64 * burst;
+    let time_s = (bursts.count as f64 * burst).min(slowest.high);
     let outcome = Outcome::new(fires)
         .measured(&[("burst_s", burst), ("idle_s", idle), ("duty", bursts.duty_cycle)])
         .time(time_s)

@@ -15,7 +15,7 @@ pub(in crate::findings) fn unreduced(f: &Facts, r: &Rule) -> Option<Outcome> {
     let n = files.values().filter(|n| **n > 1).count() as u64;
     let outcome = Outcome::new(n as f64 >= r.at("files"))
         .measured(&[("files", n as f64)])
-        .detail(|| format!("{} of several ranks", units::counted(n, "file")));
+        .detail(|| format!("{} with a record for each rank, not one for all", units::counted(n, "file")));
     Some(outcome)
 }
 
