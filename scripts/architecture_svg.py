@@ -24,6 +24,7 @@ ROOMS = [
     (3, 0, 1, "signal", ["bandwidth over time"], 3),
     (4, 0, 1, "period", ["periods, confidence,", "validity, next burst"], 4),
     (4, 1, 1, "pattern", ["loop nests that", "describe the accesses"], 4),
+    (2, 2, 2, "facts", ["calls, bytes and times by file,", "rank and layer; time in I/O"], 0),
     (5, 2, 1, "dfg", ["directly-follows", "graphs"], 0),
     (5, 3, 1, "classify", ["access classes,", "advice"], 0),
     (5, 4, 1, "online", ["running jobs:", "predictions"], 0),
