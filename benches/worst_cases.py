@@ -39,7 +39,7 @@ COMMANDS = {
     "classify": ["classify"],
     "network": ["classify", "--classifier", "network"],
     "dfg": ["dfg", "--svg", "graph.svg", "--dot", "graph.dot"],
-    "timeline": ["dfg", "--timeline", "--svg", "timeline.svg"],
+    "timeline": ["dfg", "--timeline", "write", "--svg", "timeline.svg"],
     "findings": ["findings"],
     "report": ["report", "-q", "-o", "report.html"],
     "compare": ["compare", "INPUT"],
