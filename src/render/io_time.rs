@@ -76,7 +76,7 @@ fn percent(share: f64) -> String {
     match share {
         _ if share > 0.0 && share < LEAST => "less than 0.1".into(),
         _ if share < 0.1 => format!("{:.1}", 100.0 * share),
-        _ if share >= MOST && share < 1.0 => "over 99".into(),
+        _ if (MOST..1.0).contains(&share) => "over 99".into(),
         _ => format!("{:.0}", 100.0 * share),
     }
 }

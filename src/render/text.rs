@@ -354,7 +354,7 @@ fn layers(i: &Info) -> String {
     let mut t = Table::new();
     t.load_style(presets::NOTHING);
     t.set_header(["  layer", "records", "reads", "writes", "read", "written", "first", "last"]);
-    let number = |n: Option<u64>| n.map_or("-".to_owned(), |n| units::grouped(n));
+    let number = |n: Option<u64>| n.map_or("-".to_owned(), units::grouped);
     let time = |t: Option<f64>| t.map_or("-".to_owned(), |t| units::clock(t, 0.1));
     for l in &i.layers {
         t.add_row([
