@@ -50,6 +50,8 @@ pub enum Remedy {
     WidenEvents,
     /// Patterns need the offsets of accesses.
     NeedOffsets,
+    /// The calls have no times.
+    OrderSuffices,
     /// What has to be in memory is larger than was allowed.
     AllowMemory,
     /// Too many samples.
@@ -99,6 +101,9 @@ impl fmt::Display for Remedy {
             }
             Remedy::NeedOffsets => {
                 "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`"
+            }
+            Remedy::OrderSuffices => {
+                "record with `strace -f -ttt -T -y -o FILE`, or ask what needs only their order: contents, graph, patterns, classes"
             }
             Remedy::AllowMemory => "allow more memory",
             Remedy::LowerSamplingRate => "lower the sampling rate, narrow the time window or allow more memory",

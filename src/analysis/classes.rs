@@ -9,7 +9,7 @@ use super::{ModeChoice, Options, SignalReport};
 use crate::classify::{self, Advice, Choice, Classes, Model, Sketch, classify_and_sketch};
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::{self, Format, ReadOptions, Source};
-use crate::record::{Batch, Data, Interval, Intervals, Op, Restart, RowSink, Trace};
+use crate::record::{Batch, Data, Interval, Intervals, Op, Restart, RowSink, Timing, Trace};
 use crate::signal::{Decimated, Mode, RowFilter, Selection};
 
 /// Bursts that have to be seen.
@@ -37,7 +37,8 @@ pub fn classes(
     } else {
         (classify::classify(trace, selection, options)?, Vec::new())
     };
-    if let Some(mode) = of_writes(options.mode).filter(|_| matches!(trace.data, Data::Requests(_))) {
+    let timed = matches!(trace.data, Data::Requests(_)) && trace.timing != Timing::Order;
+    if let Some(mode) = of_writes(options.mode).filter(|_| timed) {
         classes.advice.extend(staging(trace, mode, selection)?);
     }
     Ok((classes, sketches))
@@ -69,7 +70,7 @@ pub fn classes_of(
         }
     }
     let (mut classes, sketches) = reader.finish(&rest)?;
-    if let Some((mode, _, folded)) = writes {
+    if let Some((mode, _, folded)) = writes.filter(|_| rest.timing != Timing::Order) {
         let rows = folded.into_spans().into_iter().map(|s| Interval {
             op: Op::Write,
             asynchronous: mode == Mode::WriteAsync,

@@ -10,7 +10,7 @@ use super::counters::CounterReport;
 use crate::error::Result;
 use crate::facts::{IoFacts, IoTime};
 use crate::formats::{self, Format, ReadOptions, Source};
-use crate::record::{Batch, Clock, Extent, Job, LayerSummary, Restart, RowSink, Trace, Warning};
+use crate::record::{Batch, Clock, Extent, Job, LayerSummary, Restart, RowSink, Timing, Trace, Warning};
 
 /// Name of the schema of [`Info`].
 pub const INFO_SCHEMA: &str = "iophase.info.v1";
@@ -68,9 +68,15 @@ impl Info {
         Info::with_times(trace, trace.data.extent(trace.origin_s), IoTime::default())
     }
 
-    fn with_times(trace: &Trace, (start_s, end_s): Extent, io: IoTime) -> Info {
-        let first = trace.layers.iter().filter_map(|l| l.first_s).reduce(f64::min);
-        let last = trace.layers.iter().filter_map(|l| l.last_s).reduce(f64::max);
+    fn with_times(trace: &Trace, extent: Extent, io: IoTime) -> Info {
+        let (mut layers, mut extent) = (trace.layers.clone(), extent);
+        if trace.timing == Timing::Order {
+            extent = (None, None);
+            layers.iter_mut().for_each(|l| (l.first_s, l.last_s) = (None, None));
+        }
+        let (start_s, end_s) = extent;
+        let first = layers.iter().filter_map(|l| l.first_s).reduce(f64::min);
+        let last = layers.iter().filter_map(|l| l.last_s).reduce(f64::max);
         Info {
             schema: INFO_SCHEMA.into(),
             path: trace.path.clone(),
@@ -85,7 +91,7 @@ impl Info {
             start_s: [start_s, first].into_iter().flatten().reduce(f64::min),
             end_s: [end_s, last].into_iter().flatten().reduce(f64::max),
             partial: trace.quality.partial.clone(),
-            layers: trace.layers.clone(),
+            layers,
             calls: trace.call_counts.clone(),
             counters: CounterReport::of(trace),
             io,
@@ -107,7 +113,7 @@ pub fn info_of(source: &Source, format: Option<&dyn Format>, read: &ReadOptions)
         trace.layers.extend(summary);
     }
     let mut io = IoFacts::of(&trace).time;
-    if io.mean_s.is_none() && trace.layers.iter().any(|l| l.records > 0) {
+    if io.mean_s.is_none() && trace.timing != Timing::Order && trace.layers.iter().any(|l| l.records > 0) {
         io.why = Some("the requests are counted, not timed, as they pass: findings times them".into());
     }
     Ok(Info::with_times(&trace, extent, io))

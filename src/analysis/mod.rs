@@ -52,7 +52,7 @@ use crate::facts::run_s;
 use crate::pattern::PatternsReport;
 use crate::period::chains;
 use crate::period::spectrum::Powers;
-use crate::record::{Op, Trace};
+use crate::record::{Op, Timing, Trace};
 use crate::remedy::Remedy;
 use crate::signal::Signal;
 use crate::transform::Spectrum;
@@ -102,6 +102,11 @@ impl Evidence {
 /// for a sampling rate that cannot be. Those of [`Trace::check`].
 pub fn analyze(trace: &Trace, options: &Options) -> Result<Analysis> {
     trace.check()?;
+    if trace.timing == Timing::Order {
+        return Err(Error::new(ErrorKind::Empty, "the calls have no times")
+            .remedy(Remedy::OrderSuffices)
+            .in_file(&trace.path));
+    }
     let of_mode = |&mode: &Mode| {
         let transfers = Transfers::of(trace, mode, options);
         (transfers.excluded, transfers.analyze(trace, options))
@@ -220,15 +225,16 @@ fn nothing_left(trace: &Trace, totals: &Totals, options: &Options, excluded: u64
         ModeChoice::Auto => "read or write".to_owned(),
         ModeChoice::One(m) => m.name().replace('_', " "),
     };
-    let remedy = if excluded > 0 {
-        Remedy::KeepAllFiles
-    } else if totals.records == 0 {
-        Remedy::Inspect
-    } else {
-        Remedy::WidenSelection
+    let why = trace.why_no_rows().filter(|_| totals.records == 0);
+    let remedy = match why.and_then(|w| w.remedy.clone()) {
+        _ if excluded > 0 => Remedy::KeepAllFiles,
+        Some(remedy) => remedy,
+        None if totals.records == 0 => Remedy::Inspect,
+        None => Remedy::WidenSelection,
     };
-    let found = match trace.why_no_rows().filter(|_| totals.records == 0) {
-        Some(why) => format!("nothing to analyse: {why}"),
+    let found = match why {
+        Some(why) => format!("nothing to analyse: {}", why.message),
+        None if totals.records == 0 => format!("nothing to analyse: the trace holds no {what}"),
         None => format!("no data left after filtering: no {what} with bytes among {} records", totals.records),
     };
     Error::new(ErrorKind::Empty, found).remedy(remedy).in_file(&trace.path)
@@ -239,6 +245,7 @@ pub(crate) fn summary(trace: &Trace) -> TraceSummary {
 }
 
 fn summary_with(trace: &Trace, totals: &Totals) -> TraceSummary {
+    let (start_s, end_s) = if trace.timing == Timing::Order { (None, None) } else { totals.extent };
     TraceSummary {
         path: trace.path.clone(),
         format: trace.format.into(),
@@ -248,8 +255,8 @@ fn summary_with(trace: &Trace, totals: &Totals) -> TraceSummary {
         records: totals.records,
         bytes_read: totals.bytes(Op::Read),
         bytes_written: totals.bytes(Op::Write),
-        start_s: totals.extent.0,
-        end_s: totals.extent.1,
+        start_s,
+        end_s,
         job: trace.job.clone(),
     }
 }

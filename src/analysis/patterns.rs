@@ -12,7 +12,7 @@ use crate::pattern::{
 };
 use crate::period::Verdict;
 use crate::period::chains;
-use crate::record::{Data, FileId, Op, Requests, Trace, UNKNOWN_OFFSET, stem};
+use crate::record::{Data, FileId, Op, Requests, Timing, Trace, UNKNOWN_OFFSET, stem};
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Mode, Selection, Span};
 
@@ -67,6 +67,9 @@ pub fn patterns(
         .map(|p| PatternReport { next: p.next(options.next), ..PatternReport::of(p, trace.files.name(p.file), origin) })
         .collect();
     annotate(trace, &found.patterns, &mut reports, search);
+    if trace.timing == Timing::Order {
+        reports.iter_mut().for_each(PatternReport::without_times);
+    }
     let coverage = Coverage {
         records: found.records,
         matched: found.matched(),

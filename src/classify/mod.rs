@@ -35,7 +35,7 @@ use std::num::NonZero;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Batch, Data, FileId, Op, Trace, UNKNOWN_OFFSET, Warning};
+use crate::record::{Batch, Data, FileId, Op, Timing, Trace, UNKNOWN_OFFSET, Warning};
 use crate::remedy::Remedy;
 use crate::signal::{Mode, RowFilter, Selection};
 
@@ -384,7 +384,7 @@ impl<'s, 'm> Reader<'s, 'm> {
             let message = format!("the model does not know {unknown} of {} files", files.len());
             warnings.push(Warning::new("not-in-model", message));
         }
-        let classes = Classes {
+        let mut classes = Classes {
             schema: CLASSES_SCHEMA.into(),
             path: trace.path.clone(),
             records,
@@ -392,6 +392,10 @@ impl<'s, 'm> Reader<'s, 'm> {
             advice: Vec::new(),
             warnings,
         };
+        if trace.timing == Timing::Order {
+            classes.without_times();
+            return Ok((classes, Vec::new()));
+        }
         Ok((classes, sketches))
     }
 
@@ -432,9 +436,10 @@ impl<'s, 'm> Reader<'s, 'm> {
     /// The accesses of each rank, by file.
     fn files(self, trace: &Trace) -> Result<Vec<(FileId, Vec<Followed>)>> {
         if self.all.is_empty() {
-            let empty = || trace.why_no_rows().filter(|_| self.rows == 0).map(str::to_owned);
+            let empty = || trace.why_no_rows().filter(|_| self.rows == 0).map(|w| w.message.clone());
             let found = match trace.why_no_requests().or_else(empty) {
                 Some(why) => format!("nothing to classify: {why}"),
+                None if self.rows == 0 => "nothing to classify: the trace holds no read or write".to_owned(),
                 None if self.unplaced > 0 => {
                     format!("nothing to classify: none of {} accesses has an offset", self.unplaced)
                 }

@@ -47,6 +47,16 @@ pub struct Classes {
     pub warnings: Vec<Warning>,
 }
 
+impl Classes {
+    /// Takes out times that stand for an order only.
+    pub(super) fn without_times(&mut self) {
+        for f in &mut self.files {
+            f.local.iter_mut().for_each(|l| (l.start_s, l.end_s) = (f64::NAN, f64::NAN));
+            f.global.iter_mut().for_each(|g| (g.start_s, g.end_s) = (f64::NAN, f64::NAN));
+        }
+    }
+}
+
 /// The classes of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
@@ -123,9 +133,11 @@ pub struct ExpectedClass {
 pub struct LocalClass {
     /// Rank.
     pub rank: u32,
-    /// Start of the first access, seconds on the trace's own clock.
+    /// Start of the first access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.
+    #[schemars(with = "Option<f64>")]
     pub start_s: f64,
-    /// End of the last access, seconds on the trace's own clock.
+    /// End of the last access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.
+    #[schemars(with = "Option<f64>")]
     pub end_s: f64,
     /// Whether there are reads, writes or both.
     pub mix: Mix,
@@ -147,9 +159,11 @@ pub struct LocalClass {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct GlobalClass {
-    /// Start of the first access of its ranks, seconds on the trace's own clock.
+    /// Start of the first access of its ranks, seconds on the trace's own clock; `null` (not a number) if they have no times.
+    #[schemars(with = "Option<f64>")]
     pub start_s: f64,
-    /// End of the last access of its ranks, seconds on the trace's own clock.
+    /// End of the last access of its ranks, seconds on the trace's own clock; `null` (not a number) if they have no times.
+    #[schemars(with = "Option<f64>")]
     pub end_s: f64,
     /// Ranks of the class.
     pub ranks: Vec<u32>,

@@ -125,7 +125,7 @@ pub fn read_model(path: &Path) -> Result<Model> {
 }
 
 fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
-    let read = a.input.reading.options()?;
+    let read = a.input.reading.options()?.order_suffices(true);
     let selection = a.selection.selection()?;
     let mut learned = 0;
     let worst = Inputs::find(&a.input, &a.verbosity)?.each_source(&read.limits, |source, format| {
@@ -144,7 +144,7 @@ fn train(a: &ClassifyArgs, mut model: Model) -> Result<u8> {
 }
 
 fn classes(a: &ClassifyArgs, model: Option<&Model>) -> Result<u8> {
-    let read = a.input.reading.options()?;
+    let read = a.input.reading.options()?.order_suffices(true);
     let selection = a.selection.selection()?;
     let options = options(a, model);
     let inputs = Inputs::find(&a.input, &a.verbosity)?;

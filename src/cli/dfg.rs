@@ -170,7 +170,7 @@ pub fn run(a: &DfgArgs) -> Result<u8> {
 
 /// Reads all inputs together. If one fails, each is read alone, so that the others are in the graph.
 fn read(a: &DfgArgs, inputs: Inputs<'_>, plan: &Plan, worst: &mut u8) -> Result<(Vec<Source>, EventLog)> {
-    let (options, format) = (a.input.reading.options()?, inputs.format());
+    let (options, format) = (a.input.reading.options()?.order_suffices(true), inputs.format());
     let mut sources = Vec::new();
     *worst = inputs.each_source(&options.limits, |source, _| {
         sources.push(source.clone());

@@ -32,7 +32,7 @@ pub struct InfoArgs {
 /// # Errors
 /// [`ErrorKind::Output`](iophase::ErrorKind::Output) if the output cannot be created.
 pub(super) fn run(a: &InfoArgs) -> Result<u8> {
-    let read = a.input.reading.options()?.detail(Detail::Calls).all_layers(true).counters(true);
+    let read = a.input.reading.options()?.detail(Detail::Calls).all_layers(true).counters(true).order_suffices(true);
     let inputs = Inputs::find(&a.input, &a.verbosity)?.read_once(true);
     let mut answers = Answers::new(a.json.as_deref(), &a.verbosity, &inputs)?;
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {

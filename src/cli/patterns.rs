@@ -81,7 +81,7 @@ pub(super) fn run(a: &PatternsArgs) -> Result<u8> {
     let (mode, selection, options) = (a.selection.mode(), a.selection.selection()?, a.options());
     let mut names = PictureNames::default();
     let compute = |trace: Trace| analysis::patterns(&trace, mode, &selection, &options);
-    let worst = inputs.each_trace(&a.input.reading.options()?, compute, |mut report| {
+    let worst = inputs.each_trace(&a.input.reading.options()?.order_suffices(true), compute, |mut report| {
         if let Some(folder) = &a.svg {
             let stem = names.stem(&report.trace.path);
             for (file, picture) in svg::offsets(&report)? {

@@ -36,7 +36,7 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
             "say what its lines mean with --pattern 'REGEX' or --pattern-file FILE (docs/regex.md), or name the --format if its start is damaged"
         }
         Remedy::ChooseMetric => "choose another with --metric NAME; `iophase info` lists them",
-        Remedy::SearchFolder => "give each a report with -r",
+        Remedy::SearchFolder => "search it with -r: each trace gets a report",
         Remedy::NameOtherFormat => "name another --format if this is no Darshan log",
         Remedy::SortRows => "sort the rows by their start, as `iophase convert` writes them",
         Remedy::ChooseLayer => "choose the layer with --layer",
@@ -58,6 +58,9 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
         }
         Remedy::NeedOffsets => {
             "patterns need offsets, as in Darshan logs with DXT, strace and records with an `offset`; see `iophase info`"
+        }
+        Remedy::OrderSuffices => {
+            "record with `strace -f -ttt -T -y -o FILE`; `iophase info`, `dfg`, `patterns` and `classify` need only the order of the calls"
         }
         Remedy::AllowMemory => "allow more with --max-memory if the machine has it",
         Remedy::LowerSamplingRate => {

@@ -101,6 +101,7 @@ fn command(text: &str) -> String {
 fn depth(t: Timing) -> &'static str {
     match t {
         Timing::Request => "single requests",
+        Timing::Order => "the order of requests",
         Timing::Phase => "phases",
         Timing::Heatmap => "bins of a heat map",
         Timing::Counter => "counters",

@@ -241,6 +241,7 @@ fn incomplete(trace: &Trace) -> Option<String> {
 /// Why a trace has no times.
 fn untimed(trace: &Trace) -> &'static str {
     match trace.timing {
+        Timing::Order => "the calls have no times",
         _ if trace.data.is_empty() => "nothing with a time is recorded",
         Timing::Request => "the requests have no lengths",
         Timing::Phase => "phases are recorded, not the calls in them",

@@ -147,7 +147,7 @@ impl Bursts {
         let timed = match trace.timing {
             Timing::Request | Timing::Phase => true,
             Timing::Heatmap => trace.bin_s.is_some_and(|bin_s| found.width_s.median >= BINS * bin_s),
-            Timing::Counter => false,
+            Timing::Counter | Timing::Order => false,
         };
         Some(Bursts { period_s: d.period_s, confidence: d.confidence, duty: found.duty_cycle, timed, all })
     }

@@ -48,6 +48,8 @@ options! {
         pub all_layers: bool,
         /// Fill [`Trace::counters`](crate::record::Trace::counters), if the format has them.
         pub counters: bool,
+        /// Take calls without times, too: only their order is known ([`Timing::Order`](crate::record::Timing)).
+        pub order_suffices: bool,
         /// Events of a Chrome trace that are I/O; `None`: those named read or write.
         pub io_names: Option<IoNames>,
         /// Member of `args` that has the bytes of an event of a Chrome trace; `None`: `ret`, `bytes`, `size` and the like.
@@ -72,6 +74,7 @@ impl fmt::Debug for ReadOptions {
             .field("detail", &self.detail)
             .field("all_layers", &self.all_layers)
             .field("counters", &self.counters)
+            .field("order_suffices", &self.order_suffices)
             .field("io_names", &self.io_names)
             .field("bytes_arg", &self.bytes_arg)
             .field("metric", &self.metric)

@@ -1,7 +1,7 @@
 //! Patterns as programs read them, in reports and in the truths of synthetic traces.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::pattern::{Kind, NextAccess, Pattern};
 use super::piece::Ranks;
@@ -64,9 +64,13 @@ pub struct PatternReport {
     pub ranks: Option<Ranks>,
     /// Name of the file.
     pub file: String,
-    /// Start of the first access, seconds on the trace's own clock.
+    /// Start of the first access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.
+    #[serde(deserialize_with = "number_or_null")]
+    #[schemars(with = "Option<f64>")]
     pub start_s: f64,
-    /// End of the last access, seconds on the trace's own clock.
+    /// End of the last access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.
+    #[serde(deserialize_with = "number_or_null")]
+    #[schemars(with = "Option<f64>")]
     pub end_s: f64,
     /// Offset of the first access.
     pub start_offset: u64,
@@ -132,12 +136,23 @@ impl PatternReport {
 }
 
 impl PatternReport {
+    /// Takes out times that stand for an order only.
+    pub(crate) fn without_times(&mut self) {
+        (self.start_s, self.end_s, self.period) = (f64::NAN, f64::NAN, None);
+        self.period_reason = Some("no times: only the order of the accesses is known".into());
+    }
+
     /// All of its ranks.
     pub(crate) fn all_ranks(&self) -> impl Iterator<Item = u32> {
         let Ranks { count, step } = self.ranks.unwrap_or(Ranks { count: 1, step: 0 });
         let first = self.rank;
         (0..count).map(move |i| first.saturating_add(i.saturating_mul(step)))
     }
+}
+
+/// A number; not a number for `null`, as it is written.
+fn number_or_null<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 /// How much of a trace the patterns explain.

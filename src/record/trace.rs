@@ -54,6 +54,8 @@ pub enum Timing {
     /// Counters: what moved from one reading to the next ([`Trace::bin_s`] is the usual step), or, without a step, totals of a file
     /// between its first and last access.
     Counter,
+    /// A single request without a time: what stands for its times is its place in the order, in nanoseconds.
+    Order,
 }
 
 /// The zero of a trace's clock.
@@ -442,15 +444,15 @@ impl Trace {
     }
 
     /// Why the trace has no rows, as its reader says.
-    pub(crate) fn why_no_rows(&self) -> Option<&str> {
-        let says = |w: &&Warning| matches!(&*w.code, "empty-log" | "no-transfers");
-        self.warnings.iter().find(says).map(|w| &*w.message)
+    pub(crate) fn why_no_rows(&self) -> Option<&Warning> {
+        const REASONS: [&str; 4] = ["empty-log", "no-transfers", "no-io-events", "io-uring-invisible"];
+        self.warnings.iter().find(|w| REASONS.contains(&&*w.code))
     }
 
     /// Why the rows of the trace are no single requests.
     pub(crate) fn why_no_requests(&self) -> Option<String> {
         let only = match (self.timing, self.bin_s) {
-            (Timing::Request, _) => return None,
+            (Timing::Request | Timing::Order, _) => return None,
             (Timing::Phase, _) => "phases",
             (Timing::Heatmap, _) | (Timing::Counter, None) => "counters",
             (Timing::Counter, Some(_)) => "readings of counters",

@@ -109,7 +109,10 @@ fn expected(out: &mut String, e: &Expected) {
 fn class(out: &mut String, g: &GlobalClass) {
     let resolution = (g.end_s - g.start_s) / 10.0;
     let start = units::clock(g.start_s, resolution);
-    let when = format!("{} to {}", start.trim_end_matches(" s"), units::clock(g.end_s, resolution));
+    let when = match g.start_s.is_nan() {
+        true => "no times".to_owned(),
+        false => format!("{} to {}", start.trim_end_matches(" s"), units::clock(g.end_s, resolution)),
+    };
     let _ = writeln!(
         out,
         "  {:<22} {:<10} {:<13} {}, {}{}",

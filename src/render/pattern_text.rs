@@ -67,11 +67,11 @@ pub(super) fn covered(c: &Coverage) -> String {
 
 pub(super) fn tuple(p: &PatternReport) -> String {
     let place = format!(
-        "{}, {}, {}, {:.6}, {}, {}",
+        "{}, {}, {}, {}, {}, {}",
         p.op.name(),
         p.kind.name(),
         p.rank,
-        p.start_s,
+        if p.start_s.is_nan() { "-".to_owned() } else { format!("{:.6}", p.start_s) },
         p.start_offset,
         p.end_offset
     );

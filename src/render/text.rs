@@ -22,7 +22,7 @@ pub fn report(r: &Report, style: Style) -> String {
     }
     let t = &r.trace;
     let rows = match r.quality.timing {
-        Timing::Request => "request",
+        Timing::Request | Timing::Order => "request",
         Timing::Phase => "phase",
         Timing::Heatmap => "bin",
         Timing::Counter if r.quality.bin_s.is_some() => "reading",

@@ -7,9 +7,10 @@ use super::common::shared;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use iophase::analysis::{self, ModeChoice, PatternOptions, Selection};
 use iophase::formats::{Detail, Limits, ReadOptions, Source, read};
 use iophase::internals::formats::strace::{Stats, Strace, visit};
-use iophase::record::{Data, Op, Request, Trace, UNKNOWN_OFFSET};
+use iophase::record::{Data, Op, Request, Timing, Trace, UNKNOWN_OFFSET};
 use serde_json::Value;
 
 fn json(path: &Path) -> Value {
@@ -606,8 +607,177 @@ fn without_timestamps_the_remedy_is_named() {
     {
         let e = read(&Source::from_bytes("t", lines.as_bytes().to_vec()), None, &ReadOptions::default()).unwrap_err();
         assert_eq!(e.kind(), iophase::ErrorKind::Unsupported);
-        assert!(e.to_string().contains("timestamps") && e.to_string().contains("-ttt -T"), "{e}");
+        assert!(e.to_string().contains("no times") && e.to_string().contains("-ttt -T"), "{e}");
     }
+}
+
+const UNTIMED: &str = "execve(\"/bin/app\", [\"app\"], 0x7f /* 3 vars */) = 0\n\
+    openat(AT_FDCWD, \"/d/a\", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4\n\
+    write(4, \"x\"..., 100) = 100\nwrite(4, \"x\"..., 100)      = 100\nwrite(4, \"x\"..., 50) = 50\nclose(4) = 0\n";
+
+#[test]
+fn without_times_the_order_and_the_sizes_are_known() {
+    let source = Source::from_bytes("t", UNTIMED);
+    let options = ReadOptions::default().order_suffices(true);
+    let t = read(&source, None, &options).unwrap();
+    assert_eq!((t.timing, codes(&t)), (Timing::Order, vec!["no-times"]));
+    assert_eq!(places(&t), [("write", 0, 100), ("write", 100, 100), ("write", 200, 50)]);
+    assert!(rows(&t).windows(2).all(|w| w[0].start < w[1].start));
+    let job = t.job.as_ref().unwrap();
+    assert_eq!((job.executable.as_deref(), job.run_time_s), (Some("app"), None));
+
+    let info = analysis::Info::of(&t);
+    let layer = &info.layers[0];
+    assert_eq!((info.start_s, layer.first_s, layer.last_s, layer.bytes_written), (None, None, None, 250));
+    assert_eq!(info.io.why.as_deref(), Some("the calls have no times"));
+
+    let found = analysis::patterns(&t, ModeChoice::Auto, &Selection::default(), &PatternOptions::default()).unwrap();
+    let pattern = &found.patterns[0];
+    assert!(found.trace.start_s.is_none() && pattern.start_s.is_nan() && pattern.period.is_none());
+    assert!(pattern.period_reason.as_ref().unwrap().starts_with("no times"));
+    let json = serde_json::to_value(pattern).unwrap();
+    assert_eq!((&json["start_s"], &json["end_s"]), (&Value::Null, &Value::Null));
+
+    let classes = analysis::classes(&t, &Selection::default(), Default::default(), true).unwrap().0;
+    assert_eq!(classes.files[0].file.as_deref(), Some("/d/a"));
+    assert!(classes.files[0].global[0].start_s.is_nan() && classes.advice.is_empty());
+
+    let e = analysis::analyze(&t, &analysis::Options::default()).unwrap_err();
+    assert!(e.to_string().contains("no times"), "{e}");
+}
+
+#[test]
+fn files_with_and_without_times_are_no_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("a_h_0.st", UNTIMED);
+    write("a_h_1.st", "00:00:02 read(3</g>, \"\", 1) = 1 <0.1>\n");
+    let e = read(&open(folder.path()), None, &ReadOptions::default().order_suffices(true)).unwrap_err();
+    assert!(e.to_string().contains("has no times"), "{e}");
+}
+
+/// Four bursts a minute of four writes each, from a time of day on, as a clock says that goes forward or back by some hours after
+/// the tenth.
+fn bursts(from_s: i64, hours: i64) -> String {
+    let burst = |i: i64| {
+        let shown = (from_s + 15 * i + if i >= 10 { 3600 * hours } else { 0 }).rem_euclid(86_400);
+        let time = format!("{:02}:{:02}:{:02}", shown / 3600, shown / 60 % 60, shown % 60);
+        (0..4).map(move |k| format!("{time}.{k}00 write(3</f>, \"\", 8) = 8 <0.05>\n")).collect::<String>()
+    };
+    (0..20).map(burst).collect()
+}
+
+#[test]
+fn a_local_clock_that_goes_forward_or_back_by_an_hour_is_noticed() {
+    // the tenth burst begins at the full hour
+    for (from_s, hours) in [(2 * 3600 - 150, 1), (3 * 3600 - 150, -1), (86_400 - 150, 1), (11 * 3600 - 150, 1)] {
+        let t = text(&bursts(from_s, hours));
+        assert_eq!((codes(&t), t.quality.clock_backwards), (vec!["clock-hour-step"], 0), "{from_s} {hours}");
+        let starts: Vec<f64> = rows(&t).iter().step_by(4).map(|r| r.start).collect();
+        assert!(starts.windows(2).all(|w| (w[1] - w[0] - 15.0).abs() < 1e-6), "{starts:?}");
+    }
+    // within an hour, by two hours, or while a call waits, the time has passed
+    for lines in [
+        bursts(2 * 3600, 1),
+        bursts(2 * 3600 - 150, 2),
+        bursts(2 * 3600 - 150, 1).replacen(
+            "01:59:45.300 write(3</f>, \"\", 8) = 8 <0.05>",
+            "01:59:45.300 pause() = 0 <3614>",
+            1,
+        ),
+    ] {
+        assert_eq!(codes(&text(&lines)), Vec::<&str>::new());
+    }
+}
+
+#[test]
+fn a_call_begins_when_the_one_before_it_in_its_thread_has_ended() {
+    let cycle = "     0.060000 write(3</f>, \"\", 8) = 8 <0.050000>\n     0.000008 semop(1, [{}], 1) = 0 <4.750000>\n";
+    let t = text(&cycle.repeat(10));
+    assert_eq!(codes(&t), ["overlapping-calls"]);
+    let starts: Vec<f64> = rows(&t).iter().map(|r| r.start).collect();
+    assert!(starts.windows(2).all(|w| (w[1] - w[0] - 4.8).abs() < 0.02), "{starts:?}");
+    // rounded times, and other threads, do overlap
+    let t = text(
+        "1 0.1 write(3</f>, \"\", 8) = 8 <0.100004>\n1 0.1 write(3</f>, \"\", 8) = 8 <5>\n2 0.1 read(3</f>, \"\", 8) = 8 <1>\n",
+    );
+    assert_eq!(codes(&t), Vec::<&str>::new());
+}
+
+// --- asynchronous requests -----------------------------------------------------------------------------------------
+
+#[test]
+fn requests_of_io_submit_are_rows() {
+    let new = "{aio_data=0, aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=3</d>, aio_buf=\"x, {\"..., aio_nbytes=65536, aio_offset=131072}";
+    let vector = "{aio_data=0x5, aio_lio_opcode=IOCB_CMD_PREADV, aio_fildes=3</d>, aio_buf=[{iov_base=0x1, iov_len=10}, {iov_base=0x2, iov_len=20}], aio_offset=7}";
+    let old = "{data=0x7ffd, pwrite, fildes=4, str=\"ab\"..., nbytes=512, offset=1024}";
+    let sync = "{aio_data=0, aio_lio_opcode=IOCB_CMD_FSYNC, aio_fildes=3</d>}";
+    let lines = timed(&[
+        "openat(AT_FDCWD, \"/e\", O_RDWR) = 4",
+        &format!("io_submit(0x7f, 4, [{new}, {vector}, {sync}, {old}]) = 4"),
+        &format!("io_submit(0x7f, 2, [{new}, {new}]) = 1"),
+        &format!("io_submit(0x7f, 64, [{old}, ...]) = 64"),
+        &format!("io_submit(0x7f, 1, [{new}]) = -1 EAGAIN (Resource temporarily unavailable)"),
+    ]);
+    let t = text(&lines);
+    let mut expected = vec![("write", 131_072, 65_536), ("read", 7, 30), ("write", 1024, 512)];
+    expected.extend([("write", 131_072, 65_536), ("write", 1024, 512)]);
+    assert_eq!(places(&t), expected);
+    let names: Vec<&str> = rows(&t).iter().map(|r| t.files.name(r.file)).collect();
+    assert_eq!(names, ["/d", "/d", "/e", "/d", "/e"]);
+    assert_eq!(codes(&t), ["asynchronous-requests"]);
+    assert!(
+        t.warnings[0].message.contains("69 requests") && t.warnings[0].message.contains("63 of them"),
+        "{:?}",
+        t.warnings
+    );
+    // a log has one row a call
+    assert_eq!(t.call_counts["io_submit"], 4);
+}
+
+#[test]
+fn what_goes_through_io_uring_is_told() {
+    let ring = "3<anon_inode:[io_uring]>";
+    let lines = timed(&[
+        &format!("io_uring_setup(64, {{flags=0}}) = {ring}"),
+        &format!("io_uring_enter({ring}, 16, 16, IORING_ENTER_GETEVENTS, NULL, 8) = 16"),
+        &format!("io_uring_enter({ring}, 4, 0, 0, NULL, 8) = 4"),
+    ]);
+    let t = text(&lines);
+    assert_eq!(codes(&t), ["io-uring-invisible"]);
+    assert!(t.warnings[0].message.contains("20 requests"), "{:?}", t.warnings);
+    let e = analysis::analyze(&t, &analysis::Options::default()).unwrap_err().to_string();
+    assert!(e.contains("io_uring") && !e.contains("after filtering"), "{e}");
+}
+
+#[test]
+fn names_in_front_of_arguments_change_nothing() {
+    let plain = timed(&[
+        "openat(AT_FDCWD, \"/d/a\", O_WRONLY|O_CREAT, 0644) = 5",
+        "pwrite64(5, \"a=b\"..., 100, 300) = 100",
+        "pwritev2(5, [{iov_base=\"\", iov_len=8}], 1, -1, 0) = 8",
+        "lseek(5, 0, SEEK_END) = 400",
+        "dup2(5, 9) = 9",
+        "write(9, \"x\"..., 10) = 10",
+        "fcntl(9, F_DUPFD, 20) = 20",
+        "write(20, \"x\"..., 1) = 1",
+    ]);
+    let named = plain
+        .replace("openat(AT_FDCWD, \"/d/a\", O", "openat(dirfd=AT_FDCWD, pathname=\"/d/a\", flags=O")
+        .replace("(5, \"a=b\"..., 100, 300)", "(fd=5, buf=\"a=b\"..., count=100, pos=300)")
+        .replace(
+            "(5, [{iov_base=\"\", iov_len=8}], 1, -1, 0)",
+            "(fd=5, vec=[{iov_base=\"\", iov_len=8}], vlen=1, pos_l=-1, flags=0)",
+        )
+        .replace("(5, 0, SEEK_END)", "(fd=5, offset=0, whence=SEEK_END)")
+        .replace("dup2(5, 9)", "dup2(oldfd=5, newfd=9)")
+        .replace("(9, \"x\"..., 10)", "(fd=9, buf=\"x\"..., count=10)")
+        .replace("(9, F_DUPFD, 20)", "(fd=9, op=F_DUPFD, arg=20)")
+        .replace("(20, \"x\"..., 1)", "(fd=20, buf=\"x\"..., count=1)");
+    let (a, b) = (text(&plain), text(&named));
+    assert_eq!((places(&a), codes(&a)), (places(&b), codes(&b)));
+    assert_eq!(places(&a), [("write", 300, 100), ("write", 0, 8), ("write", 400, 10), ("write", 410, 1)]);
+    assert!(rows(&b).iter().all(|r| b.files.name(r.file) == "/d/a"));
 }
 
 #[test]
@@ -640,7 +810,7 @@ fn files_of_a_job_share_the_clock_and_are_ordered_by_run_id() {
 fn unmatched_halves_of_calls_are_reported() {
     let t = text(
         "1 00:00:01 <... read resumed>\"\", 1) = 1 <0.1>\n2 00:00:02 read(3</f>,  <unfinished ...>\n\
-         1 00:00:03 read(3</f>, \"\", 1) = 1 <0.1>\n1 00:00:04 write(3</f>,  <unfinished ...>\n",
+         1 00:00:03 read(3</f>, \"\", 1) = 1 <0.1>\n1 00:00:04 write(3</f>,  <detached ...>\n",
     );
     assert_eq!(places(&t), [("read", -1, 1)]);
     assert_eq!(codes(&t), ["unfinished-calls", "resumed-without-start"]);

@@ -27,6 +27,10 @@ pub(super) enum Action {
     SendFile,
     /// `copy_file_range`, `splice`: `(in, offset, out, offset, count, flags)`
     CopyRange,
+    /// `io_submit(context, count, [requests])`: begins the transfers that it lists; the result is their number.
+    Submit,
+    /// Begins transfers that stand in memory which it shares with the kernel: no line shows them.
+    Ring,
     /// Opens a path; flags stand after it.
     Open,
     /// `creat`: opens and truncates.
@@ -104,7 +108,10 @@ impl Spec {
     pub(super) fn takes_descriptor(&self) -> bool {
         use Action as A;
         let on = matches!(self.action, A::Transfer(..) | A::SendFile | A::CopyRange | A::Close | A::Seek | A::SeekLong)
-            || matches!(self.action, A::Dup | A::DupTo | A::Control | A::Truncate | A::Sync | A::OnDescriptor);
+            || matches!(
+                self.action,
+                A::Dup | A::DupTo | A::Control | A::Truncate | A::Sync | A::Ring | A::OnDescriptor
+            );
         on && !self.path
     }
 }
@@ -134,6 +141,9 @@ const TABLE: &[Spec] = &[
     fd("pwritev2", Action::Transfer(Op::Write, OffsetSource::LastButOne)),
     fd("sendto", Action::Transfer(Op::Write, OffsetSource::Nowhere)),
     fd("sendmsg", Action::Transfer(Op::Write, OffsetSource::Nowhere)),
+    fd("io_submit", Action::Submit),
+    fd("io_uring_enter", Action::Ring),
+    fd("io_uring_enter2", Action::Ring),
     fd("sendfile", Action::SendFile),
     fd("sendfile64", Action::SendFile),
     fd("copy_file_range", Action::CopyRange),
@@ -157,8 +167,8 @@ const TABLE: &[Spec] = &[
     fd("pidfd_open", Action::Make("anon_inode")),
     fd("memfd_create", Action::Make("anon_inode")),
     fd("userfaultfd", Action::Make("anon_inode")),
-    fd("perf_event_open", Action::Make("anon_inode")),
     fd("io_uring_setup", Action::Make("anon_inode")),
+    fd("perf_event_open", Action::Make("anon_inode")),
     fd("pipe", Action::MakePair(0, "pipe")),
     fd("pipe2", Action::MakePair(0, "pipe")),
     fd("socketpair", Action::MakePair(3, "socket")),

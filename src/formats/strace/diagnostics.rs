@@ -12,6 +12,7 @@ pub(super) struct Diagnostics {
     pub(super) unparsed: u64,
     pub(super) never_resumed: u64,
     pub(super) orphan_resumed: u64,
+    pub(super) timed: bool,
     pub(super) epoch: bool,
     pub(super) clock: Clock,
     pub(super) mixed: bool,
@@ -29,6 +30,7 @@ impl Diagnostics {
             unparsed: sum(|p| p.stats.unparsed),
             never_resumed: sum(|p| p.stats.never_resumed),
             orphan_resumed: sum(|p| p.stats.orphan_resumed),
+            timed: any(Stats::has_times),
             epoch,
             clock: Clock::of_stamps(epoch && !relative, day && !relative),
             mixed: [epoch, day, relative].into_iter().filter(|&k| k).count() > 1,
@@ -37,6 +39,7 @@ impl Diagnostics {
         n.damage(parts);
         n.losses(parts);
         n.times(parts, relative);
+        n.asynchronous(parts);
         let (nameless, transfers) = (sum(|p| p.sink.nameless), sum(|p| p.sink.transfers));
         if nameless > 0 {
             n.warn(
@@ -53,6 +56,31 @@ impl Diagnostics {
             ));
         }
         n
+    }
+
+    fn asynchronous(&mut self, parts: &[Part<RowMaker<'_>>]) {
+        let sum = |f: fn(&RowMaker<'_>) -> u64| parts.iter().map(|p| f(&p.sink)).sum::<u64>();
+        if let (n @ 1.., unprinted) = (sum(|s| s.submitted), sum(|s| s.unprinted)) {
+            let rest = match unprinted {
+                0 => String::new(),
+                n => format!("; {n} of them are not printed and left out"),
+            };
+            let message = format!(
+                "{n} requests are asynchronous: they stand where io_submit begins them, with the bytes that were asked for{rest}"
+            );
+            self.warn(Warning::new("asynchronous-requests", message));
+        }
+        if parts.iter().any(|p| p.sink.ring.is_some()) {
+            let requests = match sum(|s| s.ring.unwrap_or(0)) {
+                0 => String::new(),
+                n => format!(" {n} requests:"),
+            };
+            let message = format!("the program uses io_uring,{requests} what moves that way is printed in no line");
+            self.warn(
+                Warning::new("io-uring-invisible", message)
+                    .remedy("let the program use another interface while it is recorded (fio: --ioengine=libaio)"),
+            );
+        }
     }
 
     fn warn(&mut self, w: Warning) {
@@ -102,7 +130,12 @@ impl Diagnostics {
 
     fn times(&mut self, parts: &[Part<RowMaker<'_>>], relative: bool) {
         let timed: u64 = parts.iter().map(|p| p.stats.timed_calls).sum();
-        if timed == 0 && self.calls > 0 {
+        if !self.timed {
+            self.warn(
+                Warning::new("no-times", "the calls have no times: what is known is their order and their sizes")
+                    .remedy("record with -ttt -T"),
+            );
+        } else if timed == 0 && self.calls > 0 {
             self.warn(
                 Warning::new("no-durations", "calls have no durations; each ends when it starts")
                     .remedy("record with -T"),
@@ -111,6 +144,19 @@ impl Diagnostics {
         let back: u64 = parts.iter().map(|p| p.stats.clock_backwards).sum();
         if back > 0 {
             self.warn(Warning::new("clock-backwards", format!("the clock steps back {back} times")));
+        }
+        if let Some(line) = parts.iter().find_map(|p| p.stats.hour_steps.first()) {
+            let message = format!(
+                "the local clock goes forward or back by an hour, first in line {line}: the times after it are brought in line with those before"
+            );
+            self.warn(Warning::new("clock-hour-step", message).remedy("record with -ttt"));
+        }
+        let overlaps: u64 = parts.iter().map(|p| p.stats.overlaps).sum();
+        if overlaps > 0 {
+            let message = format!(
+                "{overlaps} calls begin by -r before the call ahead of them in their thread has ended by its duration (-T): each is taken to begin at that end"
+            );
+            self.warn(Warning::new("overlapping-calls", message).remedy("record with -ttt instead of -r"));
         }
         if self.mixed {
             self.warn(

@@ -237,14 +237,25 @@ fn give_all(
 
 /// The trace of some parts without rows and names.
 fn facts(parts: &[Part<RowMaker<'_>>], origin_s: i64) -> Result<Trace> {
-    let mut trace = Trace { format: Strace.name(), timing: Timing::Request, origin_s, ..Trace::default() };
+    let mut trace = Trace { format: Strace.name(), origin_s, ..Trace::default() };
     trace.ranks = parts.len() as u64;
     let diagnostics = Diagnostics::of(parts);
     if diagnostics.calls == 0 {
         return Err(nothing(parts));
     }
+    let untimed = parts.iter().find(|p| p.stats.calls > 0 && !p.stats.has_times());
+    trace.timing = match untimed {
+        None => Timing::Request,
+        Some(_) if !diagnostics.timed => Timing::Order,
+        Some(part) => {
+            let found = format!("a file of {} calls has no times, and other files have", part.stats.calls);
+            return Err(
+                Error::new(ErrorKind::Unsupported, found).remedy("record all with `strace -f -ttt -T -y -o FILE`")
+            );
+        }
+    };
     trace.clock = diagnostics.clock;
-    trace.job = job(parts, &diagnostics);
+    trace.job = Some(job(parts, &diagnostics));
     for part in parts {
         for (i, &n) in part.sink.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
             *trace.call_counts.entry(part.sink.calls.name(CallId(i as u16)).to_owned()).or_default() += n;
@@ -290,17 +301,17 @@ fn nothing(parts: &[Part<RowMaker<'_>>]) -> Error {
 }
 
 /// Facts about the job: the first program, and begin and end if the clock is that of the calendar.
-fn job(parts: &[Part<RowMaker<'_>>], diagnostics: &Diagnostics) -> Option<Job> {
-    let span = parts.iter().filter_map(|p| p.stats.span_ns).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
+fn job(parts: &[Part<RowMaker<'_>>], diagnostics: &Diagnostics) -> Job {
+    let span = parts.iter().filter_map(|p| p.stats.span_ns).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let seconds = |ns: i64| ns as f64 / 1e9;
-    let calendar = diagnostics.epoch && !diagnostics.mixed;
-    Some(Job {
+    let calendar = span.filter(|_| diagnostics.epoch && !diagnostics.mixed);
+    Job {
         executable: parts.iter().find_map(|p| p.sink.command.clone()),
-        start_unix_s: calendar.then(|| seconds(span.0)),
-        end_unix_s: calendar.then(|| seconds(span.1)),
-        run_time_s: (!diagnostics.mixed).then(|| seconds(span.1.saturating_sub(span.0))),
+        start_unix_s: calendar.map(|span| seconds(span.0)),
+        end_unix_s: calendar.map(|span| seconds(span.1)),
+        run_time_s: span.filter(|_| !diagnostics.mixed).map(|span| seconds(span.1.saturating_sub(span.0))),
         ..Job::default()
-    })
+    }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::formats::limits::Limits;
 use crate::formats::options::ReadOptions;
 use crate::formats::source::{HEAD_BYTES, Source};
 use crate::formats::thresholds::LIMITS;
+use crate::remedy::Remedy;
 
 /// Bytes of a block that one task takes apart.
 const PIECE: usize = 128 << 10;
@@ -146,10 +147,10 @@ pub(super) fn read_part<S: Sink>(
         let (followed, read) = if share { rayon::join(follow, read) } else { (follow(), read()) };
         followed?;
         more = read?;
-        if stream.stats.calls > 0 && !stream.stats.has_times() {
-            return Err(Error::new(ErrorKind::Unsupported, "the calls have no timestamps")
+        if stream.stats.calls > 0 && !stream.stats.has_times() && !options.order_suffices {
+            return Err(Error::new(ErrorKind::Unsupported, "the calls have no times")
                 .at(Place::Line(1))
-                .remedy("record with `strace -f -ttt -T -y -o FILE`"));
+                .remedy(Remedy::OrderSuffices));
         }
     }
     stream.finish();

@@ -11,6 +11,7 @@ use super::path;
 use super::stream::{CallEvent, Sink};
 use super::text::{self, Outcome};
 use crate::error::Result;
+use crate::formats::op_name::op_of;
 use crate::formats::options::Detail;
 use crate::record::{CallId, Calls, FileId, Files, Lookups, Op, Request, UNKNOWN_OFFSET};
 
@@ -42,6 +43,12 @@ pub(super) struct RowMaker<'s> {
     pub(super) lookups: Lookups,
     /// Mappings of data files into memory, and the first such file.
     pub(super) mapped: Option<(u64, FileId)>,
+    /// Requests that `io_submit` began.
+    pub(super) submitted: u64,
+    /// Requests that it began and does not print.
+    pub(super) unprinted: u64,
+    /// Requests given to io_uring, which no line shows; `None` if it is not used.
+    pub(super) ring: Option<u64>,
     /// Command line of the first program.
     pub(super) command: Option<String>,
     /// Numbers in `calls` of the calls known to [`calls`].
@@ -73,6 +80,9 @@ impl<'s> RowMaker<'s> {
             written: Vec::new(),
             lookups: Lookups::default(),
             mapped: None,
+            submitted: 0,
+            unprinted: 0,
+            ring: None,
             command: None,
             ids: vec![CallId::NONE; calls::KNOWN],
             descriptors: Descriptors::default(),
@@ -276,6 +286,48 @@ impl<'s> RowMaker<'s> {
         Ok(())
     }
 
+    /// The transfers that `io_submit` began, each a row that lasts as long as the call. In a log, where every call is one row, it is
+    /// that of the first with the bytes of all.
+    fn submit(&mut self, e: &CallEvent<'_>, call: CallId) -> Result<()> {
+        let begun = match e.call.outcome {
+            Outcome::Number(n) => u64::try_from(n).ok(),
+            _ => None,
+        };
+        let Some(begun) = begun else { return self.left_out(e, call) };
+        let list = text::split_args(e.call.args.of(e.text)).nth(2).unwrap_or_default();
+        let list = list.strip_prefix(b"[").and_then(|l| l.strip_suffix(b"]")).unwrap_or_default();
+        let mut printed = 0;
+        let mut first: Option<(Op, FileId, u64, u64)> = None;
+        for request in
+            text::split_members(list).take(usize::try_from(begun).unwrap_or(usize::MAX)).map_while(Submitted::of)
+        {
+            printed += 1;
+            let Some(op) = request.op else { continue };
+            let (file, offset) = match request.descriptor {
+                Some((fd, annotation)) => {
+                    let open = self.resolve(e.pid, fd, annotation);
+                    let offset = self.advance(open, op, Target::At(request.offset), request.size);
+                    (self.descriptors.open_file(open).file, offset)
+                }
+                None => (FileId::NONE, UNKNOWN_OFFSET),
+            };
+            self.transfers += 1;
+            self.nameless += u64::from(file == FileId::NONE);
+            match &mut first {
+                _ if self.detail != Detail::Log => self.push(e, call, op, file, offset, request.size)?,
+                None => first = Some((op, file, offset, request.size)),
+                Some((.., size)) => *size = size.saturating_add(request.size),
+            }
+        }
+        self.submitted += begun;
+        self.unprinted += begun - printed.min(begun);
+        match first {
+            Some((op, file, offset, size)) => self.push(e, call, op, file, offset, size),
+            None if self.detail == Detail::Log => self.push(e, call, Op::Other, FileId::NONE, UNKNOWN_OFFSET, 0),
+            None => Ok(()),
+        }
+    }
+
     /// Counts a call that looks up a path.
     fn look_up(&mut self, e: &CallEvent<'_>) {
         let found_nothing = e.call.errno.of(e.text) == b"ENOENT";
@@ -307,10 +359,14 @@ impl<'s> RowMaker<'s> {
             }
             Action::Make(kind) => {
                 let Some(fd) = number else { return };
+                if c.spec().is_some_and(|s| s.name == "io_uring_setup") {
+                    self.ring.get_or_insert(0);
+                }
                 let annotation = c.result_annotation.of(e.text);
                 let file = self.annotated(if annotation.is_empty() { kind.as_bytes() } else { annotation });
                 self.descriptors.insert(e.pid, fd, file, UNKNOWN_OFFSET, false, has("CLOEXEC"));
             }
+            Action::Ring => *self.ring.get_or_insert(0) += number.map_or(0, |n| u64::from(n.unsigned_abs())),
             Action::MakePair(i, kind) => {
                 let list = text::split_args(args).nth(i).unwrap_or_default();
                 for (fd, annotation) in text::descriptors(list).take(2) {
@@ -378,6 +434,7 @@ impl<'s> RowMaker<'s> {
             | Action::Transfer(..)
             | Action::SendFile
             | Action::CopyRange
+            | Action::Submit
             | Action::Sync
             | Action::OnDescriptor
             | Action::None => {}
@@ -434,6 +491,7 @@ impl Sink for RowMaker<'_> {
             Action::Transfer(op, place) => return self.transfer(e, call, op, place),
             Action::SendFile => return self.copy(e, call, true),
             Action::CopyRange => return self.copy(e, call, false),
+            Action::Submit => return self.submit(e, call),
             _ => {}
         }
         if e.call.spec().is_some_and(|s| s.path) {
@@ -476,6 +534,46 @@ impl Sink for RowMaker<'_> {
 
     fn named(&mut self, pid: u32) {
         self.descriptors.superseded(pid, 0);
+    }
+}
+
+/// A request in the list of `io_submit`: `{aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=3, aio_nbytes=8, aio_offset=0}`, of releases
+/// before 4.21 `{pwrite, fildes=3, nbytes=8, offset=0}`.
+struct Submitted<'t> {
+    /// `None` for what moves no bytes.
+    op: Option<Op>,
+    descriptor: Option<(i32, &'t [u8])>,
+    size: u64,
+    offset: u64,
+}
+
+impl<'t> Submitted<'t> {
+    /// `None` for what is no request, such as an address.
+    fn of(text: &'t [u8]) -> Option<Self> {
+        let members = text.strip_prefix(b"{")?.strip_suffix(b"}")?;
+        let mut request = Submitted { op: None, descriptor: None, size: 0, offset: UNKNOWN_OFFSET };
+        for member in text::split_members(members) {
+            let (name, value) = match memchr::memchr(b'=', member) {
+                Some(n) if member[..n].iter().all(|b| b.is_ascii_lowercase() || *b == b'_') => {
+                    (&member[..n], &member[n + 1..])
+                }
+                _ => (&b"lio_opcode"[..], member),
+            };
+            match name.strip_prefix(b"aio_").unwrap_or(name) {
+                b"lio_opcode" => request.op = request.op.or(Some(op_of(value)).filter(|op| op.moves_bytes())),
+                b"fildes" => request.descriptor = text::descriptor(value),
+                b"nbytes" => request.size = text::leading_number(value).unwrap_or(0),
+                b"offset" => request.offset = text::leading_number(value).unwrap_or(UNKNOWN_OFFSET),
+                // of a vector the lengths of its parts are printed, not their sum
+                b"buf" | b"iovec" if value.starts_with(b"[") => {
+                    let lengths =
+                        memmem::find_iter(value, b"iov_len=").filter_map(|n| text::leading_number(&value[n + 8..]));
+                    request.size = lengths.fold(0, u64::saturating_add);
+                }
+                _ => {}
+            }
+        }
+        Some(request)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::text::{self, Call, DAY, Line, Message, NANOS, Time};
+use super::text::{self, Call, DAY, HOUR, Line, Message, NANOS, Time};
 use crate::error::Result;
 use crate::formats::thresholds::LIMITS;
 
@@ -12,6 +12,10 @@ const MAX_DAYS: i64 = 3660;
 const MAX_TRUNCATIONS: u32 = 100;
 /// Calls that may be unfinished at one time; threads of a large job are fewer.
 const MAX_PENDING: usize = 1 << 16;
+/// Longest gap, in nanoseconds, beside an hour that a local clock skips or repeats: after a longer one it could be either.
+const HOUR_STEP_GAP: i64 = 600 * NANOS;
+/// Nanoseconds by which two calls of a thread may overlap because times are rounded.
+const ROUNDING: i64 = 10_000;
 /// Bytes that unfinished calls may hold.
 const MAX_PENDING_BYTES: usize = 64 << 20;
 
@@ -44,6 +48,10 @@ pub struct Stats {
     pub relative: bool,
     /// Times the clock stepped back.
     pub clock_backwards: u64,
+    /// Lines where a clock of local times went forward or back by an hour, from 1.
+    pub hour_steps: Vec<u64>,
+    /// Calls that begin, by a clock relative to the line before, while the one before still runs in their thread.
+    pub overlaps: u64,
     /// Calls with a duration.
     pub timed_calls: u64,
     /// Where the first line that is none of strace's stands, from 1.
@@ -148,18 +156,32 @@ impl PendingCalls {
 struct Clock {
     /// Days to add to times of day.
     days: i64,
+    /// Nanoseconds to add to times of day since the local clock went forward or back.
+    shift: i64,
     last: Option<i64>,
+    /// The longest time between two lines so far.
+    longest: i64,
+    /// The thread of the last call that ended, and when it did.
+    busy: Option<(u32, i64)>,
     relative: bool,
 }
 
 impl Clock {
-    fn at(&mut self, time: Time, stats: &mut Stats) -> i64 {
+    /// The time of a line of `pid`.
+    fn at(&mut self, time: Time, (line, pid): (u64, u32), stats: &mut Stats) -> i64 {
         let now = match time {
-            Time::None => return self.last.unwrap_or(0),
+            Time::None if stats.has_times() => return self.last.unwrap_or(0),
+            // without times, the order of the lines stands for them
+            Time::None => return *self.last.insert(self.last.map_or(0, |last| last + 1)),
             Time::Day(t) => {
                 stats.time_of_day = true;
-                let mut now = t + self.days * DAY;
+                let mut now = t + self.days * DAY + self.shift;
                 if let Some(last) = self.last {
+                    let hour = self.hour_step(last, t);
+                    if hour != 0 {
+                        stats.hour_steps.push(line);
+                    }
+                    (self.shift, now) = (self.shift - hour, now - hour);
                     let (step, most) = (now.saturating_sub(last), LIMITS.midnight_step_s * NANOS);
                     if step < -most && self.days < MAX_DAYS {
                         self.days += 1;
@@ -177,19 +199,38 @@ impl Clock {
                 }
                 if self.relative {
                     stats.relative = true;
-                    self.last.unwrap_or(0).saturating_add(t)
+                    let stamped = self.last.unwrap_or(0).saturating_add(t);
+                    let free = self.busy.filter(|busy| busy.0 == pid).map_or(stamped, |busy| busy.1);
+                    let overlaps = free.saturating_sub(stamped) > ROUNDING;
+                    stats.overlaps += u64::from(overlaps);
+                    if overlaps { free } else { stamped }
                 } else {
                     stats.epoch = true;
                     t
                 }
             }
         };
-        if self.last.is_some_and(|last| now < last) {
-            stats.clock_backwards += 1;
+        if let Some(last) = self.last {
+            stats.clock_backwards += u64::from(now < last);
+            self.longest = self.longest.max(now.saturating_sub(last));
         }
         self.last = Some(now);
         stats.span_ns = Some(stats.span_ns.map_or((now, now), |(a, b)| (a.min(now), b.max(now))));
         now
+    }
+
+    /// By how much a local clock was put forward (or back, then it is negative) between the last line and one at this time of day:
+    /// an hour, if it skips (or repeats) a whole one, no call lasts through it, and what is left is as long as other gaps of the trace.
+    fn hour_step(&self, last: i64, now: i64) -> i64 {
+        let waits = self.busy.is_some_and(|busy| busy.1 > last + HOUR / 2);
+        let last = (last - self.shift).rem_euclid(DAY);
+        let (step, left) = match (now / HOUR - last / HOUR).rem_euclid(24) {
+            2 => (HOUR, (now - last - HOUR).rem_euclid(DAY)),
+            0 if now < last => (-HOUR, now + HOUR - last),
+            _ => return 0,
+        };
+        let usual = left <= self.longest.saturating_mul(2).min(HOUR_STEP_GAP);
+        if usual && !waits { step } else { 0 }
     }
 }
 
@@ -295,7 +336,7 @@ impl<S: Sink> CallStream<S> {
         if matches!(line.message, Message::Unparsed) {
             return self.unparsed(number);
         }
-        let start = self.clock.at(line.time, &mut self.stats);
+        let start = self.clock.at(line.time, (number, pid), &mut self.stats);
         match line.message {
             Message::Call(call) => self.complete(bytes, &call, number, pid, start),
             Message::Unfinished(span) => {
@@ -410,6 +451,7 @@ impl<S: Sink> CallStream<S> {
     fn complete(&mut self, text: &[u8], call: &Call, line: u64, pid: u32, start: i64) -> Result<()> {
         self.stats.calls += 1;
         self.stats.timed_calls += u64::from(call.duration >= 0);
+        self.clock.busy = Some((pid, start.saturating_add(call.duration.max(0))));
         self.sink.call(&CallEvent { text, call, line, pid, start })
     }
 }

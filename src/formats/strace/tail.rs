@@ -36,7 +36,14 @@ impl TailedLines for TailedCalls {
         };
         let before = self.stream.stats.unparsed;
         let fed = self.stream.feed(bytes, &line);
-        if fed.is_ok() && self.stream.stats.unparsed == before { Ok(()) } else { Err("no line of strace".to_owned()) }
+        match fed {
+            Ok(()) if self.stream.stats.unparsed == before => match self.stream.stats.has_times() {
+                true => Ok(()),
+                false if self.stream.stats.calls == 0 => Ok(()),
+                false => Err("a call without a time: record with -ttt".to_owned()),
+            },
+            _ => Err("no line of strace".to_owned()),
+        }
     }
 
     fn clock(&self) -> Clock {

@@ -9,10 +9,10 @@ mod scan;
 
 use memchr::{memchr, memmem};
 
-pub(super) use self::arguments::{descriptor, descriptors, split_args};
+pub(super) use self::arguments::{descriptor, descriptors, split_args, split_members};
 use self::call::name_end;
 pub(super) use self::call::{Call, Outcome, call_name, parse_call};
-pub(super) use self::scan::{DAY, NANOS, leading_number};
+pub(super) use self::scan::{DAY, HOUR, NANOS, leading_number};
 use self::scan::{Span, digits, fraction, skip_blanks};
 use crate::formats::thresholds::LIMITS;
 
@@ -145,8 +145,11 @@ fn parse_prefix(text: &[u8], line: &mut Line) -> Option<usize> {
     Some(i)
 }
 
+/// What stands in place of the rest of a call that has not returned; one that strace was detached from never does.
+const NOT_RETURNED: [&[u8]; 2] = [b"<unfinished ...>", b"<detached ...>"];
+
 fn parse_body(text: &[u8], at: usize) -> Message {
-    const UNFINISHED: &[u8] = b"<unfinished ...>";
+    let not_returned = NOT_RETURNED.iter().find(|mark| text.ends_with(mark)).map(|mark| text.len() - mark.len());
     let body = &text[at..];
     match body {
         [] => Message::Unparsed,
@@ -163,19 +166,20 @@ fn parse_body(text: &[u8], at: usize) -> Message {
             let from = at + 5;
             let Some(n) = memmem::find(&text[from..], b" resumed>") else { return Message::Unparsed };
             let rest_at = from + n + b" resumed>".len();
-            let again = text[rest_at..].ends_with(UNFINISHED);
-            let end = if again { text.len() - UNFINISHED.len() } else { text.len() };
-            Message::Resumed { name: Span::new(from, from + n), rest: Span::new(rest_at, end), again }
+            let again = not_returned.filter(|&end| end >= rest_at);
+            let rest = Span::new(rest_at, again.unwrap_or(text.len()));
+            Message::Resumed { name: Span::new(from, from + n), rest, again: again.is_some() }
         }
-        _ if body.ends_with(UNFINISHED) => {
-            let end = text.len() - UNFINISHED.len();
-            let end = end - usize::from(text[..end].ends_with(b" "));
-            match name_end(text, at) {
-                Some(n) if n < end => Message::Unfinished(Span::new(at, end)),
-                _ => Message::Unparsed,
+        _ => match not_returned.filter(|&end| end >= at) {
+            Some(end) => {
+                let end = end - usize::from(text[..end].ends_with(b" "));
+                match name_end(text, at) {
+                    Some(n) if n < end => Message::Unfinished(Span::new(at, end)),
+                    _ => Message::Unparsed,
+                }
             }
-        }
-        _ => parse_call(text, at).map_or(Message::Unparsed, Message::Call),
+            None => parse_call(text, at).map_or(Message::Unparsed, Message::Call),
+        },
     }
 }
 
@@ -268,6 +272,8 @@ mod tests {
         assert!(matches!(m("1 00:00:00 +++ exited with 0 +++"), Message::Exit));
         assert!(matches!(m("1 00:00:00 +++ superseded by execve in pid 77 +++"), Message::Superseded(77)));
         assert!(matches!(m("1 00:00:00 read(3,  <unfinished ...>"), Message::Unfinished(_)));
+        assert!(matches!(m("1 00:00:00 read(0</x>,  <detached ...>"), Message::Unfinished(_)));
+        assert!(matches!(m("1 00:00:00 <... read resumed> <detached ...>"), Message::Resumed { again: true, .. }));
         assert!(matches!(m("1 00:00:00 <... read resumed>\"\", 1) = 0"), Message::Resumed { again: false, .. }));
         assert!(matches!(
             m("1 00:00:00 <... read resumed> <unfinished ...>) = ?"),

@@ -56,7 +56,7 @@ type Reported<'a> = (&'a PatternReport, &'a Pattern);
 /// [`ErrorKind::Output`](crate::ErrorKind::Output) if drawing fails.
 pub fn offsets(report: &PatternsOfTrace) -> Result<Vec<(String, String)>> {
     let mut files: HashMap<&str, Vec<Reported<'_>>> = HashMap::new();
-    for reported in report.patterns.iter().zip(&report.found) {
+    for reported in report.patterns.iter().zip(&report.found).filter(|(p, _)| !p.start_s.is_nan()) {
         files.entry(&reported.0.file).or_default().push(reported);
     }
     let bytes = |ps: &[Reported<'_>]| ps.iter().map(|p| u128::from(p.0.bytes)).sum::<u128>();

@@ -77,9 +77,23 @@ pub(super) fn annotation(text: &[u8], i: usize) -> Angle {
     }
 }
 
-/// The arguments of a call at the outer level, without surrounding blanks.
+/// An argument without the name that strace puts in front of it (`fd=`, with `-N` in front of all).
+pub(in super::super) fn value_of(arg: &[u8]) -> &[u8] {
+    if !arg.first().is_some_and(u8::is_ascii_lowercase) {
+        return arg;
+    }
+    let name = arg.iter().take_while(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || **b == b'_').count();
+    if arg.get(name) == Some(&b'=') { &arg[name + 1..] } else { arg }
+}
+
+/// The arguments of a call at the outer level, without surrounding blanks and names.
 pub(in super::super) fn split_args(args: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(args);
+    split_members(args).map(value_of)
+}
+
+/// The members of a structure, without its braces, or the elements of a list, each with its name.
+pub(in super::super) fn split_members(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
         let end = first_comma(text);
@@ -138,5 +152,20 @@ mod tests {
         let found: Vec<_> = descriptors(b"[7<socket:[74105]>, 8]").collect();
         assert_eq!(found, [(7, &b"socket:[74105]"[..]), (8, &b""[..])]);
         assert_eq!(descriptors(b"0x7ffe").count(), 0);
+    }
+
+    #[test]
+    fn names_of_arguments_are_taken_off() {
+        for (arg, value) in [
+            (&b"fd=5</x>"[..], &b"5</x>"[..]),
+            (b"buf=\"a=b\"", b"\"a=b\""),
+            (b"\"a=b\"", b"\"a=b\""),
+            (b"O_RDONLY", b"O_RDONLY"),
+            (b"{st_mode=0}", b"{st_mode=0}"),
+            (b"=1", b"=1"),
+            (b"", b""),
+        ] {
+            assert_eq!(value_of(arg), value);
+        }
     }
 }

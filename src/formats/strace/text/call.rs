@@ -2,7 +2,7 @@
 
 use memchr::{memmem, memrchr};
 
-use super::arguments::{ANGLE, Angle, CLASS, CLOSE, COMMA, COMMENT, OPEN, STRING, annotation, string_end};
+use super::arguments::{ANGLE, Angle, CLASS, CLOSE, COMMA, COMMENT, OPEN, STRING, annotation, string_end, value_of};
 use super::scan::{NANOS, Span, digits, fraction, skip_blanks};
 use crate::formats::number::parse_u64;
 use crate::formats::strace::calls::{self, Spec};
@@ -66,12 +66,13 @@ impl Call {
 
     /// The last argument.
     pub(in super::super) fn last_arg<'t>(&self, text: &'t [u8]) -> &'t [u8] {
-        text.get(self.last as usize..self.args.end()).unwrap_or_default().trim_ascii()
+        value_of(text.get(self.last as usize..self.args.end()).unwrap_or_default().trim_ascii())
     }
 
     /// The last argument but one.
     pub(in super::super) fn last_arg_but_one<'t>(&self, text: &'t [u8]) -> &'t [u8] {
-        text.get(self.last_but_one as usize..(self.last as usize).saturating_sub(1)).unwrap_or_default().trim_ascii()
+        let arg = text.get(self.last_but_one as usize..(self.last as usize).saturating_sub(1)).unwrap_or_default();
+        value_of(arg.trim_ascii())
     }
 
     /// The text after the first string: the flags of an open.
@@ -131,7 +132,8 @@ pub(in super::super) fn parse_call(text: &[u8], at: usize) -> Option<Call> {
         comment: Span::NONE,
         duration: -1,
     };
-    if let Some((n, end)) = digits(text, args_at)
+    let first_at = text.len() - value_of(&text[args_at..]).len();
+    if let Some((n, end)) = digits(text, first_at)
         && matches!(text.get(end), Some(b',' | b')' | b'<' | b' '))
     {
         c.fd = i32::try_from(n).unwrap_or(-1);

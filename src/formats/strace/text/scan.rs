@@ -1,7 +1,8 @@
 //! The small things that a line is made of: parts of it, blanks, numbers.
 
 pub(in super::super) const NANOS: i64 = 1_000_000_000;
-pub(in super::super) const DAY: i64 = 86_400 * NANOS;
+pub(in super::super) const HOUR: i64 = 3600 * NANOS;
+pub(in super::super) const DAY: i64 = 24 * HOUR;
 
 /// A part of a line. Offsets fit because lines are bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
