@@ -53,10 +53,21 @@ pub struct Folder {
 const TEXT_EXPORT: &str = "_text";
 
 impl Folder {
-    /// Adds what one folder holds.
-    fn add(&mut self, folder: &Path, among: Among) {
+    /// Adds what one folder holds. What is of a job that was met in another folder goes to it: each host may have a folder of its own.
+    fn add(&mut self, folder: &Path, among: Among, met: &mut Met) {
         let alone = among.traces.len() == 1;
-        for Grouped { files, claimed, .. } in among.traces {
+        for Grouped { format, files, claimed, job } in among.traces {
+            if let Some(Job { key, span_s: Some(span_s) }) = job {
+                let jobs = met.entry((format.name(), key)).or_default();
+                if let Some((at, known)) = jobs.iter_mut().find(|(_, known)| overlap(*known, span_s)) {
+                    let trace = &mut self.traces[*at];
+                    trace.name = common(&trace.name, folder);
+                    trace.files.extend(files);
+                    *known = (known.0.min(span_s.0), known.1.max(span_s.1));
+                    continue;
+                }
+                jobs.push((self.traces.len(), span_s));
+            }
             let name = if claimed || alone && files.len() > 1 { folder.to_owned() } else { files[0].clone() };
             self.traces.push(FolderTrace { name, files });
         }
@@ -65,8 +76,20 @@ impl Folder {
     }
 }
 
+/// Jobs by format and key: their numbers among the traces, and when they ran, for ids of jobs are used again.
+type Met = HashMap<(&'static str, String), Vec<(usize, (f64, f64))>>;
+
+fn overlap(a: (f64, f64), b: (f64, f64)) -> bool {
+    a.0 <= b.1 && b.0 <= a.1
+}
+
+/// The folder that holds both.
+fn common(path: &Path, folder: &Path) -> PathBuf {
+    path.ancestors().find(|a| folder.starts_with(a)).unwrap_or(folder).to_owned()
+}
+
 /// Searches a folder and the folders in it for traces, of the named format or of any. Files of one job in the same folder are one
-/// trace. Symbolic links are followed; a file or folder that is reached twice counts once.
+/// trace; so are those in several folders, if they say when the job ran. Symbolic links are followed; a file or folder that is reached twice counts once.
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if there are too many files.
@@ -77,6 +100,7 @@ pub fn search(folder: &Path, format: Option<&dyn Format>, options: &ReadOptions)
     if let Ok(meta) = folder.metadata() {
         visited.insert(folder, &meta);
     }
+    let mut met = Met::new();
     let mut waiting = vec![folder.to_owned()];
     let mut files = 0;
     while let Some(folder) = waiting.pop() {
@@ -89,7 +113,7 @@ pub fn search(folder: &Path, format: Option<&dyn Format>, options: &ReadOptions)
                 }
                 let among = traces_among(&members, format, options);
                 let claimed = among.traces.iter().any(|t| t.claimed);
-                found.add(&folder, among);
+                found.add(&folder, among, &mut met);
                 let again = |f: &PathBuf| claimed && f.file_name().is_some_and(|name| name == TEXT_EXPORT);
                 waiting.extend(folders.into_iter().rev().filter(|f| !again(f)));
             }
@@ -107,6 +131,38 @@ pub(super) struct Grouped {
     pub files: Vec<PathBuf>,
     /// The names of the files showed the trace, not their content.
     pub claimed: bool,
+    job: Option<Job>,
+}
+
+impl Grouped {
+    fn add(&mut self, path: PathBuf, job: Option<Job>) {
+        self.files.push(path);
+        if let (Some(Job { span_s: Some(all), .. }), Some((start, end))) =
+            (&mut self.job, job.and_then(|job| job.span_s))
+        {
+            *all = (all.0.min(start), all.1.max(end));
+        }
+    }
+}
+
+/// The job that a file is of.
+struct Job {
+    key: String,
+    /// Start and end in seconds since 1970, if the file says.
+    span_s: Option<(f64, f64)>,
+}
+
+impl Job {
+    fn of(format: &dyn Format, source: &Source) -> Option<Job> {
+        let key = format.job_of(source)?;
+        let facts = format.outline(source.head()).and_then(|(_, facts)| facts);
+        let span = |facts: crate::record::Job| {
+            let start = facts.start_unix_s?;
+            let end = facts.end_unix_s.filter(|end| *end >= start);
+            Some((start, end.unwrap_or(f64::INFINITY)))
+        };
+        Some(Job { key, span_s: facts.and_then(span) })
+    }
 }
 
 /// The files of one folder.
@@ -128,25 +184,26 @@ pub(super) fn traces_among(members: &[PathBuf], format: Option<&dyn Format>, opt
         let files = format.claims(members);
         if !files.is_empty() {
             claimed.extend(files.iter().cloned());
-            found.traces.push(Grouped { format, files, claimed: true });
+            found.traces.push(Grouped { format, files, claimed: true, job: None });
         }
     }
     let rest: Vec<&PathBuf> = members.iter().filter(|p| !claimed.contains(*p)).collect();
     let one = |path: &&PathBuf| {
         let source = Source::open(path, &options.limits)?;
         let of = probe_member(&source, format, options).ok().filter(|f| wanted(*f));
-        Ok(of.map(|f| (f, f.job_of(&source))))
+        Ok(of.map(|f| (f, Job::of(f, &source))))
     };
     let probed: Vec<Result<_>> = rest.par_iter().map(one).collect();
     let mut jobs: HashMap<(&'static str, String), usize> = HashMap::new();
     for (path, probed) in rest.into_iter().zip(probed) {
         let number = found.traces.len();
         match probed {
-            Ok(Some((format, key))) => {
-                let known = key.map_or(number, |key| *jobs.entry((format.name(), key)).or_insert(number));
+            Ok(Some((format, job))) => {
+                let key = job.as_ref().map(|job| (format.name(), job.key.clone()));
+                let known = key.map_or(number, |key| *jobs.entry(key).or_insert(number));
                 match found.traces.get_mut(known) {
-                    Some(trace) => trace.files.push(path.clone()),
-                    None => found.traces.push(Grouped { format, files: vec![path.clone()], claimed: false }),
+                    Some(trace) => trace.add(path.clone(), job),
+                    None => found.traces.push(Grouped { format, files: vec![path.clone()], claimed: false, job }),
                 }
             }
             Ok(None) => found.others.push(path.clone()),

@@ -2,6 +2,7 @@
 
 use super::compression::Compression;
 use super::json::member_names;
+use super::lines::lines;
 
 /// A format that is known and not read.
 pub(super) struct Foreign {
@@ -77,7 +78,32 @@ const ALL: &[Foreign] = &[
     },
     Foreign { what: "an archive packed with zip", remedy: DECOMPRESS, is: |head| head.starts_with(b"PK\x03\x04") },
     Foreign { what: "a file packed with lz4", remedy: DECOMPRESS, is: |head| head.starts_with(b"\x04\x22\x4d\x18") },
-    Foreign { what: "a tar archive", remedy: DECOMPRESS, is: |head| head.get(257..262) == Some(b"ustar") },
+    Foreign { what: "a tar archive", remedy: "unpack it with `tar -xf` into a folder, and name that", is: is_tar },
+    Foreign {
+        what: "the summary of strace -c, which has totals of each call and no course over time",
+        remedy: "record the calls themselves: `strace -f -ttt -T -y -o FILE`, with -C for the summary as well",
+        is: |head| has_line(head, &[b"% time", b"usecs/call", b"syscall"]),
+    },
+    Foreign {
+        what: "the output of perf trace",
+        remedy: "record with `strace -f -ttt -T -y -o FILE`, or read this text by patterns (format regex)",
+        is: |head| has_line(head, &[b" ms): ", b"(", b") = "]),
+    },
+    Foreign {
+        what: "a binary file of sysstat (sar)",
+        remedy: "print it with `sadf -d FILE -- -d` and read that",
+        is: |head| matches!(head, [0x96, 0xd5, _, 0x21, ..] | [0xd5, 0x96, 0x21, _, ..]),
+    },
+    Foreign {
+        what: "a raw file of collectl",
+        remedy: "print it with `collectl -p FILE -sD -P` and read that",
+        is: |head| has_line(head, &[b"# Collectl:"]) && has_line(head, &[b"# SubSys:"]),
+    },
+    Foreign {
+        what: "an archive of Performance Co-Pilot",
+        remedy: "print it with `pcp2csv` or `pmrep -o csv` and read that",
+        is: |head| matches!(head, [0, 0, 0, _, 0x50, 0x05, 0x26, 1 | 2 | 3, ..]),
+    },
     Foreign { what: "a program", remedy: "name the trace that it left", is: |head| head.starts_with(b"\x7fELF") },
     Foreign {
         what: "a capture of network packets",
@@ -87,6 +113,31 @@ const ALL: &[Foreign] = &[
         },
     },
 ];
+
+/// True for an archive whose members are stored as they are: the text of one among them would be taken for the whole.
+pub(super) fn is_tar(head: &[u8]) -> bool {
+    let Some((header, _)) = head.split_first_chunk::<512>() else { return false };
+    let text = String::from_utf8_lossy(&header[148..156]).into_owned();
+    let stated = u32::from_str_radix(text.trim_matches([' ', '\0']), 8);
+    let outside = header[..148].iter().chain(&header[156..]).map(|&b| u32::from(b)).sum::<u32>();
+    // the sum is made with blanks in its own place
+    header[0] != 0 && stated.is_ok_and(|sum| sum == outside + 8 * u32::from(b' '))
+}
+
+/// True if a line holds all of these words in their order.
+fn has_line(head: &[u8], words: &[&[u8]]) -> bool {
+    let holds = |line: &[u8]| {
+        let mut rest = line;
+        words.iter().all(|word| match memchr::memmem::find(rest, word) {
+            Some(n) => {
+                rest = &rest[n + word.len()..];
+                true
+            }
+            None => false,
+        })
+    };
+    lines(head).any(holds)
+}
 
 /// The known format that an input has by its first bytes, though it is not read.
 pub(super) fn recognise(head: &[u8]) -> Option<&'static Foreign> {
@@ -135,6 +186,17 @@ fn varint(data: &[u8]) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
+    /// The header of a member, as releases without `ustar` wrote it.
+    fn tar_header() -> Vec<u8> {
+        let mut header = vec![0; 512];
+        header[..5].copy_from_slice(b"a.csv");
+        header[124..135].copy_from_slice(b"00000000017");
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|&b| u32::from(b)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        header
+    }
+
     #[test]
     fn known_formats_are_named() {
         let packets = [&b"\x0a\x03abc"[..], b"\x0a\x02xy", b"\x0a\x01z", b"\x0a\x09"].concat();
@@ -147,6 +209,12 @@ mod tests {
             (b"\x07tae", "blktrace"),
             (b"eat\x07", "blktrace"),
             (b"#Paraver (21/11/26", "Paraver"),
+            (b"\n% time     seconds  usecs/call     calls    errors syscall\n------ ---\n", "strace -c"),
+            (b"     0.000 ( 0.005 ms): cat/71 openat(dfd: CWD, filename: \"x\") = 3\n", "perf trace"),
+            (b"\x96\xd5\x75\x21", "sysstat"),
+            (b"##########\n# Collectl:   V4.3.1-1  HiRes: 1\n# SubSys:    bcdfijmnstx\n", "collectl"),
+            (b"\0\0\0\x84\x50\x05\x26\x02", "Performance Co-Pilot"),
+            (&tar_header(), "tar"),
             (br#"{"Version": "4.0.0", "Began": "Mon", "Command line": "ior", "tests": [{"#, "IOR"),
             (b"\x03\x42\x00", "OTF2"),
             (&packets, "Perfetto"),
@@ -157,6 +225,7 @@ mod tests {
             (b"\x28\xb5\x2f\xfd\x04", "packed twice"),
         ] {
             let found = recognise(head).unwrap_or_else(|| panic!("{what}"));
+            assert_eq!(is_tar(head), what == "tar");
             assert!(found.what.contains(what), "{what}: {}", found.what);
         }
         for head in [&b""[..], b"op,size,start\n", b"{\"a\":1}", b"\x0a\x0a\x0a", b"write(3, ...)"] {

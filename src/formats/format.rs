@@ -45,7 +45,8 @@ pub trait Format: Sealed + Sync {
         None
     }
 
-    /// Key that the files of one job in a folder share; `None` if the file is a job of its own.
+    /// Key that the files of one job in a folder share; `None` if the file is a job of its own. If [`Format::outline`] says when the job
+    /// ran, files in other folders are of it, too.
     fn job_of(&self, source: &Source) -> Option<String> {
         let _ = source;
         None

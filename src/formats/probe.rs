@@ -10,7 +10,7 @@ use super::gate::Gate;
 use super::limits::Limits;
 use super::options::ReadOptions;
 use super::sealed::Sealed;
-use super::source::Source;
+use super::source::{Source, has_folders};
 use super::{
     chrome, custom, darshan, dftracer, foreign, gekkofs, metric_proxy, radar, recorder, regex, samples, series, strace,
     tmio,
@@ -25,8 +25,8 @@ pub const ALL: &[&dyn Format] = &[
     &recorder::Recorder,
     &radar::Radar,
     &samples::SampledCounters,
-    &dftracer::DfTracer,
     &chrome::Chrome,
+    &dftracer::DfTracer,
     &tmio::Tmio,
     &gekkofs::GekkoFs,
     &metric_proxy::MetricProxy,
@@ -68,7 +68,8 @@ pub fn find(name: &str) -> Result<&'static dyn Format> {
 /// [`ErrorKind::Unsupported`]; [`mismatches`] gives the reasons.
 pub fn probe(source: &Source) -> Result<&'static dyn Format> {
     let (mut possible, mut unsupported) = (None, None);
-    for &format in ALL {
+    let formats: &[&'static dyn Format] = if foreign::is_tar(source.head()) { &[] } else { ALL };
+    for &format in formats {
         match format.sniff(source.head()) {
             Sniff::Yes => return Ok(format),
             Sniff::Maybe => possible = possible.or(Some(format)),
@@ -200,6 +201,7 @@ pub fn inputs<'f>(
         let known = opened.find_map(|s| Some((s.file_name().to_owned(), foreign::recognise(s.head())?)));
         return Err(match known {
             Some((name, known)) => error(format!("{looked_at}; {name} is {}", known.what)).remedy(known.remedy),
+            None if has_folders(Path::new(source.name())) => error(looked_at).remedy(Remedy::SearchFolder),
             None => error(looked_at),
         });
     };

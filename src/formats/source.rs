@@ -341,6 +341,11 @@ fn list_folder(path: &Path, limits: &Limits) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// True for a folder with folders in it.
+pub(super) fn has_folders(path: &Path) -> bool {
+    std::fs::read_dir(path).is_ok_and(|mut all| all.any(|e| e.is_ok_and(|e| e.path().is_dir())))
+}
+
 /// The files and the folders directly in a folder in the order of their names, without those already visited. Symbolic links are
 /// followed; hidden entries, links to nothing, sockets and the like are left out.
 pub(crate) fn entries(path: &Path, limits: &Limits, visited: &mut Visited) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {

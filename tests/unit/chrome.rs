@@ -352,3 +352,131 @@ proptest! {
         }
     }
 }
+
+/// An event of a thread.
+fn event(name: &str, tid: u32, ts: u32, dur: u32, args: &str) -> String {
+    format!(r#"{{"name":"{name}","ph":"X","pid":1,"tid":{tid},"ts":{ts},"dur":{dur},"args":{{{args}}}}}"#)
+}
+
+#[test]
+fn documents_one_after_the_other_are_all_read() {
+    let later = READ.replace("\"ts\":10", "\"ts\":30");
+    let expected = [(Op::Read, 7, 10.0, 15.0), (Op::Read, 7, 30.0, 35.0)];
+    for (a, b) in [("{\"traceEvents\":[", "]}"), ("[", "]")] {
+        for between in ["", "\n"] {
+            let text = format!("{a}{READ}{b}{between}{a}{later}{b}");
+            let t = open(&text);
+            assert_eq!((&rows(&t)[..], codes(&t)), (&expected[..], vec![]), "{text}");
+        }
+    }
+    // a begin without an end does not reach into the next document
+    let begin = r#"{"ph":"B","name":"write","pid":1,"tid":1,"ts":1,"args":{"bytes":9}}"#;
+    let end = r#"{"ph":"E","name":"write","pid":1,"tid":1,"ts":99}"#;
+    let t = open(&format!("[{READ},{begin}][{end}]"));
+    assert_eq!((rows(&t).len(), codes(&t)), (1, vec!["unmatched-events"]));
+    let t = open(&format!("[{READ}]\nend of file"));
+    assert_eq!((rows(&t).len(), codes(&t)), (1, vec!["unreadable-records"]));
+}
+
+/// What a sink that keeps no rows is given at last.
+fn streamed(text: &str) -> (Trace, u64, usize) {
+    #[derive(Default)]
+    struct Sum(Mutex<(u64, usize)>);
+    impl RowSink for Sum {
+        fn take(&self, batch: Batch<'_>) -> iophase::Result<()> {
+            let mut sum = self.0.lock().unwrap();
+            sum.1 += batch.rows.len();
+            if let Data::Requests(rows) = &*batch.rows {
+                sum.0 += rows.iter().map(|r| r.size).sum::<u64>();
+            }
+            Ok(())
+        }
+        fn restart(&self, _: Restart) {
+            *self.0.lock().unwrap() = (0, 0);
+        }
+    }
+    let sum = Sum::default();
+    let t = read_into(&Source::from_bytes("x.json", text.as_bytes()), None, &ReadOptions::default(), &sum).unwrap();
+    let (bytes, rows) = sum.0.into_inner().unwrap();
+    (t, bytes, rows)
+}
+
+#[test]
+fn events_inside_one_another_on_a_thread_count_once() {
+    let path = r#""path":"/ck","#;
+    let outer = event("Storage.write", 1, 0, 100, &format!("{path}\"bytes\":80"));
+    let inner = |ts, ret| event("pwrite64", 1, ts, 10, &format!("{path}\"ret\":{ret}"));
+    let whole = [inner(5, 40), inner(50, 40)];
+    let part = [inner(5, 40), inner(50, 30)];
+    let other = event("write", 2, 20, 10, &format!("{path}\"bytes\":1"));
+    for (events, bytes, count) in [
+        ([&[outer.clone()][..], &whole, &[other.clone()]].concat(), 81, 3),
+        ([&whole[..], &[other.clone(), outer.clone()]].concat(), 81, 3),
+        ([&part[..], &[other, outer]].concat(), 81, 2),
+    ] {
+        let text = format!("[{}]", events.join(","));
+        let t = open(&text);
+        let size: u64 = rows(&t).iter().map(|r| r.1).sum();
+        assert_eq!((size, rows(&t).len(), codes(&t)), (bytes, count, vec!["nested-events"]), "{text}");
+        let (t, size, rows) = streamed(&text);
+        assert_eq!((size, rows, codes(&t)), (bytes, count, vec!["nested-events"]), "{text}");
+        assert_eq!(t.layers[0].bytes_written, bytes);
+    }
+    // events without bytes: at a time there is one
+    let timed = [event("read", 1, 0, 100, ""), event("read", 1, 10, 20, "")].join(",");
+    assert_eq!(rows(&open(&format!("[{timed}]"))), [(Op::Read, 100, 0.0, 100.0)]);
+    // asynchronous events and those of no thread may overlap
+    let free = READ.replace("\"tid\":1,", "");
+    let t = open(&format!("[{free},{}]", free.replace("\"dur\":5", "\"dur\":1")));
+    assert_eq!((rows(&t).len(), codes(&t)), (2, vec![]));
+}
+
+#[test]
+fn events_of_tau_are_no_events_of_dftracer() {
+    let tau = |name: &str, ts: u32, args: &str, rest: &str| {
+        format!(
+            r#"{{"ts": {ts}, "dur": 6, "ph": "X", "tid": 0, "pid": 0, "step": 0, "cat": "POSIX", "name": "{name}", "args": {{{args}}}{rest}}}"#
+        )
+    };
+    let text = format!(
+        "[\n{},\n{},\n{},\n{},\n{}\n]",
+        tau("fopen", 10, r#""path": "a.log", "mode": "w""#, r#", "return": "0x2ea""#),
+        tau("fprintf", 20, r#""stream": "0x2ea""#, r#", "pathname": "a.log", "return": 20"#),
+        tau("fwrite", 30, r#""ptr": 0x7f, "size": 8, "nmemb": 5"#, r#", "pathname": "a.log", "return": 3"#),
+        tau("read", 40, r#""fd": 38, "count": 8"#, r#", "pathname": "/b", "return": 18446744073709551615"#),
+        tau("read", 50, r#""fd": 38, "count": 8"#, r#", "pathname": "/b", "return": 4"#),
+    );
+    let t = open(&text);
+    assert_eq!(t.format, "chrome");
+    assert_eq!(rows(&t), [(Op::Write, 20, 20.0, 26.0), (Op::Write, 24, 30.0, 36.0), (Op::Read, 4, 50.0, 56.0)]);
+    assert_eq!((t.files.len(), t.quality.records_left_out), (2, 1));
+    let dftracer =
+        r#"{"id":0,"name":"write","cat":"POSIX","pid":1,"tid":1,"ts":1,"dur":1,"ph":"X","args":{"hhash":"a","ret":5}}"#;
+    assert_eq!(probe(&Source::from_bytes("x.pfw", format!("[\n{dftracer}\n"))).unwrap().name(), "dftracer");
+}
+
+#[test]
+fn files_that_name_their_rank_are_one_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let traces = || iophase::formats::search(folder.path(), None, &ReadOptions::default()).unwrap().traces;
+    for rank in 0..3 {
+        write(&format!("run_rank{rank}.17{rank}.json"), &format!("[{READ}]"));
+    }
+    assert_eq!(traces().len(), 1);
+    let t = read(&traces()[0].open(&Limits::default()).unwrap(), None, &ReadOptions::default()).unwrap();
+    assert_eq!((t.ranks, rows(&t).len(), codes(&t)), (3, 3, vec![]));
+    let Data::Requests(r) = &t.data else { panic!("requests") };
+    assert_eq!(r.iter().map(|r| r.rank).collect::<Vec<_>>(), [0, 1, 2]);
+    // as the profiler of PyTorch says it; other files are jobs of their own
+    for rank in [1, 0] {
+        let info = format!(
+            r#"{{"schemaVersion":1,"distributedInfo":{{"backend":"nccl","rank":{rank},"world_size":2}},"traceEvents":[{READ}]}}"#
+        );
+        write(&format!("host_{rank}.pt.trace.json"), &info);
+    }
+    write("crank1.json", &format!("[{READ}]"));
+    write("plain1.json", &format!("[{READ}]"));
+    let files: Vec<usize> = traces().iter().map(|t| t.files.len()).collect();
+    assert_eq!(files, [1, 2, 1, 3]);
+}

@@ -15,7 +15,9 @@ const RATES: [&str; 5] = ["per_s", "per s", "/s", "rate", "bandwidth"];
 /// The samples of all counters that count bytes of reads or writes.
 #[derive(Default)]
 pub(super) struct Counters {
-    /// By process, name of the counter with its id, and name of the value; without place if it does not count bytes.
+    /// File that is read.
+    pub(super) file: usize,
+    /// By file, process, name of the counter with its id, and name of the value; without place if it does not count bytes.
     index: HashMap<Vec<u8>, Option<usize>>,
     series: Vec<Series>,
     /// Samples of all of them.
@@ -37,10 +39,10 @@ const MOST: usize = 10_000;
 impl Counters {
     /// Adds the values of an event; `chosen`: the operation of its name, if the user has chosen it.
     pub(super) fn add(&mut self, event: &Event<'_>, at_ns: i64, chosen: Option<Op>) {
-        let (index, series) = (&mut self.index, &mut self.series);
+        let (file, index, series) = (self.file.to_string(), &mut self.index, &mut self.series);
         let (mut samples, mut bad) = (0, 0);
         event.each_arg(|key, value| {
-            let of_all = [event.pid, event.id, event.name, key].join(&b"\0"[..]);
+            let of_all = [file.as_bytes(), event.pid, event.id, event.name, key].join(&b"\0"[..]);
             if !index.contains_key(&of_all) && index.len() >= MOST {
                 return;
             }

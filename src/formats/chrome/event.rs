@@ -19,6 +19,10 @@ pub(super) struct Event<'l> {
     pub dur: &'l [u8],
     /// An object.
     pub args: &'l [u8],
+    /// Number returned, as TAU writes it beside `args`.
+    pub returned: &'l [u8],
+    /// Path, as TAU writes it beside `args`.
+    pub path: &'l [u8],
 }
 
 impl<'l> Event<'l> {
@@ -39,6 +43,8 @@ impl<'l> Event<'l> {
                 b"ts" => event.ts = value,
                 b"dur" => event.dur = value,
                 b"args" => event.args = value,
+                b"return" => event.returned = value,
+                b"pathname" => event.path = value,
                 _ => {}
             }
             Ok(())
@@ -93,8 +99,11 @@ pub(super) enum Amount {
 
 impl Amount {
     fn of(text: &[u8]) -> Amount {
-        if let Some(bytes) = parse_u64(text) {
-            return Amount::Bytes(bytes);
+        match parse_u64(text) {
+            // a negative number that was taken for one without sign
+            Some(bytes) if bytes > i64::MAX.unsigned_abs() => return Amount::Failed,
+            Some(bytes) => return Amount::Bytes(bytes),
+            None => {}
         }
         match parse_f64(text) {
             Some(x) if x < 0.0 => Amount::Failed,
@@ -107,9 +116,19 @@ impl Amount {
 impl<'l> Details<'l> {
     /// `bytes_key`: the key of the bytes, if the user names it.
     pub(super) fn of(event: &Event<'l>, bytes_key: Option<&str>) -> Details<'l> {
-        let mut details = Details::default();
+        let mut details = Details { path: event.path, ..Details::default() };
         let (mut best_bytes, mut best_path) = (usize::MAX, usize::MAX);
+        // `fread` and `fwrite` count items of a size
+        let mut items = (None, None);
+        if bytes_key.is_none() && Amount::of(event.returned) != Amount::Unknown {
+            (details.amount, best_bytes) = (Amount::of(event.returned), 0);
+        }
         event.each_arg(|key, value| {
+            match key {
+                b"size" => items.0 = parse_u64(value),
+                b"nmemb" => items.1 = parse_u64(value),
+                _ => {}
+            }
             let place = match bytes_key {
                 Some(named) => (named.as_bytes() == key).then_some(0),
                 None => BYTES.iter().position(|k| *k == key),
@@ -127,6 +146,13 @@ impl<'l> Details<'l> {
                 details.offset = parse_u64(value);
             }
         });
+        if let (None, (Some(size), Some(asked))) = (bytes_key, items) {
+            details.amount = match details.amount {
+                Amount::Bytes(moved) if best_bytes == 0 => Amount::Bytes(moved.saturating_mul(size)),
+                Amount::Failed => Amount::Failed,
+                _ => Amount::Bytes(asked.saturating_mul(size)),
+            };
+        }
         details
     }
 }
@@ -160,6 +186,16 @@ mod tests {
         assert_eq!(amount(r#"{"x":[1,{"ret":3}],"n":9}"#, Some("n")), Amount::Bytes(9));
         assert_eq!(amount(r#"{"ret":3}"#, Some("n")), Amount::Unknown);
         assert_eq!(amount("{}", None), Amount::Unknown);
+        assert_eq!(amount(r#"{"size":8,"nmemb":3}"#, None), Amount::Bytes(24));
+        assert_eq!(amount(r#"{"size":8,"nmemb":3,"ret":2}"#, None), Amount::Bytes(16));
+        assert_eq!(amount(r#"{"ret":18446744073709551615}"#, None), Amount::Failed);
+    }
+
+    #[test]
+    fn what_stands_beside_the_arguments_is_read() {
+        let text = br#"{"name":"fwrite","args":{"size":4,"nmemb":9,"buf": 0x7ff},"pathname":"a.log","return":7}"#;
+        let details = Details::of(&Event::parse(text).unwrap().0, None);
+        assert_eq!((details.amount, details.path), (Amount::Bytes(28), &b"a.log"[..]));
     }
 
     #[test]

@@ -3,19 +3,24 @@
 //! Both outer forms: an array of events, whose end may be missing, or an object with the array `traceEvents`; also one event a line.
 //! Events are read one after the other and dropped. Of those named read or write (or named by the user), the ones that say how many
 //! bytes they moved are the rows; if none does, counters of bytes are, or else the times of these events. `X` events, pairs of `B`
-//! and `E`, and asynchronous pairs are the same to a reader.
+//! and `E`, and asynchronous pairs are the same to a reader. Events inside one another on a thread count once (`nested`).
+//!
+//! A file may hold several documents, one after the other. The files of a folder that name their ranks, as those of PyTorch do, are one
+//! job.
 
 mod counters;
 mod event;
+mod nested;
 mod open;
 mod rows;
 
 use self::event::Event;
 use self::rows::{Content, Plan, Rows};
 use super::clock::origin_of;
-use super::format::{Format, Sniff, only};
+use super::dftracer::DfTracer;
+use super::format::{Format, Sniff};
 use super::json::{Json, member_names};
-use super::number::parse_scaled;
+use super::number::{parse_scaled, parse_u64};
 use super::options::ReadOptions;
 use super::scan::Scan;
 use super::source::Source;
@@ -23,7 +28,7 @@ use super::thresholds::LIMITS;
 use super::ticks::{MICROS, Ticks};
 use super::window::Window;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Clock, ClockKind, Data, LayerSummary, Quality, Restart, RowSink, Timing, Trace, Warning};
+use crate::record::{Clock, ClockKind, Data, LayerSummary, Quality, Restart, RowSink, Timing, Trace, Warning, stem};
 use crate::remedy::Remedy;
 
 /// The format.
@@ -39,12 +44,16 @@ impl Format for Chrome {
 
     fn sniff(&self, head: &[u8]) -> Sniff {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
-        let sure = match text.first() {
-            Some(b'[') => is_event(text[1..].trim_ascii_start()),
-            Some(b'{') => is_event(text) || top_member(text, b"traceEvents"),
-            _ => false,
+        let first = match text.first() {
+            Some(b'[') => text[1..].trim_ascii_start(),
+            _ => text,
         };
-        if sure {
+        if is_event(first) {
+            // DFTracer writes such events, too, and says less about them
+            let known = !is_of_tau(first) && DfTracer.sniff(head) == Sniff::Yes;
+            return if known { Sniff::No("events of DFTracer") } else { Sniff::Yes };
+        }
+        if text.first() == Some(&b'{') && top_member(text, b"traceEvents") {
             return Sniff::Yes;
         }
         // The head of the profiler of PyTorch can be longer than what is looked at.
@@ -54,23 +63,71 @@ impl Format for Chrome {
         Sniff::No("neither an array of events with ph and ts, nor an object with traceEvents")
     }
 
+    /// Files that name the rank of their process are one job, if nothing else tells their names apart.
+    fn job_of(&self, source: &Source) -> Option<String> {
+        rank_of(source).map(|(_, job)| job)
+    }
+
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
-        let source = only(sources, self)?;
+        let read = |sink, plan| {
+            let mut reading = Reading::new(sources, options, sink, plan);
+            reading.run().map(|()| reading)
+        };
+        let mut reading = read(Some(sink).filter(|sink| !sink.keeps_rows()), Plan::default())?;
         if sink.keeps_rows() {
-            let mut reading = Reading::new(source, options, None, Plan::default())?;
-            reading.run()?;
             reading.rows.give_kept(sink)?;
-            return reading.trace(sink);
-        }
-        let mut reading = Reading::new(source, options, Some(sink), Plan::default())?;
-        reading.run()?;
-        if let Some(plan) = reading.rows.again() {
+        } else if let Some(plan) = reading.rows.again() {
             sink.restart(Restart::Trace);
-            reading = Reading::new(source, options, Some(sink), plan)?;
-            reading.run()?;
+            let kept = plan.nested;
+            reading = read(Some(sink).filter(|_| !kept), plan)?;
+            if kept {
+                reading.rows.give_kept(sink)?;
+            }
         }
         reading.trace(sink)
     }
+}
+
+/// The rank of the process that a file is of, and what all files of its job share: by the name (`trace_rank3.json`), or as the
+/// profiler of PyTorch says it in the head.
+fn rank_of(source: &Source) -> Option<(u32, String)> {
+    let name = source.file_name().to_ascii_lowercase();
+    let at = memchr::memmem::find(name.as_bytes(), b"rank");
+    let word = at.filter(|&at| !name[..at].ends_with(|c: char| c.is_ascii_alphabetic()));
+    let digits = word.map(|at| name[at + 4..].trim_start_matches(['-', '_', '.', '=']));
+    let parts = digits.map(|d| d.split_at(d.find(|c: char| !c.is_ascii_digit()).unwrap_or(d.len())));
+    if let (Some(at), Some((number, after))) = (word, parts)
+        && let Ok(rank) = number.parse()
+    {
+        // what follows can hold the time of the file, what comes before tells jobs apart
+        return Some((rank, format!("{}{}", &name[..at], stem(after))));
+    }
+    const INFO: &[u8] = b"\"distributedInfo\"";
+    let at = memchr::memmem::find(source.head(), INFO)?;
+    let value = source.head()[at + INFO.len()..].trim_ascii_start().strip_prefix(b":")?;
+    let (mut rank, mut size) = (None, None);
+    Scan::new(value)
+        .members(|scan, key| {
+            let number = parse_u64(scan.value()?).and_then(|n| u32::try_from(n).ok());
+            match key {
+                b"rank" => rank = number,
+                b"world_size" => size = number,
+                _ => {}
+            }
+            Ok(())
+        })
+        .ok()?;
+    Some((rank?, format!("of {} ranks", size?)))
+}
+
+/// True if an event has members that TAU writes beside its arguments.
+fn is_of_tau(event: &[u8]) -> bool {
+    let mut found = false;
+    let _ = Scan::new(event).members(|scan, key| {
+        found |= matches!(key, b"step" | b"return" | b"pathname");
+        scan.value().map(drop)
+    });
+    found
 }
 
 /// True if a text begins with an event.
@@ -106,13 +163,14 @@ fn origin_s(head: &[u8]) -> i64 {
 
 /// A trace that is being read.
 struct Reading<'s> {
-    source: &'s Source,
+    sources: &'s [Source],
     options: &'s ReadOptions,
     rows: Rows<'s>,
     origin_s: i64,
     /// Nanoseconds since 1970 that the stamps count from.
     base_ns: Option<f64>,
     damage: Option<Error>,
+    /// Byte of the first event that cannot be read.
     first_bad: Option<u64>,
     /// The last event is cut.
     cut: bool,
@@ -126,23 +184,30 @@ enum Next {
 }
 
 impl<'s> Reading<'s> {
-    fn new(source: &'s Source, options: &'s ReadOptions, sink: Option<&'s dyn RowSink>, plan: Plan) -> Result<Self> {
-        let origin_s = origin_s(source.head());
+    fn new(sources: &'s [Source], options: &'s ReadOptions, sink: Option<&'s dyn RowSink>, plan: Plan) -> Self {
+        let origins = sources.iter().map(|s| origin_s(s.head())).filter(|origin| *origin != 0);
+        let origin_s = origins.min().unwrap_or(0);
         let rows = Rows::new(options, Ticks { unit_ns: MICROS, origin_s }, sink, plan);
-        Ok(Reading { source, options, rows, origin_s, base_ns: None, damage: None, first_bad: None, cut: false })
+        Reading { sources, options, rows, origin_s, base_ns: None, damage: None, first_bad: None, cut: false }
     }
 
     /// Reads all events.
     fn run(&mut self) -> Result<()> {
-        let mut json = Json::new(Window::open(self.source, self.options)?, self.options.limits.depth);
-        let read = self.outer(&mut json);
-        if let Some(why) = json.damage() {
-            self.damage = Some(Error::malformed(Place::Byte(json.offset()), why));
-        } else if let Err(e) = read {
-            if e.kind() != ErrorKind::Malformed {
-                return Err(e);
-            }
-            self.damage = Some(e);
+        for (number, source) in self.sources.iter().enumerate() {
+            let rank = rank_of(source).map_or(number as u32, |(rank, _)| rank);
+            self.rows.begin_file(number, (self.sources.len() > 1).then_some(rank));
+            let mut json = Json::new(Window::open(source, self.options)?, self.options.limits.depth);
+            let read = self.documents(&mut json);
+            let damage = match (json.damage(), read) {
+                (Some(why), _) => Error::malformed(Place::Byte(json.offset()), why),
+                (None, Err(e)) if e.kind() == ErrorKind::Malformed => e,
+                (None, read) => {
+                    read?;
+                    continue;
+                }
+            };
+            let damage = if self.sources.len() > 1 { damage.in_file(source.name()) } else { damage };
+            self.damage.get_or_insert(damage);
         }
         match (&self.damage, self.rows.events - self.rows.bad) {
             (Some(e), 0) => Err(e.clone().remedy("write the trace again; no event before the damage can be read")),
@@ -151,6 +216,18 @@ impl<'s> Reading<'s> {
                 Err(Error::malformed(place, "no event of the trace can be read").expected("objects with ph and ts"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Reads the documents of a file.
+    fn documents(&mut self, json: &mut Json<'s>) -> Result<()> {
+        loop {
+            let read = self.outer(json);
+            self.rows.end_document();
+            read?;
+            if json.peek()?.is_none() {
+                return Ok(());
+            }
         }
     }
 
@@ -240,19 +317,19 @@ impl<'s> Reading<'s> {
         let Reading { mut rows, origin_s, base_ns, .. } = self;
         let content = rows.content();
         let (files, calls, lost) = rows.finish();
-        let ranked = rows.processes.ranks().is_some();
+        let ranked = rows.is_ranked();
         let mut trace = Trace {
             format: Chrome.name(),
             origin_s,
             clock: clock(origin_s, base_ns),
-            ranks: rows.processes.len() as u64,
+            ranks: rows.ranks() as u64,
             files,
             calls,
             timing: if content == Content::Times { Timing::Phase } else { Timing::Request },
             quality: Quality {
                 records_read: rows.events,
                 records_dropped: rows.bad + lost + rows.counters.bad,
-                records_left_out: rows.failed,
+                records_left_out: rows.failed + rows.inside,
                 clamped: rows.clamped,
                 ..Quality::default()
             },
@@ -337,6 +414,11 @@ fn warnings(rows: &Rows<'_>, content: Content, lost: u64) -> Vec<Warning> {
     if rows.undirected > 0 {
         let message = format!("{} events do not say whether they read or write: taken as reads", rows.undirected);
         add(Warning::new("direction-unknown", message).remedy(Remedy::ChooseEvents));
+    }
+    if rows.inside > 0 {
+        let message =
+            format!("{} events are inside others of their thread, or around them: their bytes count once", rows.inside);
+        add(Warning::new("nested-events", message));
     }
     if lost > 0 {
         let message = format!("{lost} begins or ends of events have no partner and were left out");

@@ -128,8 +128,9 @@ impl Pairs {
         ended.map(|o| (o.at_ns, o.io))
     }
 
-    /// Begins and ends without partner, in the end.
-    pub(super) fn lost(&self) -> u64 {
-        self.unmatched + self.count as u64
+    /// What is open at the end of a document never ends.
+    pub(super) fn close(&mut self) {
+        self.open.clear();
+        self.unmatched += std::mem::take(&mut self.count) as u64;
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::counters::Counters;
 use super::event::{Amount, Details, Event, unescaped};
+use super::nested::{Lanes, Moved};
 use super::open::Pairs;
 use crate::error::{Error, Result};
 use crate::formats::io_names::last_part;
@@ -45,6 +46,8 @@ pub(super) enum Content {
 pub(super) struct Plan {
     pub(super) content: Option<Content>,
     pub(super) numbers: Processes,
+    /// Events are inside others: which count is known when all have been read.
+    pub(super) nested: bool,
 }
 
 /// Processes by their `pid` as it is written.
@@ -106,12 +109,19 @@ pub(super) struct Rows<'o> {
     files: Files,
     calls: Calls,
     pub(super) processes: Processes,
+    /// Rank of all events of the file that is read, if it has one.
+    pub(super) rank: Option<u32>,
+    ranks: HashSet<u32>,
     /// Text in place of a thread number.
     threads: HashMap<Box<[u8]>, u32>,
     pairs: Pairs,
     pub(super) counters: Counters,
     requests: Requests,
     times: Intervals,
+    lanes: Lanes,
+    lanes_of_times: Lanes,
+    /// Events that are the same bytes as others.
+    pub(super) inside: u64,
     /// Rows that were given or wait.
     pub(super) transfers: u64,
     pub(super) timed: u64,
@@ -138,11 +148,16 @@ impl<'o> Rows<'o> {
             files: Files::default(),
             calls: Calls::default(),
             processes: plan.numbers,
+            rank: None,
+            ranks: HashSet::new(),
             threads: HashMap::new(),
             pairs: Pairs::default(),
             counters: Counters::default(),
             requests: Requests::default(),
             times: Intervals::default(),
+            lanes: Lanes::new(sink.is_none()),
+            lanes_of_times: Lanes::new(sink.is_none()),
+            inside: 0,
             transfers: 0,
             timed: 0,
             undirected: 0,
@@ -156,6 +171,27 @@ impl<'o> Rows<'o> {
             call_counts: BTreeMap::new(),
             counts: Vec::new(),
         }
+    }
+
+    /// Begins the file with this number, whose events are of this rank if it has one.
+    pub(super) fn begin_file(&mut self, number: usize, rank: Option<u32>) {
+        (self.counters.file, self.rank) = (number, rank);
+        self.ranks.extend(rank);
+    }
+
+    /// Ends a document.
+    pub(super) fn end_document(&mut self) {
+        self.pairs.close();
+    }
+
+    /// Number of processes, or of the ranks of several files.
+    pub(super) fn ranks(&self) -> usize {
+        if self.ranks.is_empty() { self.processes.len() } else { self.ranks.len() }
+    }
+
+    /// True if the trace has ranks of its own.
+    pub(super) fn is_ranked(&self) -> bool {
+        !self.ranks.is_empty() || self.processes.ranks().is_some()
     }
 
     /// Adds an event; false if its numbers cannot be read.
@@ -264,7 +300,8 @@ impl<'o> Rows<'o> {
 
     /// Adds a row for an event that is I/O.
     fn push(&mut self, event: &Event<'_>, io: Io, start_ns: i64, end_ns: i64) {
-        let (rank, task) = (self.processes.number(event.pid), self.task(event.tid));
+        let rank = self.rank.unwrap_or_else(|| self.processes.number(event.pid));
+        let task = self.task(event.tid);
         self.clamped += u64::from(end_ns < start_ns);
         let (start, end) = (self.ticks.seconds(start_ns), self.ticks.seconds(end_ns.max(start_ns)));
         if self.counts.len() < self.calls.len() {
@@ -277,16 +314,22 @@ impl<'o> Rows<'o> {
         let row = Request { op: io.op, call, rank, task, file, offset, size: 0, start, end };
         let moves = io.op.moves_bytes() || io.op == Op::Other;
         let op = if io.op == Op::Other { Op::Read } else { io.op };
+        // asynchronous events are on no thread, and those of no thread may overlap
+        let on_thread = matches!(event.phase, b"X" | b"E") && !event.tid.is_empty();
+        let thread = on_thread.then_some((rank, task));
+        let moved = Moved { lane: 0, op, file, start, end, bytes: 0.0 };
         match io.amount {
             Amount::Bytes(size) if moves => {
                 self.undirected += u64::from(io.op == Op::Other);
                 self.transfers += 1;
                 self.times = Intervals::default();
+                self.lanes.note(thread, Moved { bytes: size as f64, ..moved });
                 self.requests.push(Request { op, size, ..row });
             }
             Amount::Failed if moves => {
                 self.failed += 1;
                 if self.options.detail.all_calls() {
+                    self.lanes.note(None, moved);
                     self.requests.push(Request { op: Op::Other, ..row });
                 }
             }
@@ -296,10 +339,14 @@ impl<'o> Rows<'o> {
                 if self.transfers == 0 && self.plan.is_none_or(|p| p == Content::Times) {
                     // One byte a microsecond: the rate says how many events are under way.
                     let bytes = end_ns.max(start_ns).saturating_sub(start_ns) as f64 / 1e3;
+                    self.lanes_of_times.note(thread, Moved { bytes, ..moved });
                     self.times.push(Interval { op, rank, file, bytes, start, end, ..Interval::default() });
                 }
             }
-            _ => self.requests.push(row),
+            _ => {
+                self.lanes.note(None, moved);
+                self.requests.push(row);
+            }
         }
     }
 
@@ -358,8 +405,40 @@ impl<'o> Rows<'o> {
     pub(super) fn again(&self) -> Option<Plan> {
         let content = self.content();
         let renumbered = self.processes.renumbered();
-        let wrong = self.given.is_some_and(|g| g != content || renumbered.is_some());
-        wrong.then(|| Plan { content: Some(content), numbers: renumbered.unwrap_or_else(|| self.processes.clone()) })
+        let nested = match content {
+            Content::Transfers => self.lanes.any_nested(),
+            Content::Times => self.lanes_of_times.any_nested(),
+            Content::Counters | Content::Nothing => false,
+        };
+        let wrong = self.given.is_some_and(|g| g != content || renumbered.is_some() || nested);
+        wrong.then(|| {
+            let numbers = renumbered.unwrap_or_else(|| self.processes.clone());
+            Plan { content: Some(content), numbers, nested }
+        })
+    }
+
+    /// Takes out of the rows that are kept those whose bytes are in others.
+    fn count_once(&mut self) {
+        let before = self.requests.len() + self.times.len();
+        let rows = &self.requests;
+        let moved = rows.iter().map(|r| Moved {
+            lane: 0,
+            op: r.op,
+            file: r.file,
+            start: r.start,
+            end: r.end,
+            bytes: r.size as f64,
+        });
+        if let Some(counted) = self.lanes.counted(moved) {
+            self.requests = rows.iter().zip(counted).filter(|(_, counts)| *counts).map(|(r, _)| r).collect();
+        }
+        let rows = &self.times;
+        let moved =
+            rows.iter().map(|r| Moved { lane: 0, op: r.op, file: r.file, start: r.start, end: r.end, bytes: r.bytes });
+        if let Some(counted) = self.lanes_of_times.counted(moved) {
+            self.times = rows.iter().zip(counted).filter(|(_, counts)| *counts).map(|(r, _)| r).collect();
+        }
+        self.inside = (before - self.requests.len() - self.times.len()) as u64;
     }
 
     /// Gives the rows that were kept to `sink`, with the ranks that metadata give.
@@ -377,6 +456,7 @@ impl<'o> Rows<'o> {
             self.processes = numbers;
         }
         self.given = Some(content);
+        self.count_once();
         match content {
             Content::Transfers => {
                 let rows = Data::Requests(std::mem::take(&mut self.requests));
@@ -395,7 +475,7 @@ impl<'o> Rows<'o> {
         for (i, &n) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
             self.call_counts.insert(self.calls.name(CallId(i as u16)).to_owned(), n);
         }
-        (std::mem::take(&mut self.files), std::mem::take(&mut self.calls), self.pairs.lost())
+        (std::mem::take(&mut self.files), std::mem::take(&mut self.calls), self.pairs.unmatched)
     }
 }
 

@@ -195,7 +195,17 @@ impl LibraryLayout {
 
     /// The layout of a module's data.
     pub fn of(slot: &Slot) -> Option<&'static LibraryLayout> {
-        LAYOUTS.iter().find(|l| (l.darshan, l.version) == (slot.module, slot.version))
+        LibraryLayout::of_module(slot.module, slot.version)
+    }
+
+    /// The layout of the records of a module in this version.
+    pub fn of_module(module: Module, version: u32) -> Option<&'static LibraryLayout> {
+        LAYOUTS.iter().find(|l| (l.darshan, l.version) == (module, version))
+    }
+
+    /// Bytes before the counters, and after them.
+    pub fn around(&self) -> (usize, usize) {
+        self.around
     }
 
     /// The data of a log that are laid out like this.

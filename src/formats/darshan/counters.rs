@@ -233,6 +233,22 @@ pub(super) fn walk(
     }
 }
 
+/// Appends a record as this version lays it out, in little-endian order.
+pub(super) fn write(schema: &Schema, version: u32, record: &CounterRecord, out: &mut Vec<u8>) {
+    let layout = Layout::new(schema, version);
+    let head = out.len();
+    out.extend_from_slice(&record.id.to_le_bytes());
+    out.extend_from_slice(&record.rank.to_le_bytes());
+    out.resize(head + layout.record_bytes(), 0);
+    let mut put = |at: usize, bytes: [u8; 8]| out[head + 16 + 8 * at..][..8].copy_from_slice(&bytes);
+    for (n, at) in record.ints.iter().zip(&layout.ints) {
+        at.iter().for_each(|&at| put(at, n.to_le_bytes()));
+    }
+    for (x, at) in record.floats.iter().zip(&layout.floats) {
+        at.iter().for_each(|&at| put(layout.stored_ints + at, x.to_le_bytes()));
+    }
+}
+
 /// All counter records of a layer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CounterTable {

@@ -101,6 +101,11 @@ impl Module {
         id.checked_sub(1).and_then(|i| Module::NAMED.get(i)).map_or(Module::Unknown(id as u8), |&(m, _)| m)
     }
 
+    /// The module that Darshan calls so.
+    pub(super) fn named(name: &str) -> Option<Module> {
+        Module::NAMED.iter().find(|(_, n)| *n == name).map(|&(module, _)| module)
+    }
+
     /// Current number.
     pub fn number(self) -> u8 {
         match self {
@@ -194,6 +199,22 @@ fn byte_order(head: &[u8]) -> Option<ByteOrder> {
     [ByteOrder::Little, ByteOrder::Big].into_iter().find(|&order| Fields { bytes, order }.u64(8) == MAGIC)
 }
 
+/// 100 times a format version, also one that no log is read of.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`] if it is none, or of a release before 3.0.
+pub(super) fn number_of_text(version: &str) -> Result<u32> {
+    let number: Option<u32> = version.replacen('.', "", 1).parse().ok().filter(|_| version.len() == 4);
+    let error = |found: String| Error::new(ErrorKind::Unsupported, found).at(Place::Byte(0));
+    match number {
+        Some(number @ 300..) => Ok(number),
+        Some(_) => Err(error(format!("a log of Darshan 2 (format {version})"))
+            .expected("a log of Darshan 3.0 or later")
+            .remedy("darshan-parser of darshan-util 2.3.1, the last release of 2.x, prints it; releases from 3.0 on cannot read it")),
+        None => Err(error(format!("format version {version:?}")).expected(format!("one of {}", VERSIONS.join(", ")))),
+    }
+}
+
 /// The current number of a file's module index: formats before 3.20 had no H5D (4), before 3.41 no PNETCDF_VAR (6).
 fn current_number(index: usize, version_number: u32) -> usize {
     let mut i = index;
@@ -226,14 +247,13 @@ impl Header {
                 .remedy(Remedy::NameOtherFormat));
         };
         let text = String::from_utf8_lossy(until_nul(&file[..8])).into_owned();
-        let Some(version_number) =
-            VERSIONS.contains(&text.as_str()).then(|| text.replace('.', "").parse().ok()).flatten()
-        else {
+        let version_number = number_of_text(&text)?;
+        if !VERSIONS.contains(&text.as_str()) {
             return Err(Error::new(ErrorKind::Unsupported, format!("format version {text:?}"))
                 .at(Place::Byte(0))
                 .expected(format!("one of {}", VERSIONS.join(", ")))
-                .remedy("convert the log with darshan-convert of the release that wrote it"));
-        };
+                .remedy("print the log with darshan-parser of the release that wrote it, and read that text"));
+        }
         let wide = version_number >= 341;
         let (length, slots, map_at, versions_at) = if wide { (1328, 64, 48, 1072) } else { (360, 16, 40, 296) };
         let Some(bytes) = file.get(..length) else {

@@ -107,6 +107,11 @@ impl JobRecord {
         if self.fine { seconds + self.end.1.saturating_sub(self.start.1) as f64 * 1e-9 } else { seconds + 1.0 }
     }
 
+    /// True if the end was never written, as that of a job that was killed.
+    pub(super) fn never_ended(&self) -> bool {
+        self.end.0 == 0
+    }
+
     /// Number of processes, if it can be one.
     pub fn ranks(&self) -> Option<u64> {
         (1..=1 << 31).contains(&self.processes).then_some(self.processes.unsigned_abs())

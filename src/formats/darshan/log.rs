@@ -14,7 +14,7 @@ use super::others;
 use super::region::{self, Region};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::limits::Limits;
-use crate::record::{Layer, Striping};
+use crate::record::{Layer, Striping, Warning};
 
 /// A Darshan log: header, job and names read, module data read on request.
 ///
@@ -37,6 +37,8 @@ pub struct Log {
     names: Names,
     limits: Limits,
     stripe_units: OnceLock<HashMap<u64, u64>>,
+    /// What a person should know of the text that it was read from.
+    warnings: Vec<Warning>,
 }
 
 impl Log {
@@ -55,7 +57,21 @@ impl Log {
         } else {
             Names::default()
         };
-        Ok(Log { file, header, job, names, limits: limits.clone(), stripe_units: OnceLock::new() })
+        Ok(Log::of_parts(file, header, job, names, limits))
+    }
+
+    /// A log whose regions lie in `file` as the header says.
+    pub(super) fn of_parts(file: Vec<u8>, header: Header, job: JobRecord, names: Names, limits: &Limits) -> Log {
+        let (limits, stripe_units) = (limits.clone(), OnceLock::new());
+        Log { file, header, job, names, limits, stripe_units, warnings: Vec::new() }
+    }
+
+    pub(super) fn with_warnings(self, warnings: Vec<Warning>) -> Log {
+        Log { warnings, ..self }
+    }
+
+    pub(super) fn warnings(&self) -> &[Warning] {
+        &self.warnings
     }
 
     /// The header.

@@ -27,6 +27,7 @@ mod region;
 mod rows;
 mod selection;
 mod tally;
+mod text;
 mod warnings;
 
 pub use bytes::ByteOrder;
@@ -63,13 +64,21 @@ impl Format for Darshan {
     }
 
     fn sniff(&self, head: &[u8]) -> Sniff {
-        if header::has_magic(head) { Sniff::Yes } else { Sniff::No("no magic number at byte 8") }
+        let is_log = header::has_magic(head) || text::is_text(head);
+        if is_log { Sniff::Yes } else { Sniff::No("no magic number at byte 8, and no text of darshan-parser") }
     }
 
-    /// Logs of one process each belong together if they have the same job id.
+    /// Logs of one process each belong together if they have the same job id; so do the memory-mapped logs that are left of a job
+    /// that was killed, one of each process.
     fn job_of(&self, source: &Source) -> Option<String> {
         let job = log::job_of_start(source.head(), &Limits::default()).ok()?;
-        (job.processes <= 1).then(|| job.id.to_string())
+        if job.processes <= 1 {
+            return Some(job.id.to_string());
+        }
+        // the name ends in a number that all of them share, and the rank
+        let name = source.file_name();
+        let shared = name.split_once("_mmap-log-").and_then(|(_, numbers)| numbers.split_once('-')).map_or("", |n| n.0);
+        job.never_ended().then(|| format!("{} of {} processes {shared}", job.id, job.processes))
     }
 
     fn outline(&self, head: &[u8]) -> Option<(record::Header, Option<Job>)> {
@@ -78,7 +87,8 @@ impl Format for Darshan {
         Some((header.facts(), job.map(|j| j.facts())))
     }
 
-    /// Reads a log, or the logs of a folder that each hold one process of the same job: then the rank is the place in the folder.
+    /// Reads a log, or logs that each hold one process of the same job: then the rank is the place among them, unless the job knows its
+    /// ranks.
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
         let logs = open_all(sources, options)?;
         if let [log] = &logs[..]
@@ -91,15 +101,19 @@ impl Format for Darshan {
     }
 }
 
+fn open(source: &Source, options: &ReadOptions) -> Result<Log> {
+    match text::is_text(source.head()) {
+        true => text::log_of(source, options),
+        false => Log::new(source.read_all(options)?, &options.limits),
+    }
+}
+
 /// Opens the logs of a folder and makes sure that they are the processes of one job.
 fn open_all(sources: &[Source], options: &ReadOptions) -> Result<Vec<Log>> {
     let mut left = options.limits.memory_bytes;
     let mut logs: Vec<Log> = Vec::new();
     for source in sources {
-        let log = source
-            .read_all(options)
-            .and_then(|file| Log::new(file, &options.limits))
-            .map_err(|e| e.in_file(source.name()))?;
+        let log = open(source, options).map_err(|e| e.in_file(source.name()))?;
         if sources.len() == 1 {
             return Ok(vec![log]);
         }
@@ -114,7 +128,7 @@ fn open_all(sources: &[Source], options: &ReadOptions) -> Result<Vec<Log>> {
                 .expected("one log for each process of one job")
                 .remedy("name the logs one by one"))
         };
-        if log.job().processes > 1 {
+        if log.job().processes > 1 && !log.job().never_ended() {
             return refuse(format!("a log of {} processes among several logs", log.job().processes));
         }
         if let Some(first) = logs.first().filter(|f| f.job().id != log.job().id) {
@@ -233,7 +247,8 @@ fn placements(logs: &[Log], first: &Log) -> Vec<Placement> {
     let place = |(i, log): (usize, &Log)| {
         let (s, ns) = log.job().start;
         let shift_s = s.saturating_sub(origin) as f64 + ns.saturating_sub(origin_ns) as f64 * 1e-9;
-        Placement { rank: Some(i as u32), shift_s: shift_s.clamp(-MOST_TIME_S, MOST_TIME_S) }
+        let rank = (log.job().processes <= 1).then_some(i as u32);
+        Placement { rank, shift_s: shift_s.clamp(-MOST_TIME_S, MOST_TIME_S) }
     };
     logs.iter().enumerate().map(place).collect()
 }
@@ -266,9 +281,14 @@ fn read_overview(log: &Log, options: &ReadOptions) -> Result<Overview> {
 
 /// Merges the facts of the logs of the processes of one job.
 fn as_one_job(logs: &[Log], placements: &[Placement], trace: &mut Trace) {
-    trace.ranks = logs.len() as u64;
+    let processes = logs.iter().filter_map(|l| l.job().ranks()).max().unwrap_or(0).max(logs.len() as u64);
+    trace.ranks = processes;
+    if processes > logs.len() as u64 {
+        let message = format!("there are logs of {} of {processes} processes", logs.len());
+        trace.warnings.push(Warning::new("missing-ranks", message));
+    }
     if let Some(job) = &mut trace.job {
-        job.ranks = Some(logs.len() as u64);
+        job.ranks = Some(processes);
         let end = logs.iter().map(|l| l.job().end_s()).fold(f64::NEG_INFINITY, f64::max);
         job.end_unix_s = Some(end);
         job.run_time_s = placements.iter().zip(logs).map(|(p, l)| p.shift_s + l.job().run_time_s()).reduce(f64::max);

@@ -59,7 +59,7 @@ impl Names {
     }
 
     /// The first name of an id stays, but an empty one gives way to a later one (not in format 3.00).
-    fn add(&mut self, id: u64, name: &str, empty_stays: bool) {
+    pub(super) fn add(&mut self, id: u64, name: &str, empty_stays: bool) {
         self.records += 1;
         let place = (id, self.text.len(), name.len());
         match self.index.get(&id).copied() {
@@ -86,6 +86,11 @@ impl Names {
     /// Ids and names, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &str)> {
         self.entries.iter().map(|&(id, at, len)| (id, self.text.get(at..at + len).unwrap_or_default()))
+    }
+
+    /// Bytes of all names.
+    pub(super) fn text_bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// Number of ids.

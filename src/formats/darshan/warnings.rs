@@ -11,7 +11,7 @@ use crate::remedy::Remedy;
 
 /// Warnings about modules: unknown, too new, incomplete, known to be wrong.
 pub(super) fn of_modules(log: &Log) -> Vec<Warning> {
-    let mut warnings = Vec::new();
+    let mut warnings = log.warnings().to_vec();
     for s in &log.header().slots {
         let name = s.module.name();
         if s.length > 0 {

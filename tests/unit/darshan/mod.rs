@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // Tests say why they skip.
 
 pub mod sha256;
+mod text;
 mod write;
 
 use super::common::shared;
@@ -872,6 +873,62 @@ fn a_folder_of_process_logs_has_the_sum_of_their_bytes() {
     let taken: f64 = intervals(&t).iter().filter(|i| i.op == Op::Write).map(|i| i.bytes).sum();
     assert_eq!(taken, sum(&|m| &m["HEATMAP"]["posix"]["bytes_written"]) as f64);
     assert_eq!((t.ranks, t.timing, t.layer), (members.len() as u64, Timing::Heatmap, Some(Layer::Posix)));
+}
+
+/// The memory-mapped log of a rank of a job that was killed.
+fn killed(rank: i64, offset: i64) -> Writer {
+    let mut w =
+        names(Writer::new(7, 3)).module(10, 1, vec![Writer::dxt_record(1, rank, &[(offset, 8, 1.0, 2.0)], &[])]);
+    (w.start.1, w.run_time) = (0, -w.start.0);
+    w
+}
+
+#[test]
+fn logs_of_a_killed_job_are_one() {
+    let name = |rank: i64, hash: &str| format!("app_id7_mmap-log-{hash}-{rank}.darshan");
+    let logs = [(name(2, "99"), killed(2, 100)), (name(0, "99"), killed(0, 0))];
+    let logs = logs.map(|(name, log)| (name, log.finish()));
+    let logs: Vec<(&str, Vec<u8>)> = logs.iter().map(|(name, log)| (name.as_str(), log.clone())).collect();
+    let t = read_folder(&logs, &all_layers()).unwrap();
+    let rows: Vec<_> = requests(&t).iter().map(|r| (r.rank, r.offset)).collect();
+    assert_eq!((rows, t.ranks, t.job.as_ref().unwrap().ranks), (vec![(0, 0), (2, 100)], 3, Some(3)));
+    assert_eq!((codes(&t), t.job.unwrap().run_time_s), (vec!["missing-ranks", "no-end-time"], None));
+    // another start of the same job
+    let again = name(2, "55");
+    let e =
+        read_folder(&[logs[0].clone(), logs[1].clone(), (&again, killed(2, 0).finish())], &all_layers()).unwrap_err();
+    assert!(e.to_string().contains("2 traces"), "{e}");
+}
+
+#[test]
+fn logs_of_a_job_in_several_folders_are_one_if_they_ran_at_a_time() {
+    let root = tempfile::tempdir().unwrap();
+    let later = |by: i64| {
+        let mut w = process(7, 0, 200);
+        w.start.0 += by;
+        w.finish()
+    };
+    let logs = [
+        ("a/1", process(7, 0, 0).finish()),
+        ("a/2", process(7, 0, 8).finish()),
+        ("b/1", later(50)),
+        ("c/1", later(5000)),
+    ];
+    for (name, bytes) in logs {
+        let path = root.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+    let found = formats::search(root.path(), None, &ReadOptions::default()).unwrap().traces;
+    let names: Vec<_> = found
+        .iter()
+        .map(|t| (t.name.strip_prefix(root.path()).unwrap().display().to_string(), t.files.len()))
+        .collect();
+    assert_eq!(names, [(String::new(), 3), ("c/1".to_owned(), 1)]);
+    let t = formats::read(&found[0].open(&Limits::default()).unwrap(), None, &ReadOptions::default()).unwrap();
+    assert_eq!(requests(&t).iter().map(|r| (r.rank, r.start)).collect::<Vec<_>>(), [(0, 1.0), (1, 1.0), (2, 51.0)]);
+    let e = read_path(root.path(), &ReadOptions::default()).unwrap_err();
+    assert_eq!(e.suggestion(), Some(&Remedy::SearchFolder), "{e}");
 }
 
 #[test]
