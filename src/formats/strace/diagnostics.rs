@@ -145,7 +145,7 @@ impl Diagnostics {
         if back > 0 {
             self.warn(Warning::new("clock-backwards", format!("the clock steps back {back} times")));
         }
-        if let Some(line) = parts.iter().find_map(|p| p.stats.hour_steps.first()) {
+        if let Some(line) = parts.iter().find_map(|p| p.stats.hour_step) {
             let message = format!(
                 "the local clock goes forward or back by an hour, first in line {line}: the times after it are brought in line with those before"
             );

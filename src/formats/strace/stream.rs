@@ -48,8 +48,8 @@ pub struct Stats {
     pub relative: bool,
     /// Times the clock stepped back.
     pub clock_backwards: u64,
-    /// Lines where a clock of local times went forward or back by an hour, from 1.
-    pub hour_steps: Vec<u64>,
+    /// First line where a clock of local times went forward or back by an hour, from 1.
+    pub hour_step: Option<u64>,
     /// Calls that begin, by a clock relative to the line before, while the one before still runs in their thread.
     pub overlaps: u64,
     /// Calls with a duration.
@@ -179,7 +179,7 @@ impl Clock {
                 if let Some(last) = self.last {
                     let hour = self.hour_step(last, t);
                     if hour != 0 {
-                        stats.hour_steps.push(line);
+                        stats.hour_step.get_or_insert(line);
                     }
                     (self.shift, now) = (self.shift - hour, now - hour);
                     let (step, most) = (now.saturating_sub(last), LIMITS.midnight_step_s * NANOS);
