@@ -450,6 +450,8 @@ fn events_of_tau_are_no_events_of_dftracer() {
     assert_eq!(t.format, "chrome");
     assert_eq!(rows(&t), [(Op::Write, 20, 20.0, 26.0), (Op::Write, 24, 30.0, 36.0), (Op::Read, 4, 50.0, 56.0)]);
     assert_eq!((t.files.len(), t.quality.records_left_out), (2, 1));
+    let Data::Requests(requests) = &t.data else { panic!("requests") };
+    assert_eq!(requests.iter().map(|r| r.offset).collect::<Vec<_>>(), [0, 20, UNKNOWN_OFFSET]);
     let dftracer =
         r#"{"id":0,"name":"write","cat":"POSIX","pid":1,"tid":1,"ts":1,"dur":1,"ph":"X","args":{"hhash":"a","ret":5}}"#;
     assert_eq!(probe(&Source::from_bytes("x.pfw", format!("[\n{dftracer}\n"))).unwrap().name(), "dftracer");

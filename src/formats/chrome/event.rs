@@ -52,6 +52,11 @@ impl<'l> Event<'l> {
         Ok((event, scan.at()))
     }
 
+    /// True for an event with what TAU writes beside the arguments.
+    pub(super) fn is_of_tau(&self) -> bool {
+        !self.returned.is_empty() || !self.path.is_empty()
+    }
+
     /// Calls `each` with the members of `args`.
     pub(super) fn each_arg(&self, mut each: impl FnMut(&'l [u8], &'l [u8])) {
         // Brackets balance; what else is wrong inside costs the members after it.
@@ -84,6 +89,8 @@ pub(super) struct Details<'l> {
     pub amount: Amount,
     pub path: &'l [u8],
     pub offset: Option<u64>,
+    /// The mode of a stream says that writes go to its end.
+    pub appends: bool,
 }
 
 /// Bytes of an event.
@@ -127,6 +134,7 @@ impl<'l> Details<'l> {
             match key {
                 b"size" => items.0 = parse_u64(value),
                 b"nmemb" => items.1 = parse_u64(value),
+                b"mode" => details.appends = value.starts_with(b"a"),
                 _ => {}
             }
             let place = match bytes_key {

@@ -120,6 +120,8 @@ pub(super) struct Rows<'o> {
     times: Intervals,
     lanes: Lanes,
     lanes_of_times: Lanes,
+    /// Positions in the streams that TAU saw opened.
+    positions: HashMap<(u32, FileId), u64>,
     /// Events that are the same bytes as others.
     pub(super) inside: u64,
     /// Rows that were given or wait.
@@ -157,6 +159,7 @@ impl<'o> Rows<'o> {
             times: Intervals::default(),
             lanes: Lanes::new(sink.is_none()),
             lanes_of_times: Lanes::new(sink.is_none()),
+            positions: HashMap::new(),
             inside: 0,
             transfers: 0,
             timed: 0,
@@ -211,6 +214,9 @@ impl<'o> Rows<'o> {
         let Some(at_ns) = parse_scaled(event.ts, MICROS) else { return false };
         match event.phase {
             b"X" => {
+                if event.is_of_tau() {
+                    self.follow(event);
+                }
                 let Some(io) = self.io(event) else { return true };
                 let Some(length) = (if event.dur.is_empty() { Some(0) } else { parse_scaled(event.dur, MICROS) })
                 else {
@@ -236,6 +242,38 @@ impl<'o> Rows<'o> {
             }
         }
         true
+    }
+
+    fn rank(&mut self, event: &Event<'_>) -> u32 {
+        self.rank.unwrap_or_else(|| self.processes.number(event.pid))
+    }
+
+    /// Follows what opens, moves and closes a stream. The offset in one that is open twice is not known.
+    fn follow(&mut self, event: &Event<'_>) {
+        let last = last_part(event.name);
+        let op = op_of(last);
+        if !matches!(op, Op::Open | Op::Seek | Op::Close) {
+            return;
+        }
+        let details = Details::of(event, None);
+        let key = (self.rank(event), self.files.intern(&unescaped(details.path)));
+        match op {
+            Op::Close => _ = self.positions.remove(&key),
+            Op::Open if last.starts_with(b"fopen") && !details.appends => {
+                self.positions.entry(key).and_modify(|at| *at = UNKNOWN_OFFSET).or_insert(0);
+            }
+            _ => _ = self.positions.insert(key, UNKNOWN_OFFSET),
+        }
+    }
+
+    /// Where a transfer of so many bytes goes that says no offset.
+    fn advance(&mut self, rank: u32, file: FileId, size: u64) -> u64 {
+        let Some(at) = self.positions.get_mut(&(rank, file)).filter(|at| **at != UNKNOWN_OFFSET) else {
+            return UNKNOWN_OFFSET;
+        };
+        let offset = *at;
+        *at = at.saturating_add(size);
+        offset
     }
 
     /// What an event does, if it is I/O.
@@ -300,7 +338,7 @@ impl<'o> Rows<'o> {
 
     /// Adds a row for an event that is I/O.
     fn push(&mut self, event: &Event<'_>, io: Io, start_ns: i64, end_ns: i64) {
-        let rank = self.rank.unwrap_or_else(|| self.processes.number(event.pid));
+        let rank = self.rank(event);
         let task = self.task(event.tid);
         self.clamped += u64::from(end_ns < start_ns);
         let (start, end) = (self.ticks.seconds(start_ns), self.ticks.seconds(end_ns.max(start_ns)));
@@ -324,7 +362,8 @@ impl<'o> Rows<'o> {
                 self.transfers += 1;
                 self.times = Intervals::default();
                 self.lanes.note(thread, Moved { bytes: size as f64, ..moved });
-                self.requests.push(Request { op, size, ..row });
+                let offset = if offset == UNKNOWN_OFFSET { self.advance(rank, file, size) } else { offset };
+                self.requests.push(Request { op, size, offset, ..row });
             }
             Amount::Failed if moves => {
                 self.failed += 1;
