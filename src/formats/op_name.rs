@@ -6,6 +6,22 @@ use crate::record::Op;
 const BY_CHANCE: [&[u8]; 9] =
     [b"overwrit", b"rewrit", b"writer", b"thread", b"ready", b"spread", b"reader", b"already", b"readonly"];
 
+/// Calls that write and do not say so.
+const WRITES: [&[u8]; 12] = [
+    b"sendto",
+    b"sendmsg",
+    b"sendfile",
+    b"sendfile64",
+    b"splice",
+    b"copy_file_range",
+    b"printf",
+    b"fprintf",
+    b"dprintf",
+    b"vprintf",
+    b"vfprintf",
+    b"vdprintf",
+];
+
 /// The operation of a call such as `pwrite64`, `MPI_File_read_at_all`, `ADIOI_WriteStrided`, `fsync`, or of a plain `read`.
 ///
 /// Names that say what the call does are taken at their word; [`Op::Other`] if they do not, and for calls that read no data
@@ -13,22 +29,19 @@ const BY_CHANCE: [&[u8]; 9] =
 pub(crate) fn op_of(name: &[u8]) -> Op {
     let lower = name.to_ascii_lowercase();
     let has = |word: &[u8]| memchr::memmem::find(&lower, word).is_some();
-    let starts = |words: &[&[u8]]| words.iter().any(|w| lower.starts_with(w));
     // most names hold neither, and need not be taken apart
     let does = |verb: &[u8]| has(verb) && words(name).any(|word| says(word, verb));
-    if does(b"write") || starts(&[b"sendto", b"sendmsg", b"sendfile", b"splice", b"copy_file_range"]) {
-        Op::Write
-    } else if matches!(&lower[..], b"printf" | b"fprintf" | b"dprintf" | b"vprintf" | b"vfprintf" | b"vdprintf") {
+    if does(b"write") || WRITES.contains(&&lower[..]) {
         Op::Write
     } else if has(b"readlink") || has(b"readdir") || has(b"readahead") {
         Op::Other
-    } else if does(b"read") || starts(&[b"recvfrom", b"recvmsg"]) {
+    } else if does(b"read") || matches!(&lower[..], b"recvfrom" | b"recvmsg") {
         Op::Read
     } else if has(b"seek") {
         Op::Seek
     } else if has(b"sync") || has(b"flush") {
         Op::Sync
-    } else if has(b"open") || starts(&[b"creat"]) {
+    } else if has(b"open") || lower.starts_with(b"creat") {
         Op::Open
     } else if has(b"close") {
         Op::Close

@@ -107,7 +107,8 @@ fn begins_and_ends_are_paired_last_in_first_out() {
 fn deep_events_are_paired_like_shallow_ones() {
     for depth in [2, 31, 32, 33, 500] {
         let begin =
-            |i: u32| format!(r#"{{"ph":"B","name":"write{i}","pid":1,"tid":1,"ts":{i},"args":{{"bytes":{i}}}}}"#);
+            // of files of their own, or they would be the same bytes
+            |i: u32| format!(r#"{{"ph":"B","name":"write{i}","pid":1,"tid":1,"ts":{i},"args":{{"bytes":{i},"path":"/{i}"}}}}"#);
         let end = |i: u32| format!(r#"{{"ph":"E","name":"write{i}","pid":1,"tid":1,"ts":{}}}"#, 2 * depth - i);
         let mut events: Vec<String> = (0..depth).map(begin).collect();
         // ends without a begin, and an end that leaves one event inside it open

@@ -19,12 +19,13 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    /// True if `inner` is a part of this event. At the edge of one a call without length is the next one.
+    /// True if `inner` is a part of this event, and shorter. At the edge of one a call without length is the next one.
     fn holds(&self, inner: &Moved) -> bool {
         let same_file = self.file == inner.file || self.file == FileId::NONE || inner.file == FileId::NONE;
         let within = self.start <= inner.start && inner.end <= self.end;
+        let shorter = inner.end - inner.start < self.end - self.start;
         let clear = inner.end > inner.start || self.start < inner.start && inner.end < self.end;
-        (self.lane, self.op) == (inner.lane, inner.op) && same_file && within && clear
+        (self.lane, self.op) == (inner.lane, inner.op) && same_file && within && shorter && clear
     }
 }
 
@@ -146,6 +147,7 @@ mod tests {
         for beside in [
             event(10.0, 10.0, 1.0),
             event(5.0, 11.0, 1.0),
+            outer,
             Moved { lane: 2, ..event(1.0, 2.0, 1.0) },
             Moved { lane: 0, ..event(1.0, 2.0, 1.0) },
             Moved { op: Op::Read, ..event(1.0, 2.0, 1.0) },

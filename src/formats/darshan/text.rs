@@ -108,6 +108,8 @@ struct Text {
     /// Most lines that a record of a module has.
     longest: BTreeMap<Module, usize>,
     segments: Option<Segments>,
+    /// The module whose data comes.
+    section: Option<Module>,
     /// The module whose header was read last has offsets in its segments.
     offsets: bool,
     data: BTreeMap<Module, Vec<u8>>,
@@ -154,6 +156,10 @@ impl Text {
         }
         if let Some(facts) = text.strip_prefix("DXT, ") {
             self.head_of_segments(facts);
+            return Ok(());
+        }
+        if let Some(module) = text.strip_suffix(" module data") {
+            self.section = Module::named(module);
             return Ok(());
         }
         if text.starts_with("Module ") {
@@ -322,7 +328,8 @@ impl Text {
         let Some(s) = self.segments.take() else { return };
         let there = s.data.each_ref().map(|d| (d.len() / 32) as u64);
         self.missing += s.stated.iter().zip(there).map(|(stated, there)| stated.saturating_sub(there)).sum::<u64>();
-        let Some(module) = s.module else { return };
+        let section = self.section.filter(|m| matches!(m, Module::DxtPosix | Module::DxtMpiio));
+        let Some(module) = s.module.or(section) else { return };
         let out = self.data.entry(module).or_default();
         out.extend_from_slice(&s.id.to_le_bytes());
         out.extend_from_slice(&s.rank.to_le_bytes());

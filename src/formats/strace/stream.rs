@@ -12,8 +12,10 @@ const MAX_DAYS: i64 = 3660;
 const MAX_TRUNCATIONS: u32 = 100;
 /// Calls that may be unfinished at one time; threads of a large job are fewer.
 const MAX_PENDING: usize = 1 << 16;
-/// Longest gap, in nanoseconds, beside an hour that a local clock skips or repeats: after a longer one it could be either.
+/// Longest gap of a trace, in nanoseconds, that tells an hour that a local clock skips or repeats from a silence or from disorder.
 const HOUR_STEP_GAP: i64 = 600 * NANOS;
+/// Gaps that a trace has to have shown for that.
+const HOUR_STEP_GAPS: u32 = 16;
 /// Nanoseconds by which two calls of a thread may overlap because times are rounded.
 const ROUNDING: i64 = 10_000;
 /// Bytes that unfinished calls may hold.
@@ -159,8 +161,9 @@ struct Clock {
     /// Nanoseconds to add to times of day since the local clock went forward or back.
     shift: i64,
     last: Option<i64>,
-    /// The longest time between two lines so far.
+    /// The longest time between two lines so far, and their number.
     longest: i64,
+    gaps: u32,
     /// The thread of the last call that ended, and when it did.
     busy: Option<(u32, i64)>,
     relative: bool,
@@ -212,7 +215,8 @@ impl Clock {
         };
         if let Some(last) = self.last {
             stats.clock_backwards += u64::from(now < last);
-            self.longest = self.longest.max(now.saturating_sub(last));
+            self.longest = self.longest.max(now.saturating_sub(last).abs());
+            self.gaps = self.gaps.saturating_add(1);
         }
         self.last = Some(now);
         stats.span_ns = Some(stats.span_ns.map_or((now, now), |(a, b)| (a.min(now), b.max(now))));
@@ -229,7 +233,7 @@ impl Clock {
             0 if now < last => (-HOUR, now + HOUR - last),
             _ => return 0,
         };
-        let usual = left <= self.longest.saturating_mul(2).min(HOUR_STEP_GAP);
+        let usual = self.longest <= HOUR_STEP_GAP && self.gaps >= HOUR_STEP_GAPS && left <= 2 * self.longest;
         if usual && !waits { step } else { 0 }
     }
 }

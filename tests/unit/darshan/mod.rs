@@ -892,7 +892,7 @@ fn logs_of_a_killed_job_are_one() {
     let t = read_folder(&logs, &all_layers()).unwrap();
     let rows: Vec<_> = requests(&t).iter().map(|r| (r.rank, r.offset)).collect();
     assert_eq!((rows, t.ranks, t.job.as_ref().unwrap().ranks), (vec![(0, 0), (2, 100)], 3, Some(3)));
-    assert_eq!((codes(&t), t.job.unwrap().run_time_s), (vec!["missing-ranks", "no-end-time"], None));
+    assert_eq!((codes(&t), t.job.as_ref().unwrap().run_time_s), (vec!["missing-ranks", "no-end-time"], None));
     // another start of the same job
     let again = name(2, "55");
     let e =

@@ -50,6 +50,7 @@ fn printed(log: &Log) -> String {
         r.written.iter().enumerate().for_each(|(i, n)| bin(format!("HEATMAP_WRITE_BIN_{i}"), n.to_string()));
     }
     for (layer, name) in [(Layer::Posix, "X_POSIX"), (Layer::Mpiio, "X_MPIIO")] {
+        line(format!("# DXT_{} module data", &name[2..]));
         for r in log.dxt(layer).unwrap() {
             let h = &r.header;
             line(format!("\n# DXT, file_id: {}, file_name: {}", h.id, log.names().get(h.id).unwrap_or("")));
@@ -125,11 +126,13 @@ fn what_a_cut_text_lacks_is_told() {
 
 #[test]
 fn segments_without_offsets_have_none() {
-    let text = SEGMENTS
-        .replace("          Offset", "")
-        .replace("               0 ", " ")
-        .replace("             260     ", "     ");
-    let t = read_bytes(text.replace("X_POSIX", "X_MPIIO").as_bytes(), &ReadOptions::default()).unwrap();
+    // the fifth of eight columns
+    let without = |line: &str| match line.split_ascii_whitespace().collect::<Vec<_>>() {
+        words if words.len() == 8 && line.starts_with(' ') => [&words[..4], &words[5..]].concat().join(" "),
+        _ => line.replace("Offset", ""),
+    };
+    let text: String = SEGMENTS.lines().map(|line| without(line).replace("X_POSIX", "X_MPIIO") + "\n").collect();
+    let t = read_bytes(text.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!(requests(&t).iter().map(|r| r.offset).collect::<Vec<_>>(), [iophase::record::UNKNOWN_OFFSET; 3]);
 }
 
