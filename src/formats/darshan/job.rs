@@ -4,7 +4,7 @@ use super::bytes::{Fields, until_nul};
 use super::header::Header;
 use super::region::Region;
 use crate::error::Result;
-use crate::record::{Job, MOST_TIME_S};
+use crate::record::{Clock, Job, MOST_TIME_S};
 
 /// Bytes of the job record that are used.
 const MAX_BYTES: usize = 4096;
@@ -80,15 +80,23 @@ impl JobRecord {
 
     /// The record in the words of the event model.
     pub(super) fn facts(&self) -> Job {
+        // the text of a log can lack its head
+        let known = self.start.0 != 0;
         Job {
-            id: Some(self.id),
-            uid: u64::try_from(self.uid).ok(),
+            id: Some(self.id).filter(|_| known),
+            uid: u64::try_from(self.uid).ok().filter(|_| known),
             executable: Some(self.executable.clone()).filter(|e| !e.is_empty()),
             ranks: self.ranks(),
-            start_unix_s: Some(self.start_s()),
+            start_unix_s: Some(self.start_s()).filter(|_| known),
             end_unix_s: Some(self.end_s()),
             run_time_s: Some(self.run_time_s()),
         }
+    }
+
+    /// The clock of the log.
+    pub(super) fn clock(&self) -> Clock {
+        let start = Clock::job_start(self.start_s());
+        Clock { zero_unix_s: start.zero_unix_s.filter(|_| self.start.0 != 0), ..start }
     }
 
     /// Start in seconds since 1970.

@@ -214,6 +214,10 @@ impl Overview {
             Some(Untimed { module, bytes: Some(bytes(s)) })
         };
         let mut all: Vec<Untimed> = self.heatmaps.iter().flatten().chain(&self.others).filter_map(of_heatmap).collect();
+        for &layer in log.untimed() {
+            let module = Schema::of(layer).module().name().into_owned();
+            all.push(Untimed { module, bytes: Some(self.bytes(layer)) });
+        }
         let moves = |m: Module| LAYERS.iter().any(|&l| Schema::of(l).module() == m) || is_storage(m);
         let newer = |s: &&Slot| s.length > 0 && s.version > s.module.newest_version() && moves(s.module);
         let unread = log.header().slots.iter().filter(|s| newer(s) || matches!(s.module, Module::Unknown(_)));

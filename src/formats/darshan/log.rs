@@ -39,6 +39,8 @@ pub struct Log {
     stripe_units: OnceLock<HashMap<u64, u64>>,
     /// What a person should know of the text that it was read from.
     warnings: Vec<Warning>,
+    /// Layers whose times that text lacks.
+    untimed: Vec<Layer>,
 }
 
 impl Log {
@@ -63,11 +65,15 @@ impl Log {
     /// A log whose regions lie in `file` as the header says.
     pub(super) fn of_parts(file: Vec<u8>, header: Header, job: JobRecord, names: Names, limits: &Limits) -> Log {
         let (limits, stripe_units) = (limits.clone(), OnceLock::new());
-        Log { file, header, job, names, limits, stripe_units, warnings: Vec::new() }
+        Log { file, header, job, names, limits, stripe_units, warnings: Vec::new(), untimed: Vec::new() }
     }
 
-    pub(super) fn with_warnings(self, warnings: Vec<Warning>) -> Log {
-        Log { warnings, ..self }
+    pub(super) fn of_text(self, warnings: Vec<Warning>, untimed: Vec<Layer>) -> Log {
+        Log { warnings, untimed, ..self }
+    }
+
+    pub(super) fn untimed(&self) -> &[Layer] {
+        &self.untimed
     }
 
     pub(super) fn warnings(&self) -> &[Warning] {

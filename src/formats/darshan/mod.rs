@@ -335,7 +335,7 @@ fn assemble(
     Trace {
         format: "darshan",
         header: header.facts(),
-        clock: record::Clock::job_start(job.start_s()),
+        clock: job.clock(),
         job: Some(job.facts()),
         layer: selected.map(|c| c.layer),
         ranks: job.ranks().unwrap_or(taken.ranks.len() as u64),

@@ -15,7 +15,7 @@ use crate::formats::lines::lines;
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
 use crate::formats::window::Window;
-use crate::record::Warning;
+use crate::record::{Layer, Warning};
 use crate::remedy::Remedy;
 
 const VERSION: &str = "# darshan log version: ";
@@ -104,6 +104,8 @@ struct Text {
     names: Names,
     versions: BTreeMap<Module, u32>,
     partial: Vec<Module>,
+    /// Modules of which a record lacks its times.
+    untimed: Vec<Layer>,
     record: Record,
     /// Most lines that a record of a module has.
     longest: BTreeMap<Module, usize>,
@@ -243,6 +245,13 @@ impl Text {
         let out = self.data.entry(module).or_default();
         if let Some(&layer) = LAYERS.iter().find(|l| Schema::of(**l).module() == module) {
             let schema = Schema::of(layer);
+            let untimed = schema
+                .floats
+                .iter()
+                .any(|n| n.ends_with("_TIME") && !n.contains("RANK") && !counters.reals.contains_key(*n));
+            if untimed && !self.untimed.contains(&layer) {
+                self.untimed.push(layer);
+            }
             let ints = schema.ints.iter().map(|name| counters.int(name)).collect();
             let floats = schema.floats.iter().map(|name| counters.real(name)).collect();
             counters::write(schema, version, &CounterRecord { id, rank, ints, floats }, out);
@@ -379,7 +388,7 @@ impl Text {
             cut: Vec::new(),
             whole_bytes: file.len() as u64,
         };
-        Ok(Log::of_parts(file, header, self.job, self.names, &options.limits).with_warnings(self.warnings))
+        Ok(Log::of_parts(file, header, self.job, self.names, &options.limits).of_text(self.warnings, self.untimed))
     }
 
     fn warn(&mut self, cut: bool) {

@@ -6,7 +6,7 @@ use iophase::formats::{Limits, ReadOptions};
 use iophase::internals::formats::darshan::{ByteOrder, Log, Schema, Segment};
 use iophase::record::{Data, Layer, Request, Trace};
 
-use super::{codes, data, intervals, read_bytes, requests};
+use super::{codes, data, intervals, read_bytes, requests, summary};
 
 /// What darshan-parser and darshan-dxt-parser print of a log, with all digits.
 fn printed(log: &Log) -> String {
@@ -134,6 +134,17 @@ fn segments_without_offsets_have_none() {
     let text: String = SEGMENTS.lines().map(|line| without(line).replace("X_POSIX", "X_MPIIO") + "\n").collect();
     let t = read_bytes(text.as_bytes(), &ReadOptions::default()).unwrap();
     assert_eq!(requests(&t).iter().map(|r| r.offset).collect::<Vec<_>>(), [iophase::record::UNKNOWN_OFFSET; 3]);
+}
+
+#[test]
+fn what_a_text_does_not_say_is_unknown() {
+    let text = "# darshan log version: 3.41\n# nprocs: 4\nPOSIX\t-1\t77\tPOSIX_BYTES_WRITTEN\t4096\t/x\t/\text4\n";
+    let t = read_bytes(text.as_bytes(), &ReadOptions::default().counters(true)).unwrap();
+    let job = t.job.as_ref().unwrap();
+    assert_eq!((job.id, job.start_unix_s, t.clock.zero_unix_s), (None, None, None));
+    let io = iophase::analysis::Info::of(&t).io;
+    assert!(io.share.is_none() && io.why.as_ref().unwrap().contains("times are not known"), "{io:?}");
+    assert_eq!(summary(&t, "posix").unwrap().bytes_written, 4096);
 }
 
 #[test]
