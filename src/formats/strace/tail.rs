@@ -34,16 +34,13 @@ impl TailedLines for TailedCalls {
         } else {
             parse_line(bytes)
         };
+        let call = matches!(line.message, Message::Call(_) | Message::Unfinished(_) | Message::Resumed { .. });
+        if call && line.time == Time::None && !self.stream.stats.has_times() {
+            return Err("a call without a time: record with -ttt".to_owned());
+        }
         let before = self.stream.stats.unparsed;
         let fed = self.stream.feed(bytes, &line);
-        match fed {
-            Ok(()) if self.stream.stats.unparsed == before => match self.stream.stats.has_times() {
-                true => Ok(()),
-                false if self.stream.stats.calls == 0 => Ok(()),
-                false => Err("a call without a time: record with -ttt".to_owned()),
-            },
-            _ => Err("no line of strace".to_owned()),
-        }
+        if fed.is_ok() && self.stream.stats.unparsed == before { Ok(()) } else { Err("no line of strace".to_owned()) }
     }
 
     fn clock(&self) -> Clock {
