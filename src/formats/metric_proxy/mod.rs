@@ -136,10 +136,7 @@ fn warn(trace: &mut Trace, met: Met, before: Before, levels: &[String]) {
         let message = format!("{first} of {last} were counted before the first sample: they are in no interval");
         warnings.push(Warning::new("counted-before-start", message));
     }
-    if met.restarts > 0 {
-        let message = format!("a counter fell {} times: it was taken to begin again at 0", met.restarts);
-        warnings.push(Warning::new("counter-restarts", message));
-    }
+    warnings.extend(met.falls());
     if let Some(first) = levels.first() {
         let message = format!(
             "metrics that do not count bytes: {}, the first {first}; bytes stand for their amount",
