@@ -9,6 +9,7 @@ pub(crate) mod clock;
 mod compression;
 pub(crate) mod custom;
 pub(crate) mod darshan;
+mod dates;
 pub(crate) mod dftracer;
 mod digits;
 mod fields;

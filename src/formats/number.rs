@@ -150,6 +150,77 @@ pub fn parse_u64(text: &[u8]) -> Option<u64> {
     Some(x)
 }
 
+/// A number as people, locales and dashboards write it, and the bytes of the unit behind it: `1,234.5`, `1.234,5`, `0,25`, `50.00 MB/s`,
+/// `3.2k`. A comma alone stands before decimals if `decimal_comma`, else it parts thousands. Prefixes are decimal, with `i` binary, and
+/// count `kilo` where no unit follows them; a small `b` is a bit. `None` if it is no number, or its unit is none of bytes.
+#[cold]
+pub(crate) fn parse_quantity(text: &[u8], decimal_comma: bool, kilo: f64) -> Option<(f64, Option<f64>)> {
+    const LONGEST: usize = 64;
+    let text = std::str::from_utf8(text).ok().filter(|t| t.len() <= LONGEST)?.trim();
+    let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let (number, unit) = (&text[..end], text[end..].trim());
+    let factor = if unit.is_empty() { None } else { Some(unit_bytes(unit, kilo)?) };
+    let plain = without_marks(number, decimal_comma)?;
+    parse_f64(plain.as_bytes()).map(|x| (x, factor))
+}
+
+/// A number without the marks between its thousands, and with a point before its decimals.
+fn without_marks(number: &str, decimal_comma: bool) -> Option<String> {
+    let is_blank = |c: char| matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\'');
+    let marks: Vec<(usize, char)> =
+        number.char_indices().filter(|(_, c)| matches!(c, '.' | ',') || is_blank(*c)).collect();
+    let count = |mark: char| marks.iter().filter(|(_, c)| *c == mark).count();
+    let Some(&(at, last)) = marks.last() else { return Some(number.to_owned()) };
+    let decimal = match (last, count(last)) {
+        (',', 1) => decimal_comma || count('.') > 0 || number.len() - at != 4,
+        ('.', n) => n == 1,
+        _ => false,
+    };
+    // what parts thousands has three digits behind it
+    let groups = marks.iter().take(marks.len() - usize::from(decimal));
+    let ends = marks.iter().skip(1).map(|(n, _)| *n).chain([number.len()]);
+    let whole = groups
+        .zip(ends)
+        .all(|((n, c), end)| end - n - c.len_utf8() == 3 && number[..*n].ends_with(|c: char| c.is_ascii_digit()));
+    let keep = |(i, c): (usize, char)| match c {
+        _ if i == at && decimal => Some('.'),
+        '.' | ',' => None,
+        c => (!is_blank(c)).then_some(c),
+    };
+    whole.then(|| number.char_indices().filter_map(keep).collect())
+}
+
+/// The bytes of a unit of bytes, or of bytes a second.
+fn unit_bytes(unit: &str, kilo: f64) -> Option<f64> {
+    let per_second = ["/s", "/sec", "ps"].iter().find_map(|end| unit.strip_suffix(end));
+    let unit = per_second.unwrap_or(unit).trim();
+    if matches!(unit, "sector" | "sectors") {
+        return Some(512.0);
+    }
+    let (power, rest) = match unit.char_indices().next()? {
+        (_, c) if "kKMGTP".contains(c) => ("kMGTP".find(if c == 'K' { 'k' } else { c })? as i32 + 1, &unit[1..]),
+        _ => (0, unit),
+    };
+    let (binary, name) = match rest.strip_prefix('i') {
+        Some(name) if power > 0 => (true, name),
+        _ => (false, rest),
+    };
+    let one = match name {
+        "" if power > 0 => 1.0,
+        "B" | "Byte" | "Bytes" | "byte" | "bytes" => 1.0,
+        "b" | "bit" | "bits" => 1.0 / 8.0,
+        _ => return None,
+    };
+    let base = if binary {
+        1024.0
+    } else if name.is_empty() {
+        kilo
+    } else {
+        1000.0
+    };
+    Some(one * f64::powi(base, power))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +273,45 @@ mod tests {
         }
         for text in ["", "x", "1e300", "18446744073709551615", "1.2.3"] {
             assert_eq!(parse_scaled(text.as_bytes(), 1000), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_people_locales_and_dashboards() {
+        for (text, comma, x) in [
+            ("1,234", false, Some((1234.0, None))),
+            ("1,234,567.5", false, Some((1_234_567.5, None))),
+            ("1.234.567,5", false, Some((1_234_567.5, None))),
+            ("1,234", true, Some((1.234, None))),
+            ("0,25", false, Some((0.25, None))),
+            ("-0,5", true, Some((-0.5, None))),
+            ("1 234 567", false, Some((1_234_567.0, None))),
+            ("1\u{202f}234,5", true, Some((1234.5, None))),
+            ("0 B/s", false, Some((0.0, Some(1.0)))),
+            ("50.00 MB/s", false, Some((50.0, Some(1e6)))),
+            ("1.5KiB", false, Some((1.5, Some(1024.0)))),
+            ("3.2k", false, Some((3.2, Some(1024.0)))),
+            ("3.2M", false, Some((3.2, Some(1_048_576.0)))),
+            ("8 Mb/s", false, Some((8.0, Some(125_000.0)))),
+            ("7 sectors", false, Some((7.0, Some(512.0)))),
+            ("2 GBps", false, Some((2.0, Some(1e9)))),
+            ("12,34,5", false, None),
+            ("1..5", false, None),
+            ("5 ms", false, None),
+            ("4.5%", false, None),
+            ("5 iops", false, None),
+            ("i5", false, None),
+            ("B/s", false, None),
+            ("", true, None),
+        ] {
+            assert_eq!(parse_quantity(text.as_bytes(), comma, 1024.0), x, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_quantity_is_survived(text in "[0-9.,' kKMiBb/se\u{a0}-]{0,20}", comma in any::<bool>()) {
+            let _ = parse_quantity(text.as_bytes(), comma, 1000.0);
         }
     }
 
