@@ -95,6 +95,9 @@ impl Request<'_> {
         {
             warnings.push(near_bin_width(period_s, bin_s, mode, trace.timing));
         }
+        if let Some(step_s) = trace.bin_s.filter(|_| trace.timing == Timing::Counter) {
+            period.widen_bursts(step_s);
+        }
         warnings.extend(period.too_fast_s.map(|period_s| fast_rhythm(period_s, mode)));
         warnings.extend(period.latest.map(|(searched, of)| latest_bursts(searched, of, mode)));
         let others = period.detection.others.iter_mut().filter_map(|o| o.prediction.as_mut());

@@ -145,6 +145,22 @@ impl PeriodReport {
         shortest
     }
 
+    /// Readings `step_s` apart say that something moved between two of them, not when: no burst is told to be shorter.
+    pub fn widen_bursts(&mut self, step_s: f64) {
+        let period_s = self.detection.dominant.as_ref().map_or(f64::INFINITY, |d| d.period_s);
+        if let Some(b) = &mut self.bursts {
+            for width in [&mut b.width_s.min, &mut b.width_s.median, &mut b.width_s.max] {
+                *width = width.max(step_s);
+            }
+            b.duty_cycle = b.duty_cycle.max((b.width_s.median / period_s).min(1.0));
+        }
+        let others = self.detection.others.iter_mut().filter_map(|o| o.prediction.as_mut());
+        for p in self.prediction.iter_mut().chain(others) {
+            let width_s = (p.next_end_s - p.next_start_s).max(step_s);
+            (p.next_end_s, p.idle_s) = (p.next_start_s + width_s, p.idle_s.min((p.period_s - width_s).max(0.0)));
+        }
+    }
+
     fn new(detection: Detection) -> Self {
         PeriodReport {
             detection,
