@@ -64,7 +64,7 @@ pub enum Remedy {
     TrainModel,
     /// Remote addresses are refused.
     UseLoopback,
-    /// A table is of no known tool; its columns.
+    /// A table is of no known tool; how its columns may be named, and what there is.
     NameColumns(String),
     /// The values of a time series may be reads or writes.
     NameDirection,
@@ -111,11 +111,11 @@ impl fmt::Display for Remedy {
             Remedy::ChangeFilter => "change the cutoff and the order of the filter, or raise the sampling rate",
             Remedy::TrainModel => "train one on earlier runs",
             Remedy::NameColumns(columns) => {
-                return write!(f, "name the columns of time, reads and writes; there are: {columns}");
+                return write!(f, "name its columns of time, reads and writes, as {columns}");
             }
             Remedy::NameDirection => "say which column holds reads, which writes",
             Remedy::NameKind => "say so if they are a counter",
-            Remedy::ChooseDevices => "keep the files that are the devices of one layer",
+            Remedy::ChooseDevices => "choose the files that are other devices",
             Remedy::UseLoopback => "use 127.0.0.1, or allow remote addresses in a network where everybody is trusted",
         })
     }

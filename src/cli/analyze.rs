@@ -152,7 +152,8 @@ pub(super) fn run(a: &AnalyzeArgs) -> Result<u8> {
         rayon::spawn(chains::prepare);
     }
     let verbose = a.verbosity.verbose > 0;
-    let read = a.input.reading.options()?.counters(verbose);
+    let mut read = a.input.reading.options()?.counters(verbose);
+    read.series.every_device = a.selection.files.is_some();
     let compute = |source: &Source, format: Option<&'static dyn Format>, read: &ReadOptions| {
         if streamed {
             return Ok((analysis::analyze_source(source, format, read, &options)?.report, Vec::new(), None));

@@ -75,7 +75,8 @@ pub(super) fn writer_names() -> clap::builder::PossibleValuesParser {
 pub(super) fn run(a: &ConvertArgs) -> Result<()> {
     check_window(a.from, a.until)?;
     let writer = writer(a)?;
-    let options = a.reading.options()?;
+    let mut options = a.reading.options()?;
+    options.series.every_device = a.files.is_some();
     let format = a.reading.format()?;
     let source = Source::open(&a.trace, &options.limits)?;
     let mut trace = with_progress(&source, &a.verbosity, &options, |options| formats::read(&source, format, options))?;

@@ -70,13 +70,11 @@ fn in_options(remedy: &Remedy) -> Option<Remedy> {
         Remedy::ChangeFilter => "change --cutoff and --order, or raise --sampling-rate",
         Remedy::TrainModel => "make one with `iophase classify --train RUN... -o MODEL` and give it with --model MODEL",
         Remedy::NameColumns(columns) => {
-            return Some(Remedy::from(format!(
-                "name them with --columns time=NAME,read=NAME,write=NAME (and --kind, --unit); there are: {columns}"
-            )));
+            return Some(Remedy::from(format!("name its columns (and --kind, --unit), as with --columns {columns}")));
         }
         Remedy::NameDirection => "name the columns with --columns read=NAME or write=NAME",
         Remedy::NameKind => "use --kind cumulative if they are a counter",
-        Remedy::ChooseDevices => "keep the devices of one layer with --files REGEX",
+        Remedy::ChooseDevices => "choose other devices with --files REGEX",
         Remedy::UseLoopback => "use 127.0.0.1, or --allow-remote in a network where everybody is trusted",
         _ => return None,
     }))

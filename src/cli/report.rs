@@ -99,7 +99,9 @@ pub(super) fn run(a: &ReportArgs, given: Vec<String>) -> Result<u8> {
 /// # Errors
 /// Of the arguments.
 pub fn read_options(a: &ReportArgs) -> Result<ReadOptions> {
-    Ok(a.input.reading.options()?.counters(true).all_layers(true))
+    let mut read = a.input.reading.options()?.counters(true).all_layers(true);
+    read.series.every_device = a.selection.files.is_some();
+    Ok(read)
 }
 
 /// The page on these runs; with the comparison if there are facts of two.

@@ -72,6 +72,16 @@ const ALL: &[Foreign] = &[
         is: is_perfetto,
     },
     Foreign {
+        what: "a binary file of sar",
+        remedy: "print it with `sadf -d -U FILE -- -d > node.csv` and read that",
+        is: |head| matches!(head, [0x96, 0xd5, 0x75, 0x21, ..] | [0xd5, 0x96, 0x21, 0x75, ..]),
+    },
+    Foreign {
+        what: "a raw file of collectl",
+        remedy: "print it with `collectl -p FILE -P -oU -sD > node.txt` and read that",
+        is: |head| head.starts_with(b"####") && memchr::memmem::find(head, b"# Collectl:").is_some(),
+    },
+    Foreign {
         what: "a file packed twice",
         remedy: DECOMPRESS_ONCE,
         is: |head| Compression::of(head) != Compression::None,
@@ -218,6 +228,8 @@ mod tests {
             (br#"{"Version": "4.0.0", "Began": "Mon", "Command line": "ior", "tests": [{"#, "IOR"),
             (b"\x03\x42\x00", "OTF2"),
             (&packets, "Perfetto"),
+            (b"\x96\xd5\x75\x21\x0c\x07", "sar"),
+            (b"#####\n# Collectl:   V4.3.1-1\n#####\n>>> 1795000000.001 <<<\n", "collectl"),
             (b"BZh91AY&SY", "packed twice"),
             (b"BZh9\x17rE8P\x90\0\0\0\0", "packed twice"),
             (b"\xfd7zXZ\0", "packed twice"),

@@ -89,7 +89,10 @@ pub fn probe(source: &Source) -> Result<&'static dyn Format> {
             Some(why) => error(why).remedy("convert it to CSV with the columns op, size, start"),
             None => match foreign::recognise(source.head()) {
                 Some(known) => error(known.what).expected("a trace").remedy(known.remedy),
-                None if is_text(source.head()) => error("no known trace format").remedy(Remedy::GivePatterns),
+                None if is_text(source.head()) => match series::unknown_table(source.head()) {
+                    Some(columns) => error("a table of no known tool").remedy(Remedy::NameColumns(columns)),
+                    None => error("no known trace format").remedy(Remedy::GivePatterns),
+                },
                 None => error("no known trace format").remedy(Remedy::NameFormat),
             },
         }

@@ -445,7 +445,7 @@ impl Trace {
 
     /// Why the trace has no rows, as its reader says.
     pub(crate) fn why_no_rows(&self) -> Option<&Warning> {
-        const REASONS: [&str; 4] = ["empty-log", "no-transfers", "no-io-events", "io-uring-invisible"];
+        const REASONS: [&str; 5] = ["empty-log", "no-transfers", "no-io-events", "io-uring-invisible", "one-reading"];
         self.warnings.iter().find(|w| REASONS.contains(&&*w.code))
     }
 

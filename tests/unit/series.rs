@@ -267,6 +267,9 @@ fn gaps_and_restarts_are_told() {
     let moved: Vec<_> = written(&t);
     assert_eq!(moved, [(0.0, 1.0, 5.0), (1.0, 3.0, 4.0), (3.0, 4.0, 2.0), (4.0, 5.0, 4.0), (5.0, 50.0, 1.0)]);
     assert_eq!(codes(&t), ["counter-restarts", "missing-values", "gaps"]);
+    let text = "t,w\n0,5\n1,10\n2,0\n3,14\n4,4294967290\n5,6\n6,7\n";
+    let t = with(text, columns("time=t,write=w").kind(Some(ValueKind::Cumulative))).unwrap();
+    assert_eq!(codes(&t), ["counter-wraps", "counter-glitches"]);
     let t = with("t,w\n0,5\n1,6\n2,7\n3,9\n", columns("time=t,write=w")).unwrap();
     assert_eq!(codes(&t), ["looks-cumulative"]);
     let t = with("t,w\n0,5\n1,6\n2,3\n3,9\n", columns("time=t,value=w")).unwrap();
@@ -365,9 +368,199 @@ fn the_mean_since_the_machine_started_is_no_reading() {
 }
 
 #[test]
-fn devices_on_devices_are_told() {
-    let text = "# hostname;interval;timestamp;DEV;rkB/s;wkB/s\nn;1;100000001;sda;1;2\nn;1;100000001;dm-0;1;2\n";
-    assert_eq!(codes(&parse(text).unwrap()), ["stacked-devices"]);
+fn devices_on_devices_count_once_unless_they_are_chosen() {
+    let text = "# hostname;interval;timestamp;DEV;rkB/s;wkB/s\nn;1;100000001;sda;1;2\nn;1;100000001;sda1;1;2\nn;1;100000001;dm-0;0;2\n";
+    let t = parse(text).unwrap();
+    assert_eq!((codes(&t), total(&t, Op::Write), t.files.len()), (vec!["stacked-devices"], 2048.0, 1));
+    let t = with(text, SeriesOptions::default().every_device(true)).unwrap();
+    assert_eq!((codes(&t), total(&t, Op::Write), t.files.len()), (vec!["stacked-devices"], 3.0 * 2048.0, 3));
+    // a section of totals beside that of the devices
+    let text = "# hostname;interval;timestamp;CPU;%user\nn;1;100000001;-1;3\n\
+        # hostname;interval;timestamp;bread/s;bwrtn/s\nn;1;100000001;2;4\n\
+        # hostname;interval;timestamp;DEV;rkB/s;wkB/s\nn;1;100000001;sda;1;2\n";
+    assert_eq!(total(&parse(text).unwrap(), Op::Write), 2048.0);
+}
+
+#[test]
+fn rows_of_several_instances_are_several_counters() {
+    let mut ldms = String::from("#Time,Time_usec,ProducerName,job_id,fs_name,llite,write_bytes.sum\n");
+    let mut table = String::from("when,where,hits,bytes\n");
+    for i in 0..20 {
+        let (a, b) = (5_000_000_000_000u64 + i * 1000, 7000 + i);
+        ldms += &format!(
+            "{0}.0005,500,n1,{1},scratch,s-ff,{a}\n{0}.0006,600,n1,{1},home,h-ff,{b}\n",
+            1_700_000_000 + i,
+            i / 7
+        );
+        table += &format!("{i},scratch,{0},{a}\n{i},home,{0},{b}\n", i * 37 % 11);
+    }
+    let counters = || SeriesOptions::default().kind(Some(ValueKind::Cumulative));
+    let by_behaviour = columns("time=when,write=bytes").kind(Some(ValueKind::Cumulative));
+    for (text, series) in [(&ldms, counters()), (&table, by_behaviour.clone())] {
+        let t = with(text, series).unwrap();
+        assert_eq!((total(&t, Op::Write), t.files.len(), codes(&t).len()), (19.0 * 1001.0, 2, 0), "{:?}", t.warnings);
+    }
+    let unnamed = table.replace("scratch", "x").replace("home", "x");
+    let e = with(unnamed, by_behaviour).unwrap_err();
+    assert!(e.to_string().contains("device=NAME"), "{e}");
+}
+
+/// Blocks of iostat with totals in kB, each with its time.
+fn blocks(times: &[&str]) -> String {
+    let block =
+        |t: &&str| format!("\n{t}\nDevice tps kB_read/s kB_wrtn/s kB_read kB_wrtn\nsda 5.00 0.00 100.00 0 1000\n");
+    format!("Linux 6.1 (n1) \t_x86_64_\t(2 CPU)\n{}", times.iter().map(block).collect::<String>())
+}
+
+#[test]
+fn times_of_blocks_come_from_the_data_or_not_at_all() {
+    let ends = |t: &Trace| rows(t).iter().map(|r| r.end - rows(t)[0].end).collect::<Vec<_>>();
+    for times in [
+        ["24/11/2026 23:59:50", "25/11/2026 00:00:00", "25/11/2026 00:00:10"],
+        ["05/11/26 11:59:50 PM", "06/11/26 12:00:00 AM", "06/11/26 12:00:10 AM"],
+        ["11/05/26 11:59:50 PM", "11/06/26 12:00:00 AM", "11/06/26 12:00:10 AM"],
+        ["24.11.2026 23:59:50", "25.11.2026 00:00:00", "25.11.2026 00:00:10"],
+        ["2026年11月24日 23時59分50秒", "2026年11月25日 00時00分00秒", "2026年11月25日 00時00分10秒"],
+        ["1795000000", "1795000010", "1795000020"],
+        // the totals say the steps
+        ["", "", ""],
+    ] {
+        let t = parse(blocks(&times)).unwrap();
+        assert_eq!(ends(&t), [0.0, 10.0, 20.0], "{times:?}: {:?}", t.warnings);
+        assert_eq!(total(&t, Op::Write), 3.0 * 1_024_000.0, "{times:?}");
+    }
+    let e = parse(blocks(&["der 24. November 26 um zwölf", "der 24. November 26 um eins"])).unwrap_err();
+    assert!(e.to_string().contains("der 24") && e.to_string().contains("S_TIME_FORMAT=ISO"), "{e}");
+    let untimed =
+        "Linux 6.1 (n1)\n\nDevice r/s rkB/s wkB/s\nsda 1.00 4.00 0.00\n\nDevice r/s rkB/s wkB/s\nsda 1.00 4.00 0.00\n";
+    assert!(parse(untimed).unwrap_err().to_string().contains("iostat -t"));
+    let t = with(untimed, SeriesOptions::default().step_s(Some(5.0))).unwrap();
+    assert_eq!(total(&t, Op::Read), 2.0 * 5.0 * 4096.0);
+}
+
+#[test]
+fn each_block_has_its_own_step() {
+    let text = blocks(&["24/11/2026 10:00:00", "24/11/2026 10:00:10"])
+        + "\n24/11/2026 10:00:40\nDevice tps kB_read/s kB_wrtn/s kB_read kB_wrtn\nsdb 5.00 0.00 100.00 0 3000\n";
+    let t = parse(text).unwrap();
+    assert_eq!(total(&t, Op::Write), 1024.0 * 5000.0);
+}
+
+#[test]
+fn text_of_tools_in_blocks_is_read() {
+    let sar = "Linux 6.1 (n1) \t11/24/26 \t_x86_64_\t(2 CPU)\n\n\
+        11:59:58 PM DEV tps rkB/s wkB/s\n11:59:59 PM sda 1.00 1.00 2.00\n12:00:00 AM sda 1.00 0.00 4.00\nAverage: sda 1 1 3\n\n\
+        11:59:58 PM kbmemfree kbmemused\n11:59:59 PM 5 6\n";
+    let pidstat = "Linux 6.1 (n1) \t11/24/26 \t_x86_64_\t(2 CPU)\n\n12:53:20 UID PID kB_rd/s kB_wr/s Command\n\
+        12:53:21 0 7 1.00 2.00 my prog\n\n12:53:21 UID PID kB_rd/s kB_wr/s Command\n12:53:22 0 9 0.00 4.00 sh\n";
+    let vmstat = "procs ---io--\n r b swpd bi bo UTC\n 1 0 0 9 9 2026-11-24 09:59:59\n 1 0 0 1 2 2026-11-24 10:00:00\n 1 0 0 0 4 2026-11-24 10:00:01\n";
+    let pretty = "Linux 6.1 (n1)\n\n2026-11-24T10:00:00Z\n tps kB_read/s kB_wrtn/s Device\n 1.00 1.0k 2.0k sda\n\n\
+        2026-11-24T10:00:01Z\n tps kB_read/s kB_wrtn/s Device\n 1.00 0.0k 4.0k sda\n";
+    let split = "Linux 6.1 (n1)\n\n2026-11-24T10:00:00Z\n r/s rkB/s Device\n 1.00 1.00 sda\n\n w/s wkB/s Device\n 1.00 2.00 sda\n\n\
+        2026-11-24T10:00:01Z\n r/s rkB/s Device\n 0.00 0.00 sda\n\n w/s wkB/s Device\n 1.00 4.00 sda\n";
+    for (tool, text) in [("sar", sar), ("pidstat", pidstat), ("vmstat", vmstat), ("iostat", pretty), ("iostat", split)]
+    {
+        let t = parse(text).unwrap();
+        let moved: Vec<_> = rows(&t).iter().map(|r| (r.op, r.bytes / 1024.0, r.end - r.start)).collect();
+        assert_eq!(t.header.version.as_deref(), Some(tool));
+        let sum = |op| moved.iter().filter(|m| m.0 == op).map(|m| m.1).sum::<f64>();
+        assert_eq!((sum(Op::Read), sum(Op::Write)), (1.0, 6.0), "{tool}: {moved:?}");
+        assert!(moved.iter().all(|m| m.2 == 1.0), "{tool}: {moved:?}");
+    }
+}
+
+#[test]
+fn tables_of_dashboards_and_dstat_are_read() {
+    let dstat = "\"Dool 1.3 CSV output\"\n\n\"system\",\"dsk/sda\",,\"dsk/total\",\n\"time\",\"read\",\"writ\",\"read\",\"writ\"\n\
+        Dec-31 23:59:58,9,9,9,9\nDec-31 23:59:59,0,2,0,2\nJan-01 00:00:00,1,4,1,4\n";
+    let t = parse(dstat).unwrap();
+    assert_eq!((total(&t, Op::Read), total(&t, Op::Write)), (1.0, 6.0));
+    assert_eq!(codes(&t), ["since-start", "stacked-devices"]);
+    let grafana = "\"Time\",\"n1 write\",\"load\"\n2026-11-24 11:59:30,50.00 MB/s,1\n2026-11-24 11:59:31,0 B/s,2\n2026-11-24 11:59:32,2 KiB/s,3\n";
+    let t = parse(grafana).unwrap();
+    assert_eq!((total(&t, Op::Write), t.header.version.as_deref()), (50_002_048.0, Some("Grafana")));
+    let influx = "name,tags,time,read_bytes,write_bytes\ndiskio,\"name=a\",1700000001000000000,0,100\n\
+        diskio,\"name=b\",1700000001000000000,5,100\ndiskio,\"name=a\",1700000002000000000,0,150\ndiskio,\"name=b\",1700000002000000000,5,101\n";
+    let t = parse(influx).unwrap();
+    assert_eq!((total(&t, Op::Write), t.files.len(), t.origin_s), (51.0, 2, 1_700_000_001));
+}
+
+#[test]
+fn everything_in_a_json_file_is_read() {
+    let answer = |from: u64| {
+        let values: Vec<String> = (from..from + 3).map(|i| format!("[{},\"{}\"]", 1_700_000_000 + i, 10 * i)).collect();
+        format!(
+            "{{\"status\":\"success\",\"data\":{{\"resultType\":\"matrix\",\"result\":[{{\"metric\":{{\"__name__\":\"written_bytes_total\",\"fs\":\"a\"}},\"values\":[{}]}}]}},\"infos\":[\"x\"]}}\n",
+            values.join(",")
+        )
+    };
+    let t = parse(answer(0) + &answer(2) + &answer(5)).unwrap();
+    assert_eq!((total(&t, Op::Write), codes(&t).len()), (70.0, 0), "{:?}", t.warnings);
+    let iostat = |time: &str, comma: &str| {
+        let block = |i: u32, w: &str| {
+            format!(
+                "{{{}\"disk\":[{{\"disk_device\":\"sda\",\"tps\":1,\"rMB/s\":0{comma},\"wMB/s\":{w}{comma}}}]}}",
+                time.replace('?', &i.to_string())
+            )
+        };
+        format!(
+            "{{\"sysstat\":{{\"hosts\":[{{\"nodename\":\"n1\",\"statistics\":[\n,{},{}]}}]}}}}",
+            block(0, "1"),
+            block(1, "2")
+        )
+    };
+    for comma in ["", ".50", ",50"] {
+        let half = if comma.is_empty() { 0.0 } else { 1.0 };
+        let t = parse(iostat("\"timestamp\":\"2026-11-24T10:00:0?+0000\",", comma)).unwrap();
+        assert_eq!(
+            (total(&t, Op::Write), t.header.version.as_deref()),
+            ((3.0 + half) * 1_048_576.0, Some("iostat")),
+            "{comma}"
+        );
+    }
+    assert!(parse(iostat("", "")).unwrap_err().to_string().contains("iostat -t"));
+}
+
+#[test]
+fn local_clocks_that_step_by_an_hour_are_put_right() {
+    let row = |i: u32, zone: fn(u32) -> String| format!("n1;600;2026-10-25 {};sda;0;10\n", zone(i));
+    let local = |i: u32| {
+        let minute = if i > 9 { 10 * i - 60 } else { 10 * i };
+        format!("{:02}:{:02}:00", 1 + minute / 60, minute % 60)
+    };
+    let named = |i: u32| {
+        format!(
+            "{} {}",
+            {
+                let m = if i > 9 { 10 * i - 60 } else { 10 * i };
+                format!("{:02}:{:02}:00", 1 + m / 60, m % 60)
+            },
+            if i > 9 { "CET" } else { "CEST" }
+        )
+    };
+    for (zone, expected) in [(local as fn(u32) -> String, &["clock-steps"][..]), (named as fn(u32) -> String, &[])] {
+        let text = (0..24).map(|i| row(i, zone)).collect::<String>();
+        let t = parse(format!("# hostname;interval;timestamp;DEV;rkB/s;wkB/s\n{text}")).unwrap();
+        assert_eq!(codes(&t), expected);
+        assert!(rows(&t).windows(2).all(|w| w[1].start == w[0].end), "{:?}", written(&t));
+    }
+}
+
+#[test]
+fn one_reading_says_that_it_is_one() {
+    let lustre = "snapshot_time 1700000000.5 secs.nsecs\nwrite_bytes 9 samples [bytes] 1 9 81\n";
+    for text in [lustre, "Linux 6.1 (n1)\n\nDevice tps kB_read/s kB_wrtn/s\nsda 1.23 4.00 5.00\n"] {
+        let t = parse(text).unwrap();
+        assert_eq!((codes(&t), t.data.len()), (vec!["one-reading"], 0));
+        let e = analysis::analyze(&t, &Options::default()).err().unwrap();
+        assert!(e.kind() == ErrorKind::Empty && e.to_string().contains("one reading"), "{e}");
+    }
+}
+
+#[test]
+fn times_that_cannot_be_read_are_an_error() {
+    let e = with("when,write\nyesterday,5\ntoday,6\n", columns("time=when,write=write")).unwrap_err();
+    assert!(e.to_string().contains("`yesterday`") && e.to_string().contains("S_TIME_FORMAT=ISO"), "{e}");
 }
 
 #[test]
@@ -418,7 +611,7 @@ fn followed(text: &str, series: SeriesOptions, piece: usize) -> Vec<Interval> {
 fn a_table_that_grows_gives_what_the_finished_one_holds() {
     let collectl = "waiting for 1 second sample...\n#UTC [DSK]ReadKBTot [DSK]WriteKBTot\n\
         1700000001 3 4\n1700000002 0 7\n1700000003 1 0\n1700000004 1 9\n";
-    let counters = "when,node,bytes\n1,a,5\n1,b,7\n2,a,8\n2,b,7\n3,a,1\n3,b,9\n";
+    let counters = "when,node,bytes\n1,a,5\n1,b,7\n2,a,8\n2,b,7\n3,a,1\n3,b,9\n4,a,2\n4,b,11\n";
     let cases = [
         (collectl, SeriesOptions::default()),
         (counters, columns("time=when,host=node,write=bytes").kind(Some(ValueKind::Cumulative))),

@@ -25,7 +25,8 @@ pub(super) fn sniff(head: &[u8]) -> Sniff {
     }
     let names = member_names(text, MEMBERS);
     let top = |want: &[u8]| names.iter().any(|(depth, n)| *depth == 1 && *n == want);
-    match (top(b"infos"), top(b"metrics")) {
+    // an answer of Prometheus may have notes of this name
+    match (top(b"infos") && !top(b"data"), top(b"metrics")) {
         (true, _) => Sniff::Yes,
         (_, true) => Sniff::Maybe,
         _ => Sniff::No("neither JSON with infos and metrics nor frames of a store"),

@@ -27,7 +27,7 @@ pub(super) struct Found {
 /// # Errors
 /// Malformed if the columns are not there, or must be named.
 pub(super) fn find(text: &[u8], options: &SeriesOptions) -> Result<Found> {
-    let mut known = first(text, |line| Ok(presets::of_header(line)))?;
+    let mut known = first(text, |before, line| Ok(presets::of_header(before, line)))?;
     if let (Some(found), Some(separator)) = (&mut known, options.separator) {
         found.layout.separator = Separator::new(Some(separator), &found.header);
     }
@@ -37,11 +37,9 @@ pub(super) fn find(text: &[u8], options: &SeriesOptions) -> Result<Found> {
             found.layout.take(columns, &names).map_err(|c| missing(&c, &found.header, found.lines, &names))?;
             found
         }
-        (Some(found), None) if found.layout.series.is_empty() => {
-            let names = found.layout.separator.names(&found.header)?;
-            let what = format!("a table of {} without columns of bytes read and written", found.layout.tool);
-            let e = Error::malformed(Place::Line(found.lines), what);
-            return Err(e.remedy(Remedy::NameColumns(shown(&names))));
+        // sections of other counters come and go
+        (Some(found), None) if found.layout.series.is_empty() && found.layout.tool != "sadf" => {
+            return Err(useless(found.layout.tool, &found.header, found.lines));
         }
         (Some(found), None) => found,
         (None, Some(columns)) => by_columns(text, columns, options)?,
@@ -54,13 +52,21 @@ pub(super) fn find(text: &[u8], options: &SeriesOptions) -> Result<Found> {
     Ok(found)
 }
 
-/// The first line for which `layout` gives one.
-fn first(text: &[u8], layout: impl Fn(&[u8]) -> Result<Option<Layout>>) -> Result<Option<Found>> {
+/// The error of a table of a known tool without columns of use.
+pub(super) fn useless(tool: &str, header: &[u8], line: u64) -> Error {
+    let names = Separator::new(None, header).names(header).unwrap_or_default();
+    let what = format!("a table of {tool} without columns of bytes read and written");
+    Error::malformed(Place::Line(line), what).remedy(Remedy::NameColumns(shown(&names)))
+}
+
+/// The first line for which `layout` gives one, with the line before it.
+fn first(text: &[u8], layout: impl Fn(&[u8], &[u8]) -> Result<Option<Layout>>) -> Result<Option<Found>> {
     let mut bytes = 0;
+    let mut before: &[u8] = &[];
     for (i, whole) in text.split_inclusive(|&b| b == b'\n').take(BEFORE_HEADER).enumerate() {
         bytes += whole.len();
         let line = whole.trim_ascii_end();
-        if let Some(layout) = layout(line)? {
+        if let Some(layout) = layout(std::mem::replace(&mut before, line), line)? {
             return Ok(Some(Found { layout, header: line.to_vec(), bytes, lines: i as u64 + 1 }));
         }
     }
@@ -69,7 +75,7 @@ fn first(text: &[u8], layout: impl Fn(&[u8]) -> Result<Option<Layout>>) -> Resul
 
 /// A table of no known tool with these columns: below its header, or from its first row on.
 fn by_columns(text: &[u8], columns: &SeriesColumns, options: &SeriesOptions) -> Result<Found> {
-    let row = first(text, |line| {
+    let row = first(text, |_, line| {
         let separator = Separator::new(options.separator, line);
         let mut layout = Layout::new("", separator);
         // numbers alone need no header: the row has to have values in these places
@@ -82,7 +88,7 @@ fn by_columns(text: &[u8], columns: &SeriesColumns, options: &SeriesOptions) -> 
         found.header.clear();
         return Ok(found);
     }
-    let header = first(text, |line| {
+    let header = first(text, |_, line| {
         let separator = Separator::new(options.separator, line);
         let names = separator.names(line)?;
         let mut layout = Layout::new("", separator);
@@ -131,6 +137,32 @@ fn header_like<'t>(text: &'t [u8], options: &SeriesOptions) -> &'t [u8] {
         names.len() > 1 && 2 * numbers < names.len()
     };
     lines().find(is_header).or_else(|| lines().next()).unwrap_or_default()
+}
+
+/// How the columns of a table of no known tool may be named; `None` if the text is no table with a time and a number in each row.
+pub(in super::super) fn unknown_table(text: &[u8]) -> Option<String> {
+    const FEWEST: usize = 2;
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let options = SeriesOptions::default();
+    let header = header_like(text, &options);
+    let separator = Separator::new(None, header);
+    let names = separator.names(header).ok()?;
+    let after = memchr::memmem::find(text, header)?;
+    let is_row = |line: &&[u8]| {
+        let found = separator.names(line).unwrap_or_default();
+        let time = found.iter().position(|f| TimeForm::of(f.as_bytes(), None, None).is_some());
+        let numbers = found
+            .iter()
+            .enumerate()
+            .filter(|(i, f)| Some(*i) != time && value(f.as_bytes(), true).is_some_and(f64::is_finite));
+        found.len() == names.len() && time.is_some() && numbers.count() > 0
+    };
+    let rows = text[after..].split(|&b| b == b'\n').skip(1).map(<[u8]>::trim_ascii).filter(|l| !l.is_empty());
+    let rows: Vec<&[u8]> = rows.take(BEFORE_HEADER).collect();
+    let whole = rows.len().saturating_sub(1).max(1);
+    let is_table =
+        names.len() >= FEWEST && rows.iter().take(whole).filter(|l| is_row(l)).count() >= FEWEST.max(whole / 2);
+    is_table.then(|| shown(&names))
 }
 
 fn missing(column: &str, line: &[u8], number: u64, names: &[String]) -> Error {

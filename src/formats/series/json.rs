@@ -1,11 +1,14 @@
-//! Time series as JSON: `sadf -j`, and answers of Prometheus to range queries.
+//! Time series as JSON, one value or several one after the other: `sadf -j`, `iostat -o JSON`, and answers of Prometheus to range queries.
 
 use std::collections::HashMap;
 
+use memchr::memmem;
+
+use super::blocks::Blocks;
 use super::layout::direction;
 use super::sheet::{Group, Meaning, Sheet};
-use super::stamp::date_time;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::dates::{Moment, Order};
 use crate::formats::json::{Json, member_names};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
@@ -22,9 +25,14 @@ fn has_top(head: &[u8], wanted: &[&str]) -> bool {
     wanted.iter().all(|w| names.iter().any(|(depth, n)| *depth <= 2 && *n == w.as_bytes()))
 }
 
-/// True if the head is of `sadf -j`.
-pub(super) fn is_sadf(head: &[u8]) -> bool {
+/// True if the head is of `sadf -j` or `iostat -o JSON`.
+pub(super) fn is_sysstat(head: &[u8]) -> bool {
     has_top(head, &["sysstat", "hosts"])
+}
+
+/// True if a head of sysstat is of iostat.
+pub(super) fn is_iostat(head: &[u8]) -> bool {
+    [&b"\"disk_device\""[..], b"\"avg-cpu\""].iter().any(|name| memmem::find(head, name).is_some())
 }
 
 /// True if the head is of a range query.
@@ -38,6 +46,8 @@ struct Filling<'o> {
     options: &'o ReadOptions,
     values: usize,
     dated: bool,
+    /// Places of groups by what names them.
+    places: HashMap<String, usize>,
 }
 
 /// Reads a value by `fill`; what came before damage is kept.
@@ -49,7 +59,7 @@ fn read_with<'o>(
 ) -> Result<Sheet> {
     let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
     let sheet = Sheet { tool, ..Sheet::default() };
-    let mut filling = Filling { sheet, options, values: 0, dated: false };
+    let mut filling = Filling { sheet, options, values: 0, dated: false, places: HashMap::new() };
     let outcome = fill(&mut filling, &mut json);
     let Filling { mut sheet, values, .. } = filling;
     match outcome {
@@ -63,14 +73,34 @@ fn read_with<'o>(
     Ok(sheet)
 }
 
+/// Passes over commas, of which tools write too many. In an object, digits behind a comma are decimals of the value before.
+fn pass_commas(json: &mut Json, decimals: bool) -> Result<()> {
+    while json.peek()? == Some(b',') {
+        json.window().consume(1);
+        while decimals && next_byte(json, 0)?.is_some_and(|b| b.is_ascii_digit()) {
+            json.window().consume(1);
+        }
+    }
+    Ok(())
+}
+
+/// The byte so many behind the next one.
+fn next_byte(json: &mut Json, n: usize) -> Result<Option<u8>> {
+    while json.window().data().len() <= n && json.window().more()? {}
+    Ok(json.window().data().get(n).copied())
+}
+
 /// Calls `each` for every member of an object with its name; it has to read the value.
 fn members(json: &mut Json, mut each: impl FnMut(&mut Json, &[u8]) -> Result<()>) -> Result<()> {
     json.object()?;
-    let (mut first, mut name) = (true, Vec::new());
-    while json.member(&mut first, &mut name)? {
+    let mut name = Vec::new();
+    loop {
+        pass_commas(json, true)?;
+        if !json.member(&mut true, &mut name)? {
+            return Ok(());
+        }
         each(json, &name)?;
     }
-    Ok(())
 }
 
 /// Calls `each` for every element of an array; passes over anything else.
@@ -79,8 +109,19 @@ fn elements(json: &mut Json, mut each: impl FnMut(&mut Json) -> Result<()>) -> R
         return json.skip();
     }
     json.array()?;
-    let mut first = true;
-    while json.element(&mut first)? {
+    loop {
+        pass_commas(json, false)?;
+        if !json.element(&mut true)? {
+            return Ok(());
+        }
+        each(json)?;
+    }
+}
+
+/// Calls `each` for every value of the input.
+fn documents(json: &mut Json, mut each: impl FnMut(&mut Json) -> Result<()>) -> Result<()> {
+    each(json)?;
+    while json.peek()?.is_some() {
         each(json)?;
     }
     Ok(())
@@ -109,6 +150,21 @@ fn number(json: &mut Json) -> Result<f64> {
     Ok(json.number()?.unwrap_or(f64::NAN))
 }
 
+/// A number as the value of a member, which may have a comma before its decimals.
+fn member_number(json: &mut Json) -> Result<f64> {
+    let mut x = number(json)?;
+    let sign = if x.is_sign_negative() { -1.0 } else { 1.0 };
+    if next_byte(json, 0)? == Some(b',') {
+        let (mut n, mut place) = (1, 0.1);
+        while let Some(digit) = next_byte(json, n)?.filter(u8::is_ascii_digit) {
+            x += sign * place * f64::from(digit - b'0');
+            (n, place) = (n + 1, place * 0.1);
+        }
+        json.window().consume(if n > 1 { n } else { 0 });
+    }
+    Ok(x)
+}
+
 impl Filling<'_> {
     fn count(&mut self, values: usize) -> Result<()> {
         self.values += values;
@@ -120,9 +176,62 @@ impl Filling<'_> {
     }
 }
 
+/// Reads `iostat -o JSON`: `sysstat.hosts[].statistics[]`, each with the devices of `disk`, and with a `timestamp` if `-t` was given.
+///
+/// # Errors
+/// Malformed, also if nothing says the times; limits, errors of the system.
+pub(super) fn iostat(source: &Source, options: &ReadOptions) -> Result<Sheet> {
+    let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
+    let mut blocks = Blocks::new(options);
+    let outcome = documents(&mut json, |json| {
+        members(json, |json, name| match name {
+            b"sysstat" => members(json, |json, name| match name {
+                b"hosts" => elements(json, |json| {
+                    members(json, |json, name| match name {
+                        b"nodename" => text(json).map(|host| blocks.of_host(host)),
+                        b"statistics" => elements(json, |json| iostat_block(json, &mut blocks)),
+                        _ => json.skip(),
+                    })
+                }),
+                _ => json.skip(),
+            }),
+            _ => json.skip(),
+        })
+    });
+    let why = match outcome {
+        Err(e) if e.kind() == ErrorKind::Malformed && blocks.any() => {
+            Some(json.damage().map_or_else(|| e.to_string(), str::to_owned))
+        }
+        other => other.map(|()| None)?,
+    };
+    blocks.finish(why.as_deref())
+}
+
+fn iostat_block(json: &mut Json, blocks: &mut Blocks) -> Result<()> {
+    let mut disks: Vec<(String, Vec<(String, f64)>)> = Vec::new();
+    members(json, |json, name| match name {
+        b"timestamp" => text(json).map(|t| blocks.time(t.as_bytes())),
+        b"disk" => elements(json, |json| {
+            let (mut device, mut values) = (String::new(), Vec::new());
+            members(json, |json, name| match name {
+                b"disk_device" => text(json).map(|t| device = t),
+                _ if values.len() < MEMBERS => {
+                    let name = String::from_utf8_lossy(name).into_owned();
+                    member_number(json).map(|x| values.push((name, x)))
+                }
+                _ => json.skip(),
+            })?;
+            disks.push((device, values));
+            Ok(())
+        }),
+        _ => json.skip(),
+    })?;
+    blocks.add(&disks)
+}
+
 /// What a `timestamp` of sadf says.
 #[derive(Default)]
-struct Moment {
+struct Timestamp {
     date: String,
     time: String,
     utc: bool,
@@ -137,12 +246,14 @@ pub(super) fn sadf(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     read_with(source, options, "sadf", |f, json| {
         let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
         f.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
-        members(json, |json, name| match name {
-            b"sysstat" => members(json, |json, name| match name {
-                b"hosts" => elements(json, |json| f.host(json)),
+        documents(json, |json| {
+            members(json, |json, name| match name {
+                b"sysstat" => members(json, |json, name| match name {
+                    b"hosts" => elements(json, |json| f.host(json)),
+                    _ => json.skip(),
+                }),
                 _ => json.skip(),
-            }),
-            _ => json.skip(),
+            })
         })?;
         // an interval that is missing once is of no use
         for g in f.sheet.groups.iter_mut().filter(|g| g.lengths.len() != g.times.len()) {
@@ -155,16 +266,15 @@ pub(super) fn sadf(source: &Source, options: &ReadOptions) -> Result<Sheet> {
 impl Filling<'_> {
     fn host(&mut self, json: &mut Json) -> Result<()> {
         let mut host = String::new();
-        let mut devices = HashMap::new();
         members(json, |json, name| match name {
             b"nodename" => text(json).map(|t| host = t),
-            b"statistics" => elements(json, |json| self.statistics(json, &host, &mut devices)),
+            b"statistics" => elements(json, |json| self.statistics(json, &host)),
             _ => json.skip(),
         })
     }
 
-    fn statistics(&mut self, json: &mut Json, host: &str, devices: &mut HashMap<String, usize>) -> Result<()> {
-        let mut moment = Moment::default();
+    fn statistics(&mut self, json: &mut Json, host: &str) -> Result<()> {
+        let mut moment = Timestamp::default();
         let mut disks = Vec::new();
         members(json, |json, name| match name {
             b"timestamp" => members(json, |json, name| match name {
@@ -181,7 +291,9 @@ impl Filling<'_> {
             return Ok(());
         }
         let stamp = format!("{} {}", moment.date, moment.time);
-        let Some((seconds, part, zoned)) = date_time(stamp.as_bytes()) else {
+        let read = Moment::of(stamp.as_bytes());
+        let Some(((seconds, part), zoned)) = read.and_then(|m| Some((m.seconds(Order::default(), 0)?, m.is_zoned())))
+        else {
             self.sheet.quality.records_dropped += disks.len() as u64;
             return self.count(disks.len());
         };
@@ -194,7 +306,7 @@ impl Filling<'_> {
         for (device, values) in disks {
             self.count(2)?;
             let next = self.sheet.groups.len();
-            let at = *devices.entry(device.clone()).or_insert(next);
+            let at = *self.places.entry(format!("{host}\0{device}")).or_insert(next);
             if at == next {
                 self.sheet.groups.push(Group::new(0, None, host.to_owned(), device));
             }
@@ -212,10 +324,10 @@ fn disk(json: &mut Json) -> Result<(String, [f64; 2])> {
     let (mut kib, mut sectors) = ([f64::NAN; 2], [f64::NAN; 2]);
     members(json, |json, name| match name {
         b"disk-device" => text(json).map(|t| device = t),
-        b"rkB" => number(json).map(|x| kib[0] = 1024.0 * x),
-        b"wkB" => number(json).map(|x| kib[1] = 1024.0 * x),
-        b"rd_sec" => number(json).map(|x| sectors[0] = 512.0 * x),
-        b"wr_sec" => number(json).map(|x| sectors[1] = 512.0 * x),
+        b"rkB" => member_number(json).map(|x| kib[0] = 1024.0 * x),
+        b"wkB" => member_number(json).map(|x| kib[1] = 1024.0 * x),
+        b"rd_sec" => member_number(json).map(|x| sectors[0] = 512.0 * x),
+        b"wr_sec" => member_number(json).map(|x| sectors[1] = 512.0 * x),
         _ => json.skip(),
     })?;
     Ok((device, [0, 1].map(|i| if kib[i].is_nan() { sectors[i] } else { kib[i] })))
@@ -228,21 +340,23 @@ fn disk(json: &mut Json) -> Result<(String, [f64; 2])> {
 /// Malformed if it is no range of values; limits; errors of the system.
 pub(super) fn prometheus(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     let mut sheet = read_with(source, options, "Prometheus", |f, json| {
-        members(json, |json, name| match name {
-            b"data" => members(json, |json, name| match name {
-                b"resultType" => {
-                    let kind = text(json)?;
-                    if kind == "matrix" {
-                        return Ok(());
+        documents(json, |json| {
+            members(json, |json, name| match name {
+                b"data" => members(json, |json, name| match name {
+                    b"resultType" => {
+                        let kind = text(json)?;
+                        if kind == "matrix" {
+                            return Ok(());
+                        }
+                        Err(Error::malformed(Place::Byte(json.offset()), format!("a result of type `{kind}`"))
+                            .expected("`matrix`, the answer to a range query")
+                            .remedy("ask /api/v1/query_range with start, end and step"))
                     }
-                    Err(Error::malformed(Place::Byte(json.offset()), format!("a result of type `{kind}`"))
-                        .expected("`matrix`, the answer to a range query")
-                        .remedy("ask /api/v1/query_range with start, end and step"))
-                }
-                b"result" => elements(json, |json| f.result(json)),
+                    b"result" => elements(json, |json| f.result(json)),
+                    _ => json.skip(),
+                }),
                 _ => json.skip(),
-            }),
-            _ => json.skip(),
+            })
         })
     })?;
     choose_metrics(&mut sheet);
@@ -265,13 +379,17 @@ fn choose_metrics(sheet: &mut Sheet) {
 impl Filling<'_> {
     fn result(&mut self, json: &mut Json) -> Result<()> {
         let (mut metric, mut host, mut device) = (String::new(), String::new(), String::new());
+        let mut labels = Vec::new();
         let (mut times, mut values) = (Vec::new(), Vec::new());
         let outcome = members(json, |json, name| match name {
             b"metric" => members(json, |json, name| match name {
                 b"__name__" => text(json).map(|t| metric = t),
                 b"instance" => text(json).map(|t| host = t),
                 b"device" => text(json).map(|t| device = t),
-                _ => json.skip(),
+                name => {
+                    let name = String::from_utf8_lossy(name).into_owned();
+                    text(json).map(|t| labels.push(format!("{name}={t}")))
+                }
             }),
             b"values" => elements(json, |json| {
                 let mut pair = [f64::NAN; 2];
@@ -312,10 +430,24 @@ impl Filling<'_> {
         // a direction that the name says is marked until all names are known
         let mark = op.map_or(String::new(), |_| metric.clone());
         let (kind, stamp) = (series.kind.unwrap_or(by_name), series.stamp.unwrap_or_default());
-        self.sheet.meanings.push(Meaning { columns: vec![(op.unwrap_or(Op::Write), mark)], kind, stamp });
-        let mut group = Group::new(self.sheet.meanings.len() - 1, None, host, device);
-        (group.times, group.columns) = (times, vec![values]);
-        self.sheet.groups.push(group);
+        // all labels together name an instance, which goes on in a later answer
+        labels.sort_unstable();
+        let next = self.sheet.groups.len();
+        let key =
+            [&metric, &host, &device].into_iter().chain(&labels).map(String::as_str).collect::<Vec<_>>().join("\0");
+        let at = *self.places.entry(key).or_insert(next);
+        if at == next {
+            self.sheet.meanings.push(Meaning { columns: vec![(op.unwrap_or(Op::Write), mark)], kind, stamp });
+            self.sheet.groups.push(Group::new(self.sheet.meanings.len() - 1, None, host, device));
+        }
+        let group = &mut self.sheet.groups[at];
+        // answers may overlap
+        let known = group.times.first().zip(group.times.last()).map(|(a, b)| *a..=*b);
+        for (time, value) in
+            times.into_iter().zip(values).filter(|(t, _)| known.as_ref().is_none_or(|k| !k.contains(t)))
+        {
+            group.push(time, &[value]);
+        }
         outcome
     }
 }

@@ -7,8 +7,10 @@ use super::stamp::TimeForm;
 use crate::error::{Error, ErrorKind, Result};
 use crate::formats::fields::fields;
 use crate::formats::lines::quote;
+use crate::formats::number::parse_f64;
 use crate::formats::rates::{Stamp, ValueKind};
 use crate::record::Op;
+use crate::remedy::Remedy;
 
 /// Most columns of a table.
 const MOST_COLUMNS: usize = 10_000;
@@ -110,6 +112,8 @@ pub(super) struct Layout {
     pub(super) decimal_comma: bool,
     /// Times count from the first row.
     pub(super) zero_at_first: bool,
+    /// The first row is the mean since the machine started.
+    pub(super) first_is_mean: bool,
     /// Nothing says whether the values are reads or writes.
     pub(super) direction_unknown: bool,
     /// Nothing says whether the values are rates.
@@ -135,6 +139,7 @@ impl Layout {
             stamp: Stamp::End,
             decimal_comma: false,
             zero_at_first: false,
+            first_is_mean: false,
             direction_unknown: false,
             kind_unknown: false,
         }
@@ -221,15 +226,37 @@ pub(super) fn direction(name: &str) -> Option<Op> {
 pub(super) fn no_columns(line: &[u8], names: &[String]) -> Error {
     Error::new(ErrorKind::Malformed, format!("a table whose header {} is of no known tool", quote(line)))
         .expected("the names of its columns of time and values")
-        .remedy(crate::remedy::Remedy::NameColumns(shown(names)))
+        .remedy(Remedy::NameColumns(shown(names)))
 }
 
-/// Names of columns for a message.
+/// How the columns of a table may be named, and the names that there are, for a message.
 pub(super) fn shown(names: &[String]) -> String {
     const SHOWN: usize = 24;
+    const LONGEST: usize = 600;
+    let is_number = |name: &String| parse_f64(name.as_bytes()).is_some();
+    let time = names.iter().position(|n| ["time", "date", "epoch"].iter().any(|t| n.to_ascii_lowercase().contains(t)));
+    let said = |op| names.iter().position(|n| direction(n) == Some(op));
+    let other = |not: Option<usize>| (0..names.len()).rev().find(|i| Some(*i) != not);
+    let time = time.or((!names.is_empty()).then_some(0));
+    let values = match (said(Op::Read), said(Op::Write)) {
+        (None, None) => vec![("write", other(time))],
+        (read, write) => vec![("read", read), ("write", write)],
+    };
+    let numbered = names.iter().any(is_number);
+    let setting = |(key, column): (&str, Option<usize>)| {
+        let column = column?;
+        Some(format!("{key}={}", if numbered { (column + 1).to_string() } else { names[column].clone() }))
+    };
+    let example: Vec<String> = [("time", time)].into_iter().chain(values).filter_map(setting).collect();
+    let example = example.join(",");
+    let example = if example.contains([' ', '/', '#', '%', '(']) { format!("'{example}'") } else { example };
     let mut text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {
         text += &format!(" and {} more", names.len() - SHOWN);
     }
-    if text.len() > 600 { String::from_utf8_lossy(&text.as_bytes()[..600]).into_owned() + "…" } else { text }
+    if text.len() > LONGEST {
+        text = String::from_utf8_lossy(&text.as_bytes()[..LONGEST]).into_owned() + "…";
+    }
+    let what = if numbered { "the first row is" } else { "there are" };
+    format!("{example}; {what}: {text}")
 }

@@ -1,31 +1,33 @@
 //! Time series of monitoring tools: counters and rates of nodes and devices, a row or a block a step.
 //!
-//! Tables with a header line (CSV or blanks between the fields) of collectl, `sadf -d`, LDMS and FTIO's trace analysis are told by their
-//! header; of any other table the user names the columns ([`SeriesOptions`]). Other forms: `sadf -j`, answers of Prometheus to range
-//! queries, iostat, and snapshots of Lustre's `stats` and `job_stats`.
+//! Tables with a header line (CSV or blanks between the fields) of collectl, `sadf -d`, LDMS, dstat, dool, Grafana, InfluxDB and FTIO's trace
+//! analysis are told by their header; of any other table the user names the columns ([`SeriesOptions`]). Other forms: text in blocks of
+//! iostat, sar, pidstat and vmstat; JSON of sadf, iostat and Prometheus; snapshots of Lustre's `stats` and `job_stats`.
 //!
 //! A value becomes the bytes of the step it belongs to ([`rates`](super::rates)). The nodes are the ranks of the trace and the devices, jobs or
 //! instances its files, so that they are added up or chosen as those are. What decides here are facts of the tools, in `presets.rs`, and the
 //! rows `gap_steps` and `midnight_step_s` of the table of thresholds.
 
+mod blocks;
 mod header;
-mod iostat;
+mod instances;
 mod json;
 mod layout;
 mod lustre;
 mod options;
 mod presets;
 mod sheet;
+mod stacked;
 mod stamp;
 mod table;
 mod tail;
 
+pub(super) use header::unknown_table;
 pub use options::{SeriesColumns, SeriesOptions};
 pub use tail::SeriesHead;
 pub(super) use tail::TailedTable;
 
 use super::format::{Format, Sniff, only};
-use super::lines::lines;
 use super::options::ReadOptions;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
@@ -38,33 +40,33 @@ pub struct Series;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Table,
-    Iostat,
+    Blocks,
     LustreStats,
     LustreJobStats,
     Sadf,
+    IostatJson,
     Prometheus,
 }
 
 /// Lines before the header of a known tool.
-const BEFORE_HEADER: usize = 8;
+const BEFORE_HEADER: usize = 16;
 
 /// The form of a known tool.
 fn form(head: &[u8]) -> Option<Form> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     if text.trim_ascii_start().starts_with(b"{") {
         return match text {
-            t if json::is_sadf(t) => Some(Form::Sadf),
+            t if json::is_sysstat(t) && json::is_iostat(t) => Some(Form::IostatJson),
+            t if json::is_sysstat(t) => Some(Form::Sadf),
             t if json::is_prometheus(t) => Some(Form::Prometheus),
             _ => None,
         };
     }
     match text {
-        t if iostat::is_iostat(t) => Some(Form::Iostat),
+        t if blocks::is_blocks(t) => Some(Form::Blocks),
         t if lustre::is_stats(t) => Some(Form::LustreStats),
         t if lustre::is_job_stats(t) => Some(Form::LustreJobStats),
-        t if lines(t).take(BEFORE_HEADER).any(|l| presets::of_header(l.trim_ascii_end()).is_some()) => {
-            Some(Form::Table)
-        }
+        t if presets::of_lines(t, BEFORE_HEADER).is_some() => Some(Form::Table),
         _ => None,
     }
 }
@@ -77,7 +79,9 @@ impl Format for Series {
     fn sniff(&self, head: &[u8]) -> Sniff {
         match form(head) {
             Some(_) => Sniff::Yes,
-            None => Sniff::No("no header of collectl, sadf, iostat, LDMS, Lustre, Prometheus or FTIO's trace analysis"),
+            None => Sniff::No(
+                "no header of a known monitoring tool (sysstat, collectl, dstat, LDMS, Lustre, Prometheus, Grafana)",
+            ),
         }
     }
 
@@ -90,9 +94,10 @@ impl Format for Series {
         }
         let sheet = match form {
             Form::Table => table::read(source, options)?,
-            Form::Iostat => iostat::read(source, options)?,
+            Form::Blocks => blocks::read(source, options)?,
             Form::LustreStats => lustre::stats(source, options)?,
             Form::LustreJobStats => lustre::job_stats(source, options)?,
+            Form::IostatJson => json::iostat(source, options)?,
             Form::Sadf => json::sadf(source, options)?,
             Form::Prometheus => json::prometheus(source, options)?,
         };

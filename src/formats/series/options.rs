@@ -25,6 +25,9 @@ options! {
         pub separator: Option<u8>,
         /// Distance of rows without time in seconds (else 1), and the step where rows do not show it.
         pub step_s: Option<f64>,
+        /// Give also the devices whose bytes other devices of the table count: partitions, totals, device mapper, RAID. For a choice among
+        /// devices; added up, bytes count twice.
+        pub every_device: bool,
     }
 }
 

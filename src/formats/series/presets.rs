@@ -1,17 +1,21 @@
 //! Tables of known tools, told by their header line.
 //!
-//! What the tools write was taken from their own output and documentation: collectl 4.3, sysstat 12.5, LDMS `store_csv`, FTIO 0.0.9.
+//! What the tools write was taken from their own output and documentation: collectl 4.3, sysstat 12.5, LDMS `store_csv`, dool 1.3, Grafana 11,
+//! InfluxDB 1.8, FTIO 0.0.9.
 
-use super::layout::{Layout, Length, Separator, Wanted};
+use memchr::memmem;
+
+use super::layout::{Layout, Length, Separator, Wanted, direction};
+use crate::formats::lines::lines;
 use crate::formats::rates::{Stamp, ValueKind};
 use crate::record::Op;
 
 const KIB: f64 = 1024.0;
 const SECTOR: f64 = 512.0;
 
-/// The layout of a table by its header line. One without series is of a known tool, but none of its columns is of use. `None` if the line
-/// is no header of a known tool.
-pub(super) fn of_header(line: &[u8]) -> Option<Layout> {
+/// The layout of a table by its header line and the line before that. One without series is of a known tool, but none of its columns is of
+/// use. `None` if the line is no header of a known tool.
+pub(super) fn of_header(before: &[u8], line: &[u8]) -> Option<Layout> {
     let begins = |text: &[u8]| line.starts_with(text);
     if begins(b"# hostname;interval;timestamp") {
         return sadf(line);
@@ -26,10 +30,20 @@ pub(super) fn of_header(line: &[u8]) -> Option<Layout> {
             return collectl(line, Separator::Byte(separator));
         }
     }
-    if begins(b"#Time,Time_usec,") || begins(b"#Time, Time_usec,") {
-        return ldms(line);
+    let has = |text: &[u8]| memmem::find(line, text).is_some();
+    match line.iter().find(|b| !matches!(b, b'#' | b'"' | b' ')) {
+        Some(b'T') if has(b"ProducerName") || has(b"Time_usec") => ldms(line),
+        Some(_) if begins(b"\"") && has(b"read\"") && has(b"writ\"") => dstat(before, line),
+        Some(b'T') if begins(b"\"Time\"") => grafana(line),
+        Some(b'n') if begins(b"name,") && has(b",time,") => influx(line),
+        _ => trace_analysis(line),
     }
-    trace_analysis(line)
+}
+
+/// The layout that the first of these lines shows, looking at so many.
+pub(super) fn of_lines(text: &[u8], most: usize) -> Option<Layout> {
+    let mut before: &[u8] = &[];
+    lines(text).take(most).find_map(|line| of_header(std::mem::replace(&mut before, line), line.trim_ascii_end()))
 }
 
 /// Pairs of names for what is read and written, the best first, with the bytes of their unit.
@@ -93,11 +107,31 @@ fn collectl(line: &[u8], separator: Separator) -> Option<Layout> {
     Some(layout)
 }
 
+/// Columns of LDMS that name the instance of a row, the most exact first.
+const INSTANCES: [&str; 14] = [
+    "llite",
+    "ost",
+    "mdt",
+    "target",
+    "device",
+    "dev_name",
+    "dev",
+    "disk",
+    "mountpoint",
+    "mount",
+    "fs_name",
+    "interface",
+    "iface",
+    "instance",
+];
+
 /// LDMS `store_csv`: a row for each node and interval; metrics are counters, of an instance if they have a `#`.
 fn ldms(line: &[u8]) -> Option<Layout> {
     let mut layout = Layout::new("LDMS", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
+    matches!(names.first()?.as_str(), "Time" | "Time_msec" | "Timestamp").then_some(())?;
     layout.time = vec![0];
+    let instance = INSTANCES.iter().find_map(|i| names.iter().position(|n| n == i));
     layout.host = names.iter().position(|n| n == "ProducerName");
     layout.kind = ValueKind::Cumulative;
     let pairs: Pairs = &[
@@ -109,6 +143,7 @@ fn ldms(line: &[u8]) -> Option<Layout> {
     for &(read, write, unit) in pairs {
         for (column, name) in names.iter().enumerate() {
             let (metric, device) = name.split_once('#').unwrap_or((name, ""));
+            let metric = metric.strip_prefix("client.lstats.").unwrap_or(metric);
             match metric {
                 m if m == read => layout.series.push(wanted(Op::Read, device, column)),
                 m if m == write => layout.series.push(wanted(Op::Write, device, column)),
@@ -121,6 +156,51 @@ fn ldms(line: &[u8]) -> Option<Layout> {
         }
         layout.series.clear();
     }
+    // the job of a node is no instance: the counters go on from one to the next
+    layout.device = instance.filter(|i| layout.series.iter().all(|w| !w.columns.contains(i)));
+    Some(layout)
+}
+
+/// dstat and dool, `--output`: a line of groups such as `dsk/sda` above that of the names, or the group in front of each name. The first row is
+/// the mean since the machine started.
+fn dstat(groups: &[u8], line: &[u8]) -> Option<Layout> {
+    let mut layout = Layout::new("dstat", Separator::Byte(b','));
+    let names = layout.separator.names(line).ok()?;
+    let groups = layout.separator.names(groups).ok()?;
+    let mut group = "";
+    for (column, name) in names.iter().enumerate() {
+        group = groups.get(column).map(String::as_str).filter(|g| !g.is_empty()).unwrap_or(group);
+        let (of, metric) = name.split_once(':').unwrap_or((group, name));
+        match (metric, of.strip_prefix("dsk/")) {
+            ("read", Some(device)) => layout.series.push(wanted(Op::Read, device, column)),
+            ("writ", Some(device)) => layout.series.push(wanted(Op::Write, device, column)),
+            ("time" | "epoch", _) if layout.time.is_empty() => layout.time = vec![column],
+            _ => {}
+        }
+    }
+    layout.first_is_mean = true;
+    Some(layout)
+}
+
+/// Grafana, Inspect > Data: a column for each query, whose name may say whether it is read or written; units stand in the values.
+fn grafana(line: &[u8]) -> Option<Layout> {
+    let mut layout = Layout::new("Grafana", Separator::Byte(b','));
+    let names = layout.separator.names(line).ok()?;
+    layout.time = vec![0];
+    layout.series = names.iter().enumerate().filter_map(|(i, n)| Some(wanted(direction(n)?, n, i))).collect();
+    (!layout.series.is_empty()).then_some(layout)
+}
+
+/// InfluxDB, `influx -format csv`: the measurement, tags, the time and the fields, of which Telegraf's `diskio` has counters.
+fn influx(line: &[u8]) -> Option<Layout> {
+    let mut layout = Layout::new("InfluxDB", Separator::Byte(b','));
+    let names = layout.separator.names(line).ok()?;
+    let place = |name: &str| names.iter().rposition(|n| n == name);
+    layout.time = vec![place("time")?];
+    layout.host = place("host");
+    layout.device = place("name").filter(|c| *c > 0).or(place("tags"));
+    layout.kind = ValueKind::Cumulative;
+    layout.series = series_of(&names, &[("read_bytes", "write_bytes", 1.0)])?.0;
     Some(layout)
 }
 
@@ -140,7 +220,12 @@ fn trace_analysis(line: &[u8]) -> Option<Layout> {
 
 /// True for lines that a tool writes among its rows: notes of a restart, comments.
 pub(super) fn is_note(layout: &Layout, line: &[u8]) -> bool {
-    layout.tool == "sadf" && [&b";LINUX-RESTART"[..], b";COM "].iter().any(|n| memchr::memmem::find(line, n).is_some())
+    match layout.tool {
+        "sadf" => [&b";LINUX-RESTART"[..], b";COM "].iter().any(|n| memmem::find(line, n).is_some()),
+        // the head of a later run
+        "dstat" => line.starts_with(b"\""),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +234,7 @@ mod tests {
 
     #[test]
     fn headers_of_tools_are_told_apart() {
-        let tool = |line: &str| of_header(line.as_bytes()).map(|l| (l.tool, l.series.len()));
+        let tool = |line: &str| of_header(b"", line.as_bytes()).map(|l| (l.tool, l.series.len()));
         for (line, expected) in [
             ("# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s", Some(("sadf", 2))),
             ("# hostname;interval;timestamp;CPU;%user", Some(("sadf", 0))),
@@ -157,6 +242,13 @@ mod tests {
             ("#Date Time [CPU]User% [CLT]ReadKB [CLT]WriteKB [DSK]ReadKBTot", Some(("collectl", 2))),
             ("#Date,Time,[DSK:sda]Name,[DSK:sda]RKBytes,[DSK:sda]WKBytes,[DSK:sdb]RKBytes", Some(("collectl", 3))),
             ("#Time,Time_usec,ProducerName,sect_read#sda,sect_written#sda,sect_written#sdb", Some(("LDMS", 3))),
+            ("#\"Time\",\"Time_usec\",\"ProducerName\",\"write_bytes.sum\"", Some(("LDMS", 1))),
+            ("#Time_msec,Time_usec,ProducerName,write_bytes.sum", Some(("LDMS", 1))),
+            ("#Time,Time_usec,ProducerName,write_bytes#llite.scratch", Some(("LDMS", 1))),
+            ("\"epoch\",\"dsk/sda:read\",\"dsk/sda:writ\",\"net/total:recv\"", Some(("dstat", 2))),
+            ("\"Time\",\"n1 sda write\",\"n1 sda read\",\"n1 load\"", Some(("Grafana", 2))),
+            ("\"Time\",\"n1 load\"", None),
+            ("name,tags,time,read_bytes,write_bytes", Some(("InfluxDB", 2))),
             ("timestamp,read,write,both", Some(("FTIO", 2))),
             ("both", Some(("FTIO", 1))),
             ("timestamp", None),

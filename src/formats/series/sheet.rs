@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::layout::Layout;
+use super::stacked;
 use crate::error::{Error, Result};
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{self, Met, Spread, Stamp, ValueKind};
@@ -17,8 +18,12 @@ use crate::record::{
 };
 use crate::remedy::Remedy;
 
-/// Seconds of a day.
+/// Seconds of a day, and of the step of a local clock at the begin and the end of summer time.
 const DAY: f64 = 86_400.0;
+const HOUR: f64 = 3600.0;
+/// A local clock stepped if times are off by an hour and at most so many seconds, or this share of the interval.
+const CLOCK_S: f64 = 2.0;
+const CLOCK_SHARE: f64 = 0.1;
 /// Rises that a counter has at least, before its values are said to look like one.
 const RISES: usize = 3;
 
@@ -205,19 +210,27 @@ impl Sheet {
     /// Those of the sink.
     pub(super) fn give(mut self, options: &ReadOptions, format: &'static str, sink: &dyn RowSink) -> Result<Trace> {
         let named_s = options.series.step_s.filter(|s| s.is_finite() && *s > 0.0);
-        let prepared: Vec<(u64, u64)> = {
-            let (untimed, of_day) = (self.untimed, self.time_of_day);
-            self.groups.par_iter_mut().map(|g| prepare(g, untimed.then_some(named_s.unwrap_or(1.0)), of_day)).collect()
+        let prepared: Vec<Prepared> = {
+            let (untimed, of_day, local) = (self.untimed, self.time_of_day, self.local);
+            let step = untimed.then_some(named_s.unwrap_or(1.0));
+            self.groups.par_iter_mut().map(|g| prepare(g, step, of_day, local)).collect()
         };
-        let merged = prepared.iter().map(|p| p.1).sum::<u64>();
-        self.quality.clock_backwards += prepared.iter().map(|p| p.0).sum::<u64>();
+        let merged = prepared.iter().map(|p| p.merged).sum::<u64>();
+        self.quality.clock_backwards += prepared.iter().map(|p| p.backwards).sum::<u64>();
+        let clock_steps = prepared.iter().map(|p| p.clock_steps).max().unwrap_or(0);
+        if self.untimed && named_s.is_none() && !self.groups.is_empty() {
+            let what = "no column of times is named: rows are taken as 1 s apart";
+            self.warnings.push(Warning::new("assumed-step", what).remedy("name the column of the time, or the step"));
+        }
         let steps: Vec<Option<f64>> = self.groups.par_iter().map(usual_step).collect();
         let longest = steps.iter().flatten().copied().reduce(f64::max);
         let usual_s = named_s.or(longest);
         self.set_zero();
         let (ranks, hosts) = self.ranks();
         let mut files = Files::default();
-        let series = self.series(&ranks, &mut files, |g| steps[g].or(usual_s).unwrap_or(1.0));
+        let stacked = stacked::find(&self.groups, &self.meanings, self.tool);
+        let left_out = if options.series.every_device { &[][..] } else { &stacked.left_out };
+        let series = self.series(&ranks, &mut files, left_out, |g| steps[g].or(usual_s).unwrap_or(1.0));
         let counted = series.par_iter().filter(|s| self.kind_unknown && looks_like_counter(s)).count();
         let mut trace = Trace {
             format,
@@ -233,21 +246,34 @@ impl Sheet {
         trace.files = files;
         let met = give_rows(&series, &mut trace, options, sink)?;
         drop(series);
-        let stacked = stacked(&trace.files);
         trace.quality = self.quality.clone();
         trace.quality.clamped += met.clamped;
         trace.warnings = std::mem::take(&mut self.warnings);
         trace.warnings.extend(self.notes(met, merged, counted, trace.bin_s));
-        trace.warnings.extend(stacked);
+        trace.warnings.extend((clock_steps > 0).then(|| {
+            let what = "the local clock stepped by an hour, as at the begin and the end of summer time: later times were moved back by it";
+            Warning::new("clock-steps", format!("{} {what}", crate::units::counted(clock_steps, "time")))
+                .remedy("record the times in UTC")
+        }));
+        trace.warnings.extend(stacked.warning(options.series.every_device));
         Ok(trace)
     }
 
     /// The columns of all groups.
-    fn series<'s>(&'s self, ranks: &[u32], files: &mut Files, step_s: impl Fn(usize) -> f64) -> Vec<Series<'s>> {
+    fn series<'s>(
+        &'s self,
+        ranks: &[u32],
+        files: &mut Files,
+        left_out: &[(usize, usize)],
+        step_s: impl Fn(usize) -> f64,
+    ) -> Vec<Series<'s>> {
         let mut all = Vec::new();
         for (i, group) in self.groups.iter().enumerate() {
             let Some(meaning) = self.meanings.get(group.meaning) else { continue };
-            for ((op, device), values) in meaning.columns.iter().zip(&group.columns) {
+            for (c, ((op, device), values)) in meaning.columns.iter().zip(&group.columns).enumerate() {
+                if left_out.binary_search(&(i, c)).is_ok() {
+                    continue;
+                }
                 let name = match (group.device.as_str(), device.as_str()) {
                     ("", name) | (name, "") => Cow::Borrowed(name),
                     (a, b) => Cow::Owned(format!("{a} {b}")),
@@ -300,18 +326,20 @@ impl Sheet {
     }
 
     /// What a person should know of the readings.
-    fn notes(&self, met: Met, merged: u64, counters: usize, step_s: Option<f64>) -> Vec<Warning> {
-        let mut notes = Vec::new();
+    fn notes(&self, met: Met, merged: u64, alike: usize, step_s: Option<f64>) -> Vec<Warning> {
+        let mut notes: Vec<Warning> = met.falls().collect();
         let mut note = |there: bool, code: &str, text: String| {
             if there {
                 notes.push(Warning::new(code, text));
             }
         };
         let step = step_s.unwrap_or(1.0);
+        let counters = self.meanings.iter().all(|m| m.kind == ValueKind::Cumulative);
         note(
-            met.restarts > 0,
-            "counter-restarts",
-            format!("counters fell {} times: each began again at 0, and what moved before that is lost", met.restarts),
+            counters && !self.groups.is_empty() && self.groups.iter().all(|g| g.times.len() < 2),
+            "one-reading",
+            "the counters have one reading, their sums since they began: what moved shows from a second reading on"
+                .into(),
         );
         note(
             met.missing > 0,
@@ -345,7 +373,7 @@ impl Sheet {
             Remedy::NameDirection,
         );
         advise(
-            counters > 0,
+            alike > 0,
             "looks-cumulative",
             "values never fall, as those of a counter; they are taken as rates",
             Remedy::NameKind,
@@ -354,8 +382,17 @@ impl Sheet {
     }
 }
 
-/// Brings the times of a group into order; `untimed_s` is the step of rows without time. Gives rows out of order, and rows added to others.
-fn prepare(g: &mut Group, untimed_s: Option<f64>, time_of_day: bool) -> (u64, u64) {
+/// What [`prepare`] did.
+struct Prepared {
+    /// Rows out of order, and rows added to others.
+    backwards: u64,
+    merged: u64,
+    /// Steps of a local clock that were taken out.
+    clock_steps: u64,
+}
+
+/// Brings the times of a group into order; `untimed_s` is the step of rows without time.
+fn prepare(g: &mut Group, untimed_s: Option<f64>, time_of_day: bool, local: bool) -> Prepared {
     if let Some(step) = untimed_s {
         g.times.iter_mut().enumerate().for_each(|(i, t)| *t = i as f64 * step);
     }
@@ -369,10 +406,42 @@ fn prepare(g: &mut Group, untimed_s: Option<f64>, time_of_day: bool) -> (u64, u6
             *t += days;
         }
     }
-    if !g.lengths.is_empty() {
-        return (g.times.windows(2).filter(|w| w[1] < w[0]).count() as u64, 0);
+    let clock_steps = if local { without_clock_steps(g) } else { 0 };
+    let (backwards, merged) = match g.lengths.is_empty() {
+        true => rates::in_order(&mut g.times, &mut g.columns),
+        false => (g.times.windows(2).filter(|w| w[1] < w[0]).count() as u64, 0),
+    };
+    Prepared { backwards, merged, clock_steps }
+}
+
+/// Takes the steps of an hour out of the times of a local clock: those that the intervals of the rows show, and where the rows have none, the
+/// one step back among rows that otherwise go forward. Gives their number.
+fn without_clock_steps(g: &mut Group) -> u64 {
+    let backwards = g.times.windows(2).filter(|w| w[1] < w[0]).count();
+    let usual = match g.lengths.is_empty() {
+        true if backwards != 1 => return 0,
+        true => rates::median_step(&g.times).unwrap_or(f64::INFINITY),
+        false => 0.0,
+    };
+    let (mut moved, mut steps, mut last) = (0.0, 0, None);
+    for (i, t) in g.times.iter_mut().enumerate() {
+        let Some(before) = last.replace(*t) else { continue };
+        let length = g.lengths.get(i).copied().unwrap_or(usual);
+        let off = *t - before - length;
+        let forward = off > 0.0 && !g.lengths.is_empty();
+        if (off.abs() - HOUR).abs() <= CLOCK_S.max(CLOCK_SHARE * length) && (off < 0.0 || forward) {
+            moved -= HOUR.copysign(off);
+            steps += 1;
+        }
+        *t += moved;
     }
-    rates::in_order(&mut g.times, &mut g.columns)
+    steps
+}
+
+/// The warning of a first row or block that is no reading, and why that is known.
+pub(super) fn since_start(what: &str, why: &str) -> Warning {
+    let what = format!("the first {what} is the mean since the machine started, and was left out: {why}");
+    Warning::new("since-start", what)
 }
 
 /// The usual step of a group.
@@ -441,19 +510,4 @@ fn give_rows(series: &[Series], trace: &mut Trace, options: &ReadOptions, sink: 
     }
     trace.layers = vec![summary];
     Ok(met)
-}
-
-/// Says that devices stand on others, whose bytes therefore count twice.
-fn stacked(files: &Files) -> Option<Warning> {
-    let on_others =
-        |name: &str| ["dm-", "md"].iter().any(|p| name.strip_prefix(p).is_some_and(|n| n.parse::<u32>().is_ok()));
-    let (above, below): (Vec<&str>, Vec<&str>) = files.iter().map(|(_, name)| name).partition(|name| on_others(name));
-    let (first, _) = (above.first()?, below.first()?);
-    Some(
-        Warning::new(
-            "stacked-devices",
-            format!("{} devices such as {first} stand on others: bytes count on both", above.len()),
-        )
-        .remedy(Remedy::ChooseDevices),
-    )
 }

@@ -8,14 +8,15 @@ use memchr::{memchr, memmem};
 use rayon::prelude::*;
 
 use super::header::{self, Found};
+use super::instances;
 use super::layout::{Layout, Length, Separator};
 use super::options::SeriesOptions;
 use super::presets;
-use super::sheet::{Group, Sheet};
+use super::sheet::{Group, Sheet, since_start};
 use super::stamp::TimeForm;
 use crate::error::{Error, Place, Result};
 use crate::formats::lines::{is_remark, lines, quote};
-use crate::formats::number::{parse_f64, parse_u64};
+use crate::formats::number::{parse_f64, parse_quantity, parse_u64};
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::ValueKind;
 use crate::formats::source::Source;
@@ -27,7 +28,7 @@ const PIECE: usize = 256 << 10;
 /// Most nodes and devices.
 const MOST_GROUPS: usize = 1 << 20;
 /// Lines in which the first row, and a decimal comma, must show.
-const LOOK: usize = 1000;
+pub(super) const LOOK: usize = 1000;
 
 /// Why a line is no row.
 pub(super) struct Bad {
@@ -48,22 +49,27 @@ impl Bad {
     }
 }
 
-/// The value of a field: NaN for an empty one, `-`, `NaN` and the like; `None` if it is none.
+/// Prefixes of units behind the values of tools count so much.
+const KILO: f64 = 1000.0;
+
+/// The value of a field in bytes, of `unit` bytes each if no unit is behind it: NaN for an empty one, `-`, `NaN` and the like; `None` if it is
+/// none.
 #[inline]
-pub(super) fn value(text: &[u8], decimal_comma: bool) -> Option<f64> {
+pub(super) fn amount(text: &[u8], decimal_comma: bool, unit: f64, kilo: f64) -> Option<f64> {
     if let Some(x) = parse_f64(text) {
-        return Some(x);
+        return Some(x * unit);
     }
     const GAPS: [&str; 10] = ["", "-", "nan", "null", "n/a", "na", "none", "inf", "+inf", "-inf"];
     let is_gap = GAPS.iter().any(|g| text.eq_ignore_ascii_case(g.as_bytes()));
     if is_gap {
         return Some(f64::NAN);
     }
-    let mut copy = [0u8; 32];
-    let copy = copy.get_mut(..text.len()).filter(|_| decimal_comma)?;
-    copy.copy_from_slice(text);
-    *copy.iter_mut().find(|b| **b == b',')? = b'.';
-    parse_f64(copy)
+    parse_quantity(text, decimal_comma, kilo).map(|(x, own)| x * own.unwrap_or(unit))
+}
+
+/// The value of a field as it stands.
+pub(super) fn value(text: &[u8], decimal_comma: bool) -> Option<f64> {
+    amount(text, decimal_comma, 1.0, KILO)
 }
 
 /// Rows of a stretch of lines.
@@ -183,13 +189,14 @@ impl<'l> Columns<'l> {
             [a] => stamp(a, None)?,
             [a, b, ..] => stamp(a, Some(b))?,
         };
-        let number = |c: usize| {
-            value(&found[c], layout.decimal_comma).ok_or_else(|| Bad::new("value", &found[c], "a number, or nothing"))
+        let number = |c: usize, unit: f64| {
+            let x = amount(&found[c], layout.decimal_comma, unit, KILO);
+            x.ok_or_else(|| Bad::new("value", &found[c], "a number with or without a unit of bytes, or nothing"))
         };
         let length = match layout.length {
             None => None,
             Some(Length::Until(c)) => Some(stamp(c, None)? - time),
-            Some(Length::Seconds(c)) => Some(number(c)?),
+            Some(Length::Seconds(c)) => Some(number(c, 1.0)?),
         };
         // all values are read before any is kept: a row is kept as a whole
         let mut values = [f64::NAN; 8];
@@ -216,19 +223,20 @@ impl<'l> Columns<'l> {
     fn sum(
         &self,
         columns: &[usize],
-        number: &impl Fn(usize) -> std::result::Result<f64, Bad>,
+        number: &impl Fn(usize, f64) -> std::result::Result<f64, Bad>,
     ) -> std::result::Result<f64, Bad> {
+        let unit = self.layout.unit_bytes;
         if let [one] = columns {
-            return Ok(number(*one)? * self.layout.unit_bytes);
+            return number(*one, unit);
         }
         let mut sum = f64::NAN;
         for &c in columns {
-            let x = number(c)?;
+            let x = number(c, unit)?;
             if !x.is_nan() {
                 sum = if sum.is_nan() { x } else { sum + x };
             }
         }
-        Ok(sum * self.layout.unit_bytes)
+        Ok(sum)
     }
 
     fn parse(&self, text: &[u8], longest: usize) -> Part {
@@ -269,7 +277,7 @@ pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     }
     let found = header::find(window.data(), &options.series)?;
     window.consume(found.bytes);
-    let mut tables = Tables::new(found, window.data(), options);
+    let mut tables = Tables::new(found, window.data(), options)?;
     let mut truncated = false;
     while tables.next(&mut window, &mut truncated)? {}
     tables.finish(&window, truncated)
@@ -288,14 +296,25 @@ struct Tables<'o> {
 }
 
 impl<'o> Tables<'o> {
-    fn new(found: Found, text: &[u8], options: &'o ReadOptions) -> Self {
+    fn new(found: Found, text: &[u8], options: &'o ReadOptions) -> Result<Self> {
         let Found { mut layout, header, lines: skipped, .. } = found;
         let mut sheet = Sheet { tool: layout.tool, ..Sheet::default() };
-        let first = rows(text, &layout).find_map(|row| first_time(&layout, &row, &options.series));
-        if let Some((form, origin, unix)) = first {
+        let is_timed = |row: &Vec<Cow<'_, [u8]>>| first_time(&layout, row, &options.series).is_some();
+        let first = rows(text, &layout, LOOK).find(is_timed);
+        if let Some((stamp, more)) = first.as_deref().and_then(|row| stamp_of(&layout, row))
+            && let Some(form) = TimeForm::of(stamp, more, options.series.time_unit_s)
+        {
+            let form = form.ordered(|see| {
+                for row in rows(text, &layout, usize::MAX) {
+                    stamp_of(&layout, &row).into_iter().for_each(|(stamp, more)| see(stamp, more));
+                }
+            });
+            (sheet.origin, sheet.unix) = form.origin(stamp, more);
+            sheet.time_of_day = form == TimeForm::TimeOfDay;
+            sheet.local = matches!(form, TimeForm::Date { zoned: false, .. } | TimeForm::TimeOfDay);
             layout.form = form;
-            (sheet.origin, sheet.unix, sheet.time_of_day) = (origin, unix, form == TimeForm::TimeOfDay);
-            sheet.local = matches!(form, TimeForm::Date { zoned: false } | TimeForm::TimeOfDay);
+        } else if let Some(e) = unreadable_time(text, &layout, skipped) {
+            return Err(e);
         }
         layout.decimal_comma = has_decimal_comma(text, &layout);
         sheet.untimed = layout.time.is_empty();
@@ -304,7 +323,11 @@ impl<'o> Tables<'o> {
         sheet.kind_unknown = layout.kind_unknown;
         // rows whose length the user names are phases; the interval that a tool states is its step
         sheet.phases = layout.length.is_some() && layout.tool != "sadf";
-        Tables { layouts: vec![(layout, header)], now: Some(0), sheet, sum: Part::default(), skipped, options }
+        if layout.device.is_none() && layout.rank.is_none() {
+            layout.device = instances::find(text, &layout, sheet.origin, skipped)?;
+        }
+        let now = (!layout.series.is_empty()).then_some(0);
+        Ok(Tables { layouts: vec![(layout, header)], now, sheet, sum: Part::default(), skipped, options })
     }
 
     /// Reads the next stretch of lines; false if there is none.
@@ -354,12 +377,14 @@ impl<'o> Tables<'o> {
             return Ok(());
         }
         self.now = None;
-        let Some(mut layout) = presets::of_header(&line).filter(|l| self.layouts.len() < 1000 && !l.series.is_empty())
+        let Some(mut layout) =
+            presets::of_header(b"", &line).filter(|l| self.layouts.len() < 1000 && !l.series.is_empty())
         else {
             return Ok(());
         };
         let first = &self.layouts[0].0;
-        (layout.form, layout.decimal_comma) = (first.form, first.decimal_comma);
+        let comma = first.decimal_comma || first.series.is_empty() && layout.separator != Separator::Byte(b',');
+        (layout.form, layout.decimal_comma) = (first.form, comma);
         if let Some(columns) = &self.options.series.columns {
             let names = layout.separator.names(&line)?;
             if layout.take(columns, &names).is_err() {
@@ -406,6 +431,11 @@ impl<'o> Tables<'o> {
 
     fn finish(self, window: &Window, truncated: bool) -> Result<Sheet> {
         let Tables { layouts, mut sheet, mut sum, skipped, .. } = self;
+        if let [(layout, header)] = &layouts[..]
+            && layout.series.is_empty()
+        {
+            return Err(header::useless(layout.tool, header, skipped));
+        }
         if sum.groups.is_empty() && sum.left_out == 0 {
             if let Some((line, bad)) = sum.first_bad {
                 let e = Error::malformed(Place::Line(line + 1), bad.found).expected(bad.expected);
@@ -435,18 +465,23 @@ impl<'o> Tables<'o> {
                 .remedy("correct these lines")
             });
         }
+        sheet.groups = sum.groups;
+        if layouts.iter().any(|(l, _)| l.first_is_mean) {
+            sheet.groups.iter_mut().for_each(Group::leave_out_first);
+            sheet.quality.records_left_out += sheet.groups.len() as u64;
+            sheet.warnings.push(since_start("row", "the first row of this tool always is"));
+        }
         for (layout, _) in layouts {
             sheet.add_layout(&layout);
         }
-        sheet.groups = sum.groups;
         Ok(sheet)
     }
 }
 
-/// The fields of the first rows.
-fn rows<'t>(text: &'t [u8], layout: &Layout) -> impl Iterator<Item = Vec<Cow<'t, [u8]>>> {
+/// The fields of the first rows that are of use.
+fn rows<'t>(text: &'t [u8], layout: &Layout, most: usize) -> impl Iterator<Item = Vec<Cow<'t, [u8]>>> {
     let (separator, width) = (layout.separator, layout.width());
-    lines(text).filter(|l| !is_remark(l)).take(LOOK).map(move |line| {
+    lines(text).filter(|l| !is_remark(l)).take(most).map(move |line| {
         let mut found = Vec::new();
         let _ = separator.fields(line, |f| {
             found.push(f);
@@ -456,20 +491,37 @@ fn rows<'t>(text: &'t [u8], layout: &Layout) -> impl Iterator<Item = Vec<Cow<'t,
     })
 }
 
+/// The time of a row, in one field or in two.
+fn stamp_of<'r>(layout: &Layout, row: &'r [Cow<'_, [u8]>]) -> Option<(&'r [u8], Option<&'r [u8]>)> {
+    let field = |c: usize| row.get(c).map(|f| &**f);
+    let text = field(*layout.time.first()?)?;
+    match layout.time.get(1) {
+        Some(&c) => Some((text, Some(field(c)?))),
+        None => Some((text, None)),
+    }
+}
+
 /// The form of the time of a row, the origin, and whether that is of Unix time.
 pub(super) fn first_time(
     layout: &Layout,
     row: &[Cow<'_, [u8]>],
     options: &SeriesOptions,
 ) -> Option<(TimeForm, i64, bool)> {
-    let text = row.get(*layout.time.first()?)?;
-    let more = match layout.time.get(1) {
-        Some(&c) => Some(&**row.get(c)?),
-        None => None,
-    };
-    let form = TimeForm::of(text, more, options.time_unit_s)?;
+    let (text, more) = stamp_of(layout, row)?;
+    let form = TimeForm::of(text, more, options.time_unit_s)?.ordered(|see| see(text, more));
     let (origin, unix) = form.origin(text, more);
     Some((form, origin, unix))
+}
+
+/// The error of rows whose times cannot be read, by the first.
+fn unreadable_time(text: &[u8], layout: &Layout, skipped: u64) -> Option<Error> {
+    let row = rows(text, layout, LOOK).find(|row| row.len() >= layout.width())?;
+    let (stamp, _) = stamp_of(layout, &row)?;
+    Some(
+        Error::malformed(Place::Line(skipped + 1), format!("the time {} cannot be read", quote(stamp)))
+            .expected("seconds, a date with a time such as `2026-11-23 09:56:07`, or a time of day")
+            .remedy("write the times in ISO form (S_TIME_FORMAT=ISO for sysstat) or as seconds since 1970, or name their column"),
+    )
 }
 
 /// True if the values of the first rows have a comma before their decimals.
@@ -478,7 +530,7 @@ fn has_decimal_comma(text: &[u8], layout: &Layout) -> bool {
         return false;
     }
     let mut commas = 0;
-    for row in rows(text, layout) {
+    for row in rows(text, layout, LOOK) {
         for field in layout.series.iter().flat_map(|w| &w.columns).filter_map(|&c| row.get(c)) {
             if memchr(b'.', field).is_some() {
                 return false;
@@ -495,7 +547,7 @@ fn next_header(text: &[u8], header: &[u8]) -> Option<(usize, usize)> {
     starts.filter(|&n| text.get(n) == Some(&b'#')).find_map(|start| {
         let end = memchr(b'\n', &text[start..]).map_or(text.len(), |n| start + n + 1);
         let line = text[start..end].trim_ascii_end();
-        (line != header && presets::of_header(line).is_some()).then_some((start, end))
+        (line != header && presets::of_header(b"", line).is_some()).then_some((start, end))
     })
 }
 

@@ -9,7 +9,7 @@ use super::presets;
 use super::stamp::TimeForm;
 use super::table::{Columns, Part, first_time};
 use crate::formats::lines::{is_remark, lines};
-use crate::formats::rates::{Spread, Stamp, ValueKind, median_step, spread};
+use crate::formats::rates::{Counter, Met, Spread, Stamp, ValueKind, median_step, spread};
 use crate::formats::tail::message::TailedLines;
 use crate::formats::thresholds::LIMITS;
 use crate::record::{Clock, ClockKind, Interval, is_amount, is_time};
@@ -34,8 +34,7 @@ impl SeriesHead {
     pub(in super::super) fn of(text: &[u8], options: &SeriesOptions) -> Option<SeriesHead> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let whole = &text[..memchr::memrchr(b'\n', text)? + 1];
-        let known = options.columns.is_some()
-            || lines(whole).take(super::BEFORE_HEADER).any(|l| presets::of_header(l.trim_ascii_end()).is_some());
+        let known = options.columns.is_some() || presets::of_lines(whole, super::BEFORE_HEADER).is_some();
         let found = known.then(|| header::find(whole, options).ok()).flatten()?;
         // without a header the first row shows where the columns are
         let end = match found.header.is_empty() {
@@ -51,6 +50,7 @@ impl SeriesHead {
 struct Last {
     times: VecDeque<f64>,
     value: Option<(f64, f64)>,
+    counter: Counter,
 }
 
 /// Parses the rows of a table.
@@ -108,7 +108,8 @@ impl TailedTable {
         }
         let (form, origin, unix) = first_time(&self.layout, &row, &self.options)?;
         self.layout.form = form;
-        let local = matches!(form, TimeForm::Date { zoned: false } | TimeForm::TimeOfDay) && !self.layout.zero_at_first;
+        let local =
+            matches!(form, TimeForm::Date { zoned: false, .. } | TimeForm::TimeOfDay) && !self.layout.zero_at_first;
         self.clock = match (unix, local) {
             (true, _) => Clock::of_stamps(true, false),
             (false, true) => Clock { kind: ClockKind::Midnight, zero_unix_s: None },
@@ -177,8 +178,14 @@ impl TailedTable {
             let how = Spread { kind, stamp, step_s: step.unwrap_or(1.0) };
             let before = last.times.len().checked_sub(2).and_then(|i| last.times.get(i).copied());
             let pair = match (kind, last.value, before) {
-                (ValueKind::Cumulative, Some((t, v)), _) => Some(([t, time], [v, value])),
-                (ValueKind::Cumulative, None, _) | (_, _, None) => None,
+                (ValueKind::Cumulative, _, _) => {
+                    if value.is_finite() {
+                        let reading = (time, value.max(0.0));
+                        last.counter.take(reading, how.step_s, &mut Met::default(), &mut take);
+                    }
+                    None
+                }
+                (_, _, None) => None,
                 // the step of the value has to be known: that after it, or that before it
                 (_, Some((t, v)), Some(before)) if stamp == Stamp::Start && t == before => {
                     Some(([t, time], [v, f64::NAN]))
@@ -209,6 +216,9 @@ impl TailedLines for TailedTable {
         }
         if self.origin.is_none() {
             self.origin = self.begin(line);
+            if self.layout.first_is_mean && self.origin.is_some() {
+                return Ok(());
+            }
         }
         let mut part = Part::default();
         let columns = Columns::new(&self.layout, &self.header, 0, self.origin.unwrap_or(0));

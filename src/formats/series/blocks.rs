@@ -1,0 +1,687 @@
+//! Text of tools in blocks: a time, a header, and a line for each device or process. One reader of iostat, `sar -d` and `-b`, `pidstat -d` and
+//! vmstat, by a table of their headers.
+
+use std::collections::HashMap;
+
+use super::sheet::{Group, Meaning, Sheet, since_start};
+use super::stamp::EPOCH_LEAST;
+use super::table::amount;
+use crate::error::{Error, Place, Result};
+use crate::formats::dates::{DAY, Moment, Orders};
+use crate::formats::lines::{lines, quote};
+use crate::formats::number::parse_f64;
+use crate::formats::options::ReadOptions;
+use crate::formats::rates::{Stamp, ValueKind};
+use crate::formats::source::Source;
+use crate::formats::thresholds::LIMITS;
+use crate::formats::window::Window;
+use crate::record::{Op, Warning};
+
+/// A tool.
+struct Tool {
+    name: &'static str,
+    /// A name that only its header has.
+    sign: &'static str,
+    /// Its lines begin with a time.
+    timed: bool,
+    /// The names of the columns that name a device; several make one name.
+    device: &'static [&'static str],
+}
+
+/// The tools; of those with the same sign the first.
+const TOOLS: [Tool; 5] = [
+    Tool { name: "iostat", sign: "Device", timed: false, device: &["Device"] },
+    Tool { name: "sar", sign: "DEV", timed: true, device: &["DEV"] },
+    Tool { name: "sar", sign: "bread/s", timed: true, device: &[] },
+    Tool { name: "pidstat", sign: "PID", timed: true, device: &["PID", "Command"] },
+    Tool { name: VMSTAT, sign: "swpd", timed: false, device: &[] },
+];
+
+const VMSTAT: &str = "vmstat";
+
+/// Names of the columns of rates in all versions, and their bytes.
+const RATES: [(&str, &str, f64); 10] = [
+    ("rkB/s", "wkB/s", 1024.0),
+    ("rMB/s", "wMB/s", 1_048_576.0),
+    ("kB_read/s", "kB_wrtn/s", 1024.0),
+    ("MB_read/s", "MB_wrtn/s", 1_048_576.0),
+    ("rsec/s", "wsec/s", 512.0),
+    ("Blk_read/s", "Blk_wrtn/s", 512.0),
+    ("rd_sec/s", "wr_sec/s", 512.0),
+    ("kB_rd/s", "kB_wr/s", 1024.0),
+    ("bread/s", "bwrtn/s", 512.0),
+    ("bi", "bo", 1024.0),
+];
+
+/// Names of the columns of requests per second.
+const REQUESTS: [&str; 3] = ["r/s", "w/s", "tps"];
+/// Lines in which a header must show, where no line names the machine.
+const BEFORE_HEADER: usize = 64;
+/// Digits behind the point of a rate are 2: it is exact to half of the last.
+const ROUNDING: f64 = 0.005;
+/// A step is measured in hundredths of a second, and may differ by so much of it from the distance of the times.
+const CLOCK: f64 = 0.05;
+/// Prefixes of units count so much with `--human`.
+const KILO: f64 = 1024.0;
+/// A block of more than so many usual steps is none: it is the mean since the machine started.
+const UPTIME: f64 = 1.5;
+
+/// True if the head is of one of the tools.
+pub(super) fn is_blocks(head: &[u8]) -> bool {
+    let most = if head.starts_with(b"Linux ") { usize::MAX } else { BEFORE_HEADER };
+    lines(head).take(most).any(|l| Header::of(l).is_some())
+}
+
+fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace).filter(|f| !f.is_empty())
+}
+
+fn is_number(cell: &[u8]) -> bool {
+    amount(cell.strip_suffix(b"%").unwrap_or(cell), true, 1.0, KILO).is_some()
+}
+
+/// The time that a line begins with, and the fields after it.
+fn timed<'c, 'l>(cells: &'c [&'l [u8]]) -> Option<(When, &'c [&'l [u8]])> {
+    let (first, rest) = cells.split_first()?;
+    let epoch = parse_f64(first).filter(|s| (EPOCH_LEAST..1e11).contains(s)).map(When::Unix);
+    match rest.split_first() {
+        Some((half, rest)) if matches!(*half, b"AM" | b"PM" | b"am" | b"pm") => {
+            Moment::of(&[first, &b" "[..], half].concat()).map(|m| (When::At(m), rest))
+        }
+        _ => epoch.or_else(|| Moment::of(first).map(When::At)).map(|t| (t, rest)),
+    }
+}
+
+/// The columns of a header line.
+#[derive(Clone)]
+struct Header {
+    tool: &'static Tool,
+    read: Option<usize>,
+    write: Option<usize>,
+    /// Columns of what was read and written in the step.
+    totals: [Option<usize>; 2],
+    unit: f64,
+    width: usize,
+    requests: Vec<usize>,
+    device: Vec<usize>,
+    /// The time in front of it.
+    start: Option<When>,
+}
+
+impl Header {
+    fn of(line: &[u8]) -> Option<Header> {
+        let cells: Vec<&[u8]> = fields(line).skip_while(|f| *f == b"#").collect();
+        let (start, names) = match timed(&cells) {
+            Some((start, names)) => (Some(start), names),
+            None => (None, cells.strip_prefix(&[&b"Time"[..]]).unwrap_or(&cells)),
+        };
+        let timed = names.len() < cells.len();
+        let place = |name: &str| names.iter().position(|n| n.strip_suffix(b":").unwrap_or(n) == name.as_bytes());
+        let tool = TOOLS.iter().find(|t| t.timed == timed && place(t.sign).is_some())?;
+        RATES.iter().find_map(|(read, write, unit)| {
+            let rates = [place(read), place(write)];
+            let total = |name: &str| name.strip_suffix("/s").and_then(place);
+            rates.iter().any(Option::is_some).then(|| Header {
+                tool,
+                read: rates[0],
+                write: rates[1],
+                totals: [total(read), total(write)],
+                unit: *unit,
+                width: names.len(),
+                requests: REQUESTS.iter().filter_map(|n| place(n)).collect(),
+                device: tool.device.iter().filter_map(|n| place(n)).collect(),
+                start,
+            })
+        })
+    }
+}
+
+/// The time of a block.
+#[derive(Debug, Clone, Copy)]
+enum When {
+    At(Moment),
+    Unix(f64),
+}
+
+/// One block.
+struct Block {
+    when: Option<When>,
+    /// The time of its header, and the date of the machine's line before it.
+    start: Option<When>,
+    day: Option<Moment>,
+    /// The step that its totals and rates show, and how exactly: a relative error.
+    stated: Option<(f64, f64)>,
+    /// It is the first of a run of the tool.
+    is_first: bool,
+    /// Requests per second that are more than none, of a first block.
+    requests: Vec<f64>,
+    rows: u64,
+}
+
+/// Blocks as they come.
+pub(super) struct Blocks<'o> {
+    sheet: Sheet,
+    options: &'o ReadOptions,
+    devices: HashMap<(String, Vec<u8>), usize>,
+    header: Option<Header>,
+    blocks: Vec<Block>,
+    orders: Orders,
+    /// The line of the machine: its name and the date. A run of the tool begins with it.
+    host: String,
+    day: Option<Moment>,
+    is_first: bool,
+    /// The sign of the section.
+    section: Option<&'static str>,
+    /// A time that waits for its block.
+    when: Option<When>,
+    /// A name that waits for its values in the next line.
+    name: Option<Vec<u8>>,
+    /// The last line that says nothing, and the first such line where a time should be.
+    stray: Option<(u64, String)>,
+    unread: Option<(u64, String)>,
+    values: usize,
+    lines: u64,
+    bad: Option<(u64, String)>,
+}
+
+/// Reads the blocks.
+///
+/// # Errors
+/// Malformed if no line is of a device, or nothing says the times; limits; errors of the system.
+pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
+    let mut window = Window::open(source, options)?;
+    let mut blocks = Blocks::new(options);
+    while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
+        if n == 0 {
+            window.skip_line()?;
+            blocks.lines += 1;
+            blocks.note(b"a long line");
+            continue;
+        }
+        for line in lines(&window.data()[..n]) {
+            blocks.line(line);
+        }
+        if blocks.values > options.limits.records {
+            return Err(Error::too_many_rows(options.limits.records));
+        }
+        window.consume(n);
+    }
+    blocks.finish(window.damage())
+}
+
+impl<'o> Blocks<'o> {
+    pub(super) fn new(options: &'o ReadOptions) -> Self {
+        Blocks {
+            sheet: Sheet::default(),
+            options,
+            devices: HashMap::new(),
+            header: None,
+            blocks: Vec::new(),
+            orders: Orders::default(),
+            host: String::new(),
+            day: None,
+            is_first: true,
+            section: None,
+            when: None,
+            name: None,
+            stray: None,
+            unread: None,
+            values: 0,
+            lines: 0,
+            bad: None,
+        }
+    }
+
+    /// True if there is any block.
+    pub(super) fn any(&self) -> bool {
+        !self.blocks.is_empty()
+    }
+
+    /// What follows is of another machine.
+    pub(super) fn of_host(&mut self, host: String) {
+        (self.host, self.day, self.is_first) = (host, None, true);
+    }
+
+    /// The time of the block that comes.
+    pub(super) fn time(&mut self, text: &[u8]) {
+        let cells: Vec<&[u8]> = fields(text).collect();
+        self.when = self.time_line(text, &cells);
+        if self.when.is_none() {
+            self.stray = Some((self.lines, quote(text)));
+        }
+    }
+
+    /// Adds a block: devices with the names and values of their columns.
+    pub(super) fn add(&mut self, devices: &[(String, Vec<(String, f64)>)]) -> Result<()> {
+        self.sheet.tool = "iostat";
+        self.expect_time();
+        let when = self.when.take();
+        self.begin(when, None);
+        for (device, values) in devices {
+            let of = |name: &str| values.iter().find(|(n, _)| n == name).map(|(_, x)| *x);
+            let rates = RATES.iter().find(|(read, write, _)| of(read).is_some() && of(write).is_some());
+            let (Some((read, write, unit)), false) = (rates, device.is_empty()) else {
+                self.note(device.as_bytes());
+                continue;
+            };
+            let stated = |rate: &str| stated_step(of(rate.strip_suffix("/s")?)?, of(rate)?);
+            let step = stated(read).into_iter().chain(stated(write)).collect::<Vec<_>>();
+            let requests: Vec<f64> = REQUESTS.iter().filter_map(|n| of(n)).collect();
+            self.count_row(&step, &requests);
+            let values = [read, write].map(|rate| of(rate).unwrap_or(f64::NAN) * unit);
+            self.push(self.host.clone(), device.clone().into_bytes(), values);
+        }
+        if self.values > self.options.limits.records {
+            return Err(Error::too_many_rows(self.options.limits.records));
+        }
+        Ok(())
+    }
+
+    /// Notes of the block what one of its rows shows.
+    fn count_row(&mut self, steps: &[(f64, f64)], requests: &[f64]) {
+        let Some(block) = self.blocks.last_mut() else { return };
+        block.stated = steps.iter().copied().chain(block.stated).min_by(|a, b| a.1.total_cmp(&b.1));
+        if block.is_first {
+            block.requests.extend(requests.iter().filter(|r| **r > 0.0));
+        }
+        block.rows += 1;
+    }
+
+    fn note(&mut self, line: &[u8]) {
+        self.sheet.quality.records_read += 1;
+        self.sheet.quality.records_dropped += 1;
+        self.bad.get_or_insert_with(|| (self.lines, quote(line)));
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        self.lines += 1;
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            // what follows is another block, but for tools whose every line has its time
+            self.header = self.header.take().filter(|h| h.tool.timed);
+            return;
+        }
+        if text.starts_with(b"Linux ") && text.contains(&b'(') {
+            return self.machine(text);
+        }
+        if let Some(header) = Header::of(text) {
+            return self.begin_header(header);
+        }
+        if text.starts_with(b"avg-cpu") || text.starts_with(b"procs ") {
+            self.header = None;
+            return self.expect_time();
+        }
+        let cells: Vec<&[u8]> = fields(text).collect();
+        if self.header.as_ref().is_none_or(|h| !h.tool.timed)
+            && let Some(when) = self.time_line(text, &cells)
+        {
+            (self.when, self.header, self.name) = (Some(when), None, None);
+            return;
+        }
+        match self.header.take() {
+            // the header of a section of other counters
+            Some(header)
+                if header.tool.timed && timed(&cells).is_some_and(|(_, names)| !names.iter().any(|c| is_number(c))) => {
+            }
+            Some(header) => {
+                self.row(&header, text, &cells);
+                self.header = Some(header);
+            }
+            // a line of numbers is of processors
+            None if !cells.iter().all(|c| is_number(c)) => self.stray = Some((self.lines, quote(text))),
+            None => {}
+        }
+    }
+
+    /// The line of the machine, such as `Linux 5.14.0 (n1)  11/24/2026  _x86_64_  (8 CPU)`.
+    fn machine(&mut self, text: &[u8]) {
+        let host = text.split(|&b| b == b'(').nth(1).and_then(|t| t.split(|&b| b == b')').next()).unwrap_or_default();
+        self.host = String::from_utf8_lossy(host).into_owned();
+        self.day = fields(text).find_map(Moment::of_date);
+        self.day.into_iter().for_each(|d| self.orders.see(d));
+        (self.header, self.is_first, self.when, self.stray) = (None, true, None, None);
+    }
+
+    /// The time that a line alone is.
+    fn time_line(&mut self, text: &[u8], cells: &[&[u8]]) -> Option<When> {
+        if let Some(moment) = Moment::of(text) {
+            self.orders.see(moment);
+            return Some(When::At(moment));
+        }
+        match timed(cells)? {
+            (when, []) => Some(when),
+            _ => None,
+        }
+    }
+
+    /// A block begins: a time should have come before.
+    fn expect_time(&mut self) {
+        let stray = self.stray.take();
+        if self.when.is_none() {
+            self.unread = self.unread.take().or(stray);
+        }
+    }
+
+    fn begin_header(&mut self, header: Header) {
+        if self.sheet.tool.is_empty() {
+            self.sheet.tool = header.tool.name;
+        }
+        // sar prints one section after the other, each from the first time on
+        let section = self.section.replace(header.tool.sign);
+        self.is_first |= section.is_some_and(|s| s != header.tool.sign);
+        // with `-xh` the writes have a header of their own
+        let goes_on = header.read.is_none() && self.when.is_none() && !self.blocks.is_empty();
+        if !header.tool.timed && header.tool.name != VMSTAT && !goes_on {
+            self.expect_time();
+            let when = self.when.take();
+            self.begin(when, None);
+        }
+        self.header = Some(header);
+    }
+
+    fn begin(&mut self, when: Option<When>, start: Option<When>) {
+        let (is_first, day) = (std::mem::take(&mut self.is_first), self.day);
+        self.blocks.push(Block { when, start, day, stated: None, is_first, requests: Vec::new(), rows: 0 });
+        self.values += 1;
+    }
+
+    /// A line below a header.
+    fn row(&mut self, header: &Header, text: &[u8], all: &[&[u8]]) {
+        let mut cells = all.to_vec();
+        if header.tool.timed {
+            // lines of means have no time
+            let Some((when, rest)) = timed(all) else { return };
+            cells = rest.to_vec();
+            let is_new = |b: &Block| b.when.is_none_or(|last| !same(last, when)) || self.is_first;
+            if self.blocks.last().is_none_or(is_new) {
+                self.begin(Some(when), header.start);
+            }
+        } else if header.tool.name == VMSTAT {
+            let when = match cells.len().checked_sub(2).filter(|n| *n + 1 >= header.width) {
+                Some(n) => Moment::of_two(cells[n], cells[n + 1]),
+                None => None,
+            };
+            cells.truncate(cells.len() - if when.is_some() { 2 } else { 0 });
+            when.into_iter().for_each(|m| self.orders.see(m));
+            self.begin(when.map(When::At), None);
+        } else if let ([name], true) = (&cells[..], header.width > 1) {
+            self.name = Some(name.to_vec());
+            return;
+        }
+        let name = self.name.take();
+        if let Some(name) = name.as_deref().filter(|_| cells.len() + 1 == header.width && header.device == [0]) {
+            cells.insert(0, name);
+        }
+        // the name of a program may have blanks, that of a zone stands above the times of vmstat
+        let fits = match header.tool.name {
+            "pidstat" => cells.len() >= header.width,
+            VMSTAT => cells.len() + 1 >= header.width,
+            _ => cells.len() == header.width,
+        };
+        let cell = |at: Option<usize>| match at {
+            None => Some(f64::NAN),
+            Some(at) => cells.get(at).and_then(|t| amount(t, true, header.unit, KILO)),
+        };
+        let (Some(read), Some(write), true) = (cell(header.read), cell(header.write), fits) else {
+            return self.note(text);
+        };
+        let number = |at: Option<usize>| cells.get(at?).and_then(|c| parse_f64(c));
+        let stated = [(header.totals[0], header.read), (header.totals[1], header.write)];
+        let steps: Vec<_> =
+            stated.iter().filter_map(|&(total, rate)| stated_step(number(total)?, number(rate)?)).collect();
+        let requests: Vec<f64> =
+            header.requests.iter().filter_map(|&at| amount(cells.get(at)?, true, 1.0, KILO)).collect();
+        self.count_row(&steps, &requests);
+        let device = header.device.iter().filter_map(|&c| cells.get(c).copied()).collect::<Vec<_>>().join(&b' ');
+        self.push(self.host.clone(), device, [read, write]);
+    }
+
+    fn push(&mut self, host: String, device: Vec<u8>, values: [f64; 2]) {
+        let next = self.sheet.groups.len();
+        let name = String::from_utf8_lossy(&device).into_owned();
+        let at = *self.devices.entry((host.clone(), device)).or_insert(next);
+        if at == next {
+            self.sheet.groups.push(Group::new(0, None, host, name));
+        }
+        self.sheet.quality.records_read += 1;
+        self.values += 2;
+        // until the end the time of a row is the number of its block
+        let number = (self.blocks.len() - 1) as f64;
+        let group = &mut self.sheet.groups[at];
+        if group.times.last() != Some(&number) {
+            return group.push(number, &values);
+        }
+        for (column, value) in group.columns.iter_mut().zip(values) {
+            if let Some(last) = column.last_mut().filter(|l| l.is_nan()) {
+                *last = value;
+            }
+        }
+    }
+
+    pub(super) fn finish(mut self, damage: Option<&str>) -> Result<Sheet> {
+        if self.sheet.groups.is_empty()
+            && let Some((line, text)) = &self.bad
+        {
+            return Err(Error::malformed(Place::Line(*line), format!("no line of a device: {text}"))
+                .expected("as many values as the header has names"));
+        }
+        self.set_times()?;
+        if let Some((line, text)) = &self.bad {
+            let n = self.sheet.quality.records_dropped;
+            let last = *line == self.lines && n == 1;
+            let (code, what) = match last {
+                true => ("damaged-tail", format!("line {line}, the last, is cut: {text}")),
+                false => {
+                    ("unreadable-records", format!("{n} lines of devices cannot be read, the first {line}: {text}"))
+                }
+            };
+            self.sheet.warnings.push(Warning::new(code, what));
+        }
+        if let Some(why) = damage {
+            self.sheet.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
+        }
+        let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
+        self.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
+        Ok(self.sheet)
+    }
+
+    /// Gives the rows the times and the lengths of their blocks. Blocks that are the mean since the machine started are left out, and so are
+    /// those without a time among others.
+    fn set_times(&mut self) -> Result<()> {
+        let named_s = self.options.series.step_s.filter(|s| s.is_finite() && *s > 0.0);
+        let mut times = self.times();
+        let is_timed = times.iter().any(Option::is_some);
+        if let (false, Some((line, text))) = (is_timed, &self.unread) {
+            return Err(Error::malformed(Place::Line(*line), format!("the time {text} cannot be read"))
+                .expected("a date with a time of day such as `2026-11-24T09:56:07`, or seconds since 1970")
+                .remedy("record with S_TIME_FORMAT=ISO in the environment"));
+        }
+        let usual = usual_step(&self.blocks, &times).or(named_s);
+        let is_mean: Vec<bool> = self.blocks.iter().map(|b| self.is_mean(b, usual)).collect();
+        let lengths = lengths(&self.blocks, &times, usual);
+        let step = |i: usize| lengths[i].or(named_s).filter(|_| !is_mean[i]);
+        if !is_timed {
+            let mut now = 0.0;
+            for i in 0..times.len() {
+                now += step(i).unwrap_or(0.0);
+                times[i] = Some(now);
+            }
+            let unknown = (0..times.len()).any(|i| !is_mean[i] && step(i).is_none() && self.blocks[i].rows > 0);
+            if unknown {
+                let tool = self.sheet.tool;
+                return Err(Error::malformed(
+                    Place::Line(self.lines.max(1)),
+                    format!("the blocks of {tool} have no times"),
+                )
+                .expected("a time in front of each block, or totals beside the rates")
+                .remedy(format!("record with {tool} -t, or give the distance of the blocks with --time-step")));
+            }
+        }
+        let kept = |i: usize| times[i].filter(|_| !is_mean[i]);
+        for group in &mut self.sheet.groups {
+            let numbers: Vec<usize> = group.times.iter().map(|n| *n as usize).collect();
+            let keep: Vec<bool> = numbers.iter().map(|&i| kept(i).is_some()).collect();
+            let mut of = keep.iter();
+            group.columns.iter_mut().for_each(|c| {
+                let mut keep = keep.iter();
+                c.retain(|_| keep.next().copied().unwrap_or(false));
+            });
+            group.times.retain(|_| of.next().copied().unwrap_or(false));
+            let rows = numbers.into_iter().filter_map(|i| Some((kept(i)?, step(i).or(usual)?)));
+            (group.times, group.lengths) = rows.unzip();
+        }
+        self.say_what_was_left_out(&times, &is_mean);
+        Ok(())
+    }
+
+    fn say_what_was_left_out(&mut self, times: &[Option<f64>], is_mean: &[bool]) {
+        let rows =
+            |of: &dyn Fn(usize) -> bool| (0..times.len()).filter(|i| of(*i)).map(|i| self.blocks[i].rows).sum::<u64>();
+        let (means, untimed) = (rows(&|i| is_mean[i]), rows(&|i| times[i].is_none()));
+        self.sheet.quality.records_dropped += means + untimed;
+        if let (true, Some((line, text))) = (untimed > 0, &self.unread) {
+            let what =
+                format!("blocks without a time that can be read were left out, the first at line {line}: {text}");
+            self.sheet.warnings.push(Warning::new("unreadable-records", what));
+        }
+        if means == 0 {
+            return;
+        }
+        let kept = self.sheet.groups.iter().any(|g| !g.times.is_empty());
+        self.sheet.warnings.push(match kept {
+            true if self.sheet.tool == VMSTAT => since_start("row", "the first row of this tool always is"),
+            true => since_start("block", "its step is not that of the others").remedy("run iostat with -y"),
+            false => {
+                let what = format!(
+                    "the one reading of {} is the mean since the machine started: steps show from a second on",
+                    self.sheet.tool
+                );
+                Warning::new("one-reading", what).remedy("give an interval and a count, as in `iostat -t 1 60`")
+            }
+        });
+    }
+
+    /// The time of each block in seconds since the origin, which is set here.
+    fn times(&mut self) -> Vec<Option<f64>> {
+        let order = self.orders.order();
+        let (mut origin, mut days, mut last) = (None, 0i64, i64::MIN);
+        let sheet = &mut self.sheet;
+        let mut seconds = |when: When, b: &Block, origin: &mut Option<i64>, rolls: bool| {
+            let (whole, part, zoned) = match when {
+                When::Unix(s) => (s.floor() as i64, s - s.floor(), true),
+                When::At(m) => {
+                    let full = m.on(b.day);
+                    let (mut s, part) = full.seconds(order, origin.unwrap_or(0))?;
+                    if m.is_of_day() {
+                        if b.is_first && rolls && b.day.is_some() {
+                            (days, last) = (0, i64::MIN);
+                        }
+                        if rolls && s < last.saturating_sub(LIMITS.midnight_step_s) {
+                            days += 1;
+                        }
+                        if rolls {
+                            last = s;
+                        }
+                        s += days * DAY;
+                    }
+                    (s, part, full.is_zoned())
+                }
+            };
+            let zero = *origin.get_or_insert_with(|| {
+                (sheet.unix, sheet.local) = (zoned, !zoned);
+                sheet.origin = if zoned { whole } else { whole.div_euclid(DAY) * DAY };
+                sheet.origin
+            });
+            Some(whole.checked_sub(zero)? as f64 + part)
+        };
+        let times: Vec<Option<f64>> =
+            self.blocks.iter().map(|b| b.when.and_then(|w| seconds(w, b, &mut origin, true))).collect();
+        for (i, time) in times.iter().enumerate() {
+            let block = &self.blocks[i];
+            // a header may have the time at which its block began
+            let start = block.start.and_then(|w| seconds(w, block, &mut origin, false));
+            if let (Some(start), Some(end)) = (start, time)
+                && start < *end
+                && times.get(i.wrapping_sub(1)).copied().flatten().is_none_or(|before| before <= start)
+            {
+                let error = 0.5 / (end - start);
+                self.blocks[i].stated = self.blocks[i].stated.or(Some((end - start, error)));
+            }
+        }
+        times
+    }
+
+    /// Without `-y` the first block is the mean since the machine started, whatever its time says: no step had it. It shows by its totals, or
+    /// because a step has whole numbers of requests.
+    fn is_mean(&self, block: &Block, usual_s: Option<f64>) -> bool {
+        if !block.is_first || !matches!(self.sheet.tool, "iostat" | VMSTAT) {
+            return false;
+        }
+        match (usual_s, block.stated) {
+            _ if self.sheet.tool == VMSTAT => true,
+            (None, _) => true,
+            (Some(usual), Some((stated, _))) => stated > UPTIME * usual,
+            (Some(usual), None) => !block.requests.is_empty() && !could_be_counted(&block.requests, usual),
+        }
+    }
+}
+
+fn same(a: When, b: When) -> bool {
+    match (a, b) {
+        (When::At(a), When::At(b)) => a == b,
+        (When::Unix(a), When::Unix(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// The step in which a total of whole units makes this rate, and its relative error.
+fn stated_step(total: f64, rate: f64) -> Option<(f64, f64)> {
+    const EXACT: f64 = 0.01;
+    let error = 0.5 / total + ROUNDING / rate;
+    (total > 0.0 && rate > 0.0 && error < EXACT).then_some((total / rate, error))
+}
+
+/// The usual step of blocks that follow others of their run.
+fn usual_step(blocks: &[Block], times: &[Option<f64>]) -> Option<f64> {
+    let mut steps: Vec<f64> =
+        (0..blocks.len()).filter(|&i| !blocks[i].is_first).filter_map(|i| distance(blocks, times, i)).collect();
+    if steps.is_empty() {
+        steps = blocks.iter().filter(|b| !b.is_first).filter_map(|b| Some(b.stated?.0)).collect();
+    }
+    if steps.is_empty() {
+        // runs of one block each, whose header says when it began
+        steps = blocks.iter().filter(|b| b.start.is_some()).filter_map(|b| Some(b.stated?.0)).collect();
+    }
+    let middle = steps.len() / 2;
+    (!steps.is_empty()).then(|| *steps.select_nth_unstable_by(middle, f64::total_cmp).1)
+}
+
+/// Seconds from the block before to this one, of the same run.
+fn distance(blocks: &[Block], times: &[Option<f64>], i: usize) -> Option<f64> {
+    let before = times[i.checked_sub(1).filter(|_| !blocks[i].is_first)?]?;
+    Some(times[i]? - before).filter(|d| *d > 0.0)
+}
+
+/// How long each block lasts: as its times say, where its totals do not say otherwise.
+fn lengths(blocks: &[Block], times: &[Option<f64>], usual_s: Option<f64>) -> Vec<Option<f64>> {
+    let alike = |a: f64, b: f64| (a - b).abs() <= f64::max(1.0, CLOCK * a);
+    let length = |i: usize| match (distance(blocks, times, i), blocks[i].stated) {
+        (Some(d), Some((s, _))) if alike(d, s) => Some(d),
+        (_, Some((s, _))) => Some(s),
+        (Some(d), None) if usual_s.is_none_or(|u| d <= LIMITS.gap_steps * u) => Some(d),
+        _ => usual_s,
+    };
+    (0..blocks.len()).map(length).collect()
+}
+
+/// True if all these rates may be whole numbers in one step of about `step_s`.
+fn could_be_counted(rates: &[f64], step_s: f64) -> bool {
+    let hundredths = |s: f64| (s * 100.0) as u64;
+    if ROUNDING * step_s >= 0.5 {
+        return true;
+    }
+    (hundredths(step_s * (1.0 - CLOCK))..=hundredths(step_s * (1.0 + CLOCK)) + 1).any(|n| {
+        let s = n as f64 / 100.0;
+        rates.iter().all(|r| ((r * s).round() - r * s).abs() <= ROUNDING * s + 1e-9 && (r * s).round() >= 1.0)
+    })
+}
