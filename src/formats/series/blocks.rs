@@ -502,9 +502,9 @@ impl<'o> Blocks<'o> {
         let step = |i: usize| lengths[i].or(named_s).filter(|_| !is_mean[i]);
         if !is_timed {
             let mut now = 0.0;
-            for i in 0..times.len() {
+            for (i, time) in times.iter_mut().enumerate() {
                 now += step(i).unwrap_or(0.0);
-                times[i] = Some(now);
+                *time = Some(now);
             }
             let unknown = (0..times.len()).any(|i| !is_mean[i] && step(i).is_none() && self.blocks[i].rows > 0);
             if unknown {

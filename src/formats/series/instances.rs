@@ -20,6 +20,8 @@ const HARDLY: f64 = 0.05;
 const MOMENT: f64 = 0.01;
 
 type Row<'t> = Vec<Cow<'t, [u8]>>;
+/// Time and values of the last row of each node and instance.
+type Latest<'r> = HashMap<(&'r [u8], &'r [u8]), (f64, Vec<f64>)>;
 
 /// The column that tells the instances of a table apart, where its rows are of several: their counters fall, or their times crowd, again and
 /// again, and do not within each text of that column. `None` if the rows are of one instance.
@@ -87,7 +89,7 @@ struct Looks<'r, 't> {
 impl Looks<'_, '_> {
     /// For each row that follows another of its instance, the seconds between them, and whether a value falls.
     fn steps(&self, column: Option<usize>) -> Vec<(f64, bool)> {
-        let mut last: HashMap<(&[u8], &[u8]), (f64, Vec<f64>)> = HashMap::new();
+        let mut last: Latest<'_> = HashMap::new();
         let mut steps = Vec::new();
         for row in self.rows {
             let field = |c: Option<usize>| c.map_or(&[][..], |c| &*row[c]);

@@ -376,19 +376,29 @@ fn choose_metrics(sheet: &mut Sheet) {
     sheet.meanings.iter_mut().for_each(|m| m.columns[0].1.clear());
 }
 
+/// One series of an answer: what names it, and its pairs of time and value.
+#[derive(Default)]
+struct Answer {
+    metric: String,
+    host: String,
+    device: String,
+    /// All other labels.
+    labels: Vec<String>,
+    times: Vec<f64>,
+    values: Vec<f64>,
+}
+
 impl Filling<'_> {
     fn result(&mut self, json: &mut Json) -> Result<()> {
-        let (mut metric, mut host, mut device) = (String::new(), String::new(), String::new());
-        let mut labels = Vec::new();
-        let (mut times, mut values) = (Vec::new(), Vec::new());
+        let mut a = Answer::default();
         let outcome = members(json, |json, name| match name {
             b"metric" => members(json, |json, name| match name {
-                b"__name__" => text(json).map(|t| metric = t),
-                b"instance" => text(json).map(|t| host = t),
-                b"device" => text(json).map(|t| device = t),
+                b"__name__" => text(json).map(|t| a.metric = t),
+                b"instance" => text(json).map(|t| a.host = t),
+                b"device" => text(json).map(|t| a.device = t),
                 name => {
                     let name = String::from_utf8_lossy(name).into_owned();
-                    text(json).map(|t| labels.push(format!("{name}={t}")))
+                    text(json).map(|t| a.labels.push(format!("{name}={t}")))
                 }
             }),
             b"values" => elements(json, |json| {
@@ -405,8 +415,8 @@ impl Filling<'_> {
                 self.count(1)?;
                 match is_time(pair[0]) {
                     true => {
-                        times.push(pair[0]);
-                        values.push(pair[1]);
+                        a.times.push(pair[0]);
+                        a.values.push(pair[1]);
                     }
                     false => self.sheet.quality.records_dropped += 1,
                 }
@@ -414,9 +424,14 @@ impl Filling<'_> {
             }),
             _ => json.skip(),
         });
-        if times.is_empty() {
-            return outcome;
+        if !a.times.is_empty() {
+            self.keep(a);
         }
+        outcome
+    }
+
+    fn keep(&mut self, answer: Answer) {
+        let Answer { metric, host, device, mut labels, mut times, mut values } = answer;
         if !std::mem::replace(&mut self.dated, true) && times[0] > 1e8 {
             (self.sheet.origin, self.sheet.unix) = (times[0].floor() as i64, true);
         }
@@ -448,6 +463,5 @@ impl Filling<'_> {
         {
             group.push(time, &[value]);
         }
-        outcome
     }
 }

@@ -87,16 +87,20 @@ struct Device {
     moved: [f64; 2],
 }
 
+/// The host and the rank of a node.
+type Node<'g> = (&'g str, Option<u32>);
+
 /// Finds the devices of each node that stand on others or add them up.
 pub(super) fn find(groups: &[Group], meanings: &[Meaning], tool: &str) -> Stacked {
-    let mut nodes: HashMap<(&str, Option<u32>), Vec<(&str, Device)>> = HashMap::new();
-    let mut places: HashMap<(&str, Option<u32>, &str), usize> = HashMap::new();
+    let mut nodes: HashMap<Node<'_>, Vec<(&str, Device)>> = HashMap::new();
+    let mut places: HashMap<(Node<'_>, &str), usize> = HashMap::new();
     for (g, group) in groups.iter().enumerate() {
         let Some(meaning) = meanings.get(group.meaning) else { continue };
         for (c, ((op, device), values)) in meaning.columns.iter().zip(&group.columns).enumerate() {
-            let name = if device.is_empty() { &group.device } else { device };
-            let devices = nodes.entry((&group.host, group.rank)).or_default();
-            let at = *places.entry((&group.host, group.rank, name)).or_insert(devices.len());
+            let name = if device.is_empty() { group.device.as_str() } else { device.as_str() };
+            let node = (group.host.as_str(), group.rank);
+            let devices = nodes.entry(node).or_default();
+            let at = *places.entry((node, name)).or_insert(devices.len());
             if at == devices.len() {
                 devices.push((name, Device { columns: Vec::new(), moved: [0.0; 2] }));
             }
