@@ -49,7 +49,7 @@ enum Form {
 }
 
 /// Lines before the header of a known tool.
-const BEFORE_HEADER: usize = 16;
+const BEFORE_HEADER: usize = 8;
 
 /// The form of a known tool.
 fn form(head: &[u8]) -> Option<Form> {
