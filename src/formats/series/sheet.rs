@@ -252,7 +252,7 @@ impl Sheet {
         trace.warnings.extend(self.notes(met, merged, counted, trace.bin_s));
         trace.warnings.extend((clock_steps > 0).then(|| {
             let what = "the local clock stepped by an hour, as at the begin and the end of summer time: later times were moved back by it";
-            Warning::new("clock-steps", format!("{} {what}", crate::units::counted(clock_steps, "time")))
+            Warning::new("clock-hour-step", format!("{} {what}", crate::units::counted(clock_steps, "time")))
                 .remedy("record the times in UTC")
         }));
         trace.warnings.extend(stacked.warning(options.series.every_device));
