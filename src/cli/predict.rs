@@ -36,8 +36,8 @@ pub struct PredictArgs {
     /// `zmq://127.0.0.1:5555` (opens a PULL socket)
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     source: String,
-    /// Format of a file or of standard input: tmio, strace, dftracer, samples, series, regex or custom [default: by content]
-    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true)]
+    /// Format of a file or of standard input
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_default_value = true, help = format_help())]
     format: String,
     /// How text of any kind is read
     #[command(flatten)]
@@ -107,14 +107,18 @@ pub struct PredictArgs {
     verbosity: Verbosity,
 }
 
-const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows TMIO (JSON Lines, MessagePack), records as \
-CSV and JSON Lines, strace, the calls of DFTracer, tables of monitoring tools, and any text by --pattern. Of a folder, the files of one job are followed, also those that appear later: all of strace, \
+const NOTES: &str = "Prints one JSON object per line (iophase schema prediction). It follows the formats \
+that --format lists, and any text by --pattern. Of a folder, the files of one job are followed, also those that appear later: all of strace, \
 of DFTracer, or of what --pattern or --columns reads, else one file. What is left out is said; --state cannot resume a folder. A file \
 that is truncated or replaced is read again from its start. A socket takes chunks of TMIO and maps with \
 the arrays b, ts, te and, if wanted, ranks, job, op, as MessagePack or JSON, and the metrics that GekkoFS clients send; jobs are kept apart. With --state a predictor that was \
 killed resumes; predictions after the last stored state are printed again, with the same sequence numbers. SIGTERM and SIGINT store \
 the state and end it with exit code 0. Exit codes: 2 wrong \
 usage, 3 the source cannot be read, 4 no transfer in it, 5 output or state cannot be written.";
+
+fn format_help() -> String {
+    format!("Format of a file or of standard input: {} [default: by content]", tail::formats())
+}
 
 /// Which signals are predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -339,18 +343,7 @@ impl<'a> Intake<'a> {
 
     /// The options for a source of this form.
     fn options_for(&self, form: Option<&Form>) -> Options {
-        let default = match form {
-            Some(
-                Form::Csv(_)
-                | Form::JsonLines
-                | Form::Samples(_)
-                | Form::Strace
-                | Form::Dftracer
-                | Form::Series(_)
-                | Form::Text(_),
-            ) => Every::Burst,
-            Some(Form::Json | Form::Msgpack) | None => Every::Message,
-        };
+        let default = if form.is_some_and(|f| f.of_lines) { Every::Burst } else { Every::Message };
         self.options.clone().every(self.every.unwrap_or(default))
     }
 
@@ -414,7 +407,7 @@ impl<'a> Intake<'a> {
                         ErrorKind::Unsupported,
                         format!("no file of this folder can be followed: {}", left_out(&folder)),
                     )
-                    .expected("strace or DFTracer as plain text, one file per process")
+                    .expected(format!("plain text of {}", tail::formats()))
                     .remedy(Remedy::AnalyzeFinished));
                 }
                 return self.check_taken();
@@ -493,11 +486,11 @@ impl<'a> Intake<'a> {
         let mut again = 0;
         if let (Some(file), Some(Reading { mark: Some(mark), form })) = (&mut file, self.reading.take()) {
             if file.go_to(&mark)? {
-                if Tail::rereads(&form) {
+                tail = Tail::resume(form, mark.position, limits)?;
+                if tail.rereads() {
                     again = mark.position;
                     *file = GrowingFile::open(Path::new(&a.source))?;
                 }
-                tail = Tail::resume(form, mark.position, limits)?;
             } else if let Some(jobs) = &mut self.jobs {
                 jobs.begin_anew();
                 jobs.warn(&Warning::new(

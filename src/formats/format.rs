@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::lines::Followed;
 use super::options::ReadOptions;
 use super::sealed::Sealed;
 use super::source::Source;
@@ -57,6 +58,16 @@ pub trait Format: Sealed + Sync {
     fn claims(&self, files: &[PathBuf]) -> Vec<PathBuf> {
         let _ = files;
         Vec::new()
+    }
+
+    /// Begins to follow a source that grows; `head` has its first lines, which come again. Other than [`Followed::Never`], whatever the
+    /// head, if the format can be followed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Malformed`] for a head that is damaged, [`ErrorKind::Unsupported`] for a form that can only be read whole.
+    fn follow(&self, head: &[u8], options: &ReadOptions) -> Result<Followed> {
+        let _ = (head, options);
+        Ok(Followed::Never)
     }
 
     /// True if each file is a log of calls, so that batches have [`Batch::log`](crate::record::Batch) with

@@ -147,6 +147,12 @@ pub(super) fn probe_member(
     }
 }
 
+/// The format that is meant where none is named: text with patterns, a series with columns.
+pub(super) fn named_by_options(options: &ReadOptions) -> Option<&'static dyn Format> {
+    let by_columns = options.series.columns.as_ref().map(|_| &series::Series as &'static dyn Format);
+    options.patterns.as_ref().map(|_| &regex::Text as &'static dyn Format).or(by_columns)
+}
+
 /// True for lines of text: no JSON, and no control characters but those of lines.
 fn is_text(head: &[u8]) -> bool {
     let is_json = matches!(head.trim_ascii_start().first(), Some(b'{' | b'['));
@@ -184,8 +190,7 @@ pub fn inputs<'f>(
     format: Option<&'f dyn Format>,
     options: &ReadOptions,
 ) -> Result<(&'f dyn Format, Inputs)> {
-    let by_columns = options.series.columns.as_ref().map(|_| &series::Series as &dyn Format);
-    let format = format.or(options.patterns.as_ref().map(|_| &regex::Text as &dyn Format)).or(by_columns);
+    let format = format.or(named_by_options(options).map(|f| f as &dyn Format));
     let Some(members) = source.members() else {
         let f = match format {
             Some(f) => f,

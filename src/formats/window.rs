@@ -162,13 +162,13 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Drops everything up to the end of a line, without holding it.
-    pub(crate) fn skip_line(&mut self) -> Result<()> {
+    /// Drops everything up to the end of a line, without holding it; false if the line has no end.
+    pub(crate) fn skip_line(&mut self) -> Result<bool> {
         loop {
             let n = memchr(b'\n', self.data());
             self.consume(n.map_or(usize::MAX, |n| n + 1));
             if n.is_some() || !self.more()? {
-                return Ok(());
+                return Ok(n.is_some());
             }
         }
     }

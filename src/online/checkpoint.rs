@@ -1,7 +1,7 @@
 //! The state of a predictor on disk, to go on after the process was ended at any moment.
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::formats::tail::{Faults, Form};
 
 /// Name and version of the file.
-const SCHEMA: &str = "iophase.predict-state.v3";
+const SCHEMA: &str = "iophase.predict-state.v4";
 
 /// How a source was read, and up to where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,11 @@ pub struct Checkpoint {
     pub jobs: Jobs,
 }
 
+#[derive(Deserialize)]
+struct Version {
+    schema: String,
+}
+
 impl Checkpoint {
     /// A checkpoint of this moment.
     pub fn new(reading: Option<Reading>, faults: Faults, jobs: Jobs) -> Self {
@@ -54,8 +59,8 @@ impl Checkpoint {
     /// # Errors
     /// [`ErrorKind::Io`], [`ErrorKind::Malformed`].
     pub fn load(path: &Path) -> Result<Option<Checkpoint>> {
-        let file = match File::open(path) {
-            Ok(file) => file,
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(Error::from(e).in_file(path.display().to_string())),
         };
@@ -65,9 +70,13 @@ impl Checkpoint {
                 .remedy("remove it to begin anew")
                 .in_file(path.display().to_string())
         };
-        let state: Checkpoint = serde_json::from_reader(BufReader::new(file))
-            .map_err(|e| wrong(format!("no state of a predictor: {e}")))?;
-        if state.schema == SCHEMA { Ok(Some(state)) } else { Err(wrong(format!("a state of {}", state.schema))) }
+        let no_state = |e: serde_json::Error| wrong(format!("no state of a predictor: {e}"));
+        // of another version the rest has another form
+        let Version { schema } = serde_json::from_slice(&bytes).map_err(no_state)?;
+        if schema != SCHEMA {
+            return Err(wrong(format!("a state of {schema}")));
+        }
+        serde_json::from_slice(&bytes).map(Some).map_err(no_state)
     }
 }
 
@@ -77,4 +86,21 @@ impl Checkpoint {
 /// [`ErrorKind::Output`].
 pub fn store(path: &Path, bytes: &[u8]) -> Result<()> {
     crate::draft::store(path, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_of_another_version_is_refused_by_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state");
+        let old =
+            r#"{"schema":"iophase.predict-state.v3","reading":{"mark":null,"form":{"csv":"op,size,start"}},"jobs":{}}"#;
+        fs::write(&path, old).unwrap();
+        let e = Checkpoint::load(&path).unwrap_err().to_string();
+        assert!(e.contains("a state of iophase.predict-state.v3; expected a state of iophase.predict-state.v4"), "{e}");
+        assert!(e.ends_with("remove it to begin anew"), "{e}");
+    }
 }

@@ -23,6 +23,7 @@ mod dfg;
 mod dftracer;
 mod fourier_fit;
 mod gekkofs;
+mod growing;
 mod many_logs;
 mod metric_proxy;
 mod patterns;

@@ -14,21 +14,19 @@
 
 mod records;
 mod row;
-mod tail;
 pub(super) mod write;
 
-pub(super) use records::{Layout, Reading, read as read_records};
-pub(super) use row::{Bad, Field, RecordFields};
-pub(super) use tail::{TailedRecords, is_record_line};
+pub(super) use records::{Layout, Reading, Records, follow as follow_records, read as read_records};
+pub(super) use row::{Field, RecordFields, RecordRows};
 
 use super::format::{Format, Sniff, only};
 use super::json::member_names;
-use super::lines::{is_remark, lines};
+use super::lines::{Followed, is_remark, lines};
 use super::options::ReadOptions;
 use super::sections::{self, Section};
 use super::source::Source;
 use crate::error::Result;
-use crate::record::{RowSink, Trace};
+use crate::record::{Interval, RowSink, Trace};
 
 /// The format.
 pub struct Custom;
@@ -51,8 +49,7 @@ impl Format for Custom {
         if text.starts_with(b"{") {
             return sniff_json(text);
         }
-        let first = lines(text).find(|l| !is_remark(l)).unwrap_or_default();
-        if records::Columns::of_header(first).is_ok() {
+        if records::Columns::of_header(header_of(text)).is_ok() {
             Sniff::Yes
         } else {
             Sniff::No("neither JSON with arrays of rates and times nor CSV with columns op, size, start")
@@ -67,6 +64,28 @@ impl Format for Custom {
             Form::JsonLines => records::read(|| records::json_lines(source, options, self.name()), sink),
         }
     }
+
+    fn follow(&self, head: &[u8], _: &ReadOptions) -> Result<Followed> {
+        match form(head) {
+            Form::Rates => Ok(Followed::Values),
+            Form::JsonLines => Ok(follow_records(records::Objects)),
+            Form::Csv => {
+                let columns = records::Columns::of_header(header_of(head));
+                columns.map(follow_records).map_err(|bad| bad.at(1).remedy(records::NAME_COLUMNS))
+            }
+        }
+    }
+}
+
+/// The transfer of a record as JSON by itself; `None` if the text is no record.
+pub(super) fn transfer_of(text: &[u8]) -> Option<Result<Option<Interval>, String>> {
+    is_record(&member_names(text, MEMBERS)).then(|| records::Objects::transfer(text))
+}
+
+/// The first line that is no remark.
+fn header_of(text: &[u8]) -> &[u8] {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    lines(text).find(|l| !is_remark(l)).unwrap_or_default()
 }
 
 /// More members than a record or a section has.

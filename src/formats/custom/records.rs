@@ -1,23 +1,23 @@
 //! Records line by line: CSV and JSON Lines, read in stretches of lines that are parsed in parallel.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
-use memchr::{memchr, memchr2};
-use rayon::prelude::*;
+use memchr::memchr;
 
 use super::super::clock::origin_of;
 use super::super::fields::fields;
-use super::super::lines::{is_remark, lines, quote};
+use super::super::lines::{
+    Bad, Followed, Follower, LineDecoder, LineReader, TailedLines, Taken, Tally, Transfers, is_remark, lines,
+    transfers_of,
+};
 use super::super::options::ReadOptions;
+use super::super::scan::Scan;
 use super::super::source::Source;
-use super::super::window::Window;
-use super::row::{Bad, Field, LAYERS, RecordFields, RecordRows};
-use crate::error::{Error, Place, Result};
-use crate::record::{Batch, Column, Data, Quality, Requests, Restart, RowSink, Timing, Trace, Warning};
+use super::row::{Field, LAYERS, RecordFields, RecordRows};
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::record::{Batch, Column, Data, Interval, Quality, Requests, Restart, RowSink, Timing, Trace, Warning};
 use crate::remedy::Remedy;
-
-/// Bytes of lines that one task parses.
-const PIECE: usize = 256 << 10;
 
 /// How a line becomes fields.
 pub(in super::super) trait Layout: Sync {
@@ -30,11 +30,72 @@ pub(in super::super) trait Layout: Sync {
     }
 }
 
+impl<L: Layout> Layout for &L {
+    fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
+        (**self).row(line)
+    }
+
+    fn is_remark(&self, line: &[u8]) -> bool {
+        (**self).is_remark(line)
+    }
+}
+
+/// Lines of a layout as requests.
+pub(in super::super) struct Records<L> {
+    pub(in super::super) layout: L,
+    /// Whole seconds from which the times of the requests count.
+    origin: i64,
+    /// Calls that move no bytes are kept, too.
+    all: bool,
+}
+
+impl<L: Layout> Records<L> {
+    /// The transfers, with times on the trace's own clock.
+    pub(in super::super) fn followed(layout: L) -> Self {
+        Records { layout, origin: 0, all: false }
+    }
+}
+
+/// Follows a source whose lines are records of this layout.
+pub(in super::super) fn follow<L: Layout + Send + 'static>(layout: L) -> Followed {
+    Followed::Lines(Box::new(Follower::new(Records::followed(layout), RecordRows::default())))
+}
+
+impl<L: Layout> LineDecoder for Records<L> {
+    type Rows = RecordRows;
+
+    #[inline]
+    fn line(&self, line: &[u8], _: u64, rows: &mut RecordRows) -> Result<Taken, Bad> {
+        match self.layout.row(line)? {
+            Some(row) => rows.push(&row, self.origin, self.all).map(|()| Taken::Record),
+            None => Ok(Taken::Nothing),
+        }
+    }
+
+    #[inline]
+    fn is_remark(&self, line: &[u8]) -> bool {
+        self.layout.is_remark(line)
+    }
+}
+
+impl<L: Layout + Send> Transfers for Records<L> {
+    const EACH_ALONE: bool = true;
+
+    fn take(&mut self, rows: &mut RecordRows, transfers: &mut VecDeque<Interval>) -> Result<(), String> {
+        transfers.extend(transfers_of(rows.requests.iter(), |file| rows.files.is_system(file)));
+        rows.forget_requests();
+        rows.forget_many_names();
+        Ok(())
+    }
+}
+
 /// The columns of a CSV file.
 #[derive(Debug)]
 pub(super) struct Columns {
     /// Each with whether its names are escaped, as in `file_escaped`.
     fields: Vec<Option<(Field, bool)>>,
+    /// The header line. It comes again where files were appended, or a file was begun anew.
+    header: Vec<u8>,
 }
 
 impl Columns {
@@ -52,7 +113,10 @@ impl Columns {
         })
         .map_err(|_| Bad::new("header", line, EXPECTED))?;
         let all = [Field::Op, Field::Size, Field::Start].iter().all(|f| columns.contains(&Some((*f, false))));
-        if all { Ok(Columns { fields: columns }) } else { Err(Bad::new("header", line, EXPECTED)) }
+        match all {
+            true => Ok(Columns { fields: columns, header: line.to_vec() }),
+            false => Err(Bad::new("header", line, EXPECTED)),
+        }
     }
 }
 
@@ -91,6 +155,11 @@ impl Layout for Columns {
         .map_err(|rest| Bad::new("quoted field", rest, "a closing quote"))?;
         Ok(Some(row))
     }
+
+    #[inline]
+    fn is_remark(&self, line: &[u8]) -> bool {
+        is_remark(line) || line == self.header
+    }
 }
 
 /// JSON objects.
@@ -106,99 +175,43 @@ impl Layout for Objects {
     }
 }
 
+impl Objects {
+    /// The transfer of an object by itself; `None` if it moves no bytes.
+    pub(super) fn transfer(line: &[u8]) -> Result<Option<Interval>, String> {
+        let mut lines = Follower::new(Records::followed(Objects), RecordRows::default());
+        lines.feed(line)?;
+        Ok(lines.next())
+    }
+}
+
 /// Reads the members of the object in `line`. An error is the place of what is no JSON.
 fn object<'l>(line: &'l [u8], row: &mut RecordFields<'l>) -> Result<(), usize> {
-    let space = |mut at: usize| {
-        while line.get(at).is_some_and(u8::is_ascii_whitespace) {
-            at += 1;
-        }
-        at
-    };
-    let expect = |at: usize, byte: u8| if line.get(at) == Some(&byte) { Ok(at + 1) } else { Err(at) };
-    let mut at = space(expect(space(0), b'{')?);
-    if line.get(at) == Some(&b'}') {
-        at += 1;
-    } else {
-        loop {
-            let (key, next) = string(line, at)?;
-            at = space(expect(space(next), b':')?);
-            let field = Field::named(&key);
-            match line.get(at) {
-                Some(b'"') => {
-                    let (text, next) = string(line, at)?;
-                    at = next;
-                    if let Some(f) = field {
-                        row.set(f, text);
-                    }
-                }
-                Some(b'{' | b'[') => at = nested(line, at)?,
-                _ => {
-                    let n = line[at..].iter().position(|b| matches!(b, b',' | b'}') || b.is_ascii_whitespace());
-                    let text = &line[at..at + n.ok_or(line.len())?];
-                    if text.is_empty() {
-                        return Err(at);
-                    }
-                    at += text.len();
-                    if let Some(f) = field.filter(|_| text != b"null") {
-                        row.set(f, Cow::Borrowed(text));
-                    }
-                }
-            }
-            at = space(at);
-            match line.get(at) {
-                Some(b',') => at = space(at + 1),
-                Some(b'}') => {
-                    at += 1;
-                    break;
-                }
-                _ => return Err(at),
-            }
-        }
-    }
-    if space(at) == line.len() { Ok(()) } else { Err(at) }
-}
-
-/// The string that begins at `at`, and the place after it.
-fn string(line: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), usize> {
-    if line.get(at) != Some(&b'"') {
-        return Err(at);
-    }
-    let mut end = at + 1;
-    let mut plain = true;
-    loop {
-        end += memchr2(b'"', b'\\', line.get(end..).ok_or(at)?).ok_or(at)?;
-        if line[end] == b'"' {
-            break;
-        }
-        plain = false;
-        end += 2;
-    }
-    let text = &line[at..=end];
-    if plain {
-        return Ok((Cow::Borrowed(&text[1..text.len() - 1]), end + 1));
-    }
-    let unescaped: String = serde_json::from_slice(text).map_err(|_| at)?;
-    Ok((Cow::Owned(unescaped.into_bytes()), end + 1))
-}
-
-/// The place after the object or array that begins at `at`.
-fn nested(line: &[u8], mut at: usize) -> Result<usize, usize> {
-    let mut depth = 0usize;
-    loop {
-        match line.get(at).ok_or(at)? {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth -= 1,
-            b'"' => {
-                at = string(line, at)?.1;
-                continue;
-            }
+    let mut scan = Scan::new(line);
+    scan.members(|scan, key| {
+        let (first, at) = (scan.peek(), scan.at());
+        let text = scan.value()?;
+        let field = match Field::named(key) {
+            None if memchr(b'\\', key).is_some() => Field::named(&unescaped(key).ok_or(at)?),
+            field => field,
+        };
+        match (field, first) {
+            (None, _) | (_, Some(b'{' | b'[')) => {}
+            (Some(field), Some(b'"')) => row.set(field, unescaped(text).ok_or(at)?),
+            (Some(field), _) if text != b"null" => row.set(field, Cow::Borrowed(text)),
             _ => {}
         }
-        at += 1;
-        if depth == 0 {
-            return Ok(at);
-        }
+        Ok(())
+    })?;
+    if scan.peek().is_none() { Ok(()) } else { Err(scan.at()) }
+}
+
+/// A string as it stands between its quotes, without escapes; `None` if one is wrong.
+fn unescaped(text: &[u8]) -> Option<Cow<'_, [u8]>> {
+    if memchr(b'\\', text).is_none() {
+        return Some(Cow::Borrowed(text));
     }
+    let text: String = serde_json::from_slice(&[b"\"", text, b"\""].concat()).ok()?;
+    Some(Cow::Owned(text.into_bytes()))
 }
 
 /// Reads records, which `open` opens at their first line.
@@ -230,23 +243,13 @@ pub(super) fn csv<'s, 'o>(
     format: &'static str,
 ) -> Result<(Reading<'s, 'o>, Columns)> {
     let mut reading = Reading::new(source, options, format)?;
-    let window = &mut reading.window;
-    let columns = loop {
-        let n = window.whole_lines(options.limits.line_bytes)?.unwrap_or(0);
-        let data = &window.data()[..n];
-        let line = lines(data).next().unwrap_or_default();
-        reading.skipped += 1;
-        if n > 0 && is_remark(line) {
-            window.skip_line()?;
-            continue;
-        }
-        let columns = Columns::of_header(line);
-        let columns = columns.map_err(|b| b.at(reading.skipped).remedy("name the columns in the first line"))?;
-        window.skip_line()?;
-        break columns;
-    };
-    Ok((reading, columns))
+    let columns = reading.lines.header(is_remark, Columns::of_header);
+    let is_no_header = |e: &Error| e.kind() == ErrorKind::Malformed;
+    Ok((reading, columns.map_err(|e| if is_no_header(&e) { e.remedy(NAME_COLUMNS) } else { e })?))
 }
+
+/// What to do about a header that is none.
+pub(super) const NAME_COLUMNS: &str = "name the columns in the first line";
 
 /// Opens JSON Lines.
 ///
@@ -260,75 +263,48 @@ pub(super) fn json_lines<'s, 'o>(
     Ok((Reading::new(source, options, format)?, Objects))
 }
 
-impl Bad {
-    fn at(self, line: u64) -> Error {
-        Error::malformed(Place::Line(line), self.found).expected(self.expected)
-    }
-}
-
-/// The records of a stretch of lines.
-#[derive(Default)]
-struct Part {
-    rows: RecordRows,
-    /// Lines, and those of them that should be records.
-    lines: u64,
-    records: u64,
-    bad: u64,
-    /// The first line that is no record, by its number in the stretch from 0; true if it is the last line of the stretch.
-    first_bad: Option<(u64, Bad)>,
-    last_is_bad: bool,
-    /// Lines that hold no record and need not, and the first of them in the same way.
-    passed: u64,
-    first_passed: Option<(u64, String)>,
-}
-
-/// Lines from where `window` is, after `skipped` lines.
+/// Records that are being read.
 pub(in super::super) struct Reading<'s, 'o> {
-    window: Window<'s>,
+    lines: LineReader<'s>,
     options: &'o ReadOptions,
     format: &'static str,
-    skipped: u64,
-    sum: Part,
-    /// The last line has no end.
-    truncated: bool,
+    rows: RecordRows,
 }
 
 impl<'s, 'o> Reading<'s, 'o> {
     pub(in super::super) fn new(source: &'s Source, options: &'o ReadOptions, format: &'static str) -> Result<Self> {
-        let mut window = Window::open(source, options)?;
-        if window.data().starts_with(b"\xef\xbb\xbf") {
-            window.consume(3);
-        }
-        Ok(Self { window, options, format, skipped: 0, sum: Part::default(), truncated: false })
+        Ok(Self { lines: LineReader::open(source, options)?, options, format, rows: RecordRows::default() })
     }
 
-    fn origin(&self, layout: &impl Layout) -> i64 {
-        let usable = lines(self.window.data()).filter(|l| !layout.is_remark(l)).take(1000);
+    /// The decoder, with the origin that the first lines show.
+    fn records<L: Layout>(&self, layout: L) -> Records<L> {
+        let usable = lines(self.lines.ahead()).filter(|l| !layout.is_remark(l)).take(1000);
         let first = usable.into_iter().find_map(|l| layout.row(l).ok()??.start());
-        first.map_or(0, origin_of)
+        Records { origin: first.map_or(0, origin_of), all: self.options.detail.all_calls(), layout }
     }
 
     pub(in super::super) fn whole(mut self, layout: &impl Layout) -> Result<Trace> {
-        let origin = self.origin(layout);
+        let records = self.records(layout);
         let most = self.options.limits.records;
-        while self.next(layout, origin)? {
-            if self.sum.rows.requests.len() > most {
+        while self.lines.share(&records, &mut self.rows)? {
+            if self.rows.requests.len() > most {
                 return Err(Error::too_many_rows(most));
             }
         }
-        let any = !self.sum.rows.requests.is_empty();
-        let mut trace = self.finish(origin, any)?;
+        let any = !self.rows.requests.is_empty();
+        let mut trace = self.finish(records.origin, any)?;
         trace.layers = vec![trace.summarise("requests")];
         Ok(trace)
     }
 
     /// Gives the records to a sink; `None` if they are of several layers: which one is taken shows at the end.
     fn in_batches(mut self, layout: &impl Layout, sink: &dyn RowSink) -> Result<Option<Trace>> {
-        let origin_s = self.origin(layout);
+        let records = self.records(layout);
+        let origin_s = records.origin;
         let mut layer = None;
         let mut any = false;
-        while self.next(layout, origin_s)? {
-            let rows = &mut self.sum.rows;
+        while self.lines.share(&records, &mut self.rows)? {
+            let rows = &mut self.rows;
             if rows.requests.is_empty() {
                 continue;
             }
@@ -356,88 +332,12 @@ impl<'s, 'o> Reading<'s, 'o> {
         Ok(Some(trace))
     }
 
-    /// Reads the next stretch of lines; false if there is none.
-    fn next(&mut self, layout: &impl Layout, origin: i64) -> Result<bool> {
-        let limits = &self.options.limits;
-        let all = self.options.detail.all_calls();
-        let (window, sum, skipped) = (&mut self.window, &mut self.sum, self.skipped);
-        let Some(n) = window.whole_lines(limits.line_bytes)? else { return Ok(false) };
-        if n == 0 {
-            let bad = Bad::new("a long line", window.data(), "shorter lines");
-            window.skip_line()?;
-            sum.lines += 1;
-            sum.records += 1;
-            sum.bad += 1;
-            sum.last_is_bad = true;
-            sum.first_bad.get_or_insert((skipped + sum.lines, bad));
-            return Ok(true);
-        }
-        let parse = |text: &[u8]| {
-            let mut part = Part::default();
-            for line in lines(text) {
-                part.lines += 1;
-                part.last_is_bad = false;
-                if layout.is_remark(line) {
-                    continue;
-                }
-                let row = match line.len() <= limits.line_bytes {
-                    true => layout.row(line),
-                    false => Err(Bad::new("a long line", line, "shorter lines")),
-                };
-                if let Ok(None) = row {
-                    part.passed += 1;
-                    part.first_passed.get_or_insert_with(|| (part.lines - 1, quote(line)));
-                    continue;
-                }
-                part.records += 1;
-                let pushed = row.and_then(|row| row.map_or(Ok(()), |row| part.rows.push(&row, origin, all)));
-                if let Err(bad) = pushed {
-                    part.bad += 1;
-                    part.last_is_bad = true;
-                    part.first_bad.get_or_insert((part.lines - 1, bad));
-                }
-            }
-            part
-        };
-        self.truncated = !window.data()[..n].ends_with(b"\n");
-        let parts = window.consume_with(n, |text| match pieces(text) {
-            p if p.len() == 1 => vec![parse(text)],
-            p => p.into_par_iter().map(parse).collect(),
-        })?;
-        for part in parts {
-            let first = part.first_bad.map(|(line, bad)| (skipped + sum.lines + line + 1, bad));
-            sum.first_bad = sum.first_bad.take().or(first);
-            let passed = part.first_passed.map(|(line, text)| (skipped + sum.lines + line + 1, text));
-            sum.first_passed = sum.first_passed.take().or(passed);
-            sum.passed += part.passed;
-            sum.lines += part.lines;
-            sum.records += part.records;
-            sum.bad += part.bad;
-            sum.last_is_bad = part.last_is_bad;
-            sum.rows.append(part.rows);
-        }
-        Ok(true)
-    }
-
     /// The trace; `any`: whether there was a row.
     fn finish(self, origin: i64, any: bool) -> Result<Trace> {
-        let Self { window, options, format, skipped, sum, truncated } = self;
-        let mut rows = sum.rows;
+        let Self { lines, options, format, mut rows } = self;
+        let tally = lines.finish();
         if !any && rows.counted == 0 {
-            if let Some((line, bad)) = sum.first_bad {
-                return Err(bad.at(line).remedy("no line of this file can be read as a record: check its columns"));
-            }
-            if let Some(why) = window.damage() {
-                return Err(Error::malformed(Place::Byte(window.offset()), why).remedy("copy the file again"));
-            }
-            if let Some((line, text)) = sum.first_passed {
-                return Err(Error::malformed(
-                    Place::Line(line),
-                    format!("no pattern matches this line or any other: {text}"),
-                )
-                .expected("lines that a pattern matches")
-                .remedy("try the pattern with `grep -P` on a line of the file"));
-            }
+            nothing(&tally)?;
         }
         let mut trace = Trace {
             format,
@@ -445,8 +345,8 @@ impl<'s, 'o> Reading<'s, 'o> {
             origin_s: origin,
             timing: Timing::Request,
             quality: Quality {
-                records_read: sum.records,
-                records_dropped: sum.bad,
+                records_read: tally.records,
+                records_dropped: tally.bad,
                 clamped: rows.clamped,
                 ..Quality::default()
             },
@@ -456,26 +356,9 @@ impl<'s, 'o> Reading<'s, 'o> {
             *trace.call_counts.entry(String::from_utf8_lossy(name).into_owned()).or_default() += count;
         }
         choose_layer(&mut rows, options, &mut trace);
-        if let Some(why) = window.damage() {
-            trace.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
-        }
-        if let Some((line, bad)) = sum.first_bad {
-            let (found, expected) = (bad.found, bad.expected);
-            trace.warnings.push(if sum.bad == 1 && truncated && sum.last_is_bad && line == skipped + sum.lines {
-                Warning::new("damaged-tail", format!("line {line}, the last, is cut: {found}; expected {expected}"))
-            } else {
-                Warning::new(
-                    "unreadable-records",
-                    format!(
-                        "{} of {} lines are no records and were left out, the first line {line}: {found}; expected {expected}",
-                        sum.bad, sum.records
-                    ),
-                )
-                .remedy("correct these lines")
-            });
-        }
-        if let Some((line, text)) = sum.first_passed {
-            let (n, all) = (sum.passed, sum.passed + sum.records);
+        trace.warnings.extend(tally.warnings("records", None));
+        if let Some((line, text)) = tally.first_passed {
+            let (n, all) = (tally.passed, tally.passed + tally.records);
             let message =
                 format!("{n} of {all} lines match no pattern and were left out, the first line {line}: {text}");
             trace.warnings.push(Warning::new("unmatched-lines", message).remedy("add a pattern if they are transfers"));
@@ -487,19 +370,20 @@ impl<'s, 'o> Reading<'s, 'o> {
     }
 }
 
-/// Cuts a text at line ends into pieces.
-fn pieces(text: &[u8]) -> Vec<&[u8]> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    loop {
-        let n = rest.get(PIECE..).and_then(|later| memchr(b'\n', later)).map_or(rest.len(), |n| PIECE + n + 1);
-        let (piece, later) = rest.split_at(n);
-        pieces.push(piece);
-        rest = later;
-        if rest.is_empty() {
-            return pieces;
-        }
+/// The error of a text without a record, if a line or its damage says why.
+fn nothing(tally: &Tally) -> Result<()> {
+    if let Some((line, bad)) = &tally.first_bad {
+        return Err(bad.clone().at(*line).remedy("no line of this file can be read as a record: check its columns"));
     }
+    if let Some(why) = &tally.damage {
+        return Err(Error::malformed(Place::Byte(tally.bytes), why).remedy("copy the file again"));
+    }
+    if let Some((line, text)) = &tally.first_passed {
+        return Err(Error::malformed(Place::Line(*line), format!("no pattern matches this line or any other: {text}"))
+            .expected("lines that a pattern matches")
+            .remedy("try the pattern with `grep -P` on a line of the file"));
+    }
+    Ok(())
 }
 
 /// Keeps the records of one layer: the same bytes pass through all of them.

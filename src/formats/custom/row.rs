@@ -3,13 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::super::lines::quote;
+use super::super::lines::{Bad, Stretch};
 use super::super::number::{parse_f64, parse_f64_minus, parse_u64};
 use super::super::op_name::op_of;
-use crate::record::{
-    CallId, Calls, Column, FileId, Files, Interval, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path,
-    is_time,
-};
+use crate::record::{CallId, Calls, Column, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_time};
 
 /// A column of CSV, a key of JSON Lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,50 +60,9 @@ impl<'l> RecordFields<'l> {
         &self.0[field as usize]
     }
 
-    /// The record by itself: operation, start, end and bytes; `None` if it moves none, or is of a system file.
-    pub(in super::super) fn transfer(&self) -> Result<Option<Interval>, Bad> {
-        let mut op = op_of(self.get(Field::Op));
-        if op == Op::Other && !self.get(Field::Call).is_empty() {
-            op = op_of(self.get(Field::Call));
-        }
-        let start = seconds(self.get(Field::Start), 0, "start")?;
-        let end = self.get(Field::End);
-        let end = if end.is_empty() { start } else { seconds(end, 0, "end")? };
-        let (size, _) = size(self.get(Field::Size), op)?;
-        let file = self.get(Field::File);
-        let system = !file.is_empty() && is_system_path(&String::from_utf8_lossy(file));
-        let transfer = Interval { op, start, end: end.max(start), bytes: size as f64, ..Interval::default() };
-        Ok((op.moves_bytes() && !system).then_some(transfer))
-    }
-
-    /// Rank and file, of which a rate that holds is one curve.
-    pub(in super::super) fn curve(&self) -> Vec<u8> {
-        [self.get(Field::Rank), b"\0", self.get(Field::File)].concat()
-    }
-
     /// Seconds, if there is a start that is a number.
     pub(super) fn start(&self) -> Option<f64> {
         parse_f64(self.get(Field::Start)).filter(|t| is_time(*t))
-    }
-}
-
-/// Why a line is no record.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) struct Bad {
-    pub(super) found: String,
-    pub(super) expected: &'static str,
-}
-
-impl std::fmt::Display for Bad {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}; expected {}", self.found, self.expected)
-    }
-}
-
-impl Bad {
-    #[cold]
-    pub(in super::super) fn new(what: &str, text: &[u8], expected: &'static str) -> Bad {
-        Bad { found: format!("{what} {}", quote(text)), expected }
     }
 }
 
@@ -120,11 +76,11 @@ struct Name {
 
 /// The records of a stretch of lines.
 #[derive(Default)]
-pub(super) struct RecordRows {
-    pub(super) requests: Requests,
+pub(in super::super) struct RecordRows {
+    pub(in super::super) requests: Requests,
     /// The layer of each request: 0 none, else one more than the place in [`LAYERS`].
     pub(super) layer: Column<u8>,
-    pub(super) files: Files,
+    pub(in super::super) files: Files,
     pub(super) calls: Calls,
     names: Vec<Name>,
     recent_files: Vec<(Vec<u8>, FileId)>,
@@ -220,8 +176,24 @@ impl RecordRows {
         recent.1
     }
 
-    /// Appends rows of the lines that follow, whose names are of other tables.
-    pub(super) fn append(&mut self, mut other: RecordRows) {
+    /// Drops the requests, which have been taken.
+    pub(in super::super) fn forget_requests(&mut self) {
+        self.requests.clear();
+        self.layer = Column::default();
+    }
+
+    /// Drops names and ranks once they are many: a file may grow for weeks.
+    pub(in super::super) fn forget_many_names(&mut self) {
+        const MANY: usize = 1 << 16;
+        if self.files.len() + self.ranks.large.len() > MANY {
+            *self = RecordRows::default();
+        }
+    }
+}
+
+impl Stretch for RecordRows {
+    /// The names of `other` are of tables of its own.
+    fn append(&mut self, mut other: RecordRows) {
         let files: Vec<FileId> = other.files.iter().map(|(_, name)| self.files.intern(name)).collect();
         other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
         let mut calls = vec![CallId::NONE; other.calls.len()];

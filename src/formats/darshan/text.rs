@@ -41,7 +41,7 @@ pub(super) fn log_of(source: &Source, options: &ReadOptions) -> Result<Log> {
             text.take(&String::from_utf8_lossy(line))?;
         }
         match n {
-            0 => window.skip_line()?,
+            0 => _ = window.skip_line()?,
             n => window.consume(n),
         }
         if text.bytes() as u64 > options.limits.memory_bytes {

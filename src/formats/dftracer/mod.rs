@@ -8,26 +8,22 @@
 mod line;
 mod merge;
 mod rows;
-mod tail;
-
-pub(super) use tail::{TailedEvents, after_frames, is_event};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use memchr::{memchr, memmem};
+use memchr::memmem;
 use rayon::prelude::*;
 
 use self::line::Line;
 use self::merge::{Known, Merged, Names, Renamed};
-use self::rows::{Part, Total, is_frame};
+use self::rows::{Events, Part, Total, is_frame};
 use super::format::{Format, Sniff};
-use super::lines::lines;
+use super::lines::{Followed, Follower, LineReader, Tally, decode, lines};
 use super::options::ReadOptions;
 use super::rates::{Spread, Stamp, ValueKind, median_step, spread};
 use super::source::Source;
 use super::ticks::{MICROS, Ticks};
-use super::window::Window;
 use crate::error::{Error, Place, Result};
 use crate::record::{
     Clock, Data, Interval, Intervals, LayerSummary, Op, Quality, Restart, RowSink, Timing, Trace, Warning,
@@ -36,10 +32,6 @@ use crate::record::{
 /// The format.
 pub struct DfTracer;
 
-/// Bytes of lines that one task parses.
-const PIECE: usize = 256 << 10;
-/// Bytes read at once by a thread that has a file to itself.
-const OWN_BLOCK: usize = 512 << 10;
 /// Entries of a table of hashes.
 const MOST_HASHES: usize = 10_000_000;
 /// Lines of a head that are looked at for the first event and the time unit.
@@ -91,6 +83,11 @@ impl Format for DfTracer {
         files = run.read(Some(&merged), files)?;
         run.trace(files, &known, merged.into_names(), sink)
     }
+
+    fn follow(&self, _: &[u8], _: &ReadOptions) -> Result<Followed> {
+        let events = Events { ticks: None, layer: None, all: false };
+        Ok(Followed::Lines(Box::new(Follower::new(events, Part::default()))))
+    }
 }
 
 /// Nanoseconds of a tick: microseconds, unless the file says otherwise before its first event.
@@ -114,10 +111,7 @@ fn first_s(head: &[u8], unit_ns: u64) -> Option<i64> {
 struct File {
     part: Part,
     renamed: Renamed,
-    damage: Option<String>,
-    /// Bytes that could be read.
-    bytes: u64,
-    truncated: bool,
+    tally: Tally,
 }
 
 /// The files of a run.
@@ -137,11 +131,15 @@ impl<'s> Run<'s> {
         Run { sources, options, ticks, origin_s }
     }
 
+    fn events(&self, ticks: Ticks) -> Events {
+        Events { ticks: Some(ticks), layer: self.options.layer, all: self.options.detail.all_calls() }
+    }
+
     /// What the first bytes of each file say.
     fn heads(&self) -> Vec<Part> {
         let head = |(source, ticks): (&Source, &Ticks)| {
             let mut part = Part::default();
-            part.add_lines(source.head(), *ticks, self.options);
+            decode(&self.events(*ticks), source.head(), self.options.limits.line_bytes, &mut part);
             part
         };
         self.sources.par_iter().zip(&self.ticks).map(head).collect()
@@ -152,8 +150,10 @@ impl<'s> Run<'s> {
         // Enough files keep all threads busy by themselves.
         let share = self.sources.len() < rayon::current_num_threads();
         let read = |((source, ticks), reading): ((&Source, &Ticks), Reading)| {
-            let read = if share { Reading::shared } else { Reading::alone };
-            read(reading, source, *ticks, self.options, merged).map_err(|e| e.in_file(source.name()))
+            let open = if share { LineReader::open } else { LineReader::alone };
+            let lines = open(source, self.options).map(|lines| (lines, share));
+            let read = lines.and_then(|lines| reading.read(lines, &self.events(*ticks), self.options, merged));
+            read.map_err(|e| e.in_file(source.name()))
         };
         let mut readings: Vec<Reading> = before.into_iter().map(|f| Reading::again(f.part)).collect();
         readings.resize_with(self.sources.len(), Reading::default);
@@ -176,12 +176,12 @@ impl<'s> Run<'s> {
         let mut unsized_calls = 0;
         for (source, file) in self.sources.iter().zip(&files) {
             trace.warnings.extend(damage_of(source, file));
-            let part = &file.part;
-            if part.records > 0 && part.bad == part.records && files.len() == 1 {
-                return Err(nothing(part));
+            let (part, tally) = (&file.part, &file.tally);
+            if tally.records > 0 && tally.bad == tally.records && files.len() == 1 {
+                return Err(nothing(tally));
             }
             unsized_calls += part.unsized_calls;
-            add_counts(&mut trace.quality, part);
+            add_counts(&mut trace.quality, file);
             for (name, count) in part.call_counts() {
                 *trace.call_counts.entry(String::from_utf8_lossy(name).into_owned()).or_default() += count;
             }
@@ -213,7 +213,6 @@ impl<'s> Run<'s> {
 struct Reading {
     part: Part,
     renamed: Renamed,
-    truncated: bool,
 }
 
 impl Reading {
@@ -224,60 +223,18 @@ impl Reading {
         reading
     }
 
-    /// Reads a file on all threads: the pieces of a block are parsed side by side while the next one is read.
-    fn shared(
+    /// Reads a file, on all threads or on one.
+    fn read(
         mut self,
-        source: &Source,
-        ticks: Ticks,
+        (mut lines, share): (LineReader<'_>, bool),
+        events: &Events,
         options: &ReadOptions,
         merged: Option<&Merged<'_>>,
     ) -> Result<File> {
-        let mut window = Window::open(source, options)?;
-        let parse = |text: &[u8]| {
-            let mut part = Part::default();
-            part.add_lines(text, ticks, options);
-            part
-        };
-        while let Some(n) = self.next(&mut window, options)? {
-            let parts = window.consume_with(n, |text| pieces(text).into_par_iter().map(parse).collect::<Vec<_>>())?;
-            parts.into_iter().for_each(|p| self.part.append(p));
+        while if share { lines.share(events, &mut self.part)? } else { lines.next(events, &mut self.part)? } {
             self.check(merged, options)?;
         }
-        Ok(self.file(&window))
-    }
-
-    /// Reads a file on one thread.
-    fn alone(
-        mut self,
-        source: &Source,
-        ticks: Ticks,
-        options: &ReadOptions,
-        merged: Option<&Merged<'_>>,
-    ) -> Result<File> {
-        let mut window = Window::in_blocks(source, options, OWN_BLOCK)?;
-        while let Some(n) = self.next(&mut window, options)? {
-            self.part.add_lines(&window.data()[..n], ticks, options);
-            window.consume(n);
-            self.check(merged, options)?;
-        }
-        Ok(self.file(&window))
-    }
-
-    /// The length of the next stretch of whole lines.
-    fn next(&mut self, window: &mut Window<'_>, options: &ReadOptions) -> Result<Option<usize>> {
-        loop {
-            match window.whole_lines(options.limits.line_bytes)? {
-                None => return Ok(None),
-                Some(0) => {
-                    window.skip_line()?;
-                    self.part.long_line();
-                }
-                Some(n) => {
-                    self.truncated = !window.data()[..n].ends_with(b"\n");
-                    return Ok(Some(n));
-                }
-            }
-        }
+        Ok(File { part: self.part, renamed: self.renamed, tally: lines.finish() })
     }
 
     /// Gives rows away, or checks how many wait.
@@ -291,11 +248,6 @@ impl Reading {
         }
         merged.map_or(Ok(()), |m| m.give(part, &mut self.renamed))
     }
-
-    fn file(self, window: &Window<'_>) -> File {
-        let Reading { part, renamed, truncated } = self;
-        File { part, renamed, damage: window.damage().map(str::to_owned), bytes: window.offset(), truncated }
-    }
 }
 
 impl File {
@@ -307,29 +259,16 @@ impl File {
     }
 }
 
-/// Cuts a text at line ends.
-fn pieces(text: &[u8]) -> Vec<&[u8]> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let n = rest.get(PIECE..).and_then(|later| memchr(b'\n', later)).map_or(rest.len(), |n| PIECE + n + 1);
-        let (piece, later) = rest.split_at(n);
-        pieces.push(piece);
-        rest = later;
-    }
-    pieces
-}
-
-fn nothing(part: &Part) -> Error {
-    let (line, _) = part.first_bad.unwrap_or_default();
+fn nothing(tally: &Tally) -> Error {
+    let line = tally.first_bad.as_ref().map_or(0, |(line, _)| *line);
     Error::malformed(Place::Line(line), "no line of the file is an event of DFTracer")
         .expected("a JSON object per line")
         .remedy("copy the file again")
 }
 
-fn add_counts(quality: &mut Quality, part: &Part) {
-    quality.records_read += part.records;
-    quality.records_dropped += part.bad;
+fn add_counts(quality: &mut Quality, File { part, tally, .. }: &File) {
+    quality.records_read += tally.records;
+    quality.records_dropped += tally.bad;
     quality.records_left_out += part.failed + part.other_layer;
 }
 
@@ -344,28 +283,13 @@ fn leave_totals_out(trace: &mut Trace, requests: LayerSummary, totals: usize) {
 }
 
 /// Damage of one file.
-fn damage_of(source: &Source, file: &File) -> Option<Warning> {
-    let part = &file.part;
+fn damage_of(source: &Source, file: &File) -> Vec<Warning> {
     let name = source.file_name();
-    if file.bytes == 0 {
+    if file.tally.bytes == 0 {
         let message = format!("{name}: an empty file: the process was killed before it wrote an event");
-        return Some(Warning::new("damaged-tail", message));
+        return vec![Warning::new("damaged-tail", message)];
     }
-    let cut = part.bad == 1 && file.truncated && part.last_is_bad;
-    match (&file.damage, part.first_bad) {
-        (Some(why), _) => Some(Warning::new("damaged-tail", format!("{name}: {why}; what came before was kept"))),
-        (None, Some((line, _))) if cut => {
-            Some(Warning::new("damaged-tail", format!("{name}: line {line}, the last, is cut")))
-        }
-        (None, Some((line, at))) => Some(Warning::new(
-            "unreadable-records",
-            format!(
-                "{name}: {} of {} lines are no events and were left out, the first line {line}, at byte {at}",
-                part.bad, part.records
-            ),
-        )),
-        (None, None) => None,
-    }
+    file.tally.warnings("events", Some(name))
 }
 
 /// Puts totals into the trace.

@@ -1,16 +1,17 @@
 //! Events of a stretch of lines: calls as rows, totals of intervals, and the texts behind hashes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::FixedState;
 
 use super::line::{Args, Line};
-use crate::formats::lines::lines;
+use crate::formats::lines::{Bad, LineDecoder, Stretch, Taken, Transfers, transfers_of};
 use crate::formats::number::{parse_f64, parse_u64};
 use crate::formats::op_name::op_of;
-use crate::formats::options::ReadOptions;
 use crate::formats::ticks::{MICROS, Ticks};
-use crate::record::{CallId, Calls, FileId, Files, Layer, Op, Request, Requests, UNKNOWN_OFFSET};
+use crate::record::{
+    CallId, Calls, Clock, FileId, Files, Interval, Layer, Op, Request, Requests, UNKNOWN_OFFSET, is_system_path,
+};
 
 /// Before a hash whose text is not known yet.
 pub(super) const HASH: &str = "fhash:";
@@ -51,17 +52,56 @@ pub(super) struct Part {
     pub interval_ms: Option<u64>,
     /// Nanoseconds of a tick, once a line says so.
     pub unit_ns: Option<u64>,
-    pub lines: u64,
-    pub records: u64,
-    pub bad: u64,
     pub failed: u64,
     /// Transfers of other layers than the chosen one.
     pub other_layer: u64,
     /// Transfers without a number of bytes.
     pub unsized_calls: u64,
-    pub first_bad: Option<(u64, usize)>,
-    pub last_is_bad: bool,
     recent: (Vec<u8>, FileId, Vec<u8>, u64, u32),
+}
+
+/// Reads lines as events.
+pub(super) struct Events {
+    /// `None`: as the lines before say.
+    pub ticks: Option<Ticks>,
+    pub layer: Option<Layer>,
+    /// Calls that move no bytes are kept, too.
+    pub all: bool,
+}
+
+impl LineDecoder for Events {
+    type Rows = Part;
+
+    #[inline]
+    fn line(&self, line: &[u8], _: u64, part: &mut Part) -> Result<Taken, Bad> {
+        const EXPECTED: &str = "an event, a JSON object with name, cat, pid, ph and ts";
+        let event =
+            Line::parse(line).map_err(|at| Bad { found: format!("no JSON at byte {at} of it"), expected: EXPECTED })?;
+        let ticks = self.ticks.unwrap_or(Ticks { unit_ns: part.unit_ns.unwrap_or(MICROS), origin_s: 0 });
+        match part.add(&event, ticks, self.layer, self.all) {
+            true => Ok(Taken::Record),
+            false => Err(Bad::new("the numbers of", line, EXPECTED)),
+        }
+    }
+
+    #[inline]
+    fn is_remark(&self, line: &[u8]) -> bool {
+        is_frame(line)
+    }
+}
+
+impl Transfers for Events {
+    fn take(&mut self, part: &mut Part, transfers: &mut VecDeque<Interval>) -> Result<(), String> {
+        // totals have no end yet, and are not followed
+        part.totals.clear();
+        transfers.extend(transfers_of(part.requests.iter(), |file| part.is_system(file)));
+        part.requests.clear();
+        Ok(())
+    }
+
+    fn clock(&self, _: &Part) -> Clock {
+        Clock::of_stamps(true, false)
+    }
 }
 
 /// What a call name says.
@@ -98,22 +138,10 @@ impl Part {
         self.file_texts.get(hash.as_bytes()).map(|text| &**text)
     }
 
-    /// Adds the lines of a text; those too long to be one count as unreadable.
-    pub(super) fn add_lines(&mut self, text: &[u8], ticks: Ticks, options: &ReadOptions) {
-        let all = options.detail.all_calls();
-        for line in lines(text) {
-            self.lines += 1;
-            if is_frame(line) {
-                continue;
-            }
-            self.records += 1;
-            let done = Line::parse(line).map(|l| self.add(&l, ticks, options.layer, all));
-            self.last_is_bad = done != Ok(true);
-            if self.last_is_bad {
-                self.bad += 1;
-                self.first_bad.get_or_insert((self.lines, done.err().unwrap_or(0)));
-            }
-        }
+    fn is_system(&self, file: FileId) -> bool {
+        let name = self.files.name(file);
+        let text = name.strip_prefix(HASH).and_then(|hash| self.text_of(hash));
+        is_system_path(text.unwrap_or(name))
     }
 
     /// Adds a line; `all`: calls that move no bytes are kept, too.
@@ -258,18 +286,10 @@ impl Part {
         }
         true
     }
+}
 
-    /// Counts a line that is too long to be one.
-    pub(super) fn long_line(&mut self) {
-        self.lines += 1;
-        self.records += 1;
-        self.bad += 1;
-        self.first_bad.get_or_insert((self.lines, 0));
-        self.last_is_bad = true;
-    }
-
-    /// Appends what the lines that follow hold.
-    pub(super) fn append(&mut self, mut other: Part) {
+impl Stretch for Part {
+    fn append(&mut self, mut other: Part) {
         let files: Vec<FileId> = other.files.iter().map(|(_, name)| self.files.intern(name)).collect();
         other.requests.file.map_in_place(|f| files.get(f.0 as usize).copied().unwrap_or(FileId::NONE));
         let mut calls = vec![CallId::NONE; other.calls.len()];
@@ -305,11 +325,6 @@ impl Part {
         first(&mut self.host_texts, other.host_texts);
         self.interval_ms = self.interval_ms.or(other.interval_ms);
         self.unit_ns = other.unit_ns.or(self.unit_ns);
-        self.first_bad = self.first_bad.or(other.first_bad.map(|(line, at)| (self.lines + line, at)));
-        self.last_is_bad = if other.lines > 0 { other.last_is_bad } else { self.last_is_bad };
-        self.lines += other.lines;
-        self.records += other.records;
-        self.bad += other.bad;
         self.failed += other.failed;
         self.other_layer += other.other_layer;
         self.unsized_calls += other.unsized_calls;

@@ -17,12 +17,11 @@
 pub(super) mod write;
 
 use super::format::{Format, Sniff, only};
-use super::lines::{is_remark, lines, quote};
+use super::lines::{Bad, LineDecoder, LineReader, Taken, is_remark, lines, quote};
 use super::number::{parse_f64, parse_u64};
 use super::op_name::op_of;
 use super::options::ReadOptions;
 use super::source::Source;
-use super::window::Window;
 use crate::error::{Error, Place, Result};
 use crate::record::{
     CallId, Data, FileId, Job, Op, Request, Requests, RowSink, Timing, Trace, UNKNOWN_OFFSET, Warning, is_time,
@@ -44,28 +43,39 @@ impl Format for Radar {
     }
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
-        let source = only(sources, self)?;
-        let limits = &options.limits;
-        let mut window = Window::open(source, options)?;
+        let mut lines = LineReader::open(only(sources, self)?, options)?;
         let mut reader = Reader::new(options);
-        while let Some(n) = window.whole_lines(limits.line_bytes)? {
-            if n == 0 {
-                reader.line += 1;
-                reader.long_line();
-                window.skip_line()?;
-                continue;
-            }
-            window.consume_with(n, |text| lines(text).for_each(|l| reader.read_line(l)))?;
-            if reader.rows.len() > limits.records {
-                return Err(Error::too_many_rows(limits.records).at(Place::Line(reader.line)));
+        while lines.next(&Lines, &mut reader)? {
+            if reader.rows.len() > options.limits.records {
+                return Err(Error::too_many_rows(options.limits.records).at(Place::Line(lines.line())));
             }
         }
-        reader.at_end = true;
+        let tally = lines.finish();
+        (reader.line, reader.at_end) = (tally.lines, true);
         reader.close_block();
-        if let Some(why) = window.damage() {
-            reader.damage(why, "a whole compressed stream");
+        if let Some(why) = tally.damage {
+            reader.damage(&why, "a whole compressed stream");
         }
         reader.into_trace(self.name())?.give_rows(sink)
+    }
+}
+
+/// Lines, whose blocks keep an account of their damage.
+struct Lines;
+
+impl LineDecoder for Lines {
+    type Rows = Reader;
+
+    fn line(&self, line: &[u8], number: u64, reader: &mut Reader) -> Result<Taken, Bad> {
+        reader.line = number;
+        reader.read_line(line.trim_ascii());
+        Ok(Taken::Record)
+    }
+
+    fn long_line(&self, _: &[u8], number: u64, reader: &mut Reader) -> Result<Taken, Bad> {
+        reader.line = number;
+        reader.damage(&format!("a line longer than {} bytes", reader.longest_line), "shorter lines");
+        Ok(Taken::Record)
     }
 }
 
@@ -214,14 +224,6 @@ impl Reader {
     }
 
     fn read_line(&mut self, line: &[u8]) {
-        self.line += 1;
-        if is_remark(line) {
-            return;
-        }
-        if line.len() > self.longest_line {
-            return self.long_line();
-        }
-        let line = line.trim_ascii();
         if line == b"HEADER" {
             self.close_block();
             self.expect = Expect::File;
@@ -245,11 +247,6 @@ impl Reader {
                 }
             }
         }
-    }
-
-    #[cold]
-    fn long_line(&mut self) {
-        self.damage(&format!("a line longer than {} bytes", self.longest_line), "shorter lines");
     }
 
     /// `<path> <communicator size> <total bytes>`; the path may hold blanks.

@@ -138,7 +138,7 @@ fn long_pause(meta: &Metadata, why: &str) -> Warning {
 }
 
 /// The layer that is taken: the one named, else POSIX and stdio together, or MPI-IO where these move nothing.
-fn layer_of(named: Option<Layer>, moves: impl Fn(&dyn Fn(Level) -> bool) -> bool) -> Option<Layer> {
+fn layer_of(named: Option<Layer>, moves: impl Fn(&(dyn Fn(Level) -> bool + Sync)) -> bool) -> Option<Layer> {
     let only_mpi = !moves(&|level| level.is_in(None)) && moves(&|level| level == Level::Mpiio);
     named.or(only_mpi.then_some(Layer::Mpiio))
 }

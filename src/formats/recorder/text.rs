@@ -1,6 +1,7 @@
 //! Text that `recorder2text` writes: a line for each call, `start end name depth type ( arguments )`, a file for each rank.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 
 use super::call::Names;
 use super::metadata::{Layout, Metadata};
@@ -8,13 +9,14 @@ use super::rows::{Facts, RankRows, Wanted};
 use super::{layer_of, trace_of};
 use crate::error::{Error, Place, Result};
 use crate::formats::format::Sniff;
-use crate::formats::lines::lines;
+use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken, Tally, lines};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
-use crate::formats::window::Window;
-use crate::record::{Clock, RowSink, Trace, Warning, is_time};
+use crate::record::{Clock, RowSink, Trace, is_time};
 
+/// The form of a line.
+const FORM: &str = "`start end name depth type ( arguments )`";
 /// Type of functions of the program.
 const USER: &[u8] = b"4";
 
@@ -60,47 +62,41 @@ fn rank_of(source: &Source) -> Option<u32> {
     name.strip_suffix(".txt").unwrap_or(name).parse().ok()
 }
 
-/// Lines of a file.
-#[derive(Default)]
-struct Count {
-    lines: u64,
-    bad: u64,
-    first_bad: u64,
-    last_is_bad: bool,
+/// Hands calls to `E`, until it wants no more.
+struct Calls<E>(PhantomData<fn(E)>);
+
+struct Visit<E> {
+    each: E,
+    /// Whether more is wanted.
+    outcome: Result<bool>,
+}
+
+impl<E: FnMut(Line<'_>) -> Result<bool> + Send> LineDecoder for Calls<E> {
+    type Rows = Visit<E>;
+
+    fn line(&self, line: &[u8], _: u64, visit: &mut Visit<E>) -> Result<Taken, Bad> {
+        if matches!(visit.outcome, Ok(true)) {
+            let call = Line::parse(line).ok_or_else(|| Bad::new("a line", line, FORM))?;
+            visit.outcome = (visit.each)(call);
+        }
+        Ok(Taken::Record)
+    }
+
+    fn is_remark(&self, line: &[u8]) -> bool {
+        line.trim_ascii().is_empty()
+    }
 }
 
 /// Gives the lines of a file to `each`, as long as it wants more.
-fn each_line(source: &Source, options: &ReadOptions, mut each: impl FnMut(Line<'_>) -> Result<bool>) -> Result<Count> {
-    let mut window = Window::open(source, options)?;
-    let mut count = Count::default();
-    while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
-        let long = n == 0;
-        for line in lines(&window.data()[..n]).map(Some).chain(long.then_some(None)) {
-            count.lines += 1;
-            let parsed = match line {
-                Some(line) if line.trim_ascii().is_empty() => continue,
-                line => line.and_then(Line::parse),
-            };
-            count.last_is_bad = parsed.is_none();
-            match parsed {
-                Some(line) => {
-                    if !each(line)? {
-                        return Ok(count);
-                    }
-                }
-                None => {
-                    count.bad += 1;
-                    count.first_bad = if count.bad == 1 { count.lines } else { count.first_bad };
-                }
-            }
-        }
-        if long {
-            window.skip_line()?;
-        }
-        count.last_is_bad &= !window.data()[..n].ends_with(b"\n");
-        window.consume(n);
-    }
-    Ok(count)
+fn each_line<E>(source: &Source, options: &ReadOptions, each: E) -> Result<Tally>
+where
+    E: FnMut(Line<'_>) -> Result<bool> + Send,
+{
+    let mut lines = LineReader::open(source, options)?;
+    let mut visit = Visit { each, outcome: Ok(true) };
+    while matches!(visit.outcome, Ok(true)) && lines.next(&Calls(PhantomData), &mut visit)? {}
+    visit.outcome?;
+    Ok(lines.finish())
 }
 
 /// Reads the files of the ranks, one after the other.
@@ -114,7 +110,7 @@ pub(super) fn read(sources: &[Source], options: &ReadOptions, sink: &dyn RowSink
         .map(|(i, s)| (rank_of(s).unwrap_or(u32::try_from(i).unwrap_or(u32::MAX)), s))
         .collect();
     ranks.sort_by_key(|r| r.0);
-    let has_transfers = |wanted: &dyn Fn(super::level::Level) -> bool| {
+    let has_transfers = |wanted: &(dyn Fn(super::level::Level) -> bool + Sync)| {
         let (mut names, mut found) = (Names::default(), false);
         for (_, source) in &ranks {
             let _ = each_line(source, options, |l| {
@@ -131,22 +127,22 @@ pub(super) fn read(sources: &[Source], options: &ReadOptions, sink: &dyn RowSink
     let (mut bad, mut kept) = (0, 0);
     for &(rank, source) in &ranks {
         let mut rows = RankRows::new(wanted, rank, HashMap::new(), false);
-        let count = each_line(source, options, |l| {
+        let tally = each_line(source, options, |l| {
             let s = if l.user { names.user_function(l.name, 0) } else { names.signature(l.name, &l.args, 0) };
             rows.call(&s, (l.start, l.end), &names).map(|()| true)
         });
-        let count = count.map_err(|e| e.in_file(source.name()))?;
+        let tally = tally.map_err(|e| e.in_file(source.name()))?;
         let (of_rank, rows) = rows.finish(&names)?;
-        if count.bad > 0 && of_rank.calls() == 0 {
-            return Err(Error::malformed(Place::Line(count.first_bad), "no line of the file is a call")
-                .expected("`start end name depth type ( arguments )`")
+        if let (Some((line, _)), 0) = (&tally.first_bad, of_rank.calls()) {
+            return Err(Error::malformed(Place::Line(*line), "no line of the file is a call")
+                .expected(FORM)
                 .in_file(source.name()));
         }
         facts.add(&of_rank);
         kept += rows.len();
         all.push(rows);
-        bad += count.bad;
-        warnings.extend(damage(source, &count));
+        bad += tally.bad;
+        warnings.extend(tally.warnings("calls", Some(source.file_name())));
         if kept > options.limits.records {
             return Err(Error::too_many_rows(options.limits.records));
         }
@@ -158,19 +154,6 @@ pub(super) fn read(sources: &[Source], options: &ReadOptions, sink: &dyn RowSink
     trace.quality.records_dropped += bad;
     trace.warnings.extend(warnings);
     Ok(trace)
-}
-
-fn damage(source: &Source, count: &Count) -> Option<Warning> {
-    let (name, line) = (source.file_name(), count.first_bad);
-    match count.bad {
-        0 => None,
-        1 if count.last_is_bad => Some(Warning::new("damaged-tail", format!("{name}: line {line}, the last, is cut"))),
-        bad => {
-            let message =
-                format!("{name}: {bad} of {} lines are no calls and were left out, the first line {line}", count.lines);
-            Some(Warning::new("unreadable-records", message))
-        }
-    }
 }
 
 impl Metadata {

@@ -11,14 +11,13 @@ mod patterns;
 mod quantity;
 mod rows;
 mod stamp;
-mod tail;
 mod whole;
 
 use patterns::Forms;
 pub use patterns::Patterns;
-pub(super) use tail::TailedText;
 
 use super::format::{Format, Sniff, only};
+use super::lines::Followed;
 use super::options::ReadOptions;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
@@ -38,13 +37,27 @@ impl Format for Text {
     }
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
-        let Some(patterns) = &options.patterns else {
-            return Err(Error::new(ErrorKind::Usage, "format regex without a pattern").remedy(Remedy::GivePatterns));
-        };
+        let patterns = patterns_of(options)?;
         let source = only(sources, self)?;
         match patterns.forms() {
-            Forms::Rows(rows) => rows::read(rows, source, options, self.name(), sink),
+            Forms::Rows(_) => rows::read(patterns, source, options, self.name(), sink),
             Forms::Whole(whole) => whole::read(whole, source, options, self.name(), sink),
         }
     }
+
+    fn follow(&self, _: &[u8], options: &ReadOptions) -> Result<Followed> {
+        let patterns = patterns_of(options)?;
+        if matches!(patterns.forms(), Forms::Whole(_)) {
+            let what = "patterns that are searched once in the whole text, which grows";
+            return Err(Error::new(ErrorKind::Unsupported, what)
+                .expected("patterns whose matches in the lines are the records")
+                .remedy(Remedy::AnalyzeFinished));
+        }
+        Ok(Followed::Lines(Box::new(rows::followed(patterns))))
+    }
+}
+
+fn patterns_of(options: &ReadOptions) -> Result<&Patterns> {
+    let missing = || Error::new(ErrorKind::Usage, "format regex without a pattern").remedy(Remedy::GivePatterns);
+    options.patterns.as_ref().ok_or_else(missing)
 }

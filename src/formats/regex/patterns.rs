@@ -155,6 +155,14 @@ impl Patterns {
         &self.forms
     }
 
+    /// The patterns of lines.
+    pub(super) fn of_rows(&self) -> &[RowPattern] {
+        match self.forms() {
+            Forms::Rows(rows) => rows,
+            Forms::Whole(_) => &[],
+        }
+    }
+
     /// A pattern file that says the same.
     pub(in super::super) fn text(&self) -> &str {
         &self.text

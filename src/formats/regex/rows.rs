@@ -1,22 +1,24 @@
 //! Lines that a pattern matches, as records.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::custom::{Bad, Field, Layout, Reading, RecordFields, read_records};
-use super::super::lines::lines;
+use super::super::custom::{Field, Layout, Reading, RecordFields, RecordRows, Records, read_records};
+use super::super::lines::{Bad, Follower, LineDecoder, Taken, Transfers, lines};
 use super::super::number::{parse_f64, parse_f64_minus};
 use super::super::op_name::op_of;
 use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::thresholds::LIMITS;
-use super::patterns::{Group, RowPattern};
+use super::patterns::{Group, Patterns, RowPattern};
 use super::quantity::{self, Kind, Unit};
 use crate::error::Result;
-use crate::record::{Data, Op, Request, Requests, RowSink, Trace, Warning};
+use crate::record::{Data, FileId, Interval, Op, Request, Requests, RowSink, Trace, Warning, is_amount, is_time};
 
-pub(super) const SECONDS_OF_DAY: f64 = 86_400.0;
+const SECONDS_OF_DAY: f64 = 86_400.0;
+/// Most curves of rates that are followed at one time.
+const MOST_CURVES: usize = 1 << 16;
 const A_TIME: &str = "seconds, a number that may have a unit such as ms, or a date and a time of day";
 const A_SIZE: &str = "bytes, a number that may have a unit such as KiB";
 const A_RATE: &str = "bytes per second, a number that may have a unit such as MiB/s";
@@ -26,22 +28,23 @@ const A_RATE: &str = "bytes per second, a number that may have a unit such as Mi
 /// # Errors
 /// Malformed if no line matches, or none that does can be read; limits; errors of the system; those of the sink.
 pub(super) fn read(
-    patterns: &[RowPattern],
+    patterns: &Patterns,
     source: &Source,
     options: &ReadOptions,
     format: &'static str,
     sink: &dyn RowSink,
 ) -> Result<Trace> {
-    let layout = Lines { patterns, times_of_day: AtomicBool::new(false) };
+    let layout = Lines::new(patterns);
     lines(source.head()).take(1000).for_each(|line| _ = layout.row(line));
-    let is_step = patterns.iter().any(|p| p.is_step);
+    let is_step = layout.has_steps();
     // What a row is depends on others: all have to be there.
     let mut trace = if is_step || layout.times_of_day.load(Ordering::Relaxed) {
         let mut trace = Reading::new(source, options, format)?.whole(&layout)?;
         if let Data::Requests(rows) = &mut trace.data {
             let mut all: Vec<Request> = rows.iter().collect();
             if layout.times_of_day.load(Ordering::Relaxed) {
-                across_midnight(&mut all);
+                let mut days = Days::default();
+                all.iter_mut().for_each(|r| days.put(r));
             }
             if is_step {
                 hold_until_next(&mut all);
@@ -51,11 +54,10 @@ pub(super) fn read(
         trace.layers = vec![trace.summarise("requests")];
         trace.give_rows(sink)?
     } else {
-        let open =
-            || Ok((Reading::new(source, options, format)?, Lines { patterns, times_of_day: AtomicBool::new(false) }));
+        let open = || Ok((Reading::new(source, options, format)?, Lines::new(patterns)));
         read_records(open, sink)?
     };
-    warn(patterns, &mut trace);
+    warn(patterns.of_rows(), &mut trace);
     Ok(trace)
 }
 
@@ -85,15 +87,25 @@ impl RowPattern {
 }
 
 /// The patterns as a layout of lines.
-pub(super) struct Lines<'p> {
-    pub(super) patterns: &'p [RowPattern],
+struct Lines {
+    patterns: Patterns,
     /// A time was one of day, without a date.
-    pub(super) times_of_day: AtomicBool,
+    times_of_day: AtomicBool,
 }
 
-impl Layout for Lines<'_> {
+impl Lines {
+    fn new(patterns: &Patterns) -> Lines {
+        Lines { patterns: patterns.clone(), times_of_day: AtomicBool::new(false) }
+    }
+
+    fn has_steps(&self) -> bool {
+        self.patterns.of_rows().iter().any(|p| p.is_step)
+    }
+}
+
+impl Layout for Lines {
     fn row<'l>(&'l self, line: &'l [u8]) -> Result<Option<RecordFields<'l>>, Bad> {
-        for pattern in self.patterns {
+        for pattern in self.patterns.of_rows() {
             if let Some(captured) = Captured::of(pattern, line) {
                 return self.record(pattern, &captured).map(Some);
             }
@@ -140,7 +152,7 @@ type Time<'l> = (Cow<'l, [u8]>, bool);
 /// Start and end of a record as text in seconds.
 type Times<'l> = (Cow<'l, [u8]>, Cow<'l, [u8]>);
 
-impl Lines<'_> {
+impl Lines {
     fn record<'l>(&self, pattern: &RowPattern, captured: &Captured<'l>) -> Result<RecordFields<'l>, Bad> {
         let mut row = RecordFields::default();
         row.set(Field::Op, captured.get(Group::Op).map_or(Cow::Borrowed(&b"write"[..]), |(text, _)| operation(text)));
@@ -228,14 +240,19 @@ fn operation(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Times of day that fall by more than a clock is set back have passed midnight. Rows are in the order of their lines.
-fn across_midnight(rows: &mut [Request]) {
-    let (mut day, mut last) = (0.0, f64::NEG_INFINITY);
-    for r in rows {
-        if r.start + day < last - LIMITS.midnight_step_s as f64 {
-            day += SECONDS_OF_DAY;
+#[derive(Default)]
+struct Days {
+    last: Option<f64>,
+    passed_s: f64,
+}
+
+impl Days {
+    fn put(&mut self, r: &mut Request) {
+        if self.last.is_some_and(|last| last - r.start > LIMITS.midnight_step_s as f64) {
+            self.passed_s += SECONDS_OF_DAY;
         }
-        (r.start, r.end) = (r.start + day, r.end + day);
-        last = r.start;
+        self.last = Some(r.start);
+        (r.start, r.end) = (r.start + self.passed_s, r.end + self.passed_s);
     }
 }
 
@@ -258,5 +275,71 @@ fn hold_until_next(rows: &mut [Request]) {
             // Saturates where a product is no number of bytes.
             r.size = (r.size as f64 * step).round() as u64;
         }
+    }
+}
+
+/// Follows text by patterns. Lines that no pattern matches are left out.
+pub(super) fn followed(patterns: &Patterns) -> Follower<FollowedLines> {
+    let records = Records::followed(Lines::new(patterns));
+    let lines = FollowedLines { records, days: Days::default(), held: HashMap::new() };
+    Follower::new(lines, RecordRows::default())
+}
+
+/// Records whose times and lengths depend on those before.
+pub(super) struct FollowedLines {
+    records: Records<Lines>,
+    days: Days,
+    /// Start and bytes per second of the last row of each curve, by operation, rank and file.
+    held: HashMap<(Op, u32, FileId), (f64, f64)>,
+}
+
+impl FollowedLines {
+    /// The transfer that ends where this rate begins.
+    fn step(&mut self, x: Interval) -> Result<Option<Interval>, String> {
+        let curve = (x.op, x.rank, x.file);
+        if self.held.len() >= MOST_CURVES && !self.held.contains_key(&curve) {
+            return Err(format!("a rate of more than {MOST_CURVES} ranks and files"));
+        }
+        let Some((start, rate)) = self.held.insert(curve, (x.start, x.bytes)) else { return Ok(None) };
+        let bytes = rate * (x.start - start);
+        Ok((x.start > start).then_some(Interval { start, end: x.start, bytes, ..x }))
+    }
+}
+
+impl LineDecoder for FollowedLines {
+    type Rows = RecordRows;
+
+    fn line(&self, line: &[u8], number: u64, rows: &mut RecordRows) -> Result<Taken, Bad> {
+        self.records.line(line, number, rows)
+    }
+
+    fn is_remark(&self, line: &[u8]) -> bool {
+        self.records.is_remark(line)
+    }
+}
+
+impl Transfers for FollowedLines {
+    fn take(&mut self, rows: &mut RecordRows, transfers: &mut VecDeque<Interval>) -> Result<(), String> {
+        let (steps, layout) = (self.records.layout.has_steps(), &self.records.layout);
+        let of_day = layout.times_of_day.load(Ordering::Relaxed);
+        let mut all: Vec<Request> = rows.requests.iter().collect();
+        rows.forget_requests();
+        for r in &mut all {
+            if of_day {
+                self.days.put(r);
+            }
+            let held = Interval::from(*r);
+            let complete = if steps { self.step(held)? } else { Some(held) };
+            let Some(x) = complete.filter(|_| !rows.files.is_system(r.file)) else { continue };
+            if !(is_time(x.start) && is_time(x.end) && is_amount(x.bytes)) {
+                return Err("a time or an amount that no row can hold".into());
+            }
+            transfers.push_back(Interval { rank: 0, file: FileId::NONE, ..x });
+        }
+        // a curve is known by its file
+        if !steps {
+            rows.forget_many_names();
+        }
+        Ok(())
     }
 }

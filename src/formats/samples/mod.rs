@@ -7,20 +7,19 @@
 //! `watch` and the reader put the samples into a trace by the same [`Samples`], so that both have the same answers.
 
 mod collect;
-mod tail;
 
 pub use collect::{Ending, Samples};
-pub(super) use tail::TailedSamples;
+
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use super::format::{Format, Sniff, only};
-use super::lines::{is_remark, lines, quote};
+use super::lines::{Bad, Followed, Follower, LineDecoder, LineReader, Taken, Transfers, is_remark, lines, quote};
 use super::options::ReadOptions;
 use super::source::Source;
-use super::window::Window;
-use crate::error::{Error, ErrorKind, Place, Result};
-use crate::record::{Clock, ClockKind, FileId, Interval, Op, RowSink, Trace, Warning, is_time};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Clock, ClockKind, FileId, Interval, Op, RowSink, Trace, is_time};
 
 /// Name of the schema of [`Header`].
 pub const SAMPLES_SCHEMA: &str = "iophase.samples.v1";
@@ -78,14 +77,16 @@ impl Header {
         Clock { kind, zero_unix_s: self.start_unix_s.filter(|t| t.is_finite()) }
     }
 
-    /// Reads the first line. An error says what is wrong with it.
-    fn parse(line: &[u8]) -> Result<Header, String> {
-        let header: Header = serde_json::from_slice(line).map_err(|e| e.to_string())?;
+    /// Reads the first line.
+    fn parse(line: &[u8]) -> Result<Header, Bad> {
+        const EXPECTED: &str = "a first line with schema iophase.samples.v1 and a rate_hz from 1e-6 to 1e6";
+        let bad = |found: String| Bad { found, expected: EXPECTED };
+        let header: Header = serde_json::from_slice(line).map_err(|e| bad(e.to_string()))?;
         if header.schema != SAMPLES_SCHEMA {
-            return Err(format!("schema {}; expected {SAMPLES_SCHEMA}", quote(header.schema.as_bytes())));
+            return Err(Bad::new("schema", header.schema.as_bytes(), EXPECTED));
         }
         if !(1e-6..=1e6).contains(&header.rate_hz) {
-            return Err(format!("a rate of {} Hz; expected one from 1e-6 to 1e6", header.rate_hz));
+            return Err(bad(format!("a rate of {} Hz", header.rate_hz)));
         }
         Ok(header)
     }
@@ -123,22 +124,54 @@ enum Line {
     Sample(Sample),
     Process(Process),
     Ending(Ending),
+    /// The header again, where the file was begun anew.
+    #[serde(skip)]
+    Header(Header),
 }
 
-impl Line {
-    /// Reads a line. An error says what is wrong with it.
-    fn parse(line: &[u8]) -> Result<Line, String> {
-        const EXPECTED: &str = "expected a sample with op, start, end, size, a process, or the end";
-        let parsed = serde_json::from_slice(line).map_err(|_| format!("{}; {EXPECTED}", quote(line)))?;
-        match parsed {
-            Line::Sample(Sample { start, end, .. }) if !(is_time(start) && is_time(end) && end >= start) => {
-                Err(format!("{}: a sample that ends before it starts", quote(line)))
+/// The lines after the header, or all of those that come while a file is written.
+#[derive(Default)]
+struct Lines {
+    /// That of the last header, if more of them may come.
+    clock: Option<Clock>,
+}
+
+impl LineDecoder for Lines {
+    type Rows = Vec<Line>;
+
+    fn line(&self, line: &[u8], _: u64, rows: &mut Vec<Line>) -> Result<Taken, Bad> {
+        const EXPECTED: &str = "a sample with op, start, end, size, a process, or the end";
+        rows.push(match serde_json::from_slice(line) {
+            Ok(Line::Sample(Sample { start, end, .. })) if !(is_time(start) && is_time(end) && end >= start) => {
+                return Err(Bad::new("the times of", line, "a sample that ends after it starts"));
             }
-            Line::Ending(Ending { end_s, .. }) if !(0.0..1e12).contains(&end_s) => {
-                Err(format!("{}: an end that is no time", quote(line)))
+            Ok(Line::Ending(Ending { end_s, .. })) if !(0.0..1e12).contains(&end_s) => {
+                return Err(Bad::new("the end in", line, "seconds, below 1e12"));
             }
-            good => Ok(good),
+            Ok(good) => good,
+            Err(_) if self.clock.is_some() && is_header(line) => Line::Header(Header::parse(line)?),
+            Err(_) => return Err(Bad { found: quote(line), expected: EXPECTED }),
+        });
+        Ok(Taken::Record)
+    }
+}
+
+impl Transfers for Lines {
+    const EACH_ALONE: bool = true;
+
+    fn take(&mut self, rows: &mut Vec<Line>, transfers: &mut VecDeque<Interval>) -> Result<(), String> {
+        for line in rows.drain(..) {
+            match line {
+                Line::Sample(s) => transfers.push_back(s.interval()),
+                Line::Header(h) => self.clock = Some(h.clock()),
+                Line::Process(_) | Line::Ending(_) => {}
+            }
         }
+        Ok(())
+    }
+
+    fn clock(&self, _: &Vec<Line>) -> Clock {
+        self.clock.unwrap_or_default()
     }
 }
 
@@ -208,84 +241,39 @@ impl Format for SampledCounters {
     }
 
     fn read(&self, sources: &[Source], options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
-        let source = only(sources, self)?;
-        let mut reading = Reading { window: Window::open(source, options)?, options, line: 0, cut: None };
-        let header = reading.header()?;
-        let mut samples = Samples::new(header);
-        let mut ending = None;
-        reading.lines(&mut samples, &mut ending)?;
+        let mut lines = LineReader::open(only(sources, self)?, options)?;
+        let mut samples = Samples::new(lines.header(is_remark, Header::parse)?);
+        let (mut ending, mut rows) = (None, Vec::new());
+        while lines.share(&Lines::default(), &mut rows)? {
+            for line in rows.drain(..) {
+                match line {
+                    Line::Sample(s) => samples.push(s.interval()),
+                    Line::Process(p) => samples.note_rank(p.process),
+                    Line::Ending(e) => ending = Some(e),
+                    Line::Header(_) => {}
+                }
+            }
+        }
+        let tally = lines.finish();
+        if let Some((line, bad)) = tally.first_bad.clone().filter(|_| !tally.only_the_end_is_cut()) {
+            return Err(bad.at(line).remedy("correct or remove the line"));
+        }
         let mut trace = samples.into_trace(ending.as_ref());
-        trace.warnings.extend(reading.cut);
+        trace.warnings.extend(tally.warnings("samples", None));
         trace.give_rows(sink)
     }
-}
 
-/// The lines of a file on their way into [`Samples`].
-struct Reading<'s, 'o> {
-    window: Window<'s>,
-    options: &'o ReadOptions,
-    line: u64,
-    /// The warning about a last line that is cut.
-    cut: Option<Warning>,
-}
-
-impl Reading<'_, '_> {
-    fn header(&mut self) -> Result<Header> {
-        loop {
-            let n = self.window.whole_lines(self.options.limits.line_bytes)?.unwrap_or(0);
-            let first = lines(&self.window.data()[..n]).next().unwrap_or_default();
-            self.line += 1;
-            if n > 0 && is_remark(first) {
-                self.window.skip_line()?;
-                continue;
-            }
-            let header = Header::parse(first).map_err(|what| {
-                Error::malformed(Place::Line(self.line), what)
-                    .expected(format!("a first line with schema {SAMPLES_SCHEMA} and rate_hz"))
-            })?;
-            self.window.skip_line()?;
-            return Ok(header);
-        }
-    }
-
-    /// Takes all lines. A last line that is cut is a warning, any other that cannot be read an error.
-    fn lines(&mut self, samples: &mut Samples, ending: &mut Option<Ending>) -> Result<()> {
-        while let Some(n) = self.window.whole_lines(self.options.limits.line_bytes)? {
-            let data = &self.window.data()[..n];
-            let whole = data.ends_with(b"\n");
-            if n == 0 {
-                return Err(Error::malformed(Place::Line(self.line + 1), "a long line").expected("a sample"));
-            }
-            for line in lines(data) {
-                self.line += 1;
-                if is_remark(line) {
-                    continue;
-                }
-                match Line::parse(line) {
-                    Ok(Line::Sample(s)) => samples.push(s.interval()),
-                    Ok(Line::Process(p)) => samples.note_rank(p.process),
-                    Ok(Line::Ending(e)) => *ending = Some(e),
-                    Err(what) if !whole && self.window.at_end() => {
-                        let message = format!("line {}, the last, is cut: {what}", self.line);
-                        self.cut = Some(Warning::new("damaged-tail", message));
-                    }
-                    Err(what) => {
-                        return Err(Error::malformed(Place::Line(self.line), what).remedy("correct or remove the line"));
-                    }
-                }
-            }
-            self.window.consume(n);
-        }
-        if let Some(why) = self.window.damage() {
-            self.cut = Some(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
-        }
-        Ok(())
+    fn follow(&self, head: &[u8], _: &ReadOptions) -> Result<Followed> {
+        let first = lines(head).find(|l| !is_remark(l)).unwrap_or_default();
+        let header = Header::parse(first).map_err(|bad| bad.at(1))?;
+        Ok(Followed::Lines(Box::new(Follower::new(Lines { clock: Some(header.clock()) }, Vec::new()))))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Place;
     use crate::formats;
     use crate::record::{Data, Timing};
 

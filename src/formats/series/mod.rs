@@ -24,10 +24,9 @@ mod tail;
 
 pub(super) use header::unknown_table;
 pub use options::{SeriesColumns, SeriesOptions};
-pub use tail::SeriesHead;
-pub(super) use tail::TailedTable;
 
 use super::format::{Format, Sniff, only};
+use super::lines::Followed;
 use super::options::ReadOptions;
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Result};
@@ -102,5 +101,9 @@ impl Format for Series {
             Form::Prometheus => json::prometheus(source, options)?,
         };
         sheet.give(options, self.name(), sink)
+    }
+
+    fn follow(&self, head: &[u8], options: &ReadOptions) -> Result<Followed> {
+        tail::follow(head, &options.series)
     }
 }

@@ -8,9 +8,9 @@ use super::options::SeriesOptions;
 use super::presets;
 use super::stamp::TimeForm;
 use super::table::{Columns, Part, first_time};
-use crate::formats::lines::{is_remark, lines};
+use crate::error::{Error, ErrorKind};
+use crate::formats::lines::{Followed, TailedLines, is_remark, lines};
 use crate::formats::rates::{Counter, Met, Spread, Stamp, ValueKind, median_step, spread};
-use crate::formats::tail::message::TailedLines;
 use crate::formats::thresholds::LIMITS;
 use crate::record::{Clock, ClockKind, Interval, is_amount, is_time};
 
@@ -21,9 +21,26 @@ const MOST_GROUPS: usize = 1 << 16;
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
+/// Follows a table that begins so, once it shows how.
+///
+/// # Errors
+/// Unsupported for other forms of series; malformed if the table cannot be read.
+pub(super) fn follow(head: &[u8], options: &SeriesOptions) -> crate::Result<Followed> {
+    if let Some(found) = SeriesHead::of(head, options) {
+        let table = TailedTable::new(&found).map_err(|what| Error::new(ErrorKind::Malformed, what))?;
+        return Ok(Followed::Lines(Box::new(table)));
+    }
+    match super::form(head) {
+        None | Some(super::Form::Table) => Ok(Followed::Later),
+        Some(form) => {
+            Err(Error::new(ErrorKind::Unsupported, format!("a series that is no table ({form:?}) cannot be followed"))
+                .remedy(crate::Remedy::AnalyzeFinished))
+        }
+    }
+}
+
 /// The beginning of a table, enough to read it from its start.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct SeriesHead {
+struct SeriesHead {
     /// The lines up to the header, or up to the first row if there is none.
     head: String,
     options: SeriesOptions,
@@ -31,7 +48,7 @@ pub struct SeriesHead {
 
 impl SeriesHead {
     /// The beginning of `text`; `None` if it is no table of a known tool or of the named columns, or if more has to come.
-    pub(in super::super) fn of(text: &[u8], options: &SeriesOptions) -> Option<SeriesHead> {
+    fn of(text: &[u8], options: &SeriesOptions) -> Option<SeriesHead> {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let whole = &text[..memchr::memrchr(b'\n', text)? + 1];
         let known = options.columns.is_some() || presets::of_lines(whole, super::BEFORE_HEADER).is_some();
@@ -54,7 +71,7 @@ struct Last {
 }
 
 /// Parses the rows of a table.
-pub(in super::super) struct TailedTable {
+struct TailedTable {
     layout: Layout,
     header: Vec<u8>,
     /// Lines before the first row that are no remarks.
@@ -74,7 +91,7 @@ pub(in super::super) struct TailedTable {
 
 impl TailedTable {
     /// A table that begins so. An error says what is wrong.
-    pub(in super::super) fn new(head: &SeriesHead) -> Result<Self, String> {
+    fn new(head: &SeriesHead) -> Result<Self, String> {
         let text = head.head.as_bytes();
         let found = header::find(text, &head.options).map_err(|e| e.to_string())?;
         let skip = lines(&text[..found.bytes]).filter(|l| !is_remark(l)).count();

@@ -23,8 +23,6 @@ mod tail;
 mod text;
 pub(super) mod write;
 
-pub(super) use tail::{TailedCalls, has_calls};
-
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -38,6 +36,7 @@ pub use self::stream::Stats;
 use self::stream::{CallEvent, Sink};
 use self::text::Outcome;
 use super::format::{Format, Sniff};
+use super::lines::Followed;
 use super::options::{Detail, ReadOptions};
 use super::source::Source;
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -85,6 +84,10 @@ impl Format for Strace {
     /// A folder of strace files is one run, which may have executed several programs.
     fn job_of(&self, _source: &Source) -> Option<String> {
         Some(String::new())
+    }
+
+    fn follow(&self, _: &[u8], options: &ReadOptions) -> Result<Followed> {
+        Ok(Followed::Lines(Box::new(tail::TailedCalls::new(options.limits.line_bytes))))
     }
 
     fn logs_calls(&self) -> bool {

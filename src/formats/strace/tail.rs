@@ -1,12 +1,10 @@
 //! The transfers of a growing file, a line at a time.
 
-use super::super::tail::message::TailedLines;
+use super::super::lines::TailedLines;
 use super::batches::{Destination, RowBuffer};
-use super::part::sniff;
 use super::requests::RowMaker;
 use super::stream::CallStream;
 use super::text::{Line, Message, NANOS, Time, parse_line};
-use crate::formats::format::Sniff;
 use crate::formats::options::Detail;
 use crate::record::{CallLog, Clock, Interval};
 
@@ -71,9 +69,4 @@ impl TailedLines for TailedCalls {
         rows.clear();
         None
     }
-}
-
-/// True if a text has lines of strace.
-pub(in super::super) fn has_calls(text: &[u8]) -> bool {
-    !matches!(sniff(text), Sniff::No(_))
 }

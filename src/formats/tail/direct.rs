@@ -8,7 +8,7 @@ use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::tmio::{Map, begins_object, read_map};
 use super::super::{collect, custom, tmio};
-use super::message::{Message, TailedLines};
+use super::message::Message;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, Interval, Op, Trace, is_amount, is_time};
 
@@ -26,12 +26,9 @@ pub fn decode(message: &[u8], clients: &mut ClientClocks) -> Result<Message> {
         Some(0x80..=0x8f | 0xde | 0xdf) => direct_of_map(read_map(message)?),
         Some(_) if begins_object(message) => read(message, "tmio"),
         Some(_) if message.trim_ascii_start().starts_with(b"{") => {
-            if custom::is_record_line(message) {
-                let mut records = custom::TailedRecords::json_lines();
-                records.feed(message).map_err(|what| Error::new(ErrorKind::Malformed, what))?;
-                return Ok(Message { transfers: records.next().into_iter().collect(), ..Message::default() });
-            }
-            read(message, "tmio")
+            let Some(record) = custom::transfer_of(message) else { return read(message, "tmio") };
+            let transfer = record.map_err(|what| Error::new(ErrorKind::Malformed, what))?;
+            Ok(Message { transfers: transfer.into_iter().collect(), ..Message::default() })
         }
         Some(b) => Err(Error::new(ErrorKind::Malformed, format!("a message that begins with byte {b:#04x}"))
             .expected("a map with b, ts, te, or chunks of TMIO")),

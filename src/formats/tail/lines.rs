@@ -71,7 +71,7 @@ impl Lines {
         full
     }
 
-    /// The next line that is no remark, without its end. `ended`: the last line may lack it.
+    /// The next line, without its end and a byte order mark. `ended`: the last line may lack its end.
     pub(super) fn next(&mut self, longest: usize, ended: bool, faults: &mut Faults) -> Option<&[u8]> {
         loop {
             let from = self.seen.max(self.used);
@@ -92,6 +92,7 @@ impl Lines {
                 }
             };
             let start = self.used;
+            let is_first = self.position == 0;
             self.position += (next - start) as u64;
             (self.used, self.seen) = (next, next);
             if std::mem::take(&mut self.skipping) {
@@ -101,11 +102,13 @@ impl Lines {
             if self.buffer[line.clone()].last() == Some(&b'\r') {
                 line.end -= 1;
             }
-            if line.len() > longest {
-                faults.add(|| format!("a line of more than {longest} bytes"));
-            } else if !super::super::lines::is_remark(&self.buffer[line.clone()]) {
+            if is_first && self.buffer[line.clone()].starts_with(b"\xef\xbb\xbf") {
+                line.start += 3;
+            }
+            if line.len() <= longest {
                 return Some(&self.buffer[line]);
             }
+            faults.add(|| format!("a line of more than {longest} bytes"));
         }
     }
 }

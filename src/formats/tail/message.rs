@@ -1,6 +1,6 @@
-//! Messages of a trace that grows, and the trait of readers of lines.
+//! Messages of a trace that grows.
 
-use crate::record::{Clock, Interval};
+use crate::record::Interval;
 
 /// Transfers that come at once.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,19 +29,5 @@ impl Faults {
         if self.first.is_none() {
             self.first = Some(what());
         }
-    }
-}
-
-/// Reads a source whose messages are lines or calls in lines.
-pub(in super::super) trait TailedLines: Send {
-    /// Takes the next line. An error says what is wrong with it.
-    fn feed(&mut self, line: &[u8]) -> std::result::Result<(), String>;
-    /// The next transfer that is complete.
-    fn next(&mut self) -> Option<Interval>;
-    /// True if there are transfers that have not been taken.
-    fn has_more(&self) -> bool;
-    /// What the times count from, as far as the lines show.
-    fn clock(&self) -> Clock {
-        Clock::default()
     }
 }

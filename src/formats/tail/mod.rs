@@ -1,131 +1,168 @@
 //! Traces that grow: bytes as they come to whole messages.
 //!
-//! A [`Tail`] is given the bytes of a source in pieces of any size and gives back messages: a record of CSV or JSON Lines, a
-//! call of strace, an event of DFTracer, a flush of TMIO, an object with arrays. What is not whole yet waits for the rest. A message that cannot be
-//! read is counted and left out; nothing of it is kept. [`decode`] does the same for a message that comes by itself.
+//! A [`Tail`] is given the bytes of a source in pieces of any size and gives back messages: a transfer of a line, a flush of TMIO, an object
+//! with arrays. The format is told as that of a finished file is, by [`Format::sniff`], and says how it is followed
+//! ([`Format::follow`]). What is not whole yet waits for the rest. A message that cannot be read is counted and left out; nothing of it is
+//! kept. [`decode`] does the same for a message that comes by itself.
 
 mod direct;
 mod lines;
-pub(super) mod message;
+mod message;
 mod values;
 
 use super::compression::Compression;
+use super::format::{Format, Sniff};
 pub use super::gekkofs::ClientClocks;
 use super::limits::Limits;
+use super::lines::{Followed, TailedLines};
 use super::options::ReadOptions;
-use super::regex::{Patterns, TailedText};
-use super::series::{SeriesHead, SeriesOptions, TailedTable};
-use super::tmio::{ObjectScanner, Scanned, object_at};
-use super::{custom, dftracer, samples, strace};
+use super::probe::{ALL, find, named_by_options};
+use super::regex::{Patterns, Text};
+use super::series::SeriesOptions;
+use super::source::{HEAD_BYTES, Source};
+use super::tmio::{ObjectScanner, Scanned, Tmio, object_at};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::record::Clock;
 use crate::remedy::Remedy;
 pub use direct::decode;
 use lines::Lines;
-use message::TailedLines;
 pub use message::{Faults, Message};
 use values::Values;
 
 /// How a source is read: as much of a tail as has to be known to go on in the middle.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// Records as CSV, with this header line.
-    Csv(String),
-    /// Records as JSON Lines.
-    JsonLines,
-    /// JSON values: sections of TMIO, arrays of rates and times.
-    Json,
-    /// MessagePack of TMIO.
-    Msgpack,
-    /// Samples of counters, with this first line.
-    Samples(String),
-    /// strace.
-    Strace,
-    /// DFTracer.
-    Dftracer,
-    /// A time series as a table that begins so.
-    Series(Box<SeriesHead>),
-    /// Text whose lines are read by these patterns, a pattern file.
-    Text(String),
+pub struct Form {
+    /// Name of its format.
+    pub format: String,
+    /// The messages are single records or calls, a line each.
+    pub of_lines: bool,
+    /// The lines that showed it.
+    head: String,
+    series: SeriesOptions,
+    /// A pattern file.
+    patterns: Option<String>,
+}
+
+impl Form {
+    /// What the files of a folder share if they are one job; `None` if each is a job of its own.
+    pub fn job(&self) -> Option<String> {
+        let by_options = self.patterns.is_some() || self.series.columns.is_some();
+        let format = find(&self.format).ok()?;
+        let key = format.job_of(&Source::from_bytes("", self.head.as_bytes()));
+        key.or(by_options.then(String::new)).map(|key| format!("{} {key}", self.format))
+    }
 }
 
 enum Reader {
     /// The form is not known yet.
     Unknown,
     Lines(Box<dyn TailedLines>),
-    Json(Values),
-    Msgpack(ObjectScanner),
+    Values(Values),
+    Objects(ObjectScanner),
 }
 
 /// See the module.
 pub struct Tail {
     reader: Reader,
     form: Option<Form>,
+    /// The format that the caller names.
+    named: Option<&'static dyn Format>,
     lines: Lines,
-    /// Bytes of whole lines that did not show the form.
-    judged: usize,
-    limits: Limits,
-    series: SeriesOptions,
-    patterns: Option<Patterns>,
+    begun: Beginning,
+    options: ReadOptions,
     ended: bool,
     faults: Faults,
 }
 
-/// Names of the formats that grow.
-const FORMATS: [&str; 7] = ["tmio", "strace", "dftracer", "samples", "series", "custom", "regex"];
+/// Whole lines that did not show the format.
+#[derive(Default)]
+struct Beginning {
+    /// Bytes and lines that were seen, and bytes that were judged.
+    bytes: usize,
+    lines: usize,
+    judged: usize,
+    /// The format that was possible when they were judged.
+    possible: Option<&'static str>,
+}
 
-/// Lines within which the form must show: a tool may say something first, and the first call of strace may be cut.
-const ODD_LINES: usize = 8;
+impl Beginning {
+    /// Takes the next line, of so many bytes; true if it is time to judge: at each line, and if there are many where a sixteenth has
+    /// come. The pieces do not matter.
+    fn is_due(&mut self, line: usize) -> bool {
+        const EACH: usize = 64;
+        self.bytes += line;
+        self.lines += 1;
+        let due = self.lines <= EACH || self.bytes >= self.judged + self.judged / 16;
+        self.judged = if due { self.bytes } else { self.judged };
+        due
+    }
+}
 
-/// Bytes from which on the form of a source must show.
-const ENOUGH: usize = 64 << 10;
+/// Names of the formats that can be followed, for help and errors.
+pub fn formats() -> String {
+    let names: Vec<_> = ALL.iter().filter(|f| grows(**f)).map(|f| f.name()).collect();
+    names.join(", ")
+}
+
+/// Whether a format can be followed.
+fn grows(format: &dyn Format) -> bool {
+    !matches!(format.follow(b"", &ReadOptions::default()), Ok(Followed::Never))
+}
+
+fn cannot_follow(format: &dyn Format) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("format {} cannot be followed", format.name()))
+        .expected(format!("one of {}", formats()))
+        .remedy(Remedy::AnalyzeFinished)
+}
 
 impl Tail {
     /// A tail of a source from its start; `format` names its format if that is known.
     ///
     /// # Errors
-    /// [`ErrorKind::Unsupported`] for formats that do not grow.
+    /// [`ErrorKind::Unsupported`] for formats that do not grow, [`ErrorKind::Usage`] for none.
     pub fn new(format: Option<&str>, limits: &Limits) -> Result<Tail> {
-        if let Some(name) = format.filter(|f| !FORMATS.contains(f)) {
-            return Err(Error::new(ErrorKind::Unsupported, format!("format {name} cannot be followed"))
-                .expected(format!("one of {}", FORMATS.join(", ")))
-                .remedy(Remedy::AnalyzeFinished));
+        let named = format.map(find).transpose()?;
+        if let Some(format) = named.filter(|f| !grows(*f)) {
+            return Err(cannot_follow(format));
         }
         Ok(Tail {
             reader: Reader::Unknown,
             form: None,
+            named,
             lines: Lines::new(limits.memory_bytes.try_into().unwrap_or(usize::MAX)),
-            judged: 0,
-            limits: limits.clone(),
-            series: SeriesOptions::default(),
-            patterns: None,
+            begun: Beginning::default(),
+            options: ReadOptions::default().limits(limits.clone()),
             ended: false,
             faults: Faults::default(),
         })
     }
 
-    /// A tail that goes on at `position` bytes of a source of this form.
+    /// A tail that goes on at `position` bytes of a source of this form, or has to read it again from its start, see [`Tail::rereads`]:
+    /// calls of strace, readings of counters and times of day depend on those before, and events of DFTracer on the names before.
     ///
-    /// Calls of strace, readings of counters and times of day depend on those before, and events of DFTracer on the names before: their
-    /// source has to be read again from its start, see [`Tail::rereads`].
+    /// # Errors
+    /// As [`Tail::new`], and those of the patterns.
     pub fn resume(form: Form, position: u64, limits: &Limits) -> Result<Tail> {
-        let mut tail = Tail::new(None, limits)?;
-        tail.lines.start_at(if Tail::rereads(&form) { 0 } else { position });
-        tail.set_form(form)?;
+        let patterns = form.patterns.as_deref().map(Patterns::from_file).transpose()?;
+        let options = ReadOptions::default().limits(limits.clone()).series(form.series.clone()).patterns(patterns);
+        let mut tail = Tail::new(Some(&form.format), limits)?.with(&options);
+        if let Some(format) = tail.named {
+            tail.begin(format, form.head.as_bytes())?;
+        }
+        tail.lines.start_at(if tail.rereads() { 0 } else { position });
         Ok(tail)
     }
 
-    /// True if a form can only be read from the start.
-    pub fn rereads(form: &Form) -> bool {
-        matches!(form, Form::Strace | Form::Dftracer | Form::Series(_) | Form::Text(_))
+    /// True if the source can only be read from the start.
+    pub fn rereads(&self) -> bool {
+        matches!(&self.reader, Reader::Lines(tailed) if tailed.needs_lines_before())
     }
 
     /// Reads the source as these options say: with columns it is a time series, with patterns text.
     #[must_use]
     pub fn with(mut self, options: &ReadOptions) -> Tail {
-        self.series = options.series.clone();
-        self.patterns = options.patterns.clone();
+        self.options = options.clone();
+        self.named = self.named.or(named_by_options(options));
         self
     }
 
@@ -138,7 +175,7 @@ impl Tail {
     pub fn clock(&self) -> Clock {
         match &self.reader {
             Reader::Lines(tailed) => tailed.clock(),
-            Reader::Unknown | Reader::Json(_) | Reader::Msgpack(_) => Clock::default(),
+            Reader::Unknown | Reader::Values(_) | Reader::Objects(_) => Clock::default(),
         }
     }
 
@@ -157,11 +194,11 @@ impl Tail {
         if self.lines.waiting() > 0 {
             self.faults.add(|| "the source began anew in the middle of a message".into());
         }
-        self.lines = Lines::new(self.limits.memory_bytes.try_into().unwrap_or(usize::MAX));
-        self.judged = 0;
+        self.lines = Lines::new(self.options.limits.memory_bytes.try_into().unwrap_or(usize::MAX));
+        self.begun = Beginning::default();
         match &mut self.reader {
-            Reader::Json(v) => *v = Values::default(),
-            Reader::Msgpack(s) => *s = ObjectScanner::default(),
+            Reader::Values(v) => *v = Values::default(),
+            Reader::Objects(s) => *s = ObjectScanner::default(),
             Reader::Unknown | Reader::Lines(_) => {}
         }
     }
@@ -198,19 +235,23 @@ impl Tail {
                     if let Some(t) = tailed.next() {
                         return Ok(Some(Message { transfers: vec![t], ..Message::default() }));
                     }
-                    let Some(line) = lines.next(self.limits.line_bytes, ended, faults) else { return Ok(None) };
-                    if let Err(what) = tailed.feed(line) {
+                    let Some(line) = lines.next(self.options.limits.line_bytes, ended, faults) else {
+                        return Ok(None);
+                    };
+                    if !tailed.is_remark(line)
+                        && let Err(what) = tailed.feed(line)
+                    {
                         let at = lines.position();
                         faults.add(|| format!("before byte {at}: {what}"));
                     }
                 }
-                Reader::Json(values) => {
+                Reader::Values(values) => {
                     let Some(n) = values.whole(lines, faults) else { return Ok(None) };
                     if let Some(m) = read_one(lines, n, "tmio", faults) {
                         return Ok(Some(m));
                     }
                 }
-                Reader::Msgpack(scanner) => {
+                Reader::Objects(scanner) => {
                     let n = match scanner.scan(lines.data()) {
                         Scanned::Chunk(n) => n,
                         Scanned::More => {
@@ -250,109 +291,92 @@ impl Tail {
             .expected("a source that grows as plain text or MessagePack")
             .remedy(Remedy::Decompress));
         }
-        if let Some(patterns) = &self.patterns {
-            let form = Form::Text(patterns.text().to_owned());
-            return self.set_form(form).map(|()| true);
+        if let Some(format) = self.named.filter(|f| f.name() == Text.name()) {
+            return self.begin(format, b"");
         }
-        match object_at(data) {
-            Some(true) => return self.set_form(Form::Msgpack).map(|()| true),
-            None if !self.ended => return Ok(false),
-            _ => {}
+        if self.named.is_none_or(|f| f.name() == Tmio.name()) {
+            match object_at(data) {
+                Some(true) => return self.begin(&Tmio, b""),
+                None if !self.ended => return Ok(false),
+                _ => {}
+            }
         }
-        let beginning = &data[..data.len().min(ENOUGH)];
-        while let Some(n) = memchr::memchr(b'\n', &beginning[self.judged..]) {
-            let line = &beginning[self.judged..self.judged + n];
-            self.judged += n + 1;
-            if super::lines::is_remark(line) {
+        loop {
+            let data = self.lines.data();
+            let data = &data[..data.len().min(HEAD_BYTES)];
+            let Some(n) = memchr::memchr(b'\n', &data[self.begun.bytes..]) else { break };
+            if !self.begun.is_due(n + 1) {
                 continue;
             }
-            if let Some(form) = self.judge(&beginning[..self.judged], false)? {
-                return self.set_form(form).map(|()| true);
+            let beginning = data[..self.begun.bytes].to_vec();
+            if self.judge(&beginning, false)? {
+                return Ok(true);
             }
         }
-        if (self.ended || data.len() >= ENOUGH)
-            && let Some(form) = self.judge(beginning, true)?
-        {
-            return self.set_form(form).map(|()| true);
-        }
-        Ok(false)
+        self.judge_at_end()
     }
 
-    /// The form of a source that begins with these lines, unless more has to come; `enough`: no more will.
-    fn judge(&self, beginning: &[u8], enough: bool) -> Result<Option<Form>> {
-        let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
-        let text = dftracer::after_frames(text);
-        if let Some(head) = SeriesHead::of(beginning, &self.series) {
-            return Ok(Some(Form::Series(Box::new(head))));
+    /// Judges what there is, if no more will come or be looked at.
+    fn judge_at_end(&mut self) -> Result<bool> {
+        let data = self.lines.data();
+        let beginning = data[..data.len().min(HEAD_BYTES)].to_vec();
+        let is_enough = beginning.len() == HEAD_BYTES || self.ended && !beginning.trim_ascii().is_empty();
+        match is_enough && !self.judge(&beginning, true)? {
+            true => Err(unknown(&beginning)),
+            false => Ok(self.form.is_some()),
         }
-        let mut lines = super::lines::lines(text).filter(|l| !super::lines::is_remark(l));
-        let Some(first) = lines.next() else {
-            let useless = enough && (!text.is_empty() || beginning.len() >= ENOUGH);
-            return if useless { Err(unknown(text)) } else { Ok(None) };
+    }
+
+    /// Begins to follow a source that begins with these lines, if they show how; false if more have to come, unless that `is_all`. The format
+    /// is the one that a finished file would be taken for; one that is only possible has to be so twice.
+    fn judge(&mut self, beginning: &[u8], is_all: bool) -> Result<bool> {
+        if let Some(format) = self.named {
+            let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+            let is_blank = super::lines::lines(text).all(super::lines::is_remark);
+            return if is_blank { Ok(false) } else { self.begin(format, beginning) };
+        }
+        let sniffed = |verdict| ALL.iter().find(|f| f.sniff(beginning) == verdict).copied();
+        if let Some(format) = sniffed(Sniff::Yes) {
+            return self.begin(format, beginning);
+        }
+        let possible = sniffed(Sniff::Maybe);
+        let before = std::mem::replace(&mut self.begun.possible, possible.map(|f| f.name()));
+        match possible {
+            Some(format) if is_all || before == Some(format.name()) && grows(format) => self.begin(format, beginning),
+            _ => Ok(false),
+        }
+    }
+
+    /// Begins to follow a source of this format; false if more lines have to come.
+    fn begin(&mut self, format: &'static dyn Format, head: &[u8]) -> Result<bool> {
+        self.reader = match format.follow(head, &self.options)? {
+            Followed::Never => return Err(cannot_follow(format)),
+            Followed::Lines(tailed) => Reader::Lines(tailed),
+            Followed::Values => Reader::Values(Values::default()),
+            Followed::Objects => Reader::Objects(ObjectScanner::default()),
+            Followed::Later => return Ok(false),
         };
-        // with columns it is a table or nothing
-        let form = if self.series.columns.is_some() { None } else { form_of(first, text) };
-        if form.is_none() && (enough || lines.nth(ODD_LINES - 2).is_some()) {
-            return Err(unknown(first));
-        }
-        Ok(form)
+        self.form = Some(Form {
+            format: format.name().to_owned(),
+            of_lines: matches!(self.reader, Reader::Lines(_)),
+            head: String::from_utf8_lossy(head).into_owned(),
+            series: self.options.series.clone(),
+            patterns: self.options.patterns.as_ref().map(|p| p.text().to_owned()),
+        });
+        Ok(true)
     }
 
     /// Whether bytes have come that show no form yet.
     pub fn is_undecided(&self) -> bool {
         self.form.is_none() && self.lines.waiting() > 0
     }
-
-    fn set_form(&mut self, form: Form) -> Result<()> {
-        self.reader = match &form {
-            Form::Csv(header) => {
-                let records = custom::TailedRecords::csv(header.as_bytes());
-                Reader::Lines(Box::new(records.map_err(|what| {
-                    Error::new(ErrorKind::Malformed, what).remedy("name the columns in the first line")
-                })?))
-            }
-            Form::JsonLines => Reader::Lines(Box::new(custom::TailedRecords::json_lines())),
-            Form::Json => Reader::Json(Values::default()),
-            Form::Msgpack => Reader::Msgpack(ObjectScanner::default()),
-            Form::Samples(header) => {
-                let tailed = samples::TailedSamples::new(header.as_bytes());
-                Reader::Lines(Box::new(tailed.map_err(|what| Error::new(ErrorKind::Malformed, what))?))
-            }
-            Form::Series(head) => {
-                let table = TailedTable::new(head).map_err(|what| Error::new(ErrorKind::Malformed, what))?;
-                Reader::Lines(Box::new(table))
-            }
-            Form::Text(patterns) => Reader::Lines(Box::new(TailedText::new(Patterns::from_file(patterns)?)?)),
-            Form::Strace => Reader::Lines(Box::new(strace::TailedCalls::new(self.limits.line_bytes))),
-            Form::Dftracer => Reader::Lines(Box::new(dftracer::TailedEvents::default())),
-        };
-        self.form = Some(form);
-        Ok(())
-    }
 }
 
-/// The form of a source by its first line that is no remark; `text` begins with the first line.
-fn form_of(first: &[u8], text: &[u8]) -> Option<Form> {
-    if dftracer::is_event(first) {
-        return Some(Form::Dftracer);
-    }
-    if samples::is_header(first) {
-        return Some(Form::Samples(String::from_utf8_lossy(first).into_owned()));
-    }
-    if first.starts_with(b"{") {
-        return Some(if custom::is_record_line(first) { Form::JsonLines } else { Form::Json });
-    }
-    if custom::TailedRecords::csv(first).is_ok() {
-        return Some(Form::Csv(String::from_utf8_lossy(first).into_owned()));
-    }
-    strace::has_calls(text).then_some(Form::Strace)
-}
-
-fn unknown(first: &[u8]) -> Error {
+fn unknown(beginning: &[u8]) -> Error {
+    let mut lines = super::lines::lines(beginning);
+    let first = lines.find(|l| !super::lines::is_remark(l)).unwrap_or(beginning);
     Error::new(ErrorKind::Unsupported, format!("{} begins no trace that can be followed", super::lines::quote(first)))
-        .expected(
-            "TMIO (JSON Lines, MessagePack), records as CSV with a header line or as JSON Lines, strace, DFTracer, or a table of a monitoring tool",
-        )
+        .expected(format!("a trace of {}", formats()))
         .remedy(Remedy::AnalyzeFinished)
 }
 
@@ -370,7 +394,6 @@ fn read_one(lines: &mut Lines, n: usize, format: &'static str, faults: &mut Faul
     }
 }
 
-/// Text for a message.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,8 +433,11 @@ mod tests {
     fn another_tail_goes_on_where_one_stopped() {
         let (messages, _, positions) = all(CSV, 7);
         for (i, &at) in positions.iter().enumerate() {
-            let form = Form::Csv("op,start,end,size".into());
-            let mut f = Tail::resume(form, at, &Limits::default()).unwrap();
+            let mut first = Tail::new(None, &Limits::default()).unwrap();
+            first.push(CSV);
+            first.next_message().unwrap();
+            let mut f = Tail::resume(first.form().unwrap().clone(), at, &Limits::default()).unwrap();
+            assert!(!f.rereads());
             f.push(&CSV[at as usize..]);
             f.end();
             let rest: Vec<_> = std::iter::from_fn(|| f.next_message().unwrap()).collect();
@@ -473,7 +499,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_followed_is_told() {
-        for text in [&b"\x00\x01\x02 nothing\n"[..], b"HEADER\nx\n", b"just words\n"] {
+        for text in [&b"\x00\x01\x02 nothing\n"[..], b"just words\n"] {
             for ends in [false, true] {
                 let mut f = Tail::new(None, &Limits::default()).unwrap();
                 f.push(text);
@@ -481,15 +507,28 @@ mod tests {
                 if ends {
                     f.end();
                 } else {
-                    f.push(&b"x\n".repeat(ODD_LINES));
+                    f.push(&b"x\n".repeat(HEAD_BYTES / 2));
                 }
                 assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
             }
         }
+        // a format that is only read whole shows at once
         let mut f = Tail::new(None, &Limits::default()).unwrap();
-        f.push(&vec![b'x'; ENOUGH]);
+        f.push(b"HEADER\n");
+        let e = f.next_message().unwrap_err().to_string();
+        assert!(e.starts_with("format radar cannot be followed; expected one of ") && e.contains("strace"), "{e}");
+        let mut f = Tail::new(None, &Limits::default()).unwrap();
+        f.push(&vec![b'x'; HEAD_BYTES]);
         assert_eq!(f.next_message().unwrap_err().kind(), ErrorKind::Unsupported);
         assert!(Tail::new(Some("darshan"), &Limits::default()).is_err());
+    }
+
+    #[test]
+    fn a_long_head_of_remarks_is_no_reason_to_give_up() {
+        let text = format!("{}op,start,end,size\nwrite,1,2,100\n", "# a remark\n\n".repeat(200));
+        for piece in [1, 1000, usize::MAX] {
+            assert_eq!(all(text.as_bytes(), piece).0.len(), 1, "{piece}");
+        }
     }
 
     proptest! {

@@ -16,6 +16,7 @@ pub(super) use msgpack::{Token, begins_object, object_at};
 
 use super::format::{Format, Sniff, only};
 use super::json::member_names;
+use super::lines::Followed;
 use super::options::ReadOptions;
 use super::sections::{self, Section};
 use super::source::Source;
@@ -65,6 +66,10 @@ impl Format for Tmio {
             true => sections::read(source, options, self.name(), sink),
             false => msgpack::read(source, options, self.name(), sink),
         }
+    }
+
+    fn follow(&self, head: &[u8], _: &ReadOptions) -> Result<Followed> {
+        Ok(if json_text(head).starts_with(b"{") { Followed::Values } else { Followed::Objects })
     }
 }
 

@@ -37,15 +37,6 @@ impl LeftOut {
     }
 }
 
-/// The job of a file: of strace and DFTracer, and of what the user says how to read, all files of a folder are one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Job {
-    Strace,
-    Dftracer,
-    AsNamed,
-    Of(PathBuf),
-}
-
 /// A file of the folder.
 struct Member {
     file: GrowingFile,
@@ -64,8 +55,8 @@ pub struct GrowingFolder {
     format: Option<String>,
     options: ReadOptions,
     members: BTreeMap<PathBuf, Member>,
-    /// That of the first file whose form is known.
-    job: Option<Job>,
+    /// That of the first file whose form is known: what the files of one job share, or the file.
+    job: Option<String>,
     left_out: BTreeMap<PathBuf, LeftOut>,
     /// Files that the caller writes.
     own: Visited,
@@ -152,7 +143,7 @@ impl GrowingFolder {
                 continue;
             };
             if !std::mem::replace(&mut member.judged, true) {
-                let job = job_of(form, path, &self.options);
+                let job = form.job().unwrap_or_else(|| path.display().to_string());
                 if *self.job.get_or_insert_with(|| job.clone()) != job {
                     others.push((path.clone(), LeftOut::OtherJob));
                 }
@@ -194,16 +185,6 @@ impl GrowingFolder {
     /// The files that are not followed.
     pub fn left_out(&self) -> &BTreeMap<PathBuf, LeftOut> {
         &self.left_out
-    }
-}
-
-fn job_of(form: &Form, path: &Path, options: &ReadOptions) -> Job {
-    match form {
-        Form::Strace => Job::Strace,
-        Form::Dftracer => Job::Dftracer,
-        Form::Text(_) => Job::AsNamed,
-        Form::Series(_) if options.series.columns.is_some() => Job::AsNamed,
-        _ => Job::Of(path.to_owned()),
     }
 }
 
@@ -276,7 +257,7 @@ mod tests {
         let rows = |start: u32| format!("op,start,end,size\nwrite,{start},{start}.5,100\n");
         fs::write(at("b.csv"), rows(3)).unwrap();
         fs::write(at("a.csv"), rows(1)).unwrap();
-        fs::write(at("state"), "{\"schema\":\"iophase.predict-state.v3\",\"jobs\":{}}").unwrap();
+        fs::write(at("state"), "{\"schema\":\"iophase.predict-state.v4\",\"jobs\":{}}").unwrap();
         fs::write(at("out"), "").unwrap();
         let out = at("out");
         let mut folder = GrowingFolder::new(dir.path(), None, &ReadOptions::default(), &[&out]).unwrap();

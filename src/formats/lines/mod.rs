@@ -1,6 +1,18 @@
-//! Lines of text.
+//! Texts of lines, whole and growing.
+//!
+//! A format has one [`LineDecoder`]: from a line to rows. [`LineReader`] reads a file with it: whole lines with their numbers, long lines,
+//! remarks, lines that cannot be read, a cut last line, damage of the compression, all threads. [`Follower`] hands it the lines of a file
+//! that grows.
+
+mod decoder;
+mod follow;
+mod reader;
 
 use memchr::memchr;
+
+pub(super) use decoder::{Bad, LineDecoder, Stretch, Taken};
+pub(super) use follow::{Followed, Follower, TailedLines, Transfers, transfers_of};
+pub(super) use reader::{LineReader, Tally, decode};
 
 /// The lines of a text without their ends.
 pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
