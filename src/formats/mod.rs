@@ -4,6 +4,7 @@
 //! ([`Format::sniff`]) and gives its rows to a sink ([`Format::read`]). [`read`] does both for an input of unknown format and keeps
 //! the rows, [`read_into`] does not.
 
+mod bytes;
 pub(crate) mod chrome;
 pub(crate) mod clock;
 mod compression;

@@ -157,9 +157,15 @@ fn a_hostile_store_is_bounded() {
     assert_eq!(moved(&parse(good).unwrap()).len(), 2);
     for (frame, what) in [
         (&b"\xff\xff\xff\xff\xff\xff\xff\xff\x04\0\0\0Desc"[..], "no known"),
-        (b"\x20\0\0\0\0\0\0\0\x04\0\0\0Desc\xff\xff\xff\xff", "a frame of 32 bytes"),
-        (b"\x10\0\0\0\0\0\0\0\x04\0\0\0Desc\xff\xff\xff\xff\0\0\0\0", "a number of fields"),
-        (b"\x18\0\0\0\0\0\0\0\x04\0\0\0Desc\x01\0\0\0\xff\xff\xff\xffxxxxxxxx", "the data ends inside a frame"),
+        (
+            b"\x20\0\0\0\0\0\0\0\x04\0\0\0Desc\xff\xff\xff\xff",
+            "a frame of Metric Proxy: 32 bytes; expected at most the 12 bytes that are left",
+        ),
+        (b"\x10\0\0\0\0\0\0\0\x04\0\0\0Desc\xff\xff\xff\xff\0\0\0\0", "4294967295 fields or values"),
+        (
+            b"\x18\0\0\0\0\0\0\0\x04\0\0\0Desc\x01\0\0\0\xff\xff\xff\xffxxxxxxxx",
+            "4294967295 bytes are needed and 8 are left",
+        ),
     ] {
         let e = parse(frame).unwrap_err();
         assert!(e.to_string().contains(what), "{what}: {e}");

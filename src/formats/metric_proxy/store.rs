@@ -2,42 +2,32 @@
 
 use std::collections::BTreeMap;
 
+use super::super::bytes::Cursor;
 use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::Found;
 use super::choice::{Choice, Metric, Values};
 use super::export::keep_timed;
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::record::Job;
 
 /// Bytes of a frame: a tick of 10⁶ metrics.
 const FRAME_BYTES: u64 = 1 << 28;
+/// What the bytes are, in messages.
+const FRAME: &str = "a frame of Metric Proxy";
 /// Fields of a structure.
 const FIELDS: u32 = 64;
 
 /// True if the bytes begin with a frame of a store.
 pub(super) fn begins_frame(head: &[u8]) -> bool {
-    let mut c = Cursor { data: head, at: 0 };
+    let mut c = Cursor::new(head, FRAME);
     let Ok(length) = c.u64() else { return false };
-    (1..=FRAME_BYTES).contains(&length) && c.text().is_ok_and(|name| Variant::named(name).is_some())
+    (1..=FRAME_BYTES).contains(&length) && c.text().is_ok_and(is_kind)
 }
 
-#[derive(Clone, Copy)]
-enum Variant {
-    Description,
-    Metadata,
-    Counters,
-}
-
-impl Variant {
-    fn named(name: &[u8]) -> Option<Variant> {
-        match name {
-            b"Desc" => Some(Variant::Description),
-            b"CounterMetadata" => Some(Variant::Metadata),
-            b"Counters" => Some(Variant::Counters),
-            _ => None,
-        }
-    }
+/// True for the name of a kind of frame.
+fn is_kind(name: &[u8]) -> bool {
+    matches!(name, b"Desc" | b"CounterMetadata" | b"Counters")
 }
 
 /// Reads a store.
@@ -47,9 +37,9 @@ impl Variant {
 pub(super) fn read(source: &Source, options: &ReadOptions, choice: &mut Choice) -> Result<Found> {
     let data = source.read_all(options)?;
     let mut store = Store { most: options.limits.records, ..Store::default() };
-    let mut c = Cursor { data: &data, at: 0 };
+    let mut c = Cursor::new(&data, FRAME);
     let damage = loop {
-        if c.at == data.len() {
+        if c.left() == 0 {
             break None;
         }
         match store.frame(&mut c) {
@@ -80,17 +70,16 @@ struct Store {
 
 impl Store {
     fn frame(&mut self, c: &mut Cursor) -> Result<()> {
-        let at = c.at;
         let length = c.u64()?;
-        let frame = usize::try_from(length).ok().filter(|_| length <= FRAME_BYTES).and_then(|n| c.take(n).ok());
-        let Some(frame) = frame else {
-            return Err(Error::malformed(Place::Byte(at as u64), format!("a frame of {length} bytes"))
-                .expected(format!("at most the {} bytes that are left", c.data.len() - c.at)));
+        let frame = usize::try_from(length).ok().filter(|_| length <= FRAME_BYTES).and_then(|n| c.part(n).ok());
+        let Some(mut f) = frame else {
+            let left = format!("at most the {} bytes that are left", c.left());
+            return Err(c.malformed(format_args!("{length} bytes")).expected(left));
         };
-        let start = c.at - frame.len();
-        let mut f = Cursor { data: &c.data[..c.at], at: start };
-        let variant = Variant::named(f.text()?).ok_or_else(|| f.error("a frame of an unknown kind"))?;
-        let fields = f.count(FIELDS)?;
+        if !is_kind(f.text()?) {
+            return Err(f.malformed("an unknown kind"));
+        }
+        let fields = count(&mut f, FIELDS)?;
         let mut time = f64::NAN;
         for _ in 0..fields {
             match f.text()? {
@@ -98,26 +87,26 @@ impl Store {
                 b"desc" => self.description(&mut f)?,
                 b"metadata" => self.metadata(&mut f)?,
                 b"counters" => self.counters(&mut f, time)?,
-                _ => return Err(f.error("an unknown field of a frame")),
+                _ => return Err(f.malformed("an unknown field of a frame")),
             }
         }
-        match (variant, f.at == f.data.len()) {
-            (_, true) => Ok(()),
-            _ => Err(f.error("bytes behind the fields of a frame")),
+        match f.left() {
+            0 => Ok(()),
+            n => Err(f.malformed(format_args!("{n} bytes behind the fields"))),
         }
     }
 
     fn description(&mut self, f: &mut Cursor) -> Result<()> {
         let job = self.job.insert(Job::default());
-        for _ in 0..f.count(FIELDS)? {
+        for _ in 0..count(f, FIELDS)? {
             match f.text()? {
                 b"jobid" => job.id = std::str::from_utf8(f.text()?).ok().and_then(|t| t.parse().ok()),
-                b"command" => job.executable = Some(f.name()?).filter(|t| !t.is_empty()),
+                b"command" => job.executable = Some(owned_text(f)?).filter(|t| !t.is_empty()),
                 b"nodelist" | b"partition" | b"cluster" | b"run_dir" => _ = f.text()?,
                 b"size" => job.ranks = u64::try_from(f.i32()?).ok().filter(|n| *n > 0),
                 b"start_time" => job.start_unix_s = unix_s(f.u64()?),
                 b"end_time" => job.end_unix_s = unix_s(f.u64()?),
-                _ => return Err(f.error("an unknown field of a description")),
+                _ => return Err(f.malformed("an unknown field of a description")),
             }
         }
         Ok(())
@@ -125,12 +114,12 @@ impl Store {
 
     fn metadata(&mut self, f: &mut Cursor) -> Result<()> {
         let (mut id, mut name) = (None, String::new());
-        for _ in 0..f.count(FIELDS)? {
+        for _ in 0..count(f, FIELDS)? {
             match f.text()? {
                 b"id" => id = Some(f.u64()?),
-                b"name" => name = f.name()?,
+                b"name" => name = owned_text(f)?,
                 b"doc" => _ = f.text()?,
-                _ => return Err(f.error("an unknown field of a metric")),
+                _ => return Err(f.malformed("an unknown field of a metric")),
             }
         }
         if let Some(id) = id {
@@ -141,14 +130,14 @@ impl Store {
 
     fn counters(&mut self, f: &mut Cursor, time: f64) -> Result<()> {
         // A value takes more than ten bytes.
-        let most = u32::try_from(f.data.len() / 10).unwrap_or(u32::MAX);
-        for _ in 0..f.count(most)? {
+        let most = u32::try_from(f.left() / 10).unwrap_or(u32::MAX);
+        for _ in 0..count(f, most)? {
             let (mut id, mut value) = (None, None);
-            for _ in 0..f.count(FIELDS)? {
+            for _ in 0..count(f, FIELDS)? {
                 match f.text()? {
                     b"id" => id = Some(f.u64()?),
-                    b"value" => value = Some(f.value()?),
-                    _ => return Err(f.error("an unknown field of a counter")),
+                    b"value" => value = Some(reading(f)?),
+                    _ => return Err(f.malformed("an unknown field of a counter")),
                 }
             }
             let (Some(id), Some((kind, value))) = (id, value) else { continue };
@@ -170,74 +159,33 @@ fn unix_s(ms: u64) -> Option<f64> {
     (ms > 0).then_some(ms as f64 / 1e3)
 }
 
-/// A place in the data, all numbers little-endian.
-struct Cursor<'d> {
-    data: &'d [u8],
-    at: usize,
+/// A number of fields or values, at most so many.
+fn count(c: &mut Cursor, most: u32) -> Result<u32> {
+    let n = c.u32()?;
+    if n > most { Err(c.malformed(format_args!("{n} fields or values"))) } else { Ok(n) }
 }
 
-impl<'d> Cursor<'d> {
-    fn error(&self, found: &str) -> Error {
-        Error::malformed(Place::Byte(self.at as u64), found).expected("a frame of Metric Proxy")
-    }
+fn owned_text(c: &mut Cursor) -> Result<String> {
+    Ok(String::from_utf8_lossy(c.text()?).into_owned())
+}
 
-    fn take(&mut self, n: usize) -> Result<&'d [u8]> {
-        let end = self.at.checked_add(n).filter(|&e| e <= self.data.len());
-        let bytes = end.and_then(|end| self.data.get(self.at..end));
-        let bytes = bytes.ok_or_else(|| self.error("the data ends inside a frame"))?;
-        self.at += n;
-        Ok(bytes)
-    }
-
-    fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let bytes = self.take(N)?;
-        bytes.first_chunk().copied().ok_or_else(|| self.error("the data ends inside a number"))
-    }
-
-    fn u64(&mut self) -> Result<u64> {
-        self.fixed().map(u64::from_le_bytes)
-    }
-
-    fn f64(&mut self) -> Result<f64> {
-        self.fixed().map(f64::from_le_bytes)
-    }
-
-    fn i32(&mut self) -> Result<i32> {
-        self.fixed().map(i32::from_le_bytes)
-    }
-
-    fn count(&mut self, most: u32) -> Result<u32> {
-        let n = self.fixed().map(u32::from_le_bytes)?;
-        if n > most { Err(self.error("a number of fields or values that cannot be")) } else { Ok(n) }
-    }
-
-    fn text(&mut self) -> Result<&'d [u8]> {
-        let n = self.fixed().map(u32::from_le_bytes)?;
-        self.take(n as usize)
-    }
-
-    fn name(&mut self) -> Result<String> {
-        Ok(String::from_utf8_lossy(self.text()?).into_owned())
-    }
-
-    /// `Counter {ts, value}`, or `Gauge {min, max, hits, total}`, whose level is the total by the hits.
-    fn value(&mut self) -> Result<(Values, f64)> {
-        let kind = match self.text()? {
-            b"Counter" => Values::Counter,
-            b"Gauge" => Values::Level,
-            _ => return Err(self.error("a value of an unknown kind")),
-        };
-        let (mut value, mut hits, mut total) = (f64::NAN, f64::NAN, f64::NAN);
-        for _ in 0..self.count(FIELDS)? {
-            match self.text()? {
-                b"ts" => _ = self.u64()?,
-                b"value" => value = self.f64()?,
-                b"hits" => hits = self.f64()?,
-                b"total" => total = self.f64()?,
-                b"min" | b"max" => _ = self.f64()?,
-                _ => return Err(self.error("an unknown field of a value")),
-            }
+/// `Counter {ts, value}`, or `Gauge {min, max, hits, total}`, whose level is the total by the hits.
+fn reading(c: &mut Cursor) -> Result<(Values, f64)> {
+    let kind = match c.text()? {
+        b"Counter" => Values::Counter,
+        b"Gauge" => Values::Level,
+        _ => return Err(c.malformed("a value of an unknown kind")),
+    };
+    let (mut value, mut hits, mut total) = (f64::NAN, f64::NAN, f64::NAN);
+    for _ in 0..count(c, FIELDS)? {
+        match c.text()? {
+            b"ts" => _ = c.u64()?,
+            b"value" => value = c.f64()?,
+            b"hits" => hits = c.f64()?,
+            b"total" => total = c.f64()?,
+            b"min" | b"max" => _ = c.f64()?,
+            _ => return Err(c.malformed("an unknown field of a value")),
         }
-        Ok((kind, if kind == Values::Level { total / hits } else { value }))
     }
+    Ok((kind, if kind == Values::Level { total / hits } else { value }))
 }

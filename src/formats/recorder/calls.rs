@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use rayon::prelude::*;
 
 use super::call::{Names, Offset, Signature};
-use super::cursor::Cursor;
 use super::grammar::Grammar;
 use super::level::Level;
 use super::metadata::{Layout, Metadata};
@@ -14,6 +13,7 @@ use super::rows::{Facts, RankRows, Wanted};
 use super::signatures;
 use super::times::{Clock, Times};
 use crate::error::{Error, Result};
+use crate::formats::bytes::Cursor;
 use crate::formats::options::ReadOptions;
 use crate::record::{CallId, Requests};
 

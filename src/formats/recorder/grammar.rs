@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::cursor::Cursor;
 use crate::error::Result;
+use crate::formats::bytes::Cursor;
 
 /// The rule that stands for all calls.
 const START: i32 = -1;

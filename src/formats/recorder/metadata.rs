@@ -1,8 +1,8 @@
 //! Version, clock and function names of a trace.
 
-use super::cursor::Cursor;
 use super::parts::{Part, Parts};
 use crate::error::{Error, ErrorKind, Result};
+use crate::formats::bytes::Cursor;
 use crate::formats::lines::{lines, quote};
 use crate::formats::options::ReadOptions;
 use crate::record::is_time;

@@ -11,7 +11,6 @@
 
 mod call;
 mod calls;
-mod cursor;
 mod grammar;
 mod level;
 mod metadata;
@@ -76,17 +75,24 @@ impl Format for Recorder {
                 plain = Source::from_bytes(file.name(), file.read_all(options)?);
                 &plain
             };
-            return read_parts(&Parts::of_sections(file, options)?, options, sink);
+            return read_parts(Parts::of_sections(file, options), options, sink);
         }
         let parts = Parts::of_files(sources);
         if !parts.all.contains_key(&Part::Metadata) {
             return text::read(sources, options, sink);
         }
-        read_parts(&parts, options, sink)
+        read_parts(Ok(parts), options, sink)
     }
 }
 
-fn read_parts(parts: &Parts<'_>, options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+fn read_parts(parts: Result<Parts<'_>>, options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
+    let remedy = "copy the trace again; if it is complete, the recorder was killed while it wrote";
+    let is_damage = |e: &Error| e.kind() == ErrorKind::Malformed && e.suggestion().is_none();
+    let read = parts.and_then(|parts| of_parts(&parts, options, sink));
+    read.map_err(|e| if is_damage(&e) { e.remedy(remedy) } else { e })
+}
+
+fn of_parts(parts: &Parts<'_>, options: &ReadOptions, sink: &dyn RowSink) -> Result<Trace> {
     let meta = Metadata::read(parts, options)?;
     if meta.layout == Layout::Records {
         return records::read(parts, &meta, options, sink);

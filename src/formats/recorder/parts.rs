@@ -5,8 +5,8 @@ use std::io::{BufReader, Read};
 
 use flate2::bufread::ZlibDecoder;
 
-use super::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Place, Result, is_damage};
+use crate::formats::bytes::Cursor;
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
 use crate::remedy::Remedy;

@@ -5,13 +5,13 @@ use std::collections::{HashMap, VecDeque};
 use memchr::memchr;
 
 use super::call::{Effect, Names, Signature, Target};
-use super::cursor::Cursor;
 use super::metadata::Metadata;
 use super::parts::{Part, Parts, Piece};
 use super::rows::{Facts, RankRows, Wanted};
 use super::times::Clock;
 use super::{layer_of, trace_of};
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::bytes::Cursor;
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
 use crate::formats::window::Window;

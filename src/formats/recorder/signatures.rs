@@ -1,9 +1,9 @@
 //! Tables of call signatures: each different call once.
 
 use super::call::{Names, Signature};
-use super::cursor::Cursor;
 use super::metadata::{Layout, Metadata};
 use crate::error::Result;
+use crate::formats::bytes::Cursor;
 
 /// Function number of a function of the program where the table of names is shorter, and its name where it is not.
 const USER: usize = 255;

@@ -1,20 +1,27 @@
-//! Numbers and blocks of a part that is in memory: little-endian, checked against its end.
+//! Numbers and blocks of bytes that are in memory: little-endian, checked against their end.
 
 use std::fmt;
 
 use crate::error::{Error, Place, Result};
 
-/// A place in a part.
+/// A place in some bytes.
 pub(super) struct Cursor<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// What the part is, for messages.
-    part: &'static str,
+    /// What they are, for messages.
+    what: &'static str,
 }
 
 impl<'b> Cursor<'b> {
-    pub(super) fn new(bytes: &'b [u8], part: &'static str) -> Self {
-        Cursor { bytes, at: 0, part }
+    pub(super) fn new(bytes: &'b [u8], what: &'static str) -> Self {
+        Cursor { bytes, at: 0, what }
+    }
+
+    /// The next `n` bytes by themselves, with places that count from where these do.
+    pub(super) fn part(&mut self, n: usize) -> Result<Cursor<'b>> {
+        let at = self.at;
+        self.take(n)?;
+        Ok(Cursor { bytes: &self.bytes[..self.at], at, what: self.what })
     }
 
     /// Bytes that follow.
@@ -24,8 +31,7 @@ impl<'b> Cursor<'b> {
 
     /// An error about what is here.
     pub(super) fn malformed(&self, found: impl fmt::Display) -> Error {
-        Error::malformed(Place::Byte(self.at as u64), format!("{}: {found}", self.part))
-            .remedy("copy the trace again; if it is complete, the recorder was killed while it wrote")
+        Error::malformed(Place::Byte(self.at as u64), format!("{}: {found}", self.what))
     }
 
     pub(super) fn take(&mut self, n: usize) -> Result<&'b [u8]> {
@@ -62,6 +68,12 @@ impl<'b> Cursor<'b> {
 
     pub(super) fn f64(&mut self) -> Result<f64> {
         self.array().map(f64::from_le_bytes)
+    }
+
+    /// A text behind its length.
+    pub(super) fn text(&mut self) -> Result<&'b [u8]> {
+        let n = self.u32()?;
+        self.take(n as usize)
     }
 
     /// A number of entries that take at least `each` bytes.
