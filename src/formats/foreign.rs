@@ -72,7 +72,7 @@ const ALL: &[Foreign] = &[
         is: is_perfetto,
     },
     Foreign {
-        what: "a binary file of sar",
+        what: "a binary file of sysstat (sar)",
         remedy: "print it with `sadf -d -U FILE -- -d > node.csv` and read that",
         is: |head| matches!(head, [0x96, 0xd5, 0x75, 0x21, ..] | [0xd5, 0x96, 0x21, 0x75, ..]),
     },
@@ -100,19 +100,9 @@ const ALL: &[Foreign] = &[
         is: |head| has_line(head, &[b" ms): ", b"(", b") = "]),
     },
     Foreign {
-        what: "a binary file of sysstat (sar)",
-        remedy: "print it with `sadf -d FILE -- -d` and read that",
-        is: |head| matches!(head, [0x96, 0xd5, _, 0x21, ..] | [0xd5, 0x96, 0x21, _, ..]),
-    },
-    Foreign {
-        what: "a raw file of collectl",
-        remedy: "print it with `collectl -p FILE -sD -P` and read that",
-        is: |head| has_line(head, &[b"# Collectl:"]) && has_line(head, &[b"# SubSys:"]),
-    },
-    Foreign {
         what: "an archive of Performance Co-Pilot",
         remedy: "print it with `pcp2csv` or `pmrep -o csv` and read that",
-        is: |head| matches!(head, [0, 0, 0, _, 0x50, 0x05, 0x26, 1 | 2 | 3, ..]),
+        is: |head| matches!(head, [0, 0, 0, _, 0x50, 0x05, 0x26, 1..=3, ..]),
     },
     Foreign { what: "a program", remedy: "name the trace that it left", is: |head| head.starts_with(b"\x7fELF") },
     Foreign {
@@ -221,8 +211,6 @@ mod tests {
             (b"#Paraver (21/11/26", "Paraver"),
             (b"\n% time     seconds  usecs/call     calls    errors syscall\n------ ---\n", "strace -c"),
             (b"     0.000 ( 0.005 ms): cat/71 openat(dfd: CWD, filename: \"x\") = 3\n", "perf trace"),
-            (b"\x96\xd5\x75\x21", "sysstat"),
-            (b"##########\n# Collectl:   V4.3.1-1  HiRes: 1\n# SubSys:    bcdfijmnstx\n", "collectl"),
             (b"\0\0\0\x84\x50\x05\x26\x02", "Performance Co-Pilot"),
             (&tar_header(), "tar"),
             (br#"{"Version": "4.0.0", "Began": "Mon", "Command line": "ior", "tests": [{"#, "IOR"),

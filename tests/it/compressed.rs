@@ -227,7 +227,7 @@ fn every_format_tells_of_damage_behind_its_rows() {
     for path in samples() {
         let name = path.file_name().unwrap().to_str().unwrap();
         let patterns = name.ends_with(".regex.log").then(|| by_pattern.clone());
-        let options = ReadOptions::default().patterns(patterns);
+        let options = ReadOptions::default().patterns(patterns).order_suffices(true);
         let read = |bytes: Vec<u8>| formats::read(&Source::from_bytes(name, bytes), None, &options);
         let content = fs::read(&path).unwrap();
         let plain = read(content.clone()).unwrap();

@@ -411,7 +411,7 @@ fn events_inside_one_another_on_a_thread_count_once() {
     let part = [inner(5, 40), inner(50, 30)];
     let other = event("write", 2, 20, 10, &format!("{path}\"bytes\":1"));
     for (events, bytes, count) in [
-        ([&[outer.clone()][..], &whole, &[other.clone()]].concat(), 81, 3),
+        ([&[outer.clone()][..], &whole, std::slice::from_ref(&other)].concat(), 81, 3),
         ([&whole[..], &[other.clone(), outer.clone()]].concat(), 81, 3),
         ([&part[..], &[other, outer]].concat(), 81, 2),
     ] {

@@ -538,7 +538,8 @@ fn local_clocks_that_step_by_an_hour_are_put_right() {
             if i > 9 { "CET" } else { "CEST" }
         )
     };
-    for (zone, expected) in [(local as fn(u32) -> String, &["clock-hour-step"][..]), (named as fn(u32) -> String, &[])] {
+    for (zone, expected) in [(local as fn(u32) -> String, &["clock-hour-step"][..]), (named as fn(u32) -> String, &[])]
+    {
         let text = (0..24).map(|i| row(i, zone)).collect::<String>();
         let t = parse(format!("# hostname;interval;timestamp;DEV;rkB/s;wkB/s\n{text}")).unwrap();
         assert_eq!(codes(&t), expected);

@@ -156,7 +156,7 @@ mod tests {
             assert_eq!(counted(&[outer, beside]), [true, true], "{beside:?}");
             let mut lanes = Lanes::new(false);
             lanes.note(Some((0, 0)), outer);
-            lanes.note((beside.lane > 0).then_some((0, beside.lane - 1)), beside);
+            lanes.note((beside.lane > 0).then(|| (0, beside.lane - 1)), beside);
             assert!(!lanes.any_nested(), "{beside:?}");
         }
         let many: Vec<Moved> = (0..100_000).map(|i| event(f64::from(i), 2e5 - f64::from(i), 1.0)).collect();

@@ -292,7 +292,7 @@ mod tests {
         let mut options = ReadOptions::default();
         options.limits.line_bytes = 6;
         let window = Window::in_blocks(&source, &options, block).unwrap();
-        let mut reader = LineReader { piece, alone: block % 2 == 0, ..LineReader::over(window, &options) };
+        let mut reader = LineReader { piece, alone: block.is_multiple_of(2), ..LineReader::over(window, &options) };
         let mut rows = Vec::new();
         while if alone { reader.next(&Digits, &mut rows) } else { reader.share(&Digits, &mut rows) }.unwrap() {}
         (rows, format!("{:?}", Tally { bytes: 0, ..reader.finish() }))

@@ -299,6 +299,8 @@ impl<'o> Blocks<'o> {
         if text.is_empty() {
             // what follows is another block, but for tools whose every line has its time
             self.header = self.header.take().filter(|h| h.tool.timed);
+            // a time stands directly above its block
+            self.stray = None;
             return;
         }
         if text.starts_with(b"Linux ") && text.contains(&b'(') {

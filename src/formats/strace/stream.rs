@@ -178,20 +178,20 @@ impl Clock {
             Time::None => return *self.last.insert(self.last.map_or(0, |last| last + 1)),
             Time::Day(t) => {
                 stats.time_of_day = true;
-                let mut now = t + self.days * DAY + self.shift;
+                let mut now = (t + self.days * DAY).saturating_add(self.shift);
                 if let Some(last) = self.last {
                     let hour = self.hour_step(last, t);
                     if hour != 0 {
                         stats.hour_step.get_or_insert(line);
                     }
-                    (self.shift, now) = (self.shift - hour, now - hour);
+                    (self.shift, now) = (self.shift.saturating_sub(hour), now.saturating_sub(hour));
                     let (step, most) = (now.saturating_sub(last), LIMITS.midnight_step_s * NANOS);
                     if step < -most && self.days < MAX_DAYS {
                         self.days += 1;
-                        now += DAY;
+                        now = now.saturating_add(DAY);
                     } else if self.days > 0 && step > DAY - most {
                         // From before midnight, but written after a line from after it.
-                        now -= DAY;
+                        now = now.saturating_sub(DAY);
                     }
                 }
                 now
@@ -215,7 +215,7 @@ impl Clock {
         };
         if let Some(last) = self.last {
             stats.clock_backwards += u64::from(now < last);
-            self.longest = self.longest.max(now.saturating_sub(last).abs());
+            self.longest = self.longest.max(now.saturating_sub(last).saturating_abs());
             self.gaps = self.gaps.saturating_add(1);
         }
         self.last = Some(now);
@@ -226,8 +226,8 @@ impl Clock {
     /// By how much a local clock was put forward (or back, then it is negative) between the last line and one at this time of day:
     /// an hour, if it skips (or repeats) a whole one, no call lasts through it, and what is left is as long as other gaps of the trace.
     fn hour_step(&self, last: i64, now: i64) -> i64 {
-        let waits = self.busy.is_some_and(|busy| busy.1 > last + HOUR / 2);
-        let last = (last - self.shift).rem_euclid(DAY);
+        let waits = self.busy.is_some_and(|busy| busy.1 > last.saturating_add(HOUR / 2));
+        let last = last.saturating_sub(self.shift).rem_euclid(DAY);
         let (step, left) = match (now / HOUR - last / HOUR).rem_euclid(24) {
             2 => (HOUR, (now - last - HOUR).rem_euclid(DAY)),
             0 if now < last => (-HOUR, now + HOUR - last),
