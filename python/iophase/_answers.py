@@ -456,13 +456,13 @@ class GlobalClass(Part):
     advice = Field('advice', '[Advice]', "What to set because of it.")
     bytes = Field('bytes', '', "Bytes moved.")
     classifier = Field('classifier', '', "Method that gave the local classes below.")
-    end_s = Field('end_s', '', "End of the last access of its ranks, seconds on the trace's own clock.")
+    end_s = Field('end_s', '', "End of the last access of its ranks, seconds on the trace's own clock; `null` (not a number) if they have no times.")
     mix = Field('mix', '', "Whether there are reads, writes or both.")
     ranks = Field('ranks', '', "Ranks of the class.")
     sequentiality = Field('sequentiality', '', "Order of the offsets, over all ranks.")
     size = Field('size', '', "Sizes of the requests, and whether they vary.")
     staggered = Field('staggered', '', "The ranks come one after the other, not at the same time.")
-    start_s = Field('start_s', '', "Start of the first access of its ranks, seconds on the trace's own clock.")
+    start_s = Field('start_s', '', "Start of the first access of its ranks, seconds on the trace's own clock; `null` (not a number) if they have no times.")
 
 class GraphChange(Part):
     "An edge whose frequency differs."
@@ -597,13 +597,13 @@ class LocalClass(Part):
     accesses = Field('accesses', '', "Number of accesses.")
     classifier = Field('classifier', '', "Method that gave the class.")
     end_offset = Field('end_offset', '', "Offset one past the last byte.")
-    end_s = Field('end_s', '', "End of the last access, seconds on the trace's own clock.")
+    end_s = Field('end_s', '', "End of the last access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.")
     mix = Field('mix', '', "Whether there are reads, writes or both.")
     rank = Field('rank', '', "Rank.")
     sequentiality = Field('sequentiality', '', "Order of the offsets.")
     size = Field('size', '', "Sizes of the requests, and whether they vary.")
     start_offset = Field('start_offset', '', "Offset of the first byte.")
-    start_s = Field('start_s', '', "Start of the first access, seconds on the trace's own clock.")
+    start_s = Field('start_s', '', "Start of the first access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.")
 
 class Loop(Part):
     "One loop of a nest. Lists of loops are innermost first."
@@ -715,7 +715,7 @@ class PatternReport(Part):
     access_size = Field('access_size', '', "Bytes of each access; `null` for a sequential pattern.")
     bytes = Field('bytes', '', "Bytes moved.")
     end_offset = Field('end_offset', '', "One past the highest byte.")
-    end_s = Field('end_s', '', "End of the last access, seconds on the trace's own clock.")
+    end_s = Field('end_s', '', "End of the last access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.")
     family = Field('family', '', "Patterns with the same number are the same walk by the same rank through files whose names differ in digits only, such as the checkpoints of a run; `null` if it is the only one.")
     file = Field('file', '', "Name of the file.")
     kind = Field('kind', '', "Type of the pattern.")
@@ -730,7 +730,7 @@ class PatternReport(Part):
     size_summary = Field('size_summary', 'SizeSummary', "Sizes of a sequential pattern; `null` for others.")
     sizes = Field('sizes', '', "Sizes of one pass of a sequential pattern in order: size and how often in a row; `null` for others, and where they are too many to keep.")
     start_offset = Field('start_offset', '', "Offset of the first access.")
-    start_s = Field('start_s', '', "Start of the first access, seconds on the trace's own clock.")
+    start_s = Field('start_s', '', "Start of the first access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times.")
     stride = Field('stride', '', "Stride of the innermost loop; `null` for a sequential pattern.")
     then = Field('then', '', "What is done right after each access to the same bytes, where that is another operation: a read-modify-write, whose innermost loop of stride 0 goes through the two. `null` for a pattern of one operation.")
 

@@ -899,8 +899,8 @@ class GlobalClass(Part):
     def classifier(self) -> Literal['rules', 'network', 'markov']:
         "Method that gave the local classes below."
     @property
-    def end_s(self) -> float:
-        "End of the last access of its ranks, seconds on the trace's own clock."
+    def end_s(self) -> float | None:
+        "End of the last access of its ranks, seconds on the trace's own clock; `null` (not a number) if they have no times."
     @property
     def mix(self) -> Literal['read-only', 'write-only', 'read-write']:
         "Whether there are reads, writes or both."
@@ -917,8 +917,8 @@ class GlobalClass(Part):
     def staggered(self) -> bool:
         "The ranks come one after the other, not at the same time."
     @property
-    def start_s(self) -> float:
-        "Start of the first access of its ranks, seconds on the trace's own clock."
+    def start_s(self) -> float | None:
+        "Start of the first access of its ranks, seconds on the trace's own clock; `null` (not a number) if they have no times."
 
 class GraphChange(Part):
     "An edge whose frequency differs."
@@ -1212,8 +1212,8 @@ class LocalClass(Part):
     def end_offset(self) -> int:
         "Offset one past the last byte."
     @property
-    def end_s(self) -> float:
-        "End of the last access, seconds on the trace's own clock."
+    def end_s(self) -> float | None:
+        "End of the last access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times."
     @property
     def mix(self) -> Literal['read-only', 'write-only', 'read-write']:
         "Whether there are reads, writes or both."
@@ -1230,8 +1230,8 @@ class LocalClass(Part):
     def start_offset(self) -> int:
         "Offset of the first byte."
     @property
-    def start_s(self) -> float:
-        "Start of the first access, seconds on the trace's own clock."
+    def start_s(self) -> float | None:
+        "Start of the first access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times."
 
 class Loop(Part):
     "One loop of a nest. Lists of loops are innermost first."
@@ -1445,8 +1445,8 @@ class PatternReport(Part):
     def end_offset(self) -> int:
         "One past the highest byte."
     @property
-    def end_s(self) -> float:
-        "End of the last access, seconds on the trace's own clock."
+    def end_s(self) -> float | None:
+        "End of the last access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times."
     @property
     def family(self) -> int | None:
         "Patterns with the same number are the same walk by the same rank through files whose names differ in digits only, such as the checkpoints of a run; `null` if it is the only one."
@@ -1490,8 +1490,8 @@ class PatternReport(Part):
     def start_offset(self) -> int:
         "Offset of the first access."
     @property
-    def start_s(self) -> float:
-        "Start of the first access, seconds on the trace's own clock."
+    def start_s(self) -> float | None:
+        "Start of the first access, seconds on the trace's own clock; `null` (not a number) if the accesses have no times."
     @property
     def stride(self) -> int | None:
         "Stride of the innermost loop; `null` for a sequential pattern."
@@ -1685,7 +1685,7 @@ class QualityReport(Part):
     def records_read(self) -> int:
         "Number of records in the input."
     @property
-    def timing(self) -> Literal['request', 'phase', 'heatmap', 'counter']:
+    def timing(self) -> Literal['request', 'phase', 'heatmap', 'counter', 'order']:
         "What one row is, and so how exact its times are."
 
 class Ranks(Part):
