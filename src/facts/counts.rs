@@ -120,7 +120,7 @@ pub const BYTES: [Count; 2] = [Count::BytesRead, Count::BytesWritten];
 /// Seconds of reading, writing and metadata.
 pub const TIMES: [Measure; 3] = [Measure::ReadS, Measure::WriteS, Measure::MetaS];
 
-/// Classes of request sizes in Darshan: their names and, but for the last, the bytes that they reach up to.
+/// Classes of request sizes in Darshan: their names, and the upper end in bytes of all except the last.
 pub const SIZES: [(&str, Option<u64>); 10] = [
     ("0_100", Some(100)),
     ("100_1K", Some(1 << 10)),

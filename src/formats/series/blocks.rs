@@ -297,7 +297,7 @@ impl<'o> Blocks<'o> {
         self.lines += 1;
         let text = line.trim_ascii();
         if text.is_empty() {
-            // what follows is another block, but for tools whose every line has its time
+            // what follows is another block, except for tools that write a time on every line
             self.header = self.header.take().filter(|h| h.tool.timed);
             // a time stands directly above its block
             self.stray = None;

@@ -7,7 +7,7 @@ use crate::formats::rates::ValueKind;
 use crate::record::{Op, Warning};
 use crate::remedy::Remedy;
 
-/// A device stands on disks if it moves no more than they, but for this share; a total is equal to them but for it.
+/// Rounding of readings: a device stands on disks if it moves at most this share more than they; a total equals their sum within it.
 const ROUNDING: f64 = 0.02;
 /// Names that tools give to the total of all devices.
 const TOTALS: [&str; 3] = ["ALL", "total", "all"];
