@@ -16,14 +16,14 @@ const ROWS: usize = 12;
 pub fn text(r: &DfgReport, style: Style) -> String {
     let most = if style.verbose { usize::MAX } else { ROWS };
     let mut out = String::new();
-    let facts = [
+    let mut facts = vec![
         units::counted(r.cases.len() as u64, "case"),
         units::counted(r.events, "event"),
         units::counted(r.nodes.len() as u64, "activity"),
         units::counted(r.edges.len() as u64, "edge"),
         format!("{} moved", units::bytes(r.bytes as f64)),
-        format!("{} in calls", units::seconds(r.duration_s)),
     ];
+    facts.extend((r.duration_s > 0.0).then(|| format!("{} in calls", units::seconds(r.duration_s))));
     // Writing to a string cannot fail.
     let _ = writeln!(out, "{}", style.bold(&facts.join(", ")));
     match &r.comparison {
@@ -69,6 +69,9 @@ fn clean(text: &str) -> String {
 fn activities(out: &mut String, r: &DfgReport, most: usize) {
     let mut nodes: Vec<&NodeReport> = r.nodes.iter().collect();
     nodes.sort_by(|a, b| b.duration_s.total_cmp(&a.duration_s));
+    // without any duration, those of the calls are not known
+    let timed = r.duration_s > 0.0;
+    let title = if timed { "Activities, the longest first" } else { "Activities" };
     let rows = nodes
         .into_iter()
         .map(|n| {
@@ -76,20 +79,13 @@ fn activities(out: &mut String, r: &DfgReport, most: usize) {
                 n.activity.clone(),
                 units::grouped(n.events),
                 n.relative_duration.map_or("-".into(), |x| format!("{x:.2}")),
-                units::seconds(n.duration_s),
+                if timed { units::seconds(n.duration_s) } else { "-".into() },
                 if n.bytes > 0 { units::bytes(n.bytes as f64) } else { "-".into() },
                 label::rate(n).map_or("-".into(), |r| r.replace("DR: ", "")),
             ]
         })
         .collect();
-    table(
-        out,
-        "Activities, the longest first",
-        &["activity", "events", "load", "time", "bytes", "at once x rate"],
-        rows,
-        most,
-        1,
-    );
+    table(out, title, &["activity", "events", "load", "time", "bytes", "at once x rate"], rows, most, 1);
 }
 
 fn follows(out: &mut String, r: &DfgReport, most: usize) {
