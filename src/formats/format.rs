@@ -60,7 +60,7 @@ pub trait Format: Sealed + Sync {
         Vec::new()
     }
 
-    /// Begins to follow a source that grows; `head` has its first lines, which come again. Other than [`Followed::Never`], whatever the
+    /// Begins to follow a source that grows; `head` has its first lines, which come again. Not `Followed::Never`, whatever the
     /// head, if the format can be followed.
     ///
     /// # Errors

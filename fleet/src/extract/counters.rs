@@ -88,9 +88,13 @@ fn add_row(row: &mut LayerRow, t: &Counted<'_>, x: &Row<'_, '_>) {
     }
     if t.has_sizes() {
         let sizes = [x.sizes(0), x.sizes(1)];
-        row.sizes().into_iter().zip(sizes.as_flattened()).for_each(|(to, n)| add(to, Some(int(*n)), i64::saturating_add));
+        row.sizes()
+            .into_iter()
+            .zip(sizes.as_flattened())
+            .for_each(|(to, n)| add(to, Some(int(*n)), i64::saturating_add));
     }
-    let times = [(Measure::ReadS, &mut row.read_s), (Measure::WriteS, &mut row.write_s), (Measure::MetaS, &mut row.meta_s)];
+    let times =
+        [(Measure::ReadS, &mut row.read_s), (Measure::WriteS, &mut row.write_s), (Measure::MetaS, &mut row.meta_s)];
     let measured = times.into_iter().filter(|(time, _)| t.measures(*time));
     measured.for_each(|(time, to)| add(to, Some(x.measure(time)), |a, b| a + b));
 }
