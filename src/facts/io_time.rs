@@ -8,7 +8,7 @@ use super::counts::{Counted, Measure};
 use super::outermost::{outermost, waiting};
 use super::spans::{self, RankTime};
 use super::spent::Spent;
-use crate::record::{Counters, Timing, Trace};
+use crate::record::{Counters, Timing, Trace, Untimed};
 
 /// A value that the data only bound; both ends are equal where it is exact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
@@ -202,12 +202,11 @@ fn of_requests(trace: &Trace, of_ranks: &[RankTime]) -> IoFacts {
         mean_metadata_s: kinds[3],
         slowest_s: Bounds::exact(slowest.map_or(0.0, |r| r.io_s)),
     };
-    let dropped = trace.quality.records_dropped;
-    let partial = &trace.quality.partial;
+    let quality = &trace.quality;
     let time = IoTime {
-        why: match (dropped, partial.is_empty()) {
-            (0, true) => None,
-            (0, false) => Some(format!("{} is incomplete", partial.join(", "))),
+        why: match (quality.records_dropped, quality.partial.is_empty()) {
+            (0, true) => quality.untimed.first().map(Untimed::to_string),
+            (0, false) => Some(format!("{} is incomplete", quality.partial.join(", "))),
             (n, _) => Some(format!("{n} records could not be used")),
         },
         layer: Some("requests".into()),

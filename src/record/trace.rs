@@ -266,7 +266,7 @@ impl fmt::Display for Impossible {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Untimed {
-    /// Name of the module, such as `DFS`.
+    /// Name of the module or interface, such as `DFS` or `io_uring`.
     pub module: String,
     /// Bytes that it moved; `None` if they cannot be read either.
     pub bytes: Option<u64>,

@@ -732,8 +732,16 @@ fn requests_of_io_submit_are_rows() {
         "{:?}",
         t.warnings
     );
+    assert_eq!(no_share(&t), "132126 bytes went through io_submit, whose times are not known");
     // a log has one row a call
     assert_eq!(t.call_counts["io_submit"], 4);
+}
+
+/// Why findings give no share of the run.
+fn no_share(t: &Trace) -> String {
+    let io = iophase::findings::find(t, None, &Default::default()).unwrap().io;
+    assert!(io.share.is_none() && !io.complete, "{io:?}");
+    io.why.unwrap()
 }
 
 #[test]
@@ -866,6 +874,7 @@ fn mappings_of_data_files_are_reported() {
     let t = text(&lines(&loud));
     assert_eq!(codes(&t), ["mmap-invisible"]);
     assert!(t.warnings[0].message.contains("2 times, the first: /w/data"), "{}", t.warnings[0].message);
+    assert_eq!(t.quality.untimed[0].to_string(), "bytes and times of mmap are not known");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::part::Part;
 use super::requests::RowMaker;
 use super::stream::Stats;
-use crate::record::{Clock, Warning};
+use crate::record::{Clock, Untimed, Warning};
 
 /// Sums over the files of a job, and what a person should know about them.
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub(super) struct Diagnostics {
     pub(super) mixed: bool,
     pub(super) damaged: bool,
     pub(super) warnings: Vec<Warning>,
+    /// What moves bytes without a call that takes as long.
+    pub(super) untimed: Vec<Untimed>,
 }
 
 impl Diagnostics {
@@ -54,6 +56,7 @@ impl Diagnostics {
                 "mmap-invisible",
                 format!("data files are mapped into memory {mapped} times, the first: {name}; what moves that way makes no system call"),
             ));
+            n.untimed.push(Untimed { module: "mmap".into(), bytes: None });
         }
         n
     }
@@ -69,6 +72,7 @@ impl Diagnostics {
                 "{n} requests are asynchronous: they stand where io_submit begins them, with the bytes that were asked for{rest}"
             );
             self.warn(Warning::new("asynchronous-requests", message));
+            self.untimed.push(Untimed { module: "io_submit".into(), bytes: Some(sum(|s| s.submitted_bytes)) });
         }
         if parts.iter().any(|p| p.sink.ring.is_some()) {
             let requests = match sum(|s| s.ring.unwrap_or(0)) {
@@ -80,6 +84,7 @@ impl Diagnostics {
                 Warning::new("io-uring-invisible", message)
                     .remedy("let the program use another interface while it is recorded (fio: --ioengine=libaio)"),
             );
+            self.untimed.push(Untimed { module: "io_uring".into(), bytes: None });
         }
     }
 

@@ -275,6 +275,7 @@ fn facts(parts: &[Part<RowMaker<'_>>], origin_s: i64) -> Result<Trace> {
     if diagnostics.damaged {
         q.partial.push("requests".into());
     }
+    q.untimed = diagnostics.untimed;
     trace.warnings = diagnostics.warnings;
     Ok(trace)
 }

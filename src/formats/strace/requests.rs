@@ -45,6 +45,8 @@ pub(super) struct RowMaker<'s> {
     pub(super) mapped: Option<(u64, FileId)>,
     /// Requests that `io_submit` began.
     pub(super) submitted: u64,
+    /// Their bytes, as far as they are printed.
+    pub(super) submitted_bytes: u64,
     /// Requests that it began and does not print.
     pub(super) unprinted: u64,
     /// Requests given to io_uring, which no line shows; `None` if it is not used.
@@ -81,6 +83,7 @@ impl<'s> RowMaker<'s> {
             lookups: Lookups::default(),
             mapped: None,
             submitted: 0,
+            submitted_bytes: 0,
             unprinted: 0,
             ring: None,
             command: None,
@@ -312,6 +315,7 @@ impl<'s> RowMaker<'s> {
                 None => (FileId::NONE, UNKNOWN_OFFSET),
             };
             self.transfers += 1;
+            self.submitted_bytes = self.submitted_bytes.saturating_add(request.size);
             self.nameless += u64::from(file == FileId::NONE);
             match &mut first {
                 _ if self.detail != Detail::Log => self.push(e, call, op, file, offset, request.size)?,
