@@ -1,7 +1,7 @@
 //! Time series of monitoring tools: counters and rates of nodes and devices, a row or a block a step.
 //!
 //! Tables with a header line (CSV or blanks between the fields) of collectl, `sadf -d`, LDMS, dstat, dool, Grafana, InfluxDB and FTIO's trace
-//! analysis are told by their header; of any other table the user names the columns ([`SeriesOptions`]). Other forms: text in blocks of
+//! analysis are known by their header; of any other table the user names the columns ([`SeriesOptions`]). Other forms: text in blocks of
 //! iostat, sar, pidstat and vmstat; JSON of sadf, iostat and Prometheus; snapshots of Lustre's `stats` and `job_stats`.
 //!
 //! A value becomes the bytes of the step it belongs to ([`rates`](super::rates)). The nodes are the ranks of the trace and the devices, jobs or

@@ -1,7 +1,7 @@
 //! Traces that grow: bytes as they come to whole messages.
 //!
 //! A [`Tail`] is given the bytes of a source in pieces of any size and gives back messages: a transfer of a line, a flush of TMIO, an object
-//! with arrays. The format is told as that of a finished file is, by [`Format::sniff`], and says how it is followed
+//! with arrays. [`Format::sniff`] recognises the format, as it does for a finished file, and the format says how it is followed
 //! ([`Format::follow`]). What is not whole yet waits for the rest. A message that cannot be read is counted and left out; nothing of it is
 //! kept. [`decode`] does the same for a message that comes by itself.
 

@@ -145,7 +145,7 @@ impl PeriodReport {
         shortest
     }
 
-    /// Readings `step_s` apart say that something moved between two of them, not when: no burst is told to be shorter.
+    /// Readings `step_s` apart say that something moved between two of them, not when: no burst is shorter.
     pub fn widen_bursts(&mut self, step_s: f64) {
         let period_s = self.detection.dominant.as_ref().map_or(f64::INFINITY, |d| d.period_s);
         if let Some(b) = &mut self.bursts {
