@@ -228,7 +228,24 @@ impl How {
         read: &ReadOptions,
     ) -> Result<(Run, Option<compare::Run>)> {
         let (trace, origin) = rayon::join(|| formats::read(source, format, read), || origin(source));
-        self.of(trace?, origin?, Some((source, format, read)))
+        let again = (source, format, read);
+        let (mut run, facts) = self.of(trace?, origin?, Some(again))?;
+        self.add_layers(&mut run, again);
+        Ok((run, facts))
+    }
+
+    /// Reads the heat maps of the layers that the answers are not about; one that cannot be read has none.
+    fn add_layers(&self, run: &mut Run, (source, format, read): Again<'_>) {
+        if read.layer.is_some() || !self.options.selection.is_whole() {
+            return;
+        }
+        for layer in run.other_layers() {
+            let mut read = read.clone();
+            (read.progress, read.counters, read.all_layers, read.layer) = (None, false, false, Some(layer));
+            if let Ok(trace) = formats::read(source, format, &read) {
+                run.add_layer(&trace, &self.options.selection);
+            }
+        }
     }
 
     /// Analyses a trace; the log of its calls is read `again`, if that is known.

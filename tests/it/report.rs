@@ -321,6 +321,20 @@ fn the_room_of_pages_writes_no_markup_beside_its_writer() {
     }
 }
 
+#[test]
+fn each_layer_with_times_has_its_own_heat_maps() {
+    let page = page_of(&["data/stable-heatmap.darshan"]);
+    let data: Value = serde_json::from_str(&extracted(&page)).unwrap();
+    let heats = data["runs"][0]["pictures"]["heats"].as_array().unwrap();
+    let info = json_of(&["info", "data/stable-heatmap.darshan", "--json", "-"]);
+    for (layer, id) in [("heatmap-posix", "heat-posix-write"), ("heatmap-mpiio", "heat-mpi-io-write")] {
+        let counted = info["layers"].as_array().unwrap().iter().find(|l| l["layer"] == layer).unwrap();
+        let heat = heats.iter().find(|h| h["id"] == id).unwrap_or_else(|| panic!("no {id}: {heats:?}"));
+        let shown: f64 = heat["rows"].as_array().unwrap().iter().map(|r| r[2].as_f64().unwrap()).sum();
+        assert!((shown - counted["bytes_written"].as_f64().unwrap()).abs() <= 16.0, "{id}: {shown} of {counted}");
+    }
+}
+
 /// A page in Chromium: its elements after the script ran, and the lines of the log. `None` if it is not installed.
 fn browsed(page: &Path, fragment: &str, more: &[&str]) -> Option<(String, String)> {
     let profile = tempfile::tempdir().unwrap();

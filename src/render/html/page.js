@@ -24,7 +24,7 @@ function listen(element, names, listener) {
 	for (const name of names.split(" ")) element.addEventListener(name, listener);
 }
 
-// numbers with units, as the program writes them
+// numbers with units, as in the text
 
 function prefix(x, unit) {
 	const binary = unit.startsWith("B") && !data.decimal, base = binary ? 1024 : 1000;
@@ -242,7 +242,7 @@ function pixel(v, [low, high], [from, to]) {
 	return Number(r(from + (clamp(v, low, high) - low) / (high - low) * (to - from)));
 }
 
-// heat maps: one figure with switches in the place of one for each direction
+// heat maps: one figure with switches for layer and direction
 
 const canvas = (width, height) => Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
 
@@ -479,7 +479,10 @@ function apply() {
 	for (const list of [".run", ".toc"]) all(list).forEach((x, i) => { x.hidden = data.runs[1] && i + 1 !== state.run; });
 	all(".runs a").forEach((a, i) => a.setAttribute("aria-current", i + 1 === state.run));
 	highlight();
-	for (const figure of all(".heatmap")) figure.hidden = figure.dataset.name !== (state.heat || "write") && figure.parentNode.querySelectorAll(".heatmap")[1];
+	for (const map of all(".heatmap")) {
+		const maps = all(".heatmap", map.parentNode);
+		map.hidden = map !== (maps.find((x) => x.dataset.name === state.heat) ?? maps[0]);
+	}
 	for (const frame of frames) if (!frame.svg.closest("[hidden]")) frame.show(state.t);
 	switches();
 	if (state.sort) {

@@ -11,7 +11,7 @@ use crate::analysis::{
 use crate::classify::Classes;
 use crate::dfg::DfgReport;
 use crate::findings::Findings;
-use crate::record::{Striping, Trace};
+use crate::record::{Layer, Striping, Trace};
 use crate::render::svg::View;
 
 /// Rows and columns of a heat map.
@@ -103,7 +103,8 @@ pub struct Run {
     pub(super) classes: Option<Classes>,
     pub(super) graph: Option<DfgReport>,
     pub(super) usage: Usage,
-    pub(super) heats: Vec<Heat>,
+    /// Of each layer whose times are known, that of the rows first.
+    pub(super) heats: Vec<(Option<Layer>, Vec<Heat>)>,
     pub(super) views: Vec<View>,
     pub(super) offsets: Vec<FileAccesses>,
     pub(super) layouts: Vec<(String, Striping)>,
@@ -141,7 +142,7 @@ impl Run {
         hosts.dedup();
         Run {
             usage,
-            heats,
+            heats: vec![(trace.layer, heats)],
             metadata: metadata(trace),
             hosts: trace.hosts.clone(),
             offsets,
@@ -160,6 +161,25 @@ impl Run {
             layouts,
             zero_s,
         }
+    }
+
+    /// Layers of which the log has times too, beside that of its rows.
+    pub fn other_layers(&self) -> Vec<Layer> {
+        let timed = |layer: &Layer| {
+            let names = ["dxt", "heatmap"].map(|kind| format!("{kind}-{}", layer.name()));
+            let mut of_layer = self.info.layers.iter().filter(|l| names.contains(&l.layer));
+            of_layer.any(|l| l.bytes_read > 0 || l.bytes_written > 0)
+        };
+        let taken = self.summary.layer;
+        let all = [Layer::Posix, Layer::Mpiio, Layer::Stdio];
+        all.into_iter().filter(|layer| taken.is_some() && taken != Some(*layer) && timed(layer)).collect()
+    }
+
+    /// Shows the heat maps of another layer, too.
+    pub fn add_layer(&mut self, trace: &Trace, selection: &Selection) {
+        let span = self.summary.start_s.zip(self.summary.end_s);
+        let heats = span.map_or_else(Vec::new, |span| Heat::of(trace, selection, span, HEAT));
+        self.heats.push((trace.layer, heats));
     }
 
     /// The line of the run in a table of pages.

@@ -7,11 +7,13 @@ use base64::Engine;
 use serde_json::{Value, json};
 
 use crate::analysis::{Heat, HeatRow, Mode};
+use crate::record::Layer;
 use crate::render::html::page::Page;
 use crate::render::html::plot::short;
 use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::html::writer::Html;
+use crate::render::io_time::layer_name;
 use crate::render::svg::ticks;
 use crate::render::units;
 
@@ -37,7 +39,7 @@ const STOPS: [[f64; 3]; 5] =
     [[0.0, 34.0, 78.0], [66.0, 78.0, 108.0], [124.0, 123.0, 120.0], [187.0, 173.0, 108.0], [254.0, 232.0, 56.0]];
 
 pub fn section(p: &mut Page<'_>) {
-    if p.run.heats.is_empty() {
+    if p.run.heats.iter().all(|(_, of_layer)| of_layer.is_empty()) {
         p.absent.push(("Ranks over time", "record DXT_ENABLE_IO_TRACE=1, or the heat maps of Darshan 3.4 and later"));
         return;
     }
@@ -53,9 +55,12 @@ pub fn section(p: &mut Page<'_>) {
             units::grouped(most)
         );
     }
+    if p.run.heats.iter().filter(|(_, of_layer)| !of_layer.is_empty()).count() > 1 {
+        lead.push_str(" A byte that passes several layers is in the maps of each of them.");
+    }
     p.section("heat", "Ranks over time", &lead, |p| {
         p.h.open("div", &[("class", "tools")]);
-        let names: Vec<&str> = images.iter().map(|i| i.name).collect();
+        let names: Vec<&str> = images.iter().map(|i| &*i.name).collect();
         let mut orders = vec!["rank", "bytes", "end"];
         orders.extend(p.run.nodes.filter(|n| *n > 1).map(|_| "node"));
         p.h.switches("Show", "heat", &names);
@@ -72,35 +77,54 @@ pub fn section(p: &mut Page<'_>) {
 
 /// A heat map, its levels of colour as a PNG, and its largest bandwidth.
 struct Image {
-    name: &'static str,
+    /// `write`, with its layer if there are several.
+    name: String,
     heat: Heat,
     png: Vec<u8>,
     largest: f64,
 }
 
-/// Writes, reads, and both if there are both, with as many cells as the page has room for, all with the same rows and columns.
+impl Image {
+    /// Name in identifiers.
+    fn id(&self) -> String {
+        format!("heat-{}", self.name.to_lowercase().replace(' ', "-"))
+    }
+}
+
+/// Writes, reads, and both if there are both, of each layer, with as many cells as the page has room for; those of a layer all with the
+/// same rows and columns.
 fn fitted(p: &Page<'_>) -> Vec<Image> {
-    let most = p.caps.of(IMAGE.0, IMAGE.1);
+    let layers: Vec<_> = p.run.heats.iter().filter(|(_, of_layer)| !of_layer.is_empty()).collect();
+    let most = p.caps.of(IMAGE.0, IMAGE.1) / layers.len().max(1);
     let (mut rows, mut columns) = (ROWS, COLUMNS);
     loop {
-        let image = |name, heat: Heat| {
+        let image = |(name, heat): (String, Heat)| {
             let (levels, largest) = levels(&heat);
             Some(Image { name, png: png(&heat, &levels)?, largest: largest / heat.step_s, heat })
         };
-        let mut heats: Vec<Heat> = p.run.heats.iter().map(|h| coarse(h, rows, columns)).collect();
-        if let [a, b] = &heats[..] {
-            heats.push(both(a, b));
-        }
-        let names: &[&str] = match &heats[..] {
-            [one] if one.mode == Mode::Read => &["read"],
-            _ => &["write", "read", "both"],
+        let of_layer = |(layer, heats): &&(Option<Layer>, Vec<Heat>)| {
+            let prefix = layer.filter(|_| layers.len() > 1).and_then(|l| layer_name(l.name()));
+            let prefix = prefix.map_or_else(String::new, |name| format!("{name} "));
+            let mut heats: Vec<Heat> = heats.iter().map(|h| coarse(h, rows, columns)).collect();
+            if let [a, b] = &heats[..] {
+                heats.push(both(a, b));
+            }
+            heats.into_iter().map(move |h| (format!("{prefix}{}", direction(h.mode)), h)).collect::<Vec<_>>()
         };
-        let images: Vec<Image> = names.iter().zip(heats).filter_map(|(name, heat)| image(*name, heat)).collect();
+        let images: Vec<Image> = layers.iter().flat_map(of_layer).filter_map(image).collect();
         if columns < 64 || images.iter().all(|i| i.png.len() * 4 / 3 <= most) {
             return images;
         }
         // time is cut before ranks
         if columns > rows { columns /= 2 } else { rows /= 2 }
+    }
+}
+
+fn direction(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Write => "write",
+        Mode::Read => "read",
+        _ => "both",
     }
 }
 
@@ -139,7 +163,7 @@ fn data(p: &Page<'_>, image: &Image) -> Value {
         ])
     };
     json!({
-        "id": p.id(&format!("heat-{}", image.name)),
+        "id": p.id(&image.id()),
         "start": short(heat.start_s - run.zero_s),
         "step": heat.step_s,
         "columns": heat.columns,
@@ -216,12 +240,12 @@ fn png(heat: &Heat, levels: &[u8]) -> Option<Vec<u8>> {
 
 fn figure(p: &mut Page<'_>, image: &Image) {
     let (run, heat, rate) = (p.run, &image.heat, image.largest);
-    let mode = image.name;
-    let id = p.id(&format!("heat-{mode}"));
+    let mode = &*image.name;
+    let id = p.id(&image.id());
     let (title, desc) = (format!("Bandwidth by rank and time ({mode})"), described(heat, rate, run.zero_s));
     p.h.open("figure", &[("id", &id), ("class", "heatmap"), ("data-name", mode)]);
     p.h.open("p", &[("class", "legend")]);
-    let words = if mode == "both" { "write and read" } else { mode };
+    let words = mode.replace("both", "write and read");
     let log = format!("{words}: {} to {}, logarithmic", units::rate(rate / 10f64.powf(DECADES)), units::rate(rate));
     let linear = format!("{words}: 0 to {}, linear", units::rate(rate));
     p.h.elem("span", &[("class", "scale"), ("data-log", &log), ("data-linear", &linear)], &log);
