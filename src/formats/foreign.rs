@@ -82,6 +82,37 @@ const ALL: &[Foreign] = &[
         is: |head| head.starts_with(b"####") && memchr::memmem::find(head, b"# Collectl:").is_some(),
     },
     Foreign {
+        what: "the terminal output of collectl",
+        remedy: "record with `collectl -sD -i 1 -P -oU > node.txt` and read that",
+        is: |head| has_line(head, &[b"KBRead", b"KBWrit"]),
+    },
+    Foreign {
+        what: "a raw file of atop",
+        remedy: "print it with `atop -r FILE -P DSK > node.txt` and read that",
+        is: |head| matches!(head, [0xef, 0xbe, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xbe, 0xef, ..]),
+    },
+    Foreign {
+        what: "the output of atop -P DSK, which begins with the sums since the machine started",
+        remedy: "take the intervals with `sed 1,/SEP/d FILE | grep ^DSK > node.txt`, and read that with \
+                 `--columns time=3,device=7,read=10,write=12 --kind bytes --unit sector --sep space`",
+        is: |head| head.starts_with(b"RESET\nDSK "),
+    },
+    Foreign {
+        what: "the output of iotop",
+        remedy: "record with `S_TIME_FORMAT=ISO pidstat -d 1 > node.txt` and read that",
+        is: |head| has_line(head, &[b"Total DISK READ", b"Total DISK WRITE"]),
+    },
+    Foreign {
+        what: "output of fio as JSON, which has totals of each job and no course over time",
+        remedy: "run fio with `--write_bw_log=NAME`, and read NAME_bw.1.log as docs/regex.md shows",
+        is: |head| head.trim_ascii_start().starts_with(b"{") && has_line(head, &[b"\"fio version\""]),
+    },
+    Foreign {
+        what: "a log of fio",
+        remedy: "docs/regex.md has the file of patterns for a bandwidth log",
+        is: is_fio_log,
+    },
+    Foreign {
         what: "a file packed twice",
         remedy: DECOMPRESS_ONCE,
         is: |head| Compression::of(head) != Compression::None,
@@ -155,6 +186,19 @@ fn is_ior(head: &[u8]) -> bool {
     has(b"Began") && (has(b"Command line") || has(b"tests"))
 }
 
+/// Milliseconds, a value, a direction (0 reads, 1 writes, 2 trims), a block size, from some releases on an offset and a priority.
+fn is_fio_log(head: &[u8]) -> bool {
+    const LINES: usize = 8;
+    let is_entry = |line: &[u8]| {
+        let Ok(text) = std::str::from_utf8(line.trim_ascii_end()) else { return false };
+        let fields: Vec<Option<u64>> = text.split(", ").map(|f| f.parse().ok()).collect();
+        (4..=6).contains(&fields.len()) && fields.iter().all(Option::is_some) && fields[2] <= Some(2)
+    };
+    // the last line of a head may be cut
+    let mut whole = head.split_inclusive(|b| *b == b'\n').filter(|l| l.ends_with(b"\n")).take(LINES).peekable();
+    whole.peek().is_some() && whole.all(is_entry)
+}
+
 /// A message of packets: field 1, length-delimited, one after the other.
 fn is_perfetto(head: &[u8]) -> bool {
     const PACKET: u8 = 0x0a;
@@ -218,6 +262,12 @@ mod tests {
             (&packets, "Perfetto"),
             (b"\x96\xd5\x75\x21\x0c\x07", "sar"),
             (b"#####\n# Collectl:   V4.3.1-1\n#####\n>>> 1795000000.001 <<<\n", "collectl"),
+            (b"\xef\xbe\xed\xfe\x08\x82", "raw file of atop"),
+            (b"RESET\nDSK n1 1795890944 2026/11/28 18:35:44 35712 vda 8 3 12 4 3 3 2 0 39.05\nSEP\n", "atop -P DSK"),
+            (b"18:35:44 Total DISK READ: 531.34 K/s | Total DISK WRITE: 194393.57 K/s\n", "iotop"),
+            (b"waiting for 1 second sample...\n#Time     KBRead  Reads KBWrit Writes\n", "terminal output of collectl"),
+            (b"{\n  \"fio version\" : \"fio-3.33\",\n", "fio as JSON"),
+            (b"500, 32768, 1, 0, 0\n2507, 32768, 1, 0, 0\n45", "log of fio"),
             (b"BZh91AY&SY", "packed twice"),
             (b"BZh9\x17rE8P\x90\0\0\0\0", "packed twice"),
             (b"\xfd7zXZ\0", "packed twice"),

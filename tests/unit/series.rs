@@ -471,7 +471,7 @@ fn text_of_tools_in_blocks_is_read() {
 
 #[test]
 fn tables_of_dashboards_and_dstat_are_read() {
-    let dstat = "\"Dool 1.3 CSV output\"\n\n\"system\",\"dsk/sda\",,\"dsk/total\",\n\"time\",\"read\",\"writ\",\"read\",\"writ\"\n\
+    let dstat = "\"Dstat 0.7.4 CSV output\"\n\n\"system\",\"dsk/sda\",,\"dsk/total\",\n\"time\",\"read\",\"writ\",\"read\",\"writ\"\n\
         Dec-31 23:59:58,9,9,9,9\nDec-31 23:59:59,0,2,0,2\nJan-01 00:00:00,1,4,1,4\n";
     let t = parse(dstat).unwrap();
     assert_eq!((total(&t, Op::Read), total(&t, Op::Write)), (1.0, 6.0));
@@ -483,6 +483,27 @@ fn tables_of_dashboards_and_dstat_are_read() {
         diskio,\"name=b\",1700000001000000000,5,100\ndiskio,\"name=a\",1700000002000000000,0,150\ndiskio,\"name=b\",1700000002000000000,5,101\n";
     let t = parse(influx).unwrap();
     assert_eq!((total(&t, Op::Write), t.files.len(), t.origin_s), (51.0, 2, 1_700_000_001));
+}
+
+#[test]
+fn dool_writes_bits_from_release_1_3_on_unless_it_is_asked_for_bytes() {
+    for (name, options, bytes) in [
+        ("dool 1.3.8", "-td", 1.0),
+        ("dool 1.3.8", "-td --bytes", 8.0),
+        ("dool 1.3.8", "--bytes --bits", 1.0),
+        ("dool 1.3.8", "--dstat", 8.0),
+        ("dool 1.10.0", "-td", 1.0),
+        ("dool 1.2.0", "-td", 8.0),
+        ("Dstat 1.1.0", "-td", 8.0),
+        ("pcp-dstat 5.0.0", "-td", 8.0),
+    ] {
+        let text = format!(
+            "\"{name} CSV output\"\n\"Cmdline:\",\"/usr/bin/dool {options} --output x.csv\",,\n\
+             \"system\",\"dsk/total\",\n\"time\",\"read\",\"writ\"\n\
+             Nov-28 18:35:45,9,9\nNov-28 18:35:46,0,8\nNov-28 18:35:47,0,8\n"
+        );
+        assert_eq!(total(&parse(text).unwrap(), Op::Write), 2.0 * bytes, "{name} {options}");
+    }
 }
 
 #[test]

@@ -59,14 +59,14 @@ pub(super) fn useless(tool: &str, header: &[u8], line: u64) -> Error {
     Error::malformed(Place::Line(line), what).remedy(Remedy::NameColumns(shown(&names)))
 }
 
-/// The first line for which `layout` gives one, with the line before it.
+/// The first line for which `layout` gives one from the text before it and the line.
 fn first(text: &[u8], layout: impl Fn(&[u8], &[u8]) -> Result<Option<Layout>>) -> Result<Option<Found>> {
     let mut bytes = 0;
-    let mut before: &[u8] = &[];
     for (i, whole) in text.split_inclusive(|&b| b == b'\n').take(BEFORE_HEADER).enumerate() {
+        let before = &text[..bytes];
         bytes += whole.len();
         let line = whole.trim_ascii_end();
-        if let Some(layout) = layout(std::mem::replace(&mut before, line), line)? {
+        if let Some(layout) = layout(before, line)? {
             return Ok(Some(Found { layout, header: line.to_vec(), bytes, lines: i as u64 + 1 }));
         }
     }

@@ -13,7 +13,7 @@ use crate::record::Op;
 const KIB: f64 = 1024.0;
 const SECTOR: f64 = 512.0;
 
-/// The layout of a table by its header line and the line before that. One without series is of a known tool, but none of its columns is of
+/// The layout of a table by its header line and the text before that. One without series is of a known tool, but none of its columns is of
 /// use. `None` if the line is no header of a known tool.
 pub(super) fn of_header(before: &[u8], line: &[u8]) -> Option<Layout> {
     let begins = |text: &[u8]| line.starts_with(text);
@@ -42,8 +42,12 @@ pub(super) fn of_header(before: &[u8], line: &[u8]) -> Option<Layout> {
 
 /// The layout that the first of these lines shows, looking at so many.
 pub(super) fn of_lines(text: &[u8], most: usize) -> Option<Layout> {
-    let mut before: &[u8] = &[];
-    lines(text).take(most).find_map(|line| of_header(std::mem::replace(&mut before, line), line.trim_ascii_end()))
+    let mut end = 0;
+    text.split_inclusive(|b| *b == b'\n').take(most).find_map(|line| {
+        let before = &text[..end];
+        end += line.len();
+        of_header(before, line.trim_ascii_end())
+    })
 }
 
 /// Pairs of names for what is read and written, the best first, with the bytes of their unit.
@@ -163,10 +167,13 @@ fn ldms(line: &[u8]) -> Option<Layout> {
 
 /// dstat and dool, `--output`: a line of groups such as `dsk/sda` above that of the names, or the group in front of each name. The first row is
 /// the mean since the machine started.
-fn dstat(groups: &[u8], line: &[u8]) -> Option<Layout> {
+fn dstat(before: &[u8], line: &[u8]) -> Option<Layout> {
     let mut layout = Layout::new("dstat", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
-    let groups = layout.separator.names(groups).ok()?;
+    let groups = layout.separator.names(lines(before).last().unwrap_or_default().trim_ascii_end()).ok()?;
+    if writes_bits(&String::from_utf8_lossy(before)) {
+        layout.unit_bytes = 1.0 / 8.0;
+    }
     let mut group = "";
     for (column, name) in names.iter().enumerate() {
         group = groups.get(column).map(String::as_str).filter(|g| !g.is_empty()).unwrap_or(group);
@@ -180,6 +187,19 @@ fn dstat(groups: &[u8], line: &[u8]) -> Option<Layout> {
     }
     layout.first_is_mean = true;
     Some(layout)
+}
+
+/// True for dool from 1.3.0 on, which writes bits unless it is run with `--bytes` or as `--dstat` (its notes above the table say both).
+fn writes_bits(notes: &str) -> bool {
+    let version = notes.lines().find_map(|l| {
+        let (name, version) = l.trim_start_matches('"').split_once(' ')?;
+        let mut numbers = version.split(['.', ' ']).map_while(|n| n.parse::<u32>().ok());
+        name.eq_ignore_ascii_case("dool").then(|| (numbers.next(), numbers.next()))
+    });
+    let command = notes.lines().find(|l| l.starts_with("\"Cmdline:\"")).unwrap_or_default();
+    let mut options = command.split([' ', '"']).rev();
+    let last = options.find(|o| matches!(*o, "--bits" | "--bytes" | "--dstat"));
+    version >= Some((Some(1), Some(3))) && matches!(last, None | Some("--bits"))
 }
 
 /// Grafana, Inspect > Data: a column for each query, whose name may say whether it is read or written; units stand in the values.
