@@ -187,9 +187,12 @@ pub(crate) fn is_damage(e: &std::io::Error) -> bool {
     matches!(e.kind(), UnexpectedEof | InvalidData | InvalidInput | Other)
 }
 
-/// The [`Error`] that a reader has passed on, else [`ErrorKind::Io`].
+/// The [`Error`] that a reader has passed on, else [`ErrorKind::Malformed`] for damaged data and [`ErrorKind::Io`].
 impl From<std::io::Error> for Error {
     fn from(e: std::io::Error) -> Self {
-        e.downcast().unwrap_or_else(|e| Error::new(ErrorKind::Io, e.to_string()))
+        e.downcast().unwrap_or_else(|e| {
+            let kind = if is_damage(&e) { ErrorKind::Malformed } else { ErrorKind::Io };
+            Error::new(kind, e.to_string())
+        })
     }
 }

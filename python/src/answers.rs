@@ -248,8 +248,15 @@ fn of_one(command: &Command, given: &Given, control: &Control) -> Result<Answer>
             Answer::new(Arc::new(classes), &warnings, |c, verbose| classes_text::classes(c, style(verbose)))
         }
         Command::Info(a) => {
-            let all = |o: formats::ReadOptions| o.detail(Detail::Calls).all_layers(true).counters(true);
-            let mut info = Info::of(&given.read(&a.input.reading, control, all)?);
+            let mut info = match (given.origin(&a.input.reading)?, given) {
+                (None, Given::Trace(trace)) => Info::of(&trace.rows),
+                (origin, _) => {
+                    let trace::Origin { source, format, read } = origin.ok_or_else(wrong_command)?;
+                    control.expect(source.stored_bytes());
+                    let read = read.detail(Detail::Calls).all_layers(true).counters(true).order_suffices(true);
+                    analysis::info_of(&source, format, &control.reading(read))?
+                }
+            };
             remedy::name_options(&mut info.warnings);
             let warnings = info.warnings.clone();
             Answer::new(Arc::new(info), &warnings, |i, verbose| text::info(i, style(verbose)))

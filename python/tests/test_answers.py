@@ -254,7 +254,7 @@ def test_a_wrong_row_of_a_predictor_is_named():
 
 
 def test_schemas_hold():
-    for name in ["report", "findings", "comparison"]:
-        assert json.loads(iop.schema(name))["title"] == f"iophase.{name}.v1"
+    for name, version in [("report", 1), ("findings", 2), ("comparison", 1)]:
+        assert json.loads(iop.schema(name))["title"] == f"iophase.{name}.v{version}"
     with pytest.raises(iop.UsageError):
         iop.schema("none")

@@ -113,7 +113,7 @@ pub fn info_of(source: &Source, format: Option<&dyn Format>, read: &ReadOptions)
         trace.layers.extend(summary);
     }
     let mut io = IoFacts::of(&trace).time;
-    if io.mean_s.is_none() && trace.timing != Timing::Order && trace.layers.iter().any(|l| l.records > 0) {
+    if io.mean_s.is_none() && trace.timing == Timing::Request && trace.layers.iter().any(|l| l.records > 0) {
         io.why = Some("the requests are counted, not timed, as they pass: findings times them".into());
     }
     Ok(Info::with_times(&trace, extent, io))
