@@ -1,6 +1,6 @@
 //! One complete call: `name(args) = result <duration>`, as spans of its text.
 
-use memchr::{memmem, memrchr};
+use memchr::{memchr, memmem, memrchr};
 
 use super::arguments::{ANGLE, Angle, CLASS, CLOSE, COMMA, COMMENT, OPEN, STRING, annotation, string_end, value_of};
 use super::scan::{NANOS, Span, digits, fraction, skip_blanks};
@@ -209,9 +209,15 @@ fn parse_result(text: &[u8], at: usize, c: &mut Call) -> Option<()> {
             c.outcome = Outcome::Number(if minus == 1 { -x } else { x });
             i += minus + n;
             if text.get(i) == Some(&b'<') {
-                let Angle::Annotation(name, next) = annotation(text, i) else { return None };
-                c.result_annotation = name;
-                i = next;
+                i = match annotation(text, i) {
+                    Angle::Annotation(name, next) => {
+                        c.result_annotation = name;
+                        next
+                    }
+                    // the name of a process, by `-Y`
+                    Angle::Other => i + 1 + memchr(b'>', &text[i..])?,
+                    Angle::Unclosed => return None,
+                };
             }
         }
     }
@@ -275,6 +281,7 @@ mod tests {
         assert_eq!(outcome("= 3</a b>"), of(n(3), "", "/a b", -1));
         assert_eq!(outcome("= 3<TCP:[1->2]> <0.1>"), of(n(3), "", "TCP:[1->2]", 100_000_000));
         assert_eq!(outcome("= 3</dev/null<char 1:3>> <0.1>"), of(n(3), "", "/dev/null", 100_000_000));
+        assert_eq!(outcome("= 13478<bash> <0.1>"), of(n(13478), "", "", 100_000_000));
         assert_eq!(outcome("= -1 ENOENT (No such file) <0.1>"), of(n(-1), "ENOENT", "", 100_000_000));
         assert_eq!(outcome("= ? ERESTARTSYS (To be restarted)"), of(Outcome::Unknown, "ERESTARTSYS", "", -1));
         assert_eq!(outcome("= ? <unavailable>"), of(Outcome::Unknown, "", "", -1));
