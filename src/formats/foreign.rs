@@ -77,6 +77,16 @@ const ALL: &[Foreign] = &[
         is: |head| matches!(head, [0x96, 0xd5, 0x75, 0x21, ..] | [0xd5, 0x96, 0x21, 0x75, ..]),
     },
     Foreign {
+        what: "sysstat's data as XML",
+        remedy: "print it as JSON with `sadf -j FILE -- -d > node.json` and read that",
+        is: |head| has_line(head, &[b"<sysstat"]),
+    },
+    Foreign {
+        what: "the output of sadf -p, which has one value a line",
+        remedy: "print it with `sadf -d -U FILE -- -d > node.csv` and read that",
+        is: |head| has_line(head, &[b"\trkB/s\t"]),
+    },
+    Foreign {
         what: "a raw file of collectl",
         remedy: "print it with `collectl -p FILE -P -oU -sD > node.txt` and read that",
         is: |head| head.starts_with(b"####") && memchr::memmem::find(head, b"# Collectl:").is_some(),
@@ -96,6 +106,11 @@ const ALL: &[Foreign] = &[
         remedy: "take the intervals with `sed 1,/SEP/d FILE | grep ^DSK > node.txt`, and read that with \
                  `--columns time=3,device=7,read=10,write=12 --kind bytes --unit sector --sep space`",
         is: |head| head.starts_with(b"RESET\nDSK "),
+    },
+    Foreign {
+        what: "the text of pmrep",
+        remedy: "write a table with `pmrep -o csv` and read that",
+        is: |head| has_line(head, &[b"Kbyte/s"]),
     },
     Foreign {
         what: "the output of iotop",
@@ -132,7 +147,7 @@ const ALL: &[Foreign] = &[
     },
     Foreign {
         what: "an archive of Performance Co-Pilot",
-        remedy: "print it with `pcp2csv` or `pmrep -o csv` and read that",
+        remedy: "print it with `pmrep -a FILE -o csv disk.dev.read_bytes disk.dev.write_bytes > node.csv` and read that",
         is: |head| matches!(head, [0, 0, 0, _, 0x50, 0x05, 0x26, 1..=3, ..]),
     },
     Foreign { what: "a program", remedy: "name the trace that it left", is: |head| head.starts_with(b"\x7fELF") },
@@ -267,6 +282,9 @@ mod tests {
             (b"18:35:44 Total DISK READ: 531.34 K/s | Total DISK WRITE: 194393.57 K/s\n", "iotop"),
             (b"waiting for 1 second sample...\n#Time     KBRead  Reads KBWrit Writes\n", "terminal output of collectl"),
             (b"{\n  \"fio version\" : \"fio-3.33\",\n", "fio as JSON"),
+            (b"          d.a.write_bytes  d.a.read_bytes\n                  Kbyte/s         Kbyte/s\n", "pmrep"),
+            (b"<?xml version=\"1.0\"?>\n<!DOCTYPE sysstat>\n<sysstat\nxmlns=\"", "XML"),
+            (b"vm\t1\t2026-11-28 18:35:45 UTC\tvda\ttps\t278.22\nvm\t1\t2026-11-28 18:35:45 UTC\tvda\trkB/s\t2172.28\n", "sadf -p"),
             (b"500, 32768, 1, 0, 0\n2507, 32768, 1, 0, 0\n45", "log of fio"),
             (b"BZh91AY&SY", "packed twice"),
             (b"BZh9\x17rE8P\x90\0\0\0\0", "packed twice"),

@@ -486,7 +486,7 @@ fn tables_of_dashboards_and_dstat_are_read() {
 }
 
 #[test]
-fn dool_writes_bits_from_release_1_3_on_unless_it_is_asked_for_bytes() {
+fn dool_writes_bits_from_release_1_3_on_and_pcp_kilobytes() {
     for (name, options, bytes) in [
         ("dool 1.3.8", "-td", 1.0),
         ("dool 1.3.8", "-td --bytes", 8.0),
@@ -495,7 +495,7 @@ fn dool_writes_bits_from_release_1_3_on_unless_it_is_asked_for_bytes() {
         ("dool 1.10.0", "-td", 1.0),
         ("dool 1.2.0", "-td", 8.0),
         ("Dstat 1.1.0", "-td", 8.0),
-        ("pcp-dstat 5.0.0", "-td", 8.0),
+        ("pcp-dstat 6.0.3", "-td", 8.0 * 1024.0),
     ] {
         let text = format!(
             "\"{name} CSV output\"\n\"Cmdline:\",\"/usr/bin/dool {options} --output x.csv\",,\n\
@@ -504,6 +504,14 @@ fn dool_writes_bits_from_release_1_3_on_unless_it_is_asked_for_bytes() {
         );
         assert_eq!(total(&parse(text).unwrap(), Op::Write), 2.0 * bytes, "{name} {options}");
     }
+}
+
+#[test]
+fn tables_of_pmrep_are_kilobytes_per_second() {
+    let rows = "2026-11-28 19:04:29,,\n2026-11-28 19:04:30,3.000,0.500\n2026-11-28 19:04:31,1.000,0.500\n";
+    let header = "Time,\"disk.dev.write_bytes-vda\",\"disk.dev.read_bytes-vda\"\n";
+    let t = parse(header.to_owned() + rows).unwrap();
+    assert_eq!((total(&t, Op::Read), total(&t, Op::Write), t.files.len()), (1024.0, 4096.0, 1));
 }
 
 #[test]

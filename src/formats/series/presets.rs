@@ -1,7 +1,7 @@
 //! Tables of known tools, told by their header line.
 //!
-//! What the tools write was taken from their own output and documentation: collectl 4.3, sysstat 12.5, LDMS `store_csv`, dool 1.3, Grafana 11,
-//! InfluxDB 1.8, FTIO 0.0.9.
+//! What the tools write was taken from their own output and documentation: collectl 4.3, sysstat 12.5, LDMS `store_csv`, dool 1.3, PCP 6.0, Grafana
+//! 11, InfluxDB 1.8, FTIO 0.0.9.
 
 use memchr::memmem;
 
@@ -34,6 +34,7 @@ pub(super) fn of_header(before: &[u8], line: &[u8]) -> Option<Layout> {
     match line.iter().find(|b| !matches!(b, b'#' | b'"' | b' ')) {
         Some(b'T') if has(b"ProducerName") || has(b"Time_usec") => ldms(line),
         Some(_) if begins(b"\"") && has(b"read\"") && has(b"writ\"") => dstat(before, line),
+        Some(b'T') if begins(b"Time,\"disk.") || begins(b"Time,disk.") => pmrep(line),
         Some(b'T') if begins(b"\"Time\"") => grafana(line),
         Some(b'n') if begins(b"name,") && has(b",time,") => influx(line),
         _ => trace_analysis(line),
@@ -166,14 +167,18 @@ fn ldms(line: &[u8]) -> Option<Layout> {
 }
 
 /// dstat and dool, `--output`: a line of groups such as `dsk/sda` above that of the names, or the group in front of each name. The first row is
-/// the mean since the machine started.
+/// the mean since the machine started, except for that of Performance Co-Pilot, which also counts kilobytes.
 fn dstat(before: &[u8], line: &[u8]) -> Option<Layout> {
     let mut layout = Layout::new("dstat", Separator::Byte(b','));
     let names = layout.separator.names(line).ok()?;
     let groups = layout.separator.names(lines(before).last().unwrap_or_default().trim_ascii_end()).ok()?;
-    if writes_bits(&String::from_utf8_lossy(before)) {
-        layout.unit_bytes = 1.0 / 8.0;
-    }
+    let notes = String::from_utf8_lossy(before);
+    let is_pcp = notes.contains("pcp-dstat");
+    layout.unit_bytes = match () {
+        () if is_pcp => KIB,
+        () if writes_bits(&notes) => 1.0 / 8.0,
+        () => 1.0,
+    };
     let mut group = "";
     for (column, name) in names.iter().enumerate() {
         group = groups.get(column).map(String::as_str).filter(|g| !g.is_empty()).unwrap_or(group);
@@ -185,7 +190,7 @@ fn dstat(before: &[u8], line: &[u8]) -> Option<Layout> {
             _ => {}
         }
     }
-    layout.first_is_mean = true;
+    layout.first_is_mean = !is_pcp;
     Some(layout)
 }
 
@@ -200,6 +205,28 @@ fn writes_bits(notes: &str) -> bool {
     let mut options = command.split([' ', '"']).rev();
     let last = options.find(|o| matches!(*o, "--bits" | "--bytes" | "--dstat"));
     version >= Some((Some(1), Some(3))) && matches!(last, None | Some("--bits"))
+}
+
+/// `pmrep -o csv` of Performance Co-Pilot: rates of its disk metrics, which are in kilobytes, by device or of all.
+fn pmrep(line: &[u8]) -> Option<Layout> {
+    let mut layout = Layout::new("pmrep", Separator::Byte(b','));
+    let names = layout.separator.names(line).ok()?;
+    (layout.time, layout.unit_bytes) = (vec![0], KIB);
+    for kind in ["disk.dev.", "disk.all.", "disk.partitions."] {
+        for (column, name) in names.iter().enumerate() {
+            let Some((metric, device)) = name.strip_prefix(kind).and_then(|n| n.split_once("_bytes")) else { continue };
+            let device = device.trim_start_matches(['-', '[']).trim_end_matches(']');
+            match metric {
+                "read" => layout.series.push(wanted(Op::Read, device, column)),
+                "write" => layout.series.push(wanted(Op::Write, device, column)),
+                _ => {}
+            }
+        }
+        if !layout.series.is_empty() {
+            break;
+        }
+    }
+    Some(layout)
 }
 
 /// Grafana, Inspect > Data: a column for each query, whose name may say whether it is read or written; units stand in the values.
