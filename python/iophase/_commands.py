@@ -80,7 +80,7 @@ def analyze(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -182,7 +182,7 @@ def open(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -251,7 +251,7 @@ def info(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -324,7 +324,7 @@ def findings(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -408,7 +408,7 @@ def patterns(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -499,7 +499,7 @@ def classify(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -595,7 +595,7 @@ def dfg(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -681,7 +681,7 @@ def compare(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -771,7 +771,7 @@ def report(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
@@ -869,7 +869,7 @@ def convert(
         metric: Metric to read from a trace of metrics; `*` and `?` match any characters [default: the counter of bytes
             that grows most].
         max_memory: Memory for each thing that does not come as a stream: an input, a decompressed region, the rows that
-            are kept, and 1 KiB for each pair of rank and file.
+            are kept, the samples of the signals with their transforms, and 1 KiB for each pair of rank and file.
         pattern: Read text of any kind: a regular expression with the named groups start, end, time, duration, size,
             rate, op, rank, file, offset, whose matches in the lines are the records; several are tried in turn.
         pattern_file: Patterns with units, constants and translations, or the maps `pattern` and `translate` of FTIO, as
