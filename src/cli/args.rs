@@ -10,6 +10,7 @@ use super::dfg::DfgArgs;
 use super::findings::{ExplainArgs, FindingsArgs};
 use super::generate::Generate;
 use super::info::InfoArgs;
+use super::overview::OverviewArgs;
 use super::patterns::PatternsArgs;
 use super::predict::PredictArgs;
 use super::report::ReportArgs;
@@ -33,6 +34,8 @@ const EXIT_CODES: &str = "Exit codes: 0 done (also when nothing periodic was fou
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// The answer on one screen: period, cost of I/O, costliest findings; also without a command, `iophase TRACE`
+    Overview(OverviewArgs),
     /// Period of the I/O, when it holds, bursts, and the next burst
     Analyze(Box<AnalyzeArgs>),
     /// Access patterns, one per line, each with its period

@@ -13,6 +13,7 @@ pub mod generate;
 mod info;
 mod inputs;
 pub mod output;
+mod overview;
 pub mod patterns;
 mod places;
 mod predict;
@@ -47,6 +48,7 @@ pub fn run() -> ExitCode {
 /// Runs the program on arguments, of which the first is its name; gives the exit code. Ends the process if they are wrong.
 pub fn run_with(arguments: &[OsString]) -> u8 {
     let mut definition = Cli::command();
+    let arguments = &overview::with_command(&definition, arguments)[..];
     let matches = definition.try_get_matches_from_mut(arguments).unwrap_or_else(|e| e.exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.format(&mut definition).exit());
     if cli.si {
@@ -68,6 +70,7 @@ pub fn run_with(arguments: &[OsString]) -> u8 {
 
 fn run_command(command: &Command, arguments: &[OsString]) -> Result<u8> {
     match command {
+        Command::Overview(a) => with_threads(a.input.threads, || overview::run(a)),
         Command::Analyze(a) => with_threads(a.input.threads, || analyze::run(a)),
         Command::Patterns(a) => with_threads(a.input.threads, || patterns::run(a)),
         Command::Info(a) => with_threads(a.input.threads, || info::run(a)),

@@ -62,6 +62,11 @@ pub fn section(out: &mut String, f: &Findings, style: Style) {
     warnings(out, if style.verbose { &f.warnings } else { &[] }, style);
 }
 
+/// The first findings that cost more than the limit of those that are folded.
+pub(super) fn costliest(out: &mut String, f: &Findings, most: usize, style: Style) {
+    f.findings.iter().filter(|x| !f.is_minor(x)).take(most).for_each(|x| finding(out, f, x, style));
+}
+
 pub(super) fn headline(f: &Findings) -> String {
     let share = io_time::share(&f.io);
     format!("{share}; {}", number(f))

@@ -2,7 +2,7 @@
 
 use super::findings::short;
 use super::units;
-use crate::findings::{Bounds, IoTime};
+use crate::findings::{Bounds, IoTime, LayerTime};
 
 /// A layer as a person writes it; `None` for single requests of any.
 pub(super) fn layer_name(layer: &str) -> Option<&'static str> {
@@ -53,6 +53,20 @@ pub(super) fn parts(io: &IoTime) -> Option<String> {
     });
     let kinds = format!("reading {read}, writing {write}, metadata {metadata}");
     Some(format!("slowest rank {rank}, mean {mean}: {kinds}{layer}{waiting}{rate}"))
+}
+
+/// One layer: `POSIX: mean 3.10 s (reading 1.00 s, writing 2.00 s, metadata 0.10 s), slowest 4.00 to 5.00 s`.
+pub(super) fn layer(l: &LayerTime) -> String {
+    let name = layer_name(&l.layer).unwrap_or("requests");
+    let parts = [("reading", l.mean_read_s), ("writing", l.mean_write_s), ("metadata", l.mean_metadata_s)];
+    let mean = short(parts.iter().map(|p| p.1).sum());
+    let parts: Vec<String> =
+        parts.iter().filter(|p| p.1 > 0.0).map(|(what, s)| format!("{what} {}", short(*s))).collect();
+    let slowest = match l.slowest_s {
+        s if s.is_exact() => short(s.low),
+        s => format!("{} to {}", short(s.low), short(s.high)),
+    };
+    format!("{name}: mean {mean} ({}), slowest rank {slowest}", parts.join(", "))
 }
 
 /// Share of the time in MPI-IO that is not in the calls below it, if it is worth a word.

@@ -18,6 +18,8 @@ pub mod json;
 #[cfg(feature = "render")]
 mod layout;
 #[cfg(feature = "render")]
+pub mod overview;
+#[cfg(feature = "render")]
 mod pattern_text;
 #[cfg(feature = "render")]
 pub mod svg;

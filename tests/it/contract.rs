@@ -419,6 +419,22 @@ fn text_says_the_answer_first() {
 }
 
 #[test]
+fn a_trace_in_the_place_of_a_command_has_its_answer_on_one_screen() {
+    for trace in ["data/stable.darshan", "data/stable.strace", "data/change.json", "tests/data/checkpoints.csv"] {
+        let o = iophase(&[trace]);
+        let text = stdout(&o);
+        assert_eq!(o.status.code(), Some(0), "{}", stderr(&o));
+        assert_eq!(text, stdout(&iophase(&["overview", trace])));
+        assert!(text.lines().count() <= 24, "one screen: {text}");
+        for part in ["write: ", "I/O takes", "go on"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    let o = iophase(&["-q", "data/stable.darshan", "data/nothing.darshan"]);
+    assert_eq!(o.status.code(), Some(3), "{}", stderr(&o));
+}
+
+#[test]
 fn usage_errors_exit_with_2() {
     for args in [
         &["analyze"][..],
