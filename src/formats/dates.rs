@@ -114,6 +114,11 @@ impl Moment {
         self.date.is_none()
     }
 
+    /// True if it says all that other moments of its file could: the year, and which number is the month.
+    pub(crate) fn is_by_itself(self) -> bool {
+        matches!(self.date, None | Some(Date::Days(_)))
+    }
+
     pub(crate) fn is_zoned(self) -> bool {
         self.zone.is_some() && !matches!(self.date, None | Some(Date::OfYear(..)))
     }
@@ -300,7 +305,7 @@ fn clock(text: &[u8], has_date: bool) -> Option<(i64, f64, Option<i64>)> {
 
 /// The zone in seconds east of Greenwich: `None` inside if there is none, or one of unknown meaning; outside if the text is no zone.
 fn zone(text: &[u8]) -> Option<Option<i64>> {
-    if let Some((_, minutes)) = ZONES.iter().find(|(name, _)| *name == text) {
+    if let Some((_, minutes)) = ZONES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
         return Some(Some(minutes * 60));
     }
     match text {

@@ -10,7 +10,6 @@
 mod patterns;
 mod quantity;
 mod rows;
-mod stamp;
 mod whole;
 
 use patterns::Forms;

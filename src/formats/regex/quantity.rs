@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::number::{parse_f64, parse_f64_minus, parse_u64, scan_f64};
 use super::super::thresholds::LIMITS;
-use super::stamp;
+use crate::formats::dates::{Moment, Order};
 use crate::record::is_time;
 
 /// What a number counts.
@@ -116,7 +116,7 @@ pub(super) fn whole(bytes: f64) -> Option<Vec<u8>> {
 pub(super) fn time(text: &[u8], unit: Unit) -> Option<(Cow<'_, [u8]>, bool)> {
     let text = text.trim_ascii();
     let Some((digits, unit)) = split(text, unit, Kind::Seconds) else {
-        return stamp::seconds(text).map(|(seconds, of_day)| (Cow::Owned(seconds), of_day));
+        return stamp(text).map(|(seconds, of_day)| (Cow::Owned(seconds), of_day));
     };
     if unit == Unit::ONE {
         return Some((Cow::Borrowed(digits), false));
@@ -127,6 +127,19 @@ pub(super) fn time(text: &[u8], unit: Unit) -> Option<(Cow<'_, [u8]>, bool)> {
     };
     let seconds = exact.or_else(|| Some(number(text, unit, Kind::Seconds)?.to_string().into_bytes()));
     seconds.map(|s| (Cow::Owned(s), false))
+}
+
+/// Seconds since 1970 of a date and a time of day, also with `_` between them, UTC if there is no zone; or since midnight of a time of day:
+/// then the second is true. One line does not show which number of `03/04/2026` is the month, nor the year of a date that has none.
+fn stamp(text: &[u8]) -> Option<(Vec<u8>, bool)> {
+    let moment = match memchr::memchr(b'_', text) {
+        Some(at) => Moment::of_two(&text[..at], &text[at + 1..]),
+        None => Moment::of(text),
+    };
+    let moment = moment.filter(|m| m.is_by_itself())?;
+    let (whole, part) = moment.seconds(Order::default(), 0).filter(|s| s.0 >= 0)?;
+    let decimals = if part > 0.0 { part.to_string() } else { String::new() };
+    Some((format!("{whole}{}", decimals.trim_start_matches('0')).into_bytes(), moment.is_of_day()))
 }
 
 /// A decimal number with its point moved to the left: exact, unlike a division.
@@ -226,6 +239,25 @@ mod tests {
         #[test]
         fn never_panics(b in prop::collection::vec(any::<u8>(), 0..30), seconds in any::<f64>()) {
             let _ = (time(&b, Unit::Decimals(6)), size(&b, Unit::Times(512.0)), later(&b, seconds));
+        }
+    }
+
+    #[test]
+    fn dates_and_times_of_day() {
+        for (text, expected, of_day) in [
+            ("1970-01-01 00:00:00", "0", false),
+            ("2026-11-24T21:30:00.123456789Z", "1795555800.123456789", false),
+            ("2026/11/24 22:30:00,5+01:00", "1795555800.5", false),
+            ("20261124_20:30:00 -0100", "1795555800", false),
+            ("24 Nov 2026 21:30:00", "1795555800", false),
+            ("2024-02-29 23:59:60", "1709251200", false),
+            ("21:30:00.25", "77400.25", true),
+        ] {
+            let (seconds, day) = stamp(text.as_bytes()).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((String::from_utf8(seconds).unwrap().as_str(), day), (expected, of_day), "{text}");
+        }
+        for text in ["", "2026-13-01 00:00:00", "1:2:3", "2026-11-24", "12:34", "03/04/2026 21:30:00", "äöü:öä"] {
+            assert_eq!(stamp(text.as_bytes()), None, "{text}");
         }
     }
 }
