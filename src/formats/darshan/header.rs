@@ -341,10 +341,12 @@ impl Header {
 
     /// What the header says of the log, in the words of the event model.
     pub(super) fn facts(&self) -> crate::record::Header {
+        // the log that a text was printed from is not here
+        let is_stored = self.length > 0;
         crate::record::Header {
             version: Some(self.version.clone()),
-            byte_order: Some(self.order.name().to_owned()),
-            compression: Some(self.compression.name().to_owned()),
+            byte_order: is_stored.then(|| self.order.name().to_owned()),
+            compression: is_stored.then(|| self.compression.name().to_owned()),
         }
     }
 

@@ -11,10 +11,9 @@ use super::layer_summary::LAYERS;
 use super::log::Log;
 use super::names::Names;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::lines::lines;
+use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken, Tally, lines};
 use crate::formats::options::ReadOptions;
 use crate::formats::source::Source;
-use crate::formats::window::Window;
 use crate::record::{Layer, Warning};
 use crate::remedy::Remedy;
 
@@ -34,26 +33,43 @@ pub(super) fn is_text(head: &[u8]) -> bool {
 /// The log that a text was printed from, with times and real counters rounded as they were printed.
 pub(super) fn log_of(source: &Source, options: &ReadOptions) -> Result<Log> {
     let mut text = Text::default();
-    let mut window = Window::open(source, options)?;
-    while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
-        for line in lines(&window.data()[..n]) {
-            text.line += 1;
-            text.take(&String::from_utf8_lossy(line))?;
-        }
-        match n {
-            0 => _ = window.skip_line()?,
-            n => window.consume(n),
-        }
+    let mut lines = LineReader::open(source, options)?;
+    while lines.next(&ParserLines, &mut text)? {
         if text.bytes() as u64 > options.limits.memory_bytes {
             let most = format!("{} bytes", options.limits.memory_bytes);
             return Err(Error::limit("the log of this text has to fit in memory and is larger", most)
                 .remedy(Remedy::AllowMemory));
         }
     }
-    if let Some(why) = window.damage() {
-        text.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
+    text.finish(&lines.finish(), options)
+}
+
+struct ParserLines;
+
+impl LineDecoder for ParserLines {
+    type Rows = Text;
+
+    fn line(&self, line: &[u8], _: u64, text: &mut Text) -> std::result::Result<Taken, Bad> {
+        let text_of_line = String::from_utf8_lossy(line);
+        let read = match text_of_line.strip_prefix('#') {
+            Some(remark) => {
+                text.remark(&text_of_line, remark.trim_start());
+                return Ok(Taken::Nothing);
+            }
+            None if text_of_line.starts_with("total_") => {
+                text.totals = true;
+                return Ok(Taken::Nothing);
+            }
+            None if text_of_line.trim_start().starts_with("X_") => text.segment(&text_of_line),
+            None => text.counter(&text_of_line),
+        };
+        let expected = "a counter of darshan-parser, or a segment of darshan-dxt-parser";
+        read.map(|()| Taken::Record).ok_or_else(|| Bad::new("the line", line, expected))
     }
-    text.finish(options)
+
+    fn is_remark(&self, line: &[u8]) -> bool {
+        line.trim_ascii().is_empty()
+    }
 }
 
 /// The record whose lines are read.
@@ -97,8 +113,7 @@ struct Segments {
 /// What was read of a text.
 #[derive(Default)]
 struct Text {
-    line: u64,
-    version: Option<(String, u32)>,
+    version: Option<String>,
     job: JobRecord,
     run_time_s: Option<f64>,
     names: Names,
@@ -118,8 +133,6 @@ struct Text {
     /// Lines of modules that are not read.
     others: BTreeMap<String, u64>,
     totals: bool,
-    bad: u64,
-    first_bad: u64,
     missing: u64,
     warnings: Vec<Warning>,
 }
@@ -130,56 +143,29 @@ impl Text {
         self.data.values().chain(waiting).map(Vec::len).sum::<usize>() + self.names.text_bytes()
     }
 
-    /// Takes a line. Those that cannot be read are counted.
-    fn take(&mut self, line: &str) -> Result<()> {
-        let read = match line.strip_prefix('#') {
-            _ if line.trim().is_empty() => Some(()),
-            Some(remark) => return self.remark(line, remark.trim_start()),
-            None if line.trim_start().starts_with("X_") => self.segment(line),
-            None if line.starts_with("total_") => {
-                self.totals = true;
-                Some(())
-            }
-            None => self.counter(line),
-        };
-        if read.is_none() {
-            self.bad += 1;
-            self.first_bad = if self.bad == 1 { self.line } else { self.first_bad };
-        }
-        Ok(())
-    }
-
     /// A line that begins with `#`: facts of the job, or the head of segments.
-    fn remark(&mut self, line: &str, text: &str) -> Result<()> {
+    fn remark(&mut self, line: &str, text: &str) {
+        let incomplete = || text.strip_prefix("*WARNING*: The ")?.split_once(" module contains incomplete");
         if let Some(version) = line.strip_prefix(VERSION) {
-            let version = version.trim();
-            self.version = Some((version.to_owned(), header::number_of_text(version)?));
-            return Ok(());
-        }
-        if let Some(facts) = text.strip_prefix("DXT, ") {
+            self.version = Some(version.trim().to_owned());
+        } else if let Some(facts) = text.strip_prefix("DXT, ") {
             self.head_of_segments(facts);
-            return Ok(());
-        }
-        if let Some(module) = text.strip_suffix(" module data") {
+        } else if let Some(module) = text.strip_suffix(" module data") {
             self.section = Module::named(module);
-            return Ok(());
-        }
-        if text.starts_with("Module ") {
+        } else if text.starts_with("Module ") {
             self.offsets = text.contains("Offset");
-            return Ok(());
-        }
-        if let Some(mount) = text.strip_prefix("mount entry:\t") {
+        } else if let Some(mount) = text.strip_prefix("mount entry:\t") {
             let mount = mount.split_once('\t').map(|(path, kind)| (kind.to_owned(), path.to_owned()));
             self.job.mounts.extend(mount.filter(|_| self.job.mounts.len() < MOST_FACTS));
-            return Ok(());
+        } else if let Some((module, _)) = incomplete() {
+            self.partial.extend(Module::named(module).filter(|m| !self.partial.contains(m)));
+        } else if let Some((key, value)) = text.split_once(": ") {
+            self.fact(key, value);
         }
-        if let Some(module) =
-            text.strip_prefix("*WARNING*: The ").and_then(|t| t.split_once(" module contains incomplete"))
-        {
-            self.partial.extend(Module::named(module.0).filter(|m| !self.partial.contains(m)));
-            return Ok(());
-        }
-        let Some((key, value)) = text.split_once(": ") else { return Ok(()) };
+    }
+
+    /// A fact of the job or of a module.
+    fn fact(&mut self, key: &str, value: &str) {
         let (value, job) = (value.trim_end(), &mut self.job);
         let number = || value.parse::<i64>().unwrap_or(0);
         match key {
@@ -199,7 +185,6 @@ impl Text {
                 self.versions.extend(module.zip(version));
             }
         }
-        Ok(())
     }
 
     /// `POSIX  RANK  ID  COUNTER  VALUE  FILE  MOUNT  TYPE`, between tabs.
@@ -351,18 +336,19 @@ impl Text {
         s.data.iter().for_each(|d| out.extend_from_slice(d));
     }
 
-    fn finish(mut self, options: &ReadOptions) -> Result<Log> {
+    fn finish(mut self, tally: &Tally, options: &ReadOptions) -> Result<Log> {
         let cut = self.record.key.filter(|key| self.longest.get(&key.0).is_some_and(|most| *most > self.record.lines));
         self.end_record();
         self.end_segments();
-        let Some((version, version_number)) = self.version.take() else {
+        let Some(version) = self.version.take() else {
             return Err(Error::malformed(Place::Line(1), "no version of the log"));
         };
+        let version_number = header::number_of_text(&version)?;
         if self.data.is_empty() && self.totals {
             return Err(Error::new(ErrorKind::Empty, "the text holds totals of the whole job only")
                 .remedy("give the log itself, or print it with darshan-parser without --total"));
         }
-        self.warn(cut.is_some());
+        self.warn(tally, cut.is_some());
         self.set_end(version_number >= 341);
         let (mut file, mut slots) = (Vec::new(), Vec::new());
         for (&module, data) in &self.data {
@@ -391,19 +377,14 @@ impl Text {
         Ok(Log::of_parts(file, header, self.job, self.names, &options.limits).of_text(self.warnings, self.untimed))
     }
 
-    fn warn(&mut self, cut: bool) {
+    fn warn(&mut self, tally: &Tally, cut: bool) {
+        self.warnings = tally.warnings("counters or segments", None);
         let mut warn = |code: &str, message: String| self.warnings.push(Warning::new(code, message));
-        if self.bad > 0 {
-            warn(
-                "unreadable-records",
-                format!("{} lines cannot be read, the first: line {}", self.bad, self.first_bad),
-            );
-        }
         if self.missing > 0 {
             warn("missing-segments", format!("{} segments that the text announces are not in it", self.missing));
         }
-        if cut {
-            warn("damaged-tail", format!("the text ends within a record, in line {}", self.line));
+        if cut && !tally.the_end_is_cut() {
+            warn("damaged-tail", format!("the text ends within a record, in line {}", tally.lines));
         }
         for (module, n) in &self.others {
             warn("unknown-module", format!("{n} lines of {module} are not read and were left out"));

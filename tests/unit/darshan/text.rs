@@ -121,7 +121,7 @@ fn what_a_cut_text_lacks_is_told() {
     assert_eq!((t.ranks, t.job.as_ref().unwrap().run_time_s), (2, Some(1572.0)));
     let cut = SEGMENTS.len() - 100;
     let t = read_bytes(&SEGMENTS.as_bytes()[..cut], &ReadOptions::default()).unwrap();
-    assert_eq!((t.data.len(), codes(&t)), (1, vec!["unreadable-records", "missing-segments"]));
+    assert_eq!((t.data.len(), codes(&t)), (1, vec!["damaged-tail", "missing-segments"]));
 }
 
 #[test]
@@ -144,6 +144,8 @@ fn what_a_text_does_not_say_is_unknown() {
     assert_eq!((job.id, job.start_unix_s, t.clock.zero_unix_s), (None, None, None));
     let io = iophase::analysis::Info::of(&t).io;
     assert!(io.share.is_none() && io.why.as_ref().unwrap().contains("times are not known"), "{io:?}");
+    assert!(io.mean_s.is_none() && io.mean_write_s.is_none() && io.io_s.is_none() && io.layers.is_empty(), "{io:?}");
+    assert!(t.header.byte_order.is_none() && t.header.compression.is_none());
     assert_eq!(summary(&t, "posix").unwrap().bytes_written, 4096);
 }
 
