@@ -73,13 +73,13 @@ impl Timed {
     }
 }
 
-/// The times of all tables. Those that are not recorded or cannot be count as 0; [`Quality`](crate::record::Quality) names these.
+/// The times of all tables. Where only some are recorded or can be, the others count as 0; [`Quality`](crate::record::Quality) names these.
 pub(crate) fn timed(c: &Counters) -> Vec<Timed> {
     let mut all = Vec::new();
     let mut names: Option<HashMap<&str, FileId, FixedState>> = None;
     let tables = c.tables.iter().map(Counted::of);
     for t in tables.filter(|t| TIMES.iter().any(|time| t.measures(*time))) {
-        for row in t.rows() {
+        for row in t.rows().filter(|row| row.has_any(&TIMES)) {
             let file = match t.module {
                 CounterModule::H5d | CounterModule::PnetcdfVar => {
                     let names = names.get_or_insert_with(|| c.files.iter().map(|(id, name)| (name, id)).collect());

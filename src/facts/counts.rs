@@ -265,6 +265,12 @@ impl Row<'_, '_> {
         Some(value).filter(|x| x.is_finite() && *x > 0.0).unwrap_or(0.0)
     }
 
+    /// True if any of these was recorded.
+    pub fn has_any(&self, measures: &[Measure]) -> bool {
+        const MISSING: f64 = -1.0;
+        measures.iter().any(|m| self.of.measures[*m as usize].is_some_and(|c| c.get(self.at) != MISSING))
+    }
+
     /// Bytes read and written.
     pub fn bytes(&self) -> [u64; 2] {
         BYTES.map(|c| self.count(c))

@@ -133,7 +133,8 @@ impl IoFacts {
             Some(all) => of_counters(trace, all, run_s),
             None if wall_s.is_some() => of_requests(trace, &ranks),
             None => {
-                IoFacts { time: IoTime { why: Some(untimed(trace).into()), ..IoTime::default() }, ..IoFacts::default() }
+                let why = incomplete(trace).unwrap_or_else(|| untimed(trace).into());
+                IoFacts { time: IoTime { why: Some(why), ..IoTime::default() }, ..IoFacts::default() }
             }
         };
         (facts.time.ranks, facts.time.wall_s, facts.time.run_s) = (ranks, wall_s, run_s);
@@ -166,15 +167,19 @@ fn of_counters(trace: &Trace, all: Vec<Timed>, run_s: f64) -> IoFacts {
     let of_layer = |l: TimedLayer| kept.iter().filter(|t| t.layer == l).map(Timed::time_s).sum::<f64>();
     let layer = kept.iter().map(|t| t.layer).max_by(|a, b| of_layer(*a).total_cmp(&of_layer(*b)));
     let outer = Spent::of(kept.iter().copied(), ranks, run);
-    let [read, write, metadata] = outer.mean_s.map(Some);
+    let why = incomplete(trace);
+    // nothing among times of which some are missing may be what is missing
+    let whole = why.is_none();
+    let mean = |s: f64| Some(s).filter(|s| *s > 0.0 || whole);
+    let [read, write, metadata] = outer.mean_s.map(mean);
     let time = IoTime {
-        why: incomplete(trace),
+        mean_s: mean(outer.mean_io_s()),
+        why,
         layer: layer.map(|l| l.name().to_owned()),
-        mean_s: Some(outer.mean_io_s()),
         mean_read_s: read,
         mean_write_s: write,
         mean_metadata_s: metadata,
-        slowest_s: Some(outer.slowest_s),
+        slowest_s: Some(outer.slowest_s).filter(|s| s.high > 0.0 || whole),
         slowest_rank: outer.busiest().map(|x| x.0),
         waiting_s,
         // metadata records of a library say nothing of its bytes
