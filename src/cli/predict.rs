@@ -511,6 +511,7 @@ impl<'a> Intake<'a> {
                 (Some(file), _) => file.read(&mut block)?,
                 (None, Some(input)) => match input.recv_timeout(NOTICE) {
                     Err(mpsc::RecvTimeoutError::Timeout) => {
+                        self.tell_waiting(&tail, &mut told);
                         self.predict(false)?;
                         continue;
                     }
@@ -534,9 +535,7 @@ impl<'a> Intake<'a> {
                     if ends {
                         tail.end();
                     } else {
-                        if tail.is_undecided() && !std::mem::replace(&mut told, true) {
-                            output::message("what has come shows no form that can be followed; waiting for more");
-                        }
+                        self.tell_waiting(&tail, &mut told);
                         self.predict(false)?;
                         self.store(&mut file, &tail, false)?;
                         self.pause(a.poll);
@@ -571,6 +570,18 @@ impl<'a> Intake<'a> {
         self.predict(true)?;
         self.store(&mut file, &tail, true)?;
         self.check_taken()
+    }
+
+    /// Says once why nothing is predicted from what has come.
+    fn tell_waiting(&self, tail: &Tail, told: &mut bool) {
+        let why = match &self.faults.first {
+            _ if tail.is_undecided() => "what has come shows no form that can be followed".to_owned(),
+            Some(fault) if self.jobs.is_none() => format!("no transfer has come; the first fault: {fault}"),
+            _ => return,
+        };
+        if !std::mem::replace(told, true) {
+            output::message(&format!("{why}; waiting for more"));
+        }
     }
 
     /// Whether a signal has asked for the end.
