@@ -323,11 +323,10 @@ pub fn info(i: &Info, style: Style) -> String {
     let files = if i.files > 0 { format!(", {}", units::counted(i.files, "file")) } else { String::new() };
     line(&mut out, "contents", &format!("{}{files}", units::counted(i.ranks, "rank")));
     if let (Some(a), Some(b)) = (i.start_s, i.end_s) {
-        line(
-            &mut out,
-            "time",
-            &format!("{} to {}: {}", units::clock(a, 0.1), units::clock(b, 0.1), units::seconds(b - a)),
-        );
+        let said = i.job.as_ref().is_some_and(|j| j.start_unix_s.is_some());
+        let from = i.clock.unix_s(a).filter(|_| !said).map_or(String::new(), |t| format!(", from {}", units::utc(t)));
+        let span = units::seconds(b - a);
+        line(&mut out, "time", &format!("{} to {}: {span}{from}", units::clock(a, 0.1), units::clock(b, 0.1)));
     }
     if !i.partial.is_empty() {
         line(&mut out, "incomplete", &i.partial.join(", "));
