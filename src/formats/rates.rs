@@ -313,7 +313,7 @@ pub(crate) fn in_order(times: &mut Vec<f64>, columns: &mut [Vec<f64>]) -> (u64, 
 }
 
 /// The sum of two values, of which either may be missing.
-fn sum(a: f64, b: f64) -> f64 {
+pub(crate) fn sum(a: f64, b: f64) -> f64 {
     match (a.is_finite(), b.is_finite()) {
         (true, true) => a + b,
         (false, _) => b,

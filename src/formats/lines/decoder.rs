@@ -30,6 +30,11 @@ pub(in super::super) trait LineDecoder: Sync {
         is_remark(line)
     }
 
+    /// Bytes of these whole lines up to one that changes how those after it are read: the caller takes it.
+    fn until_change(&self, text: &[u8]) -> usize {
+        text.len()
+    }
+
     /// Takes a line that is longer than the limit; only its beginning is there.
     ///
     /// # Errors
@@ -38,6 +43,21 @@ pub(in super::super) trait LineDecoder: Sync {
         let _ = (number, rows);
         Err(Bad::new("a long line", beginning, "shorter lines"))
     }
+}
+
+/// A decoder of lines that depend on those before, which does what it can before it knows them: side by side.
+pub(in super::super) trait InOrder: LineDecoder {
+    /// A line by itself.
+    type Parsed: Send + Sync;
+
+    /// Takes a line apart.
+    fn parse(&self, line: &[u8]) -> Self::Parsed;
+
+    /// Takes a line into the rows of those before.
+    ///
+    /// # Errors
+    /// As [`LineDecoder::line`].
+    fn follow(&self, line: &[u8], parsed: &Self::Parsed, rows: &mut Self::Rows) -> Result<Taken, Bad>;
 }
 
 /// Rows of which stretches are read side by side.

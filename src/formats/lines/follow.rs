@@ -40,6 +40,9 @@ pub trait TailedLines: Send {
         Clock::default()
     }
 
+    /// Nothing more comes, or not soon: gives what waits for the lines that follow.
+    fn end(&mut self) {}
+
     /// True if a line can only be read once those before it have been.
     fn needs_lines_before(&self) -> bool {
         true
@@ -56,6 +59,11 @@ pub(in super::super) trait Transfers: LineDecoder + Send {
     /// # Errors
     /// If the last line cannot be one of them.
     fn take(&mut self, rows: &mut Self::Rows, transfers: &mut VecDeque<Interval>) -> Result<(), String>;
+
+    /// Makes transfers of the rows that wait for lines that do not come.
+    fn end(&mut self, rows: &mut Self::Rows) {
+        let _ = rows;
+    }
 
     /// What the times count from, as far as the rows show.
     fn clock(&self, rows: &Self::Rows) -> Clock {
@@ -100,6 +108,12 @@ impl<D: Transfers> TailedLines for Follower<D> {
 
     fn clock(&self) -> Clock {
         self.decoder.clock(&self.rows)
+    }
+
+    fn end(&mut self) {
+        self.decoder.end(&mut self.rows);
+        // a row that cannot be one was no line
+        let _ = self.decoder.take(&mut self.rows, &mut self.waiting);
     }
 
     fn needs_lines_before(&self) -> bool {

@@ -10,7 +10,7 @@ mod reader;
 
 use memchr::memchr;
 
-pub(super) use decoder::{Bad, LineDecoder, Stretch, Taken};
+pub(super) use decoder::{Bad, InOrder, LineDecoder, Stretch, Taken};
 pub(super) use follow::{Followed, Follower, TailedLines, Transfers, transfers_of};
 pub(super) use reader::{LineReader, Tally, decode};
 

@@ -6,12 +6,15 @@ use rayon::prelude::*;
 use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::window::Window;
-use super::{Bad, LineDecoder, Stretch, Taken, lines, quote};
+use super::{Bad, InOrder, LineDecoder, Stretch, Taken, lines, quote};
 use crate::error::{Error, Place, Result};
 use crate::record::Warning;
 
 /// Bytes of lines that one task decodes.
 const PIECE: usize = 256 << 10;
+/// Bytes of lines that one task takes apart ahead of those that are followed, and tasks at once: what is taken apart is larger than the text.
+const PIECE_AHEAD: usize = 128 << 10;
+const AHEAD: usize = 4;
 /// Bytes read at once by a thread that has a file to itself.
 const OWN_BLOCK: usize = 512 << 10;
 
@@ -37,18 +40,34 @@ pub(in super::super) struct Tally {
 }
 
 impl Tally {
+    /// Of an input that ended early, if that says why.
+    pub(in super::super) fn of_damage(damage: Option<String>) -> Tally {
+        Tally { damage, ..Tally::default() }
+    }
+
     #[inline]
     fn take<D: LineDecoder>(&mut self, decoder: &D, line: &[u8], longest: usize, rows: &mut D::Rows) {
+        let read = |number, rows: &mut D::Rows| match line.len() <= longest {
+            true => decoder.line(line, number, rows),
+            false => decoder.long_line(&line[..longest], number, rows),
+        };
+        self.take_by(decoder, line, rows, read);
+    }
+
+    /// Takes a line as `read` does, if it is no remark.
+    #[inline]
+    fn take_by<D: LineDecoder>(
+        &mut self,
+        decoder: &D,
+        line: &[u8],
+        rows: &mut D::Rows,
+        read: impl FnOnce(u64, &mut D::Rows) -> Result<Taken, Bad>,
+    ) {
         self.lines += 1;
         self.last_is_bad = false;
-        if decoder.is_remark(line) {
-            return;
+        if !decoder.is_remark(line) {
+            self.note(read(self.lines, rows), line);
         }
-        let taken = match line.len() <= longest {
-            true => decoder.line(line, self.lines, rows),
-            false => decoder.long_line(&line[..longest], self.lines, rows),
-        };
-        self.note(taken, line);
     }
 
     #[inline]
@@ -81,9 +100,14 @@ impl Tally {
         self.passed += later.passed;
     }
 
-    /// True if the one line that cannot be read is the last, and has no end.
+    /// True if the last line cannot be read, and has no end.
+    pub(in super::super) fn the_end_is_cut(&self) -> bool {
+        self.last_is_bad && self.unterminated
+    }
+
+    /// True if no other line cannot be read.
     pub(in super::super) fn only_the_end_is_cut(&self) -> bool {
-        self.bad == 1 && self.last_is_bad && self.unterminated
+        self.bad == 1 && self.the_end_is_cut()
     }
 
     /// What a user should know: damage, a cut last line, lines that are none of `noun` (`records`, `events`). `file` names the file if it is
@@ -170,17 +194,29 @@ impl<'s> LineReader<'s> {
             let n = self.window.whole_lines(self.longest)?.unwrap_or(0);
             let line = lines(&self.window.data()[..n]).next().unwrap_or_default();
             self.tally.lines += 1;
+            self.tally.last_is_bad = false;
             let more = n > 0 && is_remark(line);
             if !more {
                 let header = read(line).map_err(|bad| bad.at(self.tally.lines))?;
-                self.window.skip_line()?;
+                self.tally.unterminated = !self.window.skip_line()?;
                 return Ok(header);
             }
             self.window.skip_line()?;
         }
     }
 
-    /// Decodes the next stretch of lines on this thread; false if there is none.
+    /// Takes the next line as it stands; `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(in super::super) fn line_as_is(&mut self) -> Result<Option<Vec<u8>>> {
+        if self.ahead().is_empty() {
+            return Ok(None);
+        }
+        self.header(|_| false, |line| Ok(line.to_vec())).map(Some)
+    }
+
+    /// Decodes the next stretch of lines on this thread; false if there is none, or none before a change.
     ///
     /// # Errors
     /// Limits, and errors of the system.
@@ -197,7 +233,44 @@ impl<'s> LineReader<'s> {
         Ok(true)
     }
 
-    /// Decodes the next stretch of lines on all threads; false if there is none.
+    /// Decodes the next stretch of lines on all threads: some are taken apart while those before are followed; false if there is none, or
+    /// none before a change.
+    ///
+    /// # Errors
+    /// Limits, and errors of the system.
+    pub(in super::super) fn follow<D: InOrder>(&mut self, decoder: &D, rows: &mut D::Rows) -> Result<bool> {
+        if self.alone {
+            return self.next(decoder, rows);
+        }
+        let Some(n) = self.whole_lines(decoder, rows)? else { return Ok(false) };
+        let (longest, tally, piece) = (self.longest, &mut self.tally, self.piece.min(PIECE_AHEAD));
+        self.window.consume_with(n, |text| {
+            let parse_all = |group| parse_all(decoder, group, longest);
+            let pieces = pieces(text, piece);
+            let mut groups = pieces.chunks(AHEAD);
+            let mut now = groups.next().map(parse_all);
+            while let Some(parsed) = now {
+                let mut follow = || {
+                    for (line, parsed) in parsed.iter().flatten() {
+                        tally.take_by(decoder, line, rows, |number, rows| match parsed {
+                            Some(parsed) => decoder.follow(line, parsed, rows),
+                            None => decoder.long_line(&line[..longest], number, rows),
+                        });
+                    }
+                };
+                now = match groups.next() {
+                    Some(group) => rayon::join(follow, || Some(parse_all(group))).1,
+                    None => {
+                        follow();
+                        None
+                    }
+                };
+            }
+        })?;
+        Ok(true)
+    }
+
+    /// Decodes the next stretch of lines on all threads; false if there is none, or none before a change.
     ///
     /// # Errors
     /// Limits, and errors of the system.
@@ -222,15 +295,19 @@ impl<'s> LineReader<'s> {
         Ok(true)
     }
 
-    /// The length of the next whole lines; 0 if one was too long, and is behind.
+    /// The length of the next whole lines that the decoder takes; 0 if one was too long, and is behind.
     fn whole_lines<D: LineDecoder>(&mut self, decoder: &D, rows: &mut D::Rows) -> Result<Option<usize>> {
         let Some(n) = self.window.whole_lines(self.longest)? else { return Ok(None) };
         if n == 0 {
             self.tally.take(decoder, &self.window.data()[..=self.longest], self.longest, rows);
             self.tally.unterminated = !self.window.skip_line()?;
-        } else {
-            self.tally.unterminated = !self.window.data()[..n].ends_with(b"\n");
+            return Ok(Some(0));
         }
+        let n = decoder.until_change(&self.window.data()[..n]);
+        if n == 0 {
+            return Ok(None);
+        }
+        self.tally.unterminated = !self.window.data()[..n].ends_with(b"\n");
         Ok(Some(n))
     }
 
@@ -246,6 +323,16 @@ impl Bad {
     pub(in super::super) fn at(self, line: u64) -> Error {
         Error::malformed(Place::Line(line), self.found).expected(self.expected)
     }
+}
+
+/// The lines of each piece, taken apart unless they are too long.
+fn parse_all<'t, D: InOrder>(
+    decoder: &D,
+    pieces: &[&'t [u8]],
+    longest: usize,
+) -> Vec<Vec<(&'t [u8], Option<D::Parsed>)>> {
+    let parse = |line: &'t [u8]| (line, (line.len() <= longest).then(|| decoder.parse(line)));
+    pieces.par_iter().map(|piece| lines(piece).map(parse).collect()).collect()
 }
 
 /// Cuts a text at line ends into pieces of at least so many bytes.
@@ -284,30 +371,67 @@ mod tests {
                 _ => Err(Bad::new("a line", line, "digits")),
             }
         }
+
+        fn until_change(&self, text: &[u8]) -> usize {
+            let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text).map(|n| n + 1));
+            starts.filter(|n| text.get(*n) == Some(&b'=')).min().unwrap_or(text.len())
+        }
     }
 
-    /// Reads a text in blocks and pieces of these sizes, and on one thread if `alone`.
-    fn read(text: &[u8], block: usize, piece: usize, alone: bool) -> (Vec<u8>, String) {
+    impl InOrder for Digits {
+        type Parsed = usize;
+
+        fn parse(&self, line: &[u8]) -> usize {
+            line.len()
+        }
+
+        fn follow(&self, line: &[u8], parsed: &usize, rows: &mut Vec<u8>) -> Result<Taken, Bad> {
+            assert_eq!(*parsed, line.len());
+            self.line(line, 0, rows)
+        }
+    }
+
+    /// How a text is read.
+    #[derive(Clone, Copy)]
+    enum How {
+        Next,
+        Share,
+        Follow,
+    }
+
+    /// Reads a text in blocks and pieces of these sizes.
+    fn read(text: &[u8], block: usize, piece: usize, how: How) -> (Vec<u8>, String) {
         let source = Source::from_bytes("x", text);
         let mut options = ReadOptions::default();
         options.limits.line_bytes = 6;
         let window = Window::in_blocks(&source, &options, block).unwrap();
         let mut reader = LineReader { piece, alone: block.is_multiple_of(2), ..LineReader::over(window, &options) };
         let mut rows = Vec::new();
-        while if alone { reader.next(&Digits, &mut rows) } else { reader.share(&Digits, &mut rows) }.unwrap() {}
+        loop {
+            while match how {
+                How::Next => reader.next(&Digits, &mut rows),
+                How::Share => reader.share(&Digits, &mut rows),
+                How::Follow => reader.follow(&Digits, &mut rows),
+            }
+            .unwrap()
+            {}
+            let Some(line) = reader.line_as_is().unwrap() else { break };
+            rows.extend(line);
+        }
         (rows, format!("{:?}", Tally { bytes: 0, ..reader.finish() }))
     }
 
     proptest! {
         #[test]
         fn lines_are_the_same_whatever_the_blocks_and_pieces(
-            text in "([0-9]{0,5}|[0-9]{7,9}|-[0-9]{0,3}|#x| |a[0-9]?)(\r?\n([0-9]{0,5}|[0-9]{7,9}|-|#|b)){0,12}\n?",
+            text in "([0-9]{0,5}|[0-9]{7,9}|-[0-9]{0,3}|#x| |a[0-9]?)(\r?\n([0-9]{0,5}|[0-9]{7,9}|-|#|b|=[0-9]?)){0,12}\n?",
             block in 1usize..20,
             piece in 0usize..20,
         ) {
-            let whole = read(text.as_bytes(), 1 << 20, PIECE, true);
-            prop_assert_eq!(&read(text.as_bytes(), block, piece, false), &whole);
-            prop_assert_eq!(&read(text.as_bytes(), block, piece, true), &whole);
+            let whole = read(text.as_bytes(), 1 << 20, PIECE, How::Next);
+            for how in [How::Next, How::Share, How::Follow] {
+                prop_assert_eq!(&read(text.as_bytes(), block, piece, how), &whole);
+            }
         }
     }
 

@@ -2,19 +2,19 @@
 //! vmstat, by a table of their headers.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 
 use super::sheet::{Group, Meaning, Sheet, since_start};
 use super::stamp::EPOCH_LEAST;
 use super::table::amount;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::dates::{DAY, Moment, Orders};
-use crate::formats::lines::{lines, quote};
+use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken, Tally, lines, quote};
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{Stamp, ValueKind};
 use crate::formats::source::Source;
 use crate::formats::thresholds::LIMITS;
-use crate::formats::window::Window;
 use crate::record::{Op, Warning};
 
 /// A tool.
@@ -181,7 +181,8 @@ pub(super) struct Blocks<'o> {
     unread: Option<(u64, String)>,
     values: usize,
     lines: u64,
-    bad: Option<(u64, String)>,
+    /// Devices without values, and the first.
+    odd: (u64, String),
 }
 
 /// Reads the blocks.
@@ -189,24 +190,27 @@ pub(super) struct Blocks<'o> {
 /// # Errors
 /// Malformed if no line is of a device, or nothing says the times; limits; errors of the system.
 pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut window = Window::open(source, options)?;
+    let mut lines = LineReader::open(source, options)?;
     let mut blocks = Blocks::new(options);
-    while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
-        if n == 0 {
-            window.skip_line()?;
-            blocks.lines += 1;
-            blocks.note(b"a long line");
-            continue;
-        }
-        for line in lines(&window.data()[..n]) {
-            blocks.line(line);
-        }
-        if blocks.values > options.limits.records {
-            return Err(Error::too_many_rows(options.limits.records));
-        }
-        window.consume(n);
+    while lines.next(&BlockLines(PhantomData), &mut blocks)? {
+        blocks.check()?;
     }
-    blocks.finish(window.damage())
+    blocks.finish(&lines.finish())
+}
+
+struct BlockLines<'o>(PhantomData<fn() -> Blocks<'o>>);
+
+impl<'o> LineDecoder for BlockLines<'o> {
+    type Rows = Blocks<'o>;
+
+    fn line(&self, line: &[u8], number: u64, blocks: &mut Blocks<'o>) -> std::result::Result<Taken, Bad> {
+        blocks.lines = number;
+        blocks.line(line.trim_ascii())
+    }
+
+    fn is_remark(&self, _: &[u8]) -> bool {
+        false
+    }
 }
 
 impl<'o> Blocks<'o> {
@@ -228,7 +232,7 @@ impl<'o> Blocks<'o> {
             unread: None,
             values: 0,
             lines: 0,
-            bad: None,
+            odd: (0, String::new()),
         }
     }
 
@@ -261,7 +265,10 @@ impl<'o> Blocks<'o> {
             let of = |name: &str| values.iter().find(|(n, _)| n == name).map(|(_, x)| *x);
             let rates = RATES.iter().find(|(read, write, _)| of(read).is_some() && of(write).is_some());
             let (Some((read, write, unit)), false) = (rates, device.is_empty()) else {
-                self.note(device.as_bytes());
+                if self.odd.0 == 0 {
+                    self.odd.1 = quote(device.as_bytes());
+                }
+                self.odd.0 += 1;
                 continue;
             };
             let stated = |rate: &str| stated_step(of(rate.strip_suffix("/s")?)?, of(rate)?);
@@ -271,10 +278,14 @@ impl<'o> Blocks<'o> {
             let values = [read, write].map(|rate| of(rate).unwrap_or(f64::NAN) * unit);
             self.push(self.host.clone(), device.clone().into_bytes(), values);
         }
-        if self.values > self.options.limits.records {
-            return Err(Error::too_many_rows(self.options.limits.records));
+        self.check()
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.values > self.options.limits.records {
+            true => Err(Error::too_many_rows(self.options.limits.records)),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Notes of the block what one of its rows shows.
@@ -287,38 +298,33 @@ impl<'o> Blocks<'o> {
         block.rows += 1;
     }
 
-    fn note(&mut self, line: &[u8]) {
-        self.sheet.quality.records_read += 1;
-        self.sheet.quality.records_dropped += 1;
-        self.bad.get_or_insert_with(|| (self.lines, quote(line)));
-    }
-
-    fn line(&mut self, line: &[u8]) {
-        self.lines += 1;
-        let text = line.trim_ascii();
+    fn line(&mut self, text: &[u8]) -> std::result::Result<Taken, Bad> {
         if text.is_empty() {
             // what follows is another block, except for tools that write a time on every line
             self.header = self.header.take().filter(|h| h.tool.timed);
             // a time stands directly above its block
             self.stray = None;
-            return;
-        }
-        if text.starts_with(b"Linux ") && text.contains(&b'(') {
-            return self.machine(text);
-        }
-        if let Some(header) = Header::of(text) {
-            return self.begin_header(header);
-        }
-        if text.starts_with(b"avg-cpu") || text.starts_with(b"procs ") {
+        } else if text.starts_with(b"Linux ") && text.contains(&b'(') {
+            self.machine(text);
+        } else if let Some(header) = Header::of(text) {
+            self.begin_header(header);
+        } else if text.starts_with(b"avg-cpu") || text.starts_with(b"procs ") {
             self.header = None;
-            return self.expect_time();
+            self.expect_time();
+        } else {
+            return self.cells(text);
         }
+        Ok(Taken::Nothing)
+    }
+
+    /// A time, a row, or a line that says nothing.
+    fn cells(&mut self, text: &[u8]) -> std::result::Result<Taken, Bad> {
         let cells: Vec<&[u8]> = fields(text).collect();
         if self.header.as_ref().is_none_or(|h| !h.tool.timed)
             && let Some(when) = self.time_line(text, &cells)
         {
             (self.when, self.header, self.name) = (Some(when), None, None);
-            return;
+            return Ok(Taken::Nothing);
         }
         match self.header.take() {
             // the header of a section of other counters
@@ -326,13 +332,15 @@ impl<'o> Blocks<'o> {
                 if header.tool.timed && timed(&cells).is_some_and(|(_, names)| !names.iter().any(|c| is_number(c))) => {
             }
             Some(header) => {
-                self.row(&header, text, &cells);
+                let taken = self.row(&header, text, &cells);
                 self.header = Some(header);
+                return taken;
             }
             // a line of numbers is of processors
             None if !cells.iter().all(|c| is_number(c)) => self.stray = Some((self.lines, quote(text))),
             None => {}
         }
+        Ok(Taken::Nothing)
     }
 
     /// The line of the machine, such as `Linux 5.14.0 (n1)  11/24/2026  _x86_64_  (8 CPU)`.
@@ -388,11 +396,11 @@ impl<'o> Blocks<'o> {
     }
 
     /// A line below a header.
-    fn row(&mut self, header: &Header, text: &[u8], all: &[&[u8]]) {
+    fn row(&mut self, header: &Header, text: &[u8], all: &[&[u8]]) -> std::result::Result<Taken, Bad> {
         let mut cells = all.to_vec();
         if header.tool.timed {
             // lines of means have no time
-            let Some((when, rest)) = timed(all) else { return };
+            let Some((when, rest)) = timed(all) else { return Ok(Taken::Nothing) };
             cells = rest.to_vec();
             let is_new = |b: &Block| b.when.is_none_or(|last| !same(last, when)) || self.is_first;
             if self.blocks.last().is_none_or(is_new) {
@@ -408,7 +416,7 @@ impl<'o> Blocks<'o> {
             self.begin(when.map(When::At), None);
         } else if let ([name], true) = (&cells[..], header.width > 1) {
             self.name = Some(name.to_vec());
-            return;
+            return Ok(Taken::Nothing);
         }
         let name = self.name.take();
         if let Some(name) = name.as_deref().filter(|_| cells.len() + 1 == header.width && header.device == [0]) {
@@ -425,7 +433,7 @@ impl<'o> Blocks<'o> {
             Some(at) => cells.get(at).and_then(|t| amount(t, true, header.unit, KILO)),
         };
         let (Some(read), Some(write), true) = (cell(header.read), cell(header.write), fits) else {
-            return self.note(text);
+            return Err(Bad::new("the line", text, "as many values as the header has names"));
         };
         let number = |at: Option<usize>| cells.get(at?).and_then(|c| parse_f64(c));
         let stated = [(header.totals[0], header.read), (header.totals[1], header.write)];
@@ -436,6 +444,7 @@ impl<'o> Blocks<'o> {
         self.count_row(&steps, &requests);
         let device = header.device.iter().filter_map(|&c| cells.get(c).copied()).collect::<Vec<_>>().join(&b' ');
         self.push(self.host.clone(), device, [read, write]);
+        Ok(Taken::Record)
     }
 
     fn push(&mut self, host: String, device: Vec<u8>, values: [f64; 2]) {
@@ -460,28 +469,24 @@ impl<'o> Blocks<'o> {
         }
     }
 
-    pub(super) fn finish(mut self, damage: Option<&str>) -> Result<Sheet> {
-        if self.sheet.groups.is_empty()
-            && let Some((line, text)) = &self.bad
-        {
-            return Err(Error::malformed(Place::Line(*line), format!("no line of a device: {text}"))
-                .expected("as many values as the header has names"));
+    pub(super) fn finish(mut self, tally: &Tally) -> Result<Sheet> {
+        if self.sheet.groups.is_empty() {
+            if let Some((line, bad)) = tally.first_bad.clone() {
+                return Err(bad.at(line));
+            }
+            if self.odd.0 > 0 {
+                let found = format!("no device has rates of what was read and written, the first {}", self.odd.1);
+                return Err(Error::new(ErrorKind::Malformed, found));
+            }
         }
         self.set_times()?;
-        if let Some((line, text)) = &self.bad {
-            let n = self.sheet.quality.records_dropped;
-            let last = *line == self.lines && n == 1;
-            let (code, what) = match last {
-                true => ("damaged-tail", format!("line {line}, the last, is cut: {text}")),
-                false => {
-                    ("unreadable-records", format!("{n} lines of devices cannot be read, the first {line}: {text}"))
-                }
-            };
-            self.sheet.warnings.push(Warning::new(code, what));
+        self.sheet.quality.records_read += tally.bad + self.odd.0;
+        self.sheet.quality.records_dropped += tally.bad + self.odd.0;
+        if let (n @ 1.., first) = &self.odd {
+            let what = format!("{n} devices have no rates of what was read and written, the first {first}");
+            self.sheet.warnings.push(Warning::new("unreadable-records", what));
         }
-        if let Some(why) = damage {
-            self.sheet.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
-        }
+        self.sheet.warnings.extend(tally.warnings("rows of devices", None));
         let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
         self.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
         Ok(self.sheet)

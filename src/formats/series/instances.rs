@@ -11,7 +11,7 @@ use crate::formats::number::parse_f64;
 use crate::formats::rates::ValueKind;
 
 /// Fewer rows show nothing.
-const FEW: usize = 8;
+pub(super) const FEW: usize = 8;
 /// Share of the rows from which on they are of several instances.
 const MANY: f64 = 0.25;
 /// Share of the rows below which they are of one.

@@ -10,6 +10,7 @@ use super::sheet::{Group, Meaning, Sheet};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::dates::{Moment, Order};
 use crate::formats::json::{Json, member_names};
+use crate::formats::lines::Tally;
 use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{Stamp, ValueKind};
@@ -204,7 +205,7 @@ pub(super) fn iostat(source: &Source, options: &ReadOptions) -> Result<Sheet> {
         }
         other => other.map(|()| None)?,
     };
-    blocks.finish(why.as_deref())
+    blocks.finish(&Tally::of_damage(why))
 }
 
 fn iostat_block(json: &mut Json, blocks: &mut Blocks) -> Result<()> {

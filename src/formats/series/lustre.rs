@@ -1,18 +1,18 @@
 //! Snapshots of Lustre counters, one after the other: `stats` of clients and servers, and `job_stats` of servers.
 
 use std::collections::{HashMap, HashSet};
+use std::marker::PhantomData;
 
 use memchr::memmem;
 
 use super::sheet::{Group, Meaning, Sheet};
-use crate::error::{Error, Place, Result};
-use crate::formats::lines::lines;
+use crate::error::{Error, Result};
+use crate::formats::lines::{Bad, LineDecoder, LineReader, Taken, Tally, lines};
 use crate::formats::number::{parse_f64, parse_f64_minus, scan_f64};
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{Stamp, ValueKind, median_step};
 use crate::formats::source::Source;
-use crate::formats::window::Window;
-use crate::record::{Op, Warning};
+use crate::record::Op;
 
 /// Most jobs and targets.
 const MOST_GROUPS: usize = 1 << 20;
@@ -30,28 +30,37 @@ pub(super) fn is_job_stats(head: &[u8]) -> bool {
     lines(head).map(<[u8]>::trim_ascii).filter(|l| !l.is_empty()).take(8).any(|l| l == b"job_stats:")
 }
 
-/// Gives every line with its number from 1 to `each`; lines that are too long are left out. Returns their number, and why the input ended early.
-fn each_line(
-    source: &Source,
-    options: &ReadOptions,
-    mut each: impl FnMut(u64, &[u8]) -> Result<()>,
-) -> Result<(u64, Option<String>)> {
-    let mut window = Window::open(source, options)?;
-    let (mut number, mut long) = (0, 0);
-    while let Some(n) = window.whole_lines(options.limits.line_bytes)? {
-        if n == 0 {
-            window.skip_line()?;
-            (number, long) = (number + 1, long + 1);
-            continue;
-        }
-        for line in lines(&window.data()[..n]) {
-            number += 1;
-            each(number, line.trim_ascii())?;
-        }
-        window.consume(n);
-    }
-    Ok((long, window.damage().map(str::to_owned)))
+/// What the lines become, one after the other.
+trait Snapshots: Send {
+    fn line(&mut self, line: &[u8]) -> std::result::Result<Taken, Bad>;
+
+    fn groups(&self) -> &Groups;
 }
+
+struct SnapshotLines<S>(PhantomData<fn() -> S>);
+
+impl<S: Snapshots> LineDecoder for SnapshotLines<S> {
+    type Rows = S;
+
+    fn line(&self, line: &[u8], _: u64, rows: &mut S) -> std::result::Result<Taken, Bad> {
+        rows.line(line.trim_ascii())
+    }
+
+    fn is_remark(&self, _: &[u8]) -> bool {
+        false
+    }
+}
+
+/// Reads all lines of a file.
+fn read<S: Snapshots>(source: &Source, options: &ReadOptions, rows: &mut S) -> Result<Tally> {
+    let mut lines = LineReader::open(source, options)?;
+    while lines.next(&SnapshotLines::<S>(PhantomData), rows)? {
+        rows.groups().check()?;
+    }
+    Ok(lines.finish())
+}
+
+const COUNTER: &str = "`write_bytes N samples [bytes] min max sum`, or `write_bytes: { samples: N, …, sum: N }`";
 
 /// The groups of a sheet by name.
 struct Groups {
@@ -70,18 +79,23 @@ impl Groups {
         Groups { sheet, places: HashMap::new(), dated: false, values: 0, most: options.limits.records }
     }
 
-    fn place(&mut self, host: &str, device: &str) -> Result<usize> {
+    fn place(&mut self, host: &str, device: &str) -> usize {
         let key = (host.to_owned(), device.to_owned());
-        if let Some(&at) = self.places.get(&key) {
-            return Ok(at);
+        let at = *self.places.entry(key).or_insert(self.sheet.groups.len());
+        if at == self.sheet.groups.len() {
+            self.sheet.groups.push(Group::new(0, None, host.to_owned(), device.to_owned()));
         }
-        let at = self.sheet.groups.len();
-        if at >= MOST_GROUPS {
+        at
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.sheet.groups.len() > MOST_GROUPS {
             return Err(Error::limit("more jobs and targets", format!("{MOST_GROUPS}")));
         }
-        self.sheet.groups.push(Group::new(0, None, key.0.clone(), key.1.clone()));
-        self.places.insert(key, at);
-        Ok(at)
+        if self.values > self.most {
+            return Err(Error::too_many_rows(self.most));
+        }
+        Ok(())
     }
 
     /// A stamp in seconds since the origin, which the first sets.
@@ -93,11 +107,8 @@ impl Groups {
         parse_f64_minus(text, self.sheet.origin)
     }
 
-    fn push(&mut self, at: usize, time: f64, values: [f64; 2]) -> Result<()> {
+    fn push(&mut self, at: usize, time: f64, values: [f64; 2]) {
         self.values += 2;
-        if self.values > self.most {
-            return Err(Error::too_many_rows(self.most));
-        }
         let group = &mut self.sheet.groups[at];
         if group.times.last() == Some(&time) {
             // the later reading of the same moment counts
@@ -105,31 +116,30 @@ impl Groups {
                 column.pop();
                 column.push(v);
             }
-            return Ok(());
+            return;
         }
         group.push(time, &values);
-        Ok(())
     }
 
-    fn finish(mut self, bad: u64, first_bad: Option<u64>, damage: Option<String>) -> Result<Sheet> {
+    fn finish(mut self, tally: &Tally) -> Result<Sheet> {
+        self.check()?;
         let q = &mut self.sheet.quality;
-        q.records_read = (self.values / 2) as u64 + bad;
-        q.records_dropped = bad;
-        if self.sheet.groups.is_empty()
-            && let Some(line) = first_bad
-        {
-            return Err(Error::malformed(Place::Line(line), "a counter that cannot be read")
-                .expected("`write_bytes N samples [bytes] min max sum`, or `write_bytes: { samples: N, …, sum: N }`"));
+        q.records_read = (self.values / 2) as u64 + tally.bad;
+        q.records_dropped = tally.bad;
+        if let (true, Some((line, bad))) = (self.sheet.groups.is_empty(), tally.first_bad.clone()) {
+            return Err(bad.at(line));
         }
-        if let Some(line) = first_bad {
-            let what = format!("{bad} counters or times cannot be read and were left out, the first in line {line}");
-            self.sheet.warnings.push(Warning::new("unreadable-records", what));
-        }
-        if let Some(why) = damage {
-            self.sheet.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
-        }
+        self.sheet.warnings.extend(tally.warnings("counters or times", None));
         Ok(self.sheet)
     }
+}
+
+/// Snapshots of `stats` as they come.
+struct Stats {
+    groups: Groups,
+    target: String,
+    /// Time and values of the snapshot that is read.
+    open: Option<(f64, [f64; 2])>,
 }
 
 /// Reads `stats`: a snapshot begins with its time; a counter that is not there is 0.
@@ -137,49 +147,55 @@ impl Groups {
 /// # Errors
 /// Malformed if no snapshot can be read; limits; errors of the system.
 pub(super) fn stats(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut groups = Groups::new("Lustre", options);
-    let mut target = String::new();
-    // time and values of the snapshot that is read
-    let mut open: Option<(f64, [f64; 2])> = None;
-    let (mut bad, mut first_bad) = (0, None);
-    let close = |groups: &mut Groups, target: &str, open: &mut Option<(f64, [f64; 2])>| match open.take() {
-        Some((time, values)) => groups.place("", target).and_then(|at| groups.push(at, time, values)),
-        None => Ok(()),
-    };
-    let (long, damage) = each_line(source, options, |number, line| {
+    let mut stats = Stats { groups: Groups::new("Lustre", options), target: String::new(), open: None };
+    let tally = read(source, options, &mut stats)?;
+    stats.close();
+    stats.groups.finish(&tally)
+}
+
+impl Stats {
+    fn close(&mut self) {
+        if let Some((time, values)) = self.open.take() {
+            let at = self.groups.place("", &self.target);
+            self.groups.push(at, time, values);
+        }
+    }
+}
+
+impl Snapshots for Stats {
+    fn line(&mut self, line: &[u8]) -> std::result::Result<Taken, Bad> {
         let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
         let name = words.next().unwrap_or_default();
-        let mut unusable = || {
-            bad += 1;
-            first_bad.get_or_insert(number);
-        };
         match name {
             b"snapshot_time" | b"snapshot_time:" => {
-                close(&mut groups, &target, &mut open)?;
-                match words.next().and_then(|t| groups.seconds(t)) {
-                    Some(time) => open = Some((time, [0.0; 2])),
-                    None => unusable(),
-                }
+                self.close();
+                let time = words.next().and_then(|t| self.groups.seconds(t));
+                let time = time.ok_or_else(|| Bad::new("the time in", line, "`snapshot_time SECONDS`"))?;
+                self.open = Some((time, [0.0; 2]));
             }
             b"read_bytes" | b"write_bytes" => {
                 let count = words.next().and_then(parse_f64);
                 // `samples [bytes] min max sum`; without a sample there is no more than the count
                 let sum = words.nth(4).map_or(count.filter(|n| *n == 0.0), parse_f64);
-                match (sum, &mut open) {
+                match (sum, &mut self.open) {
                     (Some(sum), Some((_, values))) => values[usize::from(name == b"write_bytes")] = sum,
-                    _ => unusable(),
+                    _ => return Err(Bad::new("the counter", line, COUNTER)),
                 }
             }
-            name if name.ends_with(b".stats=") => {
-                close(&mut groups, &target, &mut open)?;
-                target = target_of(name, b".stats=");
+            name => {
+                if name.ends_with(b".stats=") {
+                    self.close();
+                    self.target = target_of(name, b".stats=");
+                }
+                return Ok(Taken::Nothing);
             }
-            _ => {}
         }
-        Ok(())
-    })?;
-    close(&mut groups, &target, &mut open)?;
-    groups.finish(bad + long, first_bad, damage)
+        Ok(Taken::Record)
+    }
+
+    fn groups(&self) -> &Groups {
+        &self.groups
+    }
 }
 
 /// The target of a line such as `obdfilter.lfs-OST0000.job_stats=`.
@@ -213,8 +229,6 @@ struct Readings {
     target: String,
     job: Option<String>,
     changed: Option<f64>,
-    bad: u64,
-    first_bad: Option<u64>,
 }
 
 /// Reads `job_stats`.
@@ -237,16 +251,13 @@ pub(super) fn job_stats(source: &Source, options: &ReadOptions) -> Result<Sheet>
         target: String::new(),
         job: None,
         changed: None,
-        bad: 0,
-        first_bad: None,
     };
-    let (long, damage) = each_line(source, options, |number, line| r.line(number, line))?;
-    r.bad += long;
-    r.finish(options.series.step_s, damage)
+    let tally = read(source, options, &mut r)?;
+    r.finish(options.series.step_s, &tally)
 }
 
-impl Readings {
-    fn line(&mut self, number: u64, line: &[u8]) -> Result<()> {
+impl Snapshots for Readings {
+    fn line(&mut self, line: &[u8]) -> std::result::Result<Taken, Bad> {
         let after = |key: &[u8]| line.strip_prefix(key).map(<[u8]>::trim_ascii);
         if line == b"---" {
             self.open = false;
@@ -275,11 +286,17 @@ impl Readings {
         } else if let Some((text, column)) =
             after(b"read_bytes:").map(|t| (t, 0)).or(after(b"write_bytes:").map(|t| (t, 1)))
         {
-            return self.counter(number, text, column);
+            return self.counter(text, column);
         }
-        Ok(())
+        Ok(Taken::Nothing)
     }
 
+    fn groups(&self) -> &Groups {
+        &self.groups
+    }
+}
+
+impl Readings {
     /// Begins a reading, unless one is open.
     fn begin(&mut self) {
         if !std::mem::replace(&mut self.open, true) {
@@ -299,16 +316,14 @@ impl Readings {
         self.open = false;
     }
 
-    fn counter(&mut self, number: u64, text: &[u8], column: usize) -> Result<()> {
+    fn counter(&mut self, text: &[u8], column: usize) -> std::result::Result<Taken, Bad> {
         let sum = memmem::find(text, b"sum:").and_then(|n| scan_f64(text[n + 4..].trim_ascii_start())).map(|(x, _)| x);
         let none =
             || memmem::find(text, b"samples:").and_then(|n| scan_f64(text[n + 8..].trim_ascii_start())).map(|(x, _)| x);
         let (Some(sum), Some(job)) = (sum.or_else(|| none().filter(|n| *n == 0.0)), &self.job) else {
-            self.bad += 1;
-            self.first_bad.get_or_insert(number);
-            return Ok(());
+            return Err(Bad::new("the counter", text, COUNTER));
         };
-        let at = self.groups.place(&self.target, job)?;
+        let at = self.groups.place(&self.target, job);
         if self.entries.len() <= at {
             self.entries.resize_with(at + 1, Vec::new);
         }
@@ -324,10 +339,10 @@ impl Readings {
                 self.entries[at].push(Entry { reading, changed: self.changed, sums });
             }
         }
-        Ok(())
+        Ok(Taken::Record)
     }
 
-    fn finish(mut self, step_s: Option<f64>, damage: Option<String>) -> Result<Sheet> {
+    fn finish(mut self, step_s: Option<f64>, tally: &Tally) -> Result<Sheet> {
         let (times, step) = self.times_of_readings(step_s);
         for (at, entries) in std::mem::take(&mut self.entries).into_iter().enumerate() {
             let mut last: Option<&Entry> = None;
@@ -339,14 +354,14 @@ impl Readings {
                 if let Some((b, t)) = before
                     && last.is_none_or(|l| l.reading < b)
                 {
-                    self.groups.push(at, t, known)?;
+                    self.groups.push(at, t, known);
                 }
-                self.groups.push(at, time, e.sums)?;
+                self.groups.push(at, time, e.sums);
                 last = Some(e);
             }
             self.groups.sheet.groups[at].step_s = Some(step);
         }
-        self.groups.finish(self.bad, self.first_bad, damage)
+        self.groups.finish(tally)
     }
 
     /// The time of every reading, and their step: as stated, or as the changes show, which happen before the reading that has them first.

@@ -104,6 +104,6 @@ impl Format for Series {
     }
 
     fn follow(&self, head: &[u8], options: &ReadOptions) -> Result<Followed> {
-        tail::follow(head, &options.series)
+        tail::follow(head, options)
     }
 }

@@ -157,13 +157,8 @@ impl Series<'_> {
                 continue;
             }
             met.clamped += u64::from(value < 0.0 || length < 0.0);
-            let (value, length) = (value.max(0.0), length.max(0.0));
-            let amount = if self.kind == ValueKind::Rate { value * length } else { value };
-            if amount > 0.0 {
-                match self.stamp {
-                    Stamp::End => each(time - length, time, amount),
-                    Stamp::Start => each(time, time + length, amount),
-                }
+            if let Some((start, end, amount)) = stretch(self.kind, self.stamp, (time, length), value) {
+                each(start, end, amount);
             }
         }
         met
@@ -192,6 +187,21 @@ impl Series<'_> {
             end,
         }
     }
+}
+
+/// Start, end and amount of a value that lasts so long from this time on, or up to it; `None` if it is none or nothing moved.
+pub(super) fn stretch(
+    kind: ValueKind,
+    stamp: Stamp,
+    (time, length): (f64, f64),
+    value: f64,
+) -> Option<(f64, f64, f64)> {
+    let (value, length) = (value.max(0.0), length.max(0.0));
+    let amount = if kind == ValueKind::Rate { value * length } else { value };
+    (amount > 0.0).then_some(match stamp {
+        Stamp::End => (time - length, time, amount),
+        Stamp::Start => (time, time + length, amount),
+    })
 }
 
 impl Sheet {
@@ -297,7 +307,7 @@ impl Sheet {
         }
     }
 
-    fn clock(&self) -> Clock {
+    pub(super) fn clock(&self) -> Clock {
         match (self.unix, self.local && !self.zero_at_first) {
             (true, _) => Clock::of_stamps(true, false),
             (false, true) => Clock { kind: ClockKind::Midnight, zero_unix_s: None },
@@ -397,14 +407,8 @@ fn prepare(g: &mut Group, untimed_s: Option<f64>, time_of_day: bool, local: bool
         g.times.iter_mut().enumerate().for_each(|(i, t)| *t = i as f64 * step);
     }
     if time_of_day {
-        let (mut days, mut last) = (0.0, f64::NEG_INFINITY);
-        for t in &mut g.times {
-            if last - *t > LIMITS.midnight_step_s as f64 {
-                days += DAY;
-            }
-            last = *t;
-            *t += days;
-        }
+        let mut midnights = Midnights::default();
+        g.times.iter_mut().for_each(|t| *t = midnights.next(*t));
     }
     let clock_steps = if local { without_clock_steps(g) } else { 0 };
     let (backwards, merged) = match g.lengths.is_empty() {
@@ -420,22 +424,56 @@ fn without_clock_steps(g: &mut Group) -> u64 {
     let backwards = g.times.windows(2).filter(|w| w[1] < w[0]).count();
     let usual = match g.lengths.is_empty() {
         true if backwards != 1 => return 0,
-        true => rates::median_step(&g.times).unwrap_or(f64::INFINITY),
-        false => 0.0,
+        true => rates::median_step(&g.times).unwrap_or(f64::NAN),
+        false => f64::NAN,
     };
-    let (mut moved, mut steps, mut last) = (0.0, 0, None);
+    let mut clock = HourSteps::default();
+    let mut count = 0;
     for (i, t) in g.times.iter_mut().enumerate() {
-        let Some(before) = last.replace(*t) else { continue };
-        let length = g.lengths.get(i).copied().unwrap_or(usual);
-        let off = *t - before - length;
-        let forward = off > 0.0 && !g.lengths.is_empty();
-        if (off.abs() - HOUR).abs() <= CLOCK_S.max(CLOCK_SHARE * length) && (off < 0.0 || forward) {
-            moved -= HOUR.copysign(off);
-            steps += 1;
-        }
-        *t += moved;
+        let length = g.lengths.get(i).copied();
+        let (on_clock, stepped) = clock.next(*t, length.unwrap_or(usual), length.is_some());
+        *t = on_clock;
+        count += u64::from(stepped);
     }
-    steps
+    count
+}
+
+/// Times of day on their way over midnight.
+#[derive(Default)]
+pub(super) struct Midnights {
+    last: Option<f64>,
+    days: f64,
+}
+
+impl Midnights {
+    /// A time of day as seconds since the first midnight.
+    pub(super) fn next(&mut self, t: f64) -> f64 {
+        if self.last.replace(t).is_some_and(|last| last - t > LIMITS.midnight_step_s as f64) {
+            self.days += DAY;
+        }
+        t + self.days
+    }
+}
+
+/// Times of a local clock that may step by an hour.
+#[derive(Default)]
+pub(super) struct HourSteps {
+    last: Option<f64>,
+    moved: f64,
+}
+
+impl HourSteps {
+    /// A time without the steps so far, and whether there is one before it. The row lasts `length_s`, NaN if that is not known; only if
+    /// that is `stated` it shows a step forward.
+    pub(super) fn next(&mut self, t: f64, length_s: f64, stated: bool) -> (f64, bool) {
+        let off = self.last.replace(t).map_or(0.0, |before| t - before - length_s);
+        let steps =
+            (off.abs() - HOUR).abs() <= CLOCK_S.max(CLOCK_SHARE * length_s) && (off < 0.0 || off > 0.0 && stated);
+        if steps {
+            self.moved -= HOUR.copysign(off);
+        }
+        (t + self.moved, steps)
+    }
 }
 
 /// The warning of a first row or block that is no reading, and why that is known.

@@ -130,25 +130,59 @@ fn moved(kind: ValueKind, values: &[f64]) -> f64 {
 
 /// Names and columns of what is counted by other devices of the node.
 fn of_node(devices: &[(&str, Device)], tool: &str) -> (Vec<String>, Vec<(usize, usize)>) {
-    let has = |name: &str| devices.iter().any(|(n, _)| *n == name);
-    let mut disks = devices.iter().filter(|(n, _)| layer(n) == Layer::Disk).peekable();
-    let any_disk = disks.peek().is_some();
-    let (below, number) = disks.fold(([0.0; 2], 0), |(sum, n), (_, d)| ([0, 1].map(|i| sum[i] + d.moved[i]), n + 1));
-    let within = |d: &Device| (0..2).all(|i| d.moved[i] <= below[i] * (1.0 + ROUNDING));
-    let equal = |d: &Device| (0..2).all(|i| (d.moved[i] - below[i]).abs() <= below[i] * ROUNDING);
-    let is_counted = |(name, device): &&(&str, Device)| {
-        let is_total =
-            devices.len() > 1 && (TOTALS.contains(name) || name.is_empty() && matches!(tool, "sadf" | "sar"));
-        let is_partition = disk_of(name).is_some_and(has);
-        let is_above = any_disk && layer(name) == Layer::Above && within(device);
-        // iostat -g names a total as the user likes
-        let is_group =
-            tool == "iostat" && number > 1 && layer(name) == Layer::Other && equal(device) && disk_of(name).is_none();
-        is_total || is_partition || is_above || is_group
-    };
-    let counted: Vec<&(&str, Device)> = devices.iter().filter(is_counted).collect();
+    let moved: Vec<(&str, [f64; 2])> = devices.iter().map(|(name, d)| (*name, d.moved)).collect();
+    let is_counted = counted_by_others(&moved, tool);
+    let counted: Vec<_> = devices.iter().zip(&moved).filter(|(_, m)| is_counted(m)).map(|(d, _)| d).collect();
     let columns = counted.iter().flat_map(|(_, d)| d.columns.clone()).collect();
     (counted.iter().map(|(n, _)| (*n).to_owned()).collect(), columns)
+}
+
+/// Tells which of the devices of a node, with what they read and wrote, are counted by others of them.
+fn counted_by_others<N: AsRef<str>>(devices: &[(N, [f64; 2])], tool: &str) -> impl Fn(&(N, [f64; 2])) -> bool {
+    let has = move |name: &str| devices.iter().any(|(n, _)| n.as_ref() == name);
+    let mut disks = devices.iter().filter(|(n, _)| layer(n.as_ref()) == Layer::Disk).peekable();
+    let any_disk = disks.peek().is_some();
+    let (below, number) = disks.fold(([0.0; 2], 0), |(sum, n), (_, d)| ([0, 1].map(|i| sum[i] + d[i]), n + 1));
+    let within = move |d: &[f64; 2]| (0..2).all(|i| d[i] <= below[i] * (1.0 + ROUNDING));
+    let equal = move |d: &[f64; 2]| (0..2).all(|i| (d[i] - below[i]).abs() <= below[i] * ROUNDING);
+    let (several, of_tool) = (devices.len() > 1, matches!(tool, "sadf" | "sar"));
+    let groups = tool == "iostat" && number > 1;
+    move |(name, moved)| {
+        let name = name.as_ref();
+        let is_total = several && (TOTALS.contains(&name) || name.is_empty() && of_tool);
+        let is_partition = disk_of(name).is_some_and(has);
+        let is_above = any_disk && layer(name) == Layer::Above && within(moved);
+        // iostat -g names a total as the user likes
+        let is_group = groups && layer(name) == Layer::Other && equal(moved) && disk_of(name).is_none();
+        is_total || is_partition || is_above || is_group
+    }
+}
+
+/// The devices of a table that grows, with what they have moved so far.
+#[derive(Default)]
+pub(super) struct Devices {
+    nodes: HashMap<(String, Option<u32>), Vec<(String, [f64; 2])>>,
+}
+
+impl Devices {
+    /// Takes note of the device of a group, or of one of its columns.
+    pub(super) fn see(&mut self, group: &Group, device: &str) {
+        let name = if device.is_empty() { group.device.as_str() } else { device };
+        let devices = self.nodes.entry((group.host.clone(), group.rank)).or_default();
+        if devices.iter().all(|(n, _)| n != name) {
+            devices.push((name.to_owned(), [0.0; 2]));
+        }
+    }
+
+    /// Counts what such a device moved; true if others count it, as what all moved before shows.
+    pub(super) fn count(&mut self, group: &Group, (device, op): (&str, Op), bytes: f64, tool: &str) -> bool {
+        let name = if device.is_empty() { group.device.as_str() } else { device };
+        let devices = self.nodes.entry((group.host.clone(), group.rank)).or_default();
+        let Some(at) = devices.iter().position(|(n, _)| n == name) else { return false };
+        let counted = counted_by_others(devices, tool)(&devices[at]);
+        devices[at].1[usize::from(op == Op::Write)] += bytes;
+        counted
+    }
 }
 
 #[cfg(test)]

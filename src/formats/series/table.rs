@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
 use memchr::{memchr, memmem};
-use rayon::prelude::*;
 
 use super::header::{self, Found};
 use super::instances;
@@ -15,39 +13,18 @@ use super::presets;
 use super::sheet::{Group, Sheet, since_start};
 use super::stamp::TimeForm;
 use crate::error::{Error, Place, Result};
-use crate::formats::lines::{is_remark, lines, quote};
+use crate::formats::lines::{Bad, LineDecoder, LineReader, Stretch, Taken, Tally, is_remark, lines, quote};
 use crate::formats::number::{parse_f64, parse_quantity, parse_u64};
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::ValueKind;
 use crate::formats::source::Source;
-use crate::formats::window::Window;
-use crate::record::Warning;
 
-/// Bytes of lines that one task parses.
-const PIECE: usize = 256 << 10;
 /// Most nodes and devices.
 const MOST_GROUPS: usize = 1 << 20;
+/// Most headers.
+const MOST_TABLES: usize = 1000;
 /// Lines in which the first row, and a decimal comma, must show.
 pub(super) const LOOK: usize = 1000;
-
-/// Why a line is no row.
-pub(super) struct Bad {
-    found: String,
-    expected: &'static str,
-}
-
-impl fmt::Display for Bad {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; expected {}", self.found, self.expected)
-    }
-}
-
-impl Bad {
-    #[cold]
-    fn new(what: &str, text: &[u8], expected: &'static str) -> Bad {
-        Bad { found: format!("{what} {}", quote(text)), expected }
-    }
-}
 
 /// Prefixes of units behind the values of tools count so much.
 const KILO: f64 = 1000.0;
@@ -82,32 +59,50 @@ pub(super) struct Part {
     last: (Vec<u8>, usize),
     key: Vec<u8>,
     values: usize,
-    lines: u64,
-    records: u64,
     left_out: u64,
-    bad: u64,
-    /// The first line that is no row, by its number in the stretch from 0; true if it is the last line of the stretch.
-    first_bad: Option<(u64, Bad)>,
-    last_is_bad: bool,
+    /// Room for the fields of a line.
+    fields: Vec<Cow<'static, [u8]>>,
+}
+
+impl Stretch for Part {
+    fn append(&mut self, mut later: Part) {
+        for (key, at) in later.index {
+            later.groups[at].key = key;
+        }
+        for group in later.groups {
+            match self.index.get(&group.key) {
+                Some(&at) => self.groups[at].append(group),
+                None => {
+                    self.index.insert(group.key.clone(), self.groups.len());
+                    self.groups.push(group);
+                }
+            }
+        }
+        self.values += later.values;
+        self.left_out += later.left_out;
+    }
+}
+
+/// One row of a group.
+pub(super) struct Row {
+    pub(super) time: f64,
+    pub(super) length: Option<f64>,
+    pub(super) values: Vec<f64>,
 }
 
 impl Part {
-    /// The texts that name each group, and its place.
-    pub(super) fn keys(&mut self) -> HashMap<Box<[u8]>, usize> {
-        std::mem::take(&mut self.index)
-    }
-
-    /// Notes a line that is no row.
-    fn note(&mut self, bad: Bad) {
-        self.bad += 1;
-        self.last_is_bad = true;
-        self.first_bad.get_or_insert((self.lines - 1, bad));
+    /// Takes the last row away, with the place of its group.
+    pub(super) fn take_last(&mut self) -> Option<(usize, Row)> {
+        let at = self.last.1;
+        let group = self.groups.get_mut(at)?;
+        let (time, length) = (group.times.pop()?, group.lengths.pop());
+        Some((at, Row { time, length, values: group.columns.iter_mut().filter_map(Vec::pop).collect() }))
     }
 
     /// The group of a row.
     #[inline]
     fn group(&mut self, columns: &Columns, found: &[Cow<'_, [u8]>]) -> std::result::Result<&mut Group, Bad> {
-        let layout = columns.layout;
+        let layout = &columns.layout;
         let text = |c: Option<usize>| c.and_then(|c| found.get(c)).map_or(&[][..], |f| f);
         self.key.clear();
         self.key.extend_from_slice(&columns.number.to_le_bytes());
@@ -140,32 +135,71 @@ fn rank(text: &[u8]) -> Option<u32> {
     parse_u64(text).and_then(|n| u32::try_from(n).ok())
 }
 
-/// A layout with what its rows need.
-pub(super) struct Columns<'l> {
-    layout: &'l Layout,
+/// A layout with what its rows need: the lines below one header.
+#[derive(Clone)]
+pub(super) struct Columns {
+    pub(super) layout: Layout,
+    header: Vec<u8>,
     /// Its place among the layouts of the file.
     number: usize,
-    header: &'l [u8],
     /// Fields that are looked at, which a row must have.
     width: usize,
     origin: i64,
 }
 
-impl<'l> Columns<'l> {
-    pub(super) fn new(layout: &'l Layout, header: &'l [u8], number: usize, origin: i64) -> Self {
-        Columns { layout, number, header, width: layout.width(), origin }
+impl LineDecoder for Columns {
+    type Rows = Part;
+
+    #[inline]
+    fn line(&self, line: &[u8], _: u64, part: &mut Part) -> std::result::Result<Taken, Bad> {
+        if self.is_useless() {
+            part.left_out += u64::from(line.trim_ascii_end() != self.header);
+            return Ok(Taken::Nothing);
+        }
+        let mut fields: Vec<Cow<'_, [u8]>> = std::mem::take(&mut part.fields);
+        let taken = self.row(line, &mut fields, part);
+        // the room, which outlives the line
+        fields.clear();
+        part.fields = fields.into_iter().map(|_| Cow::Borrowed(&[][..])).collect();
+        match taken {
+            Err(_) if line.trim_ascii_end() == self.header || presets::is_note(&self.layout, line) => {
+                Ok(Taken::Nothing)
+            }
+            taken => taken.map(|()| Taken::Record),
+        }
+    }
+
+    fn is_remark(&self, line: &[u8]) -> bool {
+        !self.is_useless() && is_remark(line)
+    }
+
+    fn until_change(&self, text: &[u8]) -> usize {
+        let starts = std::iter::once(0).chain(memmem::find_iter(text, b"\n#").map(|n| n + 1));
+        let mut lines = starts.map(|start| (start, lines(&text[start..]).next().unwrap_or_default()));
+        lines.find(|(_, line)| self.is_changed_by(line)).map_or(text.len(), |(start, _)| start)
+    }
+}
+
+impl Columns {
+    fn new(layout: Layout, header: Vec<u8>, number: usize, origin: i64) -> Self {
+        Columns { width: layout.width(), layout, header, number, origin }
+    }
+
+    /// Its rows hold nothing that is read or written.
+    fn is_useless(&self) -> bool {
+        self.layout.series.is_empty()
+    }
+
+    /// True if a line is the header of another table.
+    pub(super) fn is_changed_by(&self, line: &[u8]) -> bool {
+        let line = line.trim_ascii_end();
+        line.starts_with(b"#") && line != self.header && presets::of_header(b"", line).is_some()
     }
 
     /// Adds the row of a line to `part`.
     #[inline]
-    pub(super) fn row<'t>(
-        &self,
-        line: &'t [u8],
-        found: &mut Vec<Cow<'t, [u8]>>,
-        part: &mut Part,
-    ) -> std::result::Result<(), Bad> {
-        let layout = self.layout;
-        found.clear();
+    fn row<'t>(&self, line: &'t [u8], found: &mut Vec<Cow<'t, [u8]>>, part: &mut Part) -> std::result::Result<(), Bad> {
+        let layout = &self.layout;
         let whole = layout.separator.fields(line, |f| {
             found.push(f);
             found.len() < self.width
@@ -238,32 +272,6 @@ impl<'l> Columns<'l> {
         }
         Ok(sum)
     }
-
-    fn parse(&self, text: &[u8], longest: usize) -> Part {
-        let mut part = Part::default();
-        let mut found = Vec::with_capacity(self.width);
-        for line in lines(text) {
-            part.lines += 1;
-            part.last_is_bad = false;
-            if is_remark(line) {
-                continue;
-            }
-            let pushed = match line.len() <= longest {
-                true => self.row(line, &mut found, &mut part),
-                false => Err(Bad::new("a long line", line, "shorter lines")),
-            };
-            let Err(bad) = pushed else {
-                part.records += 1;
-                continue;
-            };
-            if line.trim_ascii_end() == self.header || presets::is_note(self.layout, line) {
-                continue;
-            }
-            part.records += 1;
-            part.note(bad);
-        }
-        part
-    }
 }
 
 /// Reads a table.
@@ -271,35 +279,40 @@ impl<'l> Columns<'l> {
 /// # Errors
 /// Malformed if its columns are not known or no line is a row; limits; errors of the system and of the sink.
 pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
-    let mut window = Window::open(source, options)?;
-    if window.data().starts_with(b"\xef\xbb\xbf") {
-        window.consume(3);
+    let mut lines = LineReader::open(source, options)?;
+    let found = header::find(lines.ahead(), &options.series)?;
+    for _ in 0..found.lines {
+        lines.line_as_is()?;
     }
-    let found = header::find(window.data(), &options.series)?;
-    window.consume(found.bytes);
-    let mut tables = Tables::new(found, window.data(), options)?;
-    let mut truncated = false;
-    while tables.next(&mut window, &mut truncated)? {}
-    tables.finish(&window, truncated)
+    let mut tables = Tables::new(found, lines.ahead(), options)?;
+    loop {
+        while lines.share(&tables.known[tables.now], &mut tables.part)? {
+            tables.check()?;
+        }
+        let Some(header) = lines.line_as_is()? else { break };
+        tables.change(&header, options)?;
+    }
+    tables.finish(&lines.finish())
 }
 
 /// The tables of a file: those of some tools change their header on the way.
-struct Tables<'o> {
-    layouts: Vec<(Layout, Vec<u8>)>,
-    /// The layout of the rows that come; `None`: they are of no use.
-    now: Option<usize>,
-    sheet: Sheet,
-    sum: Part,
+pub(super) struct Tables {
+    known: Vec<Columns>,
+    /// Which of them the rows that come are of.
+    now: usize,
+    pub(super) sheet: Sheet,
+    pub(super) part: Part,
+    most_values: usize,
     /// Lines before the first row.
     skipped: u64,
-    options: &'o ReadOptions,
 }
 
-impl<'o> Tables<'o> {
-    fn new(found: Found, text: &[u8], options: &'o ReadOptions) -> Result<Self> {
+impl Tables {
+    /// `text` are the rows as far as they are there.
+    pub(super) fn new(found: Found, text: &[u8], options: &ReadOptions) -> Result<Self> {
         let Found { mut layout, header, lines: skipped, .. } = found;
         let mut sheet = Sheet { tool: layout.tool, ..Sheet::default() };
-        let is_timed = |row: &Vec<Cow<'_, [u8]>>| first_time(&layout, row, &options.series).is_some();
+        let is_timed = |row: &Vec<Cow<'_, [u8]>>| first_form(&layout, row, &options.series).is_some();
         let first = rows(text, &layout, LOOK).find(is_timed);
         if let Some((stamp, more)) = first.as_deref().and_then(|row| stamp_of(&layout, row))
             && let Some(form) = TimeForm::of(stamp, more, options.series.time_unit_s)
@@ -326,154 +339,90 @@ impl<'o> Tables<'o> {
         if layout.device.is_none() && layout.rank.is_none() {
             layout.device = instances::find(text, &layout, sheet.origin, skipped)?;
         }
-        let now = (!layout.series.is_empty()).then_some(0);
-        Ok(Tables { layouts: vec![(layout, header)], now, sheet, sum: Part::default(), skipped, options })
+        let known = vec![Columns::new(layout, header, 0, sheet.origin)];
+        let most_values = options.limits.records;
+        Ok(Tables { known, now: 0, sheet, part: Part::default(), most_values, skipped })
     }
 
-    /// Reads the next stretch of lines; false if there is none.
-    fn next(&mut self, window: &mut Window, truncated: &mut bool) -> Result<bool> {
-        let longest = self.options.limits.line_bytes;
-        let Some(n) = window.whole_lines(longest)? else { return Ok(false) };
-        if n == 0 {
-            let bad = Bad::new("a long line", window.data(), "shorter lines");
-            window.skip_line()?;
-            self.sum.lines += 1;
-            self.sum.records += 1;
-            self.sum.note(bad);
-            return Ok(true);
-        }
-        let text = &window.data()[..n];
-        let header = self.now.map_or(&[][..], |i| &self.layouts[i].1);
-        let (n, change) = match next_header(text, header) {
-            None => (n, None),
-            Some((0, end)) => {
-                let line = text[..end].trim_ascii_end().to_vec();
-                window.consume(end);
-                self.sum.lines += 1;
-                return self.change(line).map(|()| true);
-            }
-            Some((start, _)) => (start, Some(())),
-        };
-        *truncated = change.is_none() && !window.data()[..n].ends_with(b"\n");
-        let Some(number) = self.now else {
-            let others = window.consume_with(n, |text| lines(text).count() as u64)?;
-            self.sum.lines += others;
-            self.sum.left_out += others;
-            return Ok(true);
-        };
-        let (layout, header) = &self.layouts[number];
-        let columns = Columns::new(layout, header, number, self.sheet.origin);
-        let parts = window.consume_with(n, |text| match pieces(text) {
-            p if p.len() == 1 => vec![columns.parse(text, longest)],
-            p => p.into_par_iter().map(|p| columns.parse(p, longest)).collect(),
-        })?;
-        parts.into_iter().try_for_each(|part| self.add(part)).map(|()| true)
+    /// Rows to come may have decimals, where these have none: a comma that does not separate fields stands before them.
+    pub(super) fn expect_decimals(&mut self) {
+        self.known.iter_mut().for_each(|c| c.layout.decimal_comma = c.layout.separator != Separator::Byte(b','));
+    }
+
+    pub(super) fn columns(&self) -> &Columns {
+        &self.known[self.now]
+    }
+
+    /// The layout of a group.
+    pub(super) fn layout_of(&self, group: usize) -> &Layout {
+        &self.known[self.part.groups[group].meaning].layout
+    }
+
+    /// Takes one line.
+    pub(super) fn line(&mut self, line: &[u8]) -> std::result::Result<Taken, Bad> {
+        self.known[self.now].line(line, 0, &mut self.part)
     }
 
     /// Takes the header of another table.
-    fn change(&mut self, line: Vec<u8>) -> Result<()> {
-        if let Some(known) = self.layouts.iter().position(|(_, header)| *header == line) {
-            self.now = Some(known);
+    pub(super) fn change(&mut self, line: &[u8], options: &ReadOptions) -> Result<()> {
+        let line = line.trim_ascii_end();
+        if let Some(known) = self.known.iter().position(|c| c.header == line) {
+            self.now = known;
             return Ok(());
         }
-        self.now = None;
-        let Some(mut layout) =
-            presets::of_header(b"", &line).filter(|l| self.layouts.len() < 1000 && !l.series.is_empty())
-        else {
-            return Ok(());
-        };
-        let first = &self.layouts[0].0;
+        if self.known.len() >= MOST_TABLES {
+            return Err(Error::limit("more tables", format!("{MOST_TABLES}")));
+        }
+        let mut layout = presets::of_header(b"", line).unwrap_or_else(|| Layout::new("", Separator::Blanks));
+        let first = &self.known[0].layout;
         let comma = first.decimal_comma || first.series.is_empty() && layout.separator != Separator::Byte(b',');
         (layout.form, layout.decimal_comma) = (first.form, comma);
-        if let Some(columns) = &self.options.series.columns {
-            let names = layout.separator.names(&line)?;
+        if let Some(columns) = options.series.columns.as_ref().filter(|_| !layout.series.is_empty()) {
+            let names = layout.separator.names(line)?;
             if layout.take(columns, &names).is_err() {
-                return Ok(());
+                layout.series.clear();
             }
         }
-        layout.set(&self.options.series);
-        self.layouts.push((layout, line));
-        self.now = Some(self.layouts.len() - 1);
+        layout.set(&options.series);
+        self.now = self.known.len();
+        self.known.push(Columns::new(layout, line.to_vec(), self.now, self.sheet.origin));
         Ok(())
     }
 
-    fn add(&mut self, mut part: Part) -> Result<()> {
-        let (sum, skipped) = (&mut self.sum, self.skipped);
-        for (key, at) in part.keys() {
-            part.groups[at].key = key;
-        }
-        for group in part.groups {
-            match sum.index.get(&group.key) {
-                Some(&at) => sum.groups[at].append(group),
-                None => {
-                    sum.index.insert(group.key.clone(), sum.groups.len());
-                    sum.groups.push(group);
-                }
-            }
-        }
-        if sum.groups.len() > MOST_GROUPS {
+    fn check(&self) -> Result<()> {
+        if self.part.groups.len() > MOST_GROUPS {
             return Err(Error::limit("more nodes and devices", format!("{MOST_GROUPS}")));
         }
-        sum.values += part.values;
-        let most = self.options.limits.records;
-        if sum.values > most {
-            return Err(Error::too_many_rows(most));
+        if self.part.values > self.most_values {
+            return Err(Error::too_many_rows(self.most_values));
         }
-        let first = part.first_bad.map(|(line, bad)| (skipped + sum.lines + line, bad));
-        sum.first_bad = sum.first_bad.take().or(first);
-        sum.lines += part.lines;
-        sum.records += part.records;
-        sum.left_out += part.left_out;
-        sum.bad += part.bad;
-        sum.last_is_bad = part.last_is_bad;
         Ok(())
     }
 
-    fn finish(self, window: &Window, truncated: bool) -> Result<Sheet> {
-        let Tables { layouts, mut sheet, mut sum, skipped, .. } = self;
-        if let [(layout, header)] = &layouts[..]
-            && layout.series.is_empty()
-        {
+    fn finish(self, tally: &Tally) -> Result<Sheet> {
+        let Tables { known, mut sheet, part, skipped, .. } = self;
+        if let (true, Some(Columns { layout, header, .. })) = (known.iter().all(Columns::is_useless), known.first()) {
             return Err(header::useless(layout.tool, header, skipped));
         }
-        if sum.groups.is_empty() && sum.left_out == 0 {
-            if let Some((line, bad)) = sum.first_bad {
-                let e = Error::malformed(Place::Line(line + 1), bad.found).expected(bad.expected);
-                return Err(e.remedy("no line of this file can be read as a row: check its columns"));
+        if part.groups.is_empty() && part.left_out == 0 {
+            if let Some((line, bad)) = tally.first_bad.clone() {
+                return Err(bad.at(line).remedy("no line of this file can be read as a row: check its columns"));
             }
-            if let Some(why) = window.damage() {
-                return Err(Error::malformed(Place::Byte(window.offset()), why).remedy("copy the file again"));
+            if let Some(why) = &tally.damage {
+                return Err(Error::malformed(Place::Byte(tally.bytes), why).remedy("copy the file again"));
             }
         }
-        sheet.quality.records_read = sum.records;
-        sheet.quality.records_dropped = sum.bad;
-        sheet.quality.records_left_out = sum.left_out;
-        if let Some(why) = window.damage() {
-            sheet.warnings.push(Warning::new("damaged-tail", format!("{why}; what came before was kept")));
-        }
-        if let Some((line, bad)) = sum.first_bad.take() {
-            let (found, expected, line) = (bad.found, bad.expected, line + 1);
-            sheet.warnings.push(if sum.bad == 1 && truncated && sum.last_is_bad && line == skipped + sum.lines {
-                Warning::new("damaged-tail", format!("line {line}, the last, is cut: {found}; expected {expected}"))
-            } else {
-                let (bad, all) = (sum.bad, sum.records);
-                let first = format!("the first line {line}: {found}; expected {expected}");
-                Warning::new(
-                    "unreadable-records",
-                    format!("{bad} of {all} lines are no rows and were left out, {first}"),
-                )
-                .remedy("correct these lines")
-            });
-        }
-        sheet.groups = sum.groups;
-        if layouts.iter().any(|(l, _)| l.first_is_mean) {
+        sheet.quality.records_read = tally.records;
+        sheet.quality.records_dropped = tally.bad;
+        sheet.quality.records_left_out = part.left_out;
+        sheet.warnings.extend(tally.warnings("rows", None));
+        sheet.groups = part.groups;
+        if known.iter().any(|c| c.layout.first_is_mean) {
             sheet.groups.iter_mut().for_each(Group::leave_out_first);
             sheet.quality.records_left_out += sheet.groups.len() as u64;
             sheet.warnings.push(since_start("row", "the first row of this tool always is"));
         }
-        for (layout, _) in layouts {
-            sheet.add_layout(&layout);
-        }
+        known.iter().for_each(|c| sheet.add_layout(&c.layout));
         Ok(sheet)
     }
 }
@@ -501,16 +450,21 @@ fn stamp_of<'r>(layout: &Layout, row: &'r [Cow<'_, [u8]>]) -> Option<(&'r [u8], 
     }
 }
 
-/// The form of the time of a row, the origin, and whether that is of Unix time.
-pub(super) fn first_time(
-    layout: &Layout,
-    row: &[Cow<'_, [u8]>],
-    options: &SeriesOptions,
-) -> Option<(TimeForm, i64, bool)> {
+impl Found {
+    /// True if these rows show what the columns hold: one that has a time, and some more where nothing names the instances.
+    pub(super) fn are_enough(&self, rows_text: &[u8], options: &ReadOptions) -> bool {
+        let layout = &self.layout;
+        let few = if layout.device.is_none() && layout.rank.is_none() { instances::FEW } else { 1 };
+        let timed =
+            |row: &Vec<Cow<'_, [u8]>>| layout.time.is_empty() || first_form(layout, row, &options.series).is_some();
+        rows(rows_text, layout, LOOK).filter(timed).nth(few - 1).is_some()
+    }
+}
+
+/// The form of the time of a row.
+fn first_form(layout: &Layout, row: &[Cow<'_, [u8]>], options: &SeriesOptions) -> Option<TimeForm> {
     let (text, more) = stamp_of(layout, row)?;
-    let form = TimeForm::of(text, more, options.time_unit_s)?.ordered(|see| see(text, more));
-    let (origin, unix) = form.origin(text, more);
-    Some((form, origin, unix))
+    TimeForm::of(text, more, options.time_unit_s)
 }
 
 /// The error of rows whose times cannot be read, by the first.
@@ -539,29 +493,4 @@ fn has_decimal_comma(text: &[u8], layout: &Layout) -> bool {
         }
     }
     commas > 0
-}
-
-/// Begin and end of the first line that is the header of another table.
-fn next_header(text: &[u8], header: &[u8]) -> Option<(usize, usize)> {
-    let starts = std::iter::once(0).chain(memmem::find_iter(text, b"\n#").map(|n| n + 1));
-    starts.filter(|&n| text.get(n) == Some(&b'#')).find_map(|start| {
-        let end = memchr(b'\n', &text[start..]).map_or(text.len(), |n| start + n + 1);
-        let line = text[start..end].trim_ascii_end();
-        (line != header && presets::of_header(b"", line).is_some()).then_some((start, end))
-    })
-}
-
-/// Cuts a text at line ends into pieces.
-fn pieces(text: &[u8]) -> Vec<&[u8]> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    loop {
-        let n = rest.get(PIECE..).and_then(|later| memchr(b'\n', later)).map_or(rest.len(), |n| PIECE + n + 1);
-        let (piece, later) = rest.split_at(n);
-        pieces.push(piece);
-        rest = later;
-        if rest.is_empty() {
-            return pieces;
-        }
-    }
 }

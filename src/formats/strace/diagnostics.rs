@@ -94,9 +94,9 @@ impl Diagnostics {
 
     fn damage(&mut self, parts: &[Part<RowMaker<'_>>]) {
         for p in parts {
-            let what = match &p.damage {
-                Some(why) => format!("the input breaks off after line {}: {why}", p.lines),
-                None if p.unterminated && p.last_unparsed => format!("the last line, {}, is cut", p.lines),
+            let what = match &p.tally.damage {
+                Some(why) => format!("the input breaks off after line {}: {why}", p.tally.lines),
+                None if p.tally.the_end_is_cut() => format!("the last line, {}, is cut", p.tally.lines),
                 None => continue,
             };
             self.damaged = true;
@@ -109,7 +109,7 @@ impl Diagnostics {
     }
 
     fn losses(&mut self, parts: &[Part<RowMaker<'_>>]) {
-        let cut = parts.iter().filter(|p| p.unterminated && p.last_unparsed).count() as u64;
+        let cut = parts.iter().filter(|p| p.tally.the_end_is_cut()).count() as u64;
         if self.unparsed > cut {
             let first = parts.iter().find_map(|p| p.stats.first_unparsed).unwrap_or(0);
             self.warn(Warning::new(

@@ -3,7 +3,7 @@
 //! One file of a run of `strace -f -ttt -T -y -o FILE`, or a folder of them, one for each rank (`NAME_HOST_ID.st`). All forms of
 //! timestamps (`-t -tt -ttt -r`), of process ids (`-o` and terminal) and of annotations (none, `-y`, `-yy`) are understood.
 //!
-//! Blocks of lines are taken apart in parallel (`text`), while the lines of the block before pass in their order through
+//! Lines are taken apart in parallel (`text`), while those before pass in their order through
 //! `stream` (halves of calls joined, clocks made absolute) to `requests` (files and offsets, by `descriptors`).
 //!
 //! Offsets: `pread64` and its kin say them; for `read`, `write` and theirs they follow from the opens, seeks and transfers
@@ -11,7 +11,6 @@
 //! until a seek returns it.
 
 mod batches;
-mod blocks;
 mod calls;
 mod descriptors;
 mod diagnostics;
@@ -87,7 +86,7 @@ impl Format for Strace {
     }
 
     fn follow(&self, _: &[u8], options: &ReadOptions) -> Result<Followed> {
-        Ok(Followed::Lines(Box::new(tail::TailedCalls::new(options.limits.line_bytes))))
+        Ok(Followed::Lines(Box::new(tail::follow(options.limits.line_bytes))))
     }
 
     fn logs_calls(&self) -> bool {

@@ -1,23 +1,20 @@
-//! One file of a job: blocks of lines are taken apart in parallel, then their calls are followed in order.
+//! One file of a job: lines are taken apart in parallel, then their calls are followed in order.
 
 use std::collections::HashSet;
+use std::marker::PhantomData;
 
-use memchr::memchr_iter;
-use rayon::prelude::*;
-
-use super::blocks::Blocks;
 use super::stream::{CallStream, Sink, Stats};
 use super::text::{self, DAY, Line, Message, NANOS, Time};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::format::Sniff;
-use crate::formats::limits::Limits;
+use crate::formats::lines::{Bad, InOrder, LineDecoder, LineReader, Taken, Tally};
 use crate::formats::options::ReadOptions;
 use crate::formats::source::{HEAD_BYTES, Source};
 use crate::formats::thresholds::LIMITS;
 use crate::remedy::Remedy;
 
-/// Bytes of a block that one task takes apart.
-const PIECE: usize = 128 << 10;
+/// Longest line: offsets in lines are of 32 bits.
+const MOST_BYTES: usize = 1 << 30;
 
 /// Judges the first bytes of an input.
 pub(super) fn sniff(head: &[u8]) -> Sniff {
@@ -59,63 +56,56 @@ pub(super) fn sniff(head: &[u8]) -> Sniff {
 pub(super) struct Part<S> {
     pub sink: S,
     pub stats: Stats,
-    pub lines: u64,
-    pub unterminated: bool,
-    pub last_unparsed: bool,
-    pub damage: Option<String>,
+    pub tally: Tally,
 }
 
-/// A block of lines, taken apart.
-#[derive(Default)]
-struct Block {
-    bytes: Vec<u8>,
-    pieces: Vec<Vec<(u32, u32, Line)>>,
+/// Lines of strace, each taken apart by itself and then followed in order.
+pub(super) struct Calls<S> {
+    /// A call without a time is of no use.
+    pub(super) timed_only: bool,
+    pub(super) sink: PhantomData<fn() -> S>,
 }
 
-impl Block {
-    /// Reads the next block and takes it apart; false if there is none.
-    fn next(&mut self, input: &mut Blocks<'_>, limits: &Limits, share: bool) -> Result<bool> {
-        self.pieces.clear();
-        if !input.next(&mut self.bytes)? {
-            return Ok(false);
+impl<S: Sink> LineDecoder for Calls<S> {
+    type Rows = CallStream<S>;
+
+    fn line(&self, line: &[u8], _: u64, stream: &mut CallStream<S>) -> std::result::Result<Taken, Bad> {
+        self.follow(line, &self.parse(line), stream)
+    }
+
+    fn is_remark(&self, _: &[u8]) -> bool {
+        false
+    }
+
+    fn long_line(&self, beginning: &[u8], _: u64, stream: &mut CallStream<S>) -> std::result::Result<Taken, Bad> {
+        self.follow(beginning, &Line::UNPARSED, stream)
+    }
+}
+
+impl<S: Sink> InOrder for Calls<S> {
+    type Parsed = Line;
+
+    fn parse(&self, line: &[u8]) -> Line {
+        if line.len() > MOST_BYTES { Line::UNPARSED } else { text::parse_line(line) }
+    }
+
+    fn follow(&self, text: &[u8], line: &Line, stream: &mut CallStream<S>) -> std::result::Result<Taken, Bad> {
+        let call = matches!(line.message, Message::Call(_) | Message::Unfinished(_) | Message::Resumed { .. });
+        if self.timed_only && call && line.time == Time::None && !stream.stats.has_times() {
+            return Err(Bad::new("a call without a time:", text, "calls recorded with -ttt"));
         }
-        let bytes = &self.bytes[..];
-        let mut cuts = vec![0];
-        while let Some(&from) = cuts.last().filter(|&&from| from < bytes.len()) {
-            let near = (from + PIECE).min(bytes.len());
-            cuts.push(memchr::memchr(b'\n', &bytes[near..]).map_or(bytes.len(), |n| near + n + 1));
+        let before = stream.stats.unparsed;
+        if stream.failure.is_none() {
+            stream.failure = stream.feed(text, line).err();
         }
-        let piece = |w: &[usize]| take_apart(bytes, w[0], w[1], limits.line_bytes);
-        self.pieces =
-            if share { cuts.par_windows(2).map(piece).collect() } else { cuts.windows(2).map(piece).collect() };
-        Ok(true)
+        match stream.stats.unparsed > before {
+            true => Err(Bad::new("the line", text, "a line of strace")),
+            false => Ok(Taken::Record),
+        }
     }
 }
 
-/// The lines of `bytes[from..to]`.
-fn take_apart(bytes: &[u8], from: usize, to: usize, line_bytes: usize) -> Vec<(u32, u32, Line)> {
-    let mut lines = Vec::with_capacity((to - from) / 96);
-    let mut start = from;
-    let mut add = |start: usize, end: usize| {
-        let line = if end - start > line_bytes {
-            Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed }
-        } else {
-            text::parse_line(&bytes[start..end])
-        };
-        lines.push((start as u32, end as u32, line));
-    };
-    for n in memchr_iter(b'\n', &bytes[from..to]) {
-        add(start, from + n);
-        start = from + n + 1;
-    }
-    if start < to {
-        add(start, to);
-    }
-    lines
-}
-
-/// Reads one file into a sink. If threads are to share it, the next block is read and taken apart while the lines of the one
-/// before are followed in order.
+/// Reads one file into a sink, on all threads if they are to share it.
 pub(super) fn read_part<S: Sink>(
     source: &Source,
     options: &ReadOptions,
@@ -124,29 +114,14 @@ pub(super) fn read_part<S: Sink>(
     days: i64,
     share: bool,
 ) -> Result<Part<S>> {
-    let mut input = Blocks::new(source.reader(options)?, &options.limits);
-    let mut stream = CallStream::new(
-        sink,
-        head.root.or(process_of(source.file_name())).unwrap_or(0),
-        days,
-        options.limits.line_bytes,
-    );
-    let mut last_unparsed = false;
-    let (mut now, mut ahead) = (Block::default(), Block::default());
-    let mut more = ahead.next(&mut input, &options.limits, share)?;
-    while more {
-        std::mem::swap(&mut now, &mut ahead);
-        let mut follow = || -> Result<()> {
-            for &(start, end, ref line) in now.pieces.iter().flatten() {
-                last_unparsed = matches!(line.message, Message::Unparsed);
-                stream.feed(&now.bytes[start as usize..end as usize], line)?;
-            }
-            Ok(())
-        };
-        let mut read = || ahead.next(&mut input, &options.limits, share);
-        let (followed, read) = if share { rayon::join(follow, read) } else { (follow(), read()) };
-        followed?;
-        more = read?;
+    let mut lines = if share { LineReader::open(source, options)? } else { LineReader::alone(source, options)? };
+    let root = head.root.or(process_of(source.file_name())).unwrap_or(0);
+    let mut stream = CallStream::new(sink, root, days, options.limits.line_bytes.min(MOST_BYTES));
+    let calls: Calls<S> = Calls { timed_only: false, sink: PhantomData };
+    while lines.follow(&calls, &mut stream)? {
+        if let Some(e) = stream.failure.take() {
+            return Err(e);
+        }
         if stream.stats.calls > 0 && !stream.stats.has_times() && !options.order_suffices {
             return Err(Error::new(ErrorKind::Unsupported, "the calls have no times")
                 .at(Place::Line(1))
@@ -154,14 +129,7 @@ pub(super) fn read_part<S: Sink>(
         }
     }
     stream.finish();
-    Ok(Part {
-        lines: stream.line(),
-        stats: stream.stats,
-        sink: stream.sink,
-        unterminated: input.unterminated,
-        last_unparsed,
-        damage: input.damage,
-    })
+    Ok(Part { stats: stream.stats, sink: stream.sink, tally: lines.finish() })
 }
 
 /// Facts about a file that its first lines show.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::text::{self, Call, DAY, HOUR, Line, Message, NANOS, Time};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::formats::number::parse_f64;
 use crate::formats::thresholds::LIMITS;
 
 /// Days a trace may last before steps back count as faults of the clock.
@@ -273,7 +274,11 @@ pub(super) struct CallStream<S> {
     /// The begin of a line that a message of strace cut, where it stands, and how often it was cut.
     held: Option<(Vec<u8>, u64, u32)>,
     joined: Vec<u8>,
+    /// The lines are of the summary that `-C` adds.
+    in_summary: bool,
     line_bytes: usize,
+    /// Why the sink takes no more.
+    pub(super) failure: Option<Error>,
 }
 
 impl<S: Sink> CallStream<S> {
@@ -288,26 +293,41 @@ impl<S: Sink> CallStream<S> {
             processes: Processes { root, ..Processes::default() },
             held: None,
             joined: Vec::new(),
+            in_summary: false,
             line_bytes,
+            failure: None,
         }
     }
 
     /// Takes the next line.
     pub(super) fn feed(&mut self, bytes: &[u8], line: &Line) -> Result<()> {
         self.line += 1;
+        if (self.in_summary || matches!(line.message, Message::Unparsed)) && self.is_of_summary(bytes.trim_ascii()) {
+            return Ok(());
+        }
         let Some((mut whole, at, cuts)) = self.held.take() else { return self.take(bytes, line, self.line, 0) };
         whole.extend_from_slice(bytes);
         let line = if whole.len() > self.line_bytes || cuts > MAX_TRUNCATIONS {
-            Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed }
+            Line::UNPARSED
         } else {
             text::parse_line(&whole)
         };
         self.take(&whole, &line, at, cuts)
     }
 
-    /// Number of the line that was fed last.
-    pub(super) fn line(&self) -> u64 {
-        self.line
+    /// True for the table of times and counts by call that `-C` adds to the calls: a title, a header, dashes, rows, dashes and the total.
+    fn is_of_summary(&mut self, text: &[u8]) -> bool {
+        let mut words = text.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
+        let is_header = || ["syscall", "calls"].iter().all(|name| words.clone().any(|w| w == name.as_bytes()));
+        if !self.in_summary {
+            self.in_summary = is_header();
+            return self.in_summary || text.starts_with(b"System call usage summary for ");
+        }
+        let is_total = text.ends_with(b" total");
+        let is_row = words.clone().any(|w| parse_f64(w).is_some()) && !text.contains(&b'(');
+        let is_rule = !text.is_empty() && words.all(|w| w.iter().all(|b| *b == b'-'));
+        self.in_summary = (is_row || is_rule) && !is_total;
+        is_row || is_rule
     }
 
     /// Ends the file: what is still unfinished never finished.
@@ -559,6 +579,16 @@ mod tests {
             [(1, 0, "clone"), (5, 10, "getpid"), (3, 8, "vfork")]
         );
         assert_eq!((stats.lines, stats.unparsed), (4, 0));
+    }
+
+    #[test]
+    fn the_summary_after_the_calls_is_none_of_them() {
+        let call = "1 00:00:01 getpid() = 7\n";
+        let summary = "% time     seconds  usecs/call     calls    errors syscall\n------ ----------- ----------- --------- --------- ----------------\n \
+             72.00    0.000018           9         2           read\n------ ----------- ----------- --------- --------- ----------------\n\
+             100.00    0.000025           5         5         1 total\n";
+        let (calls, stats) = run(&format!("{call}{summary}{call}x\n"));
+        assert_eq!((calls.len(), stats.lines, stats.signals, stats.unparsed), (2, 3, 0, 1));
     }
 
     #[test]

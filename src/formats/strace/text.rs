@@ -64,10 +64,16 @@ pub(super) struct Line {
     pub(super) message: Message,
 }
 
+impl Line {
+    /// One that is too long to be taken apart.
+    pub(super) const UNPARSED: Line =
+        Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed };
+}
+
 /// Takes a line (without line break) apart.
 pub(super) fn parse_line(text: &[u8]) -> Line {
     let text = text.trim_ascii_end();
-    let mut line = Line { pid: None, bracketed: false, time: Time::None, message: Message::Unparsed };
+    let mut line = Line::UNPARSED;
     if text.is_empty() {
         line.message = Message::Blank;
         return line;

@@ -41,6 +41,9 @@ pub struct Form {
     series: SeriesOptions,
     /// A pattern file.
     patterns: Option<String>,
+    /// What waits for lines to come has been given.
+    #[serde(default)]
+    ended: bool,
 }
 
 impl Form {
@@ -71,6 +74,8 @@ pub struct Tail {
     begun: Beginning,
     options: ReadOptions,
     ended: bool,
+    /// Where a tail before this one ended.
+    ended_at: Option<u64>,
     faults: Faults,
 }
 
@@ -133,6 +138,7 @@ impl Tail {
             begun: Beginning::default(),
             options: ReadOptions::default().limits(limits.clone()),
             ended: false,
+            ended_at: None,
             faults: Faults::default(),
         })
     }
@@ -149,6 +155,7 @@ impl Tail {
         if let Some(format) = tail.named {
             tail.begin(format, form.head.as_bytes())?;
         }
+        tail.ended_at = form.ended.then_some(position).filter(|_| tail.rereads());
         tail.lines.start_at(if tail.rereads() { 0 } else { position });
         Ok(tail)
     }
@@ -187,6 +194,7 @@ impl Tail {
     /// Nothing more will come: a last line without its end counts as whole.
     pub fn end(&mut self) {
         self.ended = true;
+        self.form.iter_mut().for_each(|form| form.ended = true);
     }
 
     /// The source begins anew (it was rotated or truncated): an incomplete message is dropped.
@@ -235,8 +243,16 @@ impl Tail {
                     if let Some(t) = tailed.next() {
                         return Ok(Some(Message { transfers: vec![t], ..Message::default() }));
                     }
+                    if self.ended_at.is_some_and(|at| lines.position() >= at) {
+                        self.ended_at = None;
+                        tailed.end();
+                        continue;
+                    }
                     let Some(line) = lines.next(self.options.limits.line_bytes, ended, faults) else {
-                        return Ok(None);
+                        if ended {
+                            tailed.end();
+                        }
+                        return Ok(tailed.next().map(|t| Message { transfers: vec![t], ..Message::default() }));
                     };
                     if !tailed.is_remark(line)
                         && let Err(what) = tailed.feed(line)
@@ -362,6 +378,7 @@ impl Tail {
             head: String::from_utf8_lossy(head).into_owned(),
             series: self.options.series.clone(),
             patterns: self.options.patterns.as_ref().map(|p| p.text().to_owned()),
+            ended: self.ended,
         });
         Ok(true)
     }
