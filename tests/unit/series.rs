@@ -507,6 +507,22 @@ fn dool_writes_bits_from_release_1_3_on_and_pcp_kilobytes() {
 }
 
 #[test]
+fn snapshots_of_nmon_are_rates_of_each_disk() {
+    let text = "AAA,progname,nmon\nAAA,host,n1\nDISKREAD,Disk Read KB/s n1,sda,sdb\nDISKWRITE,Disk Write KB/s n1,sda,sdb\n\
+        ZZZZ,T0001,23:59:58,27-NOV-2026\nDISKREAD,T0001,2.0,0.0\nDISKWRITE,T0001,4.5,1.0\n\
+        ZZZZ,T0002,23:59:59,27-NOV-2026\nDISKREAD,T0002,0.0,0.0\nDISKWRITE,T0002,0.0,1.0\n\
+        ZZZZ,T0003,00:00:00,28-NOV-2026\nDISKREAD,T0003,0.0,1.0\nDISKWRITE,T0003,8.0,1.0\n";
+    let t = parse(text).unwrap();
+    assert_eq!((total(&t, Op::Read), total(&t, Op::Write)), (3.0 * 1024.0, 15.5 * 1024.0), "{:?}", t.warnings);
+    assert_eq!(
+        (t.files.len(), t.header.version.as_deref(), t.warnings.len()),
+        (2, Some("nmon"), 0),
+        "{:?}",
+        t.warnings
+    );
+}
+
+#[test]
 fn tables_of_pmrep_are_kilobytes_per_second() {
     let rows = "2026-11-28 19:04:29,,\n2026-11-28 19:04:30,3.000,0.500\n2026-11-28 19:04:31,1.000,0.500\n";
     let header = "Time,\"disk.dev.write_bytes-vda\",\"disk.dev.read_bytes-vda\"\n";

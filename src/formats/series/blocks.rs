@@ -68,8 +68,10 @@ const UPTIME: f64 = 1.5;
 
 /// True if the head is of one of the tools.
 pub(super) fn is_blocks(head: &[u8]) -> bool {
-    let most = if head.starts_with(b"Linux ") { usize::MAX } else { BEFORE_HEADER };
-    lines(head).take(most).any(|l| Header::of(l).is_some())
+    // of all sections of sar those of disks come late
+    let is_sysstat =
+        head.starts_with(b"Linux ") && lines(head).next().is_some_and(|l| l.trim_ascii_end().ends_with(b" CPU)"));
+    is_sysstat || lines(head).take(BEFORE_HEADER).any(|l| Header::of(l).is_some())
 }
 
 fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -191,7 +193,7 @@ pub(super) struct Blocks<'o> {
 /// Malformed if no line is of a device, or nothing says the times; limits; errors of the system.
 pub(super) fn read(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     let mut lines = LineReader::open(source, options)?;
-    let mut blocks = Blocks::new(options);
+    let mut blocks = Blocks::new("", options);
     while lines.next(&BlockLines(PhantomData), &mut blocks)? {
         blocks.check()?;
     }
@@ -214,9 +216,10 @@ impl<'o> LineDecoder for BlockLines<'o> {
 }
 
 impl<'o> Blocks<'o> {
-    pub(super) fn new(options: &'o ReadOptions) -> Self {
+    /// Without any; the name of the tool is empty where a header shows it.
+    pub(super) fn new(tool: &'static str, options: &'o ReadOptions) -> Self {
         Blocks {
-            sheet: Sheet::default(),
+            sheet: Sheet { tool, ..Sheet::default() },
             options,
             devices: HashMap::new(),
             header: None,
@@ -256,8 +259,7 @@ impl<'o> Blocks<'o> {
     }
 
     /// Adds a block: devices with the names and values of their columns.
-    pub(super) fn add(&mut self, devices: &[(String, Vec<(String, f64)>)]) -> Result<()> {
-        self.sheet.tool = "iostat";
+    pub(super) fn add(&mut self, devices: &[(String, Vec<(String, f64)>)]) {
         self.expect_time();
         let when = self.when.take();
         self.begin(when, None);
@@ -278,10 +280,10 @@ impl<'o> Blocks<'o> {
             let values = [read, write].map(|rate| of(rate).unwrap_or(f64::NAN) * unit);
             self.push(self.host.clone(), device.clone().into_bytes(), values);
         }
-        self.check()
     }
 
-    fn check(&self) -> Result<()> {
+    /// The error of too many values.
+    pub(super) fn check(&self) -> Result<()> {
         match self.values > self.options.limits.records {
             true => Err(Error::too_many_rows(self.options.limits.records)),
             false => Ok(()),

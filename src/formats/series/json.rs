@@ -183,7 +183,7 @@ impl Filling<'_> {
 /// Malformed, also if nothing says the times; limits, errors of the system.
 pub(super) fn iostat(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
-    let mut blocks = Blocks::new(options);
+    let mut blocks = Blocks::new("iostat", options);
     let outcome = documents(&mut json, |json| {
         members(json, |json, name| match name {
             b"sysstat" => members(json, |json, name| match name {
@@ -227,7 +227,8 @@ fn iostat_block(json: &mut Json, blocks: &mut Blocks) -> Result<()> {
         }),
         _ => json.skip(),
     })?;
-    blocks.add(&disks)
+    blocks.add(&disks);
+    blocks.check()
 }
 
 /// What a `timestamp` of sadf says.

@@ -2,7 +2,7 @@
 //!
 //! Tables with a header line (CSV or blanks between the fields) of collectl, `sadf -d`, LDMS, dstat, dool, Grafana, InfluxDB and FTIO's trace
 //! analysis are known by their header; of any other table the user names the columns ([`SeriesOptions`]). Other forms: text in blocks of
-//! iostat, sar, pidstat and vmstat; JSON of sadf, iostat and Prometheus; snapshots of Lustre's `stats` and `job_stats`.
+//! iostat, sar, pidstat, vmstat and nmon; JSON of sadf, iostat and Prometheus; snapshots of Lustre's `stats` and `job_stats`.
 //!
 //! A value becomes the bytes of the step it belongs to ([`rates`](super::rates)). The nodes are the ranks of the trace and the devices, jobs or
 //! instances its files, so that they are added up or chosen as those are. What decides here are facts of the tools, in `presets.rs`, and the
@@ -14,6 +14,7 @@ mod instances;
 mod json;
 mod layout;
 mod lustre;
+mod nmon;
 mod options;
 mod presets;
 mod sheet;
@@ -40,6 +41,7 @@ pub struct Series;
 enum Form {
     Table,
     Blocks,
+    Nmon,
     LustreStats,
     LustreJobStats,
     Sadf,
@@ -63,6 +65,7 @@ fn form(head: &[u8]) -> Option<Form> {
     }
     match text {
         t if blocks::is_blocks(t) => Some(Form::Blocks),
+        t if nmon::is_nmon(t) => Some(Form::Nmon),
         t if lustre::is_stats(t) => Some(Form::LustreStats),
         t if lustre::is_job_stats(t) => Some(Form::LustreJobStats),
         t if presets::of_lines(t, BEFORE_HEADER).is_some() => Some(Form::Table),
@@ -79,7 +82,7 @@ impl Format for Series {
         match form(head) {
             Some(_) => Sniff::Yes,
             None => Sniff::No(
-                "no header of a known monitoring tool (sysstat, collectl, dstat, LDMS, Lustre, Prometheus, Grafana)",
+                "no header of a known monitoring tool (sysstat, collectl, dstat, nmon, pmrep, LDMS, Lustre, Prometheus, Grafana)",
             ),
         }
     }
@@ -94,6 +97,7 @@ impl Format for Series {
         let sheet = match form {
             Form::Table => table::read(source, options)?,
             Form::Blocks => blocks::read(source, options)?,
+            Form::Nmon => nmon::read(source, options)?,
             Form::LustreStats => lustre::stats(source, options)?,
             Form::LustreJobStats => lustre::job_stats(source, options)?,
             Form::IostatJson => json::iostat(source, options)?,
