@@ -199,7 +199,7 @@ fn writes_bits(notes: &str) -> bool {
     let version = notes.lines().find_map(|l| {
         let (name, version) = l.trim_start_matches('"').split_once(' ')?;
         let mut numbers = version.split(['.', ' ']).map_while(|n| n.parse::<u32>().ok());
-        name.eq_ignore_ascii_case("dool").then(|| (numbers.next(), numbers.next()))
+        (name == "dool").then(|| (numbers.next(), numbers.next()))
     });
     let command = notes.lines().find(|l| l.starts_with("\"Cmdline:\"")).unwrap_or_default();
     let mut options = command.split([' ', '"']).rev();
