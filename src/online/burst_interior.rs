@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::burst_threshold::active;
 use crate::online::thresholds::LIMITS;
-use crate::period::chains::BurstPeriod;
+use crate::period::chains::{self, BurstPeriod};
 use crate::signal::profile::Profile;
 
 /// A rhythm found in a window: its period, and the first and the last of its bursts.
@@ -50,8 +50,7 @@ impl BurstInterior {
     /// Whether a period may be that of the job.
     pub(super) fn admits(&self, f: &BurstPeriod) -> bool {
         let held = f.windows.last().map_or(0.0, |w| w.1 - w.0);
-        let long_enough =
-            self.min_period_s.is_some() || f.period_s >= LIMITS.short_period_s || held >= LIMITS.short_holds_s;
+        let long_enough = self.min_period_s.is_some() || chains::outlasts_requests(f.period_s, held);
         let inside = self.inside.is_some_and(|(period_s, resumed_s, pause_s)| {
             let since_s = f.windows.last().map_or(resumed_s, |w| w.0.max(resumed_s));
             let until_s = f.windows.last().map_or(resumed_s, |w| w.1);

@@ -48,10 +48,6 @@ thresholds! {
     missed: u32 = 2;
 
     // Rhythms inside bursts
-    /// Seconds; a shorter period is that of requests,
-    short_period_s: f64 = 1.0;
-    /// until it has held for this many seconds.
-    short_holds_s: f64 = 10.0;
     /// Periods without a burst that are a pause.
     pause: f64 = 8.0;
     /// A period that resumes after a pause is the one before it if both differ by no more than this in log: few bursts with gaps.

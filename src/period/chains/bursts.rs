@@ -16,6 +16,9 @@ const LATEST_BURSTS: usize = 8192;
 /// Natural breaks are sought among this many of the longest gaps of a level.
 const MAX_GAPS: usize = 30_000;
 
+/// Onsets that show the unit of their stamps.
+const FEWEST_STAMPS: usize = 6;
+
 /// One way to cut the profile into bursts; all columns have one entry per burst, in the order of time.
 #[derive(Debug, Clone)]
 pub(crate) struct BurstList {
@@ -58,6 +61,17 @@ impl BurstList {
     pub fn mean_gap(&self, from: usize, to: usize) -> f64 {
         let gaps: f64 = (from..to).map(|i| self.gap_after(i)).sum();
         gaps / (to - from).max(1) as f64
+    }
+
+    /// The decimal unit of seconds of which (nearly) all distances of onsets are multiples: the recorder rounds to it. 0 below a
+    /// millisecond, and for few bursts.
+    pub fn stamp(&self) -> f64 {
+        let is_multiple = |t: f64, unit: f64| ((t / unit).round() * unit - t).abs() <= (1e-3 * unit).max(1e-6);
+        let rounded = |unit: &f64| {
+            let strays = self.start.iter().filter(|&&t| !is_multiple(t - self.start[0], *unit));
+            strays.count() as f64 <= 0.02 * self.len() as f64
+        };
+        if self.len() < FEWEST_STAMPS { 0.0 } else { [1.0, 0.1, 0.01, 1e-3].into_iter().find(rounded).unwrap_or(0.0) }
     }
 
     /// The bursts `from..to` as a list of their own.

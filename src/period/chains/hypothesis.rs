@@ -7,6 +7,7 @@ use super::fit::Fit;
 use super::multiples::{self, Multiples};
 use super::search::{self, Chain, Scored, Trial};
 use super::stats::{deviation, mean, median};
+use super::stretches;
 use super::trials;
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
@@ -182,17 +183,18 @@ impl<'a> Searched<'a> {
 /// compounds, and the list as a whole.
 pub(crate) fn of_list(index: usize, searched: Searched, context: &Context) -> Vec<Hypothesis> {
     let Searched { list, found, .. } = searched;
-    let source = Source { index, list, context };
+    let source = Source { index, list, context, stamp: context.grain.max(list.stamp()) };
     // most chains are not kept, so the costly features come last
-    let mut kept: Vec<(Hypothesis, Multiples)> = best_of(found)
-        .into_iter()
-        .map(|explained| {
-            let multiples = multiples::of(list, &explained.scored.chain, &explained.scored.fit, context.grain);
-            (source.describe(Kind::Chain, explained, 1, multiples), multiples)
+    let chains = best_of(found).into_iter().map(|explained| (Kind::Chain, explained));
+    let whole = if !context.further && list.len() <= MOST_IN_ORDER { source.every_burst() } else { None };
+    let kept: Vec<(Hypothesis, Multiples)> = chains
+        .chain(whole.map(|explained| (Kind::EveryBurst, explained)))
+        .flat_map(|(kind, explained)| source.stretches(kind, explained))
+        .map(|(kind, explained)| {
+            let multiples = multiples::of(list, &explained.scored.chain, &explained.scored.fit, source.stamp);
+            (source.describe(kind, explained, 1, multiples), multiples)
         })
         .collect();
-    let whole = if !context.further && list.len() <= MOST_IN_ORDER { source.every_burst() } else { None };
-    kept.extend(whole);
     let compounds: Vec<Hypothesis> = kept.iter().filter_map(|(h, multiples)| source.compound(h, *multiples)).collect();
     let mut kept: Vec<Hypothesis> = kept.into_iter().map(|(h, _)| h).collect();
     for c in compounds {
@@ -318,14 +320,15 @@ pub(crate) fn features(
     score: f64,
     window: (f64, f64),
     traits: &Traits,
-    context: &Context,
+    (context, stamp): (&Context, f64),
 ) -> [f64; FEATURES.len()] {
     let period = fit.period;
     let repetition = Repetition::of(period, context);
     // rounded time stamps deviate by their rounding, which is no property of the clock
     let grain = context.grain / period;
+    let stamp = stamp / period;
     let without_grain =
-        |deviation: f64, variance: f64| (deviation * deviation - variance * grain * grain).max(0.0).sqrt();
+        |deviation: f64, variance: f64| (deviation * deviation - variance * stamp * stamp).max(0.0).sqrt();
     let gap_deviation = without_grain(fit.gap_deviation, 1.0 / 6.0);
     let line_deviation = without_grain(fit.line_sd / period, 1.0 / 12.0);
     let length = window.1 - window.0;
@@ -408,11 +411,21 @@ struct Source<'a> {
     index: usize,
     list: &'a BurstList,
     context: &'a Context<'a>,
+    /// Seconds to which onsets are rounded.
+    stamp: f64,
 }
 
 impl Source<'_> {
+    /// A chain, or its stretches if its gaps change from one to the next.
+    fn stretches(&self, kind: Kind, whole: Explained) -> Vec<(Kind, Explained)> {
+        match stretches::of_one_gap(self.list, &whole.scored) {
+            parts if parts.is_empty() => vec![(kind, whole)],
+            parts => parts.into_iter().map(|scored| (Kind::Chain, Explained::of(self.list, scored))).collect(),
+        }
+    }
+
     /// All bursts in order, one cycle each: finds periods whose cycles vary by 20 to 40 %.
-    fn every_burst(&self) -> Option<(Hypothesis, Multiples)> {
+    fn every_burst(&self) -> Option<Explained> {
         let list = self.list;
         let n = list.len() as u32;
         let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
@@ -438,9 +451,7 @@ impl Source<'_> {
         let score = search::local_score(list, &chain, chain.onsets(list), trial)
             + (list.idle[last] - list.idle[first]) / mean_idle;
         let scored = Scored { chain: Arc::new(chain), fit, score, tolerance, extra: 0.0 };
-        let multiples = multiples::of(list, &scored.chain, &scored.fit, self.context.grain);
-        let explained = Explained::of(list, scored);
-        Some((self.describe(Kind::EveryBurst, explained, 1, multiples), multiples))
+        Some(Explained::of(list, scored))
     }
 
     /// The same bursts, with a period of several slots, if gaps or sizes repeat with that many.
@@ -471,7 +482,7 @@ impl Source<'_> {
 
     /// Works out the features of a chain.
     fn describe(&self, kind: Kind, explained: Explained, slots_per_period: usize, multiples: Multiples) -> Hypothesis {
-        let Source { index, list, context } = *self;
+        let Source { index, list, context, stamp } = *self;
         let Explained { scored, window, of_chain, of_list, bytes } = explained;
         let Scored { chain, fit, score, tolerance, extra } = scored;
         let profile = context.profile;
@@ -516,7 +527,7 @@ impl Source<'_> {
         Hypothesis {
             kind,
             list: index,
-            features: features(kind, &fit, score, window, &traits, context),
+            features: features(kind, &fit, score, window, &traits, (context, stamp)),
             chain,
             slots_per_period,
             fit,

@@ -24,6 +24,7 @@ mod nested;
 mod plans;
 mod search;
 mod stats;
+mod stretches;
 pub(crate) mod thresholds;
 #[cfg(feature = "training")]
 mod training;
@@ -185,16 +186,47 @@ pub fn detect(profile: &Profile, options: Options) -> BurstPeriods {
     if found.verdict == Verdict::Periodic || found.too_fast_s.is_some() {
         return found;
     }
-    let Some(latest) = bursts::latest(profile) else {
-        return found;
-    };
+    let again = of_latest(profile, options).or_else(|| of_stretches(profile, options));
+    again.unwrap_or(found)
+}
+
+/// The answer for the last bursts of a long run.
+fn of_latest(profile: &Profile, options: Options) -> Option<BurstPeriods> {
+    let latest = bursts::latest(profile)?;
     let part = profile.since(latest.from_s);
     let shortest_window_s = options.shortest_window_s * part.duration() / profile.duration();
     let of_part = detect_in(&part, Options { shortest_window_s, ..options });
-    match of_part.verdict {
-        Verdict::Periodic => BurstPeriods { latest: Some((latest.bursts, latest.of)), ..of_part },
-        _ => found,
+    let periodic = of_part.verdict == Verdict::Periodic;
+    periodic.then(|| BurstPeriods { latest: Some((latest.bursts, latest.of)), ..of_part })
+}
+
+/// The answer for the stretches of a run between long silences.
+fn of_stretches(profile: &Profile, options: Options) -> Option<BurstPeriods> {
+    let bin_s = options.bin_s.unwrap_or_else(|| iterations::resolution(profile));
+    let closed = stretches::close_up(profile, bin_s);
+    let part = closed.as_ref().map_or(profile, |c| &c.profile);
+    let shortest_window_s = options.shortest_window_s.min(LIMITS.shortest_window * part.duration());
+    if closed.is_none() && shortest_window_s >= options.shortest_window_s {
+        return None;
     }
+    let found = detect_in(part, Options { shortest_window_s, ..options });
+    let mut found = match &closed {
+        Some(closed) => closed.open(found),
+        None => found,
+    };
+    found.periods.retain(|p| {
+        let held = p.windows.iter().map(|w| w.1 - w.0).sum::<f64>();
+        let apart = p.median_width_s().is_some_and(|w| w <= LIMITS.short_stretch_busy * p.period_s);
+        p.confidence >= LIMITS.second_look
+            && p.bursts.len() >= LIMITS.second_look_bursts
+            && (held >= options.shortest_window_s || apart && outlasts_requests(p.period_s, held))
+    });
+    (!found.periods.is_empty() && found.verdict == Verdict::Periodic).then_some(found)
+}
+
+/// Whether a period that has held for so many seconds can be that of a job: requests follow each other faster.
+pub(crate) fn outlasts_requests(period_s: f64, held_s: f64) -> bool {
+    period_s >= LIMITS.request_s || held_s >= LIMITS.requests_hold_s
 }
 
 fn detect_in(profile: &Profile, options: Options) -> BurstPeriods {

@@ -220,6 +220,26 @@ thresholds! {
     /// Half: 2, double: 2.
     inner_regular: f64 = 0.2;
 
+    // Stretches of a period
+    /// Idle times this many times as long as the next shorter one are silences, which end a stretch.
+    silence: f64 = 4.0;
+    /// Confidence that a period needs which shows only without the silences: a second look.
+    second_look: f64 = 0.8;
+    /// and its bursts: three of hundreds are even by chance.
+    second_look_bursts: usize = 6;
+    /// Seconds; a shorter period in a short stretch is that of requests,
+    request_s: f64 = 1.0;
+    /// until it has held for this many seconds.
+    requests_hold_s: f64 = 10.0;
+    /// Busy share of the period of bursts in a short stretch, at most: pieces of one burst follow each other closely.
+    short_stretch_busy: f64 = 0.5;
+    /// ln of the likelihood ratio that a change of the gaps needs, besides ln n for its place.
+    change: f64 = 8.0;
+    /// Smallest change in log gap: a smaller one gives the same answer.
+    step: f64 = 0.025;
+    /// Deviations of gaps below this share of them are those of clocks.
+    exact: f64 = 1e-3;
+
     // Windows and further iterations
     /// A burst longer and larger than the usual one by this many robust standard deviations, and
     /// Half: 0, double: 0.

@@ -191,11 +191,22 @@ impl Profile {
 
     /// A copy that is zero inside the intervals (relative seconds, sorted, disjoint).
     pub fn without(&self, intervals: &[(f64, f64)]) -> Self {
+        self.outside(intervals, false)
+    }
+
+    /// A copy without the time inside the intervals (relative seconds, sorted, disjoint): what follows one begins where it begins.
+    pub fn closed_up(&self, intervals: &[(f64, f64)]) -> Self {
+        self.outside(intervals, true)
+    }
+
+    /// What lies outside the intervals, which are left idle or closed.
+    fn outside(&self, intervals: &[(f64, f64)], closed: bool) -> Self {
         if self.is_empty() {
             return self.clone();
         }
         let mut assembly = Assembly::with_capacity(self.rates.len() + 2 * intervals.len());
         let mut q = 0;
+        let mut gone = 0.0;
         for (k, &rate) in self.rates.iter().enumerate() {
             let (mut t, end) = (self.times[k], self.times[k + 1]);
             while t < end {
@@ -204,21 +215,25 @@ impl Profile {
                 }
                 match intervals.get(q) {
                     Some(&(a, b)) if a <= t => {
-                        assembly.push(t, 0.0);
+                        if closed {
+                            gone += b.min(end) - t;
+                        } else {
+                            assembly.push(t, 0.0);
+                        }
                         t = b.min(end);
                     }
                     Some(&(a, _)) if a < end => {
-                        assembly.push(t, rate);
+                        assembly.push(t - gone, rate);
                         t = a;
                     }
                     _ => {
-                        assembly.push(t, rate);
+                        assembly.push(t - gone, rate);
                         t = end;
                     }
                 }
             }
         }
-        assembly.finish(self.duration(), self.origin, self.resolution, self.census)
+        assembly.finish(self.duration() - gone, self.origin, self.resolution, self.census)
     }
 
     /// Drops idle pieces after the last end.
@@ -366,6 +381,9 @@ mod tests {
         assert_eq!(rest.value_at(5.0), 2.0);
         assert_eq!(rest.duration(), 10.0);
         assert_eq!(profile.without(&[(0.0, 1.0)]).times()[0], 0.0);
+        let profile = Profile::from_spans([span(0.0, 10.0, 20.0), span(90.0, 94.0, 4.0)]);
+        let closed = profile.closed_up(&[(0.0, 1.0), (12.0, 88.0)]);
+        assert_eq!((closed.times(), closed.rates()), (&[0.0, 9.0, 13.0, 17.0][..], &[2.0, 0.0, 1.0][..]));
     }
 
     #[test]

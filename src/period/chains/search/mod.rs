@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A chain's neighbours are at most this many slots apart.
-const MOST_SLOTS: usize = 6;
+pub(crate) const MOST_SLOTS: usize = 6;
 /// The same where anything may lie in between.
 pub(crate) const ANYTHING: f64 = 1.0;
 /// ln sqrt(2 pi).
