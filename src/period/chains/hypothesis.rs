@@ -96,6 +96,8 @@ pub(crate) struct Hypothesis {
     pub window: (f64, f64),
     /// Bytes that the hypothesis explains.
     pub bytes: f64,
+    /// Its gaps or sizes repeat only after several slots.
+    pub folds: bool,
     pub features: [f64; FEATURES.len()],
     pub judged: Judgment,
 }
@@ -535,6 +537,7 @@ impl Source<'_> {
             extra,
             window,
             bytes,
+            folds: multiples.slots.is_some(),
             judged: Judgment::default(),
         }
     }

@@ -70,6 +70,7 @@ pub(crate) fn run(
         let Some(winner) = classifier::winner(&hypotheses) else {
             return;
         };
+        let winner = classifier::undivided(&hypotheses, &lists, winner);
         let mut chosen = accept(&mut hypotheses, &lists, winner, answer);
         let too_fast = fast(&hypotheses[winner]);
         if too_fast {
