@@ -35,6 +35,8 @@ const WEIGHED_WIDTHS: (f64, f64, f64) = (0.02, 0.97, 1.15);
 const NEGLIGIBLE: f64 = 1e-4;
 /// Period, onset, width and height of a train.
 const TRAIN_PARAMETERS: f64 = 4.0;
+/// Rounds in which onset, width and period leave their grid.
+const POLISHED: usize = 16;
 /// Fewest bins that show a train.
 const FEWEST_BINS: usize = 8;
 
@@ -162,6 +164,7 @@ impl Bins {
             share: odds(f) / total,
         });
         let mut train = trains.next()?;
+        train.explained = 1.0 - self.least_error(fitted.first()?) / self.squares;
         let relatives = trains.filter(|t| t.share > 0.01).collect();
         let mean = self.continued(fitted.first()?);
         train.period = mean.period * self.width;
@@ -286,6 +289,48 @@ impl Bins {
             self.fit(best.period, &widths)
         };
         around(around(best, 0.15), 0.03)
+    }
+
+    /// The error of the best train near one of the grid of onsets and widths.
+    fn least_error(&self, from: &Fitted) -> f64 {
+        let n = self.bytes.len() as f64;
+        let mut at = [1.0 / from.period, from.onset, from.burst];
+        let mut steps = [0.05 / n, 0.5 * from.period / CELLS as f64, 0.1 * from.burst];
+        let mut least = self.error_of(at);
+        for _ in 0..POLISHED {
+            for (i, step) in steps.iter_mut().enumerate() {
+                for sign in [-1.0, 1.0] {
+                    let mut near = at;
+                    near[i] += sign * *step;
+                    let error = self.error_of(near);
+                    if error < least {
+                        (at, least) = (near, error);
+                    }
+                }
+                *step *= 0.7;
+            }
+        }
+        least.min(from.error)
+    }
+
+    /// Squared error of the train of a frequency, an onset and a width, in bins.
+    fn error_of(&self, [frequency, onset, burst]: [f64; 3]) -> f64 {
+        let period = 1.0 / frequency;
+        if burst <= 0.0 || burst >= period {
+            return f64::INFINITY;
+        }
+        let shift = (onset / period).ceil() * period - onset;
+        let (mut o, mut oo, mut oy) = (0.0, 0.0, 0.0);
+        let mut before = until(shift, period, burst);
+        for (i, y) in self.bytes.iter().enumerate() {
+            let end = until(shift + i as f64 + 1.0, period, burst);
+            let x = (end - before) / burst.min(1.0);
+            before = end;
+            o += x;
+            oo += x * x;
+            oy += x * y;
+        }
+        squared_error(self.bytes.len() as f64, o, oo, oy, self.sum, self.sum_of_squares)
     }
 
     /// Bursts that end within a bin leave a range of periods and onsets that fit alike: where they go on is the mean over that range,
@@ -455,6 +500,13 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
             }
         }
     }
+    // several periods of edges may be those of one train
+    let mut kept: Vec<f64> = Vec::new();
+    found.periods.retain(|p| {
+        let new = kept.iter().all(|k| (k / p.period_s).ln().abs() >= LIMITS.same_period);
+        kept.push(p.period_s);
+        new || p.bin_s.is_none()
+    });
     if unresolved {
         found.periods.clear();
         found.rejected = None;

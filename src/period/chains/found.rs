@@ -146,8 +146,9 @@ fn under_way(profile: &Profile, list: &BurstList, extent: &Extent, next: Next) -
         return short.then_some(list.start[last]);
     }
     let start = stretches(profile, list.threshold).last().filter(|s| at_end(s.end))?.start;
-    let near = (3.0 * next.std_s).max(LIMITS.punctual * next.gap_s);
-    ((start - next.start_s).abs() <= near).then_some(start)
+    // what comes late is the burst that was due; what comes early may be anything
+    let early = (3.0 * next.std_s).max(LIMITS.punctual * next.gap_s);
+    (start >= next.start_s - early && start <= next.start_s + 0.5 * next.gap_s).then_some(start)
 }
 
 /// Each place of a compound by itself: the bursts there that came in earlier periods predict the next one.

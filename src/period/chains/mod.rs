@@ -302,7 +302,7 @@ impl BurstPeriods {
 impl BurstPeriod {
     /// Whether the period holds where the data end.
     pub(super) fn holds_at(&self, end_s: f64) -> bool {
-        self.windows.last().is_some_and(|w| end_s - w.1 <= ENDED * self.period_s)
+        self.under_way.is_some() || self.windows.last().is_some_and(|w| end_s - w.1 <= ENDED * self.period_s)
     }
 
     /// The next burst after `end_s`, where the data end and it has not begun: a burst that is late comes later than that, one that did
@@ -314,9 +314,9 @@ impl BurstPeriod {
                 return *place;
             }
             let mut start_s = place.start_s;
-            let begun = self.under_way.is_some_and(|t| (t - start_s).abs() < 0.5 * gap_s);
-            if begun {
-                start_s += gap_s;
+            if let Some(begun) = self.under_way.filter(|t| (t - start_s).abs() <= 0.5 * gap_s) {
+                // a clock goes on where it was due, other bursts wait for this one
+                start_s = if self.clock == Clock::Clocked { start_s } else { begun } + gap_s;
             }
             let late = end_s - start_s;
             if late > 3.0 * std_s {

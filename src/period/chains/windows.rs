@@ -31,7 +31,10 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
             steps.iter().filter(|&&r| r).count() as f64 >= share * steps.len().max(1) as f64
         };
         let settled = mostly(&h.chain.regular_steps(list), 0.7);
-        let trial = Trial { period: h.period(), tolerance: h.tolerance.max(0.01), extra: h.extra };
+        // a stretch with other gaps has another period; few gaps do not tell their spread well
+        let spread = h.fit.gap_deviation * (1.0 + 2.0 / (h.chain.len() as f64 - 2.0).max(1.0));
+        let tolerance = spread.clamp(0.005, h.tolerance.max(0.01));
+        let trial = Trial { period: h.period(), tolerance, extra: h.extra };
         let mut scratch = search::Scratch::<1>::default();
         let mut parts = vec![(0, h.chain.first()), (h.chain.last() + 1, list.len())];
         while let Some((from, to)) = parts.pop() {

@@ -61,17 +61,30 @@ impl Chain {
 
     /// Drops members at the ends that are longer than a period.
     pub fn drop_long_ends(&mut self, list: &BurstList, period: f64, keep: usize) {
-        while self.len() > keep && long(list, period, self.members.last()) {
+        let most = self.longest(list, period);
+        let long = |i: Option<&u32>| i.is_some_and(|&i| length(list, i) > most);
+        while self.len() > keep && long(self.members.last()) {
             self.cut(0, self.len() - 2);
         }
-        while self.len() > keep && long(list, period, self.members.first()) {
+        while self.len() > keep && long(self.members.first()) {
             self.cut(1, self.len() - 1);
         }
     }
 
     /// Does a burst at an end last longer than a period?
     pub fn has_long_end(&self, list: &BurstList, period: f64) -> bool {
-        long(list, period, self.members.first()) || long(list, period, self.members.last())
+        let ends = [self.members.first(), self.members.last()];
+        let long = |i: &u32, most: f64| length(list, *i) > most;
+        ends.iter().flatten().any(|i| long(i, LIMITS.longest_burst * period)) && {
+            let most = self.longest(list, period);
+            ends.iter().flatten().any(|i| long(i, most))
+        }
+    }
+
+    /// Seconds of the longest burst of a period: less than the period, but phases that nearly fill it are as long as the others.
+    fn longest(&self, list: &BurstList, period: f64) -> f64 {
+        let mut lengths: Vec<f64> = self.members.iter().map(|&i| length(list, i)).collect();
+        (LIMITS.longest_burst * period).max(1.05 * median_of(&mut lengths)).min(period)
     }
 
     /// Drops end members with less than a tenth of the chain's median bytes, down to `keep` members: headers before the first
@@ -119,6 +132,6 @@ impl Chain {
     }
 }
 
-fn long(list: &BurstList, period: f64, member: Option<&u32>) -> bool {
-    member.is_some_and(|&i| list.end[i as usize] - list.start[i as usize] > LIMITS.longest_burst * period)
+fn length(list: &BurstList, i: u32) -> f64 {
+    list.end[i as usize] - list.start[i as usize]
 }
