@@ -145,6 +145,8 @@ impl Hypothesis {
             && feature("left_over") <= 0.15
             && feature("size_sd") < 0.3
             && feature("dip") > 0.5
+            // gaps that wander have a memory
+            && feature("gap_memory") < 3.0
     }
 
     /// Periods from the first to the last burst, both counted.

@@ -171,7 +171,7 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)], cuts: &[f64]) -> (Vec<Bu
             searched.into_par_iter().enumerate().map(of_list).collect()
         },
         || {
-            if erased.is_empty() {
+            if erased.is_empty() && std::env::var("NOMOD").is_err() {
                 modulation::hypotheses(&correlated, &levels, lists.len(), &context)
             } else {
                 Vec::new()
