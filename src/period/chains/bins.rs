@@ -541,17 +541,25 @@ fn period(
     let stamp = bins.width / 12f64.sqrt();
     let period_std_s = stamp * (12.0 / (count * (count * count - 1.0)).max(1.0)).sqrt();
     let bytes: Vec<f64> = bursts.iter().map(|b| b.bytes).collect();
-    let next = Next {
+    let of_train = Next {
         start_s: onset(count) + origin,
         std_s: stamp.max(train.next_std),
         gap_s: period,
         drift_s: 0.0,
         bytes: median(&bytes),
     };
-    let confidence = match before {
-        Some(p) if (p.period_s / period).ln().abs() < 0.05 => p.confidence.min(train.share),
-        Some(_) => train.share,
-        None => train.share / (1.0 + (-bins.odds_against_none(train)).exp()),
+    let same = before.filter(|p| (p.period_s / period).ln().abs() < 0.05);
+    let next = match same.map(|p| p.next) {
+        // onsets that vary more than a bin hides: a burst begins anywhere in its first bin
+        Some(next) if next.std_s > 2.0 * of_train.std_s => {
+            Next { start_s: next.start_s + 0.5 * bins.width, bytes: of_train.bytes, ..next }
+        }
+        _ => of_train,
+    };
+    let confidence = match (before, same) {
+        (_, Some(p)) => p.confidence.min(train.share),
+        (Some(_), None) => train.share,
+        _ => train.share / (1.0 + (-bins.odds_against_none(train)).exp()),
     };
     let window = (bursts[0].start_s.max(origin), bursts[bursts.len() - 1].end_s.min(origin + profile.duration()));
     BurstPeriod {

@@ -173,14 +173,13 @@ impl Levels {
 /// All burst lists of a profile that differ from each other and hold at least three bursts.
 ///
 /// `erased`: sorted, disjoint intervals that earlier rounds have taken out; bursts that begin at the edge of one are
-/// remnants and are dropped, unless it is one of `cuts`.
-pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f64)], cuts: &[f64]) -> Vec<BurstList> {
-    let gone = Gone { erased, cuts };
+/// remnants and are dropped.
+pub(crate) fn burst_lists(profile: &Profile, levels: &Levels, erased: &[(f64, f64)]) -> Vec<BurstList> {
     let mut cuts: Vec<(f64, f64, f64)> = LIMITS.levels.iter().map(|&f| (f, 0.0, levels.burst)).collect();
     if let Some(top) = levels.above {
         cuts.extend(LIMITS.levels_above.iter().map(|&f| (f, levels.background, top)));
     }
-    let of_cuts: Vec<Vec<BurstList>> = cuts.into_par_iter().map(|cut| lists_of_cut(profile, cut, gone)).collect();
+    let of_cuts: Vec<Vec<BurstList>> = cuts.into_par_iter().map(|cut| lists_of_cut(profile, cut, erased)).collect();
     let mut seen = std::collections::HashSet::new();
     let mut lists: Vec<BurstList> =
         of_cuts.into_iter().flatten().filter(|list| seen.insert(fingerprint(list, profile.duration()))).collect();
@@ -204,7 +203,7 @@ fn without_alike(lists: &mut Vec<BurstList>, longest: usize, alike: f64) {
 }
 
 /// The lists of bursts above `background` by the share `level` of the height of the top above it, without their sums.
-fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), gone: Gone<'_>) -> Vec<BurstList> {
+fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), erased: &[(f64, f64)]) -> Vec<BurstList> {
     let mut lists: Vec<BurstList> = Vec::new();
     let mut long: Vec<usize> = Vec::new();
     let threshold = background + level * (top - background);
@@ -216,14 +215,9 @@ fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), go
         let Some(reference) = usual_size(&bytes) else {
             continue;
         };
-        let large = bytes.iter().filter(|&&b| b >= LIMITS.smallest[1] * reference).count();
-        for smallest in LIMITS.smallest {
-            if smallest == 0.0 && merged.len() > LIMITS.long_list && large * LIMITS.crumbs < merged.len() {
-                continue;
-            }
-            let keep: Vec<usize> = (0..merged.len())
-                .filter(|&i| bytes[i] >= smallest * reference && !gone.ends_at(merged[i].start))
-                .collect();
+        for smallest in smallest_sizes(&bytes, reference) {
+            let keep: Vec<usize> =
+                (0..merged.len()).filter(|&i| bytes[i] >= smallest && !is_remnant(erased, merged[i].start)).collect();
             if keep.len() < 3 || keep.len() > MAX_BURSTS {
                 continue;
             }
@@ -275,20 +269,21 @@ fn fingerprint(list: &BurstList, duration: f64) -> (usize, i64, i64) {
     (list.len(), sum(&list.start), sum(&list.end))
 }
 
-/// What earlier iterations have taken out.
-#[derive(Clone, Copy)]
-struct Gone<'a> {
-    erased: &'a [(f64, f64)],
-    cuts: &'a [f64],
+/// Whether a burst that begins at `t` is the remnant of an erased one.
+fn is_remnant(erased: &[(f64, f64)], t: f64) -> bool {
+    let after = erased.partition_point(|&(a, _)| a < t + 1e-9);
+    after > 0 && (erased[after - 1].1 - t).abs() < 1e-9
 }
 
-impl Gone<'_> {
-    /// Whether a burst that begins here is the remnant of an erased one.
-    fn ends_at(self, t: f64) -> bool {
-        let Gone { erased, cuts } = self;
-        let after = erased.partition_point(|&(a, _)| a < t + 1e-9);
-        after > 0 && (erased[after - 1].1 - t).abs() < 1e-9 && !cuts.iter().any(|c| (c - t).abs() < 1e-9)
-    }
+/// Sizes in bytes below which bursts are left out: shares of the usual one, and where the sizes of larger ones fall apart.
+fn smallest_sizes(bytes: &[f64], reference: f64) -> Vec<f64> {
+    let mut sizes: Vec<f64> = LIMITS.smallest.iter().map(|share| share * reference).collect();
+    let mut sorted: Vec<f64> = bytes.iter().copied().filter(|&b| b >= sizes[LIMITS.smallest.len() - 1]).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let far = sorted.len().saturating_sub(2);
+    let breaks = (1..far).filter(|&i| sorted[i] > LIMITS.larger * sorted[i - 1]);
+    sizes.extend(breaks.map(|i| (sorted[i] * sorted[i - 1]).sqrt()).take(2));
+    sizes
 }
 
 /// A stretch of time and the profile's bytes before and until its end.

@@ -16,12 +16,7 @@ pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize,
     let list = &iteration.lists[h.list];
     let origin = profile.origin();
     let bursts = bursts(profile, list, extent);
-    let widened: f64 = extent
-        .members
-        .iter()
-        .zip(&bursts)
-        .map(|(&i, b)| b.bytes - list.bytes[i] + windows::beyond(profile, list, i, b.end_s))
-        .sum();
+    let widened: f64 = extent.members.iter().zip(&bursts).map(|(&i, b)| b.bytes - list.bytes[i]).sum();
     let further: f64 = extent
         .windows
         .iter()
@@ -74,8 +69,7 @@ fn bursts(profile: &Profile, list: &BurstList, extent: &Extent) -> Vec<Burst> {
     let burst = |(&i, b): (&usize, &(f64, f64))| Burst {
         start_s: b.0,
         end_s: b.1,
-        bytes: list.bytes[i] + added(b.0, list.start[i]) + added(list.end[i], b.1)
-            - windows::beyond(profile, list, i, b.1),
+        bytes: list.bytes[i] + added(b.0, list.start[i]) + added(list.end[i], b.1),
     };
     extent.members.iter().zip(&extent.bursts).map(burst).collect()
 }

@@ -44,13 +44,11 @@ pub(crate) fn run(
     each: &mut dyn FnMut(Iteration<'_>),
 ) {
     let mut erased: Vec<(f64, f64)> = Vec::new();
-    // where the usual part of an unusual burst ends: what follows begins there
-    let mut cuts: Vec<f64> = Vec::new();
     let mut rest: Option<Profile> = None;
     let mut reported: Vec<Reported> = Vec::new();
     for number in 0..options.most_periods {
         let left = rest.as_ref().unwrap_or(profile);
-        let (lists, mut hypotheses) = hypotheses(left, &erased, &cuts);
+        let (lists, mut hypotheses) = hypotheses(left, &erased);
         weights.score(&mut hypotheses, number > 0);
         hypotheses.retain(|h| {
             let length = h.window.1 - h.window.0;
@@ -90,7 +88,6 @@ pub(crate) fn run(
         let mut next = Vec::new();
         for (i, extent) in &accepted {
             erased.extend(&extent.bursts);
-            cuts.extend(&extent.cuts);
             next.push(Reported {
                 period: hypotheses[*i].period(),
                 windows: extent.windows.clone(),
@@ -121,28 +118,29 @@ fn by_gaps(hypotheses: &mut [Hypothesis], winner: usize, answer: f64) -> usize {
     best
 }
 
-/// The winner and its nested partner if they are at least as sure as `answer`, the longer period first.
+/// The winner, if it is at least as sure as `answer`, and a period around or inside its bursts, the longer one first, or one of the larger
+/// ones among them.
 fn accept(hypotheses: &mut [Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Vec<usize> {
     if hypotheses[winner].judged.confidence < answer {
         return Vec::new();
     }
-    let mut chosen = vec![winner];
-    chosen.extend(nested::partner(hypotheses, lists, winner, answer));
-    chosen.sort_by(|&a, &b| hypotheses[b].period().total_cmp(&hypotheses[a].period()));
-    if let [long, short] = chosen[..]
-        && let Some(period) = nested::period_inside(&hypotheses[short], &hypotheses[long], lists)
-    {
+    let Some(partner) = nested::partner(hypotheses, lists, winner, answer) else {
+        return std::iter::once(winner).chain(nested::larger(hypotheses, lists, winner, answer)).collect();
+    };
+    let is_longer = hypotheses[partner].period() > hypotheses[winner].period();
+    let (long, short) = if is_longer { (partner, winner) } else { (winner, partner) };
+    if let Some(period) = nested::period_inside(&hypotheses[short], &hypotheses[long], lists) {
         hypotheses[short].fit.period = period;
     }
-    chosen
+    vec![long, short]
 }
 
 /// All hypotheses about a profile from which intervals were erased.
-fn hypotheses(profile: &Profile, erased: &[(f64, f64)], cuts: &[f64]) -> (Vec<BurstList>, Vec<Hypothesis>) {
+fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<Hypothesis>) {
     let Some(levels) = Levels::of(profile) else {
         return Default::default();
     };
-    let mut lists = bursts::burst_lists(profile, &levels, erased, cuts);
+    let mut lists = bursts::burst_lists(profile, &levels, erased);
     // the lists need no correlation to begin with
     let (searched, (fine, coarse)) = rayon::join(
         || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, !erased.is_empty())).collect() },
@@ -171,7 +169,7 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)], cuts: &[f64]) -> (Vec<Bu
             searched.into_par_iter().enumerate().map(of_list).collect()
         },
         || {
-            if erased.is_empty() && std::env::var("NOMOD").is_err() {
+            if erased.is_empty() {
                 modulation::hypotheses(&correlated, &levels, lists.len(), &context)
             } else {
                 Vec::new()

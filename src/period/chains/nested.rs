@@ -35,6 +35,39 @@ pub(crate) fn partner(hypotheses: &[Hypothesis], lists: &[BurstList], winner: us
     classifier::winner_of(hypotheses, &related)
 }
 
+/// The strongest hypothesis, at least as sure as `answer`, whose bursts are the larger ones of the winner's: a full checkpoint after a
+/// number of small ones.
+pub(crate) fn larger(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usize, answer: f64) -> Option<usize> {
+    let best = &hypotheses[winner];
+    let some: Vec<usize> = (0..hypotheses.len())
+        .filter(|&i| {
+            let h = &hypotheses[i];
+            h.judged.confidence >= answer
+                && h.period() > 1.5 * best.period()
+                && matches!(h.kind, Kind::Chain | Kind::EveryBurst)
+                && are_the_larger_ones(h, best, lists)
+        })
+        .collect();
+    classifier::winner_of(hypotheses, &some)
+}
+
+/// Whether the bursts of `few` are those of `all` above some size, nearly all of them and no others.
+fn are_the_larger_ones(few: &Hypothesis, all: &Hypothesis, lists: &[BurstList]) -> bool {
+    let (list, onsets) = (&lists[all.list], &lists[few.list].start);
+    let off = 0.02 * all.period();
+    let members: Vec<f64> = few.chain.indices().map(|i| onsets[i]).collect();
+    let is_member = |t: f64| members.get(members.partition_point(|x| *x < t - off)).is_some_and(|x| *x <= t + off);
+    let inside = all.chain.indices().filter(|&i| list.start[i] > few.window.0 - off && list.start[i] < few.window.1);
+    let (own, others): (Vec<usize>, Vec<usize>) = inside.partition(|&i| is_member(list.start[i]));
+    let sizes = |some: &[usize]| some.iter().map(|&i| list.bytes[i]).collect::<Vec<f64>>();
+    let (large, small) = (sizes(&own), sizes(&others));
+    let (usual, rest) = (median(&large), median(&small));
+    let between = (usual * rest).sqrt();
+    let strays = large.iter().filter(|b| **b <= between).count() + small.iter().filter(|b| **b > between).count();
+    let count = members.len() as f64;
+    usual > LIMITS.larger * rest && !small.is_empty() && own.len() as f64 >= 0.9 * count && strays as f64 <= 0.1 * count
+}
+
 /// The period of `short` as seen inside the bursts of `long`, not as the slope of a line through all onsets:
 /// pauses need not last a whole number of steps.
 pub(crate) fn period_inside(short: &Hypothesis, long: &Hypothesis, lists: &[BurstList]) -> Option<f64> {

@@ -4,7 +4,7 @@
 //! mean up to a burst and another one from there on is no hypothesis as a whole: its stretches are.
 
 use super::bursts::{BurstList, Levels, merged, stretches};
-use super::search::{Chain, MOST_SLOTS, Scored, local_score, Trial};
+use super::search::{Chain, MOST_SLOTS, Scored, Trial, local_score};
 use super::stats::{mean, median};
 use super::{BurstPeriod, BurstPeriods, Next};
 use crate::period::chains::thresholds::LIMITS;
@@ -111,7 +111,8 @@ impl ClosedUp {
         edges.extend(self.closed.iter().flat_map(|c| [c.0 + origin, c.1 + origin]));
         edges.push(f64::INFINITY);
         let pieces: Vec<(f64, f64)> = edges.chunks_exact(2).map(|e| (e[0], e[1])).collect();
-        p.windows = windows.iter().flat_map(|w| pieces.iter().map(move |c| reach(w, c))).filter(|w| w.1 > w.0).collect();
+        p.windows =
+            windows.iter().flat_map(|w| pieces.iter().map(move |c| reach(w, c))).filter(|w| w.1 > w.0).collect();
         let starts: Vec<f64> = p.bursts.iter().map(|b| b.start_s).collect();
         let ends: Vec<f64> = p.bursts.iter().map(|b| b.end_s).collect();
         for w in &mut p.windows {

@@ -22,10 +22,8 @@ thresholds! {
     /// Bursts smaller than this share of the byte-weighted median burst are dropped; one list for each share.
     /// Half: 14, double: 17.
     smallest: [f64; 3] = [0.0, 0.03, 0.2];
-    /// The list that keeps all sizes is left out if at most one burst in this many is larger than the second of
-    /// `smallest`.
-    /// Half: 0, double: 0.
-    crumbs: usize = 4;
+    /// Bursts this many times as large as the next smaller ones have a list of their own.
+    larger: f64 = 2.0;
     /// Smallest log ratio of two neighbouring sorted gaps that makes a merge distance: pauses within a burst are shorter than those
     /// between bursts by a quarter at least, else light and heavy bursts in turn are merged.
     /// Half: 3, double: 6.
@@ -246,12 +244,6 @@ thresholds! {
     exact: f64 = 1e-3;
 
     // Windows and further iterations
-    /// A burst longer and larger than the usual one by this many robust standard deviations, and
-    /// Half: 0, double: 0.
-    unusual_sds: f64 = 6.0;
-    /// by this share, holds something else as well: only its usual part is erased.
-    /// Half: 0, double: 2.
-    unusual_share: f64 = 0.25;
     /// A last burst shorter than this share of any before it has not ended.
     /// Half: 0, double: 0.
     unfinished: f64 = 0.9;

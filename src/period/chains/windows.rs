@@ -3,7 +3,6 @@
 use super::bursts::{BurstList, stretches};
 use super::hypothesis::{Hypothesis, Kind};
 use super::search::{self, Chain, Trial};
-use super::stats::median;
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 
@@ -16,8 +15,6 @@ pub(crate) struct Extent {
     /// Start and end of each member, its rise and fall included.
     pub bursts: Vec<(f64, f64)>,
     pub bytes: f64,
-    /// Ends of bursts that go on beyond their usual part.
-    pub cuts: Vec<f64>,
 }
 
 /// The winner's own window and, before and after it, every further stretch of the list that follows the same period:
@@ -60,8 +57,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
         }
     }
     members.sort_unstable();
-    let mut bursts = with_rise(list, &members, profile);
-    let cuts = cut_unusual(list, &members, &mut bursts);
+    let bursts = with_rise(list, &members, profile);
     // the windows reach as far as their outer bursts
     let reach = |w: (f64, f64)| {
         let from = members.partition_point(|&i| list.start[i] < w.0);
@@ -70,36 +66,7 @@ pub(crate) fn extent(h: &Hypothesis, list: &BurstList, profile: &Profile) -> Ext
         inner.iter().fold(w, |w, b| (w.0.min(b.0), w.1.max(b.1)))
     };
     let windows = join(windows.into_iter().map(reach).collect());
-    let beyond: f64 = members.iter().zip(&bursts).map(|(&i, b)| beyond(profile, list, i, b.1)).sum();
-    Extent { windows, members, bursts, bytes: (bytes - beyond).max(0.0), cuts }
-}
-
-/// Bytes of burst `i` of the list that come after `end`.
-pub(crate) fn beyond(profile: &Profile, list: &BurstList, i: usize, end: f64) -> f64 {
-    let rest = list.end[i] - end;
-    if rest <= 0.0 {
-        return 0.0;
-    }
-    (profile.bytes_until(list.end[i]) - profile.bytes_until(end) - list.background * rest).clamp(0.0, list.bytes[i])
-}
-
-/// Ends the bursts that are both longer and larger than the usual one where that would end: something else followed at once.
-fn cut_unusual(list: &BurstList, members: &[usize], bursts: &mut [(f64, f64)]) -> Vec<f64> {
-    let most = |values: &[f64]| {
-        let middle = median(values);
-        let off: Vec<f64> = values.iter().map(|v| (v - middle).abs()).collect();
-        middle + LIMITS.unusual_sds * 1.4826 * median(&off) + LIMITS.unusual_share * middle
-    };
-    let lengths: Vec<f64> = bursts.iter().map(|b| b.1 - b.0).collect();
-    let (longest, largest) = (most(&lengths), most(&members.iter().map(|&i| list.bytes[i]).collect::<Vec<_>>()));
-    let mut cuts = Vec::new();
-    for (&i, b) in members.iter().zip(bursts) {
-        if b.1 - b.0 > longest && list.bytes[i] > largest {
-            b.1 = b.0 + longest;
-            cuts.push(b.1);
-        }
-    }
-    cuts
+    Extent { windows, members, bursts, bytes }
 }
 
 fn span(list: &BurstList, chain: &Chain) -> (f64, f64) {
