@@ -87,7 +87,7 @@ pub(crate) fn run(
             .collect();
         let mut next = Vec::new();
         for (i, extent) in &accepted {
-            erased.extend(&extent.bursts);
+            erased.extend(extent.usual(&lists[hypotheses[*i].list]));
             next.push(Reported {
                 period: hypotheses[*i].period(),
                 windows: extent.windows.clone(),

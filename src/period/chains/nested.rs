@@ -54,18 +54,17 @@ pub(crate) fn larger(hypotheses: &[Hypothesis], lists: &[BurstList], winner: usi
 /// Whether the bursts of `few` are those of `all` above some size, nearly all of them and no others.
 fn are_the_larger_ones(few: &Hypothesis, all: &Hypothesis, lists: &[BurstList]) -> bool {
     let (list, onsets) = (&lists[all.list], &lists[few.list].start);
-    let off = 0.02 * all.period();
+    let off = 0.1 * all.period();
     let members: Vec<f64> = few.chain.indices().map(|i| onsets[i]).collect();
     let is_member = |t: f64| members.get(members.partition_point(|x| *x < t - off)).is_some_and(|x| *x <= t + off);
-    let inside = all.chain.indices().filter(|&i| list.start[i] > few.window.0 - off && list.start[i] < few.window.1);
-    let (own, others): (Vec<usize>, Vec<usize>) = inside.partition(|&i| is_member(list.start[i]));
+    let (own, others): (Vec<usize>, Vec<usize>) = all.chain.indices().partition(|&i| is_member(list.start[i]));
     let sizes = |some: &[usize]| some.iter().map(|&i| list.bytes[i]).collect::<Vec<f64>>();
     let (large, small) = (sizes(&own), sizes(&others));
     let (usual, rest) = (median(&large), median(&small));
     let between = (usual * rest).sqrt();
     let strays = large.iter().filter(|b| **b <= between).count() + small.iter().filter(|b| **b > between).count();
     let count = members.len() as f64;
-    usual > LIMITS.larger * rest && !small.is_empty() && own.len() as f64 >= 0.9 * count && strays as f64 <= 0.1 * count
+    usual > 1.5 * rest && !small.is_empty() && own.len() as f64 >= 0.9 * count && strays as f64 <= 0.1 * count
 }
 
 /// The period of `short` as seen inside the bursts of `long`, not as the slope of a line through all onsets:

@@ -3,6 +3,7 @@
 use super::bursts::{BurstList, stretches};
 use super::hypothesis::{Hypothesis, Kind};
 use super::search::{self, Chain, Trial};
+use super::stats::median;
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 
@@ -15,6 +16,16 @@ pub(crate) struct Extent {
     /// Start and end of each member, its rise and fall included.
     pub bursts: Vec<(f64, f64)>,
     pub bytes: f64,
+}
+
+impl Extent {
+    /// The bursts without those that are both much longer and much larger than usual: these may be those of another period.
+    pub fn usual<'a>(&'a self, list: &'a BurstList) -> impl Iterator<Item = (f64, f64)> + 'a {
+        let long = LIMITS.larger * median(&self.bursts.iter().map(|b| b.1 - b.0).collect::<Vec<_>>());
+        let large = LIMITS.larger * median(&self.members.iter().map(|&i| list.bytes[i]).collect::<Vec<_>>());
+        let is_usual = move |(i, b): &(&usize, &(f64, f64))| b.1 - b.0 <= long || list.bytes[**i] <= large;
+        self.members.iter().zip(&self.bursts).filter(is_usual).map(|(_, b)| *b)
+    }
 }
 
 /// The winner's own window and, before and after it, every further stretch of the list that follows the same period:
