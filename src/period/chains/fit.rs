@@ -205,25 +205,7 @@ pub(crate) fn trend(t: &[f64], k: &[f64]) -> Option<Trend> {
     // the beginning of the first burst may not have been seen
     let later =
         || gaps.get(1..).filter(|later| later.len() > LIMITS.trend_gaps).and_then(|later| line_of_gaps(later, end));
-    line_of_gaps(&gaps, end).or_else(later).or_else(|| line_of_gaps(&without_strays(&gaps)?, end))
-}
-
-/// The gaps that lie near the line through their medians, if few do not. The last one has to: the next one follows it.
-fn without_strays(gaps: &[(f64, f64)]) -> Option<Vec<(f64, f64)>> {
-    let gaps = &gaps[gaps.len().saturating_sub(LIMITS.trend_recent)..];
-    if gaps.len() < LIMITS.outliers_from {
-        return None;
-    }
-    let pairs = gaps.iter().enumerate().flat_map(|(i, a)| gaps[i + 1..].iter().map(move |b| (b.1 - a.1) / (b.0 - a.0)));
-    let slope = median_of(&mut pairs.collect::<Vec<f64>>());
-    let level = median_of(&mut gaps.iter().map(|g| g.1 - slope * g.0).collect::<Vec<f64>>());
-    let off = |g: &(f64, f64)| (g.1 - level - slope * g.0).abs();
-    let mad = median_of(&mut gaps.iter().map(off).collect::<Vec<f64>>());
-    let typical = median_of(&mut gaps.iter().map(|g| g.1).collect::<Vec<f64>>());
-    let most = (LIMITS.outlier_sds * MAD * mad).max(LIMITS.outlier_share * typical);
-    let near: Vec<(f64, f64)> = gaps.iter().filter(|g| off(g) <= most).copied().collect();
-    let enough = near.len() as f64 >= LIMITS.trend_kept * gaps.len() as f64;
-    (enough && near.len() < gaps.len() && near.last() == gaps.last()).then_some(near)
+    line_of_gaps(&gaps, end).or_else(later)
 }
 
 /// The least-squares line through gaps over their number, if it is steep enough, and the gap that follows the slot `end`.
@@ -329,25 +311,6 @@ mod tests {
         let found = trend(&onsets, &slots(7)).unwrap();
         assert!((found.gap - 17.0).abs() < 1e-9 && (found.slope + 0.5).abs() < 1e-9);
         assert!(trend(&onsets[..5], &slots(5)).is_none());
-    }
-
-    #[test]
-    fn a_burst_cut_in_two_leaves_the_trend() {
-        let gap = |i: usize| 10.0 + 0.25 * i as f64;
-        let mut onsets: Vec<f64> = (0..20).scan(3.0, |t, i| Some(std::mem::replace(t, *t + gap(i)))).collect();
-        onsets.insert(11, onsets[10] + 1.5);
-        let found = trend(&onsets, &slots(21)).unwrap();
-        // 19 gaps before, and one slot more
-        assert!((found.gap - gap(19)).abs() < 0.3 && (found.slope - 0.25).abs() < 0.02, "{found:?}");
-        // the last gap is that of a piece
-        onsets.push(onsets[20] + 1.5);
-        assert!(trend(&onsets, &slots(22)).is_none());
-        // gaps that vary at random are no trend without the strays either
-        let jitter = |i: usize| {
-            10.0 + [0.3, -0.2, 0.5, -0.4, 0.1, 0.45, -0.5, 0.2, -0.3][i % 9] + if i == 7 { 9.0 } else { 0.0 }
-        };
-        let varied: Vec<f64> = (0..24).scan(3.0, |t, i| Some(std::mem::replace(t, *t + jitter(i)))).collect();
-        assert!(trend(&varied, &slots(24)).is_none());
     }
 
     #[test]

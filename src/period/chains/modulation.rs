@@ -31,6 +31,12 @@ const PARABOLAS: usize = 5;
 const CLOSE: f64 = 1e-3;
 /// Places in the mean cycle.
 const PLACES: usize = 32;
+/// Cycles of a modulation in the run, and bins of a cycle, at least.
+const FEWEST_CYCLES: f64 = 2.8;
+const FEWEST_BINS: f64 = 8.0;
+/// Highest peaks of the spectrum that are tried, and refined; the best ones become hypotheses.
+const TRIED: usize = 4;
+const KEPT: usize = 2;
 
 /// The best modulations of a profile, each with a list of its cycles; `next_list` is the index the first list will get.
 pub(crate) fn hypotheses(
@@ -49,21 +55,21 @@ pub(crate) fn hypotheses(
         .chain(signal.peaks())
         .filter(|f| {
             let cycles = f * context.profile.duration();
-            cycles >= LIMITS.modulation_cycles && cycles * LIMITS.modulation_bins <= BINS as f64
+            cycles >= FEWEST_CYCLES && cycles * FEWEST_BINS <= BINS as f64
         })
         .map(|f| signal.near(f))
         .collect();
     starts.sort_by(|a, b| b.0.total_cmp(&a.0));
     starts.dedup_by(|a, b| (a.1 / b.1).ln().abs() < 0.003);
-    for &(_, start) in starts.iter().take(LIMITS.modulation_tried) {
+    for &(_, start) in starts.iter().take(TRIED) {
         let line = signal.refined(start);
         let known = |l: &Line| (l.frequency / line.frequency).ln().abs() < 0.01;
-        if line.share >= LIMITS.modulation_share && !lines.iter().any(known) {
+        if !lines.iter().any(known) {
             lines.push(line);
         }
     }
     lines.sort_by(|a, b| b.share.total_cmp(&a.share));
-    lines.truncate(LIMITS.modulation_kept);
+    lines.truncate(KEPT);
     let hypotheses = lines.iter().filter_map(|line| signal.hypothesis(line, levels, context));
     hypotheses
         .enumerate()
@@ -101,8 +107,8 @@ impl Signal {
         if width.is_nan() || width <= 0.0 {
             return None;
         }
-        let ceiling = LIMITS.clip * levels.burst;
-        let mut values: Vec<f64> = profile.binned(BINS).iter().map(|b| (b / width).min(ceiling) / ceiling).collect();
+        let unit = levels.burst * width;
+        let mut values: Vec<f64> = profile.binned(BINS).iter().map(|b| b / unit).collect();
         let mean = values.iter().sum::<f64>() / BINS as f64;
         values.iter_mut().for_each(|v| *v -= mean);
         let variance = values.iter().map(|v| v * v).sum::<f64>() / BINS as f64;
@@ -122,11 +128,11 @@ impl Signal {
     /// Frequencies of the highest peaks of the spectrum that are long enough.
     fn peaks(&self) -> Vec<f64> {
         let s = &self.spectrum;
-        let last = (s.len() as f64 * 2.0 / LIMITS.modulation_bins) as usize;
+        let last = (s.len() as f64 * 2.0 / FEWEST_BINS) as usize;
         let mut tops: Vec<usize> =
             (2..last.min(s.len() - 1)).filter(|&k| s[k] >= s[k - 1] && s[k] > s[k + 1]).collect();
         tops.sort_by(|&i, &j| s[j].total_cmp(&s[i]).then(i.cmp(&j)));
-        tops.truncate(LIMITS.modulation_peaks);
+        tops.truncate(TRIED);
         tops.iter().map(|&k| k as f64 / (BINS as f64 * self.width)).collect()
     }
 
@@ -212,11 +218,7 @@ impl Signal {
         let cycles = self.cycles(first - period, period);
         let template = mean_cycle(&cycles);
         let alike: Vec<f64> = cycles.iter().map(|c| correlation(&c.values, &template)).collect();
-        let (from, to) = best_stretch(&alike)?;
-        if to < from + 2 {
-            return None;
-        }
-        let inside = &cycles[from..=to];
+        let inside = &cycles;
         let upper_half = |c: &Cycle| {
             let (a, b) = (c.start.clamp(0.0, run), (c.start + 0.5 * period).clamp(0.0, run));
             (b > a).then(|| (a, b, profile.bytes_until(b) - profile.bytes_until(a)))
@@ -236,11 +238,9 @@ impl Signal {
         let samples = (0.5 * profile.rates().len() as f64).min(0.25 * BINS as f64);
         let free = (samples - 2.0 * HARMONICS as f64 - 1.0).max(1.0);
         let score = 0.5 * free * -(1.0 - line.share).max(1e-6).ln() - (BINS as f64).ln();
-        let mean = (profile.bytes() / run) / (LIMITS.clip * levels.burst);
-        let traits = Traits {
-            trend_deviation: fit.gap_deviation,
-            ..self.traits(line, inside, &alike[from..=to], &template, mean)
-        };
+        let mean = profile.bytes() / run / levels.burst;
+        let traits =
+            Traits { trend_deviation: fit.gap_deviation, ..self.traits(line, inside, &alike, &template, mean) };
         let h = Hypothesis {
             kind: Kind::Modulation,
             list: 0,
@@ -388,22 +388,6 @@ fn correlation(x: &[f64], y: &[f64]) -> f64 {
     }
     let norm = (xx * yy).sqrt();
     if norm > 0.0 { xy / norm } else { 0.0 }
-}
-
-/// The stretch in which the cycles' correlations, less [`LIMITS.cycle_likeness`] each, add up to the most (Kadane).
-fn best_stretch(alike: &[f64]) -> Option<(usize, usize)> {
-    let mut best: Option<(f64, usize, usize)> = None;
-    let (mut sum, mut from) = (0.0, 0);
-    for (i, a) in alike.iter().enumerate() {
-        if sum <= 0.0 {
-            (sum, from) = (0.0, i);
-        }
-        sum += a - LIMITS.cycle_likeness;
-        if best.is_none_or(|b| sum > b.0) {
-            best = Some((sum, from, i));
-        }
-    }
-    best.filter(|b| b.0 > 0.0).map(|b| (b.1, b.2))
 }
 
 #[cfg(test)]

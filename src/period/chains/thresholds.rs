@@ -128,53 +128,12 @@ thresholds! {
     /// and none longer than this one.
     /// Half: 13, double: 0.
     trend_longest: f64 = 2.0;
-    /// Gaps from which outliers are dropped before a trend is fitted.
-    /// Half: 0, double: 0.
-    outliers_from: usize = 12;
-    /// Share of the gaps that have to be left then.
-    /// Half: 0, double: 0.
-    trend_kept: f64 = 0.85;
-    /// Gaps within this many robust standard deviations of the line are no outliers,
-    /// Half: 0, double: 0.
-    outlier_sds: f64 = 5.0;
-    /// nor are those within this share of the median gap.
-    /// Half: 0, double: 0.
-    outlier_share: f64 = 0.02;
-    /// Latest gaps whose medians (Theil-Sen) find those outliers.
-    /// Half: 0, double: 0.
-    trend_recent: usize = 48;
     /// Gaps that alternate by less than this share do not multiply the period.
     /// Half: 2, double: 0.
     smallest_wobble: f64 = 0.03;
     /// Decimal digits of evidence that a multiple of the period needs.
     /// Half: 5, double: 1.
     multiple_evidence: f64 = 2.5;
-
-    // Periodic modulation
-    /// Rates above this many burst levels are clipped.
-    /// Half: 0, double: 0.
-    clip: f64 = 3.0;
-    /// A modulation has to fit this many times into the run.
-    /// Half: 0, double: 0.
-    modulation_cycles: f64 = 2.8;
-    /// A modulation has to span this many bins.
-    /// Half: 0, double: 0.
-    modulation_bins: f64 = 8.0;
-    /// Highest peaks of the spectrum that are tried.
-    /// Half: 0, double: 0.
-    modulation_peaks: usize = 4;
-    /// Frequencies that are refined.
-    /// Half: 0, double: 0.
-    modulation_tried: usize = 4;
-    /// Modulations that become hypotheses.
-    /// Half: 0, double: 0.
-    modulation_kept: usize = 2;
-    /// Share of the variance that a modulation has to hold.
-    /// Half: 0, double: 0.
-    modulation_share: f64 = 0.05;
-    /// Correlation with the mean cycle that a cycle needs to count for the period.
-    /// Half: 0, double: 0.
-    cycle_likeness: f64 = 0.25;
 
     // Choice among hypotheses
     /// Hypotheses kept per list and ranking.
