@@ -207,8 +207,17 @@ impl Bins {
     /// Whether a cycle of a whole number of bins explains them as well as the train does: one burst of whole bins, which has a height and
     /// a background, or any shape. Then nothing speaks for bins: requests whose times are multiples of one step look the same.
     fn keep_to_edges(&self, train: &Train) -> bool {
-        let n = self.bytes.len() as f64;
         let period = (train.period / self.width).round().max(1.0) as usize;
+        let any_shape = self.error_of_any_shape(period as f64, period);
+        let of_any_shape = self.evidence(any_shape / self.squares, period as f64);
+        of_any_shape >= self.evidence(1.0 - train.explained, TRAIN_PARAMETERS)
+            || self.keep_to_bursts(train, train.period)
+    }
+
+    /// The same of one burst of whole bins in each period of so many seconds.
+    fn keep_to_bursts(&self, train: &Train, period: f64) -> bool {
+        let n = self.bytes.len() as f64;
+        let period = (period / self.width).round().max(1.0) as usize;
         let (mut count, mut sum) = (vec![0.0; period], vec![0.0; period]);
         for (i, y) in self.bytes.iter().enumerate() {
             count[i % period] += 1.0;
@@ -223,10 +232,7 @@ impl Bins {
                 burst = burst.min(squared_error(n, o, o, oy, self.sum, self.sum_of_squares));
             }
         }
-        let any_shape = self.error_of_any_shape(period as f64, period);
-        let of_steps =
-            self.evidence(burst / self.squares, 2.0).max(self.evidence(any_shape / self.squares, period as f64));
-        of_steps >= self.evidence(1.0 - train.explained, TRAIN_PARAMETERS)
+        self.evidence(burst / self.squares, 2.0) >= self.evidence(1.0 - train.explained, TRAIN_PARAMETERS)
     }
 
     /// Squared error of a cycle with a height of its own in each of `cells` parts of the period.
@@ -467,7 +473,11 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
         let same = before.is_some_and(|p| (p.period_s / train.period).ln().abs() < 0.05);
         let wins = match same {
             true => known || train.period < coarse && !bins.keep_to_edges(&train),
-            false => train.period < few && bins.prefer(&train, before),
+            // whole requests at the edges of steps are bursts: only what is known to be bins may hide another period
+            false => {
+                let whole = |p: &BurstPeriod| !known && bins.keep_to_bursts(&train, p.period_s);
+                train.period < few && bins.prefer(&train, before) && !before.is_some_and(whole)
+            }
         };
         let better = train.explained >= LIMITS.bins_explained && wins && train.period >= shortest_s;
         if !better {

@@ -25,6 +25,8 @@ mod plans;
 mod search;
 mod stats;
 mod stretches;
+#[cfg(test)]
+mod tests;
 pub(crate) mod thresholds;
 #[cfg(feature = "training")]
 mod training;
@@ -196,8 +198,8 @@ fn of_latest(profile: &Profile, options: Options) -> Option<BurstPeriods> {
     let part = profile.since(latest.from_s);
     let shortest_window_s = options.shortest_window_s * part.duration() / profile.duration();
     let of_part = detect_in(&part, Options { shortest_window_s, ..options });
-    let periodic = of_part.verdict == Verdict::Periodic;
-    periodic.then(|| BurstPeriods { latest: Some((latest.bursts, latest.of)), ..of_part })
+    let sure = of_part.periods.first().is_some_and(|p| p.confidence >= LIMITS.second_look);
+    sure.then(|| BurstPeriods { latest: Some((latest.bursts, latest.of)), ..of_part })
 }
 
 /// The answer for the stretches of a run between long silences.

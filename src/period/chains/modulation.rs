@@ -218,6 +218,10 @@ impl Signal {
         let cycles = self.cycles(first - period, period);
         let template = mean_cycle(&cycles);
         let alike: Vec<f64> = cycles.iter().map(|c| correlation(&c.values, &template)).collect();
+        // a swing that fades away has no mean cycle
+        if alike.iter().filter(|a| **a > 0.5).count() < alike.len().div_ceil(2) {
+            return None;
+        }
         let inside = &cycles;
         let upper_half = |c: &Cycle| {
             let (a, b) = (c.start.clamp(0.0, run), (c.start + 0.5 * period).clamp(0.0, run));

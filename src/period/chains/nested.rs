@@ -6,8 +6,9 @@
 
 use super::bursts::BurstList;
 use super::classifier;
+use super::evidence;
 use super::fit::{Clock, Fit};
-use super::hypothesis::{Hypothesis, Kind};
+use super::hypothesis::{Hypothesis, Judgment, Kind};
 use super::search::Chain;
 use super::stats::{deviation, mean, median};
 use crate::period::chains::thresholds::LIMITS;
@@ -159,9 +160,21 @@ fn pieces(long: &Hypothesis, lists: &[BurstList], index: usize, shortest_s: f64)
         gap_deviation: sd / m,
         ..long.fit
     };
+    // the gaps of all bursts in a row: what speaks for the outer period does not speak for this one
+    let onsets: Vec<f64> = std::iter::once(0.0)
+        .chain(gaps.iter().scan(0.0, |t, g| {
+            *t += g;
+            Some(*t)
+        }))
+        .collect();
+    let steps: Vec<f64> = (0..onsets.len()).map(|k| k as f64).collect();
+    let idle_each = vec![idle / n; gaps.len()];
+    let [all, beyond] = evidence::of_gaps(&onsets, &steps, &idle_each, list.merge, 1);
+    let confidence = long.judged.confidence / (1.0 + (-all.min(beyond)).exp());
+    let judged = Judgment { confidence, ..long.judged };
     let chain = Arc::new(Chain { members, slots });
     let window = (list.start[chain.first()], list.end[chain.last()]);
-    Some(Hypothesis { list: index, chain, fit, window, bytes: with, kind: Kind::Inside, ..long.clone() })
+    Some(Hypothesis { list: index, chain, fit, window, bytes: with, kind: Kind::Inside, judged, ..long.clone() })
 }
 
 /// For each burst of `short` the burst of `long` that holds its middle.
