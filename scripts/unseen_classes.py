@@ -230,6 +230,75 @@ def u_three(d):
     return tr, {"period_s": float(p), "regimes": regimes, "burst_width_s": duty * p, "n_cycles": 16, "params": {}}
 
 
+def short_of(d, low=1.0, high=20.0):
+    """A frame of short periods without header and summary."""
+    f = m.frame(d, t_lo=low, t_hi=high)
+    f["width"], f["bookends"] = min(f["width"], 0.4 * f["period"]), False
+    return f
+
+
+def train(d, start, n, period, jitter):
+    return start + period * np.arange(n) + np.concatenate([[0.0], jitter * period * clipped(d, n - 1)])
+
+
+def of_stretches(d, f, runs, periods):
+    """Runs of bursts, each with its period; the longest one is the answer."""
+    tr = m.Trace(f["ranks"])
+    for x in np.concatenate(runs):
+        m.burst(d, tr, float(x), f["width"], f["rate"] * f["width"] * (1 + 0.02 * d.r.normal()), f["pieces"])
+    tr, truth = m.periodic_result(tr, f, runs[0], f["width"], periods[0])
+    ends = [(p, float(s[0]), float(s[-1] + f["width"])) for p, s in zip(periods, runs)]
+    ends.sort(key=lambda r: r[1] - r[2])
+    truth["regimes"] = [{"period_s": float(p), "start_s": a, "end_s": b} for p, a, b in ends]
+    return tr, dict(truth, period_s=float(ends[0][0]), n_cycles=sum(len(s) for s in runs))
+
+
+def u_pauses(d):
+    """Two or three stretches of one period with long pauses between them."""
+    f, runs, t = short_of(d), [], 10.0
+    jitter = d.choice([0.0, 0.01, 0.05, 0.1])
+    for _ in range(d.integer(2, 3)):
+        runs.append(train(d, t, d.integer(5, 15), f["period"], jitter))
+        t = runs[-1][-1] + f["period"] * d.log(7, 80)
+    return of_stretches(d, f, runs, [f["period"]] * len(runs))
+
+
+def u_silence(d):
+    """A train of bursts; long before or after it one access."""
+    f, n = short_of(d), d.integer(8, 30)
+    far = n * f["period"] * d.log(2, 60)
+    before = d.chance(0.4)
+    s = train(d, f["t0"] + far * before, n, f["period"], d.choice([0.0, 0.0, 0.02, 0.08]))
+    tr, truth = of_stretches(d, f, [s], [f["period"]])
+    at, w = (f["t0"] if before else s[-1] + far), f["width"] * d.log(0.1, 2)
+    tr.add(at, at + w, f["rate"] * w * d.log(0.01, 2))
+    return tr, truth
+
+
+def u_gap_change(d):
+    """Gaps that change by 3 to 30 % once."""
+    f, jitter = short_of(d), d.choice([0.0, 0.0, 0.002, 0.005])
+    p, q = f["period"], f["period"] * (1 + d.log(0.03, 0.3)) ** d.choice([-1, 1])
+    a = train(d, f["t0"], d.integer(8, 20), p, jitter)
+    return of_stretches(d, f, [a, train(d, a[-1] + q, d.integer(8, 20), q, jitter)], [p, q])
+
+
+def u_seconds(d):
+    """Starts rounded to whole seconds, durations exact."""
+    f, n = short_of(d, 3.0, 40.0), d.integer(12, 60)
+    p = round(f["period"] * 4) / 4 if d.chance(0.5) else f["period"]
+    f["width"], f["ranks"], f["pieces"] = d.uniform(0.05, 0.8), 1, 1
+    return of_stretches(d, f, [np.floor(f["t0"] + p * np.arange(n))], [p])
+
+
+def u_full(d):
+    """Phases that fill 90 to 98 % of their period."""
+    f = short_of(d)
+    f["width"] = f["period"] * d.uniform(0.9, 0.98)
+    f["pieces"] = 1
+    return of_stretches(d, f, [train(d, f["t0"], d.integer(8, 40), f["period"], d.choice([0.0, 0.005]))], [f["period"]])
+
+
 # ---------------------------------------------------------------- negatives
 
 
