@@ -701,8 +701,26 @@ class PatternChange(Part):
     op = Field('op', '', "`read` or `write`.")
     what = Field('what', '', "`new`, `gone`, `size` or `stride`.")
 
+class PatternGroup(Part):
+    "Patterns of one operation, type and size in one file, or in files whose names differ in digits only."
+
+    __slots__ = ()
+    access_size = Field('access_size', '', "Bytes of each access; `null` for sequential patterns.")
+    bytes = Field('bytes', '', "Bytes moved.")
+    file = Field('file', '', "Name of the file; of several, of the one whose pattern began first.")
+    files = Field('files', '', "Number of files.")
+    kind = Field('kind', '', "Type of the patterns.")
+    levels = Field('levels', '[Loop]', "Loops of each pattern, innermost first; `null` if they differ.")
+    op = Field('op', '', "Whether the accesses read or write.")
+    patterns = Field('patterns', '', "Number of patterns.")
+    period = Field('period', 'PatternPeriod', "Period of the accesses of all patterns together.")
+    period_reason = Field('period_reason', '', "Why there is no period; `null` if there is one.")
+    ranks = Field('ranks', '', "Number of ranks.")
+    records = Field('records', '', "Number of accesses.")
+    then = Field('then', '', "What is done right after each access to the same bytes; `null` for patterns of one operation.")
+
 class PatternPeriod(Part):
-    "The period of the accesses of one pattern."
+    "The period of the accesses of a pattern or a group."
 
     __slots__ = ()
     confidence = Field('confidence', '', "Probability that the period is right within 5 %.")
@@ -722,7 +740,7 @@ class PatternReport(Part):
     levels = Field('levels', '[Loop]', "Loops, innermost first; those of a sequential pattern go around all of its accesses, and it has none if there is one pass.")
     next = Field('next', '[NextAccess]', "The next accesses, if they were asked for.")
     op = Field('op', '', "Whether the accesses read or write.")
-    period = Field('period', 'PatternPeriod', "Period of its accesses.")
+    period = Field('period', 'PatternPeriod', "Period of its accesses; that of its family if this is in the file for one burst.")
     period_reason = Field('period_reason', '', "Why there is no period; `null` if there is one.")
     rank = Field('rank', '', "Rank; of several, the first.")
     ranks = Field('ranks', 'Ranks', "The ranks that make it together: the outermost of the `levels` goes through them, so that pass i is made by rank `rank + i * step`. `null` for a pattern of one rank.")
@@ -739,6 +757,7 @@ class Patterns(Answer):
 
     __slots__ = ()
     coverage = Field('coverage', 'Coverage', "How much of the accesses the patterns explain.")
+    groups = Field('groups', '[PatternGroup]', "The same in groups, those of the most bytes first.")
     patterns = Field('patterns', '[PatternReport]', "The patterns, in the order in which they began.")
     schema = Field('schema', '', "Name and version of the schema.")
     tool = Field('tool', 'Tool', "The program that wrote this.")
@@ -750,6 +769,7 @@ class PatternsReport(Part):
 
     __slots__ = ()
     coverage = Field('coverage', 'Coverage', "How much they explain.")
+    groups = Field('groups', '[PatternGroup]', "The same in groups, those of the most bytes first.")
     patterns = Field('patterns', '[PatternReport]', "The patterns, in the order in which they began.")
 
 class Period(Part):

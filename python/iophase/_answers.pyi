@@ -1422,8 +1422,51 @@ class PatternChange(Part):
     def what(self) -> str:
         "`new`, `gone`, `size` or `stride`."
 
+class PatternGroup(Part):
+    "Patterns of one operation, type and size in one file, or in files whose names differ in digits only."
+
+    @property
+    def access_size(self) -> int | None:
+        "Bytes of each access; `null` for sequential patterns."
+    @property
+    def bytes(self) -> int:
+        "Bytes moved."
+    @property
+    def file(self) -> str:
+        "Name of the file; of several, of the one whose pattern began first."
+    @property
+    def files(self) -> int:
+        "Number of files."
+    @property
+    def kind(self) -> Literal['contiguous', 'fixed-strided', 'kd-strided', 'sequential']:
+        "Type of the patterns."
+    @property
+    def levels(self) -> list[Loop] | None:
+        "Loops of each pattern, innermost first; `null` if they differ."
+    @property
+    def op(self) -> Literal['read', 'write']:
+        "Whether the accesses read or write."
+    @property
+    def patterns(self) -> int:
+        "Number of patterns."
+    @property
+    def period(self) -> PatternPeriod | None:
+        "Period of the accesses of all patterns together."
+    @property
+    def period_reason(self) -> str | None:
+        "Why there is no period; `null` if there is one."
+    @property
+    def ranks(self) -> int:
+        "Number of ranks."
+    @property
+    def records(self) -> int:
+        "Number of accesses."
+    @property
+    def then(self) -> Literal['read', 'write'] | None:
+        "What is done right after each access to the same bytes; `null` for patterns of one operation."
+
 class PatternPeriod(Part):
-    "The period of the accesses of one pattern."
+    "The period of the accesses of a pattern or a group."
 
     @property
     def confidence(self) -> float:
@@ -1467,7 +1510,7 @@ class PatternReport(Part):
         "Whether the accesses read or write."
     @property
     def period(self) -> PatternPeriod | None:
-        "Period of its accesses."
+        "Period of its accesses; that of its family if this is in the file for one burst."
     @property
     def period_reason(self) -> str | None:
         "Why there is no period; `null` if there is one."
@@ -1506,6 +1549,9 @@ class Patterns(Answer):
     def coverage(self) -> Coverage:
         "How much of the accesses the patterns explain."
     @property
+    def groups(self) -> list[PatternGroup]:
+        "The same in groups, those of the most bytes first."
+    @property
     def patterns(self) -> list[PatternReport]:
         "The patterns, in the order in which they began."
     @property
@@ -1527,6 +1573,9 @@ class PatternsReport(Part):
     @property
     def coverage(self) -> Coverage:
         "How much they explain."
+    @property
+    def groups(self) -> list[PatternGroup]:
+        "The same in groups, those of the most bytes first."
     @property
     def patterns(self) -> list[PatternReport]:
         "The patterns, in the order in which they began."

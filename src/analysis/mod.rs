@@ -209,6 +209,7 @@ pub fn patterns(
         trace: summary(trace),
         coverage: report.coverage,
         patterns: report.patterns,
+        groups: report.groups,
         warnings: trace.warnings.clone(),
         found,
     })

@@ -1,23 +1,23 @@
 //! Access patterns and their periods.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use foldhash::fast::FixedState;
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::nest::Loop;
 use crate::pattern::{
-    self, Access, Coverage, Found, Kind, Pattern, PatternPeriod, PatternReport, PatternsReport, Ranks, Step, detect,
+    self, Access, Coverage, Found, Pattern, PatternGroup, PatternPeriod, PatternReport, PatternsReport, Step, alike,
+    detect, groups,
 };
 use crate::period::Verdict;
 use crate::period::chains;
-use crate::record::{Data, FileId, Op, Requests, Timing, Trace, UNKNOWN_OFFSET, stem};
+use crate::record::{Data, Requests, Series, Timing, Trace, UNKNOWN_OFFSET};
 use crate::signal::profile::Profile;
 use crate::signal::{Activity, Mode, Selection, Span};
 
-/// Families whose periods are sought, those that move the most bytes first.
-const MOST_FAMILIES: usize = 2000;
+/// Groups, and walks of the same ranks, whose periods are sought, those that move the most bytes first.
+const MOST_WALKS: usize = 2000;
 
 /// Bursts that a period takes.
 const FEWEST_BURSTS: usize = 3;
@@ -66,10 +66,18 @@ pub fn patterns(
         .par_iter()
         .map(|p| PatternReport { next: p.next(options.next), ..PatternReport::of(p, trace.files.name(p.file), origin) })
         .collect();
-    annotate(trace, &found.patterns, &mut reports, search);
     if trace.timing == Timing::Order {
-        reports.iter_mut().for_each(PatternReport::without_times);
+        reports.iter_mut().for_each(|p| (p.start_s, p.end_s) = (f64::NAN, f64::NAN));
     }
+    let together = |some: &[usize]| match trace.timing {
+        Timing::Order => Err("no times: only the order of the accesses is known".into()),
+        _ => period(some.iter().flat_map(|&i| found.patterns[i].steps.list()), search),
+    };
+    let series = Series::of(&trace.files);
+    let groups = groups(&reports.iter().collect::<Vec<_>>(), |i| series.number(found.patterns[i].file));
+    let groups = with_periods(groups, together);
+    annotate(&mut reports, &groups, together);
+    let groups = groups.into_iter().map(|(group, _)| group).collect();
     let coverage = Coverage {
         records: found.records,
         matched: found.matched(),
@@ -78,7 +86,7 @@ pub fn patterns(
         matched_bytes: found.matched_bytes(),
         folded_patterns: found.unlisted.patterns,
     };
-    Ok(Some((PatternsReport { coverage, patterns: reports }, found.patterns)))
+    Ok(Some((PatternsReport { coverage, patterns: reports, groups }, found.patterns)))
 }
 
 fn check(found: &Found, requests: &Requests, keep: impl Fn(usize) -> bool) -> Result<()> {
@@ -90,66 +98,79 @@ fn check(found: &Found, requests: &Requests, keep: impl Fn(usize) -> bool) -> Re
 /// A period, or why there is none.
 type Answer = std::result::Result<PatternPeriod, String>;
 
-/// Key of a family of patterns: the walk, and the name of the file without its digits.
-type Walk<'a> = ((Op, Option<Op>), u32, Option<Ranks>, Kind, Option<u64>, &'a [Loop], u32);
-
-/// Gives each pattern its period: that of its own accesses, or of its family if its own are too few.
-fn annotate(trace: &Trace, patterns: &[Pattern], reports: &mut [PatternReport], search: chains::Options) {
-    let families = families(trace, patterns);
-    let bytes = |f: &[usize]| f.iter().map(|&i| u128::from(patterns[i].bytes)).sum::<u128>();
-    let mut order: Vec<usize> = (0..families.len()).collect();
-    order.sort_by_cached_key(|&f| (std::cmp::Reverse(bytes(&families[f])), f));
-    let late = order.split_off(order.len().min(MOST_FAMILIES));
-    let answers: Vec<(usize, Vec<Answer>)> =
-        order.into_par_iter().map(|f| (f, of_family(patterns, &families[f], search))).collect();
-    let not_sought = || Err(format!("not sought: {MOST_FAMILIES} other walks move more bytes"));
-    let answers = answers.into_iter().chain(late.into_iter().map(|f| (f, vec![not_sought(); families[f].len()])));
-    for (f, periods) in answers {
-        for (&i, answer) in families[f].iter().zip(periods) {
-            match answer {
-                Ok(period) => reports[i].period = Some(period),
-                Err(reason) => reports[i].period_reason = Some(reason),
-            }
-        }
-    }
-    let shared = families.iter().filter(|f| f.len() > 1);
-    for (number, family) in (0u64..).zip(shared) {
-        family.iter().for_each(|&i| reports[i].family = Some(number));
-    }
+fn not_sought() -> Answer {
+    Err(format!("not sought: {MOST_WALKS} other walks move more bytes"))
 }
 
-/// The numbers of the patterns of each family, families in the order of their first pattern.
-fn families(trace: &Trace, patterns: &[Pattern]) -> Vec<Vec<usize>> {
-    let mut stems: HashMap<String, u32> = HashMap::new();
-    let mut stem_of: HashMap<FileId, u32, FixedState> = HashMap::default();
-    let mut index: HashMap<Walk<'_>, usize, FixedState> = HashMap::default();
-    let mut families: Vec<Vec<usize>> = Vec::new();
-    for (i, p) in patterns.iter().enumerate() {
-        let stem = *stem_of.entry(p.file).or_insert_with(|| {
-            let next = stems.len() as u32;
-            *stems.entry(stem(trace.files.name(p.file))).or_insert(next)
-        });
-        let walk = ((p.op, p.then()), p.rank, p.ranks(), p.kind(), p.access_size(), p.levels(), stem);
-        let f = *index.entry(walk).or_insert_with(|| {
-            families.push(Vec::new());
-            families.len() - 1
-        });
-        families[f].push(i);
+fn told(answer: Answer) -> (Option<PatternPeriod>, Option<String>) {
+    let reason = answer.as_ref().err().cloned();
+    (answer.ok(), reason)
+}
+
+/// A group, and the places of its patterns.
+type Members = (PatternGroup, Vec<usize>);
+
+/// Gives each group the period of its accesses together.
+fn with_periods(groups: Vec<Members>, together: impl Fn(&[usize]) -> Answer + Sync) -> Vec<Members> {
+    let with_period = |(n, (group, members)): (usize, Members)| {
+        let (period, period_reason) = told(if n < MOST_WALKS { together(&members) } else { not_sought() });
+        (PatternGroup { period, period_reason, ..group }, members)
+    };
+    groups.into_par_iter().enumerate().map(with_period).collect()
+}
+
+/// The same walk of the same ranks through the files of a group: its number, and the places of the patterns. In the order in which
+/// they began.
+fn families(reports: &[PatternReport], groups: &[Members]) -> Vec<(usize, Vec<usize>)> {
+    let mut families: Vec<(usize, Vec<usize>)> = Vec::new();
+    for (number, (_, members)) in groups.iter().enumerate() {
+        let walk = |&i: &usize| (reports[i].rank, reports[i].ranks, &reports[i].levels);
+        let places = alike(members.iter().map(walk)).into_iter();
+        families.extend(places.map(|places| (number, places.into_iter().map(|k| members[k]).collect())));
     }
+    families.sort_by_key(|(_, family)| family.first().copied());
     families
 }
 
-fn of_family(patterns: &[Pattern], family: &[usize], search: chains::Options) -> Vec<Answer> {
-    let own = |i: usize| period(patterns[i].steps.list().iter(), search);
-    if let [i] = family {
-        return vec![own(*i)];
+/// Gives each pattern the period of its own accesses or, if its file is one burst of its family, that of the family.
+fn annotate(reports: &mut [PatternReport], groups: &[Members], together: impl Fn(&[usize]) -> Answer + Sync) {
+    let mut families = families(reports, groups);
+    for (number, (_, family)) in (0u64..).zip(families.iter().filter(|f| f.1.len() > 1)) {
+        family.iter().for_each(|&i| reports[i].family = Some(number));
     }
-    let all = family.iter().flat_map(|&i| patterns[i].steps.list());
-    let together = period(all, search);
-    let answer = |&i: &usize| match own(i) {
-        Ok(period) => Ok(period),
-        Err(reason) => together.clone().map_err(|_| reason),
+    families.sort_by_cached_key(|f| Reverse(f.1.iter().map(|&i| u128::from(reports[i].bytes)).sum::<u128>()));
+    let answers = |(n, (number, family)): (usize, &(usize, Vec<usize>))| -> Vec<Answer> {
+        let (group, members) = &groups[*number];
+        let whole = || match members.len() == family.len() {
+            true => group.period.ok_or_else(|| group.period_reason.clone().unwrap_or_default()),
+            false => together(family),
+        };
+        match family.len() {
+            len if n >= MOST_WALKS => vec![not_sought(); len],
+            1 => vec![whole()],
+            _ => of_family(reports, family, &whole(), |i| together(&[i])),
+        }
     };
+    let answers: Vec<Vec<Answer>> = families.par_iter().enumerate().map(answers).collect();
+    for (&i, answer) in families.iter().flat_map(|f| &f.1).zip(answers.into_iter().flatten()) {
+        (reports[i].period, reports[i].period_reason) = told(answer);
+    }
+}
+
+/// The period of each pattern of a family whose accesses together have the period `whole`.
+fn of_family(
+    reports: &[PatternReport],
+    family: &[usize],
+    whole: &Answer,
+    own: impl Fn(usize) -> Answer,
+) -> Vec<Answer> {
+    let mut in_file: HashMap<&str, (f64, f64)> = HashMap::new();
+    for p in family.iter().map(|&i| &reports[i]) {
+        let extent = in_file.entry(&p.file).or_insert((p.start_s, p.end_s));
+        *extent = (extent.0.min(p.start_s), extent.1.max(p.end_s));
+    }
+    let is_burst = |i: usize, period_s: f64| in_file.get(&*reports[i].file).is_some_and(|(a, b)| b - a < period_s);
+    let answer = |&i: &usize| own(i).or_else(|why| whole.clone().ok().filter(|t| is_burst(i, t.period_s)).ok_or(why));
     family.iter().map(answer).collect()
 }
 

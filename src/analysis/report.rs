@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::pattern::{Coverage, Pattern, PatternReport, PatternsReport};
+use crate::pattern::{Coverage, Pattern, PatternGroup, PatternReport, PatternsReport};
 use crate::period::scores::Scores;
 use crate::period::whole_bytes;
 use crate::period::{Bursts, Component, Detection, Fit, Prediction, TrackPoint, Validity};
@@ -163,6 +163,8 @@ pub struct PatternsOfTrace {
     pub coverage: Coverage,
     /// The patterns, in the order in which they began.
     pub patterns: Vec<PatternReport>,
+    /// The same in groups, those of the most bytes first.
+    pub groups: Vec<PatternGroup>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
     /// The patterns with the times and places of their accesses, in the order of the reports; not part of the JSON.

@@ -65,7 +65,8 @@ pub use found::{Found, Unlisted};
 pub use options::{Age, Options};
 pub use pattern::{Kind, NextAccess, Pattern};
 pub use piece::Ranks;
-pub use report::{Coverage, Direction, PatternPeriod, PatternReport, PatternsReport};
+pub use report::{Coverage, Direction, PatternGroup, PatternPeriod, PatternReport, PatternsReport};
+pub(crate) use report::{alike, groups};
 pub use sizes::SizeSummary;
 pub(crate) use steps::Step;
 internal! { use verify::verify; }

@@ -1,11 +1,16 @@
 //! Patterns as programs read them, in reports and in the truths of synthetic traces.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::hash::Hash;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::pattern::{Kind, NextAccess, Pattern};
 use super::piece::Ranks;
 use super::sizes::SizeSummary;
+use super::table::Table;
 use crate::nest::Loop;
 use crate::record::Op;
 
@@ -34,7 +39,7 @@ impl Direction {
     }
 }
 
-/// The period of the accesses of one pattern.
+/// The period of the accesses of a pattern or a group.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PatternPeriod {
@@ -93,7 +98,7 @@ pub struct PatternReport {
     /// too many to keep.
     #[serde(default)]
     pub sizes: Option<Vec<(u64, u32)>>,
-    /// Period of its accesses.
+    /// Period of its accesses; that of its family if this is in the file for one burst.
     pub period: Option<PatternPeriod>,
     /// Why there is no period; `null` if there is one.
     pub period_reason: Option<String>,
@@ -136,12 +141,6 @@ impl PatternReport {
 }
 
 impl PatternReport {
-    /// Takes out times that stand for an order only.
-    pub(crate) fn without_times(&mut self) {
-        (self.start_s, self.end_s, self.period) = (f64::NAN, f64::NAN, None);
-        self.period_reason = Some("no times: only the order of the accesses is known".into());
-    }
-
     /// All of its ranks.
     pub(crate) fn all_ranks(&self) -> impl Iterator<Item = u32> {
         let Ranks { count, step } = self.ranks.unwrap_or(Ranks { count: 1, step: 0 });
@@ -177,6 +176,88 @@ pub struct Coverage {
     pub folded_patterns: u64,
 }
 
+/// Patterns of one operation, type and size in one file, or in files whose names differ in digits only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PatternGroup {
+    /// Whether the accesses read or write.
+    pub op: Direction,
+    /// What is done right after each access to the same bytes; `null` for patterns of one operation.
+    pub then: Option<Direction>,
+    /// Type of the patterns.
+    pub kind: Kind,
+    /// Bytes of each access; `null` for sequential patterns.
+    pub access_size: Option<u64>,
+    /// Name of the file; of several, of the one whose pattern began first.
+    pub file: String,
+    /// Number of files.
+    pub files: u64,
+    /// Number of ranks.
+    pub ranks: u64,
+    /// Number of patterns.
+    pub patterns: u64,
+    /// Number of accesses.
+    pub records: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Loops of each pattern, innermost first; `null` if they differ.
+    pub levels: Option<Vec<Loop>>,
+    /// Period of the accesses of all patterns together.
+    pub period: Option<PatternPeriod>,
+    /// Why there is no period; `null` if there is one.
+    pub period_reason: Option<String>,
+}
+
+impl PatternGroup {
+    /// The group of some patterns, without its period; `None` if there are none.
+    fn of<'a>(patterns: impl Iterator<Item = &'a PatternReport> + Clone) -> Option<PatternGroup> {
+        let first = patterns.clone().next()?;
+        let sum = |of: fn(&PatternReport) -> u64| patterns.clone().map(of).fold(0, u64::saturating_add);
+        Some(PatternGroup {
+            op: first.op,
+            then: first.then,
+            kind: first.kind,
+            access_size: first.access_size,
+            file: first.file.clone(),
+            files: patterns.clone().map(|p| &p.file).collect::<BTreeSet<_>>().len() as u64,
+            ranks: patterns.clone().flat_map(PatternReport::all_ranks).collect::<BTreeSet<_>>().len() as u64,
+            patterns: patterns.clone().count() as u64,
+            records: sum(|p| p.records),
+            bytes: sum(|p| p.bytes),
+            levels: patterns.clone().all(|p| p.levels == first.levels).then(|| first.levels.clone()),
+            period: None,
+            period_reason: None,
+        })
+    }
+}
+
+/// The groups of some patterns without their periods, those of the most bytes first, and the places of the patterns of each.
+/// `series` numbers the files: those with the same number are in the same groups.
+pub(crate) fn groups(
+    patterns: &[&PatternReport],
+    series: impl Fn(usize) -> Option<u32>,
+) -> Vec<(PatternGroup, Vec<usize>)> {
+    let key = |(i, p): (usize, &&PatternReport)| (p.op, p.then, p.kind, p.access_size, series(i));
+    let group = |members: Vec<usize>| Some((PatternGroup::of(members.iter().map(|&i| patterns[i]))?, members));
+    let mut groups: Vec<_> = alike(patterns.iter().enumerate().map(key)).into_iter().filter_map(group).collect();
+    groups.sort_by_key(|(g, _)| Reverse(g.bytes));
+    groups
+}
+
+/// The places of equal keys, keys in the order in which they come first.
+pub(crate) fn alike<K: Eq + Hash>(keys: impl Iterator<Item = K>) -> Vec<Vec<usize>> {
+    let mut index: Table<K, usize> = Table::default();
+    let mut places: Vec<Vec<usize>> = Vec::new();
+    for (i, key) in keys.enumerate() {
+        let at = *index.entry(key).or_insert(places.len());
+        if at == places.len() {
+            places.push(Vec::new());
+        }
+        places[at].push(i);
+    }
+    places
+}
+
 /// The patterns of a trace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -185,4 +266,7 @@ pub struct PatternsReport {
     pub coverage: Coverage,
     /// The patterns, in the order in which they began.
     pub patterns: Vec<PatternReport>,
+    /// The same in groups, those of the most bytes first.
+    #[serde(default)]
+    pub groups: Vec<PatternGroup>,
 }

@@ -1,18 +1,16 @@
 //! Access patterns as text: one line each, and a summary by file.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::layout::{Style, ending, heading, line, percent, warnings};
 use super::units;
 use crate::analysis::PatternsOfTrace;
-use crate::pattern::{Coverage, Kind, PatternReport, PatternsReport};
+use crate::pattern::{Coverage, Kind, PatternGroup, PatternReport, PatternsReport};
 
-/// Files and walks that a summary shows.
-const FILES: usize = 3;
+/// Groups that a summary shows.
+const GROUPS: usize = 4;
 /// Letters of the name of a file: its end tells more than where it lies.
 const NAME: usize = 48;
-const WALKS: usize = 2;
 /// Fields of a pattern.
 const FIELDS: &str = "{operation, kind, rank, start s, start offset, end offset, size, accesses, stride}, kd-strided: (size, \
                       count, stride) of each loop";
@@ -37,7 +35,7 @@ pub fn patterns(r: &PatternsOfTrace, verified: bool, style: Style) -> String {
     }
     let _ = writeln!(out, "{}", style.bold(&format!("{}: {head}", r.trace.path)));
     if !r.patterns.is_empty() {
-        files(&mut out, &r.patterns);
+        groups(&mut out, &r.groups);
         line(&mut out, "fields", FIELDS);
     }
     let predicted = percent(r.coverage.predicted as f64 / r.coverage.records.max(1) as f64);
@@ -107,70 +105,28 @@ pub(super) fn summary(out: &mut String, r: &PatternsReport) {
     let count = units::counted(r.patterns.len() as u64, "pattern");
     let verb = if r.patterns.len() == 1 { "covers" } else { "cover" };
     line(out, "patterns", &format!("{count} {verb} {}", covered(&r.coverage)));
-    files(out, &r.patterns);
+    groups(out, &r.groups);
 }
 
-/// One line for the files that are accessed alike, those of most bytes first.
-fn files(out: &mut String, patterns: &[PatternReport]) {
-    let mut files: HashMap<&str, Vec<&PatternReport>> = HashMap::new();
-    patterns.iter().for_each(|p| files.entry(&p.file).or_default().push(p));
-    let bytes = |ps: &[&PatternReport]| ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>();
-    let mut files: Vec<_> = files.into_iter().collect();
-    files.sort_by_key(|(name, ps)| (std::cmp::Reverse(bytes(ps)), *name));
-    let mut alike: Vec<(&str, String, usize)> = Vec::new();
-    let mut place: HashMap<String, usize> = HashMap::new();
-    for (name, ps) in &files {
-        let walks = walks(ps);
-        match place.get(&walks) {
-            Some(&i) => alike[i].2 += 1,
-            None => {
-                place.insert(walks.clone(), alike.len());
-                alike.push((name, walks, 1));
-            }
-        }
+/// One line for each of the groups that move the most bytes.
+fn groups(out: &mut String, groups: &[PatternGroup]) {
+    for g in groups.iter().take(GROUPS) {
+        let like = if g.files > 1 { format!("{} files like ", units::grouped(g.files)) } else { String::new() };
+        let name = if g.file.is_empty() { String::new() } else { format!("{like}{}: ", ending(&g.file, NAME)) };
+        let every = g.period.map_or(String::new(), |p| format!(", every {}", units::seconds(p.period_s)));
+        line(out, "", &format!("{name}{}{every}", walk(g)));
     }
-    for (name, walks, count) in alike.iter().take(FILES) {
-        let like = if *count > 1 { format!("{} files like ", units::grouped(*count)) } else { String::new() };
-        line(out, "", &format!("{like}{}: {walks}", ending(name, NAME)));
-    }
-    match alike.iter().skip(FILES).map(|a| a.2).sum::<usize>() {
-        0 => {}
-        1 => line(out, "", "and 1 more file"),
-        n => line(out, "", &format!("and {} more files", units::grouped(n))),
+    if let Some(more @ 1..) = groups.len().checked_sub(GROUPS) {
+        line(out, "", &format!("and {}", units::counted(more as u64, "more group")));
     }
 }
 
-/// Walks of the same kind, operation and size, those of most bytes first.
-pub(super) fn walks(patterns: &[&PatternReport]) -> String {
-    let mut alike: HashMap<_, Vec<&PatternReport>> = HashMap::new();
-    for p in patterns {
-        alike.entry((p.op, p.then, p.kind, p.access_size)).or_default().push(p);
+/// What a group does, without its files and its period.
+pub(super) fn walk(g: &PatternGroup) -> String {
+    let size = g.access_size.map_or(String::new(), |s| format!(" of {}", units::bytes(s as f64)));
+    let (records, ranks) = (units::counted(g.records, "request"), units::counted(g.ranks, "rank"));
+    match g.then {
+        Some(then) => format!("{} then {} of the same, {records}{size} by {ranks}", g.op.name(), then.name()),
+        None => format!("{} {}, {records}{size} by {ranks}", g.kind.name(), g.op.name()),
     }
-    let mut alike: Vec<_> = alike.into_iter().collect();
-    alike.sort_by_key(|(key, ps)| (std::cmp::Reverse(ps.iter().map(|p| u128::from(p.bytes)).sum::<u128>()), *key));
-    let mut shown: Vec<String> = alike
-        .iter()
-        .take(WALKS)
-        .map(|((op, then, kind, size), ps)| {
-            let mut ranks: Vec<u32> = ps.iter().flat_map(|p| p.all_ranks()).collect();
-            ranks.sort_unstable();
-            ranks.dedup();
-            let size = size.map_or(String::new(), |s| format!(" of {}", units::bytes(s as f64)));
-            let records: u64 = ps.iter().map(|p| p.records).sum();
-            let every = ps.iter().filter_map(|p| p.period).max_by(|a, b| a.confidence.total_cmp(&b.confidence));
-            let every = every.map_or(String::new(), |p| format!(", every {}", units::seconds(p.period_s)));
-            let ranks = units::counted(ranks.len() as u64, "rank");
-            let records = units::counted(records, "request");
-            match then {
-                Some(then) => {
-                    format!("{} then {} of the same, {records}{size} by {ranks}{every}", op.name(), then.name())
-                }
-                None => format!("{} {}, {records}{size} by {ranks}{every}", kind.name(), op.name()),
-            }
-        })
-        .collect();
-    if alike.len() > WALKS {
-        shown.push(units::counted((alike.len() - WALKS) as u64, "more kind"));
-    }
-    shown.join("; ")
 }

@@ -208,7 +208,7 @@ fn patterns_match_schema_and_contract() {
     for r in &all {
         schema.validate(r).unwrap_or_else(|e| panic!("{e}\n{r}"));
         assert_eq!(r["schema"], "iophase.patterns.v1");
-        has_keys(r, "schema tool trace coverage patterns warnings");
+        has_keys(r, "schema tool trace coverage patterns groups warnings");
         has_keys(&r["coverage"], "records matched predicted bytes matched_bytes");
         let patterns = r["patterns"].as_array().unwrap();
         assert!(!patterns.is_empty());

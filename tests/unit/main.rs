@@ -26,6 +26,7 @@ mod gekkofs;
 mod growing;
 mod many_logs;
 mod metric_proxy;
+mod pattern_periods;
 mod patterns;
 mod patterns_h5bench;
 mod patterns_random;

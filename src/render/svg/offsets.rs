@@ -8,13 +8,16 @@ use super::frame::{Axis, Head, Key, Numbers, failed, headroom, picture, shortene
 use super::view::file_name;
 use crate::analysis::PatternsOfTrace;
 use crate::error::Result;
-use crate::pattern::{Pattern, PatternReport};
+use crate::pattern::{Pattern, PatternReport, groups};
 use crate::record::stem;
-use crate::render::pattern_text::walks;
+use crate::render::pattern_text::walk;
 use crate::render::units;
 
 /// Files that get a picture: those of most bytes, one of each series of names before a second one.
 pub(super) const FILES: usize = 8;
+
+/// Groups of patterns that a caption names.
+const WALKS: usize = 2;
 
 /// Accesses drawn of a file, and at least of a pattern.
 const SHAPES: usize = 12_000;
@@ -65,8 +68,12 @@ pub fn offsets(report: &PatternsOfTrace) -> Result<Vec<(String, String)>> {
     one_of_each_first(&mut files, |f| f.0);
     let (trace, all) = (file_name(&report.trace.path), files.len());
     let draw = |(i, (name, ps)): (usize, &(&str, Vec<Reported<'_>>))| {
-        let walks = walks(&ps.iter().map(|p| p.0).collect::<Vec<_>>());
-        let caption = format!("{trace}, {}: {walks}", nth_file(i, all));
+        let groups = groups(&ps.iter().map(|p| p.0).collect::<Vec<_>>(), |_| None);
+        let mut walks: Vec<String> = groups.iter().take(WALKS).map(|(group, _)| walk(group)).collect();
+        if groups.len() > WALKS {
+            walks.push(units::counted((groups.len() - WALKS) as u64, "more group"));
+        }
+        let caption = format!("{trace}, {}: {}", nth_file(i, all), walks.join("; "));
         Ok((format!("{}-{}", i + 1, plain(name)), of_file(name, caption, ps)?))
     };
     files.iter().take(FILES).enumerate().map(draw).collect()
@@ -106,8 +113,7 @@ fn of_file(name: &str, caption: String, patterns: &[Reported<'_>]) -> Result<Str
     let top = patterns.iter().map(|p| p.0.end_offset).max().unwrap_or(1) as f64;
     let y = Axis { range: (0.0, headroom(top)), label: "Offset", unit: "B", numbers: Numbers::Prefixed };
     let ranks: Vec<u32> = patterns.iter().flat_map(|p| p.0.all_ranks()).collect::<BTreeSet<_>>().into_iter().collect();
-    let period =
-        patterns.iter().map(|p| p.0).filter(|p| p.period.is_some()).min_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    let period = patterns.iter().map(|p| p.0).max_by_key(|p| p.bytes);
     let mut legend: Vec<(Key, String)> = if ranks.len() <= RANKS {
         ranks
             .iter()

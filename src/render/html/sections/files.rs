@@ -21,7 +21,7 @@ struct Known {
 }
 
 impl Known {
-    /// The class and the period with the most bytes of each family.
+    /// The class, and the period of the group, with the most bytes of each family.
     fn of(run: &Run) -> Known {
         let mut classes: HashMap<String, (u64, String)> = HashMap::new();
         for file in run.classes.iter().flat_map(|c| &c.files) {
@@ -33,17 +33,13 @@ impl Known {
                 }
             }
         }
-        let mut periods: HashMap<String, (u64, f64)> = HashMap::new();
-        for p in run.report.iter().filter_map(|r| r.patterns.as_ref()).flat_map(|p| &p.patterns) {
-            let Some(period) = &p.period else { continue };
-            let best = periods.entry(stem(&p.file)).or_insert((0, period.period_s));
-            if p.bytes > best.0 {
-                *best = (p.bytes, period.period_s);
-            }
+        let mut periods: HashMap<String, Option<f64>> = HashMap::new();
+        for group in run.report.iter().filter_map(|r| r.patterns.as_ref()).flat_map(|p| &p.groups) {
+            periods.entry(stem(&group.file)).or_insert(group.period.map(|p| p.period_s));
         }
         Known {
             classes: classes.into_iter().map(|(name, x)| (name, x.1)).collect(),
-            periods: periods.into_iter().map(|(name, x)| (name, x.1)).collect(),
+            periods: periods.into_iter().filter_map(|(name, period)| Some((name, period?))).collect(),
         }
     }
 }

@@ -1,10 +1,7 @@
 //! Access patterns, those of most bytes first, and the walk through the files with the most bytes.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
-
 use crate::analysis::FileAccesses;
-use crate::pattern::PatternReport;
+use crate::pattern::PatternGroup;
 use crate::record::{Op, stem};
 use crate::render::html::page::Page;
 use crate::render::html::plot::{LEVELS, Layer, Numbers, Plot, Scale, short};
@@ -12,8 +9,8 @@ use crate::render::html::run::Run;
 use crate::render::html::table::{self, Cell, Column};
 use crate::render::{pattern_text, units};
 
-/// Patterns listed.
-const PATTERNS: (usize, usize) = (30, 10);
+/// Groups listed.
+const GROUPS: (usize, usize) = (30, 10);
 
 pub fn section(p: &mut Page<'_>) {
     let run = p.run;
@@ -27,10 +24,7 @@ pub fn section(p: &mut Page<'_>) {
         0 => format!("No pattern in {}.", units::counted(found.coverage.records, "access")),
         _ => format!("{count} for {}.", pattern_text::covered(&found.coverage)),
     };
-    let mut order: Vec<&PatternReport> = found.patterns.iter().collect();
-    order.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.start_s.total_cmp(&b.start_s)).then(a.rank.cmp(&b.rank)));
-    let rows = families(&order);
-    let shown = p.caps.of(PATTERNS.0, PATTERNS.1).min(rows.len());
+    let shown = p.caps.of(GROUPS.0, GROUPS.1).min(found.groups.len());
     p.section("patterns", "Access patterns", &lead, |p| {
         for i in 0..p.run.offsets.len() {
             offsets(p, i);
@@ -38,12 +32,13 @@ pub fn section(p: &mut Page<'_>) {
         if shown == 0 {
             return;
         }
-        p.cut(shown, rows.len(), "Patterns");
+        p.cut(shown, found.groups.len(), "Groups of patterns");
         let columns = [
             Column::text("Pattern", "kind"),
             Column::text("File", "file"),
             Column::number("Files", "files"),
-            Column::text("Ranks", "ranks"),
+            Column::number("Ranks", "ranks"),
+            Column::number("Patterns", "patterns"),
             Column::number("Bytes", "bytes"),
             Column::number("Accesses", "accesses"),
             Column::number("Size", "size"),
@@ -51,52 +46,30 @@ pub fn section(p: &mut Page<'_>) {
             Column::number("Period", "period"),
             Column::number("Confidence", "confidence"),
         ];
-        let rows = rows.iter().take(shown).map(|f| row(f));
+        let rows = found.groups.iter().take(shown).map(row);
         let id = p.id("patterns-table");
-        table::table(&mut p.h, &id, "Patterns with the most bytes", &columns, rows);
+        table::table(&mut p.h, &id, "Groups of patterns with the most bytes", &columns, rows);
     });
 }
 
-/// The same walk through files whose names differ in digits is one row.
-fn families<'a>(order: &[&'a PatternReport]) -> Vec<Vec<&'a PatternReport>> {
-    let mut rows: Vec<Vec<&PatternReport>> = Vec::new();
-    let mut place: HashMap<u64, usize> = HashMap::new();
-    for x in order {
-        match x.family.and_then(|f| place.get(&f)) {
-            Some(&i) => rows[i].push(x),
-            None => {
-                x.family.map(|f| place.insert(f, rows.len()));
-                rows.push(vec![x]);
-            }
-        }
-    }
-    let bytes = |row: &Vec<&PatternReport>| row.iter().map(|x| x.bytes).fold(0, u64::saturating_add);
-    rows.sort_by_key(|row| Reverse(bytes(row)));
-    rows
-}
-
-fn row(family: &[&PatternReport]) -> Vec<Cell> {
-    let x = family[0];
-    let then = x.then.map_or(String::new(), |t| format!(" then {}", t.name()));
-    let mut ranks: Vec<u32> = x.all_ranks().take(65).collect();
-    ranks.sort_unstable();
-    let of_ranks = match x.ranks {
-        Some(r) if r.count > 64 => format!("{} ranks from {}, step {}", units::grouped(r.count), x.rank, r.step),
-        _ => crate::render::classes::ranks(&ranks),
-    };
-    let loops: Vec<String> = x.levels.iter().rev().map(|l| format!("{} × {}", l.count, l.stride)).collect();
-    let name = if family.len() > 1 { stem(&x.file) } else { x.file.clone() };
+fn row(group: &PatternGroup) -> Vec<Cell> {
+    let then = group.then.map_or(String::new(), |t| format!(" then {}", t.name()));
+    let name = if group.files > 1 { stem(&group.file) } else { group.file.clone() };
+    let loops = group.levels.as_ref().map_or("vary".into(), |levels| {
+        levels.iter().rev().map(|l| format!("{} × {}", l.count, l.stride)).collect::<Vec<_>>().join(", ")
+    });
     vec![
-        Cell::text(format!("{} {}{then}", x.kind.name(), x.op.name())),
+        Cell::text(format!("{} {}{then}", group.kind.name(), group.op.name())),
         Cell::name(&name),
-        Cell::count(Some(family.len() as u64)),
-        Cell::text(of_ranks),
-        Cell::bytes(family.iter().map(|x| x.bytes).fold(0, u64::saturating_add)),
-        Cell::count(Some(family.iter().map(|x| x.records).sum())),
-        x.access_size.map_or_else(|| Cell::text("varies"), Cell::bytes),
-        Cell::text(loops.join(", ")),
-        Cell::seconds(x.period.map(|t| t.period_s)),
-        Cell::share(x.period.map(|t| t.confidence)),
+        Cell::count(Some(group.files)),
+        Cell::count(Some(group.ranks)),
+        Cell::count(Some(group.patterns)),
+        Cell::bytes(group.bytes),
+        Cell::count(Some(group.records)),
+        group.access_size.map_or_else(|| Cell::text("varies"), Cell::bytes),
+        Cell::text(loops),
+        Cell::seconds(group.period.map(|t| t.period_s)),
+        Cell::share(group.period.map(|t| t.confidence)),
     ]
 }
 
