@@ -26,7 +26,7 @@ pub(crate) fn period(profile: &Profile, iteration: &Iteration<'_>, index: usize,
     let rises: Vec<f64> = extent.members.iter().zip(&extent.bursts).map(|(&i, b)| list.start[i] - b.0).collect();
     let mut next = next_burst(h, list, extent);
     if h.slots_per_period == 1 {
-        next.bytes = expected_bytes(bursts.iter().map(|b| b.bytes).collect());
+        next.bytes = expected_bytes(&bursts.iter().map(|b| b.bytes).collect::<Vec<_>>());
     }
     let on_clock = |next: Next| Next { start_s: next.start_s + origin, ..next };
     let places = if h.slots_per_period > 1 { next_at_places(h, list) } else { vec![next] };
@@ -85,7 +85,7 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
     let m = h.slots_per_period;
     let own_window_is_last = extent.windows.last().is_some_and(|w| w.0 <= h.window.0);
     let trend = if own_window_is_last { trend_of(h, list) } else { None };
-    let bytes = expected_bytes(h.chain.indices().map(|i| list.bytes[i]).collect());
+    let bytes = expected_bytes(&h.chain.indices().map(|i| list.bytes[i]).collect::<Vec<_>>());
     // bursts of a compound are not evenly spaced: the same place of the last period, one period on
     let place = h.chain.len().saturating_sub(m);
     let anchor = if m > 1 { h.chain.members.get(place).map_or(last, |&i| list.start[i as usize]) } else { last };
@@ -114,7 +114,7 @@ fn next_burst(h: &Hypothesis, list: &BurstList, extent: &Extent) -> Next {
 }
 
 /// Bytes of the burst after some: their median, or the next value of the line through them if they grow or shrink steadily.
-fn expected_bytes(bytes: Vec<f64>) -> f64 {
+pub(crate) fn expected_bytes(bytes: &[f64]) -> f64 {
     let n = bytes.len() as f64;
     let middle = 0.5 * (n - 1.0);
     let mean = bytes.iter().sum::<f64>() / n;
@@ -125,7 +125,7 @@ fn expected_bytes(bytes: Vec<f64>) -> f64 {
     let steady = n >= 5.0 && slope * slope * spread > LIMITS.growth_errors * LIMITS.growth_errors * variance;
     let next = mean + slope * (n - middle);
     // a slope of rounding is none
-    if steady && next > 0.0 && (slope * n).abs() > 1e-3 * mean { next } else { stats::median(&bytes) }
+    if steady && next > 0.0 && (slope * n).abs() > 1e-3 * mean { next } else { stats::median(bytes) }
 }
 
 /// Onset of the burst that goes on where the data end: it is shorter than all before it, or it has just begun when the next one
@@ -150,7 +150,7 @@ fn next_at_places(h: &Hypothesis, list: &BurstList) -> Vec<Next> {
     let at = |place: usize| {
         let there =
             h.chain.members.iter().zip(&h.chain.slots).filter(|(_, k)| **k as usize % h.slots_per_period == place);
-        let bytes = expected_bytes(there.map(|(&i, _)| list.bytes[i as usize]).collect());
+        let bytes = expected_bytes(&there.map(|(&i, _)| list.bytes[i as usize]).collect::<Vec<_>>());
         next_at(h, &onsets_at(h, list, place)).map(|next| Next { bytes, ..next })
     };
     (0..h.slots_per_period).filter_map(at).collect()

@@ -21,6 +21,7 @@ mod iterations;
 mod modulation;
 mod multiples;
 mod nested;
+mod outputs;
 mod plans;
 mod search;
 mod stats;
@@ -255,6 +256,7 @@ fn detect_in(profile: &Profile, options: Options) -> BurstPeriods {
         });
     }
     periods.retain(|p| p.period_s >= options.least_reported_s);
+    periods.iter_mut().for_each(BurstPeriod::join_outputs);
     // the period that moves the most bytes, which need not be the one with the strongest evidence
     let inside = |p: &BurstPeriod| p.kind == Kind::Inside;
     periods.sort_by(|a, b| inside(a).cmp(&inside(b)).then(b.bytes.total_cmp(&a.bytes)));

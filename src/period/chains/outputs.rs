@@ -1,0 +1,110 @@
+//! One output of a job that is seen as several bursts: header, data, index.
+
+use super::found::expected_bytes;
+use super::stats::median;
+use super::{BurstPeriod, Kind, Next};
+use crate::period::Burst;
+use crate::period::chains::thresholds::LIMITS;
+
+/// Bursts per period from which each period may be an output of several.
+const SEVERAL: f64 = 1.5;
+/// Reach, in periods, in which the pause before an output is the longest: more than half the way to the next one.
+const REACH: f64 = 0.6;
+/// Outputs from the last one back that tell where in its period an output begins.
+const LATEST: usize = 5;
+
+impl BurstPeriod {
+    /// Joins the bursts of one output, if each period has one: pauses before an output are longer than those inside it.
+    pub(super) fn join_outputs(&mut self) {
+        let several = self.bursts.len() as f64 >= SEVERAL * self.cycles as f64;
+        if !several || matches!(self.kind, Kind::Inside | Kind::Modulation) {
+            return;
+        }
+        let Some(outputs) = outputs(&self.bursts, self.period_s) else { return };
+        self.bursts = outputs;
+        let starts: Vec<f64> = self.bursts.iter().rev().take(LATEST).map(|b| b.start_s).collect();
+        let off = |next: &Next| {
+            let periods = starts.iter().map(|t| (next.start_s - t) / self.period_s);
+            median(&periods.map(|x| (x - x.round()).abs()).collect::<Vec<_>>())
+        };
+        if let Some(first) = self.places.iter().min_by(|a, b| off(a).total_cmp(&off(b))) {
+            let bytes = expected_bytes(&self.bursts.iter().map(|b| b.bytes).collect::<Vec<_>>());
+            self.next = Next { bytes, ..*first };
+        }
+        self.places = vec![self.next];
+        // a later part of an output has begun with the output
+        let begun = |t: f64| self.bursts.last().filter(|b| t <= b.end_s).map_or(t, |b| b.start_s);
+        self.under_way = self.under_way.map(begun);
+        self.kind = Kind::Chain;
+    }
+}
+
+/// The outputs that bursts are parts of. `None` if they are not told apart: light and heavy bursts in turn.
+fn outputs(bursts: &[Burst], period_s: f64) -> Option<Vec<Burst>> {
+    let pause = |i: usize| bursts[i + 1].start_s - bursts[i].end_s;
+    let step = |i: usize| bursts[i + 1].start_s - bursts[i].start_s;
+    let before_output = |&i: &usize| {
+        let near = |j: &usize| (bursts[j + 1].start_s - bursts[i + 1].start_s).abs() < REACH * period_s;
+        let earlier = (0..i).rev().take_while(near);
+        earlier.chain((i + 1..bursts.len() - 1).take_while(near)).all(|j| pause(j) <= pause(i))
+    };
+    let (between, inside): (Vec<usize>, Vec<usize>) = (0..bursts.len().checked_sub(1)?).partition(before_output);
+    let longer = |of: &dyn Fn(usize) -> f64| {
+        let median = |some: &[usize]| median(&some.iter().map(|&i| of(i).max(0.0)).collect::<Vec<_>>());
+        (median(&between) / median(&inside)).ln() >= LIMITS.smallest_break
+    };
+    if between.is_empty() || inside.is_empty() || !longer(&pause) || !longer(&step) {
+        return None;
+    }
+    let ends = between.into_iter().chain([bursts.len() - 1]);
+    let mut from = 0;
+    let output = |end: usize| {
+        let parts = &bursts[std::mem::replace(&mut from, end + 1)..=end];
+        let end_s = parts.iter().map(|b| b.end_s).fold(f64::NEG_INFINITY, f64::max);
+        let output = Burst { start_s: parts[0].start_s, end_s, bytes: parts.iter().map(|b| b.bytes).sum() };
+        (end_s - output.start_s < period_s).then_some(output)
+    };
+    ends.map(output).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::period::chains::{BurstPeriods, Options, detect};
+    use crate::signal::Span;
+    use crate::signal::profile::Profile;
+
+    /// Outputs every 5 s, each of pieces (start, seconds, bytes).
+    fn outputs(pieces: &[(f64, f64, f64)]) -> BurstPeriods {
+        let spans = (0..16).flat_map(|i| {
+            let piece = move |&(at, width, bytes): &(f64, f64, f64)| {
+                let start = 5.0 * f64::from(i) + at;
+                Span { start, end: start + width, bytes }
+            };
+            pieces.iter().map(piece)
+        });
+        detect(&Profile::from_spans(spans), Options::default())
+    }
+
+    #[test]
+    fn an_output_of_several_files_is_one_burst() {
+        for pieces in [
+            &[(0.0, 0.03, 4e4), (0.7, 0.01, 8e5), (1.4, 0.9, 1.2e7)][..],
+            &[(0.0, 0.2, 1e7), (0.8, 0.2, 1e7), (1.7, 0.2, 1e7), (2.4, 0.2, 1e7)],
+        ] {
+            let found = outputs(pieces);
+            let first = &found.periods[0];
+            assert!((first.period_s - 5.0).abs() < 1e-3, "{}", first.period_s);
+            assert_eq!(first.bursts.len(), 16, "{pieces:?}");
+            let bytes: f64 = pieces.iter().map(|p| p.2).sum();
+            assert!((first.next.bytes / bytes - 1.0).abs() < 0.1, "{} of {bytes}", first.next.bytes);
+            let next = first.next_after(77.5).map(|n| n.start_s);
+            assert!(next.is_some_and(|t| t > 79.9 && t < 81.5), "{next:?}");
+        }
+    }
+
+    #[test]
+    fn light_and_heavy_bursts_in_turn_stay_apart() {
+        let found = outputs(&[(0.0, 1.0, 1e9), (2.5, 0.2, 2e8)]);
+        assert!(found.periods[0].bursts.len() > 16, "{}", found.periods[0].bursts.len());
+    }
+}
