@@ -20,8 +20,8 @@ impl BurstPeriod {
         if !several || matches!(self.kind, Kind::Inside | Kind::Modulation) {
             return;
         }
-        let Some(outputs) = outputs(&self.bursts, self.period_s) else { return };
-        self.bursts = outputs;
+        let Some((outputs, merge_s)) = outputs(&self.bursts, self.period_s) else { return };
+        (self.bursts, self.merge_distance_s) = (outputs, self.merge_distance_s.max(merge_s));
         let starts: Vec<f64> = self.bursts.iter().rev().take(LATEST).map(|b| b.start_s).collect();
         let off = |next: &Next| {
             let periods = starts.iter().map(|t| (next.start_s - t) / self.period_s);
@@ -39,8 +39,9 @@ impl BurstPeriod {
     }
 }
 
-/// The outputs that bursts are parts of. `None` if they are not told apart: light and heavy bursts in turn.
-fn outputs(bursts: &[Burst], period_s: f64) -> Option<Vec<Burst>> {
+/// The outputs that bursts are parts of, and the pause up to which parts belong together. `None` if they are not told apart: light
+/// and heavy bursts in turn.
+fn outputs(bursts: &[Burst], period_s: f64) -> Option<(Vec<Burst>, f64)> {
     let pause = |i: usize| bursts[i + 1].start_s - bursts[i].end_s;
     let step = |i: usize| bursts[i + 1].start_s - bursts[i].start_s;
     let before_output = |&i: &usize| {
@@ -49,13 +50,16 @@ fn outputs(bursts: &[Burst], period_s: f64) -> Option<Vec<Burst>> {
         earlier.chain((i + 1..bursts.len() - 1).take_while(near)).all(|j| pause(j) <= pause(i))
     };
     let (between, inside): (Vec<usize>, Vec<usize>) = (0..bursts.len().checked_sub(1)?).partition(before_output);
-    let longer = |of: &dyn Fn(usize) -> f64| {
-        let median = |some: &[usize]| median(&some.iter().map(|&i| of(i).max(0.0)).collect::<Vec<_>>());
-        (median(&between) / median(&inside)).ln() >= LIMITS.smallest_break
-    };
-    if between.is_empty() || inside.is_empty() || !longer(&pause) || !longer(&step) {
+    if between.is_empty() || inside.is_empty() {
         return None;
     }
+    let middle =
+        |some: &[usize], of: &dyn Fn(usize) -> f64| median(&some.iter().map(|&i| of(i).max(0.0)).collect::<Vec<_>>());
+    let longer = |of: &dyn Fn(usize) -> f64| (middle(&between, of) / middle(&inside, of)).ln() >= LIMITS.smallest_break;
+    if !longer(&pause) || !longer(&step) {
+        return None;
+    }
+    let merge_s = (middle(&between, &pause) * middle(&inside, &pause)).sqrt();
     let ends = between.into_iter().chain([bursts.len() - 1]);
     let mut from = 0;
     let output = |end: usize| {
@@ -64,7 +68,7 @@ fn outputs(bursts: &[Burst], period_s: f64) -> Option<Vec<Burst>> {
         let output = Burst { start_s: parts[0].start_s, end_s, bytes: parts.iter().map(|b| b.bytes).sum() };
         (end_s - output.start_s < period_s).then_some(output)
     };
-    ends.map(output).collect()
+    Some((ends.map(output).collect::<Option<_>>()?, merge_s))
 }
 
 #[cfg(test)]
