@@ -145,9 +145,10 @@ impl Rows {
 
     /// Learns from the first rows what the columns hold, and reads them.
     fn begin(&mut self) -> Result<Taken, Bad> {
+        let found = self.found();
+        // what cannot be read is not tried again
         let held = std::mem::take(&mut self.held);
-        let found = self.found()?;
-        let mut tables = Tables::new(found, &held, &self.options).map_err(|e| said(&e))?;
+        let mut tables = Tables::new(found?, &held, &self.options).map_err(|e| said(&e))?;
         tables.expect_decimals();
         self.tables = Some(tables);
         let mut all = Ok(Taken::Nothing);
