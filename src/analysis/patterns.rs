@@ -141,14 +141,13 @@ fn annotate(reports: &mut [PatternReport], groups: &[Members], together: impl Fn
     families.sort_by_cached_key(|f| Reverse(f.1.iter().map(|&i| u128::from(reports[i].bytes)).sum::<u128>()));
     let answers = |(n, (number, family)): (usize, &(usize, Vec<usize>))| -> Vec<Answer> {
         let (group, members) = &groups[*number];
-        let whole = || match members.len() == family.len() {
-            true => group.period.ok_or_else(|| group.period_reason.clone().unwrap_or_default()),
-            false => together(family),
-        };
+        let of_group = || group.period.ok_or_else(|| group.period_reason.clone().unwrap_or_default());
+        let whole = || if members.len() == family.len() { of_group() } else { together(family) };
         match family.len() {
             len if n >= MOST_WALKS => vec![not_sought(); len],
             1 => vec![whole()],
-            _ => of_family(reports, family, &whole(), |i| together(&[i])),
+            // of many families in a group without a period some have one by chance
+            _ => of_family(reports, family, &of_group().and_then(|_| whole()), |i| together(&[i])),
         }
     };
     let answers: Vec<Vec<Answer>> = families.par_iter().enumerate().map(answers).collect();
