@@ -69,7 +69,7 @@ fn a_file_that_is_read_again_does_not_have_the_period_of_its_family() {
         files.sort_by(|&a, &b| noise(8 * e + u64::from(a)).total_cmp(&noise(8 * e + u64::from(b))));
         (0..).zip(files).map(move |(i, file)| (0, file, 0, 16.0 * e as f64 + 2.0 * f64::from(i)))
     };
-    let answer = found(Op::Read, (0..6).flat_map(epoch));
+    let answer = found(Op::Read, (0..12).flat_map(epoch));
     assert!(!answer.patterns.is_empty());
     for p in &answer.patterns {
         assert!(p.period.is_none_or(|t| t.period_s > 8.0), "{p:?}");
