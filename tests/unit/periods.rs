@@ -177,6 +177,30 @@ fn after_a_heavy_burst_the_light_one_is_next() {
     assert!((next - 390.0).abs() < 0.2, "{:?}", detection.periods[0].places);
 }
 
+/// Outputs every 5 s, each of pieces (start, seconds, bytes).
+fn outputs(pieces: &[(f64, f64, f64)]) -> Vec<Span> {
+    let output = |i: u32| pieces.iter().map(move |&(at, width, bytes)| (5.0 * f64::from(i) + at, width, bytes));
+    (0..16).flat_map(output).map(|(start, width, bytes)| span(start, start + width, bytes)).collect()
+}
+
+#[test]
+fn an_output_of_several_files_is_one_burst() {
+    for pieces in [
+        &[(0.0, 0.03, 4e4), (0.7, 0.01, 8e5), (1.4, 0.9, 1.2e7)][..],
+        &[(0.0, 0.2, 1e7), (0.8, 0.2, 1e7), (1.7, 0.2, 1e7), (2.4, 0.2, 1e7)],
+    ] {
+        let detection = run(&outputs(pieces));
+        assert_period(&detection, 5.0, 1e-3);
+        let (first, bytes) = (&detection.periods[0], pieces.iter().map(|p| p.2).sum::<f64>());
+        assert_eq!(first.bursts.len(), 16, "{pieces:?}");
+        assert!((first.next.bytes / bytes - 1.0).abs() < 0.1, "{} of {bytes}", first.next.bytes);
+        let next = first.places.iter().map(|p| p.start_s).fold(f64::INFINITY, f64::min);
+        assert!(next > 79.9 && next < 81.5, "{next}");
+    }
+    let in_turn = run(&outputs(&[(0.0, 1.0, 1e9), (2.5, 0.2, 2e8)]));
+    assert!(in_turn.periods[0].bursts.len() > 16, "light and heavy bursts in turn stay apart");
+}
+
 #[test]
 fn a_write_that_dwarfs_all_bursts_does_not_hide_them() {
     let mut spans: Vec<Span> = (0..200).map(|i| span(10.0 * i as f64, 10.0 * (i + 1) as f64, 1e10)).collect();
