@@ -123,7 +123,8 @@ pub(crate) fn undivided(hypotheses: &[Hypothesis], lists: &[BurstList], winner: 
         let ratio = best.period() / h.period();
         let parts = ratio.round();
         (2.0..=MOST_PARTS).contains(&parts)
-            && (ratio / parts).ln().abs() < LIMITS.same_period
+            && (ratio / parts).ln().abs() < 0.25 * LIMITS.same_period
+            && h.judged.pooled > best.judged.pooled - LIMITS.part_handicap
             && h.chain.len() as f64 >= 0.9 * parts * best.chain.len() as f64
             && h.chain.slot_count() as f64 <= 1.2 * h.chain.len() as f64
     };

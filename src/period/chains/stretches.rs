@@ -203,7 +203,12 @@ fn split(gaps: &Gaps, (from, to): (usize, usize), parts: &mut Vec<(usize, usize)
         let gain = |of: f64| 0.5 * n * ((of + floor) / (left(&at) + floor)).ln();
         let step = (gaps.mean((from, at)) / gaps.mean((at, to))).ln().abs();
         let price = LIMITS.change + n.ln();
-        step >= LIMITS.step && gain(gaps.squares((from, to))) > price && gain(gaps.off_line((from, to))) > LIMITS.change
+        // gaps that wander are near two means as well, but not at them
+        let at_both = 4.0 * left(&at) <= gaps.squares((from, to)) + floor;
+        at_both
+            && step >= LIMITS.step
+            && gain(gaps.squares((from, to))) > price
+            && gain(gaps.off_line((from, to))) > LIMITS.change
     });
     match best.filter(|_| changes) {
         Some(at) => {
