@@ -200,7 +200,7 @@ fn of_latest(profile: &Profile, options: Options) -> Option<BurstPeriods> {
     let shortest_window_s = options.shortest_window_s * part.duration() / profile.duration();
     let of_part = detect_in(&part, Options { shortest_window_s, ..options });
     let sure = of_part.periods.first().is_some_and(|p| p.confidence >= LIMITS.second_look);
-    sure.then(|| BurstPeriods { latest: Some((latest.bursts, latest.of)), ..of_part })
+    sure.then_some(BurstPeriods { latest: Some((latest.bursts, latest.of)), ..of_part })
 }
 
 /// The answer for the stretches of a run between long silences.

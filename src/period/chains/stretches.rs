@@ -77,8 +77,8 @@ pub(crate) fn close_up(profile: &Profile, bin_s: f64) -> Option<ClosedUp> {
 impl ClosedUp {
     /// The same moment before the silences were closed, seconds since the origin.
     fn opened(&self, t: f64) -> f64 {
-        let later = |t: f64, c: &(f64, f64)| if t > c.0 || c.0 == 0.0 { t + c.1 - c.0 } else { t };
-        self.closed.iter().filter(|c| c.1 < self.end()).fold(t, later)
+        let before_the_end = self.closed.iter().filter(|c| c.1 < self.end());
+        before_the_end.fold(t, |t, c| if t > c.0 || c.0 == 0.0 { t + c.1 - c.0 } else { t })
     }
 
     /// End of the last stretch.
