@@ -325,12 +325,11 @@ impl Bad {
     }
 }
 
-/// The lines of each piece, taken apart unless they are too long.
-fn parse_all<'t, D: InOrder>(
-    decoder: &D,
-    pieces: &[&'t [u8]],
-    longest: usize,
-) -> Vec<Vec<(&'t [u8], Option<D::Parsed>)>> {
+/// A line, taken apart unless it is too long.
+type ParsedLine<'t, P> = (&'t [u8], Option<P>);
+
+/// The lines of each piece.
+fn parse_all<'t, D: InOrder>(decoder: &D, pieces: &[&'t [u8]], longest: usize) -> Vec<Vec<ParsedLine<'t, D::Parsed>>> {
     let parse = |line: &'t [u8]| (line, (line.len() <= longest).then(|| decoder.parse(line)));
     pieces.par_iter().map(|piece| lines(piece).map(parse).collect()).collect()
 }

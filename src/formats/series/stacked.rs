@@ -161,8 +161,11 @@ fn counted_by_others<N: AsRef<str>>(devices: &[(N, [f64; 2])], tool: &str) -> im
 /// The devices of a table that grows, with what they have moved so far.
 #[derive(Default)]
 pub(super) struct Devices {
-    nodes: HashMap<(String, Option<u32>), Vec<(String, [f64; 2])>>,
+    nodes: HashMap<(String, Option<u32>), Vec<MovedBytes>>,
 }
+
+/// A device and the bytes that it has read and written.
+type MovedBytes = (String, [f64; 2]);
 
 impl Devices {
     /// Takes note of the device of a group, or of one of its columns.

@@ -6,7 +6,7 @@
 use super::bursts::{BurstList, Levels, merged, stretches};
 use super::search::{Chain, MOST_SLOTS, Scored, Trial, local_score};
 use super::stats::{mean, median};
-use super::{BurstPeriod, BurstPeriods, Next};
+use super::{BurstPeriod, BurstPeriods};
 use crate::period::chains::thresholds::LIMITS;
 use crate::signal::profile::Profile;
 use std::sync::Arc;
@@ -100,9 +100,8 @@ impl ClosedUp {
         for b in &mut p.bursts {
             (b.start_s, b.end_s) = (open(b.start_s), open(b.end_s));
         }
-        let later = |n: Next| Next { start_s: n.start_s + shift, ..n };
-        p.next = later(p.next);
-        p.places = p.places.iter().copied().map(later).collect();
+        p.next.start_s += shift;
+        p.places.iter_mut().for_each(|n| n.start_s += shift);
         p.under_way = p.under_way.map(|t| t + shift);
         let windows: Vec<(f64, f64)> = p.windows.iter().map(|w| (open(w.0), open(w.1))).collect();
         let reach = |w: &(f64, f64), c: &(f64, f64)| (w.0.max(c.0), w.1.min(c.1));

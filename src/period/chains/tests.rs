@@ -127,7 +127,7 @@ fn phases_may_nearly_fill_their_period() {
 #[test]
 fn larger_bursts_have_their_own_period_beside_that_of_all() {
     let step = |i: u32| {
-        let (medium, large) = (i % 10 == 0, i % 100 == 0);
+        let (medium, large) = (i.is_multiple_of(10), i.is_multiple_of(100));
         let width = 0.1 + if medium { 0.2 } else { 0.0 } + if large { 0.3 } else { 0.0 };
         let bytes = 1e6 + if medium { 2e7 } else { 0.0 } + if large { 3e8 } else { 0.0 };
         Span { start: f64::from(i), end: f64::from(i) + width, bytes }
