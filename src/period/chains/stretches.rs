@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// Silences of a run, at most: more of them are its rhythm.
 const MOST_SILENCES: usize = 3;
-/// Bursts of a stretch that may hold a period, at least.
-const FEWEST: usize = 3;
 /// Gaps on either side of a change, at least.
 const FEWEST_GAPS: usize = 3;
+/// Bursts of a stretch, at least: whether shorter ones have gaps of their own cannot be tested.
+const FEWEST: usize = FEWEST_GAPS + 1;
 /// Stretches of a chain, at most: gaps that change more often wander.
 const MOST_STRETCHES: usize = 5;
 
@@ -29,7 +29,7 @@ pub(crate) struct ClosedUp {
 }
 
 /// Closes the silences that are far longer than all other idle times and than any chain reaches. What lies in them, and stretches of
-/// fewer than three bursts, are left out. `None` if there is no such silence.
+/// fewer than four bursts, are left out. `None` if there is no such silence.
 ///
 /// `bin_s`: width of the bins of the profile, whose edges are kept; 0 for requests.
 pub(crate) fn close_up(profile: &Profile, bin_s: f64) -> Option<ClosedUp> {
