@@ -495,7 +495,7 @@ fn dool_writes_bits_from_release_1_3_on_and_pcp_kilobytes() {
         ("dool 1.10.0", "-td", 1.0),
         ("dool 1.2.0", "-td", 8.0),
         ("Dstat 1.1.0", "-td", 8.0),
-        ("pcp-dstat 6.0.3", "-td", 8.0 * 1024.0),
+        ("pcp-dstat 6.0.3", "-td", 12.5 * 1024.0),
     ] {
         let text = format!(
             "\"{name} CSV output\"\n\"Cmdline:\",\"/usr/bin/dool {options} --output x.csv\",,\n\

@@ -47,7 +47,9 @@ fn outputs(bursts: &[Burst], period_s: f64) -> Option<(Vec<Burst>, f64)> {
     let before_output = |&i: &usize| {
         let near = |j: &usize| (bursts[j + 1].start_s - bursts[i + 1].start_s).abs() < REACH * period_s;
         let earlier = (0..i).rev().take_while(near);
-        earlier.chain((i + 1..bursts.len() - 1).take_while(near)).all(|j| pause(j) <= pause(i))
+        // the first burst of all begins an output
+        bursts[i + 1].start_s - bursts[0].start_s >= REACH * period_s
+            && earlier.chain((i + 1..bursts.len() - 1).take_while(near)).all(|j| pause(j) <= pause(i))
     };
     let (between, inside): (Vec<usize>, Vec<usize>) = (0..bursts.len().checked_sub(1)?).partition(before_output);
     if between.is_empty() || inside.is_empty() {
