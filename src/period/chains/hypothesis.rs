@@ -134,6 +134,21 @@ impl Hypothesis {
         ChiSquared::new(freedom).map_or(1.0, |chi| chi.sf(freedom * ratio * ratio))
     }
 
+    /// Whether the gaps alone tell the period, whatever share of the bytes it has: nearly all bursts of the list follow it throughout the
+    /// run, they are alike, and chance makes no such gaps.
+    pub fn is_carried_by_gaps(&self) -> bool {
+        let feature = |name: &str| FEATURES.iter().position(|f| *f == name).map_or(f64::NAN, |i| self.features[i]);
+        matches!(self.kind, Kind::Chain | Kind::EveryBurst)
+            && feature("gap_evidence").min(feature("cut_evidence")) >= LIMITS.gaps_alone
+            && feature("span") >= 0.9
+            && feature("fill") >= 0.85
+            && feature("left_over") <= 0.15
+            && feature("size_sd") < 0.3
+            && feature("dip") > 0.5
+            // gaps that wander have a memory
+            && feature("gap_memory") < 3.0
+    }
+
     /// Periods from the first to the last burst, both counted.
     pub fn cycles(&self) -> usize {
         self.chain.slot_count().div_ceil(self.slots_per_period)

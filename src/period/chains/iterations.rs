@@ -68,6 +68,7 @@ pub(crate) fn run(
         let Some(winner) = classifier::winner(&hypotheses) else {
             return;
         };
+        let winner = if number == 0 { by_gaps(&mut hypotheses, winner, answer) } else { winner };
         let winner = classifier::undivided(&hypotheses, &lists, winner);
         let mut chosen = accept(&mut hypotheses, &lists, winner, answer);
         let too_fast = fast(&hypotheses[winner]);
@@ -101,6 +102,20 @@ pub(crate) fn run(
         reported.extend(next);
         rest = Some(profile.without(&erased));
     }
+}
+
+/// The winner or, if it is not sure enough, the best hypothesis that the gaps alone tell.
+fn by_gaps(hypotheses: &mut [Hypothesis], winner: usize, answer: f64) -> usize {
+    if hypotheses[winner].judged.confidence >= answer {
+        return winner;
+    }
+    let told: Vec<usize> = (0..hypotheses.len()).filter(|&i| hypotheses[i].is_carried_by_gaps()).collect();
+    let Some(best) = classifier::winner_of(hypotheses, &told) else {
+        return winner;
+    };
+    let confidence = LIMITS.gaps_alone_right * hypotheses[best].regular();
+    hypotheses[best].judged.confidence = confidence.max(hypotheses[best].judged.confidence);
+    best
 }
 
 /// The winner, if it is at least as sure as `answer`, and a period around or inside its bursts, the longer one first, or one of the larger

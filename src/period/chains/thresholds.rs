@@ -165,6 +165,11 @@ thresholds! {
     /// Half: 0, double: 0.
     throughout: f64 = 0.5;
 
+    /// Evidence of the gaps, ln of the likelihood ratio, from which they tell a period without the bytes,
+    gaps_alone: f64 = 14.0;
+    /// and the share of such answers that are right: 644 of 680 generated traces. Reads of validation in a heat map of training need it.
+    gaps_alone_right: f64 = 0.95;
+
     // A rhythm inside bursts
     /// Pauses between the pieces of a burst, as a share of their distance, from which on these are bursts of their own.
     /// Half: 11, double: 1.
