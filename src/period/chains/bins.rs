@@ -64,6 +64,8 @@ pub(crate) struct Train {
     pub burst: f64,
     /// Share of the variance of the bins that it explains.
     pub explained: f64,
+    /// The same with onset and width in whole cells, as those of cycles of whole bins.
+    pub on_grid: f64,
     /// Probability that it is this train, and none of its relatives.
     pub share: f64,
 }
@@ -161,6 +163,7 @@ impl Bins {
             next_std: 0.0,
             burst: f.burst * self.width,
             explained: 1.0 - f.error / self.squares,
+            on_grid: 1.0 - f.error / self.squares,
             share: odds(f) / total,
         });
         let mut train = trains.next()?;
@@ -210,8 +213,7 @@ impl Bins {
         let period = (train.period / self.width).round().max(1.0) as usize;
         let any_shape = self.error_of_any_shape(period as f64, period);
         let of_any_shape = self.evidence(any_shape / self.squares, period as f64);
-        of_any_shape >= self.evidence(1.0 - train.explained, TRAIN_PARAMETERS)
-            || self.keep_to_bursts(train, train.period)
+        of_any_shape >= self.evidence(1.0 - train.on_grid, TRAIN_PARAMETERS) || self.keep_to_bursts(train, train.period)
     }
 
     /// The same of one burst of whole bins in each period of so many seconds.
@@ -232,7 +234,7 @@ impl Bins {
                 burst = burst.min(squared_error(n, o, o, oy, self.sum, self.sum_of_squares));
             }
         }
-        self.evidence(burst / self.squares, 2.0) >= self.evidence(1.0 - train.explained, TRAIN_PARAMETERS)
+        self.evidence(burst / self.squares, 2.0) >= self.evidence(1.0 - train.on_grid, TRAIN_PARAMETERS)
     }
 
     /// Squared error of a cycle with a height of its own in each of `cells` parts of the period.

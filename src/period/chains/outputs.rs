@@ -10,7 +10,7 @@ use crate::period::chains::thresholds::LIMITS;
 const SEVERAL: f64 = 1.5;
 /// Reach, in periods, in which the pause before an output is the longest: more than half the way to the next one.
 const REACH: f64 = 0.6;
-/// Outputs from the last one back that tell where in its period an output begins.
+/// Outputs from the last one back that an expected one may follow.
 const LATEST: usize = 5;
 
 impl BurstPeriod {
@@ -23,9 +23,10 @@ impl BurstPeriod {
         let Some((outputs, merge_s)) = outputs(&self.bursts, self.period_s) else { return };
         (self.bursts, self.merge_distance_s) = (outputs, self.merge_distance_s.max(merge_s));
         let starts: Vec<f64> = self.bursts.iter().rev().take(LATEST).map(|b| b.start_s).collect();
+        // the place of the first part: what it expects follows the start of an output
         let off = |next: &Next| {
-            let periods = starts.iter().map(|t| (next.start_s - t) / self.period_s);
-            median(&periods.map(|x| (x - x.round()).abs()).collect::<Vec<_>>())
+            let before = next.start_s - next.gap_s;
+            starts.iter().map(|t| (before - t).abs()).fold(f64::INFINITY, f64::min)
         };
         if let Some(first) = self.places.iter().min_by(|a, b| off(a).total_cmp(&off(b))) {
             let bytes = expected_bytes(&self.bursts.iter().map(|b| b.bytes).collect::<Vec<_>>());
