@@ -8,7 +8,7 @@ use iophase::analysis::{self, Analysis, Evidence, Info, Report, SignalReport};
 use iophase::compare;
 use iophase::dfg::{self, DfgReport, Partition};
 use iophase::findings;
-use iophase::formats::{self, Detail};
+use iophase::formats::Detail;
 use iophase::internals::draft::{self, Content, Output};
 use iophase::internals::period::chains;
 use iophase::internals::period::spectrum::Powers;
