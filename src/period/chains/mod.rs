@@ -5,7 +5,7 @@
 //! of bursts that follow each other at multiples of the period (`search`); a line through its onsets gives period, phase
 //! and error (`fit`). A trained classifier weighs all hypotheses against each other and against "none" (`classifier`); its
 //! probability is calibrated (`docs/confidence.md`). The bursts of the winner are then erased and the search is repeated
-//! for further periods (`windows`). Parts of one output, found in several rounds, are told as one burst (`outputs`).
+//! for further periods (`windows`). Parts of one output, found in several rounds, are reported as one burst (`outputs`).
 //!
 //! Onsets are exact to the trace's clock, so no spectral bin limits the period: its error is that of a regression line.
 

@@ -40,8 +40,8 @@ impl BurstPeriod {
     }
 }
 
-/// The outputs that bursts are parts of, and the pause up to which parts belong together. `None` if they are not told apart: light
-/// and heavy bursts in turn.
+/// Joins bursts into outputs; also gives the pause up to which two bursts are one output. `None` if pauses inside and between outputs
+/// do not differ, as for light and heavy bursts in turn.
 fn outputs(bursts: &[Burst], period_s: f64) -> Option<(Vec<Burst>, f64)> {
     let pause = |i: usize| bursts[i + 1].start_s - bursts[i].end_s;
     let step = |i: usize| bursts[i + 1].start_s - bursts[i].start_s;
