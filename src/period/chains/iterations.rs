@@ -203,11 +203,13 @@ pub(crate) fn resolution(profile: &Profile) -> f64 {
 
 /// Whether this is a reported period in the same place: remnants of the erased bursts.
 fn repeats(h: &Hypothesis, list: &BurstList, reported: &Reported) -> bool {
+    let ratio = (h.period() / reported.period).max(reported.period / h.period());
+    let same = ratio.ln() < LIMITS.same_period;
     let length = h.window.1 - h.window.0;
     if windows::overlap(h.window, &reported.windows) < 0.3 * length {
-        return false;
+        // where else its bursts follow a period was asked when it was reported; others need more than another period does
+        return same && h.judged.confidence < LIMITS.second_look;
     }
-    let ratio = (h.period() / reported.period).max(reported.period / h.period());
     let whole = ratio.round();
     whole <= 2.0 && (ratio - whole).abs() < 0.03 * whole && !in_turn(h, list, reported)
 }
