@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::layout::{Style, line};
-use super::text::{answer, next, zero_s};
+use super::text::{answer, has_ended, next, zero_s};
 use super::{findings, io_time, units};
 use crate::analysis::{Report, SignalReport};
 use crate::findings::Findings;
@@ -41,7 +41,7 @@ fn periods(out: &mut String, r: &Report, style: Style) {
     for s in order {
         let _ = writeln!(out, "{}", style.bold(&answer(s)));
         if let Some(p) = &s.prediction {
-            line(out, "next", &next(p, zero_s(r)));
+            line(out, "next", &next(p, zero_s(r), has_ended(r.trace.job.as_ref())));
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn report(r: &Report, style: Style) -> String {
     order.sort_by_key(|s| Some(s.mode) != r.primary);
     let zero_s = zero_s(r);
     for s in order {
-        signal(&mut out, s, zero_s, style);
+        signal(&mut out, s, (zero_s, has_ended(r.trace.job.as_ref())), style);
     }
     let t = &r.trace;
     let rows = match r.quality.timing {
@@ -110,10 +110,10 @@ pub(super) fn answer(s: &SignalReport) -> String {
     }
 }
 
-fn signal(out: &mut String, s: &SignalReport, zero_s: f64, style: Style) {
+fn signal(out: &mut String, s: &SignalReport, (zero_s, ended): (f64, bool), style: Style) {
     let _ = writeln!(out, "{}", style.bold(&answer(s)));
     match &s.period.dominant {
-        Some(d) => periodic(out, s, d, zero_s),
+        Some(d) => periodic(out, s, d, zero_s, ended),
         None => {
             let span = units::seconds(s.end_s - s.start_s);
             line(out, "volume", &format!("{} over {span}", units::bytes(s.bytes)));
@@ -124,7 +124,7 @@ fn signal(out: &mut String, s: &SignalReport, zero_s: f64, style: Style) {
     }
 }
 
-fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64) {
+fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64, ended: bool) {
     let (name, text) = valid(s, d, zero_s);
     line(out, name, &text);
     if let Some(b) = &s.bursts {
@@ -134,10 +134,10 @@ fn periodic(out: &mut String, s: &SignalReport, d: &Dominant, zero_s: f64) {
         }
     }
     if let Some(p) = &s.prediction {
-        line(out, "next", &next(p, zero_s));
+        line(out, "next", &next(p, zero_s, ended));
     }
     for o in &s.period.others {
-        line(out, "also", &other(o, zero_s));
+        line(out, "also", &other(o, zero_s, ended));
     }
 }
 
@@ -168,8 +168,19 @@ pub(super) fn gaps(r: &Regularity) -> String {
     format!("vary by {} ({} to {})", percent(r.cv), percent(r.cv_low), percent(r.cv_high))
 }
 
-pub(super) fn next(p: &Prediction, zero_s: f64) -> String {
-    let now = if p.now_in_burst { "in a burst now, then " } else { "" };
+/// Whether the job had ended when its trace was written: no burst comes any more.
+pub(super) fn has_ended(job: Option<&Job>) -> bool {
+    job.is_some_and(|j| j.end_unix_s.is_some())
+}
+
+/// The next burst, or when it would have come if the job has ended.
+pub(super) fn next(p: &Prediction, zero_s: f64, ended: bool) -> String {
+    let now = match (ended, p.now_in_burst) {
+        (false, true) => "in a burst now, then ",
+        (false, false) => "",
+        (true, true) => "the job ended in a burst; the next would have come ",
+        (true, false) => "would have come ",
+    };
     format!(
         "{now}at {}{}, until {}, {}",
         units::clock(p.next_start_s - zero_s, p.period_s / 10.0),
@@ -180,7 +191,7 @@ pub(super) fn next(p: &Prediction, zero_s: f64) -> String {
 }
 
 /// A further period: when it holds relative to the dominant one, and until when if the two do not hold at the same time.
-pub(super) fn other(o: &OtherPeriod, zero_s: f64) -> String {
+pub(super) fn other(o: &OtherPeriod, zero_s: f64, ended: bool) -> String {
     let (relation, alone) = match o.relation {
         Relation::After => ("after it", true),
         Relation::Before => ("before it", true),
@@ -189,7 +200,7 @@ pub(super) fn other(o: &OtherPeriod, zero_s: f64) -> String {
     };
     let p = &o.period;
     let spans = if alone { format!(", {}", windows(&o.validity, p.period_s, zero_s)) } else { String::new() };
-    let next = o.prediction.as_ref().filter(|_| alone);
+    let next = o.prediction.as_ref().filter(|_| alone && !ended);
     let next = next
         .map_or(String::new(), |n| format!(", next at {}", units::clock(n.next_start_s - zero_s, n.period_s / 10.0)));
     format!("every {} {relation}{spans}, confidence {}{next}", units::seconds(p.period_s), percent(p.confidence))

@@ -384,6 +384,14 @@ fn positions_follow_reads_writes_and_seeks() {
 }
 
 #[test]
+fn a_job_ends_with_its_first_process() {
+    let calls = "7 1700000000.0 write(1, \"x\", 1) = 1 <0.1>\n8 1700000001.0 write(1, \"x\", 1) = 1 <0.1>\n";
+    let end = |last: &str| text(&format!("{calls}{last}")).job.unwrap().end_unix_s;
+    assert_eq!(end("8 1700000002.0 +++ exited with 0 +++\n"), None);
+    assert_eq!(end("7 1700000002.0 +++ exited with 0 +++\n"), Some(1_700_000_002.0));
+}
+
+#[test]
 fn duplicated_descriptors_share_the_position() {
     for dup in ["dup(3</w/f>) = 4</w/f>", "dup2(3</w/f>, 4</w/f>) = 4</w/f>", "fcntl(3</w/f>, F_DUPFD, 4) = 4</w/f>"] {
         let t = text(&timed(&[

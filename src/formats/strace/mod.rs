@@ -303,15 +303,17 @@ fn nothing(parts: &[Part<RowMaker<'_>>]) -> Error {
     error.expected("lines of the form `name(arguments) = result`").remedy("record with `strace -f -ttt -T -y -o FILE`")
 }
 
-/// Facts about the job: the first program, and begin and end if the clock is that of the calendar.
+/// Facts about the job: the first program, and begin and end if the clock is that of the calendar and the log holds them.
 fn job(parts: &[Part<RowMaker<'_>>], diagnostics: &Diagnostics) -> Job {
     let span = parts.iter().filter_map(|p| p.stats.span_ns).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let seconds = |ns: i64| ns as f64 / 1e9;
     let calendar = span.filter(|_| diagnostics.epoch && !diagnostics.mixed);
+    // a log that is cut, or still written, does not say when the program ended
+    let ended = parts.iter().all(|p| p.stats.ended);
     Job {
         executable: parts.iter().find_map(|p| p.sink.command.clone()),
         start_unix_s: calendar.map(|span| seconds(span.0)),
-        end_unix_s: calendar.map(|span| seconds(span.1)),
+        end_unix_s: calendar.filter(|_| ended).map(|span| seconds(span.1)),
         run_time_s: span.filter(|_| !diagnostics.mixed).map(|span| seconds(span.1.saturating_sub(span.0))),
         ..Job::default()
     }

@@ -63,6 +63,8 @@ pub struct Stats {
     pub pending_dropped: u64,
     /// Time of the first and of the last line, in nanoseconds.
     pub span_ns: Option<(i64, i64)>,
+    /// The first process has ended.
+    pub ended: bool,
 }
 
 impl Stats {
@@ -250,6 +252,8 @@ struct Processes {
     attached: HashSet<u32>,
     /// The root has ended.
     root_ended: bool,
+    /// That of the first line.
+    first: Option<u32>,
 }
 
 impl Processes {
@@ -360,6 +364,7 @@ impl<S: Sink> CallStream<S> {
         if matches!(line.message, Message::Unparsed) {
             return self.unparsed(number);
         }
+        self.processes.first.get_or_insert(pid);
         let start = self.clock.at(line.time, (number, pid), &mut self.stats);
         match line.message {
             Message::Call(call) => self.complete(bytes, &call, number, pid, start),
@@ -421,6 +426,7 @@ impl<S: Sink> CallStream<S> {
 
     fn end_process(&mut self, pid: u32) {
         self.give_up_of(pid);
+        self.stats.ended |= self.processes.first == Some(pid);
         if pid == self.processes.root {
             self.processes.root_ended = true;
         }

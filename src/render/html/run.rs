@@ -13,6 +13,7 @@ use crate::dfg::DfgReport;
 use crate::findings::Findings;
 use crate::record::{Layer, Striping, Trace};
 use crate::render::svg::View;
+use crate::render::text;
 
 /// Rows and columns of a heat map.
 const HEAT: (usize, usize) = (512, 2048);
@@ -195,6 +196,11 @@ impl Run {
             lost_s: worst.and_then(|f| f.lost_s),
             finding: worst.map(|f| format!("{} {} ({})", f.code, f.name.replace('-', " "), f.severity.name())),
         }
+    }
+
+    /// Whether no burst comes any more.
+    pub(super) fn has_ended(&self) -> bool {
+        text::has_ended(self.summary.job.as_ref())
     }
 
     /// Leaves out who ran the job.

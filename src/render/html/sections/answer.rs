@@ -41,7 +41,7 @@ pub fn section(p: &mut Page<'_>) {
     }
     let next = run.report.as_ref().and_then(|r| r.primary_signal()?.prediction.as_ref());
     if let Some(n) = next {
-        lines.push((format!("next burst {}", text::next(n, run.zero_s)), String::new(), "next"));
+        lines.push((format!("next burst {}", text::next(n, run.zero_s, run.has_ended())), String::new(), "next"));
     }
     let coarse = match run.report.as_ref().map(|r| (r.quality.timing, r.quality.bin_s)) {
         Some((Timing::Heatmap, bin)) => Some(format!(

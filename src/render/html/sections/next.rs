@@ -18,10 +18,15 @@ pub fn section(p: &mut Page<'_>) {
         p.absent.push(("Next burst", "there is none to predict: no period holds where the trace ends"));
         return;
     }
-    p.section("next", "Next burst", "If the period goes on where the trace ends.", |p| {
+    let when = if run.has_ended() {
+        "The job has ended: when the period would have gone on."
+    } else {
+        "If the period goes on where the trace ends."
+    };
+    p.section("next", "Next burst", when, |p| {
         for (s, n) in known {
             let mode = s.mode.name().replace('_', " ");
-            p.h.elem("h3", &[], &format!("{mode}: {}", text::next(n, run.zero_s)));
+            p.h.elem("h3", &[], &format!("{mode}: {}", text::next(n, run.zero_s, run.has_ended())));
             bursts(p, &mode, n, s.period.dominant.as_ref().and_then(|d| d.period_std_s));
             let b = s.bursts.as_ref();
             table::facts(

@@ -133,7 +133,7 @@ fn bands(run: &Run, s: &SignalReport, view: &View, sign: f64, row: &mut usize) -
     above.push(Layer::Spans { name, class: "valid", row: Some(*row), spans: windows.clone() });
     *row += 1;
     for o in s.period.others.iter().take(3) {
-        let name = format!("{mode}: {}", text::other(o, run.zero_s));
+        let name = format!("{mode}: {}", text::other(o, run.zero_s, run.has_ended()));
         above.push(Layer::Spans { name, class: "other", row: Some(*row), spans: spans(&o.validity) });
         *row += 1;
         let edge = match o.relation {
