@@ -4,7 +4,7 @@
     more_classes.py --seed 100 --out DIR [--per-class 14] [--classes ...]      output as make_suite.py's
 
 They cover what the accuracy suite does not hold: smooth modulation, thousands of cycles, nearly even bursts
-inside one phase, a large read before and a large write after the periodic part, ranks of unequal length, and negatives
+inside one phase, a large read before and a large write after the periodic part, ranks of unequal length, bursts beside others, and negatives
 that resemble periodic traces. Draws on make_suite.py in $IOPHASE_CORPUS/accuracy (default ../shared/accuracy). Needs
 numpy.
 """
@@ -277,7 +277,45 @@ def y_start_up(d):
     return m.periodic_result(tr, f, s, w, f["period"])
 
 
+def beside(d, n, start, end, most):
+    """Random bursts of other writers: their number, times, widths and bytes."""
+    count = d.log_integer(max(3, n // 4), 4 * n)
+    t = np.sort(d.r.uniform(start, end, size=count))
+    w = np.minimum(most * np.exp(0.7 * d.r.normal(size=count)), 0.3 * (end - start) / count)
+    return t, w
+
+
+def y_beside(d):
+    """Small even bursts beside random ones of other writers, which move more."""
+    f = setup(d, min_cycles=8)
+    f["bookends"] = False
+    f["width"] = min(f["width"], 0.15 * f["period"])
+    f["n"] = max(f["n"], d.integer(12, 60))
+    tr, s, w = m.regular(d, f)
+    t, v = beside(d, f["n"], s[0] - f["period"], s[-1] + f["period"], f["width"] * d.log(0.3, 2.0))
+    more = d.log(1.0, 8.0) * tr.bytes() / v.sum()
+    for a, b in zip(t, v):
+        m.burst(d, tr, max(float(a), 0.0), float(b), more * b * float(np.exp(0.5 * d.r.normal())), ranks=d.choice([1, f["ranks"]]))
+    return m.periodic_result(tr, f, s, w, f["period"])
+
+
 # ---------------------------------------------------------------- negatives
+
+
+def y_neg_beside(d):
+    """Small random bursts beside larger random ones of other writers."""
+    f, n = m.negative_frame(d), d.integer(12, 60)
+    tr = m.Trace(f["ranks"])
+    gaps = d.r.exponential(size=n) ** d.choice([0.8, 1.0, 1.3])
+    s = f["t0"] + np.cumsum(gaps) / gaps.sum() * f["duration"]
+    w = f["duration"] / n * d.log(0.02, 0.12)
+    for x in s:
+        m.burst(d, tr, float(x), w, f["rate"] * w, f["pieces"] if "pieces" in f else 1)
+    t, v = beside(d, n, s[0], s[-1], w * d.log(0.3, 2.0))
+    more = d.log(1.0, 8.0) * tr.bytes() / v.sum()
+    for a, b in zip(t, v):
+        m.burst(d, tr, float(a), float(b), more * b * float(np.exp(0.5 * d.r.normal())), ranks=d.choice([1, f["ranks"]]))
+    return m.negative(tr)
 
 
 def random_bursts(d, n, gaps, width):
