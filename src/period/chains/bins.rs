@@ -77,14 +77,6 @@ pub(crate) struct Reading {
     pub relatives: Vec<Train>,
 }
 
-/// A peak of the spectrum.
-pub(crate) struct Line {
-    /// Cycles per bin.
-    frequency: f64,
-    /// Share of the variance of the bins.
-    share: f64,
-}
-
 /// Onset, width and squared error of a train of one period.
 #[derive(Clone, Copy)]
 struct Fitted {
@@ -140,10 +132,10 @@ impl Bins {
     }
 
     /// The train that explains the bins best; `periods` (seconds) are tried besides those of the spectrum.
-    pub fn read(&self, peaks: &[Line], periods: impl Iterator<Item = f64>) -> Option<Reading> {
+    pub fn read(&self, periods: impl Iterator<Item = f64>) -> Option<Reading> {
         let n = self.bytes.len() as f64;
         let mut tried: Vec<f64> = Vec::new();
-        let proposed = peaks.iter().map(|l| l.frequency).chain(periods.map(|p| self.width / p));
+        let proposed = self.spectral_peaks().into_iter().chain(periods.map(|p| self.width / p));
         for f in proposed.flat_map(|f| [f, 1.0 - f]) {
             let possible = f > LIMITS.bins_least_cycles / n && f < LIMITS.bins_highest;
             if possible && tried.iter().all(|g| (f - g).abs() * n > 0.5) {
@@ -251,8 +243,8 @@ impl Bins {
         (self.sum_of_squares - explained).max(0.0)
     }
 
-    /// The highest peaks of the spectrum with few bins a cycle, the highest first.
-    pub fn spectral_peaks(&self) -> Vec<Line> {
+    /// Cycles per bin at the highest peaks of the spectrum with few bins a cycle, the highest first.
+    fn spectral_peaks(&self) -> Vec<f64> {
         let n = self.bytes.len();
         let length = (4 * n).next_power_of_two();
         let mean = self.sum / n as f64;
@@ -270,9 +262,7 @@ impl Bins {
         let mut peaks: Vec<usize> = (lowest..=last).filter(|&k| higher(k, k - 1) && higher(k, k + 1)).collect();
         peaks.sort_by(|&i, &j| power[j].total_cmp(&power[i]));
         peaks.truncate(PEAKS);
-        // the two halves of a line hold its variance
-        let share = |k: usize| 2.0 * power[k] / (n as f64 * self.squares);
-        peaks.into_iter().map(|k| Line { frequency: k as f64 / length as f64, share: share(k) }).collect()
+        peaks.into_iter().map(|k| k as f64 / length as f64).collect()
     }
 
     /// The best train near a frequency in cycles per bin.
@@ -465,13 +455,8 @@ pub(crate) fn correct(found: &mut BurstPeriods, profile: &Profile, width: Width,
         // the last burst may not have ended, and its window ends when it should
         let to = to.min(profile.duration());
         let bins = Bins::of(profile, width, from, to)?;
-        let peaks = bins.spectral_peaks();
-        // a train of few bins would show there, and one of many counts only where the bins are known
-        if !known && peaks.first().is_none_or(|l| l.share < LIMITS.bins_line) {
-            return None;
-        }
         let parts = before.into_iter().flat_map(|p| (1..=MOST_PARTS).map(|k| p.period_s / f64::from(k)));
-        let Reading { train, relatives } = bins.read(&peaks, parts)?;
+        let Reading { train, relatives } = bins.read(parts)?;
         let same = before.is_some_and(|p| (p.period_s / train.period).ln().abs() < 0.05);
         let wins = match same {
             true => known || train.period < coarse && !bins.keep_to_edges(&train),
@@ -641,7 +626,7 @@ mod tests {
     fn read(period: f64, burst: f64) -> Reading {
         let profile = binned(period, burst, 60);
         let bins = Bins::of(&profile, 1.0, 0.0, profile.duration()).unwrap();
-        bins.read(&bins.spectral_peaks(), std::iter::empty()).unwrap()
+        bins.read(std::iter::empty()).unwrap()
     }
 
     #[test]
@@ -691,18 +676,6 @@ mod tests {
         // what rounding adds to the width is no further bin
         let rounded = Bins::of(&profile, 1.0 - 5e-7, 0.0, profile.duration()).unwrap();
         assert_eq!(rounded.bytes.len(), bins.bytes.len());
-    }
-
-    #[test]
-    fn a_train_of_few_bins_has_a_line_with_much_of_the_variance() {
-        for period in [2.1, 2.5, 3.0, 4.3, 5.9, 7.0, 7.9] {
-            for burst in [0.01, 0.3, 0.8, 0.5 * period, 0.9 * period] {
-                let profile = binned(period, burst, 60);
-                let bins = Bins::of(&profile, 1.0, 0.0, profile.duration()).unwrap();
-                let share = bins.spectral_peaks()[0].share;
-                assert!(share * LIMITS.bins_explained > LIMITS.bins_line, "{period} {burst}: {share}");
-            }
-        }
     }
 
     #[test]

@@ -205,7 +205,6 @@ fn without_alike(lists: &mut Vec<BurstList>, longest: usize, alike: f64) {
 /// The lists of bursts above `background` by the share `level` of the height of the top above it, without their sums.
 fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), erased: &[(f64, f64)]) -> Vec<BurstList> {
     let mut lists: Vec<BurstList> = Vec::new();
-    let mut long: Vec<usize> = Vec::new();
     let threshold = background + level * (top - background);
     let stretches = stretches(profile, threshold);
     for (merge, cut) in merge_distances(&stretches) {
@@ -220,13 +219,6 @@ fn lists_of_cut(profile: &Profile, (level, background, top): (f64, f64, f64), er
                 (0..merged.len()).filter(|&i| bytes[i] >= smallest && !is_remnant(erased, merged[i].start)).collect();
             if keep.len() < 3 || keep.len() > MAX_BURSTS {
                 continue;
-            }
-            if keep.len() > LIMITS.long_list {
-                let alike = |&n: &usize| keep.len().abs_diff(n) as f64 <= LIMITS.alike * n as f64;
-                if long.iter().any(alike) {
-                    continue;
-                }
-                long.push(keep.len());
             }
             lists.push(BurstList {
                 start: keep.iter().map(|&i| merged[i].start).collect(),

@@ -220,7 +220,7 @@ fn line_of_gaps(gaps: &[(f64, f64)], end: f64) -> Option<Trend> {
     let gap = y + slope * ahead;
     let std = (variance * (1.0 + 1.0 / n + ahead * ahead / spread)).sqrt();
     let holds = slope * slope * spread > LIMITS.trend_errors * LIMITS.trend_errors * variance;
-    (holds && gap > LIMITS.trend_shortest * y && gap < LIMITS.trend_longest * y).then_some(Trend { gap, slope, std })
+    (holds && gap > 0.0).then_some(Trend { gap, slope, std })
 }
 
 #[cfg(test)]

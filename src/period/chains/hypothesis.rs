@@ -165,9 +165,9 @@ pub(crate) struct Searched<'a> {
 
 impl<'a> Searched<'a> {
     /// Searches at the periods of the list's own gaps.
-    pub fn at_gaps(list: &'a BurstList, further: bool) -> Self {
+    pub fn at_gaps(list: &'a BurstList) -> Self {
         let trials = trials::from_gaps(list);
-        let mut searched = Self { list, search: search::Search::new(list, further), trials, found: Vec::new() };
+        let mut searched = Self { list, search: search::Search::new(list), trials, found: Vec::new() };
         searched.go_on(0);
         searched
     }
@@ -446,7 +446,6 @@ impl Source<'_> {
         let list = self.list;
         let n = list.len() as u32;
         let mut chain = Chain { members: (0..n).collect(), slots: (0..n).collect() };
-        chain.drop_small_ends(list, 3);
         // a burst longer than the period is a stretch of something else: dropping it changes the period
         loop {
             let before = chain.len();

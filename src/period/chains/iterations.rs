@@ -51,11 +51,8 @@ pub(crate) fn run(
         let (lists, mut hypotheses) = hypotheses(left, &erased);
         weights.score(&mut hypotheses, number > 0);
         hypotheses.retain(|h| {
-            let length = h.window.1 - h.window.0;
-            // a fast rhythm competes where it is not that of the requests inside a burst, so that its multiples do not win
-            let throughout = length >= LIMITS.throughout * profile.duration();
-            (h.period() >= options.shortest_period_s || throughout)
-                && length >= options.shortest_window_s
+            // a fast rhythm competes, so that its multiples do not win
+            h.window.1 - h.window.0 >= options.shortest_window_s
                 && !reported.iter().any(|r| repeats(h, &lists[h.list], r))
         });
         let answer = weights.answer[usize::from(number > 0)];
@@ -143,7 +140,7 @@ fn hypotheses(profile: &Profile, erased: &[(f64, f64)]) -> (Vec<BurstList>, Vec<
     let mut lists = bursts::burst_lists(profile, &levels, erased);
     // the lists need no correlation to begin with
     let (searched, (fine, coarse)) = rayon::join(
-        || -> Vec<Searched> { lists.par_iter().map(|list| Searched::at_gaps(list, !erased.is_empty())).collect() },
+        || -> Vec<Searched> { lists.par_iter().map(Searched::at_gaps).collect() },
         || {
             rayon::join(
                 || Correlation::of(profile, erased, correlation::BINS),

@@ -133,8 +133,7 @@ fn pieces(long: &Hypothesis, lists: &[BurstList], index: usize, shortest_s: f64)
         return None;
     }
     let (m, sd) = (mean(&gaps), deviation(&gaps));
-    let longest = gaps.iter().copied().fold(0.0, f64::max);
-    let even = sd < LIMITS.inner_regular * m && longest <= LIMITS.inner_longest * usual;
+    let even = sd < LIMITS.inner_regular * m;
     if !even || idle < LIMITS.inner_idle * gaps.iter().sum::<f64>() || m * LIMITS.nested_parts > long.period() {
         return None;
     }

@@ -34,12 +34,6 @@ thresholds! {
     /// The background is the rate not exceeded for this share of the time.
     /// Half: 3, double: 4.
     background: f64 = 0.2;
-    /// Shorter lists of one level are never dropped as duplicates.
-    /// Half: 7, double: 9.
-    long_list: usize = 24;
-    /// Longer lists of one level whose lengths differ by less than this share are duplicates.
-    /// Half: 6, double: 4.
-    alike: f64 = 0.1;
     /// The same over all levels: shortest list, share.
     /// Half: 2, double: 0.
     alike_first: (usize, f64) = (256, 0.15);
@@ -80,30 +74,12 @@ thresholds! {
     /// A gap further off than this many standard deviations does not continue a chain.
     /// Half: 3, double: 0.
     farthest: f64 = 3.5;
-    /// Bursts per period from which wide tolerances are not tried: they join whatever is near.
-    /// Half: 0, double: 0.
-    dense: f64 = 3.0;
-    /// Tolerances from here on are wide.
-    /// Half: 0, double: 0.
-    wide: f64 = 0.1;
-    /// Longer lists stop at the second tolerance in a row that scores worse.
-    /// Half: 0, double: 0.
-    patient_below: usize = 200;
-    /// Bursts of a list from which chance makes chains at every period, so that a trial has to score `worth_more`.
-    /// Half: 0, double: 0.
-    chance_from: usize = 32;
     /// Best score at the middle tolerances from which the others are searched.
     /// Half: 0, double: 1.
     worth_more: f64 = 6.0;
-    /// The same after a period was erased. Set on 1733 true periods of later iterations: 14 scored below.
-    /// Half: 1, double: 8.
-    worth_more_left: f64 = 5.0;
     /// A search whose period moves by less than this share of the tolerance has converged.
     /// Half: 0, double: 0.
     settled: f64 = 0.3;
-    /// End bursts with less than this share of the median bytes are dropped.
-    /// Half: 1, double: 0.
-    small_end: f64 = 0.1;
     /// End bursts longer than this share of the period are dropped.
     /// Half: 83, double: 1.
     longest_burst: f64 = 0.95;
@@ -122,12 +98,6 @@ thresholds! {
     /// chains of four gaps, 4 of five (Student's t).
     /// Half: 1, double: 1.
     trend_errors: f64 = 8.0;
-    /// A trend predicts no gap shorter than this multiple of the mean gap,
-    /// Half: 0, double: 15.
-    trend_shortest: f64 = 0.5;
-    /// and none longer than this one.
-    /// Half: 13, double: 0.
-    trend_longest: f64 = 2.0;
     /// Gaps that alternate by less than this share do not multiply the period.
     /// Half: 2, double: 0.
     smallest_wobble: f64 = 0.03;
@@ -161,9 +131,6 @@ thresholds! {
     /// docs/concepts.md.
     /// Half: 24, double: 4.
     regular: f64 = 0.48;
-    /// A rhythm faster than `shortest_period_s` competes if it holds over this share of the run: inside bursts it does not.
-    /// Half: 0, double: 0.
-    throughout: f64 = 0.5;
 
     /// Evidence of the gaps, ln of the likelihood ratio, from which they tell a period without the bytes,
     gaps_alone: f64 = 14.0;
@@ -177,9 +144,6 @@ thresholds! {
     /// Shortest distance of such pieces in seconds: below lie single requests of a burst.
     /// Half: 1, double: 1.
     inner_shortest_s: f64 = 0.1;
-    /// Longest gap between two pieces of a burst, in median gaps.
-    /// Half: 3, double: 0.
-    inner_longest: f64 = 1.6;
     /// Largest coefficient of variation of the gaps between pieces.
     /// Half: 2, double: 2.
     inner_regular: f64 = 0.2;
@@ -259,11 +223,6 @@ thresholds! {
     /// Share of the variance of the bins that a train has to explain: more than all else together.
     /// Half: 0, double: 4.
     bins_explained: f64 = 0.5;
-    /// Least share of the variance in one line of the spectrum, where it is not known that there are bins. The basic line of a train has most
-    /// of all its lines: of 8 bins a period, at the shortest bursts, 0.27; times the least share of the train, less what falls between two
-    /// frequencies.
-    /// Half: 0, double: 0.
-    bins_line: f64 = 0.1;
     /// Least confidence in a train where the bursts show no period, as for the first period of requests.
     /// Half: 0, double: 0.
     bins_answer: f64 = 0.5;

@@ -87,20 +87,6 @@ impl Chain {
         (LIMITS.longest_burst * period).max(1.05 * median_of(&mut lengths)).min(period)
     }
 
-    /// Drops end members with less than a tenth of the chain's median bytes, down to `keep` members: headers before the first
-    /// burst and summaries after the last.
-    pub fn drop_small_ends(&mut self, list: &BurstList, keep: usize) {
-        let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();
-        let least = LIMITS.small_end * median_of(&mut sizes);
-        let small = |i: u32| list.bytes[i as usize] < least;
-        while self.len() > keep && self.members.last().is_some_and(|&i| small(i)) {
-            self.cut(0, self.len() - 2);
-        }
-        while self.len() > keep && self.members.first().is_some_and(|&i| small(i)) {
-            self.cut(1, self.len() - 1);
-        }
-    }
-
     /// For each step: one slot long, and no burst of like size (half to twice the chain's median) passed over.
     pub fn regular_steps(&self, list: &BurstList) -> Vec<bool> {
         let mut sizes: Vec<f64> = self.indices().map(|i| list.bytes[i]).collect();

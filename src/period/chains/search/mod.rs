@@ -73,8 +73,6 @@ pub(crate) struct Scored {
 /// The searches of one list: buffers and the results of earlier searches.
 pub(crate) struct Search<'a> {
     list: &'a BurstList,
-    /// An earlier iteration has found a period.
-    further: bool,
     single: Scratch<1>,
     several: Scratch<LANES>,
     /// Converged results for each tolerance and price of a burst off the chain.
@@ -99,10 +97,9 @@ const LOOK: usize = 1;
 const REMEMBERED: usize = 8;
 
 impl<'a> Search<'a> {
-    pub fn new(list: &'a BurstList, further: bool) -> Self {
+    pub fn new(list: &'a BurstList) -> Self {
         Self {
             list,
-            further,
             single: Scratch::default(),
             several: Scratch::default(),
             settled: Default::default(),
@@ -117,9 +114,10 @@ impl<'a> Search<'a> {
         let mut widest: Option<(f64, Scored)> = None;
         let mut falling = 0;
         let mut previous = f64::NEG_INFINITY;
-        let Ok(mut looked) = self.look(period) else {
+        let Ok(looked) = self.look(period) else {
             return Vec::new();
         };
+        let mut looked = Some(looked);
         'groups: for (k, whole) in GROUPS.into_iter().enumerate() {
             let group = in_proportion(list, period, whole);
             let found = if k == LOOK { looked.take() } else { None };
@@ -146,7 +144,7 @@ impl<'a> Search<'a> {
                 falling = if here < previous { falling + 1 } else { 0 };
                 previous = here;
                 // all bursts in a row: the tolerance that fits them best is behind
-                if falling == 1 && complete || falling == 2 && list.len() > LIMITS.patient_below {
+                if falling == 1 && complete || falling == 2 {
                     break 'groups;
                 }
             }
@@ -157,18 +155,12 @@ impl<'a> Search<'a> {
         both(best, widest.map(|w| w.1))
     }
 
-    /// Searches the group [`LOOK`] in lists in which chance makes chains at every period; an error if its result is not worth
-    /// more searches.
-    fn look(&mut self, period: f64) -> Result<Option<[Option<Scored>; LANES]>, Hopeless> {
-        let worth_more = match (self.further, self.list.len() > LIMITS.chance_from) {
-            (true, _) => LIMITS.worth_more_left,
-            (false, true) => LIMITS.worth_more,
-            (false, false) => return Ok(None),
-        };
+    /// Searches the group [`LOOK`]; an error if its result is not worth more searches.
+    fn look(&mut self, period: f64) -> Result<[Option<Scored>; LANES], Hopeless> {
         let group = in_proportion(self.list, period, GROUPS[LOOK]);
         let found = self.refined(period, group);
-        let hopeless = !group.is_empty() && found.iter().flatten().all(|found| found.score < worth_more);
-        if hopeless { Err(Hopeless) } else { Ok(Some(found)) }
+        let hopeless = !group.is_empty() && found.iter().flatten().all(|found| found.score < LIMITS.worth_more);
+        if hopeless { Err(Hopeless) } else { Ok(found) }
     }
 
     /// Searches at the places of a group, refits the period on each chain, and searches once more where it moved.
@@ -296,11 +288,11 @@ fn in_proportion<'a>(list: &BurstList, period: f64, group: &'a [Place]) -> &'a [
     &group[..group.partition_point(|&(i, _)| !out_of_proportion(list, period, LIMITS.tolerances[i]))]
 }
 
-/// Is a search with this tolerance pointless, or would it look at more pairs of bursts than is reasonable?
+/// Would a search with this tolerance look at more pairs of bursts than is reasonable?
 fn out_of_proportion(list: &BurstList, period: f64, tolerance: f64) -> bool {
     let n = list.len() as f64;
     let run = list.start[list.len() - 1] - list.start[0];
     let per_period = n * period / run.max(f64::MIN_POSITIVE);
     let reach: f64 = ROOTS.iter().map(|(root, _)| (2.0 * LIMITS.farthest * tolerance * root).min(1.0)).sum();
-    tolerance >= LIMITS.wide && per_period > LIMITS.dense || n * per_period * reach > MOST_PAIRS + n * MOST_SLOTS as f64
+    n * per_period * reach > MOST_PAIRS + n * MOST_SLOTS as f64
 }
