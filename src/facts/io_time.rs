@@ -116,7 +116,10 @@ pub(crate) struct IoFacts {
 /// Length of the run in seconds: as the job says, or of the accesses.
 pub(crate) fn run_s(trace: &Trace) -> f64 {
     let span = || {
+        // whichever rows were kept
         let (first, last) = trace.data.extent(trace.origin_s);
+        let first = trace.layers.iter().filter_map(|l| l.first_s).chain(first).reduce(f64::min);
+        let last = trace.layers.iter().filter_map(|l| l.last_s).chain(last).reduce(f64::max);
         last.zip(first).map_or(0.0, |(b, a)| b - a)
     };
     trace.job.as_ref().and_then(|j| j.run_time_s).filter(|t| *t > 0.0).unwrap_or_else(span)
