@@ -116,6 +116,11 @@ impl Hypothesis {
         self.fit.period
     }
 
+    /// Seconds from the first onset to the last end.
+    pub fn held(&self) -> f64 {
+        self.window.1 - self.window.0
+    }
+
     /// Probability that the next burst is due within [`LIMITS`]`.regular` periods (one standard deviation): what makes bursts periodic.
     ///
     /// The spread is that of the gaps or, on a clock, of the onsets around their line. Of n gaps with the standard

@@ -52,8 +52,7 @@ pub(crate) fn run(
         weights.score(&mut hypotheses, number > 0);
         hypotheses.retain(|h| {
             // a fast rhythm competes, so that its multiples do not win
-            h.window.1 - h.window.0 >= options.shortest_window_s
-                && !reported.iter().any(|r| repeats(h, &lists[h.list], r))
+            h.held() >= options.shortest_window_s && !reported.iter().any(|r| repeats(h, &lists[h.list], r))
         });
         let answer = weights.answer[usize::from(number > 0)];
         let fast = |h: &Hypothesis| h.period() < options.shortest_period_s;
@@ -121,7 +120,7 @@ fn accept(hypotheses: &mut [Hypothesis], lists: &[BurstList], winner: usize, ans
     if hypotheses[winner].judged.confidence < answer {
         return Vec::new();
     }
-    let Some(partner) = nested::partner(hypotheses, lists, winner, answer) else {
+    let Some((winner, partner)) = nested::partners(hypotheses, lists, winner, answer) else {
         return std::iter::once(winner).chain(nested::larger(hypotheses, lists, winner, answer)).collect();
     };
     let is_longer = hypotheses[partner].period() > hypotheses[winner].period();
@@ -202,8 +201,7 @@ pub(crate) fn resolution(profile: &Profile) -> f64 {
 fn repeats(h: &Hypothesis, list: &BurstList, reported: &Reported) -> bool {
     let ratio = (h.period() / reported.period).max(reported.period / h.period());
     let same = ratio.ln() < LIMITS.same_period;
-    let length = h.window.1 - h.window.0;
-    if windows::overlap(h.window, &reported.windows) < 0.3 * length {
+    if windows::overlap(h.window, &reported.windows) < 0.3 * h.held() {
         // where else its bursts follow a period was asked when it was reported; others need more than another period does
         return same && h.judged.confidence < LIMITS.second_look;
     }
