@@ -24,6 +24,7 @@ mod json;
 mod limits;
 mod lines;
 pub(crate) mod metric_proxy;
+mod msgpack;
 pub(crate) mod number;
 mod op_name;
 mod options;

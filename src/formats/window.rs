@@ -45,9 +45,20 @@ impl<'a> Window<'a> {
         // A small file takes one small block; what is compressed may be of any size.
         let stored = usize::try_from(source.most_stored_bytes()).unwrap_or(usize::MAX);
         let whole = if source.is_compressed() { usize::MAX } else { stored.saturating_add(1) };
-        let block = whole.min(most_block);
+        Self::over(source.reader(options)?, whole.min(most_block))
+    }
+
+    /// Bytes in memory.
+    ///
+    /// # Errors
+    /// None but those of the system.
+    pub(crate) fn of_bytes(bytes: &'a [u8]) -> Result<Self> {
+        Self::over(Box::new(bytes), bytes.len().saturating_add(1))
+    }
+
+    fn over(reader: Box<dyn Read + Send + 'a>, block: usize) -> Result<Self> {
         let mut window = Window {
-            reader: source.reader(options)?,
+            reader,
             block,
             buffer: Vec::new(),
             spare: Vec::new(),
@@ -79,6 +90,24 @@ impl<'a> Window<'a> {
         let n = n.min(self.end - self.start);
         self.start += n;
         self.offset += n as u64;
+    }
+
+    /// Gives the first `n` bytes of [`Window::data`], or all if there are fewer, and drops them.
+    pub(crate) fn take(&mut self, n: usize) -> &[u8] {
+        let begin = self.start;
+        self.consume(n);
+        &self.buffer[begin..self.start]
+    }
+
+    /// Drops the next `n` bytes without holding them; false if the input ends before.
+    pub(crate) fn skip(&mut self, n: u64) -> Result<bool> {
+        let end = self.offset.saturating_add(n);
+        loop {
+            self.consume(usize::try_from(end - self.offset).unwrap_or(usize::MAX));
+            if self.offset == end || !self.more()? {
+                return Ok(self.offset == end);
+            }
+        }
     }
 
     /// True if nothing follows [`Window::data`].

@@ -19,6 +19,7 @@ use self::flush::{Direction, Flush};
 use super::format::{Format, Sniff};
 use super::options::ReadOptions;
 use super::source::Source;
+use super::window::Window;
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Data, Interval, Op, Quality, Request, Requests, RowSink, Timing, Trace, Warning, is_time};
 
@@ -75,14 +76,14 @@ fn read_flushes(
     match source.head().trim_ascii_start().first() {
         Some(b'{') => text::read_json(source, options, each),
         _ if text::has_metrics(source.head()) => text::read_lines(source, options, each),
-        _ => packed::read(source, options, each),
+        _ => packed::read(Window::open(source, options)?, each),
     }
 }
 
 /// The transfers of one message of a socket, with the clocks that the messages before it left.
 pub(super) fn transfers(message: &[u8], clocks: &mut Clocks) -> Result<Vec<Interval>> {
     let mut all = Vec::new();
-    let damage = packed::read(&Source::from_bytes("message", message), &ReadOptions::default(), |flush| {
+    let damage = packed::read(Window::of_bytes(message)?, |flush| {
         let op = flush.direction.op().unwrap_or(Op::Write);
         all.extend(sound(&flush, op, clocks, &mut Quality::default()).into_iter().map(Interval::from));
         Ok(())

@@ -2,149 +2,123 @@
 
 use memchr::memmem;
 
-use super::super::options::ReadOptions;
-use super::super::source::Source;
-use super::super::tmio::{Cursor, Token};
+use super::super::msgpack::{MsgPack, Token, is_array, is_map};
+use super::super::window::Window;
 use super::flush::{Direction, Field, Flush};
-use super::malformed;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 
 /// Longest name of a host or field.
 const NAME_BYTES: u64 = 1024;
-
-fn is_map(tag: u8) -> bool {
-    matches!(tag, 0x80..=0x8f | 0xde | 0xdf)
-}
-
-fn is_array(tag: u8) -> bool {
-    matches!(tag, 0x90..=0x9f | 0xdc | 0xdd)
-}
+/// What a flush is, in messages.
+const FLUSH: &str = "the nine values of a flush";
 
 /// True if the bytes begin with a flush.
 pub(in super::super) fn begins_flush(head: &[u8]) -> bool {
-    let Some(&tag) = head.first() else { return false };
-    let mut c = Cursor::new(head);
+    head.first().is_some_and(|tag| begins_with_flush(head, *tag).unwrap_or(false))
+}
+
+fn begins_with_flush(head: &[u8], tag: u8) -> Result<bool> {
+    let mut m = MsgPack::of_message(&head[..head.len().min(4 * NAME_BYTES as usize)])?;
     if is_map(tag) {
         // The first name may be any of the nine; those of the times are in no other format.
-        let first = c.token().and_then(|_| name(&mut c)).ok().and_then(Field::named);
-        return first.is_some() && memmem::find(head, b"start_t").is_some();
+        m.values(FLUSH)?;
+        return Ok(Field::named(name(&mut m)?).is_some() && memmem::find(head, b"start_t").is_some());
     }
-    if is_array(tag) && !matches!(c.token(), Ok(Token::Values(9))) {
-        return false;
+    if is_array(tag) && m.values(FLUSH)? != 9 {
+        return Ok(false);
     }
-    let number = |c: &mut Cursor| matches!(c.token(), Ok(Token::Number(_)));
-    if !number(&mut c) || name(&mut c).is_err() || !number(&mut c) {
-        return false;
+    let number = |m: &mut MsgPack| m.token(FLUSH).map(|t| matches!(t, Token::Number(_)));
+    if !number(&mut m)? || name(&mut m).is_err() || !number(&mut m)? {
+        return Ok(false);
     }
-    let direction = name(&mut c).map_or(Direction::Unknown, Direction::named);
-    direction != Direction::Unknown && c.peek().is_some_and(is_array)
+    let direction = Direction::named(name(&mut m)?);
+    Ok(direction != Direction::Unknown && m.peek()?.is_some_and(is_array))
 }
 
-fn name<'a>(c: &mut Cursor<'a>) -> Result<&'a [u8]> {
-    let at = c.at();
-    match c.token()? {
-        Token::Bytes(n) if n <= NAME_BYTES => c.bytes(n),
-        _ => Err(malformed(at, "no text", "the name of a host or field")),
-    }
+fn name<'m>(m: &'m mut MsgPack<'_>) -> Result<&'m [u8]> {
+    m.text(NAME_BYTES, "the name of a host or field")
 }
 
-/// Hands the flushes of a file on; gives the damage that ended it. A flush that is cut is handed on as far as it goes.
-pub(super) fn read(
-    source: &Source,
-    options: &ReadOptions,
-    mut each: impl FnMut(Flush) -> Result<()>,
-) -> Result<Option<Error>> {
-    let data = match source.read_all(options) {
-        Ok(data) => data,
-        Err(e) if e.kind() == ErrorKind::Io => return Ok(Some(e)),
-        Err(e) => return Err(e),
-    };
-    let mut c = Cursor::new(&data);
+/// Hands the flushes on; gives the damage that ended them. A flush that is cut is handed on as far as it goes.
+pub(super) fn read(window: Window<'_>, mut each: impl FnMut(Flush) -> Result<()>) -> Result<Option<Error>> {
+    let mut m = MsgPack::new(window);
     let mut flush = Flush::default();
-    let outcome = loop {
-        let Some(tag) = c.peek() else { break Ok(()) };
-        let whole = match tag {
-            tag if is_map(tag) => map(&mut c, &mut flush),
-            tag if is_array(tag) => array(&mut c, &mut flush),
-            _ => nine(&mut c, &mut flush).map(|()| true),
-        };
-        match whole {
-            Ok(true) => each(std::mem::take(&mut flush).complete())?,
-            Ok(false) => {}
-            Err(e) => break Err(e),
+    let mut damage = loop {
+        match next(&mut m, &mut flush) {
+            Ok(None) => break None,
+            Ok(Some(true)) => each(std::mem::take(&mut flush).complete())?,
+            Ok(Some(false)) => {}
+            Err(e) if e.kind() == ErrorKind::Malformed => break Some(e),
+            Err(e) => return Err(e),
         }
     };
+    if let Some(why) = m.damage() {
+        damage = Some(Error::malformed(Place::Byte(m.offset()), why));
+    }
     if !flush.starts.is_empty() {
         each(flush.complete())?;
     }
-    Ok(outcome.err())
+    Ok(damage)
+}
+
+/// Reads what comes next; true if the flush is whole, `None` at the end of the input.
+fn next(m: &mut MsgPack, flush: &mut Flush) -> Result<Option<bool>> {
+    match m.peek()? {
+        None => Ok(None),
+        Some(tag) if is_map(tag) => map(m, flush).map(Some),
+        Some(tag) if is_array(tag) => array(m, flush).map(Some),
+        Some(_) => nine(m, flush).map(|()| Some(true)),
+    }
 }
 
 /// A map of all names is a flush; of maps of one, the last is the one with the total. True if the flush is whole.
-fn map(c: &mut Cursor, flush: &mut Flush) -> Result<bool> {
-    let Token::Values(n) = c.token()? else { return Ok(false) };
+fn map(m: &mut MsgPack, flush: &mut Flush) -> Result<bool> {
+    let n = m.values(FLUSH)?;
     let mut total = false;
     for _ in 0..n / 2 {
-        match Field::named(name(c)?) {
+        match Field::named(name(m)?) {
             Some(field) => {
-                value(c, flush, field)?;
+                value(m, flush, field)?;
                 total |= field == Field::Total;
             }
-            None => c.skip()?,
+            None => m.skip(1)?,
         }
     }
     Ok(n > 2 || total)
 }
 
-/// An array of the nine values; of others only the head is taken, so that what is in it follows. True if the flush is whole.
-fn array(c: &mut Cursor, flush: &mut Flush) -> Result<bool> {
-    let at = c.at();
-    let Token::Values(n) = c.token()? else { return Ok(false) };
-    if c.peek().is_none_or(|tag| is_map(tag) || is_array(tag)) {
+/// Reads an array of nine values. Of any other array only the head is taken; its elements are read next. True if the flush is whole.
+fn array(m: &mut MsgPack, flush: &mut Flush) -> Result<bool> {
+    let at = m.offset();
+    let n = m.values(FLUSH)?;
+    if m.peek()?.is_none_or(|tag| is_map(tag) || is_array(tag)) {
         return Ok(false);
     }
     if n != 9 {
-        return Err(malformed(at, format!("an array of {n} values"), "the nine values of a flush"));
+        return Err(Token::Values(n).unexpected(at, FLUSH));
     }
-    nine(c, flush)?;
+    nine(m, flush)?;
     Ok(true)
 }
 
-fn nine(c: &mut Cursor, flush: &mut Flush) -> Result<()> {
-    for field in Field::ORDER {
-        value(c, flush, field)?;
-    }
-    Ok(())
+fn nine(m: &mut MsgPack, flush: &mut Flush) -> Result<()> {
+    Field::ORDER.into_iter().try_for_each(|field| value(m, flush, field))
 }
 
 /// Reads the value of a field into the flush. After an error the numbers before it are there.
-fn value(c: &mut Cursor, flush: &mut Flush, field: Field) -> Result<()> {
-    let at = c.at();
+fn value(m: &mut MsgPack, flush: &mut Flush, field: Field) -> Result<()> {
     if let Some(list) = flush.list(field) {
-        let Token::Values(n) = c.token()? else {
-            return Err(malformed(at, format!("no array for {field:?}"), "an array of numbers"));
-        };
         list.clear();
-        for _ in 0..n {
-            let at = c.at();
-            match c.token()? {
-                Token::Number(x) => list.push(x),
-                _ => return Err(malformed(at, format!("no number in {field:?}"), "an array of numbers")),
-            }
-        }
+        return m.numbers(list);
+    }
+    if matches!(field, Field::Host | Field::Direction) {
+        flush.set_text(field, m.text(NAME_BYTES, FLUSH)?);
         return Ok(());
     }
-    let is_text = matches!(field, Field::Host | Field::Direction);
-    match c.token()? {
-        Token::Number(x) if !is_text => flush.set_number(field, x),
-        Token::Bytes(n) if is_text && n <= NAME_BYTES => flush.set_text(field, c.bytes(n)?),
-        _ => {
-            return Err(malformed(
-                at,
-                format!("another value in the place of {field:?}"),
-                "the nine values of a flush",
-            ));
-        }
+    let at = m.offset();
+    match m.token(FLUSH)? {
+        Token::Number(x) => flush.set_number(field, x),
+        other => return Err(other.unexpected(at, FLUSH)),
     }
     Ok(())
 }

@@ -4,9 +4,10 @@ use serde::Deserialize;
 
 use super::super::format::Format;
 use super::super::gekkofs::{self, ClientClocks};
+use super::super::msgpack::{MsgPack, Token, is_map};
 use super::super::options::ReadOptions;
 use super::super::source::Source;
-use super::super::tmio::{Map, begins_object, read_map};
+use super::super::tmio::begins_object;
 use super::super::{collect, custom, tmio};
 use super::message::Message;
 use crate::error::{Error, ErrorKind, Result};
@@ -23,7 +24,7 @@ pub fn decode(message: &[u8], clients: &mut ClientClocks) -> Result<Message> {
         Some(_) if gekkofs::begins_flush(message) => {
             Ok(Message { transfers: gekkofs::transfers(message, clients)?, ..Message::default() })
         }
-        Some(0x80..=0x8f | 0xde | 0xdf) => direct_of_map(read_map(message)?),
+        Some(&tag) if is_map(tag) => direct(Direct::of_packed(message)?),
         Some(_) if begins_object(message) => read(message, "tmio"),
         Some(_) if message.trim_ascii_start().starts_with(b"{") => {
             let Some(record) = custom::transfer_of(message) else { return read(message, "tmio") };
@@ -36,27 +37,73 @@ pub fn decode(message: &[u8], clients: &mut ClientClocks) -> Result<Message> {
     }
 }
 
-/// The direct form as JSON.
-#[derive(Deserialize)]
+/// The direct form.
+#[derive(Default, Deserialize)]
 struct Direct {
     b: Vec<f64>,
     ts: Vec<f64>,
     te: Vec<f64>,
     #[serde(default)]
     ranks: Option<u64>,
-    #[serde(default)]
-    job: Option<serde_json::Value>,
+    #[serde(default, deserialize_with = "text_or_number")]
+    job: Option<String>,
     #[serde(default)]
     op: Option<String>,
+}
+
+/// A text, or another value as text.
+fn text_or_number<'d, D: serde::Deserializer<'d>>(value: D) -> std::result::Result<Option<String>, D::Error> {
+    let value = Option::<serde_json::Value>::deserialize(value)?;
+    Ok(value.map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)))
+}
+
+impl Direct {
+    /// The direct form as a map of MessagePack; other keys are passed over.
+    fn of_packed(message: &[u8]) -> Result<Direct> {
+        let mut m = MsgPack::of_message(message)?;
+        let mut direct = Direct::default();
+        let mut found = 0u8;
+        for _ in 0..m.values("a map")? / 2 {
+            match m.text(u64::MAX, "a key")? {
+                b"b" => found |= numbers(&mut m, &mut direct.b).map(|()| 1)?,
+                b"ts" => found |= numbers(&mut m, &mut direct.ts).map(|()| 2)?,
+                b"te" => found |= numbers(&mut m, &mut direct.te).map(|()| 4)?,
+                b"ranks" => direct.ranks = Some(m.number()?).filter(|x| (0.0..=1e12).contains(x)).map(|x| x as u64),
+                b"job" => direct.job = text(&mut m)?,
+                b"op" => direct.op = text(&mut m)?,
+                _ => m.skip(1)?,
+            }
+        }
+        match (found, m.peek()?) {
+            (7, None) => Ok(direct),
+            (7, Some(_)) => Err(m.unexpected("the end of the message")),
+            _ => Err(Error::new(ErrorKind::Malformed, "no map with arrays b, ts, te")),
+        }
+    }
+}
+
+/// The array of a key, which takes the place of one before.
+fn numbers(m: &mut MsgPack, out: &mut Vec<f64>) -> Result<()> {
+    out.clear();
+    m.numbers(out)
+}
+
+/// A text, or a number as text.
+fn text(m: &mut MsgPack) -> Result<Option<String>> {
+    const EXPECTED: &str = "a text or a number";
+    let at = m.offset();
+    Ok(match m.token(EXPECTED)? {
+        Token::Bytes(n) => Some(String::from_utf8_lossy(m.bytes(n)?).into_owned()),
+        Token::Number(x) => x.is_finite().then(|| x.to_string()),
+        other => return Err(other.unexpected(at, EXPECTED)),
+    })
 }
 
 /// Reads whole values.
 pub(super) fn read(data: &[u8], format: &'static str) -> Result<Message> {
     if data.trim_ascii_start().starts_with(b"{") && is_direct(data) {
-        let d: Direct = serde_json::from_slice(data)
-            .map_err(|e| Error::new(ErrorKind::Malformed, format!("no object with arrays b, ts, te: {e}")))?;
-        let job = d.job.map(|j| j.as_str().map_or_else(|| j.to_string(), str::to_owned));
-        return direct(Map { rates: d.b, starts: d.ts, ends: d.te, ranks: d.ranks, job, op: d.op });
+        let no_arrays = |e| Error::new(ErrorKind::Malformed, format!("no object with arrays b, ts, te: {e}"));
+        return direct(serde_json::from_slice(data).map_err(no_arrays)?);
     }
     let source = Source::from_bytes("message", data);
     let format: &dyn Format = if format == "tmio" { &tmio::Tmio } else { &custom::Custom };
@@ -69,17 +116,13 @@ fn is_direct(data: &[u8]) -> bool {
     ["b", "ts", "te"].iter().all(|k| names.iter().any(|(depth, n)| *depth == 1 && *n == k.as_bytes()))
 }
 
-fn direct_of_map(map: Option<Map>) -> Result<Message> {
-    direct(map.ok_or_else(|| Error::new(ErrorKind::Malformed, "no map with arrays b, ts, te"))?)
-}
-
-fn direct(map: Map) -> Result<Message> {
-    let (n, starts, ends) = (map.rates.len(), map.starts.len(), map.ends.len());
+fn direct(d: Direct) -> Result<Message> {
+    let (n, starts, ends) = (d.b.len(), d.ts.len(), d.te.len());
     if n != starts || n != ends {
         return Err(Error::new(ErrorKind::Malformed, format!("{n} rates, {starts} starts and {ends} ends"))
             .expected("arrays of equal length"));
     }
-    let op = match map.op.as_deref() {
+    let op = match d.op.as_deref() {
         None | Some("write") => Op::Write,
         Some("read") => Op::Read,
         Some(other) => {
@@ -87,7 +130,7 @@ fn direct(map: Map) -> Result<Message> {
             return Err(Error::new(ErrorKind::Malformed, found).expected("read or write"));
         }
     };
-    let transfers = map.rates.iter().zip(map.starts.iter().zip(&map.ends));
+    let transfers = d.b.iter().zip(d.ts.iter().zip(&d.te));
     let transfers: Vec<Interval> = transfers
         .map(|(&rate, (&start, &end))| Interval { op, start, end, bytes: rate * (end - start), ..Interval::default() })
         .collect();
@@ -96,7 +139,7 @@ fn direct(map: Map) -> Result<Message> {
         let found = format!("{} bytes from {} to {} s", t.bytes, t.start, t.end);
         return Err(Error::new(ErrorKind::Malformed, found).expected("times in order, within 1e12 s of 0"));
     }
-    Ok(Message { job: map.job, ranks: map.ranks, transfers })
+    Ok(Message { job: d.job, ranks: d.ranks, transfers })
 }
 
 /// The transfers of a trace.

@@ -6,13 +6,13 @@
 //! read; those that were required (`_b`) are no transfers.
 
 mod chunks;
-mod message;
-mod msgpack;
+mod objects;
+mod scanner;
 pub(super) mod write_json;
 pub(super) mod write_msgpack;
 
-pub(super) use message::{Cursor, Map, ObjectScanner, Scanned, read_map};
-pub(super) use msgpack::{Token, begins_object, object_at};
+pub(super) use objects::{begins_object, object_at};
+pub(super) use scanner::{ObjectScanner, Scanned};
 
 use super::format::{Format, Sniff, only};
 use super::json::member_names;
@@ -43,7 +43,7 @@ impl Format for Tmio {
     }
 
     fn sniff(&self, head: &[u8]) -> Sniff {
-        if msgpack::begins_object(head) {
+        if objects::begins_object(head) {
             return Sniff::Yes;
         }
         const MEMBERS: usize = 64;
@@ -64,7 +64,7 @@ impl Format for Tmio {
         // What was named `tmio` by hand may be damaged at its start: JSON has a brace there.
         match json_text(source.head()).starts_with(b"{") {
             true => sections::read(source, options, self.name(), sink),
-            false => msgpack::read(source, options, self.name(), sink),
+            false => objects::read(source, options, self.name(), sink),
         }
     }
 

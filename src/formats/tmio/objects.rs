@@ -1,9 +1,7 @@
 //! TMIO's MessagePack: objects one after the other, four of phases and one of run times a chunk.
-//!
-//! Not rmp-serde: for 111 MB with 1.5 million phases, all of `iophase info` takes 76 ms of CPU time and 44 MiB; a loop that only
-//! reads the phases with rmp-serde takes 124 ms and 112 MiB. With rmp-serde, too, a damaged end would lose the phases before it.
 
 use super::super::limits::Limits;
+use super::super::msgpack::{MsgPack, NUMBER_BYTES, Token, token};
 use super::super::options::ReadOptions;
 use super::super::phases::{Announced, BATCH, Mode, Phases};
 use super::super::sections::Section;
@@ -14,8 +12,6 @@ use crate::record::{RowSink, Trace, Warning, is_amount, is_time, not_negative};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
-/// No number takes more bytes than its tag and eight.
-const NUMBER_BYTES: usize = 9;
 
 /// Longest name of a section.
 const LONGEST_NAME: u8 = 32;
@@ -48,7 +44,7 @@ pub(in super::super) fn begins_object(head: &[u8]) -> bool {
 /// Malformed if nothing can be used, limits, and errors of the system.
 pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str, sink: &dyn RowSink) -> Result<Trace> {
     let mut reader = Reader {
-        window: Window::in_blocks(source, options, BLOCK)?,
+        values: MsgPack::new(Window::in_blocks(source, options, BLOCK)?),
         phases: Phases::new(format, sink),
         limits: &options.limits,
         unknown: 0,
@@ -61,8 +57,8 @@ pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str,
             Err(e) => return Err(e),
         }
     };
-    if let (None, Some(why)) = (&damage, reader.window.damage()) {
-        damage = Some(Error::malformed(Place::Byte(reader.window.offset()), why));
+    if let (None, Some(why)) = (&damage, reader.values.damage()) {
+        damage = Some(Error::malformed(Place::Byte(reader.values.offset()), why));
     }
     let mut phases = reader.phases;
     if let Some(e) = &damage {
@@ -78,64 +74,6 @@ pub(super) fn read(source: &Source, options: &ReadOptions, format: &'static str,
         ));
     }
     phases.into_trace(damage.is_none())
-}
-
-/// The head of a value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in super::super) enum Token {
-    /// A number; NaN for nil.
-    Number(f64),
-    Bool,
-    /// Text, binary or extension; the number of bytes that follow.
-    Bytes(u64),
-    /// So many values follow.
-    Values(u64),
-}
-
-/// The token that `data` begins with, and its length; `None` if it is cut or no MessagePack.
-#[inline]
-pub(super) fn token(data: &[u8]) -> Option<(Token, usize)> {
-    fn be<const N: usize>(data: &[u8]) -> Option<[u8; N]> {
-        data.get(1..)?.first_chunk::<N>().copied()
-    }
-    fn unsigned<const N: usize>(data: &[u8]) -> Option<u64> {
-        Some(be::<N>(data)?.iter().fold(0, |x, &b| x << 8 | u64::from(b)))
-    }
-    let number = |x: f64, n: usize| Some((Token::Number(x), n));
-    let bytes = |x: u64, n: usize| Some((Token::Bytes(x), n));
-    let tag = *data.first()?;
-    match tag {
-        0xcb => number(f64::from_be_bytes(be(data)?), 9),
-        0x00..=0x7f => number(f64::from(tag), 1),
-        0xe0..=0xff => number(f64::from(tag as i8), 1),
-        0xca => number(f32::from_be_bytes(be(data)?).into(), 5),
-        0xcc => number(unsigned::<1>(data)? as f64, 2),
-        0xcd => number(unsigned::<2>(data)? as f64, 3),
-        0xce => number(unsigned::<4>(data)? as f64, 5),
-        0xcf => number(unsigned::<8>(data)? as f64, 9),
-        0xd0 => number(i8::from_be_bytes(be(data)?).into(), 2),
-        0xd1 => number(i16::from_be_bytes(be(data)?).into(), 3),
-        0xd2 => number(i32::from_be_bytes(be(data)?).into(), 5),
-        0xd3 => number(i64::from_be_bytes(be(data)?) as f64, 9),
-        0xc0 => number(f64::NAN, 1),
-        0xc2 | 0xc3 => Some((Token::Bool, 1)),
-        0xa0..=0xbf => bytes(u64::from(tag & 0x1f), 1),
-        0xc4 | 0xd9 => bytes(unsigned::<1>(data)?, 2),
-        0xc5 | 0xda => bytes(unsigned::<2>(data)?, 3),
-        0xc6 | 0xdb => bytes(unsigned::<4>(data)?, 5),
-        // Extensions have a type byte.
-        0xc7 => bytes(unsigned::<1>(data)? + 1, 2),
-        0xc8 => bytes(unsigned::<2>(data)? + 1, 3),
-        0xc9 => bytes(unsigned::<4>(data)? + 1, 5),
-        0xd4..=0xd8 => bytes((1 << (tag - 0xd4)) + 1, 1),
-        0x90..=0x9f => Some((Token::Values(u64::from(tag & 0x0f)), 1)),
-        0xdc => Some((Token::Values(unsigned::<2>(data)?), 3)),
-        0xdd => Some((Token::Values(unsigned::<4>(data)?), 5)),
-        0x80..=0x8f => Some((Token::Values(2 * u64::from(tag & 0x0f)), 1)),
-        0xde => Some((Token::Values(2 * unsigned::<2>(data)?), 3)),
-        0xdf => Some((Token::Values(2 * unsigned::<4>(data)?), 5)),
-        0xc1 => None,
-    }
 }
 
 /// The numbers of a phase that are used: bytes, start, end and mean rate.
@@ -213,7 +151,7 @@ impl Layout {
 }
 
 struct Reader<'a> {
-    window: Window<'a>,
+    values: MsgPack<'a>,
     phases: Phases<'a>,
     limits: &'a Limits,
     /// Objects that are no sections.
@@ -221,99 +159,22 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn error(&self, expected: &str) -> Error {
-        let found = match self.window.data().first() {
-            Some(b) => format!("MessagePack tag {b:#04x}"),
-            None => "the input ends".into(),
-        };
-        Error::malformed(Place::Byte(self.window.offset()), found).expected(expected)
-    }
-
-    /// The next token.
-    fn token(&mut self, expected: &str) -> Result<Token> {
-        while self.window.data().len() < NUMBER_BYTES && self.window.more()? {}
-        let Some((token, n)) = token(self.window.data()) else {
-            if self.window.data().len() < NUMBER_BYTES && !self.window.data().is_empty() {
-                return Err(Error::malformed(Place::Byte(self.window.offset()), "the input ends inside a value")
-                    .expected(expected));
-            }
-            return Err(self.error(expected));
-        };
-        self.window.consume(n);
-        Ok(token)
-    }
-
-    /// Reads past bytes.
-    fn skip_bytes(&mut self, n: u64) -> Result<()> {
-        let mut left = n;
-        while left > 0 {
-            let step = left.min(self.window.data().len() as u64);
-            self.window.consume(step as usize);
-            left -= step;
-            if left > 0 && !self.window.more()? {
-                return Err(self.error("more bytes of a text"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads past values of any kind, `n` of them and all inside. Every value takes a byte or more, so the input bounds this.
-    fn skip_values(&mut self, n: u64) -> Result<()> {
-        let mut left = n;
-        while left > 0 {
-            left -= 1;
-            match self.token("a value")? {
-                Token::Values(n) => left = left.saturating_add(n),
-                Token::Bytes(n) => self.skip_bytes(n)?,
-                Token::Number(_) | Token::Bool => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// A value that should be a number; NaN if it is another kind.
-    fn number(&mut self) -> Result<f64> {
-        match self.token("a number")? {
-            Token::Number(x) => return Ok(x),
-            Token::Bool => {}
-            Token::Bytes(n) => self.skip_bytes(n)?,
-            Token::Values(n) => self.skip_values(n)?,
-        }
-        Ok(f64::NAN)
-    }
-
     /// Reads an object; false at the end of the input.
     fn object(&mut self) -> Result<bool> {
-        if self.window.data().is_empty() && !self.window.more()? {
+        const EXPECTED: &str = "an array such as write_sync, whose first value is its name";
+        if self.values.peek()?.is_none() {
             return Ok(false);
         }
-        let at = self.window.offset();
-        let Token::Values(fields @ 1..) = self.token("an array")? else {
-            return Err(
-                Error::malformed(Place::Byte(at), "a value that is no array").expected("an array such as write_sync")
-            );
+        let at = self.values.offset();
+        let Token::Values(fields @ 1..) = self.values.token(EXPECTED)? else {
+            return Err(Error::malformed(Place::Byte(at), "a value that is no array").expected(EXPECTED));
         };
-        let at = self.window.offset();
-        let Token::Bytes(n) = self.token("the name of a section")? else {
-            return Err(
-                Error::malformed(Place::Byte(at), "an array without a name").expected("an array such as write_sync")
-            );
-        };
-        if n > LONGEST_NAME.into() {
-            return Err(
-                Error::malformed(Place::Byte(at), "a name that is too long").expected("an array such as write_sync")
-            );
-        }
-        while (self.window.data().len() as u64) < n && self.window.more()? {}
-        let name = self.window.data().get(..n as usize).map(<[u8]>::to_vec);
-        let Some(name) = name else { return Err(self.error("the name of a section")) };
-        self.window.consume(name.len());
-        match Section::named(&name) {
+        match Section::named(self.values.text(LONGEST_NAME.into(), EXPECTED)?) {
             Some(Section::Transfers(mode)) => self.section(mode, fields - 1)?,
             Some(Section::Times) => self.times(fields - 1)?,
             _ => {
                 self.unknown += 1;
-                self.skip_values(fields - 1)?;
+                self.values.skip(fields - 1)?;
             }
         }
         Ok(true)
@@ -323,7 +184,7 @@ impl Reader<'_> {
     fn times(&mut self, fields: u64) -> Result<()> {
         const RANK0: u64 = 10;
         for i in 0..fields {
-            let x = self.number()?;
+            let x = self.values.number()?;
             if i == RANK0 {
                 self.phases.announce_run_time(x);
             }
@@ -341,10 +202,10 @@ impl Reader<'_> {
         let mut announced = Announced::default();
         for i in 0..fields {
             match i {
-                BYTES => announced.bytes = self.number()?,
-                OPERATIONS => announced.operations = Some(self.number()?),
+                BYTES => announced.bytes = self.values.number()?,
+                OPERATIONS => announced.operations = Some(self.values.number()?),
                 RANKS | ALL_RANKS => {
-                    let n = self.number()?;
+                    let n = self.values.number()?;
                     self.phases.announce_ranks(n);
                 }
                 PHASES => {
@@ -353,7 +214,7 @@ impl Reader<'_> {
                     rows.hand_over(&mut self.phases, mode, self.limits)?;
                     outcome?;
                 }
-                _ => self.skip_values(1)?,
+                _ => self.values.skip(1)?,
             }
         }
         self.phases.announce(mode, announced);
@@ -364,21 +225,21 @@ impl Reader<'_> {
     fn phases(&mut self, mode: Mode, rows: &mut PhaseRows) -> Result<()> {
         // Tag and fields of a phase of the most fields accepted.
         const MOST_BYTES: usize = 5 + 64 * NUMBER_BYTES;
-        let Token::Values(n) = self.token("the array of phases")? else {
-            return Err(self.error("the array of phases"));
-        };
+        let n = self.values.values("the array of phases")?;
+        let window = self.values.window();
         // never more than a block of the input can hold
-        rows.reserve(n.min((self.window.data().len() / NUMBER_BYTES) as u64) as usize);
+        rows.reserve(n.min((window.data().len() / NUMBER_BYTES) as u64) as usize);
         let mut layouts: Vec<Layout> = Vec::new();
         for _ in 0..n {
-            while self.window.data().len() < MOST_BYTES && self.window.more()? {}
-            let data = self.window.data();
+            let window = self.values.window();
+            while window.data().len() < MOST_BYTES && window.more()? {}
+            let data = window.data();
             let known = data.first_chunk().and_then(|head| layouts.iter().find_map(|l| Some((l.row(head)?, l.len))));
             let (row, len) = match known {
                 Some(known) => known,
                 None => {
                     let Some((row, len, layout)) = phase(data) else {
-                        return Err(self.error("a phase: an array of six numbers or more"));
+                        return Err(self.values.unexpected("a phase: an array of six numbers or more"));
                     };
                     if layouts.len() < Layout::REMEMBERED {
                         layouts.extend(layout);
@@ -386,7 +247,7 @@ impl Reader<'_> {
                     (row, len)
                 }
             };
-            self.window.consume(len);
+            window.consume(len);
             rows.push(row);
             if rows.start.len() >= BATCH {
                 std::mem::take(rows).hand_over(&mut self.phases, mode, self.limits)?;
