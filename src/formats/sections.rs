@@ -287,31 +287,27 @@ impl<'l> Reader<'l> {
         if json.peek()?.is_none() {
             return Ok(false);
         }
-        json.object()?;
-        let (mut first, mut name) = (true, Vec::new());
-        while json.member(&mut first, &mut name)? {
+        json.members(|json, name| {
             let next = json.peek()?;
-            match section(&name).filter(|_| next == Some(b'{')) {
+            match section(name).filter(|_| next == Some(b'{')) {
                 Some(Section::Transfers(mode)) => {
                     value.sections = true;
                     let (_, group) = value.open.insert((mode, Group::default()));
-                    self.group(json, group)?;
-                    if let Some((mode, group)) = value.open.take() {
-                        self.add(mode, group, true)?;
-                    }
+                    self.group(json, group, false)?;
+                    value.open.take().map_or(Ok(()), |(mode, group)| self.add(mode, group, true))
                 }
                 Some(Section::Required) => {
                     value.sections = true;
-                    json.skip()?;
+                    json.skip()
                 }
                 Some(Section::Times) => {
                     value.sections = true;
-                    self.times(json)?;
+                    self.times(json)
                 }
-                None if name == b"bandwidth" && next == Some(b'{') => self.group(json, &mut value.bandwidth)?,
-                None => self.loose(json, value, &name)?,
+                None if name == b"bandwidth" && next == Some(b'{') => self.group(json, &mut value.bandwidth, true),
+                None => self.loose(json, value, name),
             }
-        }
+        })?;
         Ok(true)
     }
 
@@ -330,60 +326,42 @@ impl<'l> Reader<'l> {
             }
         }
         if name == b"number_of_ranks" || name == b"ranks" {
-            if let Some(n) = json.number()? {
-                self.phases.announce_ranks(n);
-            }
-            return Ok(());
+            return self.ranks(json);
         }
         json.skip()
     }
 
-    /// The members of a section or of its `bandwidth`.
-    fn group(&mut self, json: &mut Json, group: &mut Group) -> Result<()> {
-        json.object()?;
-        let mut open = 1;
-        let (mut first, mut name) = (true, Vec::new());
-        while open > 0 {
-            if !json.member(&mut first, &mut name)? {
-                open -= 1;
-                continue;
-            }
-            let next = json.peek()?;
-            match Slot::named(&name) {
-                Some(slot) if group.wants(slot) && json.at_numbers()? => {
-                    json.numbers(&mut group.series[slot as usize], self.limits.records)?;
-                }
-                None if name == b"bandwidth" && next == Some(b'{') && open == 1 => {
-                    json.object()?;
-                    (open, first) = (2, true);
-                }
-                None if name == b"total_bytes" => group.announced.bytes = json.number()?.unwrap_or(0.0),
-                None if name == b"total_io_ops" => group.announced.operations = json.number()?,
-                None if name == b"number_of_ranks" => {
-                    if let Some(n) = json.number()? {
-                        self.phases.announce_ranks(n);
-                    }
-                }
-                _ => json.skip()?,
-            }
-        }
+    fn ranks(&mut self, json: &mut Json) -> Result<()> {
+        json.number()?.into_iter().for_each(|n| self.phases.announce_ranks(n));
         Ok(())
+    }
+
+    /// The members of a section, or of its `bandwidth`, which is inside.
+    fn group(&mut self, json: &mut Json, group: &mut Group, inside: bool) -> Result<()> {
+        json.members(|json, name| {
+            let next = json.peek()?;
+            match Slot::named(name) {
+                Some(slot) if group.wants(slot) && json.at_numbers()? => {
+                    json.numbers(&mut group.series[slot as usize], self.limits.records)
+                }
+                None if name == b"bandwidth" && next == Some(b'{') && !inside => self.group(json, group, true),
+                None if name == b"total_bytes" => json.number().map(|n| group.announced.bytes = n.unwrap_or(0.0)),
+                None if name == b"total_io_ops" => json.number().map(|n| group.announced.operations = n),
+                None if name == b"number_of_ranks" => self.ranks(json),
+                _ => json.skip(),
+            }
+        })
     }
 
     /// The section of run times.
     fn times(&mut self, json: &mut Json) -> Result<()> {
-        json.object()?;
-        let (mut first, mut name) = (true, Vec::new());
-        while json.member(&mut first, &mut name)? {
-            if name == b"delta_t_rank0" {
-                if let Some(t) = json.number()? {
-                    self.phases.announce_run_time(t);
-                }
-            } else {
-                json.skip()?;
+        json.members(|json, name| match name {
+            b"delta_t_rank0" => {
+                json.number()?.into_iter().for_each(|t| self.phases.announce_run_time(t));
+                Ok(())
             }
-        }
-        Ok(())
+            _ => json.skip(),
+        })
     }
 
     fn add(&mut self, mode: Mode, group: Group, whole: bool) -> Result<()> {

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::event::{Event, unescaped};
+use super::args::Event;
+use crate::formats::json::plain;
 use crate::formats::number::parse_f64;
 use crate::formats::op_name::op_of;
 use crate::formats::rates::{Spread, Stamp, ValueKind, looks_cumulative, median_step, spread};
@@ -80,7 +81,7 @@ impl Counters {
 impl Series {
     /// A series if it counts bytes of reads or writes, or if the user has chosen it.
     fn of(name: &[u8], value: &[u8], chosen: Option<Op>) -> Option<Series> {
-        let text = format!("{} {}", unescaped(name), unescaped(value)).to_lowercase();
+        let text = format!("{} {}", plain(name), plain(value)).to_lowercase();
         let by_name = [value, name].map(op_of).into_iter().find(|op| op.moves_bytes());
         let op = match chosen {
             Some(op) => Some(op).filter(|op| op.moves_bytes()).or(by_name).unwrap_or(Op::Read),

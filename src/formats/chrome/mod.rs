@@ -8,21 +8,20 @@
 //! A file may hold several documents, one after the other. The files of a folder that name their ranks, as those of PyTorch do, are one
 //! job.
 
+mod args;
 mod counters;
-mod event;
 mod nested;
 mod open;
 mod rows;
 
-use self::event::Event;
+use self::args::Event;
 use self::rows::{Content, Plan, Rows};
 use super::clock::origin_of;
 use super::dftracer::DfTracer;
 use super::format::{Format, Sniff};
-use super::json::{Json, member_names};
+use super::json::{Json, Scan, member_names};
 use super::number::{parse_scaled, parse_u64};
 use super::options::ReadOptions;
-use super::scan::Scan;
 use super::source::Source;
 use super::thresholds::LIMITS;
 use super::ticks::{MICROS, Ticks};
@@ -48,9 +47,10 @@ impl Format for Chrome {
             Some(b'[') => text[1..].trim_ascii_start(),
             _ => text,
         };
-        if is_event(first) {
+        let event = Event::beginning(first);
+        if is_event(&event) {
             // DFTracer writes such events, too, and says less about them
-            let known = !is_of_tau(first) && DfTracer.sniff(head) == Sniff::Yes;
+            let known = !event.is_of_tau() && event.step.is_empty() && DfTracer.sniff(head) == Sniff::Yes;
             return if known { Sniff::No("events of DFTracer") } else { Sniff::Yes };
         }
         if text.first() == Some(&b'{') && top_member(text, b"traceEvents") {
@@ -120,30 +120,8 @@ fn rank_of(source: &Source) -> Option<(u32, String)> {
     Some((rank?, format!("of {} ranks", size?)))
 }
 
-/// True if an event has members that TAU writes beside its arguments.
-fn is_of_tau(event: &[u8]) -> bool {
-    let mut found = false;
-    let _ = Scan::new(event).members(|scan, key| {
-        found |= matches!(key, b"step" | b"return" | b"pathname");
-        scan.value().map(drop)
-    });
-    found
-}
-
-/// True if a text begins with an event.
-fn is_event(text: &[u8]) -> bool {
-    let mut event = Event::default();
-    // An event that reaches beyond the head is judged by the members before its end.
-    let _ = Scan::new(text).members(|scan, key| {
-        let value = scan.value()?;
-        match key {
-            b"ph" => event.phase = value,
-            b"ts" => event.ts = value,
-            b"name" => event.name = value,
-            _ => {}
-        }
-        Ok(())
-    });
+/// True for an event.
+fn is_event(event: &Event<'_>) -> bool {
     let phase = event.phase.len() == 1 && event.phase[0].is_ascii_alphabetic();
     phase && (!event.ts.is_empty() || event.phase == b"M" && !event.name.is_empty())
 }
@@ -234,7 +212,7 @@ impl<'s> Reading<'s> {
     /// Reads what is around the events, and the events.
     fn outer(&mut self, json: &mut Json<'s>) -> Result<()> {
         match json.peek()? {
-            Some(b'{') if !is_event(json.window().data()) => {}
+            Some(b'{') if !is_event(&Event::beginning(json.window().data())) => {}
             Some(b'[') => {
                 json.window().consume(1);
                 // The end of the array may be missing.
@@ -242,22 +220,18 @@ impl<'s> Reading<'s> {
             }
             _ => return self.events(json.window()).map(drop),
         }
-        json.object()?;
-        let (mut first, mut name) = (true, Vec::new());
-        while json.member(&mut first, &mut name)? {
-            match (&name[..], json.peek()?) {
-                (b"traceEvents", Some(b'[')) => {
-                    json.window().consume(1);
-                    if !self.events(json.window())? {
-                        let end = Place::Byte(json.offset());
-                        return Err(Error::malformed(end, "the input ends").expected("`]` after the events"));
-                    }
+        json.members(|json, name| match (name, json.peek()?) {
+            (b"traceEvents", Some(b'[')) => {
+                json.window().consume(1);
+                if self.events(json.window())? {
+                    return Ok(());
                 }
-                (b"baseTimeNanoseconds", _) => self.base_ns = json.number()?,
-                _ => json.skip()?,
+                let end = Place::Byte(json.offset());
+                Err(Error::malformed(end, "the input ends").expected("`]` after the events"))
             }
-        }
-        Ok(())
+            (b"baseTimeNanoseconds", _) => json.number().map(|ns| self.base_ns = ns),
+            _ => json.skip(),
+        })
     }
 
     /// Reads events up to the end of their array; false if that is missing.

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hash};
 
 use foldhash::fast::RandomState;
 
-use super::event::Event;
+use super::args::Event;
 use super::rows::Io;
 
 /// Open events of one thread, or of one asynchronous id.

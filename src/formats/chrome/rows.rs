@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::args::{Amount, Details, Event};
 use super::counters::Counters;
-use super::event::{Amount, Details, Event, unescaped};
 use super::nested::{Lanes, Moved};
 use super::open::Pairs;
 use crate::error::{Error, Result};
 use crate::formats::io_names::last_part;
+use crate::formats::json::plain;
 use crate::formats::number::{parse_scaled, parse_u64};
 use crate::formats::op_name::op_of;
 use crate::formats::options::ReadOptions;
@@ -256,7 +257,7 @@ impl<'o> Rows<'o> {
             return;
         }
         let details = Details::of(event, None);
-        let key = (self.rank(event), self.files.intern(&unescaped(details.path)));
+        let key = (self.rank(event), self.files.intern(&plain(details.path)));
         match op {
             Op::Close => _ = self.positions.remove(&key),
             Op::Open if last.starts_with(b"fopen") && !details.appends => {
@@ -293,8 +294,8 @@ impl<'o> Rows<'o> {
             self.count_name(event.name);
             return None;
         }
-        let file = if details.path.is_empty() { FileId::NONE } else { self.files.intern(&unescaped(details.path)) };
-        let call = self.calls.intern(&unescaped(event.name));
+        let file = if details.path.is_empty() { FileId::NONE } else { self.files.intern(&plain(details.path)) };
+        let call = self.calls.intern(&plain(event.name));
         let offset = details.offset.unwrap_or(UNKNOWN_OFFSET);
         Some(Io { op, call, file, offset, amount: details.amount })
     }
@@ -305,7 +306,7 @@ impl<'o> Rows<'o> {
         let amount = if details.amount == Amount::Unknown { io.amount } else { details.amount };
         let file = match details.path {
             b"" => io.file,
-            path => self.files.intern(&unescaped(path)),
+            path => self.files.intern(&plain(path)),
         };
         Io { amount, file, ..io }
     }
@@ -325,7 +326,7 @@ impl<'o> Rows<'o> {
     pub(super) fn frequent_names(&self) -> Vec<String> {
         let mut names: Vec<_> = self.names.iter().collect();
         names.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
-        names.into_iter().take(5).map(|(name, n)| format!("{} ({n})", unescaped(name))).collect()
+        names.into_iter().take(5).map(|(name, n)| format!("{} ({n})", plain(name))).collect()
     }
 
     fn task(&mut self, tid: &[u8]) -> u32 {

@@ -7,12 +7,12 @@ use memchr::memchr;
 
 use super::super::clock::origin_of;
 use super::super::fields::fields;
+use super::super::json::{Scan, unescaped};
 use super::super::lines::{
     Bad, Followed, Follower, LineDecoder, LineReader, TailedLines, Taken, Tally, Transfers, is_remark, lines,
     transfers_of,
 };
 use super::super::options::ReadOptions;
-use super::super::scan::Scan;
 use super::super::source::Source;
 use super::row::{Field, LAYERS, RecordFields, RecordRows};
 use crate::error::{Error, ErrorKind, Place, Result};
@@ -203,15 +203,6 @@ fn object<'l>(line: &'l [u8], row: &mut RecordFields<'l>) -> Result<(), usize> {
         Ok(())
     })?;
     if scan.peek().is_none() { Ok(()) } else { Err(scan.at()) }
-}
-
-/// A string as it stands between its quotes, without escapes; `None` if one is wrong.
-fn unescaped(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    if memchr(b'\\', text).is_none() {
-        return Some(Cow::Borrowed(text));
-    }
-    let text: String = serde_json::from_slice(&[b"\"", text, b"\""].concat()).ok()?;
-    Some(Cow::Owned(text.into_bytes()))
 }
 
 /// Reads records, which `open` opens at their first line.

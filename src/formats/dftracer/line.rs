@@ -1,18 +1,19 @@
-//! A line of DFTracer: one JSON object, whose member `args` is an object, too. Values may be numbers or the same in quotes.
+//! A line of DFTracer: an event, whose arguments are read with it.
 
-use crate::formats::scan::Scan;
+use crate::formats::event::{self, Event};
+use crate::formats::json::Scan;
 
-/// The members of a line that are of use, as they are written, without quotes; empty if missing.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Line<'l> {
-    pub name: &'l [u8],
-    pub category: &'l [u8],
-    pub phase: &'l [u8],
-    pub pid: &'l [u8],
-    pub tid: &'l [u8],
-    pub ts: &'l [u8],
-    pub dur: &'l [u8],
-    pub args: Args<'l>,
+/// The event of a line.
+pub(super) type Line<'l> = Event<'l, Args<'l>>;
+
+/// Parses a line; an error is the place of what is no JSON.
+#[inline]
+pub(super) fn parse(text: &[u8]) -> Result<Line<'_>, usize> {
+    let (line, n) = Line::parse(text)?;
+    match text[n..].trim_ascii() {
+        b"" | b"," | b"]" => Ok(line),
+        _ => Err(n),
+    }
 }
 
 /// Members of `args`.
@@ -35,37 +36,16 @@ pub(super) struct Args<'l> {
     pub settings: &'l [u8],
 }
 
-impl<'l> Line<'l> {
-    /// Parses a line; an error is the place of what is no JSON.
-    pub(super) fn parse(text: &'l [u8]) -> Result<Line<'l>, usize> {
-        let mut line = Line::default();
-        let mut scan = Scan::new(text);
-        scan.members(|scan, key| {
-            if key == b"args" && scan.peek() == Some(b'{') {
-                let args = &mut line.args;
-                return scan.members(|scan, key| {
-                    let value = scan.value()?;
-                    args.set(key, value);
-                    Ok(())
-                });
-            }
-            let value = scan.value()?;
-            match key {
-                b"name" => line.name = value,
-                b"cat" => line.category = value,
-                b"ph" => line.phase = value,
-                b"pid" => line.pid = value,
-                b"tid" => line.tid = value,
-                b"ts" => line.ts = value,
-                b"dur" => line.dur = value,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        match scan.rest().trim_ascii() {
-            b"" | b"," | b"]" => Ok(line),
-            _ => Err(scan.at()),
+impl<'l> event::Args<'l> for Args<'l> {
+    #[inline]
+    fn read(&mut self, scan: &mut Scan<'l>) -> Result<(), usize> {
+        if scan.peek() != Some(b'{') {
+            return scan.value().map(drop);
         }
+        scan.members(|scan, key| {
+            self.set(key, scan.value()?);
+            Ok(())
+        })
     }
 }
 
@@ -96,13 +76,13 @@ mod tests {
 
     #[test]
     fn numbers_may_be_quoted_and_keys_in_any_order() {
-        let line = Line::parse(br#" {"args":{"ret":"4096","fd":28,"x":{"a":["}"]}},"name":"write","ts": 12 ,"ph":1},"#)
-            .unwrap();
+        let line =
+            parse(br#" {"args":{"ret":"4096","fd":28,"x":{"a":["}"]}},"name":"write","ts": 12 ,"ph":1},"#).unwrap();
         assert_eq!(
             (line.args.ret, line.name, line.ts, line.phase),
             (&b"4096"[..], &b"write"[..], &b"12"[..], &b"1"[..])
         );
-        assert!(Line::parse(b"{}").is_ok() && Line::parse(br#"{"args":{}}"#).is_ok());
+        assert!(parse(b"{}").is_ok() && parse(br#"{"args":{}}"#).is_ok());
     }
 
     #[test]
@@ -116,7 +96,7 @@ mod tests {
             ("{\"a", 3),
             ("{\"a\":{\"b\":1}", 12),
         ] {
-            assert_eq!(Line::parse(text.as_bytes()).err(), Some(at), "{text}");
+            assert_eq!(parse(text.as_bytes()).err(), Some(at), "{text}");
         }
     }
 }

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use memchr::memmem;
 use rayon::prelude::*;
 
-use self::line::Line;
 use self::merge::{Known, Merged, Names, Renamed};
 use self::rows::{Events, Part, Total, is_frame};
 use super::format::{Format, Sniff};
@@ -47,7 +46,7 @@ impl Format for DfTracer {
             return Sniff::No("no line of JSON with name, cat, pid and ph");
         };
         // The last line of the head may be cut.
-        let Ok(line) = Line::parse(first) else { return Sniff::No("the first line is no JSON object") };
+        let Ok(line) = line::parse(first) else { return Sniff::No("the first line is no JSON object") };
         if line.name.is_empty() || line.category.is_empty() || line.pid.is_empty() || line.phase.is_empty() {
             return Sniff::No("the first line lacks name, cat, pid or ph");
         }
@@ -94,7 +93,7 @@ impl Format for DfTracer {
 fn unit_ns(head: &[u8]) -> u64 {
     let metric = |l: &&[u8]| memmem::find(l, b"time_metric").is_some();
     let mut part = Part::default();
-    if let Some(line) = lines(head).take(HEAD_LINES).find(metric).and_then(|l| Line::parse(l).ok()) {
+    if let Some(line) = lines(head).take(HEAD_LINES).find(metric).and_then(|l| line::parse(l).ok()) {
         part.add(&line, Ticks::default(), None, false);
     }
     part.unit_ns.unwrap_or(MICROS)
@@ -103,7 +102,7 @@ fn unit_ns(head: &[u8]) -> u64 {
 /// Whole seconds of the first event.
 fn first_s(head: &[u8], unit_ns: u64) -> Option<i64> {
     let ticks = Ticks { unit_ns, origin_s: 0 };
-    let start = |l: &[u8]| Line::parse(l).ok().and_then(|l| ticks.ns(l.ts));
+    let start = |l: &[u8]| line::parse(l).ok().and_then(|l| ticks.ns(l.ts));
     lines(head).take(HEAD_LINES).filter(|l| !is_frame(l)).find_map(start).map(|ns| ns / 1_000_000_000)
 }
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::FixedState;
 
-use super::line::{Args, Line};
+use super::line::{self, Args, Line};
 use crate::formats::lines::{Bad, LineDecoder, Stretch, Taken, Transfers, transfers_of};
 use crate::formats::number::{parse_f64, parse_u64};
 use crate::formats::op_name::op_of;
@@ -76,7 +76,7 @@ impl LineDecoder for Events {
     fn line(&self, line: &[u8], _: u64, part: &mut Part) -> Result<Taken, Bad> {
         const EXPECTED: &str = "an event, a JSON object with name, cat, pid, ph and ts";
         let event =
-            Line::parse(line).map_err(|at| Bad { found: format!("no JSON at byte {at} of it"), expected: EXPECTED })?;
+            line::parse(line).map_err(|at| Bad { found: format!("no JSON at byte {at} of it"), expected: EXPECTED })?;
         let ticks = self.ticks.unwrap_or(Ticks { unit_ns: part.unit_ns.unwrap_or(MICROS), origin_s: 0 });
         match part.add(&event, ticks, self.layer, self.all) {
             true => Ok(Taken::Record),

@@ -61,26 +61,22 @@ fn object(json: &mut Json, flush: &mut Flush, most: usize) -> Result<bool> {
     if json.peek()?.is_none() {
         return Ok(false);
     }
-    json.object()?;
-    let (mut first, mut name, mut text) = (true, Vec::new(), Vec::new());
-    while json.member(&mut first, &mut name)? {
-        let Some(field) = Field::named(&name) else {
-            json.skip()?;
-            continue;
-        };
+    json.members(|json, name| {
+        let Some(field) = Field::named(name) else { return json.skip() };
         if let Some(list) = flush.list(field) {
-            if json.at_numbers()? {
-                list.clear();
-                json.numbers(list, most)?;
-            } else {
-                json.skip()?;
+            if !json.at_numbers()? {
+                return json.skip();
             }
-        } else if json.text(&mut text)? {
-            flush.set_text(field, &text);
+            list.clear();
+            return json.numbers(list, most);
+        }
+        if let Some(text) = json.text()? {
+            flush.set_text(field, text.as_bytes());
         } else if let Some(x) = json.number()? {
             flush.set_number(field, x);
         }
-    }
+        Ok(())
+    })?;
     Ok(true)
 }
 

@@ -1,6 +1,6 @@
 //! The JSON of a job's metrics, or of one metric.
 
-use super::super::json::{Json, member_names};
+use super::super::json::{Json, member_names, plain};
 use super::super::options::ReadOptions;
 use super::super::source::Source;
 use super::super::window::Window;
@@ -79,17 +79,15 @@ struct Reader<'c> {
 impl Reader<'_> {
     /// The members of an object, at any depth (the parser bounds it): arrays of pairs are metrics.
     fn members(&mut self, json: &mut Json, depth: usize) -> Result<()> {
-        json.object()?;
-        let (mut first, mut name) = (true, Vec::new());
-        while json.member(&mut first, &mut name)? {
-            match json.peek()? {
-                Some(b'{') if depth == 0 && name == b"infos" => self.infos(json)?,
-                Some(b'{') => self.members(json, depth + 1)?,
-                Some(b'[') if json.at_arrays()? => self.metric(json, unescaped(&name), false)?,
-                _ => json.skip()?,
-            }
-        }
-        Ok(())
+        json.members(|json, name| match json.peek()? {
+            Some(b'{') if depth == 0 && name == b"infos" => json.members(|json, name| match json.peek()? {
+                Some(b'{') if name == b"desc" => self.description(json),
+                _ => json.skip(),
+            }),
+            Some(b'{') => self.members(json, depth + 1),
+            Some(b'[') if json.at_arrays()? => self.metric(json, plain(name).into_owned(), false),
+            _ => json.skip(),
+        })
     }
 
     /// The samples of a metric. After an error those before it are offered.
@@ -105,43 +103,26 @@ impl Reader<'_> {
         outcome
     }
 
-    /// `{"desc": {…}, "size", "lastwrite"}`.
-    fn infos(&mut self, json: &mut Json) -> Result<()> {
-        json.object()?;
-        let (mut first, mut name) = (true, Vec::new());
-        while json.member(&mut first, &mut name)? {
-            if name == b"desc" && json.peek()? == Some(b'{') {
-                self.description(json)?;
-            } else {
-                json.skip()?;
-            }
-        }
-        Ok(())
-    }
-
     fn description(&mut self, json: &mut Json) -> Result<()> {
         let job = self.found.job.get_or_insert_with(Job::default);
-        json.object()?;
-        let (mut first, mut name, mut text) = (true, Vec::new(), Vec::new());
-        while json.member(&mut first, &mut name)? {
-            if json.text(&mut text)? {
-                let text = unescaped(&text);
-                match name.as_slice() {
+        json.members(|json, name| {
+            if let Some(text) = json.text()? {
+                match name {
                     b"jobid" => job.id = text.parse().ok(),
                     b"command" => job.executable = Some(text).filter(|t| !t.is_empty()),
                     _ => {}
                 }
-                continue;
+                return Ok(());
             }
             let number = json.number()?.filter(|x| x.is_finite());
-            match (name.as_slice(), number) {
+            match (name, number) {
                 (b"size", Some(n)) if (1.0..2f64.powi(31)).contains(&n) => job.ranks = Some(n as u64),
                 (b"start_time", Some(ms)) if ms > EARLIEST_MS => job.start_unix_s = Some(ms / 1e3),
                 (b"end_time", Some(ms)) if ms > EARLIEST_MS => job.end_unix_s = Some(ms / 1e3),
                 _ => {}
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
@@ -152,10 +133,4 @@ pub(super) fn keep_timed(metric: &mut Metric) {
     }
     let pairs = metric.times.iter().zip(&metric.readings).filter(|(t, _)| t.is_finite());
     (metric.times, metric.readings) = pairs.map(|(t, v)| (*t, *v)).unzip();
-}
-
-/// A string of JSON whose escapes were left as they are.
-fn unescaped(text: &[u8]) -> String {
-    let quoted = [b"\"", text, b"\""].concat();
-    serde_json::from_slice(&quoted).unwrap_or_else(|_| String::from_utf8_lossy(text).into_owned())
 }

@@ -11,7 +11,6 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::dates::{Moment, Order};
 use crate::formats::json::{Json, member_names};
 use crate::formats::lines::Tally;
-use crate::formats::number::parse_f64;
 use crate::formats::options::ReadOptions;
 use crate::formats::rates::{Stamp, ValueKind};
 use crate::formats::source::Source;
@@ -74,49 +73,9 @@ fn read_with<'o>(
     Ok(sheet)
 }
 
-/// Passes over commas, of which tools write too many. In an object, digits behind a comma are decimals of the value before.
-fn pass_commas(json: &mut Json, decimals: bool) -> Result<()> {
-    while json.peek()? == Some(b',') {
-        json.window().consume(1);
-        while decimals && next_byte(json, 0)?.is_some_and(|b| b.is_ascii_digit()) {
-            json.window().consume(1);
-        }
-    }
-    Ok(())
-}
-
-/// The byte so many behind the next one.
-fn next_byte(json: &mut Json, n: usize) -> Result<Option<u8>> {
-    while json.window().data().len() <= n && json.window().more()? {}
-    Ok(json.window().data().get(n).copied())
-}
-
-/// Calls `each` for every member of an object with its name; it has to read the value.
-fn members(json: &mut Json, mut each: impl FnMut(&mut Json, &[u8]) -> Result<()>) -> Result<()> {
-    json.object()?;
-    let mut name = Vec::new();
-    loop {
-        pass_commas(json, true)?;
-        if !json.member(&mut true, &mut name)? {
-            return Ok(());
-        }
-        each(json, &name)?;
-    }
-}
-
 /// Calls `each` for every element of an array; passes over anything else.
-fn elements(json: &mut Json, mut each: impl FnMut(&mut Json) -> Result<()>) -> Result<()> {
-    if json.peek()? != Some(b'[') {
-        return json.skip();
-    }
-    json.array()?;
-    loop {
-        pass_commas(json, false)?;
-        if !json.element(&mut true)? {
-            return Ok(());
-        }
-        each(json)?;
-    }
+fn elements(json: &mut Json, each: impl FnMut(&mut Json) -> Result<()>) -> Result<()> {
+    if json.peek()? == Some(b'[') { json.elements(each) } else { json.skip() }
 }
 
 /// Calls `each` for every value of the input.
@@ -130,40 +89,10 @@ fn documents(json: &mut Json, mut each: impl FnMut(&mut Json) -> Result<()>) -> 
 
 /// The text that comes next; empty if another value comes.
 fn text(json: &mut Json) -> Result<String> {
-    let mut bytes = Vec::new();
-    if !json.text(&mut bytes)? {
-        json.skip()?;
+    match json.text()? {
+        Some(text) => Ok(text),
+        None => json.skip().map(|()| String::new()),
     }
-    let plain = String::from_utf8_lossy(&bytes).into_owned();
-    // escapes are kept as they are by the parser
-    Ok(match plain.contains('\\') {
-        true => serde_json::from_str(&format!("\"{plain}\"")).unwrap_or(plain),
-        false => plain,
-    })
-}
-
-/// A number, or a text that is one; NaN if there is none.
-fn number(json: &mut Json) -> Result<f64> {
-    let mut bytes = Vec::new();
-    if json.text(&mut bytes)? {
-        return Ok(parse_f64(&bytes).unwrap_or(f64::NAN));
-    }
-    Ok(json.number()?.unwrap_or(f64::NAN))
-}
-
-/// A number as the value of a member, which may have a comma before its decimals.
-fn member_number(json: &mut Json) -> Result<f64> {
-    let mut x = number(json)?;
-    let sign = if x.is_sign_negative() { -1.0 } else { 1.0 };
-    if next_byte(json, 0)? == Some(b',') {
-        let (mut n, mut place) = (1, 0.1);
-        while let Some(digit) = next_byte(json, n)?.filter(u8::is_ascii_digit) {
-            x += sign * place * f64::from(digit - b'0');
-            (n, place) = (n + 1, place * 0.1);
-        }
-        json.window().consume(if n > 1 { n } else { 0 });
-    }
-    Ok(x)
 }
 
 impl Filling<'_> {
@@ -185,10 +114,10 @@ pub(super) fn iostat(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     let mut json = Json::new(Window::open(source, options)?, options.limits.depth);
     let mut blocks = Blocks::new("iostat", options);
     let outcome = documents(&mut json, |json| {
-        members(json, |json, name| match name {
-            b"sysstat" => members(json, |json, name| match name {
+        json.members(|json, name| match name {
+            b"sysstat" => json.members(|json, name| match name {
                 b"hosts" => elements(json, |json| {
-                    members(json, |json, name| match name {
+                    json.members(|json, name| match name {
                         b"nodename" => text(json).map(|host| blocks.of_host(host)),
                         b"statistics" => elements(json, |json| iostat_block(json, &mut blocks)),
                         _ => json.skip(),
@@ -210,15 +139,15 @@ pub(super) fn iostat(source: &Source, options: &ReadOptions) -> Result<Sheet> {
 
 fn iostat_block(json: &mut Json, blocks: &mut Blocks) -> Result<()> {
     let mut disks: Vec<(String, Vec<(String, f64)>)> = Vec::new();
-    members(json, |json, name| match name {
+    json.members(|json, name| match name {
         b"timestamp" => text(json).map(|t| blocks.time(t.as_bytes())),
         b"disk" => elements(json, |json| {
             let (mut device, mut values) = (String::new(), Vec::new());
-            members(json, |json, name| match name {
+            json.members(|json, name| match name {
                 b"disk_device" => text(json).map(|t| device = t),
                 _ if values.len() < MEMBERS => {
                     let name = String::from_utf8_lossy(name).into_owned();
-                    member_number(json).map(|x| values.push((name, x)))
+                    json.member_amount().map(|x| values.push((name, x)))
                 }
                 _ => json.skip(),
             })?;
@@ -249,8 +178,8 @@ pub(super) fn sadf(source: &Source, options: &ReadOptions) -> Result<Sheet> {
         let columns = vec![(Op::Read, String::new()), (Op::Write, String::new())];
         f.sheet.meanings = vec![Meaning { columns, kind: ValueKind::Rate, stamp: Stamp::End }];
         documents(json, |json| {
-            members(json, |json, name| match name {
-                b"sysstat" => members(json, |json, name| match name {
+            json.members(|json, name| match name {
+                b"sysstat" => json.members(|json, name| match name {
                     b"hosts" => elements(json, |json| f.host(json)),
                     _ => json.skip(),
                 }),
@@ -268,7 +197,7 @@ pub(super) fn sadf(source: &Source, options: &ReadOptions) -> Result<Sheet> {
 impl Filling<'_> {
     fn host(&mut self, json: &mut Json) -> Result<()> {
         let mut host = String::new();
-        members(json, |json, name| match name {
+        json.members(|json, name| match name {
             b"nodename" => text(json).map(|t| host = t),
             b"statistics" => elements(json, |json| self.statistics(json, &host)),
             _ => json.skip(),
@@ -278,8 +207,8 @@ impl Filling<'_> {
     fn statistics(&mut self, json: &mut Json, host: &str) -> Result<()> {
         let mut moment = Timestamp::default();
         let mut disks = Vec::new();
-        members(json, |json, name| match name {
-            b"timestamp" => members(json, |json, name| match name {
+        json.members(|json, name| match name {
+            b"timestamp" => json.members(|json, name| match name {
                 b"date" => text(json).map(|t| moment.date = t),
                 b"time" => text(json).map(|t| moment.time = t),
                 b"utc" => json.number().map(|n| moment.utc = n == Some(1.0)),
@@ -324,12 +253,12 @@ impl Filling<'_> {
 fn disk(json: &mut Json) -> Result<(String, [f64; 2])> {
     let mut device = String::new();
     let (mut kib, mut sectors) = ([f64::NAN; 2], [f64::NAN; 2]);
-    members(json, |json, name| match name {
+    json.members(|json, name| match name {
         b"disk-device" => text(json).map(|t| device = t),
-        b"rkB" => member_number(json).map(|x| kib[0] = 1024.0 * x),
-        b"wkB" => member_number(json).map(|x| kib[1] = 1024.0 * x),
-        b"rd_sec" => member_number(json).map(|x| sectors[0] = 512.0 * x),
-        b"wr_sec" => member_number(json).map(|x| sectors[1] = 512.0 * x),
+        b"rkB" => json.member_amount().map(|x| kib[0] = 1024.0 * x),
+        b"wkB" => json.member_amount().map(|x| kib[1] = 1024.0 * x),
+        b"rd_sec" => json.member_amount().map(|x| sectors[0] = 512.0 * x),
+        b"wr_sec" => json.member_amount().map(|x| sectors[1] = 512.0 * x),
         _ => json.skip(),
     })?;
     Ok((device, [0, 1].map(|i| if kib[i].is_nan() { sectors[i] } else { kib[i] })))
@@ -343,8 +272,8 @@ fn disk(json: &mut Json) -> Result<(String, [f64; 2])> {
 pub(super) fn prometheus(source: &Source, options: &ReadOptions) -> Result<Sheet> {
     let mut sheet = read_with(source, options, "Prometheus", |f, json| {
         documents(json, |json| {
-            members(json, |json, name| match name {
-                b"data" => members(json, |json, name| match name {
+            json.members(|json, name| match name {
+                b"data" => json.members(|json, name| match name {
                     b"resultType" => {
                         let kind = text(json)?;
                         if kind == "matrix" {
@@ -393,8 +322,8 @@ struct Answer {
 impl Filling<'_> {
     fn result(&mut self, json: &mut Json) -> Result<()> {
         let mut a = Answer::default();
-        let outcome = members(json, |json, name| match name {
-            b"metric" => members(json, |json, name| match name {
+        let outcome = json.members(|json, name| match name {
+            b"metric" => json.members(|json, name| match name {
                 b"__name__" => text(json).map(|t| a.metric = t),
                 b"instance" => text(json).map(|t| a.host = t),
                 b"device" => text(json).map(|t| a.device = t),
@@ -407,7 +336,7 @@ impl Filling<'_> {
                 let mut pair = [f64::NAN; 2];
                 let mut n = 0;
                 elements(json, |json| {
-                    let x = number(json)?;
+                    let x = json.amount()?;
                     if let Some(slot) = pair.get_mut(n) {
                         *slot = x;
                     }

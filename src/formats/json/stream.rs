@@ -1,16 +1,13 @@
-//! A pull parser for JSON of any size, with the liberties that tracers take: the bare words `NaN`, `nan`, `-nan`, `inf`, and
-//! several values one after the other. Arrays of numbers, the bulk of a trace, are parsed in parallel and never held as text.
-//!
-//! Not serde_json: that refuses those words, and an error in it loses everything before the damage. It is no faster either. For
-//! 58 MB with 4.5 million numbers, all of `iophase info` takes 125 ms of CPU time and 47 MiB; a loop that only reads the file
-//! with serde_json into three vectors takes 120 ms and 92 MiB.
+//! Values of any size, one after the other, through a bounded window. Arrays of numbers, the bulk of a trace, are parsed in parallel and never
+//! held as text.
 
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
 use rayon::prelude::*;
 
-use super::number::scan_f64;
-use super::window::Window;
+use super::plain;
 use crate::error::{Error, Place, Result};
+use crate::formats::number::{parse_f64, scan_f64};
+use crate::formats::window::Window;
 
 /// Bytes of numbers that one task parses.
 const PIECE: usize = 128 << 10;
@@ -88,12 +85,6 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Consumes the `{` of an object; its members follow by [`Json::member`].
-    pub(crate) fn object(&mut self) -> Result<()> {
-        self.take(b'{', "`{`")?;
-        self.deeper()
-    }
-
     fn deeper(&mut self) -> Result<()> {
         self.depth += 1;
         if self.depth > self.max_depth {
@@ -104,27 +95,62 @@ impl<'a> Json<'a> {
         Ok(())
     }
 
-    /// Moves to the value of the next member of an object and puts its name into `name`; false after the last, its `}` consumed.
-    /// `first` is true for the first call in an object.
-    pub(crate) fn member(&mut self, first: &mut bool, name: &mut Vec<u8>) -> Result<bool> {
-        let at_start = std::mem::take(first);
-        match self.peek()? {
-            Some(b'}') => {
-                self.window.consume(1);
-                self.depth -= 1;
-                return Ok(false);
+    /// Calls `each` for every member of an object with its name; it has to read the value.
+    pub(crate) fn members(&mut self, mut each: impl FnMut(&mut Self, &[u8]) -> Result<()>) -> Result<()> {
+        self.take(b'{', "`{`")?;
+        self.deeper()?;
+        let (mut first, mut name) = (true, Vec::new());
+        while self.another(&mut first, b'}', "`,` or `}`")? {
+            if self.peek()? != Some(b'"') {
+                let byte = self.peek()?;
+                return Err(self.unexpected(byte, "the name of a member"));
             }
-            Some(b',') if !at_start => self.window.consume(1),
-            Some(b'"') if at_start => {}
-            other => return Err(self.unexpected(other, if at_start { "`\"` or `}`" } else { "`,` or `}`" })),
+            self.string(&mut name)?;
+            self.take(b':', "`:`")?;
+            each(self, &name)?;
         }
-        if self.peek()? != Some(b'"') {
-            let byte = self.peek()?;
-            return Err(self.unexpected(byte, "the name of a member"));
+        Ok(())
+    }
+
+    /// Calls `each` for every element of an array; it has to read it.
+    pub(crate) fn elements(&mut self, mut each: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.take(b'[', "`[`")?;
+        self.deeper()?;
+        let mut first = true;
+        while self.another(&mut first, b']', "`,` or `]`")? {
+            each(self)?;
         }
-        self.string(name)?;
-        self.take(b':', "`:`")?;
-        Ok(true)
+        Ok(())
+    }
+
+    /// Moves to the next value of an object or array; false after the last, its end consumed. Passes over commas, of which tools write too
+    /// many. In an object, digits behind a comma are decimals of the value before.
+    fn another(&mut self, first: &mut bool, end: u8, expected: &str) -> Result<bool> {
+        let mut separated = std::mem::take(first);
+        loop {
+            match self.peek()? {
+                Some(b',') => {
+                    self.window.consume(1);
+                    separated = true;
+                    while end == b'}' && self.byte(0)?.is_some_and(|b| b.is_ascii_digit()) {
+                        self.window.consume(1);
+                    }
+                }
+                Some(b) if b == end => {
+                    self.window.consume(1);
+                    self.depth -= 1;
+                    return Ok(false);
+                }
+                Some(_) if separated => return Ok(true),
+                other => return Err(self.unexpected(other, expected)),
+            }
+        }
+    }
+
+    /// The byte so many behind the next one.
+    fn byte(&mut self, n: usize) -> Result<Option<u8>> {
+        while self.window.data().len() <= n && self.window.more()? {}
+        Ok(self.window.data().get(n).copied())
     }
 
     /// Reads a string into `text`, cut after [`NAME_BYTES`]; escapes are kept as they are.
@@ -157,13 +183,37 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Reads the string that comes next into `text`, escapes as they are; false and nothing read if another value comes.
-    pub(crate) fn text(&mut self, text: &mut Vec<u8>) -> Result<bool> {
-        let is_text = self.peek()? == Some(b'"');
-        if is_text {
-            self.string(text)?;
+    /// The text that comes next, cut after [`NAME_BYTES`]; `None` and nothing read if another value comes.
+    pub(crate) fn text(&mut self) -> Result<Option<String>> {
+        if self.peek()? != Some(b'"') {
+            return Ok(None);
         }
-        Ok(is_text)
+        let mut text = Vec::new();
+        self.string(&mut text)?;
+        Ok(Some(plain(&text).into_owned()))
+    }
+
+    /// The number that comes next, or that the text is which comes next; NaN if another value comes.
+    pub(crate) fn amount(&mut self) -> Result<f64> {
+        match self.text()? {
+            Some(text) => Ok(parse_f64(text.as_bytes()).unwrap_or(f64::NAN)),
+            None => Ok(self.number()?.unwrap_or(f64::NAN)),
+        }
+    }
+
+    /// The same of a member, which may have a comma before its decimals.
+    pub(crate) fn member_amount(&mut self) -> Result<f64> {
+        let mut x = self.amount()?;
+        if self.byte(0)? != Some(b',') {
+            return Ok(x);
+        }
+        let (sign, mut n, mut place) = (if x.is_sign_negative() { -1.0 } else { 1.0 }, 1, 0.1);
+        while let Some(digit) = self.byte(n)?.filter(u8::is_ascii_digit) {
+            x += sign * place * f64::from(digit - b'0');
+            (n, place) = (n + 1, place * 0.1);
+        }
+        self.window.consume(if n > 1 { n } else { 0 });
+        Ok(x)
     }
 
     /// Reads a value; `Some` if it is a number or a word such as `nan`.
@@ -183,30 +233,6 @@ impl<'a> Json<'a> {
                     }
                 }
             }
-        }
-    }
-
-    /// Consumes the `[` of an array; its elements follow by [`Json::element`].
-    pub(crate) fn array(&mut self) -> Result<()> {
-        self.take(b'[', "`[`")?;
-        self.deeper()
-    }
-
-    /// Moves to the next element of an array; false after the last, its `]` consumed. `first` is true for the first call in an array.
-    pub(crate) fn element(&mut self, first: &mut bool) -> Result<bool> {
-        let at_start = std::mem::take(first);
-        match self.peek()? {
-            Some(b']') => {
-                self.window.consume(1);
-                self.depth -= 1;
-                Ok(false)
-            }
-            Some(b',') if !at_start => {
-                self.window.consume(1);
-                Ok(true)
-            }
-            Some(_) if at_start => Ok(true),
-            other => Err(self.unexpected(other, "`,` or `]`")),
         }
     }
 
@@ -525,46 +551,6 @@ fn parse_items(text: &[u8], slots: &mut [f64]) -> Result<(), (usize, usize)> {
     Ok(())
 }
 
-/// The names of members at the start of a JSON text, each with its depth (1: of the outermost object), until the first value ends,
-/// the text does, or `max` were found. Looks at structure only, so it works on a text that was cut.
-pub(crate) fn member_names(text: &[u8], max: usize) -> Vec<(usize, &[u8])> {
-    let mut names = Vec::new();
-    let mut depth = 0usize;
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        at += 1;
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    break;
-                }
-            }
-            b'"' => {
-                let start = at;
-                while let Some(n) = text.get(at..).and_then(|t| memchr2(b'"', b'\\', t)) {
-                    at += n + 1;
-                    if text[at - 1] == b'"' {
-                        break;
-                    }
-                    at += 1;
-                }
-                let name = text.get(start..at.saturating_sub(1)).unwrap_or_default();
-                let after = text.get(at..).unwrap_or_default().trim_ascii_start();
-                if after.first() == Some(&b':') {
-                    names.push((depth, name));
-                    if names.len() == max {
-                        break;
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -666,25 +652,25 @@ mod tests {
 
     #[test]
     fn members_one_by_one() {
-        with(r#"{"a" : 1, "b":[2],"c":"text"} "#, |j| {
-            let (mut first, mut name, mut names) = (true, Vec::new(), Vec::new());
-            j.object().unwrap();
-            while j.member(&mut first, &mut name).unwrap() {
-                names.push(String::from_utf8(name.clone()).unwrap());
-                j.skip().unwrap();
-            }
-            assert_eq!(names, ["a", "b", "c"]);
+        let names = |text: &str| {
+            let mut names = Vec::new();
+            let read = with(text, |j| {
+                j.members(|j, name| {
+                    names.push(String::from_utf8_lossy(name).into_owned());
+                    j.skip()
+                })
+            });
+            (names.concat(), read.err().and_then(|e| e.place()))
+        };
+        assert_eq!(names(r#"{"a" : 1, "b":[2],"c":"text"} "#), ("abc".into(), None));
+        // decimal commas, and commas too many
+        assert_eq!(names(r#"{"a":1,50,,"b":{},}"#), ("ab".into(), None));
+        assert_eq!(names(r#"{"a":1 "b":2}"#), ("a".into(), Some(Place::Byte(7))));
+        let amounts = with(r#"{"a":-1,50,"b":"2.5","c":3}"#, |j| {
+            let mut all = Vec::new();
+            j.members(|j, _| j.member_amount().map(|x| all.push(x))).map(|()| all)
         });
-    }
-
-    #[test]
-    fn names_at_the_start_of_a_cut_text() {
-        let text = br#"{"a":{"b":[1,2],"c\"d":"x:\"y"},"e":1} {"f":2}"#;
-        let names = |n: usize| member_names(&text[..n], 9);
-        assert_eq!(names(text.len()), [(1, &b"a"[..]), (2, b"b"), (2, b"c\\\"d"), (1, b"e")]);
-        for n in 0..text.len() {
-            names(n);
-        }
+        assert_eq!(amounts, Ok(vec![-1.5, 2.5, 3.0]));
     }
 
     #[test]

@@ -1,57 +1,13 @@
-//! An event: a JSON object, whose member `args` is looked at only if the event is of use.
+//! What the arguments of an event say.
 
-use std::borrow::Cow;
-
+use crate::formats::event;
+use crate::formats::json::Scan;
 use crate::formats::number::{parse_f64, parse_u64};
-use crate::formats::scan::Scan;
 
-/// The members of an event that are of use, as they are written, without quotes; empty if missing.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Event<'l> {
-    pub name: &'l [u8],
-    pub category: &'l [u8],
-    pub phase: &'l [u8],
-    pub pid: &'l [u8],
-    pub tid: &'l [u8],
-    /// Of asynchronous events: a number, a text, or an object.
-    pub id: &'l [u8],
-    pub ts: &'l [u8],
-    pub dur: &'l [u8],
-    /// An object.
-    pub args: &'l [u8],
-    /// Number returned, as TAU writes it beside `args`.
-    pub returned: &'l [u8],
-    /// Path, as TAU writes it beside `args`.
-    pub path: &'l [u8],
-}
+/// An event whose arguments are looked at only if it is of use.
+pub(super) type Event<'l> = event::Event<'l>;
 
 impl<'l> Event<'l> {
-    /// Parses the object that `text` begins with, and gives its length. An error is the place of what is no JSON: the length of the
-    /// text if it ends too early.
-    pub(super) fn parse(text: &'l [u8]) -> Result<(Event<'l>, usize), usize> {
-        let mut event = Event::default();
-        let mut scan = Scan::new(text);
-        scan.members(|scan, key| {
-            let value = scan.value()?;
-            match key {
-                b"name" => event.name = value,
-                b"cat" => event.category = value,
-                b"ph" => event.phase = value,
-                b"pid" => event.pid = value,
-                b"tid" => event.tid = value,
-                b"id" | b"id2" => event.id = value,
-                b"ts" => event.ts = value,
-                b"dur" => event.dur = value,
-                b"args" => event.args = value,
-                b"return" => event.returned = value,
-                b"pathname" => event.path = value,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok((event, scan.at()))
-    }
-
     /// True for an event with what TAU writes beside the arguments.
     pub(super) fn is_of_tau(&self) -> bool {
         !self.returned.is_empty() || !self.path.is_empty()
@@ -165,17 +121,6 @@ impl<'l> Details<'l> {
     }
 }
 
-/// A string of JSON as text.
-pub(super) fn unescaped(text: &[u8]) -> Cow<'_, str> {
-    if memchr::memchr(b'\\', text).is_some() {
-        let quoted = [b"\"", text, b"\""].concat();
-        if let Ok(plain) = serde_json::from_slice::<String>(&quoted) {
-            return Cow::Owned(plain);
-        }
-    }
-    String::from_utf8_lossy(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,12 +149,5 @@ mod tests {
         let text = br#"{"name":"fwrite","args":{"size":4,"nmemb":9,"buf": 0x7ff},"pathname":"a.log","return":7}"#;
         let details = Details::of(&Event::parse(text).unwrap().0, None);
         assert_eq!((details.amount, details.path), (Amount::Bytes(28), &b"a.log"[..]));
-    }
-
-    #[test]
-    fn escapes_are_undone() {
-        assert_eq!(unescaped(br"/a\/b\u00e9"), "/a/bé");
-        assert_eq!(unescaped(b"/plain"), "/plain");
-        assert_eq!(unescaped(br"\x"), r"\x");
     }
 }

@@ -1,32 +1,32 @@
-//! A position in a JSON text that is in memory, for events with few members: values are taken as they are written.
+//! A text in memory, of objects with few members: values are taken as they are written.
 
 use memchr::memchr2;
 
 /// A position in a text. The error of every method is the place of what is no JSON: the length of the text if it ends too early.
-pub(super) struct Scan<'l> {
+pub(crate) struct Scan<'l> {
     text: &'l [u8],
     at: usize,
 }
 
 impl<'l> Scan<'l> {
     /// At the start of a text.
-    pub(super) fn new(text: &'l [u8]) -> Self {
+    pub(crate) fn new(text: &'l [u8]) -> Self {
         Scan { text, at: 0 }
     }
 
     /// Where it is.
-    pub(super) fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
     /// What follows.
-    pub(super) fn rest(&self) -> &'l [u8] {
+    pub(crate) fn rest(&self) -> &'l [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
     /// The next byte that is no blank.
     #[inline]
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         while let Some(&b) = self.text.get(self.at) {
             if !matches!(b, b' ' | b'\t' | b'\n' | b'\r') {
                 return Some(b);
@@ -47,7 +47,7 @@ impl<'l> Scan<'l> {
 
     /// Calls `each` with the key of every member of an object; it reads the value.
     #[inline]
-    pub(super) fn members(
+    pub(crate) fn members(
         &mut self,
         mut each: impl FnMut(&mut Scan<'l>, &'l [u8]) -> Result<(), usize>,
     ) -> Result<(), usize> {
@@ -100,7 +100,7 @@ impl<'l> Scan<'l> {
 
     /// A value as it is written; strings without quotes.
     #[inline]
-    pub(super) fn value(&mut self) -> Result<&'l [u8], usize> {
+    pub(crate) fn value(&mut self) -> Result<&'l [u8], usize> {
         match self.peek() {
             Some(b'"') => self.string(),
             Some(b'{' | b'[') => self.nested(),
